@@ -1,0 +1,62 @@
+import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent, Statement } from 'aws-lambda';
+import { hashApiKey, parseApiKey, sameHash } from '../lib/api-key.ts';
+import { allowedArns, bearerCredential, decide, forbidden, stageArn } from '../lib/authorization.ts';
+import { environment } from '../lib/aws/environment.ts';
+import { apiKeys } from '../lib/aws/keys.ts';
+import { log } from '../lib/aws/log.ts';
+import { sources } from '../lib/aws/sources.ts';
+import { createTable } from '../lib/aws/table.ts';
+import { hourToRecord, isUsable, type KeyRecord } from '../lib/keys.ts';
+
+export interface AuthorizerDeps {
+  keys: {
+    get(id: string): Promise<KeyRecord | undefined>;
+    recordUse(id: string, hour: number): Promise<void>;
+  };
+  clock(): number;
+}
+
+/** API Gateway answers 401 to exactly this error. It never says which part of the credential was wrong. */
+const unauthorized = () => new Error('Unauthorized');
+
+/** A REQUEST authorizer: at most one read; none for what cannot be a key. */
+export function createHandler({ keys, clock }: AuthorizerDeps) {
+  return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
+    const key = parseApiKey(bearerCredential(headerOf(event)) ?? '');
+    const record = key ? await keys.get(key.id) : undefined;
+    if (!key || !record || !sameHash(hashApiKey(key.key), record.hash) || !isUsable(record, clock()))
+      throw unauthorized();
+
+    const decision = decide(record, event.requestContext.identity.sourceIp);
+    const hour = hourToRecord(record, clock());
+    if (decision.allowed && hour !== null) {
+      await keys
+        .recordUse(record.id, hour)
+        .catch((error: unknown) => log.warn('key.use_not_recorded', { key_id: record.id, error: error as Error }));
+    }
+    const statement: Statement = decision.allowed
+      ? { Effect: 'Allow', Action: 'execute-api:Invoke', Resource: allowedArns(record.type, event.methodArn) }
+      : { Effect: 'Deny', Action: 'execute-api:Invoke', Resource: [`${stageArn(event.methodArn)}/*`] };
+    return {
+      principalId: record.id,
+      policyDocument: { Version: '2012-10-17', Statement: [statement] },
+      context: {
+        project_id: record.projectId,
+        key_id: record.id,
+        key_type: record.type,
+        ...forbidden(decision.allowed ? 'insufficient_permissions' : decision.code),
+      },
+    };
+  };
+}
+
+// API Gateway hands headers on as the client wrote their names; two of one name are two credentials.
+function headerOf({ multiValueHeaders }: APIGatewayRequestAuthorizerEvent): string | undefined {
+  const values = Object.entries(multiValueHeaders ?? {}).flatMap(([name, all]) =>
+    name.toLowerCase() === 'authorization' ? (all ?? []) : [],
+  );
+  return values.length === 1 ? values[0] : undefined;
+}
+
+const table = createTable(environment('TABLE_NAME'));
+export const handler = createHandler({ keys: apiKeys(table), clock: sources.clock });

@@ -1,0 +1,53 @@
+import * as v from 'valibot';
+import { newApiKey } from '../lib/api-key.ts';
+import { environment } from '../lib/aws/environment.ts';
+import { log } from '../lib/aws/log.ts';
+import { projects } from '../lib/aws/projects.ts';
+import { sources } from '../lib/aws/sources.ts';
+import { createTable } from '../lib/aws/table.ts';
+import { sortableId } from '../lib/ids.ts';
+import { keyResource, newKeyRecord } from '../lib/keys.ts';
+import { check, iso, text } from '../lib/schema.ts';
+
+const CreateProject = v.strictObject({
+  name: text(1, 100),
+  email: v.pipe(
+    v.string('must be a string'),
+    v.email('must be an e-mail address'),
+    v.maxLength(254, 'must have at most 254 characters'),
+  ),
+});
+
+export interface CreateProjectDeps {
+  projects: ReturnType<typeof projects>;
+  clock: typeof sources.clock;
+  random: typeof sources.random;
+}
+
+/** Invoked by whoever may in the AWS account; there is no HTTP operation. Throws an error that lists every fault. */
+export function createHandler({ projects, clock, random }: CreateProjectDeps) {
+  return async (input: unknown) => {
+    const checked = check(CreateProject, input);
+    if ('faults' in checked)
+      throw new Error(checked.faults.map(({ field, detail }) => `${field} ${detail}`).join('; '));
+    const now = clock();
+    const secret = () => Buffer.from(random(32)).toString('base64url');
+    const project = { id: sortableId('prj', now, random), ...checked.value, cursorSecret: secret(), createdAt: now };
+    const key = newApiKey('admin', now, random);
+    const record = newKeyRecord(key, {
+      projectId: project.id,
+      name: 'First admin key',
+      tokenSecret: secret(),
+      createdAt: now,
+    });
+    await projects.create(project, record);
+    log.info('project.created', { project_id: project.id });
+    const { id, name, email } = project;
+    return {
+      project: { id, name, email, created_at: iso(now) },
+      admin_key: { ...keyResource(record, now), key: key.key },
+    };
+  };
+}
+
+export const handler = createHandler({ projects: projects(createTable(environment('TABLE_NAME'))), ...sources });

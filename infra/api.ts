@@ -1,0 +1,102 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import {
+  AccessLogField,
+  AccessLogFormat,
+  AuthorizationType,
+  type CfnRestApi,
+  EndpointType,
+  IdentitySource,
+  LambdaIntegration,
+  LogGroupLogDestination,
+  RequestAuthorizer,
+  RestApi,
+} from 'aws-cdk-lib/aws-apigateway';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { ApiFunction } from '../lib/api/operation.ts';
+import { allOperations } from '../lib/api.ts';
+import { addGatewayResponses } from './gateway-responses.ts';
+import type { Settings } from './settings.ts';
+
+export interface ApiProps {
+  settings: Settings;
+  authorizer: LambdaFunction;
+  functions: Record<ApiFunction, LambdaFunction>;
+}
+
+/** The REST API: one method for every operation of lib/api.ts, all behind the authorizer. */
+export class Api extends Construct {
+  readonly restApi: RestApi;
+
+  constructor(scope: Construct, id: string, { settings, authorizer, functions }: ApiProps) {
+    super(scope, id);
+    this.restApi = this.createRestApi(settings);
+    const requestAuthorizer = this.createAuthorizer(authorizer, settings);
+    const integrations = Object.fromEntries(
+      Object.entries(functions).map(([name, fn]) => [
+        name,
+        new LambdaIntegration(fn, { scopePermissionToMethod: false }),
+      ]),
+    );
+    for (const operation of allOperations) {
+      this.restApi.root.resourceForPath(operation.path).addMethod(operation.method, integrations[operation.function], {
+        authorizationType: AuthorizationType.CUSTOM,
+        authorizer: requestAuthorizer,
+      });
+    }
+    addGatewayResponses(this, this.restApi);
+  }
+
+  private createRestApi({ stageName, logRetentionDays }: Settings): RestApi {
+    const accessLog = new LogGroup(this, 'AccessLog', {
+      retention: logRetentionDays as RetentionDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const restApi = new RestApi(this, 'RestApi', {
+      endpointTypes: [EndpointType.REGIONAL],
+      cloudWatchRole: true,
+      deployOptions: {
+        stageName,
+        tracingEnabled: true,
+        throttlingRateLimit: 1000,
+        throttlingBurstLimit: 2000,
+        accessLogDestination: new LogGroupLogDestination(accessLog),
+        accessLogFormat: ACCESS_LOG,
+      },
+    });
+    // RestApi drops both silently. TLS 1.3 only, on the default endpoint too (API Gateway security policies).
+    const cfn = restApi.node.defaultChild as CfnRestApi;
+    cfn.addPropertyOverride('SecurityPolicy', 'SecurityPolicy_TLS13_1_3_2025_09');
+    cfn.addPropertyOverride('EndpointAccessMode', 'STRICT');
+    return restApi;
+  }
+
+  private createAuthorizer(handler: LambdaFunction, { authorizerCacheSeconds }: Settings): RequestAuthorizer {
+    const cached = authorizerCacheSeconds > 0;
+    return new RequestAuthorizer(this, 'Authorizer', {
+      handler,
+      resultsCacheTtl: Duration.seconds(authorizerCacheSeconds),
+      // A cached answer is for one credential from one address; sam local knows no identity source but headers.
+      identitySources: [
+        IdentitySource.header('Authorization'),
+        ...(cached ? [IdentitySource.context('identity.sourceIp')] : []),
+      ],
+    });
+  }
+}
+
+// The path itself may hold a key: the log has the resource's path instead.
+const ACCESS_LOG = AccessLogFormat.custom(
+  JSON.stringify({
+    request_id: AccessLogField.contextRequestId(),
+    at: AccessLogField.contextRequestTimeEpoch(),
+    ip: AccessLogField.contextIdentitySourceIp(),
+    method: AccessLogField.contextHttpMethod(),
+    resource: AccessLogField.contextResourcePath(),
+    status: AccessLogField.contextStatus(),
+    principal: AccessLogField.contextAuthorizerPrincipalId(),
+    latency_ms: AccessLogField.contextResponseLatency(),
+    error: AccessLogField.contextErrorResponseType(),
+  }),
+);

@@ -1,0 +1,3 @@
+import { createApp } from './service.ts';
+
+createApp().synth();

@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import { AssetHashType, type Duration, RemovalPolicy, Stage } from 'aws-cdk-lib';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import type { Variable } from '../lib/aws/environment.ts';
+import { bundleFunction, projectRoot } from './bundle.ts';
+import type { Settings } from './settings.ts';
+
+export interface BundledFunctionProps {
+  /** Its file in functions/, without the extension. */
+  name: string;
+  description: string;
+  settings: Settings;
+  environment: Partial<Record<Variable, string>>;
+  timeout: Duration;
+  /** CPU comes with memory. */
+  memorySize?: number;
+}
+
+/** One file of functions/ as a Lambda function, with a role and a log group that are its own. */
+export class BundledFunction extends LambdaFunction {
+  constructor(
+    scope: Construct,
+    id: string,
+    { name, description, settings, environment, timeout, memorySize = 512 }: BundledFunctionProps,
+  ) {
+    const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    const logGroup = new LogGroup(scope, `${id}Logs`, {
+      retention: settings.logRetentionDays as RetentionDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    super(scope, id, {
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      handler: 'index.handler',
+      code: bundledCode(scope, name),
+      description,
+      role,
+      logGroup,
+      timeout,
+      memorySize,
+      tracing: Tracing.ACTIVE,
+      environment: { ...environment, POWERTOOLS_SERVICE_NAME: name },
+    });
+    logGroup.grantWrite(role);
+  }
+}
+
+function bundledCode(scope: Construct, name: string): Code {
+  const maps = join(Stage.of(scope)?.outdir ?? 'cdk.out', 'source-maps');
+  return Code.fromAsset(join(projectRoot, 'functions'), {
+    assetHashType: AssetHashType.OUTPUT,
+    bundling: {
+      image: Runtime.NODEJS_24_X.bundlingImage, // never pulled: bundling happens here
+      command: [name], // tells the bundles of one folder apart
+      local: {
+        tryBundle(outputDirectory) {
+          bundleFunction(name, outputDirectory, maps);
+          return true;
+        },
+      },
+    },
+  });
+}

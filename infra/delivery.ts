@@ -1,0 +1,152 @@
+import { Aws, Duration, Stack } from 'aws-cdk-lib';
+import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { BundledFunction } from './bundled-function.ts';
+import type { Settings } from './settings.ts';
+
+export interface DeliveryProps {
+  table: Table;
+  settings: Settings;
+  dashboardUrl: string;
+}
+
+/** Receives of a message before it goes to the dead-letter queue. Only our own faults count. */
+const MAX_RECEIVES = 5;
+
+/** From a new event to its webhooks: fan-out, queue, schedules, deliver, and the queues for what we could not do. */
+export class Delivery extends Construct {
+  readonly queue: Queue;
+  readonly deadLetters: Queue;
+  readonly fanOutFailures: Queue;
+  readonly fanOut: BundledFunction;
+  readonly deliver: BundledFunction;
+
+  constructor(scope: Construct, id: string, { table, settings, dashboardUrl }: DeliveryProps) {
+    super(scope, id);
+    this.deadLetters = this.createQueue('DeadLetters');
+    this.fanOutFailures = this.createQueue('FanOutFailures');
+    this.queue = this.createQueue('Queue', this.deadLetters);
+
+    this.fanOut = this.createFanOut(table, settings);
+    this.deliver = this.createDeliver(table, settings, dashboardUrl);
+    this.alarmOn('DeadLettersNotEmpty', this.deadLetters, 'A delivery was given up after faults of our own.');
+    this.alarmOn('FanOutFailuresNotEmpty', this.fanOutFailures, 'Events did not reach the queue.');
+  }
+
+  private createQueue(id: string, deadLetters?: Queue): Queue {
+    return new Queue(this, id, {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+      visibilityTimeout: Duration.minutes(3), // six times the time limit of deliver (Lambda Developer Guide)
+      ...(deadLetters && { deadLetterQueue: { queue: deadLetters, maxReceiveCount: MAX_RECEIVES } }),
+    });
+  }
+
+  private createFanOut(table: Table, settings: Settings): BundledFunction {
+    const fanOut = new BundledFunction(this, 'FanOut', {
+      name: 'fan-out',
+      description: 'Sends every new event to the queue, once for each subscribed webhook',
+      settings,
+      environment: { TABLE_NAME: table.tableName, DELIVERIES_QUEUE_URL: this.queue.queueUrl },
+      timeout: Duration.minutes(1),
+    });
+    const source = new DynamoEventSource(table, {
+      startingPosition: StartingPosition.TRIM_HORIZON,
+      batchSize: 100,
+      parallelizationFactor: 10,
+      bisectBatchOnError: true,
+      retryAttempts: 100,
+      reportBatchItemFailures: true,
+      onFailure: new SqsDlq(this.fanOutFailures),
+      filters: [
+        FilterCriteria.filter({
+          eventName: FilterRule.isEqual('INSERT'),
+          dynamodb: { Keys: { sk: { S: FilterRule.isEqual('EVENT') } } },
+        }),
+      ],
+    });
+    fanOut.addEventSource(source);
+    table.grant(fanOut, 'dynamodb:Query', 'dynamodb:UpdateItem');
+    this.queue.grant(fanOut, 'sqs:SendMessage');
+    return fanOut;
+  }
+
+  private createDeliver(table: Table, settings: Settings, dashboardUrl: string): BundledFunction {
+    const group = new CfnScheduleGroup(this, 'Schedules');
+    const scheduleRole = this.createScheduleRole(group);
+    const deliver = new BundledFunction(this, 'Deliver', {
+      name: 'deliver',
+      description: 'Sends deliveries that are due, signed, and decides what follows',
+      settings,
+      environment: {
+        TABLE_NAME: table.tableName,
+        DELIVERIES_QUEUE_URL: this.queue.queueUrl,
+        SCHEDULE_GROUP: group.ref,
+        SCHEDULE_ROLE_ARN: scheduleRole.roleArn,
+        SCHEDULE_DLQ_ARN: this.deadLetters.queueArn,
+        SENDER_EMAIL: settings.senderEmail,
+        DASHBOARD_URL: dashboardUrl,
+      },
+      timeout: Duration.seconds(30),
+    });
+    deliver.addEventSource(new SqsEventSource(this.queue, { batchSize: 10, reportBatchItemFailures: true }));
+    table.grant(deliver, 'dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem');
+    this.queue.grant(deliver, 'sqs:SendMessage');
+    deliver.addToRolePolicy(
+      new PolicyStatement({ actions: ['scheduler:CreateSchedule'], resources: [this.schedulesArn(group)] }),
+    );
+    deliver.addToRolePolicy(
+      new PolicyStatement({
+        actions: ['iam:PassRole'],
+        resources: [scheduleRole.roleArn],
+        conditions: { StringEquals: { 'iam:PassedToService': 'scheduler.amazonaws.com' } },
+      }),
+    );
+    deliver.addToRolePolicy(
+      new PolicyStatement({ actions: ['ses:SendEmail'], resources: this.identityArns(settings.senderEmail) }),
+    );
+    return deliver;
+  }
+
+  /** What the schedules themselves may do: send to the queue, and what they cannot send to the dead letters. */
+  private createScheduleRole(group: CfnScheduleGroup): Role {
+    const role = new Role(this, 'ScheduleRole', {
+      assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
+        conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID, 'aws:SourceArn': group.attrArn } },
+      }),
+    });
+    this.queue.grant(role, 'sqs:SendMessage');
+    this.deadLetters.grant(role, 'sqs:SendMessage');
+    return role;
+  }
+
+  private schedulesArn(group: CfnScheduleGroup): string {
+    return Stack.of(this).formatArn({ service: 'scheduler', resource: 'schedule', resourceName: `${group.ref}/*` });
+  }
+
+  // SES checks the identity that is verified: the address, or its domain.
+  private identityArns(senderEmail: string): string[] {
+    const domain = senderEmail.slice(senderEmail.indexOf('@') + 1);
+    return [senderEmail, domain].map((resourceName) =>
+      Stack.of(this).formatArn({ service: 'ses', resource: 'identity', resourceName }),
+    );
+  }
+
+  private alarmOn(id: string, queue: Queue, alarmDescription: string): void {
+    new Alarm(this, id, {
+      metric: queue.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(1), statistic: 'Maximum' }),
+      threshold: 0,
+      evaluationPeriods: 1,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+      alarmDescription,
+    });
+  }
+}

@@ -1,0 +1,53 @@
+import { GatewayResponse, type IRestApi, ResponseType } from 'aws-cdk-lib/aws-apigateway';
+import type { Construct } from 'constructs';
+import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemBody, problemHeaders } from '../lib/problem.ts';
+
+// What API Gateway answers by itself, as problem documents of the same shape as the functions'.
+const RESPONSES: [type: ResponseType, code: ProblemCode, detail: string][] = [
+  [ResponseType.UNAUTHORIZED, 'unauthorized', 'Send a valid key or token as Authorization: Bearer <credential>.'],
+  [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'route_not_found', 'See the API reference for the operations.'],
+  [ResponseType.RESOURCE_NOT_FOUND, 'route_not_found', 'See the API reference for the operations.'],
+  // An unknown route with a Bearer header: the gateway takes it for a bad AWS signature.
+  [ResponseType.INVALID_SIGNATURE, 'route_not_found', 'See the API reference for the operations.'],
+  [ResponseType.REQUEST_TOO_LARGE, 'payload_too_large', 'Send less.'],
+  [ResponseType.UNSUPPORTED_MEDIA_TYPE, 'unsupported_media_type', 'Send the body as Content-Type: application/json.'],
+  [ResponseType.THROTTLED, 'too_many_requests', 'Send the request again after the time in Retry-After.'],
+  [ResponseType.QUOTA_EXCEEDED, 'too_many_requests', 'Send the request again after the time in Retry-After.'],
+  [ResponseType.AUTHORIZER_FAILURE, 'unavailable', 'Send the request again after the time in Retry-After.'],
+  [ResponseType.INTEGRATION_TIMEOUT, 'unavailable', 'Send the request again after the time in Retry-After.'],
+  [ResponseType.INTEGRATION_FAILURE, 'unavailable', 'Send the request again after the time in Retry-After.'],
+  [ResponseType.DEFAULT_5XX, 'internal_error', 'Tell the operator the request id; sending the request again may help.'],
+  [ResponseType.BAD_REQUEST_BODY, 'invalid_request', 'Correct the request and send it again.'],
+  [ResponseType.BAD_REQUEST_PARAMETERS, 'invalid_request', 'Correct the request and send it again.'],
+  [ResponseType.DEFAULT_4XX, 'invalid_request', 'Correct the request and send it again.'],
+];
+
+export function addGatewayResponses(scope: Construct, restApi: IRestApi): void {
+  for (const [type, code, detail] of RESPONSES) {
+    add(type, PROBLEMS[code].status, problemBody({ code, detail, errors: undefined }, '$context.requestId'));
+  }
+  // The authorizer says which of the few codes it is; nothing else of the request is put into the answer.
+  const of = (name: string) => `$context.authorizer.${name}`;
+  add(ResponseType.ACCESS_DENIED, 403, {
+    type: `/docs/errors#${of('code')}`,
+    title: of('title'),
+    status: 403,
+    detail: of('detail'),
+    code: of('code'),
+    request_id: '$context.requestId',
+  });
+
+  function add(type: ResponseType, status: number, body: object): void {
+    const headers = { 'Content-Type': PROBLEM_TYPE, ...problemHeaders(status) };
+    new GatewayResponse(scope, `Response${type.responseType}`, {
+      restApi,
+      type,
+      statusCode: String(status),
+      responseHeaders: {
+        'X-Request-Id': 'context.requestId',
+        ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `'${value}'`])),
+      },
+      templates: { 'application/json': JSON.stringify(body) },
+    });
+  }
+}

@@ -1,0 +1,29 @@
+/** The clock of a local stack: that of the machine, moved by as much as a test asks for, in all its functions at once. */
+export class LocalClock {
+  readonly shared = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT);
+  private readonly offset = new Float64Array(this.shared);
+
+  now(): number {
+    return Date.now() + (this.offset[0] ?? 0);
+  }
+
+  advance(ms: number): void {
+    this.offset[0] = (this.offset[0] ?? 0) + ms;
+  }
+}
+
+/** Lets `Date` of this thread run by a shared clock. */
+export function shiftClock(shared: SharedArrayBuffer): void {
+  const offset = new Float64Array(shared);
+  const RealDate = Date;
+  class ShiftedDate extends RealDate {
+    constructor(...args: unknown[]) {
+      // @ts-expect-error Date's constructor is overloaded
+      super(...(args.length === 0 ? [ShiftedDate.now()] : args));
+    }
+    static override now(): number {
+      return RealDate.now() + (offset[0] ?? 0);
+    }
+  }
+  globalThis.Date = ShiftedDate as DateConstructor;
+}

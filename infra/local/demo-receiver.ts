@@ -1,0 +1,36 @@
+import { timingSafeEqual } from 'node:crypto';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { serviceSignature } from '../../lib/signature.ts';
+
+export interface DemoReceiver {
+  url: string;
+  close(): void;
+}
+
+/** What a customer would run: verifies the signature of what arrives, prints it, and answers 204. */
+export async function startDemoReceiver(secret: string, print: (line: string) => void): Promise<DemoReceiver> {
+  const server = http.createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString();
+    const verified = isSame(String(request.headers['x-service-signature'] ?? ''), serviceSignature(secret, body));
+    const { 'x-service-event-type': type, 'x-service-attempt': attempt } = request.headers;
+    print(
+      `${verified ? '✓ verified' : '✗ NOT VERIFIED'}  ${type}  attempt ${attempt}\n  ${request.headers['x-service-signature']}\n  ${body}`,
+    );
+    response.writeHead(verified ? 204 : 401).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
+    close: () => server.close().closeAllConnections(),
+  };
+}
+
+function isSame(given: string, expected: string): boolean {
+  return (
+    Buffer.byteLength(given) === Buffer.byteLength(expected) &&
+    timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+  );
+}

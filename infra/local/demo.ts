@@ -1,0 +1,34 @@
+import type { KEY_TYPES } from '../../lib/api-key.ts';
+import { EVENT_TYPES } from '../../lib/events.ts';
+import type { LocalStack } from './stack.ts';
+
+export interface Demo {
+  project: { id: string; name: string; email: string };
+  keys: Record<(typeof KEY_TYPES)[number], string>;
+}
+
+/** A project with a key of each type, and a webhook in each environment that points at the demo receiver. */
+export async function createDemo(stack: LocalStack, receiver: { url: string; secret: string }): Promise<Demo> {
+  const created = await stack.invoke('CreateProject', { name: 'Demo', email: 'demo@example.com' });
+  const { project, admin_key } = created as { project: Demo['project']; admin_key: { key: string } };
+  const admin = admin_key.key;
+  const keys: Demo['keys'] = { admin, live: '', test: '', read: '' };
+  for (const type of ['live', 'test', 'read'] as const) {
+    keys[type] = (await post(stack, admin, '/v1/keys', { type, name: `Demo ${type} key` })).key ?? '';
+  }
+  const webhook = {
+    url: receiver.url,
+    events: EVENT_TYPES,
+    secret: receiver.secret,
+    description: 'Demo receiver in the terminal',
+  };
+  await Promise.all([keys.live, keys.test].map((key) => post(stack, key, '/v1/webhooks', webhook)));
+  return { project, keys };
+}
+
+async function post(stack: LocalStack, key: string, path: string, body: unknown): Promise<{ key?: string }> {
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  const response = await fetch(stack.baseUrl + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(`POST ${path} was answered ${response.status}: ${await response.text()}`);
+  return response.json() as Promise<{ key?: string }>;
+}

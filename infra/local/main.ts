@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { generateSecret } from '../../lib/webhooks.ts';
+import { projectRoot } from '../bundle.ts';
+import { createDemo, type Demo } from './demo.ts';
+import { startDemoReceiver } from './demo-receiver.ts';
+import { StartError, startDynamoDb } from './dynamodb.ts';
+import { type LocalStack, startStack } from './stack.ts';
+
+const directory = join(projectRoot, '.local');
+const say = (text: string) => process.stdout.write(`${text}\n`);
+
+/** `npm start -- [--port 3000] [--speed N]` */
+async function main(): Promise<void> {
+  const { port, speed } = readArguments();
+  process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
+  process.on('exit', () => rmSync(join(directory, 'stack.json'), { force: true }));
+  mkdirSync(directory, { recursive: true });
+  const logFile = join(directory, 'functions.log');
+  writeFileSync(logFile, '');
+
+  say('Starting DynamoDB Local and synthesizing the stack …');
+  const dynamoDb = startDynamoDb();
+  dynamoDb.catch(() => {}); // awaited below
+  const { synthesize } = await import('./synthesize.ts');
+  const assembly = synthesize(join(directory, 'cdk.out'));
+  const dynamoDbEndpoint = (await dynamoDb).endpoint;
+
+  say('Starting the API, the queues, the schedules and the functions …');
+  const output = (id: string, text: string) => appendFileSync(logFile, text.replace(/^(?=.)/gm, `${id} `));
+  const stack = await startStack({ assembly, dynamoDbEndpoint, port, speed, output });
+
+  say('Creating a demo project …');
+  const secret = generateSecret(randomBytes);
+  const receiver = await startDemoReceiver(secret, (line) => say(`\n[receiver] ${line}`));
+  const demo = await createDemo(stack, { url: receiver.url, secret });
+  writeStackFile(stack, demo);
+  say(welcome(stack, demo, secret, speed, logFile));
+}
+
+function readArguments(): { port: number; speed: number } {
+  const options = { port: { type: 'string', default: '3000' }, speed: { type: 'string', default: '1' } } as const;
+  try {
+    const { values } = parseArgs({ options });
+    const port = Number(values.port);
+    const speed = Number(values.speed);
+    if (!Number.isInteger(port) || port < 0 || port > 65535)
+      throw new Error('--port must be an integer from 0 to 65535');
+    if (!(speed >= 1 && speed <= 1e6)) throw new Error('--speed must be a number from 1 to 1000000');
+    return { port, speed };
+  } catch (error) {
+    throw new StartError(`${(error as Error).message}. Usage: npm start -- [--port 3000] [--speed N]`);
+  }
+}
+
+function writeStackFile(stack: LocalStack, { project, keys }: Demo): void {
+  const file = {
+    base_url: stack.baseUrl,
+    dashboard_url: `${stack.baseUrl}/dashboard`,
+    mail_url: stack.mailUrl,
+    project,
+    keys,
+  };
+  writeFileSync(join(directory, 'stack.json'), `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
+}
+
+function welcome(stack: LocalStack, { keys }: Demo, secret: string, speed: number, logFile: string): string {
+  const data = {
+    document_key: 'org:acme:doc-1',
+    revision: 2,
+    changes: [{ field: 'title', old_value: 'Draft', new_value: 'Final', origin: 'curl' }],
+  };
+  const body = JSON.stringify({ type: 'document.changed', data });
+  return `
+Ready: ${stack.baseUrl}${speed === 1 ? '' : `, delays and schedules ${speed} times faster`}
+  admin key       ${keys.admin}
+  live key        ${keys.live}
+  test key        ${keys.test}
+  read key        ${keys.read}
+  webhook secret  ${secret}
+  mails           ${stack.mailUrl}
+  function log    ${logFile}
+
+Publish an event; the demo receiver verifies and prints it here:
+
+  curl ${stack.baseUrl}/v1/events \\
+    -H 'Authorization: Bearer ${keys.live}' \\
+    -H 'Content-Type: application/json' \\
+    -d '${body}'
+
+Ctrl-C stops everything.`;
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof StartError ? error.message : (error as Error).stack}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,71 @@
+import { SEND_MESSAGE } from '../../lib/aws/schedules.ts';
+import { type Service, ServiceError } from './endpoints.ts';
+import { ACCOUNT, REGION } from './template.ts';
+
+interface Schedule {
+  GroupName: string;
+  ScheduleExpression: string;
+  Target: { Arn: string; RoleArn: string; Input: string };
+}
+
+export interface SchedulerOptions {
+  groups: readonly string[];
+  now: () => number;
+  speed: number;
+  /** Sends as the schedule's role does. */
+  sendMessage: (input: { QueueUrl: string; MessageBody: string; MessageGroupId?: string }, roleArn: string) => void;
+}
+
+const AT = /^at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)$/;
+
+/** EventBridge Scheduler's REST protocol, for one-shot schedules that send to a queue and delete themselves. */
+export class LocalScheduler {
+  private readonly options: SchedulerOptions;
+  private readonly schedules = new Map<string, { schedule: Schedule; timer: NodeJS.Timeout }>();
+
+  constructor(options: SchedulerOptions) {
+    this.options = options;
+  }
+
+  readonly service: Service = ({ method, path, body }) => {
+    const name = decodeURIComponent(/^\/schedules\/([^/?]+)/.exec(path)?.[1] ?? '');
+    if (!name) throw new ServiceError('ValidationException', 'The local Scheduler knows schedules only');
+    if (method === 'POST') return json(this.create(name, JSON.parse(body)));
+    const found = [...this.schedules.entries()].find(([key]) => key.endsWith(`/${name}`));
+    if (!found) throw new ServiceError('ResourceNotFoundException', `There is no schedule ${name}`, 404);
+    if (method === 'GET') return json({ Name: name, ...found[1].schedule });
+    clearTimeout(found[1].timer);
+    this.schedules.delete(found[0]);
+    return json({});
+  };
+
+  count(): number {
+    return this.schedules.size;
+  }
+
+  stop(): void {
+    for (const { timer } of this.schedules.values()) clearTimeout(timer);
+  }
+
+  private create(name: string, schedule: Schedule): unknown {
+    const { GroupName, ScheduleExpression, Target } = schedule;
+    const key = `${GroupName}/${name}`;
+    const at = AT.exec(ScheduleExpression)?.[1];
+    if (!/^[\w.-]{1,64}$/.test(name) || !at)
+      throw new ServiceError('ValidationException', 'Name or ScheduleExpression is not valid');
+    if (!this.options.groups.includes(GroupName))
+      throw new ServiceError('ResourceNotFoundException', `There is no group ${GroupName}`, 404);
+    if (Target.Arn !== SEND_MESSAGE)
+      throw new ServiceError('ValidationException', `The local Scheduler has no target ${Target.Arn}`);
+    if (this.schedules.has(key)) throw new ServiceError('ConflictException', `Schedule ${name} already exists`, 409);
+    const delay = Math.max(0, Date.parse(`${at}Z`) - this.options.now()) / this.options.speed;
+    const timer = setTimeout(() => {
+      this.schedules.delete(key);
+      this.options.sendMessage(JSON.parse(Target.Input), Target.RoleArn);
+    }, delay);
+    this.schedules.set(key, { schedule, timer });
+    return { ScheduleArn: `arn:aws:scheduler:${REGION}:${ACCOUNT}:schedule/${key}` };
+  }
+}
+
+const json = (value: unknown) => ({ headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(value) });

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import { type Service, ServiceError } from './endpoints.ts';
+
+export interface SentMail {
+  to: string;
+  from: string;
+  subject: string;
+  text: string;
+  html: string;
+  at: string;
+}
+
+/** The Query protocol of SES, for SendEmail. Mails are kept here and never sent. */
+export class LocalSes {
+  readonly mails: SentMail[] = [];
+  private readonly now: () => number;
+
+  constructor(now: () => number) {
+    this.now = now;
+  }
+
+  readonly service: Service = ({ body }) => {
+    const form = new URLSearchParams(body);
+    const of = (name: string) => form.get(name) ?? '';
+    if (of('Action') !== 'SendEmail')
+      throw new ServiceError('InvalidAction', `The local SES does not know ${of('Action')}`);
+    this.mails.push({
+      to: of('Destination.ToAddresses.member.1'),
+      from: of('Source'),
+      subject: of('Message.Subject.Data'),
+      text: of('Message.Body.Text.Data'),
+      html: of('Message.Body.Html.Data'),
+      at: new Date(this.now()).toISOString(),
+    });
+    const result = `<SendEmailResult><MessageId>${randomUUID()}</MessageId></SendEmailResult>`;
+    const namespace = 'http://ses.amazonaws.com/doc/2010-12-01/';
+    return {
+      headers: { 'Content-Type': 'text/xml' },
+      body: `<SendEmailResponse xmlns="${namespace}">${result}</SendEmailResponse>`,
+    };
+  };
+}

@@ -1,0 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from '../bundle.ts';
+import { createApp } from '../service.ts';
+
+/** Does what `cdk synth` does, in this process. Returns the directory. */
+export function synthesize(outdir: string, context: Record<string, unknown> = {}): string {
+  const { context: configured } = JSON.parse(readFileSync(join(projectRoot, 'cdk.json'), 'utf8'));
+  return createApp({ outdir, context: { ...configured, ...context } }).synth().directory;
+}

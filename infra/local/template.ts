@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const REGION = 'us-east-1';
+export const ACCOUNT = '000000000000';
+
+export interface Resource<Properties = Record<string, unknown>> {
+  id: string;
+  type: string;
+  properties: Properties;
+}
+
+interface RawResource {
+  Type: string;
+  Properties?: Record<string, unknown>;
+}
+
+/** Where things live on this machine. */
+export interface Places {
+  /** Base of the queue URLs. */
+  queuesUrl: string;
+  /** Distinguishes the tables of several stacks on one DynamoDB Local. */
+  tablePrefix: string;
+  /** What the API's own URL is replaced with. */
+  baseUrl: () => string;
+}
+
+const PSEUDO: Record<string, string> = {
+  'AWS::Region': REGION,
+  'AWS::AccountId': ACCOUNT,
+  'AWS::Partition': 'aws',
+  'AWS::URLSuffix': 'amazonaws.com',
+  'AWS::StackName': 'local',
+  'AWS::NoValue': '',
+};
+
+/** A synthesized template, with every reference resolved to what the resource is on this machine. */
+export class Template {
+  private readonly raw: Record<string, RawResource>;
+  readonly directory: string;
+  private readonly places: Places;
+
+  constructor(directory: string, places: Places) {
+    this.directory = directory;
+    this.places = places;
+    const manifest = JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8'));
+    const stack = Object.values<{ type: string; properties?: { templateFile?: string } }>(manifest.artifacts).find(
+      ({ type }) => type === 'aws:cloudformation:stack',
+    );
+    this.raw = JSON.parse(readFileSync(join(directory, stack?.properties?.templateFile ?? ''), 'utf8')).Resources;
+  }
+
+  ofType<Properties = Record<string, unknown>>(type: string): Resource<Properties>[] {
+    return Object.entries(this.raw)
+      .filter(([, resource]) => resource.Type === type)
+      .map(([id]) => this.resource<Properties>(id));
+  }
+
+  resource<Properties = Record<string, unknown>>(id: string): Resource<Properties> {
+    const raw = this.raw[id];
+    if (!raw) throw new Error(`The template has no resource ${id}`);
+    const properties = this.resolve(raw.Properties ?? {}) as Properties;
+    return { id, type: raw.Type, properties };
+  }
+
+  /** What `Ref` gives: the name, or for a queue its URL. */
+  ref(id: string): string {
+    if (id in PSEUDO) return PSEUDO[id] as string;
+    const type = this.raw[id]?.Type;
+    if (type === 'AWS::SQS::Queue') return `${this.places.queuesUrl}/${ACCOUNT}/${id}`;
+    if (type === 'AWS::DynamoDB::Table') return `${this.places.tablePrefix}${id}`;
+    if (type === 'AWS::ApiGateway::Stage') return String(this.resource(id).properties.StageName);
+    return id;
+  }
+
+  arn(id: string): string {
+    const name = this.ref(id);
+    const of = (service: string, resource: string, region = REGION) =>
+      `arn:aws:${service}:${region}:${ACCOUNT}:${resource}`;
+    switch (this.raw[id]?.Type) {
+      case 'AWS::SQS::Queue':
+        return of('sqs', id);
+      case 'AWS::DynamoDB::Table':
+        return of('dynamodb', `table/${name}`);
+      case 'AWS::Lambda::Function':
+        return of('lambda', `function:${name}`);
+      case 'AWS::IAM::Role':
+        return of('iam', `role/${name}`, '');
+      case 'AWS::Scheduler::ScheduleGroup':
+        return of('scheduler', `schedule-group/${name}`);
+      default:
+        return of('local', name);
+    }
+  }
+
+  resolve(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((each) => this.resolve(each));
+    if (typeof value !== 'object' || value === null) return value;
+    const [[name, argument] = ['', undefined], ...more] = Object.entries(value);
+    if (more.length === 0) {
+      if (name === 'Ref') return this.ref(String(argument));
+      if (name === 'Fn::GetAtt') return this.attribute(argument as [string, string]);
+      if (name === 'Fn::Join') return this.join(argument as [string, unknown[]]);
+      if (name === 'Fn::Select') return this.select(argument as [number | string, unknown]);
+      if (name === 'Fn::Split') return this.split(argument as [string, unknown]);
+      if (name === 'Fn::Sub') return String(argument).replace(/\$\{([\w:]+)\}/g, (_, id) => this.ref(id));
+      if (name.startsWith('Fn::')) throw new Error(`The local stack does not know ${name}`);
+    }
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.resolve(each)]));
+  }
+
+  private attribute([id, name]: [string, string]): string {
+    if (name === 'Arn') return this.arn(id);
+    if (name === 'StreamArn') return `${this.arn(id)}/stream/local`;
+    if (name === 'QueueName') return id;
+    if (name === 'RootResourceId') return `${id}.root`;
+    return `${id}.${name}`;
+  }
+
+  private select([index, list]: [number | string, unknown]): unknown {
+    return (this.resolve(list) as unknown[])[Number(index)];
+  }
+
+  private split([separator, text]: [string, unknown]): string[] {
+    return String(this.resolve(text)).split(separator);
+  }
+
+  private join([separator, parts]: [string, unknown[]]): string {
+    const joined = parts.map((part) => this.resolve(part)).join(separator);
+    return joined.replace(/^https:\/\/\w+\.execute-api\.[\w-]+\.amazonaws\.com\/\w+/, this.places.baseUrl);
+  }
+}

@@ -1,0 +1,11 @@
+import { App, type AppProps } from 'aws-cdk-lib';
+import { ServiceStack } from './stack.ts';
+
+/** The CDK app: the same for deployment, for the local stack and for tests. */
+export function createApp(props?: AppProps): App {
+  const app = new App(props);
+  new ServiceStack(app, 'DocumentSyncService', {
+    description: 'Authentication and webhooks for a document synchronization service',
+  });
+  return app;
+}

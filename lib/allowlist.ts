@@ -1,0 +1,63 @@
+import ipaddr from 'ipaddr.js';
+
+/** Entries a key's allowlist may have. */
+export const MAX_CIDRS = 100;
+
+export type Entry = { cidr: string } | { fault: string };
+
+const IPV4 = /^(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){3}$/;
+const PREFIX = /^(0|[1-9]\d{0,2})$/;
+
+/**
+ * The canonical form of an allowlist entry: `203.0.113.7` is `203.0.113.7/32`, IPv6 as in RFC 5952.
+ * Anything that two programs could read differently is a fault: leading zeros, short forms, host bits, zone ids,
+ * IPv4-mapped IPv6.
+ */
+export function parseEntry(entry: string): Entry {
+  const [address = '', prefix, ...more] = entry.split('/');
+  const network = parseAddress(address);
+  if ('fault' in network) return network;
+  const bits = network.kind() === 'ipv4' ? 32 : 128;
+  if (more.length > 0 || (prefix !== undefined && !PREFIX.test(prefix))) {
+    return { fault: `the part after "/" must be a number from 0 to ${bits}` };
+  }
+  const length = prefix === undefined ? bits : Number(prefix);
+  if (length > bits) return { fault: `the prefix must be from 0 to ${bits}` };
+  const masked = maskedTo(network, length);
+  const cidr = `${format(masked)}/${length}`;
+  if (format(masked) !== format(network)) return { fault: `host bits are set; the network is ${cidr}` };
+  return { cidr };
+}
+
+/** Whether a caller may use a key with these canonical entries; an empty list restricts nothing. */
+export function isAllowed(cidrs: readonly string[], caller: string): boolean {
+  if (cidrs.length === 0) return true;
+  if (!ipaddr.isValid(caller)) return false;
+  const address = ipaddr.process(caller); // an IPv4-mapped IPv6 caller is its IPv4 self
+  return cidrs.some((cidr) => {
+    const [network, length] = ipaddr.parseCIDR(cidr);
+    return network.kind() === address.kind() && address.match(network, length);
+  });
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+function parseAddress(text: string): Address | { fault: string } {
+  if (IPV4.test(text) && ipaddr.IPv4.isValid(text)) return ipaddr.IPv4.parse(text);
+  if (text.includes('%')) return { fault: 'zone ids are not allowed' };
+  if (!text.includes(':') || !ipaddr.IPv6.isValid(text)) {
+    return { fault: 'is not an IPv4 or IPv6 address or CIDR range in full decimal or colon notation' };
+  }
+  const address = ipaddr.IPv6.parse(text);
+  if (text.includes('.') || address.isIPv4MappedAddress()) return { fault: 'write IPv4 addresses in IPv4 notation' };
+  return address;
+}
+
+function maskedTo(address: Address, length: number): Address {
+  const bytes = address.toByteArray().map((byte, i) => byte & (0xff << (8 - Math.min(8, Math.max(0, length - i * 8)))));
+  return ipaddr.fromByteArray(bytes);
+}
+
+function format(address: Address): string {
+  return address.kind() === 'ipv6' ? (address as ipaddr.IPv6).toRFC5952String() : address.toString();
+}

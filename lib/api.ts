@@ -1,0 +1,34 @@
+import { eventOperations } from './api/events.ts';
+import { keyOperations } from './api/keys.ts';
+import type { ApiFunction, Operation } from './api/operation.ts';
+import { webhookOperations } from './api/webhooks.ts';
+import type { KeyType } from './api-key.ts';
+
+/** Every HTTP operation, once. A route that is not here does not exist. */
+export const operations = { ...keyOperations, ...webhookOperations, ...eventOperations } satisfies Record<
+  string,
+  Operation
+>;
+
+export type Operations = typeof operations;
+export type OperationId = keyof Operations;
+/** The operations of one function. */
+export type OperationOf<Name extends ApiFunction> = {
+  [Id in OperationId]: Operations[Id]['function'] extends Name ? Id : never;
+}[OperationId];
+
+export const allOperations = Object.values(operations) as readonly Operation[];
+
+/** What a type of key may call, as `METHOD/path` with `*` for parameters: the resources of the authorizer's policy. */
+export function allowedRoutes(type: KeyType): string[] {
+  return allOperations
+    .filter(({ callers }) => callers.includes(type))
+    .map(({ method, path }) => `${method}${path.replace(/\{\w+\}/g, '*')}`);
+}
+
+export function operationAt(method: string, resource: string): [OperationId, Operation] | undefined {
+  const found = Object.entries(operations).find(
+    ([, operation]) => operation.method === method && operation.path === resource,
+  );
+  return found as [OperationId, Operation] | undefined;
+}

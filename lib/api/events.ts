@@ -1,0 +1,33 @@
+import * as v from 'valibot';
+import { EventResource, PublishEvent, PublishEvents } from '../events.ts';
+import { operation, WRITERS } from './operation.ts';
+
+const event = { function: 'events', callers: WRITERS } as const;
+
+export const eventOperations = {
+  publishEvent: operation({
+    ...event,
+    method: 'POST',
+    path: '/v1/events',
+    summary: 'Publish an event to the webhooks subscribed to its type',
+    body: PublishEvent,
+    answers: { 202: EventResource },
+    creates: true,
+  }),
+  publishEvents: operation({
+    ...event,
+    method: 'POST',
+    path: '/v1/events/batch',
+    summary: 'Publish up to 100 events, all or none',
+    body: PublishEvents,
+    answers: { 202: v.strictObject({ data: v.array(EventResource) }) },
+    creates: true,
+  }),
+  getEvent: operation({
+    ...event,
+    method: 'GET',
+    path: '/v1/events/{id}',
+    summary: 'Read an event',
+    answers: { 200: EventResource },
+  }),
+};

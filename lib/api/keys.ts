@@ -1,0 +1,65 @@
+import { Allowlist, AllowlistResource, CreatedKey, CreateKey, KeyResource } from '../keys.ts';
+import { ADMIN, listOf, operation, page } from './operation.ts';
+
+const key = { function: 'keys', callers: ADMIN } as const;
+
+export const keyOperations = {
+  createKey: operation({
+    ...key,
+    method: 'POST',
+    path: '/v1/keys',
+    summary: 'Generate a key; it is shown this once',
+    body: CreateKey,
+    answers: { 201: CreatedKey },
+    creates: true,
+    secrets: ['key'],
+  }),
+  listKeys: operation({
+    ...key,
+    method: 'GET',
+    path: '/v1/keys',
+    summary: 'List the keys of the project',
+    query: page,
+    answers: { 200: listOf(KeyResource) },
+  }),
+  getKey: operation({
+    ...key,
+    method: 'GET',
+    path: '/v1/keys/{key}',
+    summary: 'Read a key, by its id or by the key itself',
+    answers: { 200: KeyResource },
+  }),
+  rotateKey: operation({
+    ...key,
+    method: 'POST',
+    path: '/v1/keys/{key}/rotate',
+    summary: 'Replace a key; the old one works for 24 hours more',
+    answers: { 201: CreatedKey },
+    refusals: ['conflict'],
+    creates: true,
+    secrets: ['key'],
+  }),
+  revokeKey: operation({
+    ...key,
+    method: 'POST',
+    path: '/v1/keys/{key}/revoke',
+    summary: 'Revoke a key at once',
+    answers: { 200: KeyResource },
+    refusals: ['conflict'],
+  }),
+  setAllowlist: operation({
+    ...key,
+    method: 'POST',
+    path: '/v1/keys/{key}/allowlist',
+    summary: 'Restrict a key to addresses; an empty list lifts the restriction',
+    body: Allowlist,
+    answers: { 200: AllowlistResource },
+  }),
+  getAllowlist: operation({
+    ...key,
+    method: 'GET',
+    path: '/v1/keys/{key}/allowlist',
+    summary: 'Read the allowlist of a key',
+    answers: { 200: AllowlistResource },
+  }),
+};

@@ -1,0 +1,55 @@
+import * as v from 'valibot';
+import type { KeyType } from '../api-key.ts';
+import type { ProblemCode } from '../problem.ts';
+import { integerText } from '../schema.ts';
+
+/** The functions behind the API, each a file in functions/. */
+export type ApiFunction = 'keys' | 'webhooks' | 'events';
+
+export const MAX_PAGE = 100;
+export const DEFAULT_PAGE = 50;
+
+/** One HTTP operation: all that routes, dispatch, policies, documentation and clients know of it. */
+export interface Operation {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** As in API Gateway: `{name}` is a parameter, one segment. */
+  path: `/${string}`;
+  function: ApiFunction;
+  summary: string;
+  /** Types of keys that may call it. */
+  callers: readonly KeyType[];
+  query: v.ObjectEntries;
+  /** The schema of the body; an operation without one takes none. */
+  body?: v.GenericSchema;
+  /** The answers that are success, by status; the first is the usual one. `null`: no body. */
+  answers: Readonly<Record<number, v.GenericSchema | null>>;
+  /** Codes beyond those that follow from the rest. */
+  refusals: readonly ProblemCode[];
+  /** Creates something: honours `Idempotency-Key`. */
+  creates: boolean;
+  /** Members of the answer that are shown once and left out of a replay. */
+  secrets: readonly string[];
+}
+
+type Defaults = 'query' | 'refusals' | 'creates' | 'secrets';
+
+/** Fills in what most operations do not have. */
+export function operation<const Given extends Omit<Operation, Defaults> & Partial<Pick<Operation, Defaults>>>(
+  given: Given,
+) {
+  return { query: {}, refusals: [], creates: false, secrets: [], ...given } as Given &
+    Omit<{ query: Record<never, never>; refusals: readonly []; creates: false; secrets: readonly [] }, keyof Given>;
+}
+
+export const ADMIN = ['admin'] as const;
+export const WRITERS = ['admin', 'live', 'test'] as const;
+export const READERS = ['admin', 'live', 'test', 'read'] as const;
+
+/** Query parameters of every list. */
+export const page = {
+  limit: v.optional(integerText(1, MAX_PAGE)),
+  cursor: v.optional(v.string()),
+};
+
+export const listOf = <const Item extends v.GenericSchema>(item: Item) =>
+  v.strictObject({ data: v.array(item), next_cursor: v.nullable(v.string()) });

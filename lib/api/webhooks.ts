@@ -1,0 +1,112 @@
+import * as v from 'valibot';
+import { DELIVERY_STATUSES, DeliveryResource } from '../delivery.ts';
+import { oneOf, timestampInput } from '../schema.ts';
+import {
+  ChangeWebhook,
+  CreateWebhook,
+  RotateSecret,
+  TestWebhook,
+  WebhookResource,
+  WebhookWithSecret,
+} from '../webhooks.ts';
+import { listOf, operation, page, WRITERS } from './operation.ts';
+
+const webhook = { function: 'webhooks', callers: WRITERS } as const;
+const Accepted = v.strictObject({ event_id: v.string() });
+const Recover = v.strictObject({ since: timestampInput, until: v.optional(timestampInput) });
+
+export const webhookOperations = {
+  createWebhook: operation({
+    ...webhook,
+    method: 'POST',
+    path: '/v1/webhooks',
+    summary: 'Create a webhook; its secret is shown this once',
+    body: CreateWebhook,
+    answers: { 201: WebhookWithSecret },
+    refusals: ['limit_reached'],
+    creates: true,
+    secrets: ['secret'],
+  }),
+  listWebhooks: operation({
+    ...webhook,
+    method: 'GET',
+    path: '/v1/webhooks',
+    summary: 'List the webhooks',
+    query: page,
+    answers: { 200: listOf(WebhookResource) },
+  }),
+  getWebhook: operation({
+    ...webhook,
+    method: 'GET',
+    path: '/v1/webhooks/{id}',
+    summary: 'Read a webhook',
+    answers: { 200: WebhookResource },
+  }),
+  changeWebhook: operation({
+    ...webhook,
+    method: 'PATCH',
+    path: '/v1/webhooks/{id}',
+    summary: 'Change, pause or enable a webhook',
+    body: ChangeWebhook,
+    answers: { 200: WebhookResource },
+  }),
+  deleteWebhook: operation({
+    ...webhook,
+    method: 'DELETE',
+    path: '/v1/webhooks/{id}',
+    summary: 'Delete a webhook; its pending retries are dropped',
+    answers: { 204: null },
+  }),
+  rotateSecret: operation({
+    ...webhook,
+    method: 'POST',
+    path: '/v1/webhooks/{id}/rotate-secret',
+    summary: 'Replace the signing secret; the old one signs beside it for 24 hours',
+    body: RotateSecret,
+    answers: { 200: WebhookWithSecret },
+    secrets: ['secret'],
+  }),
+  testWebhook: operation({
+    ...webhook,
+    method: 'POST',
+    path: '/v1/webhooks/{id}/test',
+    summary: 'Send a sample event to this webhook alone',
+    body: TestWebhook,
+    answers: { 202: Accepted },
+    creates: true,
+  }),
+  listDeliveries: operation({
+    ...webhook,
+    method: 'GET',
+    path: '/v1/webhooks/{id}/deliveries',
+    summary: 'List the deliveries, newest first',
+    query: { ...page, status: v.optional(oneOf(DELIVERY_STATUSES)), since: v.optional(timestampInput) },
+    answers: { 200: listOf(DeliveryResource) },
+  }),
+  getDelivery: operation({
+    ...webhook,
+    method: 'GET',
+    path: '/v1/webhooks/{id}/deliveries/{event_id}',
+    summary: 'Read a delivery with every attempt',
+    answers: { 200: DeliveryResource },
+  }),
+  redeliver: operation({
+    ...webhook,
+    method: 'POST',
+    path: '/v1/webhooks/{id}/deliveries/{event_id}/redeliver',
+    summary: 'Send a delivery again, on the whole schedule',
+    answers: { 202: DeliveryResource },
+    refusals: ['conflict'],
+    creates: true,
+  }),
+  recover: operation({
+    ...webhook,
+    method: 'POST',
+    path: '/v1/webhooks/{id}/recover',
+    summary: 'Send again what failed, was canceled or skipped in a window',
+    body: Recover,
+    answers: { 202: v.strictObject({ count: v.pipe(v.number(), v.integer()) }) },
+    refusals: ['conflict'],
+    creates: true,
+  }),
+};

@@ -1,0 +1,41 @@
+import { isAllowed } from './allowlist.ts';
+import { allowedRoutes } from './api.ts';
+import type { KeyType } from './api-key.ts';
+import type { KeyRecord } from './keys.ts';
+import { PROBLEMS } from './problem.ts';
+
+/** RFC 6750 §2.1 in the one form that is accepted: the scheme, one space, one credential. */
+const BEARER = /^Bearer ([A-Za-z0-9._~+/_-]+=*)$/i;
+
+/** Longer headers are refused unread: a key has 60 characters, a scoped token at most 2,048. */
+const MAX_HEADER_LENGTH = 2100;
+
+/** The credential of an `Authorization` header, or `null` if there is not exactly one. */
+export function bearerCredential(header: string | undefined): string | null {
+  if (header === undefined || header.length > MAX_HEADER_LENGTH) return null;
+  return BEARER.exec(header)?.[1] ?? null;
+}
+
+const FORBIDDEN = {
+  insufficient_permissions: 'Use a credential that may call this operation.',
+  ip_not_allowed: 'Call from an address on the allowlist of the key.',
+} as const;
+export type Forbidden = keyof typeof FORBIDDEN;
+
+/** What the gateway's 403 says if the policy does not admit the request: nothing but these fixed texts. */
+export const forbidden = (code: Forbidden) => ({ code, title: PROBLEMS[code].title, detail: FORBIDDEN[code] });
+
+export type Decision = { allowed: true } | { allowed: false; code: Forbidden };
+
+/** What a genuine, usable key may do from this address. */
+export function decide({ cidrs }: Pick<KeyRecord, 'cidrs'>, address: string): Decision {
+  return isAllowed(cidrs, address) ? { allowed: true } : { allowed: false, code: 'ip_not_allowed' };
+}
+
+/** The ARN patterns that a type of key may call, of the API and stage that a method ARN names. */
+export function allowedArns(type: KeyType, methodArn: string): string[] {
+  return allowedRoutes(type).map((route) => `${stageArn(methodArn)}/${route}`);
+}
+
+/** Every method of the stage that a method ARN (`arn:…:<api>/<stage>/<METHOD>/<path>`) belongs to. */
+export const stageArn = (methodArn: string): string => methodArn.split('/').slice(0, 2).join('/');

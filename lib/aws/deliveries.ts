@@ -1,0 +1,219 @@
+import type { Referred } from '../deliver.ts';
+import {
+  type Attempt,
+  type DeliveryMessage,
+  type DeliveryRecord,
+  type DeliveryStatus,
+  roundOf,
+  type Verdict,
+} from '../delivery.ts';
+import { EVENT_RETENTION_MS, type StoredEvent } from '../events.ts';
+import { earliestId } from '../ids.ts';
+import { toStoredEvent } from './events.ts';
+import { type Item, type ItemKey, itemKey, setting, type Table, timeToLive, type Write } from './table.ts';
+import { toWebhook } from './webhooks.ts';
+
+export const toDelivery = (item: Item): DeliveryRecord => item as unknown as DeliveryRecord;
+
+export type Deliveries = ReturnType<typeof deliveries>;
+
+export function deliveries(table: Table) {
+  return {
+    /** Of many messages with one batched read, in their order. */
+    async referred(messages: readonly DeliveryMessage[]): Promise<Referred[]> {
+      const keys = messages.map((message) => [
+        itemKey.webhook(message, message.webhookId),
+        itemKey.event(message.eventId),
+        itemKey.delivery(message.webhookId, message.eventId),
+      ]);
+      const distinct = new Map(keys.flat().map((key) => [idOf(key), key]));
+      const items = new Map(
+        (await table.batchGet([...distinct.values()])).map((item) => [idOf(item as unknown as ItemKey), item]),
+      );
+      return keys.map((three) => {
+        const [webhook, event, delivery] = three.map((key) => items.get(idOf(key)));
+        return {
+          webhook: webhook && toWebhook(webhook),
+          event: event && toStoredEvent(event),
+          delivery: delivery && toDelivery(delivery),
+        };
+      });
+    },
+
+    /** Records an attempt and what follows from it. Does nothing if it is recorded already or a newer round has begun. */
+    async record(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Promise<void> {
+      await table.write([recordAttempt(message, event, attempt, verdict)]);
+    },
+
+    /**
+     * Records the attempt that exhausts the schedule and, if the webhook is still enabled, disables it in the same
+     * transaction: of all deliveries that get here, one disables.
+     */
+    async exhaust(
+      message: DeliveryMessage,
+      event: StoredEvent,
+      attempt: Attempt,
+      nowMs: number,
+    ): Promise<'disabled' | 'recorded'> {
+      const recorded = recordAttempt(message, event, attempt, { status: 'failed' });
+      const update = setting({
+        status: 'disabled',
+        disabledAt: nowMs,
+        updatedAt: nowMs,
+        disabledReason: 'deliveries_failed',
+        disabledBy: roundOf(message),
+        mailedAt: undefined,
+      });
+      const disable: Write = {
+        Update: {
+          Key: itemKey.webhook(message, message.webhookId),
+          ...update,
+          ConditionExpression: '#status = :enabled',
+          ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':enabled': 'enabled' },
+        },
+      };
+      const failed = await table.write([recorded, disable]);
+      if (failed.length === 0) return 'disabled';
+      if (!failed.includes(0)) await table.write([recorded]); // disabled by another one, paused, or deleted
+      return 'recorded';
+    },
+
+    /** Notes that the mail about the disabling is sent. */
+    async markMailed(message: DeliveryMessage, mailedAt: number): Promise<void> {
+      const update = setting({ mailedAt });
+      const Key = itemKey.webhook(message, message.webhookId);
+      const ExpressionAttributeValues = { ...update.ExpressionAttributeValues, ':round': roundOf(message) };
+      await table.write([
+        { Update: { Key, ...update, ExpressionAttributeValues, ConditionExpression: 'disabledBy = :round' } },
+      ]);
+    },
+
+    /** Ends a round without an attempt: `skipped` before it began, `canceled` later. Not if it has moved on. */
+    async end(
+      message: DeliveryMessage,
+      event: StoredEvent,
+      status: DeliveryStatus & ('skipped' | 'canceled'),
+      nowMs: number,
+    ): Promise<void> {
+      await table.write([
+        upsert(message, event, { status, createdAt: nowMs, nextAttemptAt: undefined, attempt: message.attempt - 1 }),
+      ]);
+    },
+
+    async get(webhookId: string, eventId: string): Promise<DeliveryRecord | undefined> {
+      const item = await table.get(itemKey.delivery(webhookId, eventId));
+      return item && toDelivery(item);
+    },
+
+    /** Newest first, of events since a time; `status` filters what was read, so a page may be short before the end. */
+    async list(
+      webhookId: string,
+      options: ListOptions,
+    ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }> {
+      const { since = 0, until, statuses, limit, after } = options;
+      const status = statuses?.map((_, i) => `:status${i}`).join(', ');
+      const last = until === undefined ? 'evt_~' : earliestId('evt', until);
+      const { items, next } = await table.query({
+        KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
+        ExpressionAttributeValues: {
+          ':pk': itemKey.delivery(webhookId, '').pk,
+          ':first': earliestId('evt', since),
+          ':last': last,
+          ...Object.fromEntries((statuses ?? []).map((value, i) => [`:status${i}`, value])),
+        },
+        ...(status && {
+          FilterExpression: `#status IN (${status})`,
+          ExpressionAttributeNames: { '#status': 'status' },
+        }),
+        ScanIndexForward: false,
+        Limit: limit,
+        after: after === undefined ? undefined : itemKey.delivery(webhookId, after),
+      });
+      return { deliveries: items.map(toDelivery), next: next?.sk };
+    },
+
+    /** Shows that a new round is under way; its attempts may have come first. Keeps the latest attempts only. */
+    async beginRound(record: DeliveryRecord, round: number, nowMs: number): Promise<void> {
+      const update = setting({
+        round,
+        attempt: 0,
+        status: 'retrying',
+        nextAttemptAt: nowMs,
+        attempts: record.attempts.slice(-KEPT_ATTEMPTS),
+        expires: timeToLive(nowMs + EVENT_RETENTION_MS),
+      });
+      const Key = itemKey.delivery(record.webhookId, record.eventId);
+      await table.write([{ Update: { Key, ...update, ConditionExpression: '#round < :round' } }]);
+    },
+  };
+}
+
+/** Attempts of earlier rounds that a new round leaves in the record. */
+const KEPT_ATTEMPTS = 24;
+
+export interface ListOptions {
+  since?: number | undefined;
+  until?: number | undefined;
+  statuses?: readonly DeliveryStatus[] | undefined;
+  limit: number;
+  after?: string | undefined;
+}
+
+const idOf = ({ pk, sk }: ItemKey): string => `${pk} ${sk}`;
+
+function recordAttempt(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Write {
+  const nextAttemptAt = verdict.status === 'retrying' ? verdict.dueAt : undefined;
+  return upsert(
+    message,
+    event,
+    { status: verdict.status, createdAt: attempt.at, nextAttemptAt, attempt: message.attempt },
+    [attempt],
+  );
+}
+
+interface Change {
+  status: DeliveryStatus;
+  createdAt: number;
+  nextAttemptAt: number | undefined;
+  attempt: number;
+}
+
+// Idempotent: a round moves forward only, and a later round wins over an earlier one.
+function upsert(
+  message: DeliveryMessage,
+  event: StoredEvent,
+  { createdAt, ...change }: Change,
+  attempts: Attempt[] = [],
+): Write {
+  const update = setting({
+    ...change,
+    webhookId: message.webhookId,
+    eventId: message.eventId,
+    eventType: event.type,
+    round: message.round,
+    expires: timeToLive(createdAt + EVENT_RETENTION_MS),
+  });
+  const newer = attempts.length > 0 ? '#attempt < :attempt' : '#attempt <= :attempt';
+  return {
+    Update: {
+      Key: itemKey.delivery(message.webhookId, message.eventId),
+      UpdateExpression: update.UpdateExpression.replace(
+        'SET ',
+        'SET #createdAt = if_not_exists(#createdAt, :createdAt), #attempts = list_append(if_not_exists(#attempts, :none), :new), ',
+      ),
+      ExpressionAttributeNames: {
+        ...update.ExpressionAttributeNames,
+        '#createdAt': 'createdAt',
+        '#attempts': 'attempts',
+      },
+      ExpressionAttributeValues: {
+        ...update.ExpressionAttributeValues,
+        ':createdAt': createdAt,
+        ':none': [],
+        ':new': attempts,
+        ':retrying': 'retrying',
+      },
+      ConditionExpression: `attribute_not_exists(pk) OR #round < :round OR (#round = :round AND #status = :retrying AND ${newer})`,
+    },
+  };
+}

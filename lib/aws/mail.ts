@@ -1,0 +1,18 @@
+import { SESClient, SendEmailCommand } from '@aws-sdk/client-ses';
+
+export interface Mail {
+  to: string;
+  subject: string;
+  text: string;
+  html: string;
+}
+
+export function mail(sender: string, client = new SESClient({ maxAttempts: 4 })) {
+  const utf8 = (Data: string) => ({ Data, Charset: 'UTF-8' });
+  return {
+    async send({ to, subject, text, html }: Mail): Promise<void> {
+      const Message = { Subject: utf8(subject), Body: { Text: utf8(text), Html: utf8(html) } };
+      await client.send(new SendEmailCommand({ Source: sender, Destination: { ToAddresses: [to] }, Message }));
+    },
+  };
+}

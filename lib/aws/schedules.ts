@@ -1,0 +1,45 @@
+import { ConflictException, CreateScheduleCommand, SchedulerClient } from '@aws-sdk/client-scheduler';
+
+export interface ScheduleSettings {
+  group: string;
+  roleArn: string;
+  queueUrl: string;
+  deadLetterArn: string;
+}
+
+/** The universal target: unlike the templated one it passes the group of a fair queue on. */
+export const SEND_MESSAGE = 'arn:aws:scheduler:::aws-sdk:sqs:sendMessage';
+
+/**
+ * One-shot schedules that send a message to a queue and delete themselves. A schedule fires within 60 seconds after its
+ * time, at least once (EventBridge Scheduler User Guide).
+ */
+export function schedules(
+  { group, roleArn, queueUrl, deadLetterArn }: ScheduleSettings,
+  client = new SchedulerClient({ maxAttempts: 4 }),
+) {
+  return {
+    /** `name` identifies the message: scheduling it again changes nothing. */
+    async sendAt(atMs: number, name: string, message: { body: unknown; group: string }): Promise<void> {
+      const second = new Date(Math.ceil(atMs / 1000) * 1000).toISOString().slice(0, 19);
+      const send = { QueueUrl: queueUrl, MessageBody: JSON.stringify(message.body), MessageGroupId: message.group };
+      const command = new CreateScheduleCommand({
+        Name: name,
+        GroupName: group,
+        ScheduleExpression: `at(${second})`,
+        FlexibleTimeWindow: { Mode: 'OFF' },
+        ActionAfterCompletion: 'DELETE',
+        Target: {
+          Arn: SEND_MESSAGE,
+          RoleArn: roleArn,
+          Input: JSON.stringify(send),
+          DeadLetterConfig: { Arn: deadLetterArn },
+          RetryPolicy: { MaximumRetryAttempts: 185, MaximumEventAgeInSeconds: 86_400 },
+        },
+      });
+      await client.send(command).catch((error: unknown) => {
+        if (!(error instanceof ConflictException)) throw error;
+      });
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import {
+  type Attempt,
+  type DeliveryMessage,
+  type DeliveryRecord,
+  type Outcome,
+  taskOf,
+  type Verdict,
+  verdictOn,
+} from './delivery.ts';
+import type { StoredEvent } from './events.ts';
+import { signatureHeaders } from './signature.ts';
+import { previousSecretAt, type WebhookRecord } from './webhooks.ts';
+
+export interface Deliverer {
+  clock(): number;
+  post(request: { url: string; headers: Record<string, string>; body: string }): Promise<Outcome>;
+  /** Hands the next attempt to the queue or a schedule. At least once. */
+  retry(message: DeliveryMessage, verdict: Extract<Verdict, { status: 'retrying' }>): Promise<void>;
+  record(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Promise<void>;
+  exhaust(
+    message: DeliveryMessage,
+    event: StoredEvent,
+    attempt: Attempt,
+    nowMs: number,
+  ): Promise<'disabled' | 'recorded'>;
+  end(message: DeliveryMessage, event: StoredEvent, status: 'canceled', nowMs: number): Promise<void>;
+  notify(webhook: WebhookRecord, event: StoredEvent, attempts: readonly Attempt[]): Promise<void>;
+  markMailed(message: DeliveryMessage, nowMs: number): Promise<void>;
+}
+
+/** What a message refers to. */
+export interface Referred {
+  webhook: WebhookRecord | undefined;
+  event: StoredEvent | undefined;
+  delivery: DeliveryRecord | undefined;
+}
+
+/** What became of a message: a task that needed no attempt, or the attempt and its verdict. */
+export type Handled =
+  | { task: 'drop' | 'cancel' | 'notify' }
+  | { task: 'send'; attempt: Attempt; verdict: Verdict; disabled: boolean };
+
+/**
+ * Deals with one message. The order of effects makes it lossless: POST, next attempt queued, this attempt recorded.
+ * A crash in between repeats work and drops none; what is recorded is not sent again. It throws for our own faults
+ * only, and then the message comes again with the same attempt number.
+ */
+export async function deliver(message: DeliveryMessage, referred: Referred, deliverer: Deliverer): Promise<Handled> {
+  const { webhook, event, delivery } = referred;
+  const isTest = event?.webhookId !== undefined;
+  const task = taskOf(message, webhook, delivery, isTest);
+  if (!webhook || !event || task === 'drop') return { task: 'drop' }; // deleted, or older than we keep events
+  if (task === 'cancel') {
+    await deliverer.end(message, event, 'canceled', deliverer.clock());
+    return { task };
+  }
+  if (task === 'notify') {
+    await notify(message, webhook, event, delivery?.attempts ?? [], deliverer);
+    return { task };
+  }
+
+  const attempt = await post(message, webhook, event, isTest, deliverer);
+  const verdict = verdictOn(attempt, isTest);
+  if (verdict.status === 'failed' && !isTest) {
+    const result = await deliverer.exhaust(message, event, attempt, deliverer.clock());
+    const disabled = result === 'disabled';
+    if (disabled) await notify(message, webhook, event, [...(delivery?.attempts ?? []), attempt], deliverer);
+    return { task: 'send', attempt, verdict, disabled };
+  }
+  if (verdict.status === 'retrying') await deliverer.retry({ ...message, attempt: message.attempt + 1 }, verdict);
+  await deliverer.record(message, event, attempt, verdict);
+  return { task: 'send', attempt, verdict, disabled: false };
+}
+
+/** The log event of a dealt-with message. */
+export function handledEvent(
+  message: DeliveryMessage,
+  handled: Handled,
+): [event: string, fields: Record<string, unknown>] {
+  const delivery = {
+    webhook_id: message.webhookId,
+    event_id: message.eventId,
+    project_id: message.projectId,
+    environment: message.environment,
+    round: message.round,
+    attempt: message.attempt,
+  };
+  if (handled.task !== 'send') return ['delivery.passed_over', { ...delivery, task: handled.task }];
+  const { verdict, attempt, disabled } = handled;
+  const { statusCode, error, durationMs } = attempt;
+  return [
+    'delivery.attempted',
+    { ...delivery, status: verdict.status, status_code: statusCode, error, duration_ms: durationMs, disabled },
+  ];
+}
+
+async function post(
+  message: DeliveryMessage,
+  webhook: WebhookRecord,
+  event: StoredEvent,
+  isTest: boolean,
+  { clock, post }: Deliverer,
+): Promise<Attempt> {
+  const at = clock();
+  const headers = {
+    'Content-Type': 'application/json',
+    'User-Agent': 'document-sync-webhooks/1',
+    'X-Service-Event-Id': event.id,
+    'X-Service-Event-Type': event.type,
+    'X-Service-Attempt': String(message.attempt),
+    ...(isTest && { 'X-Service-Test': 'true' }),
+    ...signatureHeaders({
+      secret: webhook.secret,
+      previousSecret: previousSecretAt(webhook, at),
+      id: event.id,
+      timestampSeconds: Math.floor(at / 1000),
+      body: event.body,
+    }),
+  };
+  const outcome = await post({ url: webhook.url, headers, body: event.body });
+  return { number: message.attempt, at, ...outcome };
+}
+
+async function notify(
+  message: DeliveryMessage,
+  webhook: WebhookRecord,
+  event: StoredEvent,
+  attempts: readonly Attempt[],
+  deliverer: Deliverer,
+): Promise<void> {
+  await deliverer.notify(webhook, event, attempts.slice(-message.attempt));
+  await deliverer.markMailed(message, deliverer.clock());
+}

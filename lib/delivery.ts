@@ -1,0 +1,160 @@
+import * as v from 'valibot';
+import { EVENT_TYPES, type EventType } from './events.ts';
+import { iso, isoOrNull, timestamp } from './schema.ts';
+import { ENVIRONMENTS, type Space } from './space.ts';
+import type { WebhookRecord } from './webhooks.ts';
+
+/** Seconds from a failure to the next attempt (interface §6.4): after the 1st, 2nd, … 5th. */
+export const RETRY_DELAYS_SECONDS = [60, 300, 1800, 7200, 43200] as const;
+export const MAX_ATTEMPTS = RETRY_DELAYS_SECONDS.length + 1;
+/** For the answer: connection, TLS and headers included. */
+export const ATTEMPT_TIMEOUT_MS = 5000;
+
+export const DELIVERY_STATUSES = ['retrying', 'succeeded', 'failed', 'canceled', 'skipped'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** What goes through the queue and the schedules: references only. `round` counts redeliveries. */
+export const DeliveryMessage = v.strictObject({
+  webhookId: v.string(),
+  eventId: v.string(),
+  projectId: v.string(),
+  environment: v.picklist(ENVIRONMENTS),
+  round: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  attempt: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_ATTEMPTS)),
+});
+export type DeliveryMessage = v.InferOutput<typeof DeliveryMessage>;
+
+/** A message from the queue; `null` if it is none of ours. */
+export function parseMessage(text: string): DeliveryMessage | null {
+  try {
+    return v.parse(DeliveryMessage, JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+/** Names one attempt, for its schedule: at most 64 of `A-Za-z0-9._-`. */
+export function attemptName({ webhookId, eventId, round, attempt }: DeliveryMessage): string {
+  return `${[webhookId, eventId].map((id) => id.slice(id.indexOf('_') + 1)).join('-')}-${round}-${attempt}`;
+}
+
+/** How one POST ended. */
+export interface Outcome {
+  /** `null` if no answer came. */
+  statusCode: number | null;
+  /** A stable code if anything went wrong (lib/aws/receiver.ts lists them), else `null`. */
+  error: string | null;
+  durationMs: number;
+  /** At most 1 KiB of the answer's text. */
+  excerpt: string | null;
+}
+
+export interface Attempt extends Outcome {
+  number: number;
+  at: number;
+}
+
+/** What is stored of a delivery. Times in milliseconds since 1970. */
+export interface DeliveryRecord {
+  webhookId: string;
+  eventId: string;
+  eventType: EventType;
+  status: DeliveryStatus;
+  round: number;
+  /** Number of the last recorded attempt of this round. */
+  attempt: number;
+  attempts: Attempt[];
+  createdAt: number;
+  nextAttemptAt?: number | undefined;
+}
+
+export const DeliveryResource = v.strictObject({
+  webhook_id: v.string(),
+  event_id: v.string(),
+  event_type: v.picklist(EVENT_TYPES),
+  status: v.picklist(DELIVERY_STATUSES),
+  attempts: v.array(
+    v.strictObject({
+      number: v.pipe(v.number(), v.integer()),
+      at: timestamp,
+      status_code: v.nullable(v.pipe(v.number(), v.integer())),
+      error: v.nullable(v.string()),
+      duration_ms: v.number(),
+      response_excerpt: v.nullable(v.string()),
+    }),
+  ),
+  next_attempt_at: v.nullable(timestamp),
+  created_at: timestamp,
+});
+
+export function deliveryResource(record: DeliveryRecord): v.InferOutput<typeof DeliveryResource> {
+  return {
+    webhook_id: record.webhookId,
+    event_id: record.eventId,
+    event_type: record.eventType,
+    status: record.status,
+    attempts: record.attempts.map((attempt) => ({
+      number: attempt.number,
+      at: iso(attempt.at),
+      status_code: attempt.statusCode,
+      error: attempt.error,
+      duration_ms: attempt.durationMs,
+      response_excerpt: attempt.excerpt,
+    })),
+    next_attempt_at: isoOrNull(record.nextAttemptAt),
+    created_at: iso(record.createdAt),
+  };
+}
+
+/** Identifies one run through the schedule of one delivery. */
+export const roundOf = ({ eventId, round }: Pick<DeliveryMessage, 'eventId' | 'round'>): string =>
+  `${eventId}#${round}`;
+
+/**
+ * What a message is for, from what is stored now:
+ * `drop`, it has been dealt with or its webhook or event is gone; `cancel`, its webhook is disabled;
+ * `notify`, it disabled the webhook but its mail is still owed; `send`.
+ */
+export type Task = 'drop' | 'cancel' | 'notify' | 'send';
+
+export function taskOf(
+  message: DeliveryMessage,
+  webhook: WebhookRecord | undefined,
+  delivery: DeliveryRecord | undefined,
+  isTest: boolean,
+): Task {
+  if (!webhook) return 'drop';
+  if (delivery && isRecorded(message, delivery)) {
+    const owesMail = webhook.disabledBy === roundOf(message) && webhook.mailedAt === undefined;
+    return owesMail && message.attempt === delivery.attempt ? 'notify' : 'drop';
+  }
+  return webhook.status === 'disabled' && !isTest ? 'cancel' : 'send';
+}
+
+function isRecorded(message: DeliveryMessage, delivery: DeliveryRecord): boolean {
+  if (delivery.round !== message.round) return delivery.round > message.round;
+  // `skipped` and `canceled` end a round without an attempt of that number.
+  return delivery.attempt >= message.attempt || delivery.status !== 'retrying';
+}
+
+/** What follows an attempt. */
+export type Verdict =
+  | { status: 'succeeded' }
+  | { status: 'retrying'; delaySeconds: number; dueAt: number }
+  | { status: 'failed' };
+
+/** 2xx is success; every other outcome is retried on schedule, until the sixth. A test event has one attempt. */
+export function verdictOn(attempt: Attempt, isTest: boolean): Verdict {
+  if (isSuccess(attempt)) return { status: 'succeeded' };
+  const delaySeconds = RETRY_DELAYS_SECONDS[attempt.number - 1];
+  if (isTest || delaySeconds === undefined) return { status: 'failed' };
+  return { status: 'retrying', delaySeconds, dueAt: attempt.at + attempt.durationMs + delaySeconds * 1000 };
+}
+
+export const isSuccess = ({ statusCode }: Pick<Outcome, 'statusCode'>): boolean =>
+  statusCode !== null && statusCode >= 200 && statusCode < 300;
+
+/** The first message of a delivery, or of its redelivery. */
+export function firstMessage(space: Space, webhookId: string, eventId: string, round = 0): DeliveryMessage {
+  return { webhookId, eventId, projectId: space.projectId, environment: space.environment, round, attempt: 1 };
+}

@@ -1,0 +1,138 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import type * as v from 'valibot';
+import type { ApiFunction, Operation } from './api/operation.ts';
+import { type OperationId, type OperationOf, type Operations, operationAt } from './api.ts';
+import type { Write } from './aws/table.ts';
+import { isTransient } from './faults.ts';
+import { type FirstRun, fingerprintOf, type Idempotency, isIdempotencyKey, type StoredAnswer } from './idempotency.ts';
+import { invalid, PROBLEM_TYPE, PROBLEMS, problemBody, problemHeaders, Refusal } from './problem.ts';
+import { parseRequest, type Request } from './request.ts';
+
+type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : Record<never, never>;
+type QueryOf<Id extends OperationId> = {
+  [Name in keyof Operations[Id]['query']]: Output<Operations[Id]['query'][Name]>;
+};
+type BodyOf<Id extends OperationId> = Operations[Id] extends { body: infer Schema }
+  ? Output<Schema>
+  : Record<never, never>;
+type AnswerOf<Id extends OperationId> = Operations[Id]['answers'][keyof Operations[Id]['answers']];
+
+/** A success. `json` is a body that is text already and must not change. */
+export interface Reply<Body = unknown> {
+  body?: Body;
+  json?: string;
+  /** Default: the operation's usual status. */
+  status?: number;
+  headers?: Record<string, string>;
+}
+
+/** Builds the write that stores the answer under the request's idempotency key; empty if it has none. */
+export type Completing = (reply: Reply) => Write[];
+
+export type Handlers<Name extends ApiFunction> = {
+  [Id in OperationOf<Name>]: (
+    request: Request<QueryOf<Id>, BodyOf<Id>>,
+    completing: Completing,
+  ) => Promise<Reply<Output<AnswerOf<Id>>> | Refusal>;
+};
+
+export interface DispatchLog {
+  info(message: string, fields: Record<string, unknown>): void;
+  error(message: string, fields: Record<string, unknown>): void;
+}
+
+export type ApiHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
+
+/** The one way from a proxy event to a verb and back. */
+export function createDispatch<Name extends ApiFunction>(
+  handlers: Handlers<Name>,
+  { idempotency, log }: { idempotency: Idempotency; log: DispatchLog },
+): ApiHandler {
+  return async (event) => {
+    const { requestId } = event.requestContext;
+    const operationId = operationAt(event.httpMethod, event.resource)?.[0];
+    const answer = await answerTo(event).catch((error: unknown) => {
+      log.error('request.failed', { operation: operationId, request_id: requestId, error });
+      return refusalFor(error);
+    });
+    const result = answer instanceof Refusal ? problem(answer, requestId) : answer;
+    log.info('request.handled', { operation: operationId, request_id: requestId, status: result.statusCode });
+    result.headers = { ...result.headers, 'X-Request-Id': requestId };
+    return result;
+  };
+
+  async function answerTo(event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult | Refusal> {
+    const [id, operation] = operationAt(event.httpMethod, event.resource) ?? [];
+    if (!id || !operation || !(id in handlers))
+      return new Refusal('route_not_found', 'See the API reference for the operations.');
+    const request = parseRequest(event, operation);
+    if (request instanceof Refusal) return request;
+    const verb = handlers[id as OperationOf<Name>] as unknown as Verb;
+    const key = request.headers['idempotency-key'];
+    if (key === undefined || !operation.creates) {
+      const reply = await verb(request, () => []);
+      return reply instanceof Refusal ? reply : toResult(toAnswer(reply, operation));
+    }
+    if (!isIdempotencyKey(key))
+      return invalid([{ field: 'Idempotency-Key', detail: 'must be 1 to 255 printable ASCII characters' }]);
+    const begun = await idempotency.begin(request, key, fingerprintOf(id, request));
+    if (begun instanceof Refusal) return begun;
+    if ('status' in begun) return toResult({ ...begun, headers: { ...begun.headers, 'Idempotency-Replayed': 'true' } });
+    return runOnce(verb, request, operation, begun);
+  }
+}
+
+type Verb = (request: Request, completing: Completing) => Promise<Reply | Refusal>;
+
+// A verb that throws may have done its work: the key stays taken until the run is taken for dead.
+async function runOnce(
+  verb: Verb,
+  request: Request,
+  operation: Operation,
+  run: FirstRun,
+): Promise<APIGatewayProxyResult | Refusal> {
+  let completed = false;
+  const reply = await verb(request, (planned) => {
+    const write = run.completion(withoutSecrets(planned, operation));
+    completed = write !== null;
+    return write ? [write] : [];
+  });
+  if (reply instanceof Refusal) {
+    await run.release();
+    return reply;
+  }
+  if (!completed) await run.finish(withoutSecrets(reply, operation));
+  return toResult(toAnswer(reply, operation));
+}
+
+function withoutSecrets(reply: Reply, operation: Operation): StoredAnswer {
+  if (operation.secrets.length === 0) return toAnswer(reply, operation);
+  const entries = Object.entries(reply.body as object).filter(([name]) => !operation.secrets.includes(name));
+  return toAnswer({ ...reply, body: Object.fromEntries(entries) }, operation);
+}
+
+function toAnswer({ body, json, status, headers = {} }: Reply, operation: Operation): StoredAnswer {
+  const text = json ?? (body === undefined ? '' : JSON.stringify(body));
+  const contentType: Record<string, string> = text === '' ? {} : { 'Content-Type': 'application/json' };
+  return {
+    status: status ?? Number(Object.keys(operation.answers)[0]),
+    body: text,
+    headers: { ...contentType, ...headers },
+  };
+}
+
+function toResult({ status, body, headers }: StoredAnswer): APIGatewayProxyResult {
+  return { statusCode: status, body, headers: { 'Cache-Control': 'no-store', ...headers } };
+}
+
+function problem(refusal: Refusal, requestId: string): APIGatewayProxyResult {
+  const { status } = PROBLEMS[refusal.code];
+  const headers = { 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store', ...problemHeaders(status) };
+  return { statusCode: status, headers, body: JSON.stringify(problemBody(refusal, requestId)) };
+}
+
+function refusalFor(error: unknown): Refusal {
+  return isTransient(error)
+    ? new Refusal('unavailable', 'Nothing was changed. Send the request again after a moment.')
+    : new Refusal('internal_error', 'Tell the operator the request id; sending the request again may help.');
+}

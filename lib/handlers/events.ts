@@ -1,0 +1,44 @@
+import type { events as eventRecords } from '../aws/events.ts';
+import type { Clock } from '../aws/sources.ts';
+import type { Handlers } from '../dispatch.ts';
+import { isTooLarge, MAX_EVENT_BYTES, newEvent } from '../events.ts';
+import { type Random, sortableId } from '../ids.ts';
+import { notFound, Refusal } from '../problem.ts';
+
+export interface EventsDeps {
+  events: ReturnType<typeof eventRecords>;
+  clock: Clock;
+  random: Random;
+}
+
+const tooLarge = () => new Refusal('payload_too_large', `An event may have at most ${MAX_EVENT_BYTES} bytes.`);
+
+export function eventHandlers({ events, clock, random }: EventsDeps): Handlers<'events'> {
+  return {
+    async publishEvent({ body, space }, completing) {
+      const now = clock();
+      const event = newEvent({ ...space, ...body, id: sortableId('evt', now, random), at: now });
+      if (isTooLarge(event)) return tooLarge();
+      const reply = { json: event.body };
+      await events.publish([event], completing(reply));
+      return reply;
+    },
+
+    // Not completed in the same transaction: with 100 events there is no room for it.
+    async publishEvents({ body, space }) {
+      const now = clock();
+      const published = body.events.map((event) =>
+        newEvent({ ...space, ...event, id: sortableId('evt', now, random), at: now }),
+      );
+      if (published.some(isTooLarge)) return tooLarge();
+      await events.publish(published, []);
+      return { json: `{"data":[${published.map((event) => event.body).join(',')}]}` };
+    },
+
+    async getEvent({ path: { id = '' }, space }) {
+      const event = await events.get(id);
+      const isOwn = event?.projectId === space.projectId && event.environment === space.environment;
+      return event && isOwn ? { json: event.body } : notFound('event');
+    },
+  };
+}

@@ -1,0 +1,74 @@
+/** What a failed attempt is recorded as. Stable: customers match on these. */
+export const FAILURES = {
+  timeout: 'no complete answer within 5 seconds',
+  dns_not_found: 'the host name does not exist',
+  dns_failed: 'the host name could not be resolved',
+  address_not_public: 'the host name leads to an address that is not public',
+  connection_refused: 'the connection was refused',
+  connection_reset: 'the connection was closed before the answer',
+  host_unreachable: 'the host cannot be reached',
+  connection_failed: 'the connection failed',
+  certificate_invalid: 'the TLS certificate is not valid for this host',
+  tls_failed: 'TLS 1.3 could not be negotiated',
+  response_invalid: 'the answer is not HTTP',
+  response_too_large: 'the answer has more than 64 KiB',
+  response_truncated: 'the answer ended before it was complete',
+  redirect_not_followed: 'the answer was a redirect; redirects are not followed',
+  status_not_2xx: 'the answer had a status other than 2xx',
+} as const;
+
+export type Failure = keyof typeof FAILURES;
+
+/** Bytes of an answer that are kept. */
+export const EXCERPT_BYTES = 1024;
+
+const BY_CODE: Record<string, Failure> = {
+  ABORT_ERR: 'timeout',
+  ETIMEDOUT: 'timeout',
+  ERR_SOCKET_CONNECTION_TIMEOUT: 'timeout',
+  ENOTFOUND: 'dns_not_found',
+  ENODATA: 'dns_not_found',
+  ADDRESS_NOT_PUBLIC: 'address_not_public',
+  ECONNREFUSED: 'connection_refused',
+  ECONNRESET: 'connection_reset',
+  EPIPE: 'connection_reset',
+  EHOSTUNREACH: 'host_unreachable',
+  ENETUNREACH: 'host_unreachable',
+  EPROTO: 'tls_failed',
+};
+// Node's names of OpenSSL's verification errors (Node.js TLS documentation, "X509 certificate error codes").
+const CERTIFICATE =
+  /^(CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|PATH_LENGTH_|ERR_TLS_CERT_|ERROR_IN_CERT_)/;
+const OWN_FAULTS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
+
+/** Whether an error of a connection is no fault of the receiver. */
+export const isOwnFault = (error: unknown): boolean => OWN_FAULTS.has(codeOf(error));
+
+export function failureCode(error: unknown): Failure {
+  const code = codeOf(error);
+  const known = BY_CODE[code];
+  if (known) return known;
+  if (CERTIFICATE.test(code)) return 'certificate_invalid';
+  if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'tls_failed';
+  if (code === 'HPE_HEADER_OVERFLOW') return 'response_too_large';
+  if (code.startsWith('HPE_')) return 'response_invalid';
+  if (code.startsWith('EAI_') || (error as { syscall?: string }).syscall === 'getaddrinfo') return 'dns_failed';
+  return 'connection_failed';
+}
+
+/** The first KiB of an answer as text without control or direction characters; `null` if it is empty. */
+export function excerptOf(body: Buffer): string | null {
+  if (body.length === 0) return null;
+  // `stream` leaves out a character that the cut went through.
+  const text = new TextDecoder().decode(body.subarray(0, EXCERPT_BYTES), { stream: body.length > EXCERPT_BYTES });
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
+}
+
+// With several addresses tried, Node reports the errors of all; the first is as good as any.
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError && !('code' in error)) return codeOf(error.errors[0]);
+  const { code, name, cause } = error as { code?: unknown; name?: string; cause?: { name?: string } };
+  if (name === 'TimeoutError' || cause?.name === 'TimeoutError') return 'ABORT_ERR';
+  return typeof code === 'string' ? code : '';
+}

@@ -1,0 +1,77 @@
+/** Every error code of the interface, with its HTTP status and title. The status is decided here and nowhere else. */
+export const PROBLEMS = {
+  invalid_json: { status: 400, title: 'The body is not valid JSON' },
+  invalid_request: { status: 400, title: 'The request is not valid' },
+  invalid_cursor: { status: 400, title: 'The cursor is not valid' },
+  unauthorized: { status: 401, title: 'The credential is missing or not valid' },
+  insufficient_permissions: { status: 403, title: 'The credential may not do this' },
+  ip_not_allowed: { status: 403, title: 'The address is not on the allowlist of the key' },
+  document_not_allowed: { status: 403, title: 'The token does not reach this document' },
+  not_found: { status: 404, title: 'There is no such resource' },
+  route_not_found: { status: 404, title: 'There is no such operation' },
+  conflict: { status: 409, title: 'The state of the resource does not allow this' },
+  idempotency_in_progress: { status: 409, title: 'The first request with this key is still running' },
+  limit_reached: { status: 409, title: 'A limit is reached' },
+  precondition_failed: { status: 412, title: 'The resource has changed' },
+  payload_too_large: { status: 413, title: 'The payload is too large' },
+  unsupported_media_type: { status: 415, title: 'The content type is not supported' },
+  idempotency_key_reused: { status: 422, title: 'The idempotency key belongs to another request' },
+  too_many_requests: { status: 429, title: 'Too many requests' },
+  internal_error: { status: 500, title: 'Something went wrong on our side' },
+  unavailable: { status: 503, title: 'The service is briefly unavailable' },
+} as const;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** One thing that is wrong with a request: where, and what to do about it. */
+export interface Fault {
+  field: string;
+  detail: string;
+}
+
+/** An expected outcome that is not success: returned, never thrown. */
+export class Refusal {
+  readonly code: ProblemCode;
+  readonly detail: string;
+  readonly errors: readonly Fault[] | undefined;
+
+  constructor(code: ProblemCode, detail: string, errors?: readonly Fault[]) {
+    this.code = code;
+    this.detail = detail;
+    this.errors = errors;
+  }
+}
+
+/** The 400 that lists every fault. */
+export function invalid(errors: readonly Fault[]): Refusal {
+  return new Refusal('invalid_request', 'Correct the fields listed in errors and send the request again.', errors);
+}
+
+export const notFound = (what: string): Refusal =>
+  new Refusal('not_found', `This project and environment has no such ${what}.`);
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+/** Seconds after which a 429 or 503 is worth another try. */
+export const RETRY_AFTER_SECONDS = 1;
+
+/** Headers that go with a status: RFC 9110 §11.6.1 (401) and §10.2.3 (429, 503). */
+export function problemHeaders(status: number): Record<string, string> {
+  if (status === 401) return { 'WWW-Authenticate': 'Bearer' };
+  if (status === 429 || status === 503) return { 'Retry-After': String(RETRY_AFTER_SECONDS) };
+  return {};
+}
+
+/** The body of an error answer (RFC 9457). `type` is a reference into the API reference. */
+export function problemBody({ code, detail, errors }: Pick<Refusal, 'code' | 'detail' | 'errors'>, requestId: string) {
+  const { status, title } = PROBLEMS[code];
+  return {
+    type: `/docs/errors#${code}`,
+    title,
+    status,
+    detail,
+    code,
+    request_id: requestId,
+    ...(errors && { errors }),
+  };
+}

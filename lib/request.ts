@@ -1,0 +1,111 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import * as v from 'valibot';
+import type { Operation } from './api/operation.ts';
+import type { KeyType } from './api-key.ts';
+import { parseJson } from './json.ts';
+import { type Fault, invalid, Refusal } from './problem.ts';
+import { check, oneOf } from './schema.ts';
+import { ENVIRONMENTS, type Environment, environmentOf, type Space } from './space.ts';
+
+/** Bytes that a request body may have. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+
+/** Who calls, as the authorizer found out. */
+export interface Caller {
+  projectId: string;
+  keyId: string;
+  type: KeyType;
+}
+
+/** A request whose every part has been checked. */
+export interface Request<Query = unknown, Body = unknown> {
+  id: string;
+  caller: Caller;
+  space: Space;
+  path: Readonly<Record<string, string>>;
+  query: Query;
+  body: Body;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>;
+  /** The body as it came. */
+  rawBody: string;
+}
+
+/** Checks a proxy event against its operation: the request, or the refusal that lists every fault. */
+export function parseRequest(event: APIGatewayProxyEvent, operation: Operation): Request | Refusal {
+  const headers = lowerCased(event.headers);
+  const rawBody = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8').toString();
+  const json = parseBody(rawBody, headers['content-type']);
+  if (json instanceof Refusal) return json;
+
+  const query = check(
+    v.strictObject({ ...operation.query, environment: v.optional(oneOf(ENVIRONMENTS)) }),
+    event.queryStringParameters ?? {},
+  );
+  const body = check(operation.body ?? v.strictObject({}), json);
+  const faults: Fault[] = [...('faults' in query ? query.faults : []), ...('faults' in body ? body.faults : [])];
+  if ('faults' in query || 'faults' in body) return invalid(faults);
+
+  const caller = callerOf(event);
+  const environment = chosenEnvironment(caller, query.value.environment);
+  if (environment instanceof Refusal) return environment;
+  return {
+    id: event.requestContext.requestId,
+    caller,
+    space: { projectId: caller.projectId, environment },
+    path: decoded(event.pathParameters ?? {}),
+    query: query.value,
+    body: body.value,
+    headers,
+    rawBody,
+  };
+}
+
+function parseBody(text: string, contentType: string | undefined): unknown {
+  if (text === '') return {};
+  if (Buffer.byteLength(text) > MAX_BODY_BYTES) {
+    return new Refusal('payload_too_large', `Send at most ${MAX_BODY_BYTES} bytes.`);
+  }
+  if (!/^application\/json\s*(;|$)/i.test(contentType ?? '')) {
+    return new Refusal('unsupported_media_type', 'Send the body as Content-Type: application/json.');
+  }
+  try {
+    return parseJson(text);
+  } catch (error) {
+    return new Refusal('invalid_json', `Send one JSON object in UTF-8: ${reasonOf(error)}.`);
+  }
+}
+
+// V8 quotes the text around the fault; a body may hold a secret.
+const reasonOf = (error: unknown): string =>
+  (/nested deeper.*|position \d+/.exec(String(error)) ?? ['it ends too early'])[0];
+
+function callerOf({ requestContext: { authorizer } }: APIGatewayProxyEvent): Caller {
+  const { project_id, key_id, key_type } = authorizer ?? {};
+  if (!project_id || !key_id || !key_type) throw new Error('The authorizer passed no caller on');
+  return { projectId: project_id, keyId: key_id, type: key_type };
+}
+
+function chosenEnvironment({ type }: Caller, asked: Environment | undefined): Environment | Refusal {
+  const own = environmentOf(type);
+  if (own === null) return asked ?? 'live';
+  if (asked === undefined || asked === own) return own;
+  return new Refusal('insufficient_permissions', `A ${type} key works in the ${own} environment only.`);
+}
+
+function lowerCased(headers: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value ?? '']));
+}
+
+// Idempotent for every id and document key, none of which may contain "%".
+function decoded(parameters: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, value = '']) => {
+      try {
+        return [name, decodeURIComponent(value)];
+      } catch {
+        return [name, value];
+      }
+    }),
+  );
+}

@@ -1,0 +1,99 @@
+import * as v from 'valibot';
+import { isJsonObject, isRawNumber, type Json } from './json.ts';
+import type { Fault } from './problem.ts';
+
+export const text = (min: number, max: number) =>
+  v.pipe(
+    v.string('must be a string'),
+    v.minLength(min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`),
+    v.maxLength(max, `must have at most ${max} characters`),
+  );
+
+// Bodies keep the text of unusual numbers (lib/json.ts): here `60.0` is the integer 60, and 1e400 is none.
+const isInteger = (min: number, max: number) => (value: unknown) => {
+  const number = isRawNumber(value) ? Number(value.rawJSON) : value;
+  return typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max;
+};
+
+export const integer = (min: number, max: number) =>
+  v.pipe(
+    v.custom<number>(isInteger(min, max), `must be an integer from ${min} to ${max}`),
+    v.transform((value) => Number(isRawNumber(value) ? value.rawJSON : value) + 0),
+    v.metadata({ jsonSchema: { type: 'integer', minimum: min, maximum: max } }),
+  );
+
+/** An integer in a query string, in plain decimal. */
+export const integerText = (min: number, max: number) =>
+  v.pipe(
+    v.custom<string>(
+      (value) => typeof value === 'string' && /^\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max,
+      `must be an integer from ${min} to ${max}`,
+    ),
+    v.transform(Number),
+    v.metadata({ jsonSchema: { type: 'integer', minimum: min, maximum: max } }),
+  );
+
+export const oneOf = <const Options extends readonly string[]>(options: Options) =>
+  v.picklist(options, `must be one of ${options.join(', ')}`);
+
+export const uniqueList = <const Item extends v.GenericSchema<string, string>>(item: Item, min: number, max: number) =>
+  v.pipe(
+    v.array(item, 'must be an array'),
+    v.minLength(min, `must have at least ${min} ${min === 1 ? 'entry' : 'entries'}`),
+    v.maxLength(max, `must have at most ${max} entries`),
+    v.checkItems((entry, i, all) => all.indexOf(entry) === i, 'is there twice'),
+    v.metadata({ jsonSchema: { uniqueItems: true } }),
+  );
+
+/** A JSON object whose members are the customer's own. */
+export const jsonObject = v.pipe(
+  v.custom<{ [key: string]: Json }>(isJsonObject, 'must be an object'),
+  v.metadata({ jsonSchema: { type: 'object', additionalProperties: true } }),
+);
+
+/** Any JSON value, `null` included; absent is a fault. */
+export const anyJson = v.pipe(
+  v.custom<Json>((value) => value !== undefined, 'is required'),
+  v.metadata({ jsonSchema: {} }),
+);
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+
+/** An ISO 8601 date-time with an offset, as milliseconds since 1970. */
+export const timestampInput = v.pipe(
+  v.custom<string>(
+    (value) => typeof value === 'string' && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value)),
+    'must be an ISO 8601 date-time such as 2026-01-31T12:00:00.000Z',
+  ),
+  v.transform((value) => Date.parse(value)),
+  v.metadata({ jsonSchema: { type: 'string', format: 'date-time' } }),
+);
+
+/** A date-time in an answer: ISO 8601 UTC with milliseconds. */
+export const timestamp = v.pipe(v.string(), v.isoTimestamp());
+
+/** Milliseconds since 1970, as the interface writes them. */
+export const iso = (ms: number): string => new Date(ms).toISOString();
+export const isoOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : iso(ms));
+
+/** Either the value, or every fault of it, each with the path of its field below `root`. */
+export function check<Schema extends v.GenericSchema>(
+  schema: Schema,
+  input: unknown,
+  root = '',
+): { value: v.InferOutput<Schema> } | { faults: Fault[] } {
+  const result = v.safeParse(schema, input);
+  return result.success ? { value: result.output } : { faults: result.issues.map((issue) => faultOf(issue, root)) };
+}
+
+function faultOf(issue: v.BaseIssue<unknown>, root: string): Fault {
+  const path = (issue.path ?? []).map(({ key }) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+  const field = `${root}${path}`.replace(/^\./, '') || 'body';
+  if (issue.kind === 'schema' && issue.type === 'strict_object') {
+    if (issue.expected === 'never') return { field, detail: 'is not a known field' };
+    if (issue.expected !== 'Object') return { field, detail: 'is required' };
+    return { field, detail: 'must be an object' };
+  }
+  if (issue.input === undefined) return { field, detail: 'is required' };
+  return { field, detail: issue.message };
+}

@@ -1,0 +1,47 @@
+import { createHmac } from 'node:crypto';
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** `X-Service-Signature`: `sha256=` + lowercase hex HMAC-SHA256 of the raw body, the secret's UTF-8 bytes as key. */
+export function serviceSignature(secret: string, body: string): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+}
+
+/** One signature of `webhook-signature` (standardwebhooks.com, "Signature scheme"): over `id.timestamp.body`. */
+export function standardSignature(secret: string, id: string, timestampSeconds: number, body: string): string {
+  const content = `${id}.${timestampSeconds}.${body}`;
+  return `v1,${createHmac('sha256', standardKey(secret)).update(content).digest('base64')}`;
+}
+
+export interface Signing {
+  secret: string;
+  /** The secret before a rotation, while it still signs. */
+  previousSecret?: string | undefined;
+  id: string;
+  timestampSeconds: number;
+  body: string;
+}
+
+/** All signature headers of one attempt, for receivers of either scheme and on either side of a secret rotation. */
+export function signatureHeaders({
+  secret,
+  previousSecret,
+  id,
+  timestampSeconds,
+  body,
+}: Signing): Record<string, string> {
+  const secrets = previousSecret === undefined ? [secret] : [secret, previousSecret];
+  return {
+    'X-Service-Signature': serviceSignature(secret, body),
+    ...(previousSecret !== undefined && { 'X-Service-Signature-Previous': serviceSignature(previousSecret, body) }),
+    'webhook-id': id,
+    'webhook-timestamp': String(timestampSeconds),
+    'webhook-signature': secrets.map((each) => standardSignature(each, id, timestampSeconds, body)).join(' '),
+  };
+}
+
+// The libraries of Standard Webhooks decode what follows `whsec_`; a customer's own secret may be any text.
+function standardKey(secret: string): Buffer {
+  const encoded = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : '';
+  return BASE64.test(encoded) ? Buffer.from(encoded, 'base64') : Buffer.from(secret);
+}

@@ -1,0 +1,105 @@
+import * as v from 'valibot';
+import { EVENT_TYPES, type EventType } from './events.ts';
+import type { Random } from './ids.ts';
+import { iso, isoOrNull, oneOf, text, timestamp, uniqueList } from './schema.ts';
+import { ENVIRONMENTS, type Space } from './space.ts';
+
+/** Per project and environment. */
+export const MAX_WEBHOOKS = 100;
+/** For how long the old secret signs beside the new one. */
+export const SECRET_GRACE_MS = 24 * 60 * 60 * 1000;
+
+export const WEBHOOK_STATUSES = ['enabled', 'disabled'] as const;
+export const DISABLED_REASONS = ['deliveries_failed', 'paused'] as const;
+
+/** What is stored of a webhook. Times in milliseconds since 1970. */
+export interface WebhookRecord extends Space {
+  id: string;
+  url: string;
+  events: EventType[];
+  description: string | null;
+  secret: string;
+  previousSecret?: string | undefined;
+  /** When `previousSecret` stops signing. */
+  previousSecretUntil?: number | undefined;
+  status: (typeof WEBHOOK_STATUSES)[number];
+  createdAt: number;
+  updatedAt: number;
+  disabledAt?: number | undefined;
+  disabledReason?: (typeof DISABLED_REASONS)[number] | undefined;
+  /** The delivery (event id and round) whose sixth failure disabled it: the one that sends the mail. */
+  disabledBy?: string | undefined;
+  mailedAt?: number | undefined;
+}
+
+const url = v.string('must be a string');
+const events = uniqueList(oneOf(EVENT_TYPES), 1, EVENT_TYPES.length);
+const description = v.nullable(text(0, 500));
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+const secret = v.pipe(text(1, 256), v.regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'must not contain control characters'));
+
+export const CreateWebhook = v.strictObject({
+  url,
+  events,
+  secret: v.optional(secret),
+  description: v.optional(description, null),
+});
+
+export const ChangeWebhook = v.strictObject({
+  url: v.optional(url),
+  events: v.optional(events),
+  description: v.optional(description),
+  status: v.optional(oneOf(WEBHOOK_STATUSES)),
+});
+export type WebhookChange = v.InferOutput<typeof ChangeWebhook>;
+
+export const RotateSecret = v.strictObject({ secret: v.optional(secret) });
+export const TestWebhook = v.strictObject({ type: v.optional(oneOf(EVENT_TYPES), 'document.changed') });
+
+export const WebhookResource = v.strictObject({
+  id: v.string(),
+  url: v.string(),
+  events: v.array(v.picklist(EVENT_TYPES)),
+  description: v.nullable(v.string()),
+  status: v.picklist(WEBHOOK_STATUSES),
+  environment: v.picklist(ENVIRONMENTS),
+  secret_hint: v.string(),
+  created_at: timestamp,
+  updated_at: timestamp,
+  disabled_at: v.nullable(timestamp),
+  disabled_reason: v.nullable(v.picklist(DISABLED_REASONS)),
+});
+
+/** `secret` is shown this once; a replayed answer lacks it. */
+export const WebhookWithSecret = v.strictObject({ ...WebhookResource.entries, secret: v.optional(v.string()) });
+
+/** `whsec_` + base64 of 32 bytes, the form of Standard Webhooks. */
+export function generateSecret(random: Random): string {
+  return `whsec_${Buffer.from(random(32)).toString('base64')}`;
+}
+
+export function webhookResource(record: WebhookRecord): v.InferOutput<typeof WebhookResource> {
+  return {
+    id: record.id,
+    url: record.url,
+    events: record.events,
+    description: record.description,
+    status: record.status,
+    environment: record.environment,
+    secret_hint: secretHint(record.secret),
+    created_at: iso(record.createdAt),
+    updated_at: iso(record.updatedAt),
+    disabled_at: isoOrNull(record.disabledAt),
+    disabled_reason: record.disabledReason ?? null,
+  };
+}
+
+/** The old secret, while it still signs. */
+export function previousSecretAt(record: WebhookRecord, nowMs: number): string | undefined {
+  return nowMs < (record.previousSecretUntil ?? 0) ? record.previousSecret : undefined;
+}
+
+// A hint must not give a short secret away.
+function secretHint(value: string): string {
+  return value.length >= 16 ? value.slice(-4) : '';
+}
