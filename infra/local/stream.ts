@@ -48,22 +48,26 @@ export class StreamPoller {
     }
   }
 
+  // An iterator can expire or be trimmed; a new one goes on where the last record was.
   private async read(ShardId: string): Promise<void> {
-    const input = { StreamArn: this.arn, ShardId, ShardIteratorType: 'TRIM_HORIZON' } as const;
+    const shard = { StreamArn: this.arn, ShardId };
+    let last: string | undefined;
     let iterator: string | undefined;
     while (!this.stopped) {
       try {
-        iterator ??= (await this.client.send(new GetShardIteratorCommand(input))).ShardIterator;
-        const { Records = [], NextShardIterator } = await this.client.send(
-          new GetRecordsCommand({ ShardIterator: iterator, Limit: 1000 }),
-        );
-        if (Records.length > 0) await this.consume(Records);
-        if (!NextShardIterator) return; // the shard is closed and read to its end
-        iterator = NextShardIterator;
-        if (Records.length > 0) continue;
-      } catch (error) {
-        if (this.stopped) return;
-        if ((error as Error).name === 'ExpiredIteratorException') throw error;
+        const position = last
+          ? ({ ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: last } as const)
+          : ({ ShardIteratorType: 'TRIM_HORIZON' } as const);
+        iterator ??= (await this.client.send(new GetShardIteratorCommand({ ...shard, ...position }))).ShardIterator;
+        const batch = await this.client.send(new GetRecordsCommand({ ShardIterator: iterator, Limit: 1000 }));
+        const records = batch.Records ?? [];
+        if (records.length > 0) await this.consume(records);
+        if (!batch.NextShardIterator) return; // the shard is closed and read to its end
+        iterator = batch.NextShardIterator;
+        last = records.at(-1)?.dynamodb?.SequenceNumber ?? last;
+        if (records.length > 0) continue;
+      } catch {
+        iterator = undefined;
       }
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }

@@ -48,7 +48,8 @@ export function keyHandlers({ keys, cursors, clock, random }: KeysDeps): Handler
       const old = await ownKey(path.key, space.projectId);
       if (!old) return notFound('key');
       const now = clock();
-      const { key, record } = generate({ ...old, replaces: old.id, lastUsedAt: undefined }, now);
+      const { projectId, type, name, cidrs } = old;
+      const { key, record } = generate({ projectId, type, name, cidrs, replaces: old.id }, now);
       const reply = { body: { ...keyResource(record, now), key } };
       const rotated =
         isUsable(old, now) &&

@@ -1,6 +1,6 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { afterAll } from 'vitest';
 import { eventually } from './service.ts';
 
 export interface Received {
@@ -21,7 +21,12 @@ export interface TestReceiver {
   until(count: number): Promise<Received[]>;
 }
 
-/** A real HTTP server for the length of a test. */
+const servers: http.Server[] = [];
+afterAll(() => {
+  for (const server of servers) server.close().closeAllConnections();
+});
+
+/** A real HTTP server, until the tests of the file are over. */
 export async function startReceiver(behaviour: Behaviour = 200): Promise<TestReceiver> {
   let current = behaviour;
   const received: Received[] = [];
@@ -33,7 +38,7 @@ export async function startReceiver(behaviour: Behaviour = 200): Promise<TestRec
     else current(response, received.length, request);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close().closeAllConnections());
+  servers.push(server);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     received,

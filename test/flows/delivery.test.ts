@@ -1,0 +1,219 @@
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, it } from 'vitest';
+import { EVENT_TYPES } from '../../lib/events.ts';
+import { serviceSignature } from '../../lib/signature.ts';
+import { type Behaviour, startReceiver } from '../support/receiver.ts';
+import { changed, createWebhook, publish } from '../support/requests.ts';
+import { type Client, eventually, useService } from '../support/service.ts';
+
+describe('an event', () => {
+  const service = useService();
+
+  it('reaches a subscribed webhook exactly as it is stored, signed for both kinds of receivers', async () => {
+    const live = await (await service.project()).client('live');
+    const receiver = await startReceiver();
+    const webhook = await createWebhook(live, receiver.url);
+    const published = await publish(live);
+
+    const [{ headers, body } = { headers: {}, body: '' }] = await receiver.until(1);
+    expect(body).toBe(published.text);
+    expect((await live('GET', `/v1/events/${published.body.id}`)).text).toBe(body);
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-service-event-id': published.body.id,
+      'x-service-event-type': 'document.changed',
+      'x-service-attempt': '1',
+      'x-service-signature': serviceSignature(webhook.secret, body),
+    });
+    expect(new Webhook(webhook.secret).verify(body, headers)).toEqual(published.body);
+    expect(headers).not.toHaveProperty('x-service-signature-previous');
+    expect(headers).not.toHaveProperty('x-service-test');
+  });
+
+  it('reaches the webhooks of its type and environment and no others', async () => {
+    const project = await service.project();
+    const [live, test] = [await project.client('live'), await project.client('test')];
+    const receivers = await Promise.all([startReceiver(), startReceiver(), startReceiver(), startReceiver()]);
+    const [all, deletions, sandbox, foreign] = receivers;
+    await createWebhook(live, all.url);
+    await createWebhook(live, deletions.url, { events: ['document.deleted'] });
+    await createWebhook(test, sandbox.url);
+    await createWebhook(await (await service.project()).client('live'), foreign.url);
+
+    const change = await publish(live);
+    const deletion = await publish(live, {
+      type: 'document.deleted',
+      data: { document_key: 'a', revision: 3, origin: 'n' },
+    });
+    const inSandbox = await publish(test);
+
+    await Promise.all([all.until(2), deletions.until(1), sandbox.until(1)]);
+    const ids = receivers.map(({ received }) => received.map(({ body }) => JSON.parse(body).id).sort());
+    expect(ids).toEqual([[change.body.id, deletion.body.id].sort(), [deletion.body.id], [inSandbox.body.id], []]);
+  });
+
+  it('is delivered once to each of 3 webhooks, for 1,000 events', { timeout: 120_000 }, async () => {
+    const live = await (await service.project()).client('live');
+    const receivers = await Promise.all([startReceiver(), startReceiver(), startReceiver()]);
+    for (const { url } of receivers) await createWebhook(live, url);
+    const ids: string[] = [];
+    for (let batch = 0; batch < 10; batch++) {
+      const events = Array.from({ length: 100 }, (_, i) => changed({ revision: batch * 100 + i + 1 }));
+      const { body } = await live('POST', '/v1/events/batch', { body: { events } });
+      ids.push(...body.data.map(({ id }: { id: string }) => id));
+    }
+    expect(new Set(ids).size).toBe(1000);
+    for (const receiver of receivers) {
+      await eventually(() => receiver.received.length >= 1000, 90_000);
+      expect(receiver.received.map(({ headers }) => headers['x-service-event-id']).sort()).toEqual([...ids].sort());
+    }
+  });
+
+  it('of every type is accepted in the shape of the specification', async () => {
+    const live = await (await service.project()).client('live');
+    const receiver = await startReceiver();
+    const { id } = await createWebhook(live, receiver.url);
+    for (const type of EVENT_TYPES) {
+      expect((await live('POST', `/v1/webhooks/${id}/test`, { body: { type } })).status).toBe(202);
+    }
+    await receiver.until(EVENT_TYPES.length);
+    for (const { headers, body } of [...receiver.received]) {
+      expect(headers['x-service-test']).toBe('true');
+      const { type, data } = JSON.parse(body);
+      expect((await live('POST', '/v1/events', { body: { type, data } })).status).toBe(202);
+    }
+  });
+});
+
+describe('a delivery', () => {
+  const service = useService({ speed: 20_000 });
+
+  interface Attempt {
+    number: number;
+    at: string;
+    status_code: number | null;
+    error: string | null;
+    duration_ms: number;
+  }
+  const deliveryOf = async (client: Client, webhookId: string, eventId: string) => {
+    const { status, body } = await client('GET', `/v1/webhooks/${webhookId}/deliveries/${eventId}`);
+    return status === 200 ? body : undefined;
+  };
+  const settled = (client: Client, webhookId: string, eventId: string) =>
+    eventually(async () => {
+      const delivery = await deliveryOf(client, webhookId, eventId);
+      return delivery && delivery.status !== 'retrying' ? delivery : undefined;
+    }, 60_000);
+
+  it('that keeps failing is tried 6 times on schedule, then disables the webhook and mails once', {
+    timeout: 60_000,
+  }, async () => {
+    const project = await service.project();
+    const live = await project.client('live');
+    const receiver = await startReceiver(500);
+    const { id } = await createWebhook(live, receiver.url);
+    const delays: number[] = [];
+    // Before it answers an attempt, it looks up when that attempt was announced.
+    receiver.behave(async (response, count, request) => {
+      const eventId = String(request.headers['x-service-event-id']);
+      const recorded = async () => {
+        const delivery = await deliveryOf(live, id, eventId);
+        return delivery?.attempts.length === count - 1 ? delivery : undefined;
+      };
+      if (count > 1) {
+        const { next_attempt_at, attempts } = await eventually(recorded);
+        delays.push((Date.parse(next_attempt_at) - endOf(attempts.at(-1))) / 1000);
+      }
+      response.writeHead(500).end();
+    });
+    const event = await publish(live);
+    await settled(live, id, event.body.id);
+    expect(delays).toEqual([60, 300, 1800, 7200, 43200]);
+
+    const delivery = await deliveryOf(live, id, event.body.id);
+    expect(delivery.attempts.map(({ number, status_code, error }: Attempt) => [number, status_code, error])).toEqual(
+      [1, 2, 3, 4, 5, 6].map((number) => [number, 500, 'status_not_2xx']),
+    );
+    expect(new Set(receiver.received.map(({ body }) => body))).toEqual(new Set([event.text]));
+    expect(receiver.received.map(({ headers }) => headers['x-service-attempt'])).toEqual([
+      '1',
+      '2',
+      '3',
+      '4',
+      '5',
+      '6',
+    ]);
+    const webhook = (await live('GET', `/v1/webhooks/${id}`)).body;
+    expect(webhook).toMatchObject({ status: 'disabled', disabled_reason: 'deliveries_failed' });
+
+    const mails = () => service.stack.ses.mails.filter(({ to }) => to === project.email);
+    const [mail] = await eventually(() => (mails().length > 0 ? mails() : undefined));
+    expect(mail?.text).toContain(id);
+    expect(mail?.text).toContain(event.body.id);
+    expect(mail?.text).toContain('HTTP 500');
+
+    const late = await publish(live);
+    expect(await settled(live, id, late.body.id)).toMatchObject({ status: 'skipped', attempts: [] });
+    expect(receiver.received).toHaveLength(6);
+    expect(mails()).toHaveLength(1);
+  });
+
+  const endOf = ({ at, duration_ms }: Attempt) => Date.parse(at) + duration_ms;
+
+  const failures: [string, Behaviour, number | null, string][] = [
+    ['answers 404', 404, 404, 'status_not_2xx'],
+    [
+      'redirects',
+      (response) => void response.writeHead(302, { Location: '/elsewhere' }).end(),
+      302,
+      'redirect_not_followed',
+    ],
+    ['resets the connection', (response) => void response.socket?.resetAndDestroy(), null, 'connection_reset'],
+    ['closes the connection', (response) => void response.socket?.end(), null, 'connection_reset'],
+    ['answers no HTTP', (response) => void response.socket?.end('hello\r\n\r\n'), null, 'response_invalid'],
+    ['takes 6 seconds', (response) => void setTimeout(() => response.writeHead(200).end(), 6000), null, 'timeout'],
+  ];
+  it.concurrent.each(failures)(
+    'to a receiver that %s fails 6 times',
+    { timeout: 90_000 },
+    async (_, behaviour, status, error) => {
+      const live = await (await service.project()).client('live');
+      const receiver = await startReceiver(behaviour);
+      const { id } = await createWebhook(live, receiver.url);
+      const event = await publish(live);
+      const { attempts } = await settled(live, id, event.body.id);
+      expect(attempts.map((attempt: Attempt) => [attempt.status_code, attempt.error])).toEqual(
+        Array(6).fill([status, error]),
+      );
+      expect(receiver.received).toHaveLength(6);
+    },
+  );
+
+  it('to a receiver that recovers at the 4th attempt succeeds', async () => {
+    const live = await (await service.project()).client('live');
+    const receiver = await startReceiver((response, count) => void response.writeHead(count < 4 ? 503 : 200).end('ok'));
+    const { id } = await createWebhook(live, receiver.url);
+    const event = await publish(live);
+    const delivery = await settled(live, id, event.body.id);
+    expect(delivery).toMatchObject({ status: 'succeeded', next_attempt_at: null });
+    expect(delivery.attempts.map(({ status_code }: Attempt) => status_code)).toEqual([503, 503, 503, 200]);
+    expect((await live('GET', `/v1/webhooks/${id}`)).body.status).toBe('enabled');
+  });
+
+  it('of a deleted webhook is dropped', async () => {
+    const live = await (await service.project()).client('live');
+    const receiver = await startReceiver(500);
+    const { id } = await createWebhook(live, receiver.url);
+    await publish(live);
+    await receiver.until(1);
+    expect((await live('DELETE', `/v1/webhooks/${id}`)).status).toBe(204);
+    expect((await live('GET', `/v1/webhooks/${id}`)).status).toBe(404);
+    const { queues, scheduler } = service.stack;
+    await eventually(
+      () =>
+        scheduler.count() === 0 &&
+        [...queues.values()].every((queue) => Object.values(queue.counts()).every((n) => n === 0)),
+    );
+    expect(receiver.received.length).toBeLessThan(6);
+  });
+});

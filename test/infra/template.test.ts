@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Template as Assertions, Match } from 'aws-cdk-lib/assertions';
+import { describe, expect, inject, it } from 'vitest';
+import { allOperations } from '../../lib/api.ts';
+
+const template = Assertions.fromString(
+  readFileSync(join(inject('assembly'), 'DocumentSyncService.template.json'), 'utf8'),
+);
+
+// Actions that know no resource (Service Authorization Reference).
+const UNNAMEABLE = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords', 'dynamodb:ListStreams'];
+
+describe('the API', () => {
+  it('speaks TLS 1.3 only, on the default endpoint too', () => {
+    template.hasResourceProperties('AWS::ApiGateway::RestApi', {
+      SecurityPolicy: 'SecurityPolicy_TLS13_1_3_2025_09',
+      EndpointAccessMode: 'STRICT',
+    });
+  });
+
+  it('has one authorized method for every operation and no other', () => {
+    const methods = Object.values(template.findResources('AWS::ApiGateway::Method'));
+    expect(methods).toHaveLength(allOperations.length);
+    for (const { Properties } of methods) expect(Properties.AuthorizationType).toBe('CUSTOM');
+  });
+
+  it('asks the authorizer at every request', () => {
+    template.hasResourceProperties('AWS::ApiGateway::Authorizer', {
+      Type: 'REQUEST',
+      AuthorizerResultTtlInSeconds: 0,
+      IdentitySource: 'method.request.header.Authorization',
+    });
+  });
+
+  it('logs no path, which may hold a key', () => {
+    const [stage] = Object.values(template.findResources('AWS::ApiGateway::Stage'));
+    const format = JSON.stringify(stage?.Properties.AccessLogSetting.Format);
+    expect(format).toContain('$context.resourcePath');
+    expect(format).not.toMatch(/\$context\.path\b/);
+  });
+});
+
+describe('the table', () => {
+  it('is protected, restorable, and feeds the stream', () => {
+    template.hasResource('AWS::DynamoDB::Table', {
+      DeletionPolicy: 'Retain',
+      Properties: {
+        DeletionProtectionEnabled: true,
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
+        TimeToLiveSpecification: { AttributeName: 'expires', Enabled: true },
+      },
+    });
+  });
+});
+
+describe('the event sources', () => {
+  it('report partial failures', () => {
+    for (const { Properties } of Object.values(template.findResources('AWS::Lambda::EventSourceMapping'))) {
+      expect(Properties.FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
+    }
+  });
+
+  it('give up on a message after 5 receives, into a queue that raises an alarm', () => {
+    template.hasResourceProperties('AWS::SQS::Queue', { RedrivePolicy: Match.objectLike({ maxReceiveCount: 5 }) });
+    template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      MetricName: 'ApproximateNumberOfMessagesVisible',
+      Threshold: 0,
+    });
+  });
+});
+
+describe('the functions', () => {
+  it('run on the current Node and architecture, within a time limit their queue allows for', () => {
+    const functions = Object.values(template.findResources('AWS::Lambda::Function'));
+    for (const { Properties } of functions) {
+      expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'], Handler: 'index.handler' });
+      expect(Properties.Timeout).toBeLessThanOrEqual(60);
+      expect(Properties.Environment.Variables).not.toHaveProperty('TARGETS');
+    }
+    template.hasResourceProperties('AWS::SQS::Queue', { VisibilityTimeout: 180, RedrivePolicy: Match.anyValue() });
+  });
+
+  it('may do nothing to everything, where a resource can be named', () => {
+    for (const { Properties } of Object.values(template.findResources('AWS::IAM::Policy'))) {
+      for (const { Action, Resource } of Properties.PolicyDocument.Statement) {
+        const actions = [Action].flat();
+        if ([Resource].flat().includes('*')) expect(UNNAMEABLE).toEqual(expect.arrayContaining(actions));
+        expect(actions.filter((action: string) => action.includes('*'))).toEqual([]);
+      }
+    }
+  });
+});

@@ -1,0 +1,30 @@
+import { expect } from 'vitest';
+import { EVENT_TYPES } from '../../lib/events.ts';
+import type { Answer, Client } from './service.ts';
+
+/** A valid `document.changed`, as a request publishes it. */
+export const changed = (overrides: object = {}) => ({
+  type: 'document.changed',
+  data: {
+    document_key: 'org:acme:doc-1',
+    revision: 2,
+    changes: [{ field: 'title', old_value: 'Draft', new_value: 'Final', origin: 'node-1' }],
+    ...overrides,
+  },
+});
+
+export async function createWebhook(
+  client: Client,
+  url: string,
+  overrides: object = {},
+): Promise<{ id: string; secret: string }> {
+  const answer = await client('POST', '/v1/webhooks', { body: { url, events: EVENT_TYPES, ...overrides } });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body;
+}
+
+export async function publish(client: Client, event: object = changed()): Promise<Answer> {
+  const answer = await client('POST', '/v1/events', { body: event });
+  expect(answer.status, answer.text).toBe(202);
+  return answer;
+}
