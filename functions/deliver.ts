@@ -4,6 +4,7 @@ import { deliveries } from '../lib/aws/deliveries.ts';
 import { environment, targets } from '../lib/aws/environment.ts';
 import { log } from '../lib/aws/log.ts';
 import { mail } from '../lib/aws/mail.ts';
+import { countAttempt, publishMetrics } from '../lib/aws/metrics.ts';
 import { projects } from '../lib/aws/projects.ts';
 import { MAX_DELAY_SECONDS, queue } from '../lib/aws/queue.ts';
 import { receiver } from '../lib/aws/receiver.ts';
@@ -11,11 +12,14 @@ import { schedules } from '../lib/aws/schedules.ts';
 import { sources } from '../lib/aws/sources.ts';
 import { createTable } from '../lib/aws/table.ts';
 import { type Deliverer, deliver, handledEvent, type Referred } from '../lib/deliver.ts';
-import { attemptName, type DeliveryMessage, parseMessage } from '../lib/delivery.ts';
+import { attemptName, type DeliveryMessage, type Lane } from '../lib/delivery.ts';
+import { groupOf, parseMessage, type QueueMessage, type RecoverMessage } from '../lib/messages.ts';
 import { disabledNotification } from '../lib/notification.ts';
+import { recoverPage } from '../lib/redelivery.ts';
 
 export interface DeliverDeps extends Deliverer {
   referred(messages: readonly DeliveryMessage[]): Promise<Referred[]>;
+  recoverPage(message: RecoverMessage): Promise<void>;
 }
 
 /** Deliveries that are due. What one batch refers to is read at once, and all of it is sent at the same time. */
@@ -23,21 +27,29 @@ export function createHandler(deps: DeliverDeps) {
   const processor = new BatchProcessor(EventType.SQS);
   return async (batch: SQSEvent, context: Context) => {
     const messages = batch.Records.map(({ body }) => parseMessage(body));
-    const valid = messages.filter((message) => message !== null);
-    const referred = new Map((await deps.referred(valid)).map((each, i) => [valid[i], each]));
+    const due = messages.filter((message) => message !== null && !('recover' in message)) as DeliveryMessage[];
+    const referred = new Map((await deps.referred(due)).map((each, i) => [due[i], each]));
     const handle = async (record: SQSRecord) => {
       const message = messages[batch.Records.indexOf(record)];
-      const found = message && referred.get(message);
-      if (!found) throw new Error('The message is not a delivery');
-      log.info(...handledEvent(message, await deliver(message, found, deps)));
+      if (!message) throw new Error('The message is none of ours');
+      if ('recover' in message) return deps.recoverPage(message);
+      const handled = await deliver(message, referred.get(message) as Referred, deps);
+      countAttempt(handled);
+      log.info(...handledEvent(message, handled));
     };
-    return processPartialResponse(batch, handle, processor, { context, throwOnFullBatchFailure: false });
+    const response = await processPartialResponse(batch, handle, processor, {
+      context,
+      throwOnFullBatchFailure: false,
+    });
+    publishMetrics();
+    return response;
   };
 }
 
 const table = createTable(environment('TABLE_NAME'));
 const queueUrl = environment('DELIVERIES_QUEUE_URL');
-const retries = queue(queueUrl);
+const quick = queue(queueUrl);
+const slow = queue(environment('SLOW_QUEUE_URL'));
 const lateRetries = schedules({
   group: environment('SCHEDULE_GROUP'),
   roleArn: environment('SCHEDULE_ROLE_ARN'),
@@ -46,18 +58,23 @@ const lateRetries = schedules({
 });
 const mails = mail(environment('SENDER_EMAIL'));
 const dashboardUrl = environment('DASHBOARD_URL');
+const enqueue = (messages: readonly QueueMessage[]) =>
+  quick.sendAll(messages.map((body) => ({ body, group: groupOf(body) })));
 
 export const handler = createHandler({
   ...deliveries(table),
+  lane: environment('LANE') as Lane,
   clock: sources.clock,
   post: receiver(targets()),
+  defer: (message) => slow.send({ body: message, group: groupOf(message) }),
   retry(message, { delaySeconds, dueAt }) {
-    const group = message.webhookId;
-    if (delaySeconds <= MAX_DELAY_SECONDS) return retries.send({ body: message, group, delaySeconds });
-    return lateRetries.sendAt(dueAt, attemptName(message), { body: message, group });
+    const sent = { body: message, group: groupOf(message) };
+    if (delaySeconds <= MAX_DELAY_SECONDS) return quick.send({ ...sent, delaySeconds });
+    return lateRetries.sendAt(dueAt, attemptName(message), sent);
   },
   async notify(webhook, event, attempts) {
     const project = await projects(table).get(webhook.projectId);
     if (project) await mails.send(disabledNotification({ project, webhook, event, attempts, dashboardUrl }));
   },
+  recoverPage: (message) => recoverPage(message, { ...deliveries(table), clock: sources.clock, enqueue }),
 });

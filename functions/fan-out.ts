@@ -12,6 +12,7 @@ import { allWebhooks } from '../lib/aws/webhooks.ts';
 import type { DeliveryMessage } from '../lib/delivery.ts';
 import type { StoredEvent } from '../lib/events.ts';
 import { fanOut } from '../lib/fan-out.ts';
+import { groupOf } from '../lib/messages.ts';
 import type { Space } from '../lib/space.ts';
 import type { WebhookRecord } from '../lib/webhooks.ts';
 
@@ -52,6 +53,6 @@ const deliveriesQueue = queue(environment('DELIVERIES_QUEUE_URL'));
 
 export const handler = createHandler({
   webhooks: (space) => allWebhooks(table, space),
-  enqueue: (messages) => deliveriesQueue.sendAll(messages.map((body) => ({ body, group: body.webhookId }))),
+  enqueue: (messages) => deliveriesQueue.sendAll(messages.map((body) => ({ body, group: groupOf(body) }))),
   skip: (message, event) => deliveries(table).end(message, event, 'skipped', sources.clock()),
 });

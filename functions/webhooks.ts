@@ -10,6 +10,7 @@ import { createTable } from '../lib/aws/table.ts';
 import { webhooks } from '../lib/aws/webhooks.ts';
 import { createDispatch } from '../lib/dispatch.ts';
 import { webhookHandlers } from '../lib/handlers/webhooks.ts';
+import { groupOf } from '../lib/messages.ts';
 
 const table = createTable(environment('TABLE_NAME'));
 const deliveriesQueue = queue(environment('DELIVERIES_QUEUE_URL'));
@@ -19,7 +20,7 @@ export const handler = createDispatch(
     webhooks: webhooks(table),
     deliveries: deliveries(table),
     events: events(table),
-    enqueue: (messages) => deliveriesQueue.sendAll(messages.map((body) => ({ body, group: body.webhookId }))),
+    enqueue: (messages) => deliveriesQueue.sendAll(messages.map((body) => ({ body, group: groupOf(body) }))),
     cursors: cursorSecrets(table),
     targets: targets(),
     ...sources,

@@ -7,6 +7,7 @@ import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambd
 import { CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import type { Lane } from '../lib/delivery.ts';
 import { BundledFunction } from './bundled-function.ts';
 import type { Settings } from './settings.ts';
 
@@ -25,16 +26,25 @@ export class Delivery extends Construct {
   readonly deadLetters: Queue;
   readonly fanOutFailures: Queue;
   readonly fanOut: BundledFunction;
-  readonly deliver: BundledFunction;
+  readonly slowQueue: Queue;
+  readonly quickDeliver: BundledFunction;
+  readonly slowDeliver: BundledFunction;
 
   constructor(scope: Construct, id: string, { table, settings, dashboardUrl }: DeliveryProps) {
     super(scope, id);
     this.deadLetters = this.createQueue('DeadLetters');
     this.fanOutFailures = this.createQueue('FanOutFailures');
     this.queue = this.createQueue('Queue', this.deadLetters);
+    this.slowQueue = this.createQueue('SlowQueue', this.deadLetters);
 
     this.fanOut = this.createFanOut(table, settings);
-    this.deliver = this.createDeliver(table, settings, dashboardUrl);
+    const group = new CfnScheduleGroup(this, 'Schedules');
+    const scheduleRole = this.createScheduleRole(group);
+    const lane = (id: string, name: Lane, queue: Queue) =>
+      this.createDeliver(id, name, queue, { table, settings, dashboardUrl }, group, scheduleRole);
+    this.quickDeliver = lane('Deliver', 'quick', this.queue);
+    this.slowDeliver = lane('DeliverSlow', 'slow', this.slowQueue);
+    this.slowQueue.grant(this.quickDeliver, 'sqs:SendMessage');
     this.alarmOn('DeadLettersNotEmpty', this.deadLetters, 'A delivery was given up after faults of our own.');
     this.alarmOn('FanOutFailuresNotEmpty', this.fanOutFailures, 'Events did not reach the queue.');
   }
@@ -78,16 +88,23 @@ export class Delivery extends Construct {
     return fanOut;
   }
 
-  private createDeliver(table: Table, settings: Settings, dashboardUrl: string): BundledFunction {
-    const group = new CfnScheduleGroup(this, 'Schedules');
-    const scheduleRole = this.createScheduleRole(group);
-    const deliver = new BundledFunction(this, 'Deliver', {
+  private createDeliver(
+    id: string,
+    lane: Lane,
+    source: Queue,
+    { table, settings, dashboardUrl }: DeliveryProps,
+    group: CfnScheduleGroup,
+    scheduleRole: Role,
+  ): BundledFunction {
+    const deliver = new BundledFunction(this, id, {
       name: 'deliver',
-      description: 'Sends deliveries that are due, signed, and decides what follows',
+      description: `Sends deliveries that are due, signed, and decides what follows (${lane} lane)`,
       settings,
       environment: {
         TABLE_NAME: table.tableName,
+        LANE: lane,
         DELIVERIES_QUEUE_URL: this.queue.queueUrl,
+        SLOW_QUEUE_URL: this.slowQueue.queueUrl,
         SCHEDULE_GROUP: group.ref,
         SCHEDULE_ROLE_ARN: scheduleRole.roleArn,
         SCHEDULE_DLQ_ARN: this.deadLetters.queueArn,
@@ -96,8 +113,9 @@ export class Delivery extends Construct {
       },
       timeout: Duration.seconds(30),
     });
-    deliver.addEventSource(new SqsEventSource(this.queue, { batchSize: 10, reportBatchItemFailures: true }));
+    deliver.addEventSource(new SqsEventSource(source, { batchSize: 10, reportBatchItemFailures: true }));
     table.grant(deliver, 'dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem');
+    if (lane === 'quick') table.grant(deliver, 'dynamodb:Query'); // pages of a recovery
     this.queue.grant(deliver, 'sqs:SendMessage');
     deliver.addToRolePolicy(
       new PolicyStatement({ actions: ['scheduler:CreateSchedule'], resources: [this.schedulesArn(group)] }),

@@ -2,7 +2,11 @@ import {
   type Attempt,
   type DeliveryMessage,
   type DeliveryRecord,
+  isSlow,
+  type Lane,
   type Outcome,
+  SLOW_ATTEMPT_MS,
+  SLOW_FOR_MS,
   taskOf,
   type Verdict,
   verdictOn,
@@ -12,10 +16,14 @@ import { signatureHeaders } from './signature.ts';
 import { previousSecretAt, type WebhookRecord } from './webhooks.ts';
 
 export interface Deliverer {
+  lane: Lane;
   clock(): number;
   post(request: { url: string; headers: Record<string, string>; body: string }): Promise<Outcome>;
   /** Hands the next attempt to the queue or a schedule. At least once. */
   retry(message: DeliveryMessage, verdict: Extract<Verdict, { status: 'retrying' }>): Promise<void>;
+  /** Hands the message to the slow lane. At least once. */
+  defer(message: DeliveryMessage): Promise<void>;
+  setSlow(message: DeliveryMessage, slowUntil: number | undefined): Promise<void>;
   record(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Promise<void>;
   exhaust(
     message: DeliveryMessage,
@@ -37,7 +45,7 @@ export interface Referred {
 
 /** What became of a message: a task that needed no attempt, or the attempt and its verdict. */
 export type Handled =
-  | { task: 'drop' | 'cancel' | 'notify' }
+  | { task: 'drop' | 'cancel' | 'notify' | 'defer' }
   | { task: 'send'; attempt: Attempt; verdict: Verdict; disabled: boolean };
 
 /**
@@ -48,7 +56,8 @@ export type Handled =
 export async function deliver(message: DeliveryMessage, referred: Referred, deliverer: Deliverer): Promise<Handled> {
   const { webhook, event, delivery } = referred;
   const isTest = event?.webhookId !== undefined;
-  const task = taskOf(message, webhook, delivery, isTest);
+  const isDeferred = webhook !== undefined && deliverer.lane === 'quick' && isSlow(webhook, deliverer.clock());
+  const task = taskOf(message, webhook, delivery, isTest, isDeferred);
   if (!webhook || !event || task === 'drop') return { task: 'drop' }; // deleted, or older than we keep events
   if (task === 'cancel') {
     await deliverer.end(message, event, 'canceled', deliverer.clock());
@@ -59,7 +68,13 @@ export async function deliver(message: DeliveryMessage, referred: Referred, deli
     return { task };
   }
 
+  if (task === 'defer') {
+    await deliverer.defer(message);
+    return { task };
+  }
+
   const attempt = await post(message, webhook, event, isTest, deliverer);
+  await judgePace(message, webhook, attempt, deliverer);
   const verdict = verdictOn(attempt, isTest);
   if (verdict.status === 'failed' && !isTest) {
     const result = await deliverer.exhaust(message, event, attempt, deliverer.clock());
@@ -119,6 +134,20 @@ async function post(
   };
   const outcome = await post({ url: webhook.url, headers, body: event.body });
   return { number: message.attempt, at, ...outcome };
+}
+
+// Before anything else: the sooner a slow receiver is known, the fewer messages wait for it.
+async function judgePace(
+  message: DeliveryMessage,
+  webhook: WebhookRecord,
+  { durationMs }: Attempt,
+  { lane, clock, setSlow }: Deliverer,
+): Promise<void> {
+  const now = clock();
+  if (durationMs > SLOW_ATTEMPT_MS) {
+    const isMarked = isSlow(webhook, now + SLOW_FOR_MS / 2);
+    if (!isMarked) await setSlow(message, now + SLOW_FOR_MS);
+  } else if (lane === 'slow' && webhook.slowUntil !== undefined) await setSlow(message, undefined);
 }
 
 async function notify(

@@ -24,19 +24,23 @@ export const DeliveryMessage = v.strictObject({
 });
 export type DeliveryMessage = v.InferOutput<typeof DeliveryMessage>;
 
-/** A message from the queue; `null` if it is none of ours. */
-export function parseMessage(text: string): DeliveryMessage | null {
-  try {
-    return v.parse(DeliveryMessage, JSON.parse(text));
-  } catch {
-    return null;
-  }
-}
-
 /** Names one attempt, for its schedule: at most 64 of `A-Za-z0-9._-`. */
 export function attemptName({ webhookId, eventId, round, attempt }: DeliveryMessage): string {
   return `${[webhookId, eventId].map((id) => id.slice(id.indexOf('_') + 1)).join('-')}-${round}-${attempt}`;
 }
+
+/**
+ * Deliveries have two lanes, each a queue with functions of its own. A receiver that keeps us waiting is sent to from the
+ * slow one, where it can hold up its like only.
+ */
+export type Lane = 'quick' | 'slow';
+/** An attempt that takes longer makes its receiver a slow one. */
+export const SLOW_ATTEMPT_MS = 2000;
+/** For how long. */
+export const SLOW_FOR_MS = 10 * 60 * 1000;
+
+export const isSlow = ({ slowUntil = 0 }: Pick<WebhookRecord, 'slowUntil'>, nowMs: number): boolean =>
+  nowMs < slowUntil;
 
 /** How one POST ended. */
 export interface Outcome {
@@ -113,22 +117,24 @@ export const roundOf = ({ eventId, round }: Pick<DeliveryMessage, 'eventId' | 'r
 /**
  * What a message is for, from what is stored now:
  * `drop`, it has been dealt with or its webhook or event is gone; `cancel`, its webhook is disabled;
- * `notify`, it disabled the webhook but its mail is still owed; `send`.
+ * `notify`, it disabled the webhook but its mail is still owed; `defer`, its receiver is slow and this lane is not; `send`.
  */
-export type Task = 'drop' | 'cancel' | 'notify' | 'send';
+export type Task = 'drop' | 'cancel' | 'notify' | 'defer' | 'send';
 
 export function taskOf(
   message: DeliveryMessage,
   webhook: WebhookRecord | undefined,
   delivery: DeliveryRecord | undefined,
   isTest: boolean,
+  isDeferred: boolean,
 ): Task {
   if (!webhook) return 'drop';
   if (delivery && isRecorded(message, delivery)) {
     const owesMail = webhook.disabledBy === roundOf(message) && webhook.mailedAt === undefined;
     return owesMail && message.attempt === delivery.attempt ? 'notify' : 'drop';
   }
-  return webhook.status === 'disabled' && !isTest ? 'cancel' : 'send';
+  if (webhook.status === 'disabled' && !isTest) return 'cancel';
+  return isDeferred ? 'defer' : 'send';
 }
 
 function isRecorded(message: DeliveryMessage, delivery: DeliveryRecord): boolean {

@@ -30,6 +30,8 @@ export interface WebhookRecord extends Space {
   /** The delivery (event id and round) whose sixth failure disabled it: the one that sends the mail. */
   disabledBy?: string | undefined;
   mailedAt?: number | undefined;
+  /** Until then its deliveries take the slow lane: it kept us waiting. */
+  slowUntil?: number | undefined;
 }
 
 const url = v.string('must be a string');

@@ -15,6 +15,18 @@ export interface ServiceResponse {
   headers?: Record<string, string>;
   body: string;
 }
+/** What goes wrong with a call, as a test of faults decides. */
+export type Fault = 'error before' | 'error after' | 'throttled' | 'no answer';
+export interface ServiceCall {
+  service: string;
+  action: string;
+  principal: string;
+  /** The same for all tries of one call (the SDK's `amz-sdk-invocation-id`). */
+  callId: string;
+}
+/** Sees every call before it is performed. */
+export type Interceptor = (call: ServiceCall) => Fault | undefined;
+
 export type Service = (request: ServiceRequest) => Promise<ServiceResponse> | ServiceResponse;
 
 /** An error that a service answers in its protocol. */
@@ -32,8 +44,11 @@ export class ServiceError extends Error {
 /** The AWS services of the local stack on one loopback port, each below a prefix: `/sqs`, `/scheduler`, … */
 export class Endpoints {
   private readonly services = new Map<string, Service>();
+  intercept: Interceptor | undefined;
   private readonly server = http.createServer((request, response) => {
-    void this.answer(request).then(({ status = 200, headers = {}, body }) => {
+    void this.answer(request).then((answer) => {
+      if (answer === 'none') return request.destroy();
+      const { status = 200, headers = {}, body } = answer;
       response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...headers }).end(body);
     });
   });
@@ -56,7 +71,7 @@ export class Endpoints {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private async answer(request: http.IncomingMessage): Promise<ServiceResponse> {
+  private async answer(request: http.IncomingMessage): Promise<ServiceResponse | 'none'> {
     const [, prefix = '', ...rest] = (request.url ?? '/').split('/');
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -65,17 +80,26 @@ export class Endpoints {
     const { method = 'GET', headers } = request;
     const principal = /Credential=([^/]+)\//.exec(headers.authorization ?? '')?.[1] ?? '';
     try {
-      return await service({
-        method,
-        path: `/${rest.join('/')}`,
-        headers,
-        principal,
-        body: Buffer.concat(chunks).toString(),
-      });
+      const body = Buffer.concat(chunks).toString();
+      const path = `/${rest.join('/')}`;
+      const callId = String(headers['amz-sdk-invocation-id']);
+      const call = { service: prefix, action: actionOf(method, path, headers, body), principal, callId };
+      const fault = this.intercept?.(call);
+      if (fault === 'error before') throw new ServiceError('InternalServerError', 'Injected', 500);
+      if (fault === 'throttled') throw new ServiceError('ThrottlingException', 'Injected');
+      const answer = await service({ method, path, headers, principal, body });
+      if (fault === 'error after') throw new ServiceError('InternalServerError', 'Injected', 500);
+      return fault === 'no answer' ? 'none' : answer;
     } catch (error) {
       return errorResponse(error, headers['content-type']?.includes('urlencoded') ?? false);
     }
   }
+}
+
+function actionOf(method: string, path: string, headers: http.IncomingHttpHeaders, body: string): string {
+  const target = headers['x-amz-target'];
+  if (typeof target === 'string') return target.split('.').at(-1) ?? '';
+  return new URLSearchParams(body).get('Action') ?? `${method} ${path.split('/')[1]}`;
 }
 
 function errorResponse(error: unknown, isQueryProtocol: boolean): ServiceResponse {

@@ -37,6 +37,7 @@ export interface LocalStack {
   clock: LocalClock;
   ses: LocalSes;
   scheduler: LocalScheduler;
+  endpoints: Endpoints;
   queues: ReadonlyMap<string, LocalQueue>;
   functions: ReadonlyMap<string, LocalFunction>;
   /** Invokes the function whose id begins so, as `aws lambda invoke` does. */
@@ -129,6 +130,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     clock,
     ses,
     scheduler,
+    endpoints,
     queues,
     functions,
     invoke(functionId, event) {

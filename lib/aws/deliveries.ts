@@ -110,26 +110,27 @@ export function deliveries(table: Table) {
       webhookId: string,
       options: ListOptions,
     ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }> {
-      const { since = 0, until, statuses, limit, after } = options;
-      const status = statuses?.map((_, i) => `:status${i}`).join(', ');
-      const last = until === undefined ? 'evt_~' : earliestId('evt', until);
-      const { items, next } = await table.query({
-        KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
-        ExpressionAttributeValues: {
-          ':pk': itemKey.delivery(webhookId, '').pk,
-          ':first': earliestId('evt', since),
-          ':last': last,
-          ...Object.fromEntries((statuses ?? []).map((value, i) => [`:status${i}`, value])),
-        },
-        ...(status && {
-          FilterExpression: `#status IN (${status})`,
-          ExpressionAttributeNames: { '#status': 'status' },
-        }),
-        ScanIndexForward: false,
-        Limit: limit,
-        after: after === undefined ? undefined : itemKey.delivery(webhookId, after),
-      });
+      const { items, next } = await table.query({ ...logQuery(webhookId, options), Limit: options.limit });
       return { deliveries: items.map(toDelivery), next: next?.sk };
+    },
+
+    /** How many there are; exact until it has read 32 MB of the log, then at least. */
+    async count(webhookId: string, options: Omit<ListOptions, 'limit'>): Promise<number> {
+      let count = 0;
+      let after: string | undefined;
+      for (let pages = 0; pages < COUNTED_PAGES; pages++) {
+        const page = await table.query({ ...logQuery(webhookId, { ...options, after }), Select: 'COUNT' });
+        count += page.count;
+        after = page.next?.sk;
+        if (after === undefined) break;
+      }
+      return count;
+    },
+
+    /** Keeps a receiver in the slow lane until then, or takes it back. Nothing depends on it. */
+    async setSlow(message: DeliveryMessage, slowUntil: number | undefined): Promise<void> {
+      const Key = itemKey.webhook(message, message.webhookId);
+      await table.write([{ Update: { Key, ...setting({ slowUntil }), ConditionExpression: 'attribute_exists(pk)' } }]);
     },
 
     /** Shows that a new round is under way; its attempts may have come first. Keeps the latest attempts only. */
@@ -157,6 +158,25 @@ export interface ListOptions {
   statuses?: readonly DeliveryStatus[] | undefined;
   limit: number;
   after?: string | undefined;
+}
+
+/** Pages of 1 MB that are read to count. */
+const COUNTED_PAGES = 32;
+
+function logQuery(webhookId: string, { since = 0, until, statuses, after }: Omit<ListOptions, 'limit'>) {
+  const names = statuses?.map((_, i) => `:status${i}`).join(', ');
+  return {
+    KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
+    ExpressionAttributeValues: {
+      ':pk': itemKey.delivery(webhookId, '').pk,
+      ':first': earliestId('evt', since),
+      ':last': until === undefined ? 'evt_~' : earliestId('evt', until),
+      ...Object.fromEntries((statuses ?? []).map((value, i) => [`:status${i}`, value])),
+    },
+    ...(names && { FilterExpression: `#status IN (${names})`, ExpressionAttributeNames: { '#status': 'status' } }),
+    ScanIndexForward: false,
+    after: after === undefined ? undefined : itemKey.delivery(webhookId, after),
+  };
 }
 
 const idOf = ({ pk, sk }: ItemKey): string => `${pk} ${sk}`;

@@ -4,6 +4,8 @@ import type { Targets } from '../targets.ts';
 export type Variable =
   | 'TABLE_NAME'
   | 'DELIVERIES_QUEUE_URL'
+  | 'SLOW_QUEUE_URL'
+  | 'LANE'
   | 'SCHEDULE_GROUP'
   | 'SCHEDULE_ROLE_ARN'
   | 'SCHEDULE_DLQ_ARN'

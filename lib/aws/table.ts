@@ -59,6 +59,8 @@ export type Write = Named<'Put'> | Named<'Update'> | Named<'Delete'> | Named<'Co
 
 export interface Page {
   items: Item[];
+  /** Of the items, also where only they were asked for. */
+  count: number;
   /** The key after which to go on; `undefined` at the end. */
   next: ItemKey | undefined;
 }
@@ -100,8 +102,8 @@ export function createTable(name: string, client = new DynamoDBClient({ maxAttem
         ...query,
         ExclusiveStartKey: after as Item | undefined,
       });
-      const { Items = [], LastEvaluatedKey } = await documents.send(new QueryCommand(input));
-      return { items: Items, next: LastEvaluatedKey as ItemKey | undefined };
+      const { Items = [], Count = 0, LastEvaluatedKey } = await documents.send(new QueryCommand(input));
+      return { items: Items, count: Count, next: LastEvaluatedKey as ItemKey | undefined };
     },
 
     /**
@@ -151,16 +153,20 @@ function pause(tries: number): Promise<void> {
 /** Attribute names and values of an update that sets the defined members of `values` and removes the undefined ones. */
 export function setting(values: Item) {
   const entries = Object.entries(values);
-  const set = entries.filter(([, value]) => value !== undefined).map(([name]) => `#${name} = :${name}`);
+  const defined = entries.filter(([, value]) => value !== undefined);
+  const set = defined.map(([name]) => `#${name} = :${name}`);
   const removed = entries.filter(([, value]) => value === undefined).map(([name]) => `#${name}`);
+  const clauses = [
+    ...(set.length > 0 ? [`SET ${set.join(', ')}`] : []),
+    ...(removed.length > 0 ? [`REMOVE ${removed.join(', ')}`] : []),
+  ];
   return {
-    UpdateExpression: [set.length > 0 && `SET ${set.join(', ')}`, removed.length > 0 && `REMOVE ${removed.join(', ')}`]
-      .filter(Boolean)
-      .join(' '),
+    UpdateExpression: clauses.join(' '),
     ExpressionAttributeNames: Object.fromEntries(entries.map(([name]) => [`#${name}`, name])),
-    ExpressionAttributeValues: Object.fromEntries(
-      entries.filter(([, value]) => value !== undefined).map(([name, value]) => [`:${name}`, value]),
-    ),
+    // DynamoDB refuses an empty map.
+    ...(defined.length > 0 && {
+      ExpressionAttributeValues: Object.fromEntries(defined.map(([name, value]) => [`:${name}`, value])),
+    }),
   };
 }
 

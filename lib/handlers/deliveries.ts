@@ -1,12 +1,9 @@
-import { type DeliveryRecord, deliveryResource, firstMessage } from '../delivery.ts';
+import { type DeliveryRecord, deliveryResource } from '../delivery.ts';
 import type { Handlers } from '../dispatch.ts';
 import { page } from '../paging.ts';
 import { notFound, Refusal } from '../problem.ts';
-import type { Space } from '../space.ts';
+import { RECOVERABLE, sendAgain } from '../redelivery.ts';
 import type { WebhooksDeps } from './webhooks.ts';
-
-/** What `recover` sends again. */
-const RECOVERABLE = ['failed', 'canceled', 'skipped'] as const;
 
 type DeliveryHandlers = Pick<Handlers<'webhooks'>, 'listDeliveries' | 'getDelivery' | 'redeliver' | 'recover'>;
 
@@ -47,7 +44,7 @@ export function deliveryHandlers({ webhooks, deliveries, enqueue, cursors, clock
       const delivery = webhook && (await deliveries.get(id, event_id));
       if (!delivery) return notFound('delivery');
       if (webhook.status === 'disabled') return disabled();
-      await again(space, [delivery]);
+      await sendAgain(space, [delivery], { ...deliveries, enqueue, clock });
       return { body: deliveryResource((await deliveries.get(id, event_id)) ?? delivery) };
     },
 
@@ -55,21 +52,10 @@ export function deliveryHandlers({ webhooks, deliveries, enqueue, cursors, clock
       const webhook = await webhooks.get(space, id);
       if (!webhook) return notFound('webhook');
       if (webhook.status === 'disabled') return disabled();
-      let count = 0;
-      let after: string | undefined;
-      do {
-        const found = await deliveries.list(id, { since, until, statuses: RECOVERABLE, limit: 100, after });
-        await again(space, found.deliveries);
-        count += found.deliveries.length;
-        after = found.next;
-      } while (after !== undefined);
+      const window = { since, until: until ?? clock() };
+      const count = await deliveries.count(id, { ...window, statuses: RECOVERABLE });
+      if (count > 0) await enqueue([{ recover: { webhookId: id, ...space, ...window } }]);
       return { body: { count } };
     },
   };
-
-  // The messages first: if what follows is lost, they still arrive, and record themselves.
-  async function again(space: Space, records: readonly DeliveryRecord[]): Promise<void> {
-    await enqueue(records.map(({ webhookId, eventId, round }) => firstMessage(space, webhookId, eventId, round + 1)));
-    await Promise.all(records.map((record) => deliveries.beginRound(record, record.round + 1, clock())));
-  }
 }

@@ -2,10 +2,10 @@ import type { Deliveries } from '../aws/deliveries.ts';
 import type { events as eventRecords } from '../aws/events.ts';
 import type { Clock } from '../aws/sources.ts';
 import type { webhooks as webhookRecords } from '../aws/webhooks.ts';
-import type { DeliveryMessage } from '../delivery.ts';
 import type { Handlers } from '../dispatch.ts';
 import { newEvent, sampleData } from '../events.ts';
 import { type Random, sortableId } from '../ids.ts';
+import type { QueueMessage } from '../messages.ts';
 import { type CursorSecrets, page } from '../paging.ts';
 import { type Fault, invalid, notFound, Refusal } from '../problem.ts';
 import { type Targets, targetFaults } from '../targets.ts';
@@ -23,8 +23,8 @@ export interface WebhooksDeps {
   webhooks: ReturnType<typeof webhookRecords>;
   deliveries: Deliveries;
   events: ReturnType<typeof eventRecords>;
-  /** Hands first messages to the deliveries queue. */
-  enqueue(messages: readonly DeliveryMessage[]): Promise<void>;
+  /** Hands messages to the deliveries queue. */
+  enqueue(messages: readonly QueueMessage[]): Promise<void>;
   cursors: CursorSecrets;
   targets: Targets;
   clock: Clock;

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from '../../lib/events.ts';
 import { serviceSignature } from '../../lib/signature.ts';
 import { type Behaviour, startReceiver } from '../support/receiver.ts';
-import { changed, createWebhook, publish } from '../support/requests.ts';
-import { type Client, eventually, useService } from '../support/service.ts';
+import { type Attempt, changed, createWebhook, deliveryOf, publish, settled } from '../support/requests.ts';
+import { eventually, useService } from '../support/service.ts';
 
 describe('an event', () => {
   const service = useService();
@@ -87,23 +87,6 @@ describe('an event', () => {
 
 describe('a delivery', () => {
   const service = useService({ speed: 20_000 });
-
-  interface Attempt {
-    number: number;
-    at: string;
-    status_code: number | null;
-    error: string | null;
-    duration_ms: number;
-  }
-  const deliveryOf = async (client: Client, webhookId: string, eventId: string) => {
-    const { status, body } = await client('GET', `/v1/webhooks/${webhookId}/deliveries/${eventId}`);
-    return status === 200 ? body : undefined;
-  };
-  const settled = (client: Client, webhookId: string, eventId: string) =>
-    eventually(async () => {
-      const delivery = await deliveryOf(client, webhookId, eventId);
-      return delivery && delivery.status !== 'retrying' ? delivery : undefined;
-    }, 60_000);
 
   it('that keeps failing is tried 6 times on schedule, then disables the webhook and mails once', {
     timeout: 60_000,

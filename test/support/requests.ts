@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { EVENT_TYPES } from '../../lib/events.ts';
-import type { Answer, Client } from './service.ts';
+import { type Answer, type Client, eventually } from './service.ts';
 
 /** A valid `document.changed`, as a request publishes it. */
 export const changed = (overrides: object = {}) => ({
@@ -27,4 +27,27 @@ export async function publish(client: Client, event: object = changed()): Promis
   const answer = await client('POST', '/v1/events', { body: event });
   expect(answer.status, answer.text).toBe(202);
   return answer;
+}
+
+export interface Attempt {
+  number: number;
+  at: string;
+  status_code: number | null;
+  error: string | null;
+  duration_ms: number;
+  response_excerpt: string | null;
+}
+
+/** A delivery, once there is a record of it. */
+export async function deliveryOf(client: Client, webhookId: string, eventId: string) {
+  const { status, body } = await client('GET', `/v1/webhooks/${webhookId}/deliveries/${eventId}`);
+  return status === 200 ? body : undefined;
+}
+
+/** A delivery, once no attempt is due any more. */
+export function settled(client: Client, webhookId: string, eventId: string) {
+  return eventually(async () => {
+    const delivery = await deliveryOf(client, webhookId, eventId);
+    return delivery && delivery.status !== 'retrying' ? delivery : undefined;
+  }, 60_000);
 }

@@ -1,0 +1,24 @@
+import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import type { Handled } from '../deliver.ts';
+
+export const METRICS_NAMESPACE = 'DocumentSync';
+
+/** CloudWatch metrics, written to the log in the embedded format: no call, no wait. */
+const metrics = new Metrics({ namespace: METRICS_NAMESPACE });
+
+/** Counts an attempt. Latency is that of the receiver, in milliseconds. */
+export function countAttempt(handled: Handled): void {
+  if (handled.task !== 'send') return;
+  const { attempt, verdict, disabled } = handled;
+  const succeeded = verdict.status === 'succeeded';
+  metrics.addMetric('Attempts', MetricUnit.Count, 1);
+  metrics.addMetric('Successes', MetricUnit.Count, succeeded ? 1 : 0);
+  metrics.addMetric('Failures', MetricUnit.Count, succeeded ? 0 : 1);
+  metrics.addMetric('Retries', MetricUnit.Count, attempt.number > 1 ? 1 : 0);
+  metrics.addMetric('Disabled', MetricUnit.Count, disabled ? 1 : 0);
+  metrics.addMetric('Latency', MetricUnit.Milliseconds, attempt.durationMs);
+}
+
+export function publishMetrics(): void {
+  metrics.publishStoredMetrics();
+}

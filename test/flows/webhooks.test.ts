@@ -1,0 +1,282 @@
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, it } from 'vitest';
+import { serviceSignature } from '../../lib/signature.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { type Attempt, changed, createWebhook, deliveryOf, publish, settled } from '../support/requests.ts';
+import { type Answer, eventually, useService } from '../support/service.ts';
+
+const service = useService({ speed: 20_000 });
+const live = async () => (await service.project()).client('live');
+const code = ({ status, body }: Answer) => [status, body.code];
+
+describe('a webhook', () => {
+  it('is described without its secret', async () => {
+    const client = await live();
+    const url = 'https://example.com/hook?a=1';
+    const secret = 'my own long enough secret';
+    const created = await client('POST', '/v1/webhooks', {
+      body: { url, events: ['sync.completed'], secret, description: 'D' },
+    });
+    expect(created.body.secret).toBe(secret);
+    const { secret: _, ...rest } = created.body;
+    expect(rest).toMatchObject({
+      url,
+      events: ['sync.completed'],
+      description: 'D',
+      status: 'enabled',
+      environment: 'live',
+      secret_hint: 'cret',
+    });
+    expect((await client('GET', `/v1/webhooks/${rest.id}`)).body).toEqual(rest);
+    expect((await client('GET', '/v1/webhooks')).body).toEqual({ data: [rest], next_cursor: null });
+    const generated = await createWebhook(client, url);
+    expect(generated.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  });
+
+  it('is refused with its faults, and nothing is stored', async () => {
+    const client = await live();
+    const valid = { url: 'https://example.com/', events: ['sync.completed'] };
+    const faults = [
+      { ...valid, url: 'http://user@example.com/#x' },
+      { ...valid, url: 'nothing' },
+      { ...valid, events: [] },
+      { ...valid, events: ['sync.completed', 'sync.completed'] },
+      { ...valid, events: 'sync.completed' },
+      { ...valid, secret: '' },
+      { ...valid, secret: 'a\nb' },
+      { ...valid, secret: 'x'.repeat(257) },
+      { url: valid.url },
+      { ...valid, status: 'enabled' },
+    ];
+    for (const body of faults)
+      expect(code(await client('POST', '/v1/webhooks', { body }))).toEqual([400, 'invalid_request']);
+    expect((await client('GET', '/v1/webhooks')).body.data).toEqual([]);
+  });
+
+  it('is one of at most 100, also when several are created at once', async () => {
+    const client = await live();
+    const body = { url: 'https://example.com/', events: ['sync.completed'] };
+    const answers: Answer[] = [];
+    for (let i = 0; i < 13; i++)
+      answers.push(...(await Promise.all(Array.from({ length: 8 }, () => client('POST', '/v1/webhooks', { body })))));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(100);
+    expect(answers.filter((answer) => answer.body.code === 'limit_reached')).toHaveLength(4);
+    expect((await client('DELETE', `/v1/webhooks/${answers[0]?.body.id}`)).status).toBe(204);
+    expect((await client('POST', '/v1/webhooks', { body })).status).toBe(201);
+  });
+
+  it('is changed in what is given and nothing else', async () => {
+    const client = await live();
+    const { id, secret: _, ...before } = await createWebhook(client, 'https://example.com/');
+    const answer = await client('PATCH', `/v1/webhooks/${id}`, {
+      body: { events: ['document.deleted'], description: null },
+    });
+    expect(answer.body).toEqual({
+      ...before,
+      id,
+      events: ['document.deleted'],
+      description: null,
+      updated_at: answer.body.updated_at,
+    });
+    expect((await client('GET', `/v1/webhooks/${id}`)).body).toEqual(answer.body);
+    for (const body of [{ status: 'on' }, { url: 'ftp://example.com' }, { id: 'x' }]) {
+      expect(code(await client('PATCH', `/v1/webhooks/${id}`, { body }))).toEqual([400, 'invalid_request']);
+    }
+    expect(code(await client('PATCH', '/v1/webhooks/whk_x', { body: {} }))).toEqual([404, 'not_found']);
+  });
+
+  it('that is paused misses nothing that cannot be recovered', async () => {
+    const client = await live();
+    const receiver = await startReceiver();
+    const { id } = await createWebhook(client, receiver.url);
+    const since = new Date(service.stack.clock.now() - 1000).toISOString();
+    const paused = await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    expect(paused.body).toMatchObject({
+      status: 'disabled',
+      disabled_reason: 'paused',
+      disabled_at: paused.body.updated_at,
+    });
+    const events = await Promise.all([1, 2, 3].map((revision) => publish(client, changed({ revision }))));
+    for (const { body } of events) expect((await settled(client, id, body.id)).status).toBe('skipped');
+    expect(code(await client('POST', `/v1/webhooks/${id}/recover`, { body: { since } }))).toEqual([409, 'conflict']);
+    expect(code(await client('POST', `/v1/webhooks/${id}/deliveries/${events[0]?.body.id}/redeliver`))).toEqual([
+      409,
+      'conflict',
+    ]);
+
+    const enabled = await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
+    expect(enabled.body).toMatchObject({ status: 'enabled', disabled_reason: null, disabled_at: null });
+    expect(receiver.received).toHaveLength(0);
+    const recovered = await client('POST', `/v1/webhooks/${id}/recover`, { body: { since } });
+    expect([recovered.status, recovered.body]).toEqual([202, { count: 3 }]);
+    await receiver.until(3);
+    expect(receiver.received.map(({ body }) => body).sort()).toEqual(events.map(({ text }) => text).sort());
+    for (const { body } of events) expect((await settled(client, id, body.id)).status).toBe('succeeded');
+    expect((await client('POST', `/v1/webhooks/${id}/recover`, { body: { since } })).body).toEqual({ count: 0 });
+  });
+
+  it('that is paused between two attempts is not sent to', async () => {
+    const client = await live();
+    const receiver = await startReceiver();
+    const { id } = await createWebhook(client, receiver.url);
+    receiver.behave(async (response) => {
+      await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+      response.writeHead(500).end();
+    });
+    const event = await publish(client);
+    const delivery = await settled(client, id, event.body.id);
+    expect(delivery).toMatchObject({
+      status: 'canceled',
+      next_attempt_at: null,
+      attempts: [{ number: 1, status_code: 500 }],
+    });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('signs with both secrets for 24 hours after a rotation', async () => {
+    const client = await live();
+    const receiver = await startReceiver();
+    const old = await createWebhook(client, receiver.url);
+    const fresh = (await client('POST', `/v1/webhooks/${old.id}/rotate-secret`)).body;
+    expect(fresh.secret).toMatch(/^whsec_/);
+    expect(fresh.secret).not.toBe(old.secret);
+    await publish(client);
+    const [first] = await receiver.until(1);
+    const { headers = {}, body = '' } = first ?? {};
+    expect(headers['x-service-signature']).toBe(serviceSignature(fresh.secret, body));
+    expect(headers['x-service-signature-previous']).toBe(serviceSignature(old.secret, body));
+    for (const { secret } of [old, fresh]) expect(() => new Webhook(secret).verify(body, headers)).not.toThrow();
+
+    service.stack.clock.advance(24 * 60 * 60 * 1000);
+    await publish(client);
+    const { headers: later = {} } = (await receiver.until(2))[1] ?? {};
+    expect(later).not.toHaveProperty('x-service-signature-previous');
+    expect(later['webhook-signature']?.split(' ')).toHaveLength(1);
+    const own = await client('POST', `/v1/webhooks/${old.id}/rotate-secret`, { body: { secret: 'chosen' } });
+    expect(own.body.secret).toBe('chosen');
+    expect(own.body.secret_hint).toBe('');
+  });
+
+  it('is tested with one attempt that disables nothing, also while it is paused', async () => {
+    const client = await live();
+    const receiver = await startReceiver(500);
+    const bystander = await startReceiver();
+    await createWebhook(client, bystander.url);
+    const { id } = await createWebhook(client, receiver.url, { events: ['document.deleted'] });
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    const { event_id } = (await client('POST', `/v1/webhooks/${id}/test`)).body;
+    const delivery = await settled(client, id, event_id);
+    expect(delivery).toMatchObject({ status: 'failed', event_type: 'document.changed', attempts: [{ number: 1 }] });
+    expect(receiver.received).toHaveLength(1);
+    expect(bystander.received).toHaveLength(0);
+    expect(service.stack.ses.mails.filter(({ text }) => text.includes(id))).toEqual([]);
+    expect(code(await client('POST', `/v1/webhooks/${id}/test`, { body: { type: 'x' } }))).toEqual([
+      400,
+      'invalid_request',
+    ]);
+  });
+});
+
+describe('the delivery log', () => {
+  it('is newest first, filtered by status and time, in pages', async () => {
+    const client = await live();
+    const receiver = await startReceiver(
+      (response, count) => void response.writeHead(count === 2 ? 400 : 200).end('<script>\u0007'),
+    );
+    const { id } = await createWebhook(client, receiver.url);
+    const events: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      events.unshift((await publish(client)).body.id);
+      await receiver.until(i + 1);
+    }
+    await eventually(
+      async () => (await client('GET', `/v1/webhooks/${id}/deliveries?status=succeeded`)).body.data.length === 4,
+    );
+    const ids = async (query: string) => {
+      const { body } = await client('GET', `/v1/webhooks/${id}/deliveries?${query}`);
+      return { ids: body.data.map(({ event_id }: { event_id: string }) => event_id), next: body.next_cursor };
+    };
+    expect((await ids('')).ids).toEqual(events);
+    const first = await ids('limit=3');
+    expect(first.ids).toEqual(events.slice(0, 3));
+    expect((await ids(`limit=3&cursor=${first.next}`)).ids).toEqual(events.slice(3));
+    expect((await ids('status=failed')).ids).toEqual([]);
+    const since = (await client('GET', `/v1/events/${events[1]}`)).body.timestamp;
+    expect((await ids(`since=${since}`)).ids).toEqual(events.slice(0, 2));
+    const delivery = await deliveryOf(client, id, events[2] ?? '');
+    expect(
+      delivery.attempts.map(({ status_code, response_excerpt }: Attempt) => [status_code, response_excerpt]),
+    ).toEqual([
+      [400, '<script>'],
+      [200, '<script>'],
+    ]);
+    expect(code(await client('GET', `/v1/webhooks/${id}/deliveries?status=lost&since=yesterday`))).toEqual([
+      400,
+      'invalid_request',
+    ]);
+    const other = await live();
+    expect(code(await other('GET', `/v1/webhooks/${id}/deliveries`))).toEqual([404, 'not_found']);
+    expect(code(await other('GET', `/v1/webhooks/${id}/deliveries/${events[0]}`))).toEqual([404, 'not_found']);
+  });
+
+  it('shows a redelivery beside what was before, on the whole schedule', async () => {
+    const client = await live();
+    const receiver = await startReceiver(500);
+    const { id } = await createWebhook(client, receiver.url);
+    const event = await publish(client);
+    await settled(client, id, event.body.id);
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
+    receiver.behave((response, count) => void response.writeHead(count < 8 ? 500 : 200).end());
+    const answer = await client('POST', `/v1/webhooks/${id}/deliveries/${event.body.id}/redeliver`);
+    expect(answer.status).toBe(202);
+    const delivery = await eventually(async () => {
+      const found = await deliveryOf(client, id, event.body.id);
+      return found.status === 'succeeded' ? found : undefined;
+    });
+    expect(delivery.attempts.map(({ number }: Attempt) => number)).toEqual([1, 2, 3, 4, 5, 6, 1, 2]);
+    expect(receiver.received.map(({ body }) => body)).toEqual(Array(8).fill(event.text));
+  });
+
+  it('recovers windows of several pages', { timeout: 60_000 }, async () => {
+    const client = await live();
+    const receiver = await startReceiver();
+    const { id } = await createWebhook(client, receiver.url);
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    const since = new Date(service.stack.clock.now() - 1).toISOString();
+    for (let batch = 0; batch < 3; batch++) {
+      await client('POST', '/v1/events/batch', { body: { events: Array.from({ length: 100 }, () => changed()) } });
+    }
+    await eventually(async () => {
+      let count = 0;
+      for (let cursor = ''; ; ) {
+        const { body } = await client('GET', `/v1/webhooks/${id}/deliveries?status=skipped&limit=100${cursor}`);
+        count += body.data.length;
+        if (body.next_cursor === null) return count === 300;
+        cursor = `&cursor=${body.next_cursor}`;
+      }
+    });
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
+    const { body } = await client('POST', `/v1/webhooks/${id}/recover`, { body: { since } });
+    expect(body).toEqual({ count: 300 });
+    await receiver.until(300);
+  });
+});
+
+describe('a slow receiver', () => {
+  it('is sent to from a lane of its own, and returns when it answers again', { timeout: 60_000 }, async () => {
+    const client = await live();
+    const receiver = await startReceiver((response) => void setTimeout(() => response.writeHead(200).end(), 2500));
+    const { id } = await createWebhook(client, receiver.url);
+    await settled(client, id, (await publish(client)).body.id);
+    const passedOver = () =>
+      service.log
+        .join('')
+        .split('\n')
+        .filter((line) => line.includes(id) && line.includes('"task":"defer"')).length;
+    receiver.behave(200);
+    await settled(client, id, (await publish(client)).body.id);
+    expect(passedOver()).toBe(1);
+    await settled(client, id, (await publish(client)).body.id);
+    expect(passedOver()).toBe(1);
+  });
+});
