@@ -11,7 +11,7 @@ import { receiver } from '../lib/aws/receiver.ts';
 import { schedules } from '../lib/aws/schedules.ts';
 import { sources } from '../lib/aws/sources.ts';
 import { createTable } from '../lib/aws/table.ts';
-import { type Deliverer, deliver, handledEvent, type Referred } from '../lib/deliver.ts';
+import { type Deliverer, deliver, type Handled, handledEvent, type Referred } from '../lib/deliver.ts';
 import { attemptName, type DeliveryMessage, type Lane } from '../lib/delivery.ts';
 import { groupOf, parseMessage, type QueueMessage, type RecoverMessage } from '../lib/messages.ts';
 import { disabledNotification } from '../lib/notification.ts';
@@ -29,11 +29,18 @@ export function createHandler(deps: DeliverDeps) {
     const messages = batch.Records.map(({ body }) => parseMessage(body));
     const due = messages.filter((message) => message !== null && !('recover' in message)) as DeliveryMessage[];
     const referred = new Map((await deps.referred(due)).map((each, i) => [due[i], each]));
+    const runs = new Map<string, Promise<Handled>>();
     const handle = async (record: SQSRecord) => {
       const message = messages[batch.Records.indexOf(record)];
       if (!message) throw new Error('The message is none of ours');
       if ('recover' in message) return deps.recoverPage(message);
-      const handled = await deliver(message, referred.get(message) as Referred, deps);
+      // Copies of one message in one batch are one delivery.
+      const name = attemptName(message);
+      const copy = runs.get(name);
+      const run = copy ?? deliver(message, referred.get(message) as Referred, deps);
+      runs.set(name, run);
+      const handled = await run;
+      if (copy) return;
       countAttempt(handled);
       log.info(...handledEvent(message, handled));
     };

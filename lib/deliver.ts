@@ -2,11 +2,14 @@ import {
   type Attempt,
   type DeliveryMessage,
   type DeliveryRecord,
+  type Due,
+  dueAfter,
   isSlow,
   type Lane,
   type Outcome,
   SLOW_ATTEMPT_MS,
   SLOW_FOR_MS,
+  type Task,
   taskOf,
   type Verdict,
   verdictOn,
@@ -20,11 +23,14 @@ export interface Deliverer {
   clock(): number;
   post(request: { url: string; headers: Record<string, string>; body: string }): Promise<Outcome>;
   /** Hands the next attempt to the queue or a schedule. At least once. */
-  retry(message: DeliveryMessage, verdict: Extract<Verdict, { status: 'retrying' }>): Promise<void>;
+  retry(message: DeliveryMessage, due: Due): Promise<void>;
   /** Hands the message to the slow lane. At least once. */
   defer(message: DeliveryMessage): Promise<void>;
   setSlow(message: DeliveryMessage, slowUntil: number | undefined): Promise<void>;
-  record(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Promise<void>;
+  /** `false` if another run has recorded this attempt, or a newer round has begun. */
+  record(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Promise<boolean>;
+  /** Notes that the retry which the last record owes is queued. */
+  markRetried(message: DeliveryMessage): Promise<void>;
   exhaust(
     message: DeliveryMessage,
     event: StoredEvent,
@@ -45,46 +51,61 @@ export interface Referred {
 
 /** What became of a message: a task that needed no attempt, or the attempt and its verdict. */
 export type Handled =
-  | { task: 'drop' | 'cancel' | 'notify' | 'defer' }
+  | { task: Exclude<Task, 'send'> }
   | { task: 'send'; attempt: Attempt; verdict: Verdict; disabled: boolean };
 
 /**
- * Deals with one message. The order of effects makes it lossless: POST, next attempt queued, this attempt recorded.
- * A crash in between repeats work and drops none; what is recorded is not sent again. It throws for our own faults
- * only, and then the message comes again with the same attempt number.
+ * Deals with one message. The order of effects makes it lossless: POST, this attempt recorded with the retry that it
+ * owes, the retry queued, the debt struck out. A crash in between repeats work and drops none; what is recorded is not
+ * sent again, and of two copies of a message only one goes on. It throws for our own faults only, and then the message
+ * comes again with the same attempt number.
  */
 export async function deliver(message: DeliveryMessage, referred: Referred, deliverer: Deliverer): Promise<Handled> {
   const { webhook, event, delivery } = referred;
-  const isTest = event?.webhookId !== undefined;
-  const isDeferred = webhook !== undefined && deliverer.lane === 'quick' && isSlow(webhook, deliverer.clock());
+  if (!webhook || !event) return { task: 'drop' }; // deleted, or older than we keep events
+  const isTest = event.webhookId !== undefined;
+  const isDeferred = deliverer.lane === 'quick' && isSlow(webhook, deliverer.clock());
   const task = taskOf(message, webhook, delivery, isTest, isDeferred);
-  if (!webhook || !event || task === 'drop') return { task: 'drop' }; // deleted, or older than we keep events
-  if (task === 'cancel') {
-    await deliverer.end(message, event, 'canceled', deliverer.clock());
-    return { task };
+  switch (task) {
+    case 'send':
+      return send(message, { webhook, event, delivery }, isTest, deliverer);
+    case 'cancel':
+      await deliverer.end(message, event, 'canceled', deliverer.clock());
+      break;
+    case 'defer':
+      await deliverer.defer(message);
+      break;
+    case 'requeue':
+      await requeue(message, dueAfter(delivery?.nextAttemptAt ?? 0, deliverer.clock()), deliverer);
+      break;
+    case 'notify':
+      await notify(message, webhook, event, delivery?.attempts ?? [], deliverer);
   }
-  if (task === 'notify') {
-    await notify(message, webhook, event, delivery?.attempts ?? [], deliverer);
-    return { task };
-  }
+  return { task };
+}
 
-  if (task === 'defer') {
-    await deliverer.defer(message);
-    return { task };
-  }
-
+async function send(
+  message: DeliveryMessage,
+  { webhook, event, delivery }: Referred & { webhook: WebhookRecord; event: StoredEvent },
+  isTest: boolean,
+  deliverer: Deliverer,
+): Promise<Handled> {
   const attempt = await post(message, webhook, event, isTest, deliverer);
   await judgePace(message, webhook, attempt, deliverer);
   const verdict = verdictOn(attempt, isTest);
   if (verdict.status === 'failed' && !isTest) {
-    const result = await deliverer.exhaust(message, event, attempt, deliverer.clock());
-    const disabled = result === 'disabled';
+    const disabled = (await deliverer.exhaust(message, event, attempt, deliverer.clock())) === 'disabled';
     if (disabled) await notify(message, webhook, event, [...(delivery?.attempts ?? []), attempt], deliverer);
     return { task: 'send', attempt, verdict, disabled };
   }
-  if (verdict.status === 'retrying') await deliverer.retry({ ...message, attempt: message.attempt + 1 }, verdict);
-  await deliverer.record(message, event, attempt, verdict);
+  const recorded = await deliverer.record(message, event, attempt, verdict);
+  if (recorded && verdict.status === 'retrying') await requeue(message, verdict, deliverer);
   return { task: 'send', attempt, verdict, disabled: false };
+}
+
+async function requeue(message: DeliveryMessage, due: Due, { retry, markRetried }: Deliverer): Promise<void> {
+  await retry({ ...message, attempt: message.attempt + 1 }, due);
+  await markRetried(message);
 }
 
 /** The log event of a dealt-with message. */

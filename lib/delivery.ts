@@ -70,6 +70,8 @@ export interface DeliveryRecord {
   attempts: Attempt[];
   createdAt: number;
   nextAttemptAt?: number | undefined;
+  /** The last attempt is recorded, but the next one may not be queued yet. */
+  owesRetry?: boolean | undefined;
 }
 
 export const DeliveryResource = v.strictObject({
@@ -116,10 +118,10 @@ export const roundOf = ({ eventId, round }: Pick<DeliveryMessage, 'eventId' | 'r
 
 /**
  * What a message is for, from what is stored now:
- * `drop`, it has been dealt with or its webhook or event is gone; `cancel`, its webhook is disabled;
+ * `drop`, it has been dealt with or its webhook or event is gone; `requeue`, it was sent but its retry is still owed; `cancel`, its webhook is disabled;
  * `notify`, it disabled the webhook but its mail is still owed; `defer`, its receiver is slow and this lane is not; `send`.
  */
-export type Task = 'drop' | 'cancel' | 'notify' | 'defer' | 'send';
+export type Task = 'drop' | 'requeue' | 'cancel' | 'notify' | 'defer' | 'send';
 
 export function taskOf(
   message: DeliveryMessage,
@@ -130,8 +132,10 @@ export function taskOf(
 ): Task {
   if (!webhook) return 'drop';
   if (delivery && isRecorded(message, delivery)) {
+    const isLast = delivery.round === message.round && delivery.attempt === message.attempt;
+    if (isLast && delivery.owesRetry) return 'requeue';
     const owesMail = webhook.disabledBy === roundOf(message) && webhook.mailedAt === undefined;
-    return owesMail && message.attempt === delivery.attempt ? 'notify' : 'drop';
+    return isLast && owesMail ? 'notify' : 'drop';
   }
   if (webhook.status === 'disabled' && !isTest) return 'cancel';
   return isDeferred ? 'defer' : 'send';
@@ -143,11 +147,19 @@ function isRecorded(message: DeliveryMessage, delivery: DeliveryRecord): boolean
   return delivery.attempt >= message.attempt || delivery.status !== 'retrying';
 }
 
+/** When an attempt is due: the time, and the seconds until then. */
+export interface Due {
+  delaySeconds: number;
+  dueAt: number;
+}
+
+export const dueAfter = (dueAt: number, nowMs: number): Due => ({
+  dueAt,
+  delaySeconds: Math.max(0, Math.ceil((dueAt - nowMs) / 1000)),
+});
+
 /** What follows an attempt. */
-export type Verdict =
-  | { status: 'succeeded' }
-  | { status: 'retrying'; delaySeconds: number; dueAt: number }
-  | { status: 'failed' };
+export type Verdict = { status: 'succeeded' } | ({ status: 'retrying' } & Due) | { status: 'failed' };
 
 /** 2xx is success; every other outcome is retried on schedule, until the sixth. A test event has one attempt. */
 export function verdictOn(attempt: Attempt, isTest: boolean): Verdict {

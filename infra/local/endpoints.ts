@@ -47,7 +47,7 @@ export class Endpoints {
   intercept: Interceptor | undefined;
   private readonly server = http.createServer((request, response) => {
     void this.answer(request).then((answer) => {
-      if (answer === 'none') return request.destroy();
+      if (answer === 'none') return request.socket.destroy();
       const { status = 200, headers = {}, body } = answer;
       response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...headers }).end(body);
     });

@@ -63,6 +63,11 @@ export class LocalFunction {
     return answer.result;
   }
 
+  /** Invocations that run now. */
+  get busy(): number {
+    return this.workers.size - this.idle.length;
+  }
+
   async stop(): Promise<void> {
     await Promise.all([...this.workers].map((worker) => worker.terminate()));
   }

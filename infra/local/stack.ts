@@ -27,6 +27,8 @@ export interface StackOptions {
   visibilitySpeed?: number;
   /** Execution environments per function. */
   concurrency?: number;
+  /** Added to the environment of every function. */
+  environment?: Record<string, string>;
   /** Receives what functions print. */
   output?: (functionId: string, text: string) => void;
 }
@@ -89,7 +91,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
 
   const functions = createFunctions(template, {
     clock,
-    environment: functionEnvironment(endpoints),
+    environment: { ...functionEnvironment(endpoints), ...options.environment },
     output,
     concurrency,
   });

@@ -41,8 +41,19 @@ export function deliveries(table: Table) {
     },
 
     /** Records an attempt and what follows from it. Does nothing if it is recorded already or a newer round has begun. */
-    async record(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Promise<void> {
-      await table.write([recordAttempt(message, event, attempt, verdict)]);
+    async record(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Promise<boolean> {
+      return (await table.write([recordAttempt(message, event, attempt, verdict)])).length === 0;
+    },
+
+    async markRetried(message: DeliveryMessage): Promise<void> {
+      const update = setting({ owesRetry: undefined });
+      const ExpressionAttributeNames = { ...update.ExpressionAttributeNames, '#round': 'round', '#attempt': 'attempt' };
+      const ExpressionAttributeValues = { ':round': message.round, ':attempt': message.attempt };
+      const ConditionExpression = '#round = :round AND #attempt = :attempt';
+      const Key = itemKey.delivery(message.webhookId, message.eventId);
+      await table.write([
+        { Update: { Key, ...update, ExpressionAttributeNames, ExpressionAttributeValues, ConditionExpression } },
+      ]);
     },
 
     /**
@@ -140,6 +151,7 @@ export function deliveries(table: Table) {
         attempt: 0,
         status: 'retrying',
         nextAttemptAt: nowMs,
+        owesRetry: undefined,
         attempts: record.attempts.slice(-KEPT_ATTEMPTS),
         expires: timeToLive(nowMs + EVENT_RETENTION_MS),
       });
@@ -183,10 +195,11 @@ const idOf = ({ pk, sk }: ItemKey): string => `${pk} ${sk}`;
 
 function recordAttempt(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Write {
   const nextAttemptAt = verdict.status === 'retrying' ? verdict.dueAt : undefined;
+  const owesRetry = verdict.status === 'retrying' ? true : undefined;
   return upsert(
     message,
     event,
-    { status: verdict.status, createdAt: attempt.at, nextAttemptAt, attempt: message.attempt },
+    { status: verdict.status, createdAt: attempt.at, nextAttemptAt, attempt: message.attempt, owesRetry },
     [attempt],
   );
 }
@@ -196,6 +209,7 @@ interface Change {
   createdAt: number;
   nextAttemptAt: number | undefined;
   attempt: number;
+  owesRetry?: boolean | undefined;
 }
 
 // Idempotent: a round moves forward only, and a later round wins over an earlier one.

@@ -1,4 +1,5 @@
 import { SESClient, SendEmailCommand } from '@aws-sdk/client-ses';
+import { clientSettings } from './client.ts';
 
 export interface Mail {
   to: string;
@@ -7,7 +8,7 @@ export interface Mail {
   html: string;
 }
 
-export function mail(sender: string, client = new SESClient({ maxAttempts: 4 })) {
+export function mail(sender: string, client = new SESClient(clientSettings)) {
   const utf8 = (Data: string) => ({ Data, Charset: 'UTF-8' });
   return {
     async send({ to, subject, text, html }: Mail): Promise<void> {

@@ -1,4 +1,5 @@
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { clientSettings } from './client.ts';
 
 /** Messages of one SendMessageBatch (SQS quotas). */
 const BATCH = 10;
@@ -13,7 +14,7 @@ export interface Message {
 }
 
 /** A queue to send to. At least once: a call that throws may have sent some of its messages. */
-export function queue(url: string, client = new SQSClient({ maxAttempts: 4 })) {
+export function queue(url: string, client = new SQSClient(clientSettings)) {
   return {
     async send({ body, group, delaySeconds }: Message): Promise<void> {
       const MessageBody = JSON.stringify(body);

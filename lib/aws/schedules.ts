@@ -1,4 +1,5 @@
 import { ConflictException, CreateScheduleCommand, SchedulerClient } from '@aws-sdk/client-scheduler';
+import { clientSettings } from './client.ts';
 
 export interface ScheduleSettings {
   group: string;
@@ -16,7 +17,7 @@ export const SEND_MESSAGE = 'arn:aws:scheduler:::aws-sdk:sqs:sendMessage';
  */
 export function schedules(
   { group, roleArn, queueUrl, deadLetterArn }: ScheduleSettings,
-  client = new SchedulerClient({ maxAttempts: 4 }),
+  client = new SchedulerClient(clientSettings),
 ) {
   return {
     /** `name` identifies the message: scheduling it again changes nothing. */

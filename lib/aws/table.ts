@@ -13,6 +13,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { cancellationCodes, isConditionFailure, isTransient } from '../faults.ts';
 import type { Space } from '../space.ts';
+import { clientSettings } from './client.ts';
 
 /*
  * One table. What is read, and how:
@@ -72,7 +73,7 @@ export type Table = ReturnType<typeof createTable>;
 const CONFLICT_TRIES = 6;
 const CONFLICT_WAIT_MS = 50;
 
-export function createTable(name: string, client = new DynamoDBClient({ maxAttempts: 4 })) {
+export function createTable(name: string, client = new DynamoDBClient(clientSettings)) {
   const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   const named = <T extends object>(input: T): T & { TableName: string } => ({ TableName: name, ...input });
 

@@ -1,0 +1,47 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { useService } from '../support/service.ts';
+import { createScenario, FAST, KINDS, type Run, type Scenario } from './harness.ts';
+
+const service = useService(FAST);
+let scenario: Scenario;
+let clean: Run;
+
+beforeAll(async () => {
+  scenario = await createScenario(service);
+  clean = await scenario([]);
+});
+
+describe('without a fault', () => {
+  it('every service is called, each attempt once', () => {
+    const actions = new Set(clean.calls.map(({ service, action }) => `${service} ${action}`));
+    expect([...actions].sort()).toEqual([
+      'dynamodb BatchGetItem',
+      'dynamodb GetItem',
+      'dynamodb Query',
+      'dynamodb TransactWriteItems',
+      'dynamodb UpdateItem',
+      'scheduler POST schedules',
+      'ses SendEmail',
+      'sqs SendMessage',
+      'sqs SendMessageBatch',
+    ]);
+    expect(clean.messages).toBe(7); // 2 first messages and 5 retries
+  });
+});
+
+describe.each(KINDS)('a call that is %s', (kind) => {
+  it('loses nothing, whichever it is', { timeout: 150_000 }, async () => {
+    for (let at = 0; at < clean.calls.length; at++) {
+      const { action } = clean.calls[at] ?? {};
+      await scenario([{ at, kind }]).catch((error: Error) => {
+        throw new Error(`call ${at} (${action}) ${kind}: ${error.message}`, { cause: error });
+      });
+    }
+  });
+});
+
+describe('a message that comes twice', () => {
+  it('is dealt with once, whichever it is', { timeout: 60_000 }, async () => {
+    for (let at = 0; at < clean.messages; at++) await scenario([{ at, kind: 'duplicate' }]);
+  });
+});
