@@ -1,12 +1,21 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent, Statement } from 'aws-lambda';
 import { hashApiKey, parseApiKey, sameHash } from '../lib/api-key.ts';
-import { allowedArns, bearerCredential, decide, forbidden, stageArn } from '../lib/authorization.ts';
+import {
+  allowedArns,
+  bearerCredential,
+  type Decision,
+  decide,
+  forbidden,
+  isKeyLike,
+  stageArn,
+} from '../lib/authorization.ts';
 import { environment } from '../lib/aws/environment.ts';
 import { apiKeys } from '../lib/aws/keys.ts';
 import { log } from '../lib/aws/log.ts';
 import { sources } from '../lib/aws/sources.ts';
 import { createTable } from '../lib/aws/table.ts';
 import { hourToRecord, isUsable, type KeyRecord } from '../lib/keys.ts';
+import { type Grant, parentOf, verifyToken } from '../lib/tokens.ts';
 
 export interface AuthorizerDeps {
   keys: {
@@ -19,13 +28,15 @@ export interface AuthorizerDeps {
 /** API Gateway answers 401 to exactly this error. It never says which part of the credential was wrong. */
 const unauthorized = () => new Error('Unauthorized');
 
-/** A REQUEST authorizer: at most one read; none for what cannot be a key. */
+/** A REQUEST authorizer: at most one read; none for what cannot be a key or a token. */
 export function createHandler({ keys, clock }: AuthorizerDeps) {
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
-    const key = parseApiKey(bearerCredential(headerOf(event)) ?? '');
-    const record = key ? await keys.get(key.id) : undefined;
-    if (!key || !record || !sameHash(hashApiKey(key.key), record.hash) || !isUsable(record, clock()))
-      throw unauthorized();
+    const credential = bearerCredential(headerOf(event)) ?? '';
+    const keyId = isKeyLike(credential) ? parseApiKey(credential)?.id : parentOf(credential);
+    const record = keyId ? await keys.get(keyId) : undefined;
+    if (!record || !isUsable(record, clock())) throw unauthorized();
+    const grant = isKeyLike(credential) ? undefined : await verifyToken(credential, record, clock());
+    if (!grant && !sameHash(hashApiKey(credential), record.hash)) throw unauthorized();
 
     const decision = decide(record, event.requestContext.identity.sourceIp);
     const hour = hourToRecord(record, clock());
@@ -34,19 +45,34 @@ export function createHandler({ keys, clock }: AuthorizerDeps) {
         .recordUse(record.id, hour)
         .catch((error: unknown) => log.warn('key.use_not_recorded', { key_id: record.id, error: error as Error }));
     }
-    const statement: Statement = decision.allowed
-      ? { Effect: 'Allow', Action: 'execute-api:Invoke', Resource: allowedArns(record.type, event.methodArn) }
-      : { Effect: 'Deny', Action: 'execute-api:Invoke', Resource: [`${stageArn(event.methodArn)}/*`] };
-    return {
-      principalId: record.id,
-      policyDocument: { Version: '2012-10-17', Statement: [statement] },
-      context: {
-        project_id: record.projectId,
-        key_id: record.id,
-        key_type: record.type,
-        ...forbidden(decision.allowed ? 'insufficient_permissions' : decision.code),
-      },
-    };
+    return policy(event.methodArn, record, grant, decision);
+  };
+}
+
+function policy(
+  methodArn: string,
+  record: KeyRecord,
+  grant: Grant | null | undefined,
+  decision: Decision,
+): APIGatewayAuthorizerResult {
+  const caller = grant ? 'token' : record.type;
+  const statement: Statement = decision.allowed
+    ? {
+        Effect: 'Allow',
+        Action: 'execute-api:Invoke',
+        Resource: allowedArns(caller, grant?.permissions ?? [], methodArn),
+      }
+    : { Effect: 'Deny', Action: 'execute-api:Invoke', Resource: [`${stageArn(methodArn)}/*`] };
+  return {
+    principalId: record.id,
+    policyDocument: { Version: '2012-10-17', Statement: [statement] },
+    context: {
+      project_id: record.projectId,
+      key_id: record.id,
+      caller,
+      ...(grant && { token: JSON.stringify(grant) }),
+      ...forbidden(decision.allowed ? 'insufficient_permissions' : decision.code),
+    },
   };
 }
 

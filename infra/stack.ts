@@ -2,6 +2,7 @@ import { Annotations, CfnOutput, Duration, Stack, type StackProps } from 'aws-cd
 import type { Construct } from 'constructs';
 import { Api } from './api.ts';
 import { BundledFunction } from './bundled-function.ts';
+import { Connections } from './connections.ts';
 import { createDataTable } from './data.ts';
 import { Delivery } from './delivery.ts';
 import { DEFAULT_SENDER, readSettings } from './settings.ts';
@@ -52,8 +53,18 @@ export class ServiceStack extends Stack {
     );
     table.grant(createProject, 'dynamodb:PutItem');
 
+    const tokens = apiFunction('Tokens', 'tokens', 'Mints scoped tokens');
+    table.grant(tokens, 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem');
+
+    const documents = apiFunction('Documents', 'documents', 'Documents, sync and connections');
+    table.grant(documents, 'dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:PutItem', 'dynamodb:DeleteItem');
+
     const webhooks = apiFunction('Webhooks', 'webhooks', 'Webhooks and their deliveries');
-    const api = new Api(this, 'Api', { settings, authorizer, functions: { keys, events, webhooks } });
+    const api = new Api(this, 'Api', {
+      settings,
+      authorizer,
+      functions: { keys, tokens, events, webhooks, documents },
+    });
     const dashboardUrl = `https://${api.restApi.restApiId}.execute-api.${this.region}.${this.urlSuffix}/${settings.stageName}/dashboard`;
     const delivery = new Delivery(this, 'Delivery', { table, settings, dashboardUrl });
     webhooks.addEnvironment('DELIVERIES_QUEUE_URL', delivery.queue.queueUrl);
@@ -66,6 +77,10 @@ export class ServiceStack extends Stack {
       'dynamodb:UpdateItem',
       'dynamodb:DeleteItem',
     );
+
+    const connections = new Connections(this, 'Connections', { table, settings, deadLetters: delivery.deadLetters });
+    documents.addEnvironment('CHECKS_QUEUE_URL', connections.checks.queueUrl);
+    connections.checks.grant(documents, 'sqs:SendMessage');
 
     new CfnOutput(this, 'BaseUrl', {
       value: api.restApi.url,

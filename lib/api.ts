@@ -1,14 +1,19 @@
+import { documentOperations } from './api/documents.ts';
 import { eventOperations } from './api/events.ts';
 import { keyOperations } from './api/keys.ts';
-import type { ApiFunction, Operation } from './api/operation.ts';
+import type { ApiFunction, CallerType, Operation } from './api/operation.ts';
+import { tokenOperations } from './api/tokens.ts';
 import { webhookOperations } from './api/webhooks.ts';
-import type { KeyType } from './api-key.ts';
+import type { Permission } from './tokens.ts';
 
 /** Every HTTP operation, once. A route that is not here does not exist. */
-export const operations = { ...keyOperations, ...webhookOperations, ...eventOperations } satisfies Record<
-  string,
-  Operation
->;
+export const operations = {
+  ...keyOperations,
+  ...tokenOperations,
+  ...webhookOperations,
+  ...eventOperations,
+  ...documentOperations,
+} satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;
 export type OperationId = keyof Operations;
@@ -19,10 +24,11 @@ export type OperationOf<Name extends ApiFunction> = {
 
 export const allOperations = Object.values(operations) as readonly Operation[];
 
-/** What a type of key may call, as `METHOD/path` with `*` for parameters: the resources of the authorizer's policy. */
-export function allowedRoutes(type: KeyType): string[] {
+/** What a caller may call, as `METHOD/path` with `*` for parameters: the resources of the authorizer's policy. */
+export function allowedRoutes(type: CallerType, permissions: readonly Permission[]): string[] {
   return allOperations
     .filter(({ callers }) => callers.includes(type))
+    .filter((operation) => type !== 'token' || operation.permissions.some((each) => permissions.includes(each)))
     .map(({ method, path }) => `${method}${path.replace(/\{\w+\}/g, '*')}`);
 }
 

@@ -1,19 +1,20 @@
 import { isAllowed } from './allowlist.ts';
+import type { CallerType } from './api/operation.ts';
 import { allowedRoutes } from './api.ts';
-import type { KeyType } from './api-key.ts';
 import type { KeyRecord } from './keys.ts';
 import { PROBLEMS } from './problem.ts';
+import type { Permission } from './tokens.ts';
 
 /** RFC 6750 §2.1 in the one form that is accepted: the scheme, one space, one credential. */
 const BEARER = /^Bearer ([A-Za-z0-9._~+/_-]+=*)$/i;
 
-/** Longer headers are refused unread: a key has 60 characters, a scoped token at most 2,048. */
-const MAX_HEADER_LENGTH = 2100;
+/** Longer ones are refused unread: a scoped token has at most 2,048 bytes. */
+const MAX_CREDENTIAL_LENGTH = 2048;
 
 /** The credential of an `Authorization` header, or `null` if there is not exactly one. */
 export function bearerCredential(header: string | undefined): string | null {
-  if (header === undefined || header.length > MAX_HEADER_LENGTH) return null;
-  return BEARER.exec(header)?.[1] ?? null;
+  const credential = BEARER.exec(header ?? '')?.[1];
+  return credential !== undefined && credential.length <= MAX_CREDENTIAL_LENGTH ? credential : null;
 }
 
 const FORBIDDEN = {
@@ -32,10 +33,12 @@ export function decide({ cidrs }: Pick<KeyRecord, 'cidrs'>, address: string): De
   return isAllowed(cidrs, address) ? { allowed: true } : { allowed: false, code: 'ip_not_allowed' };
 }
 
-/** The ARN patterns that a type of key may call, of the API and stage that a method ARN names. */
-export function allowedArns(type: KeyType, methodArn: string): string[] {
-  return allowedRoutes(type).map((route) => `${stageArn(methodArn)}/${route}`);
+/** The ARN patterns that a caller may call, of the API and stage that a method ARN names. */
+export function allowedArns(type: CallerType, permissions: readonly Permission[], methodArn: string): string[] {
+  return allowedRoutes(type, permissions).map((route) => `${stageArn(methodArn)}/${route}`);
 }
 
 /** Every method of the stage that a method ARN (`arn:…:<api>/<stage>/<METHOD>/<path>`) belongs to. */
 export const stageArn = (methodArn: string): string => methodArn.split('/').slice(0, 2).join('/');
+
+export const isKeyLike = (credential: string): boolean => credential.startsWith('svc_');

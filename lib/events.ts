@@ -22,7 +22,7 @@ export const EVENT_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 const name = v.pipe(v.string('must be a string'), v.minLength(1, 'must not be empty'));
 const count = integer(0, Number.MAX_SAFE_INTEGER);
 const revision = integer(1, Number.MAX_SAFE_INTEGER);
-const side = v.looseObject({ value: anyJson, origin: name, revision }, 'must be an object');
+const side = v.looseObject({ value: anyJson, origin: name, revision: count }, 'must be an object');
 const time = v.pipe(
   timestampInput,
   v.transform(iso),

@@ -1,11 +1,11 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
-import type { Operation } from './api/operation.ts';
-import type { KeyType } from './api-key.ts';
+import type { CallerType, Operation } from './api/operation.ts';
 import { parseJson } from './json.ts';
 import { type Fault, invalid, Refusal } from './problem.ts';
 import { check, oneOf } from './schema.ts';
 import { ENVIRONMENTS, type Environment, environmentOf, type Space } from './space.ts';
+import type { Grant } from './tokens.ts';
 
 /** Bytes that a request body may have. */
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -14,7 +14,9 @@ export const MAX_BODY_BYTES = 1024 * 1024;
 export interface Caller {
   projectId: string;
   keyId: string;
-  type: KeyType;
+  type: CallerType;
+  /** Of a scoped token: what it reaches. */
+  token?: Pick<Grant, 'tokenId' | 'environment' | 'documents' | 'permissions'> | undefined;
 }
 
 /** A request whose every part has been checked. */
@@ -81,16 +83,16 @@ const reasonOf = (error: unknown): string =>
   (/nested deeper.*|position \d+/.exec(String(error)) ?? ['it ends too early'])[0];
 
 function callerOf({ requestContext: { authorizer } }: APIGatewayProxyEvent): Caller {
-  const { project_id, key_id, key_type } = authorizer ?? {};
-  if (!project_id || !key_id || !key_type) throw new Error('The authorizer passed no caller on');
-  return { projectId: project_id, keyId: key_id, type: key_type };
+  const { project_id, key_id, caller, token } = authorizer ?? {};
+  if (!project_id || !key_id || !caller) throw new Error('The authorizer passed no caller on');
+  return { projectId: project_id, keyId: key_id, type: caller, token: token && JSON.parse(token) };
 }
 
-function chosenEnvironment({ type }: Caller, asked: Environment | undefined): Environment | Refusal {
-  const own = environmentOf(type);
+function chosenEnvironment({ type, token }: Caller, asked: Environment | undefined): Environment | Refusal {
+  const own = type === 'token' ? (token?.environment ?? 'live') : environmentOf(type);
   if (own === null) return asked ?? 'live';
   if (asked === undefined || asked === own) return own;
-  return new Refusal('insufficient_permissions', `A ${type} key works in the ${own} environment only.`);
+  return new Refusal('insufficient_permissions', `This credential works in the ${own} environment only.`);
 }
 
 function lowerCased(headers: Record<string, string | undefined>): Record<string, string> {

@@ -16,7 +16,7 @@ export interface ServiceResponse {
   body: string;
 }
 /** What goes wrong with a call, as a test of faults decides. */
-export type Fault = 'error before' | 'error after' | 'throttled' | 'no answer';
+export type Fault = 'error before' | 'error after' | 'throttled' | 'no answer' | 'conflict';
 export interface ServiceCall {
   service: string;
   action: string;
@@ -87,6 +87,7 @@ export class Endpoints {
       const fault = this.intercept?.(call);
       if (fault === 'error before') throw new ServiceError('InternalServerError', 'Injected', 500);
       if (fault === 'throttled') throw new ServiceError('ThrottlingException', 'Injected');
+      if (fault === 'conflict') return conflict(call.action);
       const answer = await service({ method, path, headers, principal, body });
       if (fault === 'error after') throw new ServiceError('InternalServerError', 'Injected', 500);
       return fault === 'no answer' ? 'none' : answer;
@@ -100,6 +101,15 @@ function actionOf(method: string, path: string, headers: http.IncomingHttpHeader
   const target = headers['x-amz-target'];
   if (typeof target === 'string') return target.split('.').at(-1) ?? '';
   return new URLSearchParams(body).get('Action') ?? `${method} ${path.split('/')[1]}`;
+}
+
+// DynamoDB Local runs one transaction after another and never answers this by itself.
+function conflict(action: string): ServiceResponse {
+  const isTransaction = action === 'TransactWriteItems';
+  const code = isTransaction ? 'TransactionCanceledException' : 'TransactionConflictException';
+  const reasons = isTransaction && { CancellationReasons: [{ Code: 'TransactionConflict' }, { Code: 'None' }] };
+  const body = JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${code}`, message: 'Injected', ...reasons });
+  return { status: 400, headers: { 'Content-Type': 'application/x-amz-json-1.0' }, body };
 }
 
 function errorResponse(error: unknown, isQueryProtocol: boolean): ServiceResponse {

@@ -2,9 +2,13 @@ import * as v from 'valibot';
 import type { KeyType } from '../api-key.ts';
 import type { ProblemCode } from '../problem.ts';
 import { integerText } from '../schema.ts';
+import type { Permission } from '../tokens.ts';
 
 /** The functions behind the API, each a file in functions/. */
-export type ApiFunction = 'keys' | 'webhooks' | 'events';
+export type ApiFunction = 'keys' | 'tokens' | 'webhooks' | 'events' | 'documents';
+
+/** Who calls: with a key of a type, or with a scoped token. */
+export type CallerType = KeyType | 'token';
 
 export const MAX_PAGE = 100;
 export const DEFAULT_PAGE = 50;
@@ -16,8 +20,9 @@ export interface Operation {
   path: `/${string}`;
   function: ApiFunction;
   summary: string;
-  /** Types of keys that may call it. */
-  callers: readonly KeyType[];
+  callers: readonly CallerType[];
+  /** Any of them lets a scoped token call it; the function looks at the documents. */
+  permissions: readonly Permission[];
   query: v.ObjectEntries;
   /** The schema of the body; an operation without one takes none. */
   body?: v.GenericSchema;
@@ -31,19 +36,29 @@ export interface Operation {
   secrets: readonly string[];
 }
 
-type Defaults = 'query' | 'refusals' | 'creates' | 'secrets';
+type Defaults = 'permissions' | 'query' | 'refusals' | 'creates' | 'secrets';
 
 /** Fills in what most operations do not have. */
 export function operation<const Given extends Omit<Operation, Defaults> & Partial<Pick<Operation, Defaults>>>(
   given: Given,
 ) {
-  return { query: {}, refusals: [], creates: false, secrets: [], ...given } as Given &
-    Omit<{ query: Record<never, never>; refusals: readonly []; creates: false; secrets: readonly [] }, keyof Given>;
+  return { permissions: [], query: {}, refusals: [], creates: false, secrets: [], ...given } as Given &
+    Omit<
+      {
+        permissions: readonly [];
+        query: Record<never, never>;
+        refusals: readonly [];
+        creates: false;
+        secrets: readonly [];
+      },
+      keyof Given
+    >;
 }
 
 export const ADMIN = ['admin'] as const;
 export const WRITERS = ['admin', 'live', 'test'] as const;
-export const READERS = ['admin', 'live', 'test', 'read'] as const;
+export const READERS = ['admin', 'live', 'test', 'read', 'token'] as const;
+export const WRITERS_AND_TOKENS = [...WRITERS, 'token'] as const;
 
 /** Query parameters of every list. */
 export const page = {

@@ -6,6 +6,7 @@ export type Variable =
   | 'DELIVERIES_QUEUE_URL'
   | 'SLOW_QUEUE_URL'
   | 'LANE'
+  | 'CHECKS_QUEUE_URL'
   | 'SCHEDULE_GROUP'
   | 'SCHEDULE_ROLE_ARN'
   | 'SCHEDULE_DLQ_ARN'

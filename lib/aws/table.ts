@@ -23,6 +23,10 @@ import { clientSettings } from './client.ts';
  *   webhooks of a space   Query     HOOKS#<prj>#<env>        <whk>
  *   event                 GetItem   EVENT#<evt>              EVENT        (its insertion feeds the stream)
  *   deliveries            Query     HOOK#<whk>               <evt>        (newest first, from a time on)
+ *   document              GetItem   DOCS#<prj>#<env>         <document_key> (deleted ones stay, as stubs)
+ *   documents by prefix   Query     DOCS#<prj>#<env>         begins_with(<prefix>)
+ *   connection            GetItem   CONNECTION#<prj>#<env>#<id>           CONNECTION
+ *   completed sync cycle  Put once  SYNC#<prj>#<env>#<syn>   SYNC
  *   idempotency record    GetItem   IDEMPOTENCY#<prj>#<env>#<hash>        IDEMPOTENCY
  *   count of webhooks     GetItem   COUNT#<prj>#<env>        WEBHOOKS
  */
@@ -43,6 +47,9 @@ export const itemKey = {
   webhookCount: (space: Space): ItemKey => ({ pk: `COUNT#${spaceOf(space)}`, sk: 'WEBHOOKS' }),
   event: (id: string): ItemKey => ({ pk: `EVENT#${id}`, sk: 'EVENT' }),
   delivery: (webhookId: string, eventId: string): ItemKey => ({ pk: `HOOK#${webhookId}`, sk: eventId }),
+  document: (space: Space, documentKey: string): ItemKey => ({ pk: `DOCS#${spaceOf(space)}`, sk: documentKey }),
+  connection: (space: Space, id: string): ItemKey => ({ pk: `CONNECTION#${spaceOf(space)}#${id}`, sk: 'CONNECTION' }),
+  sync: (space: Space, id: string): ItemKey => ({ pk: `SYNC#${spaceOf(space)}#${id}`, sk: 'SYNC' }),
   idempotency: (space: Space, hash: string): ItemKey => ({
     pk: `IDEMPOTENCY#${spaceOf(space)}#${hash}`,
     sk: 'IDEMPOTENCY',

@@ -84,7 +84,10 @@ export function useService(options: Partial<StackOptions> = {}): Service {
 
 export function request(baseUrl: string, method: string, path: string, { body, headers, from }: Call): Promise<Answer> {
   const payload = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
-  const all = { ...(payload !== undefined && { 'Content-Type': 'application/json' }), ...headers };
+  const all = {
+    ...(payload !== undefined && { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(payload) }),
+    ...headers,
+  };
   return new Promise((resolve, reject) => {
     const options = { method, headers: all, ...(from && { localAddress: from }) };
     const sent = http.request(baseUrl + path, options, async (response) => {

@@ -1,0 +1,28 @@
+import { connections } from '../lib/aws/connections.ts';
+import { cursorSecrets } from '../lib/aws/cursor-secrets.ts';
+import { documents } from '../lib/aws/documents.ts';
+import { environment } from '../lib/aws/environment.ts';
+import { idempotencyRecords } from '../lib/aws/idempotency.ts';
+import { log } from '../lib/aws/log.ts';
+import { queue } from '../lib/aws/queue.ts';
+import { sources } from '../lib/aws/sources.ts';
+import { createTable } from '../lib/aws/table.ts';
+import { createDispatch } from '../lib/dispatch.ts';
+import { connectionHandlers } from '../lib/handlers/connections.ts';
+import { documentHandlers } from '../lib/handlers/documents.ts';
+import { syncHandlers } from '../lib/handlers/sync.ts';
+
+const table = createTable(environment('TABLE_NAME'));
+const checks = queue(environment('CHECKS_QUEUE_URL'));
+const deps = {
+  documents: documents(table),
+  connections: connections(table),
+  cursors: cursorSecrets(table),
+  scheduleCheck: (body: unknown, delaySeconds: number) => checks.send({ body, delaySeconds }),
+  ...sources,
+};
+
+export const handler = createDispatch<'documents'>(
+  { ...documentHandlers(deps), ...syncHandlers(deps), ...connectionHandlers(deps) },
+  { idempotency: idempotencyRecords(table, sources.clock), log },
+);

@@ -1,0 +1,81 @@
+import * as v from 'valibot';
+import { ConnectionResource, RenewConnection } from '../connections.ts';
+import { DocumentResource, MergedDocument, PatchDocument, PutDocument } from '../documents.ts';
+import { DocumentKey } from '../patterns.ts';
+import { SyncAnswer, SyncRequest } from '../sync.ts';
+import { listOf, operation, page, READERS, WRITERS_AND_TOKENS } from './operation.ts';
+
+const reads = { function: 'documents', callers: READERS, permissions: ['read'] } as const;
+const writes = { function: 'documents', callers: WRITERS_AND_TOKENS, permissions: ['write'] } as const;
+
+export const documentOperations = {
+  listDocuments: operation({
+    ...reads,
+    method: 'GET',
+    path: '/v1/documents',
+    summary: 'List documents, all or below a prefix that ends at a segment',
+    query: { ...page, prefix: v.optional(DocumentKey) },
+    answers: { 200: listOf(DocumentResource) },
+  }),
+  getDocument: operation({
+    ...reads,
+    method: 'GET',
+    path: '/v1/documents/{key}',
+    summary: 'Read a document; If-None-Match answers 304',
+    answers: { 200: DocumentResource, 304: null },
+    refusals: ['document_not_allowed'],
+  }),
+  putDocument: operation({
+    ...writes,
+    method: 'PUT',
+    path: '/v1/documents/{key}',
+    summary: 'Create or replace a document',
+    body: PutDocument,
+    answers: { 200: DocumentResource, 201: DocumentResource },
+    refusals: ['document_not_allowed', 'precondition_failed'],
+  }),
+  patchDocument: operation({
+    ...writes,
+    method: 'PATCH',
+    path: '/v1/documents/{key}',
+    summary: 'Merge fields into a document; null removes one',
+    body: PatchDocument,
+    answers: { 200: MergedDocument, 201: MergedDocument },
+    refusals: ['document_not_allowed', 'precondition_failed', 'conflict'],
+  }),
+  deleteDocument: operation({
+    ...writes,
+    method: 'DELETE',
+    path: '/v1/documents/{key}',
+    summary: 'Delete a document',
+    answers: { 204: null },
+    refusals: ['document_not_allowed', 'precondition_failed'],
+  }),
+  sync: operation({
+    ...reads,
+    permissions: ['read', 'write'],
+    method: 'POST',
+    path: '/v1/sync',
+    summary: 'Push changes and pull what differs, in pages',
+    body: SyncRequest,
+    answers: { 200: SyncAnswer },
+    refusals: ['document_not_allowed'],
+  }),
+  renewConnection: operation({
+    ...reads,
+    callers: WRITERS_AND_TOKENS,
+    method: 'PUT',
+    path: '/v1/connections/{id}',
+    summary: 'Open a connection or renew its lease',
+    body: RenewConnection,
+    answers: { 200: ConnectionResource },
+  }),
+  closeConnection: operation({
+    ...reads,
+    callers: WRITERS_AND_TOKENS,
+    method: 'DELETE',
+    path: '/v1/connections/{id}',
+    summary: 'Say goodbye',
+    answers: { 204: null },
+  }),
+};

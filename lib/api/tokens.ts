@@ -1,0 +1,16 @@
+import { MintedToken, MintToken } from '../tokens.ts';
+import { operation, WRITERS } from './operation.ts';
+
+export const tokenOperations = {
+  createToken: operation({
+    function: 'tokens',
+    callers: WRITERS,
+    method: 'POST',
+    path: '/v1/tokens',
+    summary: 'Mint a scoped token; it is shown this once',
+    body: MintToken,
+    answers: { 201: MintedToken },
+    creates: true,
+    secrets: ['token'],
+  }),
+};

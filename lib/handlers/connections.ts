@@ -1,0 +1,96 @@
+import type { Connections } from '../aws/connections.ts';
+import {
+  type CheckMessage,
+  type ConnectionRecord,
+  connectionResource,
+  isConnectionId,
+  isLapsed,
+  lostData,
+} from '../connections.ts';
+import type { Handlers } from '../dispatch.ts';
+import { newEvent, type StoredEvent } from '../events.ts';
+import { type Random, sortableId } from '../ids.ts';
+import { notFound } from '../problem.ts';
+
+export interface ConnectionsDeps {
+  connections: Connections;
+  /** Has a connection looked at after that many seconds. At least once. */
+  scheduleCheck(message: CheckMessage, delaySeconds: number): Promise<void>;
+  clock(): number;
+  random: Random;
+}
+
+type ConnectionHandlers = Pick<Handlers<'documents'>, 'renewConnection' | 'closeConnection'>;
+
+/** Losing a race against another renewal or the check means looking again. */
+const MAX_ROUNDS = 10;
+
+export function connectionHandlers({ connections, scheduleCheck, clock, random }: ConnectionsDeps): ConnectionHandlers {
+  return {
+    async renewConnection({ path: { id = '' }, body, space }) {
+      if (!isConnectionId(id)) return notFound('connection');
+      for (let round = 0; round < MAX_ROUNDS; round++) {
+        const before = await connections.get(space, id);
+        const now = clock();
+        const lapsed = before !== undefined && isLapsed(before, now);
+        const open = lapsed ? undefined : before;
+        const expiresAt = now + body.lease_seconds * 1000;
+        // One check is on its way at a time, no later than the lease ends; it comes again if the lease was renewed. It is
+        // sent first: without the record it finds nothing to do, but a record without it would never be looked at.
+        const isExpected = open !== undefined && open.checkAt > now && open.checkAt <= expiresAt;
+        if (!isExpected) await scheduleCheck({ connectionId: id, ...space }, body.lease_seconds);
+        const record: ConnectionRecord = {
+          ...space,
+          id,
+          nodeId: body.node_id,
+          leaseSeconds: body.lease_seconds,
+          connectedAt: open?.connectedAt ?? now,
+          lastSeenAt: now,
+          expiresAt,
+          checkAt: isExpected ? open.checkAt : expiresAt,
+        };
+        const lost = lapsed ? [lostEvent(before, now, random)] : [];
+        if (await connections.put(before, record, lost)) return { body: connectionResource(record) };
+      }
+      throw Object.assign(new Error('Too many renewals at once'), { name: 'TransactionConflictException' });
+    },
+
+    // A goodbye after the lease ran out is too late: the connection was lost.
+    async closeConnection({ path: { id = '' }, space }) {
+      for (let round = 0; round < MAX_ROUNDS; round++) {
+        const before = isConnectionId(id) ? await connections.get(space, id) : undefined;
+        if (!before) return notFound('connection');
+        const now = clock();
+        const lost = isLapsed(before, now) ? [lostEvent(before, now, random)] : [];
+        if (await connections.remove(before, lost)) return {};
+      }
+      throw Object.assign(new Error('Too many renewals at once'), { name: 'TransactionConflictException' });
+    },
+  };
+}
+
+/**
+ * What a check does: ends a lease that has run out, with its event; looks again later at one that was renewed. Of several
+ * checks of one lapse, one finds it.
+ */
+export async function checkConnection(
+  { connectionId, ...space }: CheckMessage,
+  deps: ConnectionsDeps,
+): Promise<'gone' | 'open' | 'lost'> {
+  const { connections, scheduleCheck, clock, random } = deps;
+  const record = await connections.get(space, connectionId);
+  if (!record) return 'gone';
+  const now = clock();
+  if (!isLapsed(record, now)) {
+    await scheduleCheck({ connectionId, ...space }, Math.ceil((record.expiresAt - now) / 1000));
+    await connections.put(record, { ...record, checkAt: record.expiresAt }, []);
+    return 'open';
+  }
+  return (await connections.remove(record, [lostEvent(record, now, random)])) ? 'lost' : 'gone';
+}
+
+function lostEvent(record: ConnectionRecord, now: number, random: Random): StoredEvent {
+  const { projectId, environment } = record;
+  const id = sortableId('evt', now, random);
+  return newEvent({ projectId, environment, id, at: now, type: 'connection.lost', data: lostData(record) });
+}
