@@ -1,4 +1,4 @@
-import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { clientSettings } from './client.ts';
 
 /** Messages of one SendMessageBatch (SQS quotas). */
@@ -13,31 +13,55 @@ export interface Message {
   delaySeconds?: number;
 }
 
-/** A queue to send to. At least once: a call that throws may have sent some of its messages. */
-export function queue(url: string, client = new SQSClient(clientSettings)) {
-  return {
-    async send({ body, group, delaySeconds }: Message): Promise<void> {
-      const MessageBody = JSON.stringify(body);
-      await client.send(
-        new SendMessageCommand({ QueueUrl: url, MessageBody, MessageGroupId: group, DelaySeconds: delaySeconds }),
-      );
-    },
+interface Waiting {
+  message: Message;
+  resolve(): void;
+  reject(error: unknown): void;
+}
 
+/**
+ * A queue to send to. What is sent in the same turn of the event loop travels together, ten messages a request: a request
+ * costs the same whatever it carries. At least once: a call that throws may have sent its message.
+ */
+export function queue(url: string, client = new SQSClient(clientSettings)) {
+  let waiting: Waiting[] = [];
+
+  function send(message: Message): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (waiting.length === 0) setImmediate(flush);
+      waiting.push({ message, resolve, reject });
+    });
+  }
+
+  function flush(): void {
+    const due = waiting;
+    waiting = [];
+    for (let i = 0; i < due.length; i += BATCH) void sendBatch(due.slice(i, i + BATCH));
+  }
+
+  async function sendBatch(batch: Waiting[]): Promise<void> {
+    const Entries = batch.map(({ message: { body, group, delaySeconds } }, i) => ({
+      Id: String(i),
+      MessageBody: JSON.stringify(body),
+      MessageGroupId: group,
+      DelaySeconds: delaySeconds,
+    }));
+    try {
+      const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: url, Entries }));
+      const failed = new Map(Failed.map(({ Id, Code }) => [Number(Id), Code]));
+      batch.forEach(({ resolve, reject }, i) => {
+        if (failed.has(i)) reject(new Error(`SQS refused a message: ${failed.get(i)}`));
+        else resolve();
+      });
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  return {
+    send,
     async sendAll(messages: readonly Message[]): Promise<void> {
-      const batches = Array.from({ length: Math.ceil(messages.length / BATCH) }, (_, i) =>
-        messages.slice(i * BATCH, (i + 1) * BATCH),
-      );
-      for (const batch of batches) {
-        const Entries = batch.map(({ body, group, delaySeconds }, i) => ({
-          Id: String(i),
-          MessageBody: JSON.stringify(body),
-          MessageGroupId: group,
-          DelaySeconds: delaySeconds,
-        }));
-        const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: url, Entries }));
-        if (Failed.length > 0)
-          throw new Error(`SQS took ${batch.length - Failed.length} of ${batch.length} messages: ${Failed[0]?.Code}`);
-      }
+      await Promise.all(messages.map(send));
     },
   };
 }

@@ -22,7 +22,6 @@ describe('without a fault', () => {
       'dynamodb UpdateItem',
       'scheduler POST schedules',
       'ses SendEmail',
-      'sqs SendMessage',
       'sqs SendMessageBatch',
     ]);
     expect(clean.messages).toBe(7); // 2 first messages and 5 retries

@@ -117,7 +117,7 @@ describe('the events of a document', () => {
       fc.property(writes, (planned) => {
         const { merges, state } = run(planned);
         const last = merges.at(-1);
-        if (!last || last.merged.outcome !== 'changed' || last.write.onConflict !== 'last_write_wins') return;
+        if (last?.merged.outcome !== 'changed' || last.write.onConflict !== 'last_write_wins') return;
         expect(merge(state, last.write, 99).outcome).toBe('unchanged');
       }),
     );

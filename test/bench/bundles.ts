@@ -1,0 +1,60 @@
+import { spawnSync } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Template } from '../../infra/local/template.ts';
+
+const RUNS = 7;
+
+/** Size and import time of every function. Each import is a process of its own, as at a cold start. */
+export async function measureBundles(assembly: string) {
+  const empty = median(() => importTimeMs('data:text/javascript,'));
+  const places = { queuesUrl: 'http://127.0.0.1', tablePrefix: '', baseUrl: () => '' };
+  const functions = new Template(assembly, places).ofType<FunctionProperties>('AWS::Lambda::Function');
+  const paths = new Map(
+    functions.map(({ properties: { Code, Environment } }) => {
+      const path = join(assembly, `asset.${Code.S3Key.replace('.zip', '')}`, 'index.mjs');
+      return [Environment.Variables.POWERTOOLS_SERVICE_NAME, path];
+    }),
+  );
+  return [...paths].map(([name, path]) => {
+    const importMs = median(() => importTimeMs(pathToFileURL(path).href));
+    const kilobytes = Math.round(statSync(path).size / 1024);
+    return { function: name, kilobytes, import_ms: Math.round(importMs), ratio: Math.round(importMs / empty) };
+  });
+}
+
+interface FunctionProperties {
+  Code: { S3Key: string };
+  Environment: { Variables: Record<string, string> };
+}
+
+function importTimeMs(url: string): number {
+  const script = `const t=performance.now();await import(${JSON.stringify(url)});console.log('ms='+(performance.now()-t))`;
+  const names = [
+    'TABLE_NAME',
+    'DELIVERIES_QUEUE_URL',
+    'SLOW_QUEUE_URL',
+    'LANE',
+    'CHECKS_QUEUE_URL',
+    'SCHEDULE_GROUP',
+    'SCHEDULE_ROLE_ARN',
+    'SCHEDULE_DLQ_ARN',
+    'SENDER_EMAIL',
+    'DASHBOARD_URL',
+    'POWERTOOLS_SERVICE_NAME',
+  ];
+  const env = { ...process.env, AWS_REGION: 'us-east-1', ...Object.fromEntries(names.map((name) => [name, 'bench'])) };
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    env,
+  });
+  const ms = Number(/ms=([\d.]+)/.exec(stdout)?.[1]);
+  if (Number.isNaN(ms)) throw new Error(stderr);
+  return ms;
+}
+
+function median(measure: () => number): number {
+  const sorted = Array.from({ length: RUNS }, measure).sort((a, b) => a - b);
+  return sorted[Math.floor(RUNS / 2)] ?? Number.NaN;
+}
