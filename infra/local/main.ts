@@ -7,7 +7,7 @@ import { projectRoot } from '../bundle.ts';
 import { createDemo, type Demo } from './demo.ts';
 import { startDemoReceiver } from './demo-receiver.ts';
 import { StartError, startDynamoDb } from './dynamodb.ts';
-import { type LocalStack, startStack } from './stack.ts';
+import { type LocalStack, requireFreePort, startStack } from './stack.ts';
 
 const directory = join(projectRoot, '.local');
 const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -16,11 +16,11 @@ const say = (text: string) => process.stdout.write(`${text}\n`);
 async function main(): Promise<void> {
   const { port, speed } = readArguments();
   process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
-  process.on('exit', () => rmSync(join(directory, 'stack.json'), { force: true }));
   mkdirSync(directory, { recursive: true });
   const logFile = join(directory, 'functions.log');
   writeFileSync(logFile, '');
 
+  await requireFreePort(port);
   say('Starting DynamoDB Local and synthesizing the stack …');
   const dynamoDb = startDynamoDb();
   dynamoDb.catch(() => {}); // awaited below
@@ -63,7 +63,9 @@ function writeStackFile(stack: LocalStack, { project, keys }: Demo): void {
     project,
     keys,
   };
-  writeFileSync(join(directory, 'stack.json'), `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
+  const path = join(directory, 'stack.json');
+  writeFileSync(path, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
+  process.on('exit', () => rmSync(path, { force: true }));
 }
 
 function welcome(stack: LocalStack, { keys }: Demo, secret: string, speed: number, logFile: string): string {

@@ -157,6 +157,13 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
 /** Of this machine only; the deployed API has no such path. */
 const MAIL_PATH = '/_local/mail';
 
+/** Says so at once, before anything is started, if a port is taken. */
+export async function requireFreePort(port: number): Promise<void> {
+  const probe = http.createServer();
+  await listen(probe, port);
+  await new Promise((resolve) => probe.close(resolve));
+}
+
 function listen(server: http.Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
