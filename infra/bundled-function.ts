@@ -3,6 +3,7 @@ import { AssetHashType, type Duration, RemovalPolicy, Stage } from 'aws-cdk-lib'
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { Variable } from '../lib/aws/environment.ts';
 import { bundleFunction, projectRoot } from './bundle.ts';
@@ -46,6 +47,16 @@ export class BundledFunction extends LambdaFunction {
     });
     logGroup.grantWrite(role);
   }
+}
+
+/** Feeds a queue to a function in batches of 10, with what that needs and nothing more. */
+export function consumeQueue(fn: BundledFunction, queue: Queue): void {
+  fn.addEventSourceMapping('Messages', {
+    eventSourceArn: queue.queueArn,
+    batchSize: 10,
+    reportBatchItemFailures: true,
+  });
+  queue.grant(fn, 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes');
 }
 
 function bundledCode(scope: Construct, name: string): Code {

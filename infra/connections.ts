@@ -1,9 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
-import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { BundledFunction } from './bundled-function.ts';
+import { BundledFunction, consumeQueue } from './bundled-function.ts';
 import type { Settings } from './settings.ts';
 
 export interface ConnectionsProps {
@@ -31,7 +30,7 @@ export class Connections extends Construct {
       environment: { TABLE_NAME: table.tableName, CHECKS_QUEUE_URL: this.checks.queueUrl },
       timeout: Duration.seconds(20),
     });
-    check.addEventSource(new SqsEventSource(this.checks, { batchSize: 10, reportBatchItemFailures: true }));
+    consumeQueue(check, this.checks);
     table.grant(check, 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem');
     this.checks.grant(check, 'sqs:SendMessage');
   }

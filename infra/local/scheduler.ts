@@ -1,19 +1,22 @@
 import { SEND_MESSAGE } from '../../lib/aws/schedules.ts';
 import { type Service, ServiceError } from './endpoints.ts';
+import type { LocalIam } from './iam.ts';
+import type { LocalQueue } from './sqs.ts';
 import { ACCOUNT, REGION } from './template.ts';
 
 interface Schedule {
   GroupName: string;
   ScheduleExpression: string;
-  Target: { Arn: string; RoleArn: string; Input: string };
+  Target: { Arn: string; RoleArn: string; Input: string; DeadLetterConfig?: { Arn: string } };
 }
 
 export interface SchedulerOptions {
   groups: readonly string[];
   now: () => number;
   speed: number;
-  /** Sends as the schedule's role does. */
-  sendMessage: (input: { QueueUrl: string; MessageBody: string; MessageGroupId?: string }, roleArn: string) => void;
+  iam: LocalIam;
+  /** By URL or ARN. */
+  queueAt(urlOrArn: string): LocalQueue | undefined;
 }
 
 const AT = /^at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)$/;
@@ -27,10 +30,10 @@ export class LocalScheduler {
     this.options = options;
   }
 
-  readonly service: Service = ({ method, path, body }) => {
+  readonly service: Service = ({ method, path, body, principal }) => {
     const name = decodeURIComponent(/^\/schedules\/([^/?]+)/.exec(path)?.[1] ?? '');
     if (!name) throw new ServiceError('ValidationException', 'The local Scheduler knows schedules only');
-    if (method === 'POST') return json(this.create(name, JSON.parse(body)));
+    if (method === 'POST') return json(this.create(name, JSON.parse(body), principal));
     const found = [...this.schedules.entries()].find(([key]) => key.endsWith(`/${name}`));
     if (!found) throw new ServiceError('ResourceNotFoundException', `There is no schedule ${name}`, 404);
     if (method === 'GET') return json({ Name: name, ...found[1].schedule });
@@ -47,7 +50,7 @@ export class LocalScheduler {
     for (const { timer } of this.schedules.values()) clearTimeout(timer);
   }
 
-  private create(name: string, schedule: Schedule): unknown {
+  private create(name: string, schedule: Schedule, principal: string): unknown {
     const { GroupName, ScheduleExpression, Target } = schedule;
     const key = `${GroupName}/${name}`;
     const at = AT.exec(ScheduleExpression)?.[1];
@@ -57,14 +60,33 @@ export class LocalScheduler {
       throw new ServiceError('ResourceNotFoundException', `There is no group ${GroupName}`, 404);
     if (Target.Arn !== SEND_MESSAGE)
       throw new ServiceError('ValidationException', `The local Scheduler has no target ${Target.Arn}`);
+    const arn = `arn:aws:scheduler:${REGION}:${ACCOUNT}:schedule/${key}`;
+    const { iam, now, speed } = this.options;
+    iam.require(principal, 'scheduler:CreateSchedule', arn);
+    iam.require(principal, 'iam:PassRole', Target.RoleArn, { 'iam:PassedToService': 'scheduler.amazonaws.com' });
     if (this.schedules.has(key)) throw new ServiceError('ConflictException', `Schedule ${name} already exists`, 409);
-    const delay = Math.max(0, Date.parse(`${at}Z`) - this.options.now()) / this.options.speed;
-    const timer = setTimeout(() => {
-      this.schedules.delete(key);
-      this.options.sendMessage(JSON.parse(Target.Input), Target.RoleArn);
-    }, delay);
+    const timer = setTimeout(
+      () => {
+        this.schedules.delete(key);
+        this.fire(Target);
+      },
+      Math.max(0, Date.parse(`${at}Z`) - now()) / speed,
+    );
     this.schedules.set(key, { schedule, timer });
-    return { ScheduleArn: `arn:aws:scheduler:${REGION}:${ACCOUNT}:schedule/${key}` };
+    return { ScheduleArn: arn };
+  }
+
+  /** Sends as the schedule's role may, and to its dead-letter queue what it may not or cannot. */
+  private fire({ Input, RoleArn, DeadLetterConfig }: Schedule['Target']): void {
+    const { iam, queueAt } = this.options;
+    const role = RoleArn.split('/').at(-1) ?? '';
+    const { QueueUrl, MessageBody, MessageGroupId } = JSON.parse(Input);
+    const maySend = (to: LocalQueue | undefined): to is LocalQueue =>
+      to !== undefined && iam.allows(role, 'sqs:SendMessage', to.settings.arn);
+    const queue = queueAt(QueueUrl);
+    const deadLetters = queueAt(DeadLetterConfig?.Arn ?? '');
+    if (maySend(queue)) queue.send(MessageBody, { group: MessageGroupId });
+    else if (maySend(deadLetters)) deadLetters.send(Input);
   }
 }
 

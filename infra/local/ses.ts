@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Service, ServiceError } from './endpoints.ts';
+import type { LocalIam } from './iam.ts';
+import { ACCOUNT, REGION } from './template.ts';
 
 export interface SentMail {
   to: string;
@@ -14,16 +16,19 @@ export interface SentMail {
 export class LocalSes {
   readonly mails: SentMail[] = [];
   private readonly now: () => number;
+  private readonly iam: LocalIam;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, iam: LocalIam) {
     this.now = now;
+    this.iam = iam;
   }
 
-  readonly service: Service = ({ body }) => {
+  readonly service: Service = ({ body, principal }) => {
     const form = new URLSearchParams(body);
     const of = (name: string) => form.get(name) ?? '';
     if (of('Action') !== 'SendEmail')
       throw new ServiceError('InvalidAction', `The local SES does not know ${of('Action')}`);
+    this.iam.require(principal, 'ses:SendEmail', `arn:aws:ses:${REGION}:${ACCOUNT}:identity/${of('Source')}`);
     this.mails.push({
       to: of('Destination.ToAddresses.member.1'),
       from: of('Source'),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Service, ServiceError } from './endpoints.ts';
+import type { LocalIam } from './iam.ts';
 import { LocalQueue } from './sqs.ts';
 import type { Template } from './template.ts';
 
@@ -14,8 +15,8 @@ interface Entry {
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
 
 /** The JSON protocol of SQS (`x-amz-json-1.0`) over local queues. */
-export function sqsService(queueNamed: (name: string) => LocalQueue | undefined): Service {
-  return ({ headers, body }) => {
+export function sqsService(queueNamed: (name: string) => LocalQueue | undefined, iam: LocalIam): Service {
+  return ({ headers, body, principal }) => {
     const action = String(headers['x-amz-target']).replace('AmazonSQS.', '');
     const input = JSON.parse(body || '{}');
     const name =
@@ -24,6 +25,7 @@ export function sqsService(queueNamed: (name: string) => LocalQueue | undefined)
         .at(-1) ?? '';
     const queue = queueNamed(name);
     if (!queue) throw new ServiceError('QueueDoesNotExist', `There is no queue ${name}`);
+    iam.require(principal, `sqs:${action.replace('Batch', '')}`, queue.settings.arn);
     return {
       headers: { 'Content-Type': 'application/x-amz-json-1.0' },
       body: JSON.stringify(perform(queue, action, input)),

@@ -6,6 +6,7 @@ import { LocalClock } from './clock.ts';
 import { createTables, dynamoDbProxy, StartError } from './dynamodb.ts';
 import { Endpoints } from './endpoints.ts';
 import { type MappingProperties, pollQueue, streamConsumer } from './event-sources.ts';
+import { LocalIam } from './iam.ts';
 import { LocalFunction } from './lambda.ts';
 import { LocalScheduler } from './scheduler.ts';
 import { LocalSes } from './ses.ts';
@@ -40,6 +41,7 @@ export interface LocalStack {
   ses: LocalSes;
   scheduler: LocalScheduler;
   endpoints: Endpoints;
+  iam: LocalIam;
   queues: ReadonlyMap<string, LocalQueue>;
   functions: ReadonlyMap<string, LocalFunction>;
   /** Invokes the function whose id begins so, as `aws lambda invoke` does. */
@@ -73,27 +75,30 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   const [table] = await createTables(template, dynamoDbEndpoint);
   const queues = createQueues(template, speed, visibilitySpeed);
   const queueAt = (urlOrArn: string) => queues.get(urlOrArn.split(/[/:]/).at(-1) ?? '');
-  const ses = new LocalSes(() => clock.now());
+  const iam = new LocalIam(template);
+  const ses = new LocalSes(() => clock.now(), iam);
   const scheduler = new LocalScheduler({
     groups: template.ofType('AWS::Scheduler::ScheduleGroup').map(({ id }) => id),
     now: () => clock.now(),
     speed,
-    sendMessage: ({ QueueUrl, MessageBody, MessageGroupId }) =>
-      void queueAt(QueueUrl)?.send(MessageBody, { group: MessageGroupId }),
+    iam,
+    queueAt,
   });
   endpoints.add(
     'sqs',
-    sqsService((name) => queues.get(name)),
+    sqsService((name) => queues.get(name), iam),
   );
   endpoints.add('scheduler', scheduler.service);
   endpoints.add('ses', ses.service);
-  endpoints.add('dynamodb', dynamoDbProxy(dynamoDbEndpoint));
+  endpoints.add('dynamodb', dynamoDbProxy(dynamoDbEndpoint, iam));
 
   const functions = createFunctions(template, {
     clock,
     environment: { ...functionEnvironment(endpoints), ...options.environment },
     output,
     concurrency,
+    iam,
+    logGroupArn: (name) => template.arn(name),
   });
   const functionOf = (arn: string): LocalFunction => {
     const found = functions.get(/function:(\w+)/.exec(arn)?.[1] ?? '');
@@ -106,13 +111,13 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     const fn = functionOf(`function:${properties.FunctionName}`);
     const queue = queueAt(properties.EventSourceArn);
     if (queue) {
-      stops.push(pollQueue(queue, fn, properties, concurrency));
+      stops.push(pollQueue(queue, fn, properties, concurrency, iam));
     } else {
       const failures = queueAt(properties.DestinationConfig?.OnFailure.Destination ?? '');
       const poller = new StreamPoller(
         dynamoDbEndpoint,
         table?.streamArn ?? '',
-        streamConsumer(fn, properties, failures),
+        streamConsumer(fn, properties, failures, iam, visibilitySpeed),
       );
       await poller.start();
       stops.push(() => poller.stop());
@@ -133,6 +138,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     ses,
     scheduler,
     endpoints,
+    iam,
     queues,
     functions,
     invoke(functionId, event) {
