@@ -88,58 +88,62 @@ describe('an event', () => {
 describe('a delivery', () => {
   const service = useService({ speed: 20_000 });
 
-  it('that keeps failing is tried 6 times on schedule, then disables the webhook and mails once', {
-    timeout: 60_000,
-  }, async () => {
-    const project = await service.project();
-    const live = await project.client('live');
-    const receiver = await startReceiver(500);
-    const { id } = await createWebhook(live, receiver.url);
-    const delays: number[] = [];
-    // Before it answers an attempt, it looks up when that attempt was announced.
-    receiver.behave(async (response, count, request) => {
-      const eventId = String(request.headers['x-service-event-id']);
-      const recorded = async () => {
-        const delivery = await deliveryOf(live, id, eventId);
-        return delivery?.attempts.length === count - 1 ? delivery : undefined;
-      };
-      if (count > 1) {
-        const { next_attempt_at, attempts } = await eventually(recorded);
-        delays.push((Date.parse(next_attempt_at) - endOf(attempts.at(-1))) / 1000);
-      }
-      response.writeHead(500).end();
-    });
-    const event = await publish(live);
-    await settled(live, id, event.body.id);
-    expect(delays).toEqual([60, 300, 1800, 7200, 43200]);
+  it(
+    'that keeps failing is tried 6 times on schedule, then disables the webhook and mails once',
+    {
+      timeout: 60_000,
+    },
+    async () => {
+      const project = await service.project();
+      const live = await project.client('live');
+      const receiver = await startReceiver(500);
+      const { id } = await createWebhook(live, receiver.url);
+      const delays: number[] = [];
+      // Before it answers an attempt, it looks up when that attempt was announced.
+      receiver.behave(async (response, count, request) => {
+        const eventId = String(request.headers['x-service-event-id']);
+        const recorded = async () => {
+          const delivery = await deliveryOf(live, id, eventId);
+          return delivery?.attempts.length === count - 1 ? delivery : undefined;
+        };
+        if (count > 1) {
+          const { next_attempt_at, attempts } = await eventually(recorded);
+          delays.push((Date.parse(next_attempt_at) - endOf(attempts.at(-1))) / 1000);
+        }
+        response.writeHead(500).end();
+      });
+      const event = await publish(live);
+      await settled(live, id, event.body.id);
+      expect(delays).toEqual([60, 300, 1800, 7200, 43200]);
 
-    const delivery = await deliveryOf(live, id, event.body.id);
-    expect(delivery.attempts.map(({ number, status_code, error }: Attempt) => [number, status_code, error])).toEqual(
-      [1, 2, 3, 4, 5, 6].map((number) => [number, 500, 'status_not_2xx']),
-    );
-    expect(new Set(receiver.received.map(({ body }) => body))).toEqual(new Set([event.text]));
-    expect(receiver.received.map(({ headers }) => headers['x-service-attempt'])).toEqual([
-      '1',
-      '2',
-      '3',
-      '4',
-      '5',
-      '6',
-    ]);
-    const webhook = (await live('GET', `/v1/webhooks/${id}`)).body;
-    expect(webhook).toMatchObject({ status: 'disabled', disabled_reason: 'deliveries_failed' });
+      const delivery = await deliveryOf(live, id, event.body.id);
+      expect(delivery.attempts.map(({ number, status_code, error }: Attempt) => [number, status_code, error])).toEqual(
+        [1, 2, 3, 4, 5, 6].map((number) => [number, 500, 'status_not_2xx']),
+      );
+      expect(new Set(receiver.received.map(({ body }) => body))).toEqual(new Set([event.text]));
+      expect(receiver.received.map(({ headers }) => headers['x-service-attempt'])).toEqual([
+        '1',
+        '2',
+        '3',
+        '4',
+        '5',
+        '6',
+      ]);
+      const webhook = (await live('GET', `/v1/webhooks/${id}`)).body;
+      expect(webhook).toMatchObject({ status: 'disabled', disabled_reason: 'deliveries_failed' });
 
-    const mails = () => service.stack.ses.mails.filter(({ to }) => to === project.email);
-    const [mail] = await eventually(() => (mails().length > 0 ? mails() : undefined));
-    expect(mail?.text).toContain(id);
-    expect(mail?.text).toContain(event.body.id);
-    expect(mail?.text).toContain('HTTP 500');
+      const mails = () => service.stack.ses.mails.filter(({ to }) => to === project.email);
+      const [mail] = await eventually(() => (mails().length > 0 ? mails() : undefined));
+      expect(mail?.text).toContain(id);
+      expect(mail?.text).toContain(event.body.id);
+      expect(mail?.text).toContain('HTTP 500');
 
-    const late = await publish(live);
-    expect(await settled(live, id, late.body.id)).toMatchObject({ status: 'skipped', attempts: [] });
-    expect(receiver.received).toHaveLength(6);
-    expect(mails()).toHaveLength(1);
-  });
+      const late = await publish(live);
+      expect(await settled(live, id, late.body.id)).toMatchObject({ status: 'skipped', attempts: [] });
+      expect(receiver.received).toHaveLength(6);
+      expect(mails()).toHaveLength(1);
+    },
+  );
 
   const endOf = ({ at, duration_ms }: Attempt) => Date.parse(at) + duration_ms;
 
