@@ -6,7 +6,7 @@ export default defineConfig({
     exclude: ['test/browser/**'],
     globalSetup: 'test/support/global-setup.ts',
     maxWorkers: 2,
-    env: { TABLE_NAME: 'unused', POWERTOOLS_LOG_LEVEL: 'SILENT' },
+    env: { TABLE_NAME: 'unused', POWERTOOLS_LOG_LEVEL: 'SILENT', POWERTOOLS_METRICS_DISABLED: 'true' },
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

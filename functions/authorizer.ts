@@ -12,6 +12,7 @@ import {
 import { environment } from '../lib/aws/environment.ts';
 import { apiKeys } from '../lib/aws/keys.ts';
 import { log } from '../lib/aws/log.ts';
+import { type AuthorizerDecision, countDecision } from '../lib/aws/metrics.ts';
 import { sources } from '../lib/aws/sources.ts';
 import { createTable } from '../lib/aws/table.ts';
 import { hourToRecord, isUsable, type KeyRecord } from '../lib/keys.ts';
@@ -34,9 +35,9 @@ export function createHandler({ keys, clock }: AuthorizerDeps) {
     const credential = bearerCredential(headerOf(event)) ?? '';
     const keyId = isKeyLike(credential) ? parseApiKey(credential)?.id : parentOf(credential);
     const record = keyId ? await keys.get(keyId) : undefined;
-    if (!record || !isUsable(record, clock())) throw unauthorized();
+    if (!record || !isUsable(record, clock())) throw refused();
     const grant = isKeyLike(credential) ? undefined : await verifyToken(credential, record, clock());
-    if (!grant && !sameHash(hashApiKey(credential), record.hash)) throw unauthorized();
+    if (!grant && !sameHash(hashApiKey(credential), record.hash)) throw refused();
 
     const decision = decide(record, event.requestContext.identity.sourceIp);
     const hour = hourToRecord(record, clock());
@@ -45,8 +46,19 @@ export function createHandler({ keys, clock }: AuthorizerDeps) {
         .recordUse(record.id, hour)
         .catch((error: unknown) => log.warn('key.use_not_recorded', { key_id: record.id, error: error as Error }));
     }
+    count(decision.allowed ? 'Authorized' : 'Forbidden', { key_id: record.id, operation: event.resource });
     return policy(event.methodArn, record, grant, decision);
   };
+}
+
+function refused(): Error {
+  count('Unauthorized', {});
+  return unauthorized();
+}
+
+function count(decision: AuthorizerDecision, fields: Record<string, string>): void {
+  countDecision(decision);
+  log.info('request.authorized', { decision, ...fields });
 }
 
 function policy(

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { AssetHashType, type Duration, RemovalPolicy, Stage } from 'aws-cdk-lib';
+import { AssetHashType, type Duration, RemovalPolicy, Stage, Validations } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -18,6 +18,8 @@ export interface BundledFunctionProps {
   timeout: Duration;
   /** CPU comes with memory. */
   memorySize?: number;
+  /** Executions at the same time; 0 reserves none. */
+  concurrency?: number;
 }
 
 /** One file of functions/ as a Lambda function, with a role and a log group that are its own. */
@@ -25,7 +27,7 @@ export class BundledFunction extends LambdaFunction {
   constructor(
     scope: Construct,
     id: string,
-    { name, description, settings, environment, timeout, memorySize = 512 }: BundledFunctionProps,
+    { name, description, settings, environment, timeout, memorySize = 512, concurrency = 0 }: BundledFunctionProps,
   ) {
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     const logGroup = new LogGroup(scope, `${id}Logs`, {
@@ -34,7 +36,7 @@ export class BundledFunction extends LambdaFunction {
     });
     super(scope, id, {
       runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
+      architecture: settings.architecture === 'arm64' ? Architecture.ARM_64 : Architecture.X86_64,
       handler: 'index.handler',
       code: bundledCode(scope, name),
       description,
@@ -43,9 +45,14 @@ export class BundledFunction extends LambdaFunction {
       timeout,
       memorySize,
       tracing: Tracing.ACTIVE,
+      ...(concurrency > 0 && { reservedConcurrentExecutions: concurrency }),
       environment: { ...environment, POWERTOOLS_SERVICE_NAME: name },
     });
     logGroup.grantWrite(role);
+    Validations.of(role).acknowledge({
+      id: 'AwsSolutions-IAM5[Resource::*]',
+      reason: 'X-Ray knows no resources: traces can be written or not',
+    });
   }
 }
 

@@ -1,23 +1,23 @@
-import { Aws, Duration, Stack } from 'aws-cdk-lib';
-import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Aws, Duration, Stack, Validations } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { Key } from 'aws-cdk-lib/aws-kms';
 import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Lane } from '../lib/delivery.ts';
 import { BundledFunction, consumeQueue } from './bundled-function.ts';
+import { grantKey, grantTable } from './data.ts';
+import { createQueue } from './queues.ts';
 import type { Settings } from './settings.ts';
 
 export interface DeliveryProps {
   table: Table;
   settings: Settings;
   dashboardUrl: string;
+  encryptionKey: Key | undefined;
 }
-
-/** Receives of a message before it goes to the dead-letter queue. Only our own faults count. */
-const MAX_RECEIVES = 5;
 
 /** From a new event to its webhooks: fan-out, queue, schedules, deliver, and the queues for what we could not do. */
 export class Delivery extends Construct {
@@ -29,33 +29,27 @@ export class Delivery extends Construct {
   readonly quickDeliver: BundledFunction;
   readonly slowDeliver: BundledFunction;
 
-  constructor(scope: Construct, id: string, { table, settings, dashboardUrl }: DeliveryProps) {
+  constructor(scope: Construct, id: string, { table, settings, dashboardUrl, encryptionKey }: DeliveryProps) {
     super(scope, id);
-    this.deadLetters = this.createQueue('DeadLetters');
-    this.fanOutFailures = this.createQueue('FanOutFailures');
-    this.queue = this.createQueue('Queue', this.deadLetters);
-    this.slowQueue = this.createQueue('SlowQueue', this.deadLetters);
+    this.deadLetters = createQueue(this, 'DeadLetters', { encryptionKey });
+    this.fanOutFailures = createQueue(this, 'FanOutFailures', { encryptionKey });
+    Validations.of(this.fanOutFailures).acknowledge({
+      id: 'AwsSolutions-SQS3',
+      reason: 'It is a dead-letter queue itself, of a stream',
+    });
+    const { deadLetters } = this;
+    this.queue = createQueue(this, 'Queue', { encryptionKey, deadLetters });
+    this.slowQueue = createQueue(this, 'SlowQueue', { encryptionKey, deadLetters });
 
     this.fanOut = this.createFanOut(table, settings);
     const group = new CfnScheduleGroup(this, 'Schedules');
     const scheduleRole = this.createScheduleRole(group);
+    grantKey(encryptionKey, scheduleRole);
     const lane = (id: string, name: Lane, queue: Queue) =>
-      this.createDeliver(id, name, queue, { table, settings, dashboardUrl }, group, scheduleRole);
+      this.createDeliver(id, name, queue, { table, settings, dashboardUrl, encryptionKey }, group, scheduleRole);
     this.quickDeliver = lane('Deliver', 'quick', this.queue);
     this.slowDeliver = lane('DeliverSlow', 'slow', this.slowQueue);
     this.slowQueue.grant(this.quickDeliver, 'sqs:SendMessage');
-    this.alarmOn('DeadLettersNotEmpty', this.deadLetters, 'A delivery was given up after faults of our own.');
-    this.alarmOn('FanOutFailuresNotEmpty', this.fanOutFailures, 'Events did not reach the queue.');
-  }
-
-  private createQueue(id: string, deadLetters?: Queue): Queue {
-    return new Queue(this, id, {
-      encryption: QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
-      retentionPeriod: Duration.days(14),
-      visibilityTimeout: Duration.minutes(3), // six times the time limit of deliver (Lambda Developer Guide)
-      ...(deadLetters && { deadLetterQueue: { queue: deadLetters, maxReceiveCount: MAX_RECEIVES } }),
-    });
   }
 
   private createFanOut(table: Table, settings: Settings): BundledFunction {
@@ -84,7 +78,7 @@ export class Delivery extends Construct {
     });
     table.grantStream(fanOut, 'dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator');
     this.fanOutFailures.grant(fanOut, 'sqs:SendMessage');
-    table.grant(fanOut, 'dynamodb:Query', 'dynamodb:UpdateItem');
+    grantTable(table, fanOut, ['dynamodb:Query', 'dynamodb:UpdateItem']);
     this.queue.grant(fanOut, 'sqs:SendMessage');
     return fanOut;
   }
@@ -113,10 +107,15 @@ export class Delivery extends Construct {
         DASHBOARD_URL: dashboardUrl,
       },
       timeout: Duration.seconds(30),
+      concurrency: settings.deliverConcurrency,
+    });
+    Validations.of(deliver.role as Role).acknowledge({
+      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<${Stack.of(this).getLogicalId(group)}>/*]`,
+      reason: 'Schedules are named by the attempt that they are for',
     });
     consumeQueue(deliver, source);
-    table.grant(deliver, 'dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem');
-    if (lane === 'quick') table.grant(deliver, 'dynamodb:Query'); // pages of a recovery
+    grantTable(table, deliver, ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem']);
+    if (lane === 'quick') grantTable(table, deliver, ['dynamodb:Query']); // pages of a recovery
     this.queue.grant(deliver, 'sqs:SendMessage');
     deliver.addToRolePolicy(
       new PolicyStatement({ actions: ['scheduler:CreateSchedule'], resources: [this.schedulesArn(group)] }),
@@ -156,16 +155,5 @@ export class Delivery extends Construct {
     return [senderEmail, domain].map((resourceName) =>
       Stack.of(this).formatArn({ service: 'ses', resource: 'identity', resourceName }),
     );
-  }
-
-  private alarmOn(id: string, queue: Queue, alarmDescription: string): void {
-    new Alarm(this, id, {
-      metric: queue.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(1), statistic: 'Maximum' }),
-      threshold: 0,
-      evaluationPeriods: 1,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-      alarmDescription,
-    });
   }
 }

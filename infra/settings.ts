@@ -1,38 +1,53 @@
 import type { Node } from 'constructs';
 
-/** The context parameters of the stack (`cdk deploy -c name=value`), checked and with their defaults. */
-export interface Settings {
-  /** Sender of the notifications: an address or domain that SES has verified. */
-  senderEmail: string;
-  stageName: string;
-  /** Seconds that API Gateway keeps the authorizer's answer: 0 to 3600. Revocation lags by as much. */
-  authorizerCacheSeconds: number;
-  /** `retain`: the table outlives the stack. `destroy`: it goes with it. */
-  dataRetention: 'retain' | 'destroy';
-  logRetentionDays: number;
-}
+/** The context parameters of the stack (`cdk deploy -c name=value`): what each may be, and what it is by default. */
+const PARAMETERS = {
+  senderEmail: { default: 'notifications@example.com', pattern: /^[^@\s]+@[^@\s]+\.[^@\s]+$/ },
+  stageName: { default: 'live', pattern: /^[A-Za-z0-9_]{1,128}$/ },
+  architecture: { default: 'arm64', pattern: /^(arm64|x86_64)$/ },
+  authorizerCacheSeconds: { default: 0, min: 0, max: 3600 },
+  throttleRate: { default: 1000, min: 1, max: 10_000 },
+  throttleBurst: { default: 2000, min: 1, max: 5000 },
+  deliverConcurrency: { default: 0, min: 0, max: 10_000 },
+  dataRetention: { default: 'retain', pattern: /^(retain|destroy)$/ },
+  logRetentionDays: { default: 30, min: 1, max: 3653 },
+  encryption: { default: 'aws', pattern: /^(aws|customer)$/ },
+  endpointAccessMode: { default: 'STRICT', pattern: /^(STRICT|BASIC)$/ },
+  domainName: { default: '', pattern: /^(|[a-z0-9-]+(\.[a-z0-9-]+)+)$/ },
+  certificateArn: { default: '', pattern: /^(|arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+)$/ },
+  hostedZoneId: { default: '', pattern: /^[A-Z0-9]*$/ },
+  hostedZoneName: { default: '', pattern: /^(|[a-z0-9-]+(\.[a-z0-9-]+)+)$/ },
+  alarmEmail: { default: '', pattern: /^(|[^@\s]+@[^@\s]+\.[^@\s]+)$/ },
+} as const satisfies Record<string, Parameter>;
 
-export const DEFAULT_SENDER = 'notifications@example.com';
+type Parameter = { default: string; pattern: RegExp } | { default: number; min: number; max: number };
+type Widened<T> = T extends number ? number : string;
+export type Settings = { [Name in keyof typeof PARAMETERS]: Widened<(typeof PARAMETERS)[Name]['default']> };
+
+export const DEFAULT_SENDER = PARAMETERS.senderEmail.default;
 
 /** Reads the context; throws an error that names the parameter and what it may be. */
 export function readSettings(node: Node): Settings {
-  const text = (name: keyof Settings, fallback: string, pattern: RegExp) => {
-    const value = String(node.tryGetContext(name) ?? fallback);
-    if (!pattern.test(value)) throw new Error(`The context parameter ${name} is "${value}"; it must match ${pattern}`);
-    return value;
-  };
-  const integer = (name: keyof Settings, fallback: number, min: number, max: number) => {
-    const value = Number(node.tryGetContext(name) ?? fallback);
-    if (!Number.isInteger(value) || value < min || value > max) {
-      throw new Error(`The context parameter ${name} must be an integer from ${min} to ${max}`);
-    }
-    return value;
-  };
-  return {
-    senderEmail: text('senderEmail', DEFAULT_SENDER, /^[^@\s]+@[^@\s]+\.[^@\s]+$/),
-    stageName: text('stageName', 'live', /^[A-Za-z0-9_]{1,128}$/),
-    authorizerCacheSeconds: integer('authorizerCacheSeconds', 0, 0, 3600),
-    dataRetention: text('dataRetention', 'retain', /^(retain|destroy)$/) as Settings['dataRetention'],
-    logRetentionDays: integer('logRetentionDays', 30, 1, 3653),
-  };
+  const entries = Object.entries<Parameter>(PARAMETERS).map(([name, parameter]) => [
+    name,
+    checked(name, parameter, node.tryGetContext(name) ?? parameter.default),
+  ]);
+  const settings = Object.fromEntries(entries) as Settings;
+  if ((settings.domainName === '') !== (settings.certificateArn === '')) {
+    throw new Error('The context parameters domainName and certificateArn go together');
+  }
+  if ((settings.hostedZoneId === '') !== (settings.hostedZoneName === '')) {
+    throw new Error('The context parameters hostedZoneId and hostedZoneName go together');
+  }
+  return settings;
+}
+
+function checked(name: string, parameter: Parameter, given: unknown): string | number {
+  if ('pattern' in parameter) {
+    if (parameter.pattern.test(String(given))) return String(given);
+    throw new Error(`The context parameter ${name} is "${given}"; it must match ${parameter.pattern}`);
+  }
+  const value = Number(given);
+  if (Number.isInteger(value) && value >= parameter.min && value <= parameter.max) return value;
+  throw new Error(`The context parameter ${name} must be an integer from ${parameter.min} to ${parameter.max}`);
 }

@@ -1,10 +1,13 @@
 import { Annotations, CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
+import { Key } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
+import { BY_PROJECT } from '../lib/aws/table.ts';
 import { Api } from './api.ts';
 import { BundledFunction } from './bundled-function.ts';
 import { Connections } from './connections.ts';
-import { createDataTable } from './data.ts';
+import { createDataTable, grantIndex, grantKey, grantTable } from './data.ts';
 import { Delivery } from './delivery.ts';
+import { Observability } from './observability.ts';
 import { DEFAULT_SENDER, readSettings } from './settings.ts';
 
 /** The whole service. It composes; each part is declared where it lives. */
@@ -18,7 +21,9 @@ export class ServiceStack extends Stack {
         'Set -c senderEmail=… to an address that SES has verified: notifications are sent from it.',
       );
     }
-    const table = createDataTable(this, settings);
+    const encryptionKey =
+      settings.encryption === 'customer' ? new Key(this, 'Key', { enableKeyRotation: true }) : undefined;
+    const table = createDataTable(this, settings, encryptionKey);
     const seconds = Duration.seconds;
     const apiFunction = (id: string, name: string, description: string, environment = {}) =>
       new BundledFunction(this, id, {
@@ -30,34 +35,34 @@ export class ServiceStack extends Stack {
       });
 
     const authorizer = apiFunction('Authorize', 'authorizer', 'Decides who may call what');
-    table.grant(authorizer, 'dynamodb:GetItem', 'dynamodb:UpdateItem');
+    grantTable(table, authorizer, ['dynamodb:GetItem', 'dynamodb:UpdateItem']);
 
     const keys = apiFunction('Keys', 'keys', 'API keys: generate, rotate, revoke, restrict');
-    table.grant(
-      keys,
+    grantTable(table, keys, [
       'dynamodb:GetItem',
-      'dynamodb:Query',
+
       'dynamodb:PutItem',
       'dynamodb:UpdateItem',
       'dynamodb:DeleteItem',
       'dynamodb:ConditionCheckItem',
-    );
+    ]);
+    grantIndex(table, keys, BY_PROJECT);
 
     const events = apiFunction('Events', 'events', 'Publishes and reads events');
-    table.grant(events, 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem');
+    grantTable(table, events, ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem']);
 
     const createProject = apiFunction(
       'CreateProject',
       'create-project',
       'Creates a project and its first admin key: {name, email}',
     );
-    table.grant(createProject, 'dynamodb:PutItem');
+    grantTable(table, createProject, ['dynamodb:PutItem']);
 
     const tokens = apiFunction('Tokens', 'tokens', 'Mints scoped tokens');
-    table.grant(tokens, 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem');
+    grantTable(table, tokens, ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem']);
 
     const documents = apiFunction('Documents', 'documents', 'Documents, sync and connections');
-    table.grant(documents, 'dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:PutItem', 'dynamodb:DeleteItem');
+    grantTable(table, documents, ['dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:PutItem', 'dynamodb:DeleteItem']);
 
     const webhooks = apiFunction('Webhooks', 'webhooks', 'Webhooks and their deliveries');
     const api = new Api(this, 'Api', {
@@ -66,21 +71,39 @@ export class ServiceStack extends Stack {
       functions: { keys, tokens, events, webhooks, documents },
     });
     const dashboardUrl = `https://${api.restApi.restApiId}.execute-api.${this.region}.${this.urlSuffix}/${settings.stageName}/dashboard`;
-    const delivery = new Delivery(this, 'Delivery', { table, settings, dashboardUrl });
+    const delivery = new Delivery(this, 'Delivery', { table, settings, dashboardUrl, encryptionKey });
     webhooks.addEnvironment('DELIVERIES_QUEUE_URL', delivery.queue.queueUrl);
     delivery.queue.grant(webhooks, 'sqs:SendMessage');
-    table.grant(
-      webhooks,
+    grantTable(table, webhooks, [
       'dynamodb:GetItem',
       'dynamodb:Query',
       'dynamodb:PutItem',
       'dynamodb:UpdateItem',
       'dynamodb:DeleteItem',
-    );
+    ]);
 
-    const connections = new Connections(this, 'Connections', { table, settings, deadLetters: delivery.deadLetters });
+    const connections = new Connections(this, 'Connections', {
+      table,
+      settings,
+      deadLetters: delivery.deadLetters,
+      encryptionKey,
+    });
     documents.addEnvironment('CHECKS_QUEUE_URL', connections.checks.queueUrl);
     connections.checks.grant(documents, 'sqs:SendMessage');
+
+    const { queue: quick, slowQueue: slow, deadLetters, fanOutFailures, fanOut, quickDeliver, slowDeliver } = delivery;
+    const functions = {
+      api: [authorizer, keys, tokens, events, webhooks, documents],
+      workers: [createProject, fanOut, quickDeliver, slowDeliver, connections.check],
+    };
+    for (const fn of [...functions.api, ...functions.workers]) grantKey(encryptionKey, fn);
+    new Observability(this, 'Observability', {
+      settings,
+      functions,
+      fanOut,
+      queues: { Deliveries: quick, SlowDeliveries: slow, Checks: connections.checks },
+      failures: { DeadLetters: deadLetters, FanOutFailures: fanOutFailures },
+    });
 
     new CfnOutput(this, 'BaseUrl', {
       value: api.restApi.url,

@@ -62,7 +62,10 @@ export function pollQueue(
         messages.map(({ messageId }) => messageId),
         isPartial,
       );
-      for (const { messageId, receiptHandle } of messages) if (!failures.has(messageId)) queue.delete(receiptHandle);
+      for (const { messageId, receiptHandle } of messages) {
+        if (failures.has(messageId)) queue.fail(receiptHandle);
+        else queue.delete(receiptHandle);
+      }
     }
   }
   for (let i = 0; i < concurrency; i++) void poll();

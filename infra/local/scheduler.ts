@@ -77,7 +77,7 @@ export class LocalScheduler {
   }
 
   /** Sends as the schedule's role may, and to its dead-letter queue what it may not or cannot. */
-  private fire({ Input, RoleArn, DeadLetterConfig }: Schedule['Target']): void {
+  fire({ Input, RoleArn, DeadLetterConfig }: Schedule['Target']): void {
     const { iam, queueAt } = this.options;
     const role = RoleArn.split('/').at(-1) ?? '';
     const { QueueUrl, MessageBody, MessageGroupId } = JSON.parse(Input);

@@ -16,7 +16,7 @@ export interface QueueSettings {
   deadLetters?: { queue: () => LocalQueue; maxReceiveCount: number } | undefined;
   /** How many times faster delays pass. */
   speed: number;
-  /** How many times faster the visibility timeout passes: 1, but for tests of redelivery. */
+  /** How many times faster the visibility timeout passes after a failure: 1, but for tests of redelivery. */
   visibilitySpeed: number;
 }
 
@@ -117,19 +117,30 @@ export class LocalQueue {
     return message;
   }
 
+  /** The consumer failed: the message comes again when its visibility timeout is over. */
+  fail(receiptHandle: string): void {
+    const entry = this.inFlight.get(receiptHandle);
+    if (!entry) return;
+    clearTimeout(entry.timer);
+    entry.timer = this.showLater(receiptHandle, this.settings.visibilitySpeed);
+  }
+
   private hide(message: QueueMessage): QueueMessage {
     message.receiptHandle = randomUUID();
     const { receiptHandle } = message;
-    const { visibilityTimeoutSeconds, visibilitySpeed } = this.settings;
-    const timer = setTimeout(
-      () => {
-        if (this.takeInFlight(receiptHandle)) this.show(message);
-      },
-      (visibilityTimeoutSeconds * 1000) / visibilitySpeed,
-    );
-    this.inFlight.set(receiptHandle, { message, timer });
+    this.inFlight.set(receiptHandle, { message, timer: this.showLater(receiptHandle, 1) });
     this.count(message, 1);
     return { ...message };
+  }
+
+  private showLater(receiptHandle: string, speed: number): NodeJS.Timeout {
+    return setTimeout(
+      () => {
+        const entry = this.takeInFlight(receiptHandle);
+        if (entry) this.show(entry.message);
+      },
+      (this.settings.visibilityTimeoutSeconds * 1000) / speed,
+    );
   }
 
   private takeInFlight(receiptHandle: string) {

@@ -3,8 +3,11 @@ import type { Handled } from '../deliver.ts';
 
 export const METRICS_NAMESPACE = 'DocumentSync';
 
+/** The one dimension of every metric. */
+export const METRICS_SERVICE = 'document-sync';
+
 /** CloudWatch metrics, written to the log in the embedded format: no call, no wait. */
-const metrics = new Metrics({ namespace: METRICS_NAMESPACE });
+const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: METRICS_SERVICE });
 
 /** Counts an attempt. Latency is that of the receiver, in milliseconds. */
 export function countAttempt(handled: Handled): void {
@@ -17,6 +20,14 @@ export function countAttempt(handled: Handled): void {
   metrics.addMetric('Retries', MetricUnit.Count, attempt.number > 1 ? 1 : 0);
   metrics.addMetric('Disabled', MetricUnit.Count, disabled ? 1 : 0);
   metrics.addMetric('Latency', MetricUnit.Milliseconds, attempt.durationMs);
+}
+
+export type AuthorizerDecision = 'Authorized' | 'Unauthorized' | 'Forbidden';
+
+/** Counts and publishes a decision of the authorizer. */
+export function countDecision(decision: AuthorizerDecision): void {
+  metrics.addMetric(decision, MetricUnit.Count, 1);
+  publishMetrics();
 }
 
 export function publishMetrics(): void {

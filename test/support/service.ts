@@ -44,7 +44,7 @@ export function useService(options: Partial<StackOptions> = {}): Service {
   let stack: LocalStack;
   const log: string[] = [];
   beforeAll(async () => {
-    const output = (_id: string, text: string) => void log.push(text);
+    const output = (id: string, text: string) => void log.push(text.replace(/^(?=.)/gm, `${id} `));
     stack = await startStack({
       assembly: inject('assembly'),
       dynamoDbEndpoint: inject('dynamoDbEndpoint'),

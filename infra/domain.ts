@@ -1,0 +1,31 @@
+import { type CfnDomainName, DomainName, EndpointType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
+import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
+import type { Construct } from 'constructs';
+import type { Settings } from './settings.ts';
+
+/** TLS 1.3 only (API Gateway security policies). */
+export const SECURITY_POLICY = 'SecurityPolicy_TLS13_1_3_2025_09';
+
+/** A domain of one's own for the API, with the same TLS policy; and its DNS record, if the zone is named. */
+export function addDomain(scope: Construct, restApi: RestApi, settings: Settings): void {
+  const { domainName, certificateArn, hostedZoneId, hostedZoneName, endpointAccessMode } = settings;
+  if (domainName === '') return;
+  const domain = new DomainName(scope, 'Domain', {
+    domainName,
+    certificate: Certificate.fromCertificateArn(scope, 'Certificate', certificateArn),
+    endpointType: EndpointType.REGIONAL,
+  });
+  domain.addBasePathMapping(restApi);
+  const cfn = domain.node.defaultChild as CfnDomainName;
+  cfn.addPropertyOverride('SecurityPolicy', SECURITY_POLICY);
+  cfn.addPropertyOverride('EndpointAccessMode', endpointAccessMode);
+  if (hostedZoneId === '') return;
+  const zone = HostedZone.fromHostedZoneAttributes(scope, 'Zone', { hostedZoneId, zoneName: hostedZoneName });
+  new ARecord(scope, 'Record', {
+    zone,
+    recordName: `${domainName}.`,
+    target: RecordTarget.fromAlias(new ApiGatewayDomain(domain)),
+  });
+}

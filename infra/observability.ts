@@ -1,0 +1,148 @@
+import { Duration } from 'aws-cdk-lib';
+import {
+  Alarm,
+  ComparisonOperator,
+  Dashboard,
+  GraphWidget,
+  type IMetric,
+  MathExpression,
+  Metric,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { METRICS_NAMESPACE, METRICS_SERVICE } from '../lib/aws/metrics.ts';
+import type { Settings } from './settings.ts';
+
+export interface ObservabilityProps {
+  settings: Settings;
+  /** Behind the API, and behind queues and streams: each group has alarms of its own. */
+  functions: { api: LambdaFunction[]; workers: LambdaFunction[] };
+  fanOut: LambdaFunction;
+  /** Queues that work waits in. */
+  queues: Record<string, Queue>;
+  /** Queues that must be empty. */
+  failures: Record<string, Queue>;
+}
+
+/** Where each alarm is explained: the headings of the runbook. */
+const RUNBOOK = 'infra/RUNBOOK.md';
+const MINUTE = Duration.minutes(1);
+
+/** One dashboard of the service, and an alarm for all that a person has to look at. */
+export class Observability extends Construct {
+  private readonly topic: Topic | undefined;
+
+  constructor(scope: Construct, id: string, props: ObservabilityProps) {
+    super(scope, id);
+    this.topic = this.createTopic(props.settings.alarmEmail);
+    this.addAlarms(props);
+    this.addDashboard(props);
+  }
+
+  private createTopic(email: string): Topic | undefined {
+    if (email === '') return undefined;
+    const topic = new Topic(this, 'Alarms', { enforceSSL: true });
+    topic.addSubscription(new EmailSubscription(email));
+    return topic;
+  }
+
+  private addAlarms({ functions, fanOut, queues, failures }: ObservabilityProps): void {
+    for (const [name, queue] of Object.entries(failures)) {
+      this.alarm(
+        `${name}NotEmpty`,
+        queue.metricApproximateNumberOfMessagesVisible({ period: MINUTE, statistic: 'Maximum' }),
+        0,
+        'dead-letters-not-empty',
+      );
+    }
+    for (const [name, queue] of Object.entries(queues)) {
+      this.alarm(
+        `${name}Age`,
+        queue.metricApproximateAgeOfOldestMessage({ period: MINUTE, statistic: 'Maximum' }),
+        900,
+        'queue-age',
+        5,
+      );
+    }
+    this.alarm(
+      'StreamAge',
+      fanOut.metric('IteratorAge', { period: MINUTE, statistic: 'Maximum' }),
+      300_000,
+      'stream-age',
+      5,
+    );
+    for (const [group, some] of Object.entries({ Api: functions.api, Worker: functions.workers })) {
+      const errors = sumOf(some, (fn) => fn.metricErrors({ period: MINUTE, statistic: 'Sum' }));
+      const throttles = sumOf(some, (fn) => fn.metricThrottles({ period: MINUTE, statistic: 'Sum' }));
+      this.alarm(`${group}Errors`, errors, 5, 'function-errors', 3);
+      this.alarm(`${group}Throttles`, throttles, 10, 'throttles', 3);
+    }
+  }
+
+  private alarm(id: string, metric: IMetric, threshold: number, section: string, evaluationPeriods = 1): void {
+    const alarm = new Alarm(this, id, {
+      metric,
+      threshold,
+      evaluationPeriods,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+      alarmDescription: `What it means and what to do: ${RUNBOOK}#${section}`,
+    });
+    if (this.topic) alarm.addAlarmAction(new SnsAction(this.topic));
+  }
+
+  private addDashboard({ functions, fanOut, queues, failures }: ObservabilityProps): void {
+    const dashboard = new Dashboard(this, 'Dashboard', { defaultInterval: Duration.hours(24) });
+    const graph = (title: string, left: IMetric[], right: IMetric[] = []) =>
+      new GraphWidget({ title, left, right, width: 8, height: 6 });
+    const successRate = new MathExpression({
+      expression: '100 * successes / attempts',
+      usingMetrics: { successes: own('Successes', 'Sum'), attempts: own('Attempts', 'Sum') },
+      label: 'Success rate (%)',
+    });
+    dashboard.addWidgets(
+      graph('Deliveries', [own('Attempts', 'Sum'), own('Retries', 'Sum'), own('Failures', 'Sum')], [successRate]),
+      graph('Latency of receivers (ms)', [own('Latency', 'p50'), own('Latency', 'p99')]),
+      graph('Disabled webhooks', [own('Disabled', 'Sum')]),
+    );
+    dashboard.addWidgets(
+      graph('Authorizer', [own('Authorized', 'Sum'), own('Unauthorized', 'Sum'), own('Forbidden', 'Sum')]),
+      graph(
+        'Age of the oldest message (s)',
+        Object.values(queues).map((queue) => queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum' })),
+      ),
+      graph('Age of the stream (ms)', [fanOut.metric('IteratorAge', { statistic: 'Maximum' })]),
+    );
+    const all = [...functions.api, ...functions.workers];
+    dashboard.addWidgets(
+      graph(
+        'Errors of functions',
+        all.map((fn) => fn.metricErrors({ statistic: 'Sum' })),
+      ),
+      graph(
+        'Throttles',
+        all.map((fn) => fn.metricThrottles({ statistic: 'Sum' })),
+      ),
+      graph(
+        'Dead letters',
+        Object.values(failures).map((queue) =>
+          queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
+        ),
+      ),
+    );
+  }
+}
+
+const own = (metricName: string, statistic: string): Metric =>
+  new Metric({ namespace: METRICS_NAMESPACE, metricName, statistic, dimensionsMap: { service: METRICS_SERVICE } });
+
+/** Of at most ten functions: more metrics an alarm cannot add up (CloudWatch quotas). */
+function sumOf(functions: LambdaFunction[], metricOf: (fn: LambdaFunction) => Metric): MathExpression {
+  const usingMetrics = Object.fromEntries(functions.map((fn, i) => [`m${i}`, metricOf(fn)]));
+  return new MathExpression({ expression: 'SUM(METRICS())', usingMetrics, period: MINUTE });
+}

@@ -1,0 +1,25 @@
+import { Duration } from 'aws-cdk-lib';
+import type { Key } from 'aws-cdk-lib/aws-kms';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+
+/** Receives of a message before it goes to the dead-letter queue. Only our own faults count. */
+const MAX_RECEIVES = 5;
+
+export interface QueueProps {
+  encryptionKey: Key | undefined;
+  deadLetters?: Queue;
+}
+
+/** An encrypted queue, by TLS only, that keeps its messages for 14 days. */
+export function createQueue(scope: Construct, id: string, { encryptionKey, deadLetters }: QueueProps): Queue {
+  return new Queue(scope, id, {
+    ...(encryptionKey
+      ? { encryption: QueueEncryption.KMS, encryptionMasterKey: encryptionKey }
+      : { encryption: QueueEncryption.SQS_MANAGED }),
+    enforceSSL: true,
+    retentionPeriod: Duration.days(14),
+    visibilityTimeout: Duration.minutes(3), // six times the time limit of the consumer (Lambda Developer Guide)
+    ...(deadLetters && { deadLetterQueue: { queue: deadLetters, maxReceiveCount: MAX_RECEIVES } }),
+  });
+}

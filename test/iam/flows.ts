@@ -1,0 +1,209 @@
+import { expect } from 'vitest';
+import { SEND_MESSAGE } from '../../lib/aws/schedules.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { changed, createWebhook, deliveryOf } from '../support/requests.ts';
+import { type Answer, type Client, eventually, type Project, type Service } from '../support/service.ts';
+
+/** Long enough for what works, short enough for what never will. */
+const PATIENCE_MS = 2500;
+const soon = <T>(probe: () => T | Promise<T>) => eventually(probe, PATIENCE_MS);
+
+/** Everything that each role is there for: a flow throws if any of it does not happen. */
+export async function createFlows(service: Service): Promise<Record<string, () => Promise<void>>> {
+  const { stack, log } = service;
+  const project: Project = await service.project();
+  const { admin } = project;
+  const live = await project.client('live');
+  const ok = async (answer: Promise<Answer>, ...statuses: number[]) => {
+    const { status, text, body } = await answer;
+    expect(statuses.length > 0 ? statuses : [200, 201, 202, 204], text).toContain(status);
+    return body;
+  };
+  const key = () => ({ 'Idempotency-Key': crypto.randomUUID() });
+  /** A creating operation under an idempotency key: first, replayed, and released after a refusal. */
+  const idempotent = async (client: Client, path: string, body: object) => {
+    const call = { body, headers: key() };
+    await ok(client('POST', path, call));
+    expect((await client('POST', path, call)).headers['idempotency-replayed']).toBe('true');
+  };
+  const logged = async (act: () => Promise<unknown>, event: string | RegExp): Promise<void> => {
+    const before = log.length;
+    await act();
+    await soon(() => log.slice(before).some((line) => new RegExp(event).test(line)));
+  };
+  const queueNamed = (part: string) => {
+    const found = [...stack.queues].find(([name]) => name.startsWith(`Delivery${part}`))?.[1];
+    if (!found) throw new Error(`No queue ${part}`);
+    return found;
+  };
+  const drain = (part: string) => {
+    const found = queueNamed(part).receive(10);
+    for (const { receiptHandle } of found) queueNamed(part).delete(receiptHandle);
+    return found.length;
+  };
+
+  const failing = await startReceiver(500);
+  const sluggish = await startReceiver((response) => void setTimeout(() => response.writeHead(200).end(), 2100));
+  const hook = await createWebhook(live, failing.url, { events: ['document.changed'] });
+  const paused = await createWebhook(live, failing.url, { events: ['document.deleted'] });
+  await live('PATCH', `/v1/webhooks/${paused.id}`, { body: { status: 'disabled' } });
+  const publish = async () => (await ok(live('POST', '/v1/events', { body: changed() }))).id as string;
+  const enable = () => ok(live('PATCH', `/v1/webhooks/${hook.id}`, { body: { status: 'enabled' } }));
+
+  const lost = {
+    webhookId: 'whk_x',
+    eventId: 'evt_x',
+    projectId: project.id,
+    environment: 'live',
+    round: 0,
+    attempt: 1,
+  };
+
+  /** A message of each kind of attempt, in a lane: retried by the queue, retried by a schedule, and the last one. */
+  const lane = (queue: 'Queue' | 'SlowQueue') => async () => {
+    const mails = stack.ses.mails.length;
+    for (const attempt of [1, 3, 6]) {
+      const webhook = await createWebhook(live, failing.url, { events: ['sync.completed'] });
+      const eventId = await publish();
+      const message = { webhookId: webhook.id, eventId, projectId: project.id, environment: 'live', round: 0, attempt };
+      queueNamed(queue).send(JSON.stringify(message));
+      const numbers = async (): Promise<number[]> =>
+        ((await deliveryOf(live, webhook.id, eventId))?.attempts ?? []).map(({ number }: { number: number }) => number);
+      await soon(async () => (await numbers()).includes(attempt));
+      if (attempt === 6) await soon(() => stack.ses.mails.slice(mails).some(({ text }) => text.includes(webhook.id)));
+      else await soon(async () => (await numbers()).includes(attempt + 1));
+      await ok(live('DELETE', `/v1/webhooks/${webhook.id}`));
+    }
+    await logged(async () => queueNamed(queue).send(JSON.stringify(lost)), 'delivery.passed_over');
+    await soon(() => queueNamed(queue).counts().inFlight === 0);
+  };
+
+  const flows: Record<string, () => Promise<void>> = {
+    Authorize: async () => {
+      const created = await ok(admin('POST', '/v1/keys', { body: { type: 'read' } }));
+      await ok(service.as(created.key)('GET', '/v1/documents'));
+      expect((await ok(admin('GET', `/v1/keys/${created.id}`))).last_used_at).not.toBe(null);
+    },
+    Keys: async () => {
+      await idempotent(admin, '/v1/keys', { type: 'live' });
+      const { id } = await ok(admin('POST', '/v1/keys', { body: { type: 'admin' } }));
+      expect((await ok(admin('GET', '/v1/keys'))).data).not.toEqual([]);
+      await ok(admin('POST', `/v1/keys/${id}/allowlist`, { body: { cidrs: [] } }));
+      const headers = key();
+      await ok(admin('POST', '/v1/keys', { body: { type: 'live', expires_at: '2020-01-01T00:00:00Z' }, headers }), 400);
+      await ok(admin('POST', '/v1/keys', { body: { type: 'live' }, headers }), 201);
+      await ok(admin('POST', `/v1/keys/${id}/revoke`));
+    },
+    Tokens: async () => {
+      const body = { documents: ['*'], permissions: ['read'], ttl: 60 };
+      await idempotent(live, '/v1/tokens', body);
+      const headers = key();
+      const long = Array.from({ length: 32 }, (_, i) => `${'a'.repeat(60)}:${i}`);
+      await ok(live('POST', '/v1/tokens', { body: { ...body, documents: long }, headers }), 400);
+      await ok(live('POST', '/v1/tokens', { body, headers }), 201);
+    },
+    Events: async () => {
+      const id = await publish();
+      await ok(live('GET', `/v1/events/${id}`));
+      await idempotent(live, '/v1/events', changed());
+      const headers = key();
+      await ok(live('POST', '/v1/events', { body: changed({ note: 'x'.repeat(300_000) }), headers }), 413);
+      await ok(live('POST', '/v1/events', { body: changed(), headers }), 202);
+    },
+    Webhooks: async () => {
+      await idempotent(live, '/v1/webhooks', { url: 'https://example.com', events: ['sync.completed'] });
+      const { data } = await ok(live('GET', '/v1/webhooks'));
+      for (const { id, url } of data) if (url === 'https://example.com') await ok(live('DELETE', `/v1/webhooks/${id}`));
+      const { event_id } = await ok(live('POST', `/v1/webhooks/${hook.id}/test`));
+      await soon(() => deliveryOf(live, hook.id, event_id));
+      await ok(live('GET', `/v1/webhooks/${hook.id}/deliveries`));
+      await enable();
+      await ok(live('POST', `/v1/webhooks/${hook.id}/deliveries/${event_id}/redeliver`));
+    },
+    Documents: async () => {
+      const document = `d:${crypto.randomUUID()}`;
+      await ok(live('PUT', `/v1/documents/${document}`, { body: { fields: { a: 1 } } }));
+      await ok(live('GET', '/v1/documents?limit=1'));
+      await ok(live('DELETE', `/v1/documents/${document}`));
+      await ok(live('PUT', `/v1/connections/${document.slice(2)}`, { body: { node_id: 'n', lease_seconds: 10 } }));
+      await ok(live('DELETE', `/v1/connections/${document.slice(2)}`));
+    },
+    ConnectionsCheck: async () => {
+      const id = crypto.randomUUID();
+      await logged(async () => {
+        await ok(live('PUT', `/v1/connections/${id}`, { body: { node_id: 'n', lease_seconds: 10 } }));
+      }, '"result":"open"');
+      stack.clock.advance(11_000);
+      await soon(() => log.some((line) => line.includes(id) && line.includes('"result":"lost"')));
+    },
+    CreateProject: async () => {
+      await logged(
+        () => stack.invoke('CreateProject', { name: 'Another', email: 'another@example.com' }),
+        'project.created',
+      );
+    },
+    DeliveryFanOut: async () => {
+      const before = failing.received.length;
+      await enable();
+      await logged(publish, 'event.fanned_out');
+      await soon(() => failing.received.length > before);
+      const { id } = await ok(
+        live('POST', '/v1/events', {
+          body: { type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'n' } },
+        }),
+      );
+      await soon(async () => (await deliveryOf(live, paused.id, id))?.status === 'skipped');
+      stack.endpoints.intercept = ({ principal }) =>
+        principal.startsWith('DeliveryFanOut') ? 'error before' : undefined;
+      try {
+        await publish();
+        await soon(() => drain('FanOutFailures') > 0);
+      } finally {
+        stack.endpoints.intercept = undefined;
+      }
+    },
+    DeliveryDeliver: async () => {
+      await lane('Queue')();
+      await enable();
+      const since = new Date(stack.clock.now() - 1000).toISOString();
+      await ok(live('PATCH', `/v1/webhooks/${hook.id}`, { body: { status: 'disabled' } }));
+      const id = await publish();
+      await soon(async () => (await deliveryOf(live, hook.id, id))?.status === 'skipped');
+      await enable();
+      const before = failing.received.length;
+      await ok(live('POST', `/v1/webhooks/${hook.id}/recover`, { body: { since } }));
+      await soon(() => failing.received.slice(before).some(({ headers }) => headers['x-service-event-id'] === id));
+      const slow = await createWebhook(live, sluggish.url, { events: ['sync.conflict'] });
+      for (const revision of [1, 2]) {
+        const { event_id } = await ok(live('POST', `/v1/webhooks/${slow.id}/test`));
+        await eventually(
+          async () => (await deliveryOf(live, slow.id, event_id))?.status === 'succeeded',
+          PATIENCE_MS * 2 * revision,
+        );
+      }
+      await ok(live('DELETE', `/v1/webhooks/${slow.id}`));
+    },
+    DeliveryDeliverSlow: lane('SlowQueue'),
+    DeliverySchedule: async () => {
+      const role = [...stack.iam.grants()].find(({ role }) => role.startsWith('DeliveryScheduleRole'))?.role ?? '';
+      const fire = (QueueUrl: string) =>
+        stack.scheduler.fire({
+          Arn: SEND_MESSAGE,
+          RoleArn: `arn:aws:iam::000000000000:role/${role}`,
+          Input: JSON.stringify({ QueueUrl, MessageBody: JSON.stringify(lost) }),
+          DeadLetterConfig: { Arn: queueNamed('DeadLetters').settings.arn },
+        });
+      await logged(async () => fire(queueNamed('Queue').settings.name), 'delivery.passed_over');
+      drain('DeadLetters');
+      fire('nothing');
+      expect(drain('DeadLetters')).toBe(1);
+    },
+  };
+  // What a function does is in its log; a schedule has none.
+  return Object.fromEntries(
+    Object.entries(flows).map(([name, flow]) => [
+      name,
+      name === 'DeliverySchedule' ? flow : () => logged(flow, new RegExp(`^${name}[0-9A-F]{8} `)),
+    ]),
+  );
+}

@@ -1,0 +1,122 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Validations } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createApp } from '../../infra/service.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'service-settings-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
+// Bundles do not depend on the settings: they are left out here.
+const synth = (settings: object) => {
+  const app = createApp({
+    outdir: mkdtempSync(join(directory, 'out-')),
+    context: { ...context, 'aws:cdk:bundling-stacks': [], ...settings },
+  });
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  const assembly = app.synth();
+  const report = JSON.parse(readFileSync(join(assembly.directory, 'validation-report.json'), 'utf8'));
+  const violations = report.pluginReports.flatMap(({ violations }: { violations: { ruleName: string }[] }) =>
+    violations.map(({ ruleName }) => ruleName),
+  );
+  return { violations, template: Template.fromJSON(assembly.getStackByName('DocumentSyncService').template) };
+};
+
+const domain = {
+  domainName: 'api.example.com',
+  certificateArn: 'arn:aws:acm:eu-west-1:111122223333:certificate/abc-1',
+};
+const choices: Record<string, object[]> = {
+  architecture: [{}, { architecture: 'x86_64' }],
+  encryption: [{}, { encryption: 'customer' }],
+  dataRetention: [{}, { dataRetention: 'destroy' }],
+  domain: [{}, domain, { ...domain, hostedZoneId: 'Z1', hostedZoneName: 'example.com' }],
+  limits: [
+    {},
+    {
+      deliverConcurrency: '50',
+      throttleRate: '5',
+      throttleBurst: '5',
+      authorizerCacheSeconds: '60',
+      logRetentionDays: '7',
+      endpointAccessMode: 'BASIC',
+    },
+  ],
+  names: [{}, { alarmEmail: 'ops@example.com', stageName: 'v2', senderEmail: 'a@example.com' }],
+};
+const combinations = Object.values(choices).reduce<object[]>(
+  (all, options) => all.flatMap((one) => options.map((option) => ({ ...one, ...option }))),
+  [{}],
+);
+
+describe('the template', () => {
+  it(
+    `is made of each of the ${combinations.length} combinations of context parameters, clean by cdk-nag`,
+    { timeout: 300_000 },
+    () => {
+      for (const combination of combinations)
+        expect(synth(combination).violations, JSON.stringify(combination)).toEqual([]);
+    },
+  );
+
+  it('does what its parameters say', { timeout: 60_000 }, () => {
+    const { template } = synth({
+      ...choices.architecture?.[1],
+      ...choices.encryption?.[1],
+      ...choices.domain?.[2],
+      ...choices.limits?.[1],
+      ...choices.names?.[1],
+      dataRetention: 'destroy',
+    });
+    template.allResourcesProperties('AWS::Lambda::Function', { Architectures: ['x86_64'] });
+    template.hasResourceProperties('AWS::KMS::Key', { EnableKeyRotation: true });
+    template.hasResource('AWS::DynamoDB::Table', {
+      DeletionPolicy: 'Delete',
+      Properties: { SSESpecification: { SSEEnabled: true }, DeletionProtectionEnabled: false },
+    });
+    template.hasResourceProperties('AWS::Lambda::Function', { ReservedConcurrentExecutions: 50 });
+    template.hasResourceProperties('AWS::ApiGateway::Stage', { StageName: 'v2' });
+    template.hasResourceProperties('AWS::ApiGateway::Authorizer', {
+      AuthorizerResultTtlInSeconds: 60,
+      IdentitySource: 'method.request.header.Authorization,context.identity.sourceIp',
+    });
+    template.hasResourceProperties('AWS::ApiGateway::DomainName', {
+      DomainName: 'api.example.com',
+      SecurityPolicy: 'SecurityPolicy_TLS13_1_3_2025_09',
+      EndpointAccessMode: 'BASIC',
+    });
+    template.resourceCountIs('AWS::Route53::RecordSet', 1);
+    template.hasResourceProperties('AWS::SNS::Subscription', { Endpoint: 'ops@example.com' });
+  });
+
+  it.each([
+    [{ senderEmail: 'nobody' }, 'senderEmail'],
+    [{ architecture: 'mips' }, 'architecture'],
+    [{ authorizerCacheSeconds: '1.5' }, 'authorizerCacheSeconds must be an integer from 0 to 3600'],
+    [{ authorizerCacheSeconds: '3601' }, 'authorizerCacheSeconds'],
+    [{ domainName: 'api.example.com' }, 'domainName and certificateArn go together'],
+    [{ hostedZoneId: 'Z1' }, 'hostedZoneId and hostedZoneName go together'],
+  ])('is not made of %o', (settings, message) => {
+    expect(() => synth(settings)).toThrow(message);
+  });
+});
+
+describe('an alarm', () => {
+  it('names the paragraph of the runbook that explains it', () => {
+    const runbook = readFileSync('infra/RUNBOOK.md', 'utf8');
+    const anchors = [...runbook.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replace(/[^\w ]/g, '')
+        .replaceAll(' ', '-'),
+    );
+    const alarms = Object.values(synth({}).template.findResources('AWS::CloudWatch::Alarm'));
+    expect(alarms.length).toBeGreaterThan(8);
+    for (const { Properties } of alarms) {
+      expect(anchors).toContain(/infra\/RUNBOOK\.md#([\w-]+)$/.exec(Properties.AlarmDescription)?.[1]);
+    }
+  });
+});
