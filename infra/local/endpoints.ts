@@ -53,9 +53,16 @@ export class Endpoints {
     });
   });
 
-  async listen(): Promise<void> {
+  private readonly host: string;
+
+  /** `host`: by which its callers reach it. */
+  constructor(host = '127.0.0.1') {
+    this.host = host;
+  }
+
+  async listen(address = '127.0.0.1'): Promise<void> {
     this.server.keepAliveTimeout = 60_000;
-    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => this.server.listen(0, address, resolve));
   }
 
   add(prefix: string, service: Service): void {
@@ -63,7 +70,7 @@ export class Endpoints {
   }
 
   url(prefix: string): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/${prefix}`;
+    return `http://${this.host}:${(this.server.address() as AddressInfo).port}/${prefix}`;
   }
 
   async close(): Promise<void> {

@@ -1,19 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createGateway } from './api-gateway.ts';
 import { LocalClock } from './clock.ts';
-import { createTables, dynamoDbProxy, StartError } from './dynamodb.ts';
-import { Endpoints } from './endpoints.ts';
+import { StartError } from './dynamodb.ts';
 import { type MappingProperties, pollQueue, streamConsumer } from './event-sources.ts';
-import { LocalIam } from './iam.ts';
 import { LocalFunction } from './lambda.ts';
-import { LocalScheduler } from './scheduler.ts';
-import { LocalSes } from './ses.ts';
-import type { LocalQueue } from './sqs.ts';
-import { createQueues, sqsService } from './sqs-service.ts';
+import { type Services, startServices } from './services.ts';
 import { StreamPoller } from './stream.ts';
-import { REGION, Template } from './template.ts';
+import type { Template } from './template.ts';
 
 export interface StackOptions {
   /** A directory that `cdk synth` made. */
@@ -34,15 +28,10 @@ export interface StackOptions {
   output?: (functionId: string, text: string) => void;
 }
 
-export interface LocalStack {
+export interface LocalStack extends Services {
   baseUrl: string;
   mailUrl: string;
   clock: LocalClock;
-  ses: LocalSes;
-  scheduler: LocalScheduler;
-  endpoints: Endpoints;
-  iam: LocalIam;
-  queues: ReadonlyMap<string, LocalQueue>;
   functions: ReadonlyMap<string, LocalFunction>;
   /** Invokes the function whose id begins so, as `aws lambda invoke` does. */
   invoke(functionId: string, event: unknown): Promise<unknown>;
@@ -51,51 +40,26 @@ export interface LocalStack {
 
 /** Runs a synthesized stack on this machine: the very template and bundles that are deployed. */
 export async function startStack(options: StackOptions): Promise<LocalStack> {
-  const {
+  const { assembly, dynamoDbEndpoint, port = 0, speed = 1, visibilitySpeed = 1, concurrency = 4 } = options;
+  const clock = new LocalClock();
+  const now = () => clock.now();
+  const api = http.createServer({ maxHeaderSize: 64 * 1024 });
+  await listen(api, port);
+  const baseUrl = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
+  const services = await startServices({
     assembly,
     dynamoDbEndpoint,
-    port = 0,
-    speed = 1,
-    visibilitySpeed = 1,
-    concurrency = 4,
-    output = () => {},
-  } = options;
-  const clock = new LocalClock();
-  const endpoints = new Endpoints();
-  await endpoints.listen();
-  const api = http.createServer({ maxHeaderSize: 64 * 1024 });
-  const baseUrl = () => `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
-  await listen(api, port);
-
-  const template = new Template(assembly, {
-    queuesUrl: endpoints.url('sqs'),
-    tablePrefix: `local-${randomUUID().slice(0, 8)}-`,
-    baseUrl,
-  });
-  const [table] = await createTables(template, dynamoDbEndpoint);
-  const queues = createQueues(template, speed, visibilitySpeed);
-  const queueAt = (urlOrArn: string) => queues.get(urlOrArn.split(/[/:]/).at(-1) ?? '');
-  const iam = new LocalIam(template);
-  const ses = new LocalSes(() => clock.now(), iam);
-  const scheduler = new LocalScheduler({
-    groups: template.ofType('AWS::Scheduler::ScheduleGroup').map(({ id }) => id),
-    now: () => clock.now(),
     speed,
-    iam,
-    queueAt,
+    visibilitySpeed,
+    now,
+    baseUrl: () => baseUrl,
   });
-  endpoints.add(
-    'sqs',
-    sqsService((name) => queues.get(name), iam),
-  );
-  endpoints.add('scheduler', scheduler.service);
-  endpoints.add('ses', ses.service);
-  endpoints.add('dynamodb', dynamoDbProxy(dynamoDbEndpoint, iam));
+  const { template, iam, queueAt, ses } = services;
 
   const functions = createFunctions(template, {
     clock,
-    environment: { ...functionEnvironment(endpoints), ...options.environment },
-    output,
+    environment: { ...services.environment, TZ: 'UTC', ...options.environment },
+    output: options.output ?? (() => {}),
     concurrency,
     iam,
     logGroupArn: (name) => template.arn(name),
@@ -114,17 +78,14 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
       stops.push(pollQueue(queue, fn, properties, concurrency, iam));
     } else {
       const failures = queueAt(properties.DestinationConfig?.OnFailure.Destination ?? '');
-      const poller = new StreamPoller(
-        dynamoDbEndpoint,
-        table?.streamArn ?? '',
-        streamConsumer(fn, properties, failures, iam, visibilitySpeed),
-      );
+      const consumer = streamConsumer(fn, properties, failures, iam, visibilitySpeed);
+      const poller = new StreamPoller(dynamoDbEndpoint, services.streamArn, consumer);
       await poller.start();
       stops.push(() => poller.stop());
     }
   }
 
-  const gateway = createGateway(template, functionOf, () => clock.now());
+  const gateway = createGateway(template, functionOf, now);
   api.on('request', (request, response) => {
     if (request.url === MAIL_PATH) {
       response.setHeader('Content-Type', 'application/json').end(JSON.stringify(ses.mails));
@@ -132,14 +93,10 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   });
 
   return {
-    baseUrl: baseUrl(),
-    mailUrl: `${baseUrl()}${MAIL_PATH}`,
+    ...services,
+    baseUrl,
+    mailUrl: `${baseUrl}${MAIL_PATH}`,
     clock,
-    ses,
-    scheduler,
-    endpoints,
-    iam,
-    queues,
     functions,
     invoke(functionId, event) {
       const fn = [...functions.values()].find(({ id }) => id.startsWith(functionId));
@@ -148,14 +105,12 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     },
     async stop() {
       for (const stop of stops) stop();
-      scheduler.stop();
-      for (const queue of queues.values()) queue.stop();
       api.closeAllConnections();
       await Promise.all([
         new Promise((resolve) => api.close(resolve)),
         ...[...functions.values()].map((fn) => fn.stop()),
       ]);
-      await endpoints.close();
+      await services.stop();
     },
   };
 }
@@ -191,18 +146,4 @@ function createFunctions(
   const resources =
     template.ofType<ConstructorParameters<typeof LocalFunction>[0]['properties']>('AWS::Lambda::Function');
   return new Map(resources.map((resource) => [resource.id, new LocalFunction(resource, template, options)]));
-}
-
-/** The SDK's own variables: no function knows that it runs here, but for `TARGETS`. */
-function functionEnvironment(endpoints: Endpoints): Record<string, string> {
-  return {
-    AWS_REGION: REGION,
-    AWS_SECRET_ACCESS_KEY: 'local',
-    AWS_ENDPOINT_URL_DYNAMODB: endpoints.url('dynamodb'),
-    AWS_ENDPOINT_URL_SQS: endpoints.url('sqs'),
-    AWS_ENDPOINT_URL_SCHEDULER: endpoints.url('scheduler'),
-    AWS_ENDPOINT_URL_SES: endpoints.url('ses'),
-    TARGETS: 'any',
-    TZ: 'UTC',
-  };
 }
