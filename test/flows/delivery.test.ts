@@ -176,6 +176,21 @@ describe('a delivery', () => {
     },
   );
 
+  it('is one of many that fail at once: one disables, one mail is sent', { timeout: 60_000 }, async () => {
+    const project = await service.project();
+    const live = await project.client('live');
+    const receiver = await startReceiver(500);
+    const { id } = await createWebhook(live, receiver.url);
+    const events = await Promise.all(Array.from({ length: 8 }, () => publish(live)));
+    const deliveries = await Promise.all(events.map(({ body }) => settled(live, id, body.id)));
+    const statuses = deliveries.map(({ status }) => status);
+    expect(statuses).toContain('failed');
+    for (const status of statuses) expect(['failed', 'canceled']).toContain(status);
+    expect((await live('GET', `/v1/webhooks/${id}`)).body.disabled_reason).toBe('deliveries_failed');
+    await eventually(() => [...service.stack.functions.values()].every((fn) => fn.busy === 0));
+    expect(service.stack.ses.mails.filter(({ to }) => to === project.email)).toHaveLength(1);
+  });
+
   it('to a receiver that recovers at the 4th attempt succeeds', async () => {
     const live = await (await service.project()).client('live');
     const receiver = await startReceiver((response, count) => void response.writeHead(count < 4 ? 503 : 200).end('ok'));

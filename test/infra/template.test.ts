@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Template as Assertions, Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, inject, it } from 'vitest';
@@ -68,6 +68,19 @@ describe('the event sources', () => {
       MetricName: 'ApproximateNumberOfMessagesVisible',
       Threshold: 0,
     });
+  });
+});
+
+describe('the bundles', () => {
+  const assets = readdirSync(inject('assembly')).filter((name) => name.startsWith('asset.'));
+
+  it('have at most 600 KB each, and nothing beside the code', () => {
+    expect(assets.length).toBeGreaterThan(5);
+    for (const asset of assets) {
+      const directory = join(inject('assembly'), asset);
+      expect(readdirSync(directory)).toEqual(['index.mjs']);
+      expect(statSync(join(directory, 'index.mjs')).size).toBeLessThanOrEqual(600 * 1024);
+    }
   });
 });
 
