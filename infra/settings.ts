@@ -1,3 +1,4 @@
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
 
 /** The context parameters of the stack (`cdk deploy -c name=value`): what each may be, and what it is by default. */
@@ -10,7 +11,7 @@ const PARAMETERS = {
   throttleBurst: { default: 2000, min: 1, max: 5000 },
   deliverConcurrency: { default: 0, min: 0, max: 10_000 },
   dataRetention: { default: 'retain', pattern: /^(retain|destroy)$/ },
-  logRetentionDays: { default: 30, min: 1, max: 3653 },
+  logRetentionDays: { default: 30, oneOf: Object.values(RetentionDays).filter((days) => typeof days === 'number') },
   encryption: { default: 'aws', pattern: /^(aws|customer)$/ },
   endpointAccessMode: { default: 'STRICT', pattern: /^(STRICT|BASIC)$/ },
   domainName: { default: '', pattern: /^(|[a-z0-9-]+(\.[a-z0-9-]+)+)$/ },
@@ -20,7 +21,10 @@ const PARAMETERS = {
   alarmEmail: { default: '', pattern: /^(|[^@\s]+@[^@\s]+\.[^@\s]+)$/ },
 } as const satisfies Record<string, Parameter>;
 
-type Parameter = { default: string; pattern: RegExp } | { default: number; min: number; max: number };
+type Parameter =
+  | { default: string; pattern: RegExp }
+  | { default: number; oneOf: readonly number[] }
+  | { default: number; min: number; max: number };
 type Widened<T> = T extends number ? number : string;
 export type Settings = { [Name in keyof typeof PARAMETERS]: Widened<(typeof PARAMETERS)[Name]['default']> };
 
@@ -48,6 +52,10 @@ function checked(name: string, parameter: Parameter, given: unknown): string | n
     throw new Error(`The context parameter ${name} is "${given}"; it must match ${parameter.pattern}`);
   }
   const value = Number(given);
+  if ('oneOf' in parameter) {
+    if (parameter.oneOf.includes(value)) return value;
+    throw new Error(`The context parameter ${name} must be one of ${parameter.oneOf.join(', ')}`);
+  }
   if (Number.isInteger(value) && value >= parameter.min && value <= parameter.max) return value;
   throw new Error(`The context parameter ${name} must be an integer from ${parameter.min} to ${parameter.max}`);
 }

@@ -8,7 +8,7 @@ import {
   type Verdict,
 } from '../delivery.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../events.ts';
-import { earliestId } from '../ids.ts';
+import { type ListOptions, logQuery, recordAttempt, upsert } from './delivery-writes.ts';
 import { toStoredEvent } from './events.ts';
 import { type Item, type ItemKey, itemKey, setting, type Table, timeToLive, type Write } from './table.ts';
 import { toWebhook } from './webhooks.ts';
@@ -164,90 +164,7 @@ export function deliveries(table: Table) {
 /** Attempts of earlier rounds that a new round leaves in the record. */
 const KEPT_ATTEMPTS = 24;
 
-export interface ListOptions {
-  since?: number | undefined;
-  until?: number | undefined;
-  statuses?: readonly DeliveryStatus[] | undefined;
-  limit: number;
-  after?: string | undefined;
-}
-
 /** Pages of 1 MB that are read to count. */
 const COUNTED_PAGES = 32;
 
-function logQuery(webhookId: string, { since = 0, until, statuses, after }: Omit<ListOptions, 'limit'>) {
-  const names = statuses?.map((_, i) => `:status${i}`).join(', ');
-  return {
-    KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
-    ExpressionAttributeValues: {
-      ':pk': itemKey.delivery(webhookId, '').pk,
-      ':first': earliestId('evt', since),
-      ':last': until === undefined ? 'evt_~' : earliestId('evt', until),
-      ...Object.fromEntries((statuses ?? []).map((value, i) => [`:status${i}`, value])),
-    },
-    ...(names && { FilterExpression: `#status IN (${names})`, ExpressionAttributeNames: { '#status': 'status' } }),
-    ScanIndexForward: false,
-    after: after === undefined ? undefined : itemKey.delivery(webhookId, after),
-  };
-}
-
 const idOf = ({ pk, sk }: ItemKey): string => `${pk} ${sk}`;
-
-function recordAttempt(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Write {
-  const nextAttemptAt = verdict.status === 'retrying' ? verdict.dueAt : undefined;
-  const owesRetry = verdict.status === 'retrying' ? true : undefined;
-  return upsert(
-    message,
-    event,
-    { status: verdict.status, createdAt: attempt.at, nextAttemptAt, attempt: message.attempt, owesRetry },
-    [attempt],
-  );
-}
-
-interface Change {
-  status: DeliveryStatus;
-  createdAt: number;
-  nextAttemptAt: number | undefined;
-  attempt: number;
-  owesRetry?: boolean | undefined;
-}
-
-// Idempotent: a round moves forward only, and a later round wins over an earlier one.
-function upsert(
-  message: DeliveryMessage,
-  event: StoredEvent,
-  { createdAt, ...change }: Change,
-  attempts: Attempt[] = [],
-): Write {
-  const update = setting({
-    ...change,
-    webhookId: message.webhookId,
-    eventId: message.eventId,
-    eventType: event.type,
-    round: message.round,
-    expires: timeToLive(createdAt + EVENT_RETENTION_MS),
-  });
-  const newer = attempts.length > 0 ? '#attempt < :attempt' : '#attempt <= :attempt';
-  return {
-    Update: {
-      Key: itemKey.delivery(message.webhookId, message.eventId),
-      UpdateExpression: update.UpdateExpression.replace(
-        'SET ',
-        'SET #createdAt = if_not_exists(#createdAt, :createdAt), #attempts = list_append(if_not_exists(#attempts, :none), :new), ',
-      ),
-      ExpressionAttributeNames: {
-        ...update.ExpressionAttributeNames,
-        '#createdAt': 'createdAt',
-        '#attempts': 'attempts',
-      },
-      ExpressionAttributeValues: {
-        ...update.ExpressionAttributeValues,
-        ':createdAt': createdAt,
-        ':none': [],
-        ':new': attempts,
-        ':retrying': 'retrying',
-      },
-      ConditionExpression: `attribute_not_exists(pk) OR #round < :round OR (#round = :round AND #status = :retrying AND ${newer})`,
-    },
-  };
-}

@@ -97,6 +97,7 @@ describe('the template', () => {
     [{ architecture: 'mips' }, 'architecture'],
     [{ authorizerCacheSeconds: '1.5' }, 'authorizerCacheSeconds must be an integer from 0 to 3600'],
     [{ authorizerCacheSeconds: '3601' }, 'authorizerCacheSeconds'],
+    [{ logRetentionDays: '31' }, 'logRetentionDays must be one of'],
     [{ domainName: 'api.example.com' }, 'domainName and certificateArn go together'],
     [{ hostedZoneId: 'Z1' }, 'hostedZoneId and hostedZoneName go together'],
   ])('is not made of %o', (settings, message) => {

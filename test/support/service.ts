@@ -1,6 +1,7 @@
 import http from 'node:http';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { type LocalStack, type StackOptions, startStack } from '../../infra/local/stack.ts';
+import { expectConformance } from './conformance.ts';
 
 export interface Answer {
   status: number;
@@ -56,11 +57,14 @@ export function useService(options: Partial<StackOptions> = {}): Service {
 
   const as =
     (credential: string | null): Client =>
-    (method, path, call = {}) =>
-      request(stack.baseUrl, method, path, {
+    async (method, path, call = {}) => {
+      const answer = await request(stack.baseUrl, method, path, {
         ...call,
         headers: { ...(credential !== null && { Authorization: `Bearer ${credential}` }), ...call.headers },
       });
+      expectConformance(method, path, answer);
+      return answer;
+    };
 
   return {
     get stack() {

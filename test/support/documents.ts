@@ -1,0 +1,31 @@
+import { expect } from 'vitest';
+import { startReceiver } from './receiver.ts';
+import { createWebhook } from './requests.ts';
+import type { Answer, Client } from './service.ts';
+
+export const code = ({ status, body }: Answer) => [status, body?.code];
+
+export const put = (client: Client, key: string, fields: object, headers = {}) =>
+  client('PUT', `/v1/documents/${key}`, { body: { fields }, headers });
+
+export const get = async (client: Client, key: string) => (await client('GET', `/v1/documents/${key}`)).body;
+
+export const sync = (client: Client, body: object = {}) =>
+  client('POST', '/v1/sync', { body: { node_id: 'node-1', pattern: '*', push: [], known: {}, ...body } });
+
+export async function mint(client: Client, documents: string[], permissions: string[], ttl = 60): Promise<string> {
+  const answer = await client('POST', '/v1/tokens', { body: { documents, permissions, ttl } });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.token;
+}
+
+/** All events of a space from now on, in the order of arrival. */
+export async function eventsOf(client: Client) {
+  const receiver = await startReceiver();
+  await createWebhook(client, receiver.url);
+  return {
+    receiver,
+    all: () => receiver.received.map(({ body }) => JSON.parse(body)),
+    until: async (count: number) => (await receiver.until(count)).map(({ body }) => JSON.parse(body)),
+  };
+}
