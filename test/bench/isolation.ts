@@ -1,15 +1,16 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type LocalStack, type StackOptions, startStack } from '../../infra/local/stack.ts';
+import { startDynamoDb } from '../../infra/local/dynamodb.ts';
+import { type LocalStack, startStack } from '../../infra/local/stack.ts';
 
 const HEALTHY = 10;
 const EVENTS = 500;
 
 /** p50 and p99 from publication to receipt at the healthy webhooks, alone and beside a receiver that never answers. */
-export async function measureIsolation(options: StackOptions) {
-  await run(options, false, 50); // warms the machine up
-  const alone = await run(options, false, EVENTS);
-  const beside = await run(options, true, EVENTS);
+export async function measureIsolation(assembly: string) {
+  await run(assembly, false, 50); // warms the machine up
+  const alone = await run(assembly, false, EVENTS);
+  const beside = await run(assembly, true, EVENTS);
   const ratio = { p50_ms: beside.p50_ms / alone.p50_ms, p99_ms: beside.p99_ms / alone.p99_ms };
   const round = ({ p50_ms, p99_ms }: typeof ratio, digits: number) => ({
     p50_ms: p50_ms.toFixed(digits),
@@ -18,8 +19,10 @@ export async function measureIsolation(options: StackOptions) {
   return { alone: round(alone, 0), 'beside a hanging one': round(beside, 0), ratio: round(ratio, 2) };
 }
 
-async function run(options: StackOptions, withHanging: boolean, events: number) {
-  const stack = await startStack(options);
+// DynamoDB Local slows down with what it holds: each run has one of its own.
+async function run(assembly: string, withHanging: boolean, events: number) {
+  const dynamoDb = await startDynamoDb();
+  const stack = await startStack({ assembly, dynamoDbEndpoint: dynamoDb.endpoint });
   const latencies: number[] = [];
   let done = () => {};
   const finished = new Promise<void>((resolve) => {
@@ -51,6 +54,7 @@ async function run(options: StackOptions, withHanging: boolean, events: number) 
   await finished;
   for (const server of [healthy, hanging]) server.close().closeAllConnections();
   await stack.stop();
+  dynamoDb.stop();
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
   return { p50_ms: at(0.5), p99_ms: at(0.99) };

@@ -1,22 +1,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startDynamoDb } from '../../infra/local/dynamodb.ts';
 import { synthesize } from '../../infra/local/synthesize.ts';
 import { measureBundles } from './bundles.ts';
 import { measureIsolation } from './isolation.ts';
 
 // `npm run bench`: what is said to be fast, measured in one run on one machine. Ratios carry over to others, times do not.
 const directory = mkdtempSync(join(tmpdir(), 'service-bench-'));
-const dynamoDb = await startDynamoDb();
 const assembly = synthesize(directory);
 
 console.log('\nFunctions: minified bundle and time to import it, as a ratio to an empty module');
 console.table(await measureBundles(assembly));
 
 console.log('\nIsolation: 10 healthy webhooks with 500 events each, alone and beside one that hangs with 500');
-console.table(await measureIsolation({ assembly, dynamoDbEndpoint: dynamoDb.endpoint }));
+console.table(await measureIsolation(assembly));
 
-dynamoDb.stop();
 rmSync(directory, { recursive: true });
 process.exit(0);
