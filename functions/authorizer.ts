@@ -33,11 +33,13 @@ const unauthorized = () => new Error('Unauthorized');
 export function createHandler({ keys, clock }: AuthorizerDeps) {
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
     const credential = bearerCredential(headerOf(event)) ?? '';
-    const keyId = isKeyLike(credential) ? parseApiKey(credential)?.id : parentOf(credential);
+    const isKey = isKeyLike(credential);
+    const keyId = isKey ? parseApiKey(credential)?.id : parentOf(credential);
     const record = keyId ? await keys.get(keyId) : undefined;
     if (!record || !isUsable(record, clock())) throw refused();
-    const grant = isKeyLike(credential) ? undefined : await verifyToken(credential, record, clock());
-    if (!grant && !sameHash(hashApiKey(credential), record.hash)) throw refused();
+    const grant = isKey ? null : await verifyToken(credential, record, clock());
+    const isGenuine = isKey ? sameHash(hashApiKey(credential), record.hash) : grant !== null;
+    if (!isGenuine) throw refused();
 
     const decision = decide(record, event.requestContext.identity.sourceIp);
     const hour = hourToRecord(record, clock());
@@ -64,7 +66,7 @@ function count(decision: AuthorizerDecision, fields: Record<string, string>): vo
 function policy(
   methodArn: string,
   record: KeyRecord,
-  grant: Grant | null | undefined,
+  grant: Grant | null,
   decision: Decision,
 ): APIGatewayAuthorizerResult {
   const caller = grant ? 'token' : record.type;

@@ -1,19 +1,20 @@
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import { deliveries } from '../lib/aws/deliveries.ts';
+import { deliveryQueue } from '../lib/aws/delivery-queue.ts';
 import { environment, targets } from '../lib/aws/environment.ts';
 import { log } from '../lib/aws/log.ts';
 import { mail } from '../lib/aws/mail.ts';
 import { countAttempt, publishMetrics } from '../lib/aws/metrics.ts';
 import { projects } from '../lib/aws/projects.ts';
-import { MAX_DELAY_SECONDS, queue } from '../lib/aws/queue.ts';
+import { MAX_DELAY_SECONDS } from '../lib/aws/queue.ts';
 import { receiver } from '../lib/aws/receiver.ts';
 import { schedules } from '../lib/aws/schedules.ts';
 import { sources } from '../lib/aws/sources.ts';
 import { createTable } from '../lib/aws/table.ts';
 import { type Deliverer, deliver, type Handled, handledEvent, type Referred } from '../lib/deliver.ts';
 import { attemptName, type DeliveryMessage, type Lane } from '../lib/delivery.ts';
-import { groupOf, parseMessage, type QueueMessage, type RecoverMessage } from '../lib/messages.ts';
+import { groupOf, parseMessage, type RecoverMessage } from '../lib/messages.ts';
 import { disabledNotification } from '../lib/notification.ts';
 import { recoverPage } from '../lib/redelivery.ts';
 
@@ -55,8 +56,8 @@ export function createHandler(deps: DeliverDeps) {
 
 const table = createTable(environment('TABLE_NAME'));
 const queueUrl = environment('DELIVERIES_QUEUE_URL');
-const quick = queue(queueUrl);
-const slow = queue(environment('SLOW_QUEUE_URL'));
+const quick = deliveryQueue(queueUrl);
+const slow = deliveryQueue(environment('SLOW_QUEUE_URL'));
 const lateRetries = schedules({
   group: environment('SCHEDULE_GROUP'),
   roleArn: environment('SCHEDULE_ROLE_ARN'),
@@ -65,23 +66,21 @@ const lateRetries = schedules({
 });
 const mails = mail(environment('SENDER_EMAIL'));
 const dashboardUrl = environment('DASHBOARD_URL');
-const enqueue = (messages: readonly QueueMessage[]) =>
-  quick.sendAll(messages.map((body) => ({ body, group: groupOf(body) })));
 
 export const handler = createHandler({
   ...deliveries(table),
   lane: environment('LANE') as Lane,
   clock: sources.clock,
   post: receiver(targets()),
-  defer: (message) => slow.send({ body: message, group: groupOf(message) }),
+  defer: (message) => slow.send(message),
   retry(message, { delaySeconds, dueAt }) {
-    const sent = { body: message, group: groupOf(message) };
-    if (delaySeconds <= MAX_DELAY_SECONDS) return quick.send({ ...sent, delaySeconds });
-    return lateRetries.sendAt(dueAt, attemptName(message), sent);
+    if (delaySeconds <= MAX_DELAY_SECONDS) return quick.send(message, delaySeconds);
+    return lateRetries.sendAt(dueAt, attemptName(message), { body: message, group: groupOf(message) });
   },
   async notify(webhook, event, attempts) {
     const project = await projects(table).get(webhook.projectId);
     if (project) await mails.send(disabledNotification({ project, webhook, event, attempts, dashboardUrl }));
   },
-  recoverPage: (message) => recoverPage(message, { ...deliveries(table), clock: sources.clock, enqueue }),
+  recoverPage: (message) =>
+    recoverPage(message, { ...deliveries(table), clock: sources.clock, enqueue: quick.sendAll }),
 });

@@ -2,17 +2,16 @@ import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-p
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Context, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { deliveries } from '../lib/aws/deliveries.ts';
+import { deliveryQueue } from '../lib/aws/delivery-queue.ts';
 import { environment } from '../lib/aws/environment.ts';
 import { toStoredEvent } from '../lib/aws/events.ts';
 import { log } from '../lib/aws/log.ts';
-import { queue } from '../lib/aws/queue.ts';
 import { sources } from '../lib/aws/sources.ts';
 import { createTable } from '../lib/aws/table.ts';
 import { allWebhooks } from '../lib/aws/webhooks.ts';
 import type { DeliveryMessage } from '../lib/delivery.ts';
 import type { StoredEvent } from '../lib/events.ts';
 import { fanOut } from '../lib/fan-out.ts';
-import { groupOf } from '../lib/messages.ts';
 import type { Space } from '../lib/space.ts';
 import type { WebhookRecord } from '../lib/webhooks.ts';
 
@@ -49,10 +48,10 @@ export function createHandler({ webhooks, enqueue, skip }: FanOutDeps) {
 }
 
 const table = createTable(environment('TABLE_NAME'));
-const deliveriesQueue = queue(environment('DELIVERIES_QUEUE_URL'));
+const deliveriesQueue = deliveryQueue(environment('DELIVERIES_QUEUE_URL'));
 
 export const handler = createHandler({
   webhooks: (space) => allWebhooks(table, space),
-  enqueue: (messages) => deliveriesQueue.sendAll(messages.map((body) => ({ body, group: groupOf(body) }))),
+  enqueue: deliveriesQueue.sendAll,
   skip: (message, event) => deliveries(table).end(message, event, 'skipped', sources.clock()),
 });

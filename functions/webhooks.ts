@@ -1,26 +1,25 @@
 import { cursorSecrets } from '../lib/aws/cursor-secrets.ts';
 import { deliveries } from '../lib/aws/deliveries.ts';
+import { deliveryQueue } from '../lib/aws/delivery-queue.ts';
 import { environment, targets } from '../lib/aws/environment.ts';
 import { events } from '../lib/aws/events.ts';
 import { idempotencyRecords } from '../lib/aws/idempotency.ts';
 import { log } from '../lib/aws/log.ts';
-import { queue } from '../lib/aws/queue.ts';
 import { sources } from '../lib/aws/sources.ts';
 import { createTable } from '../lib/aws/table.ts';
 import { webhooks } from '../lib/aws/webhooks.ts';
 import { createDispatch } from '../lib/dispatch.ts';
 import { webhookHandlers } from '../lib/handlers/webhooks.ts';
-import { groupOf } from '../lib/messages.ts';
 
 const table = createTable(environment('TABLE_NAME'));
-const deliveriesQueue = queue(environment('DELIVERIES_QUEUE_URL'));
+const deliveriesQueue = deliveryQueue(environment('DELIVERIES_QUEUE_URL'));
 
 export const handler = createDispatch(
   webhookHandlers({
     webhooks: webhooks(table),
     deliveries: deliveries(table),
     events: events(table),
-    enqueue: (messages) => deliveriesQueue.sendAll(messages.map((body) => ({ body, group: groupOf(body) }))),
+    enqueue: deliveriesQueue.sendAll,
     cursors: cursorSecrets(table),
     targets: targets(),
     ...sources,

@@ -26,14 +26,13 @@ export class ServiceStack extends Stack {
     const encryptionKey =
       settings.encryption === 'customer' ? new Key(this, 'Key', { enableKeyRotation: true }) : undefined;
     const table = createDataTable(this, settings, encryptionKey);
-    const seconds = Duration.seconds;
-    const apiFunction = (id: string, name: string, description: string, environment = {}) =>
+    const apiFunction = (id: string, name: string, description: string) =>
       new BundledFunction(this, id, {
         name,
         description,
         settings,
-        environment: { TABLE_NAME: table.tableName, ...environment },
-        timeout: seconds(20),
+        environment: { TABLE_NAME: table.tableName },
+        timeout: Duration.seconds(20),
       });
 
     const authorizer = apiFunction('Authorize', 'authorizer', 'Decides who may call what');
@@ -42,7 +41,6 @@ export class ServiceStack extends Stack {
     const keys = apiFunction('Keys', 'keys', 'API keys: generate, rotate, revoke, restrict');
     grantTable(table, keys, [
       'dynamodb:GetItem',
-
       'dynamodb:PutItem',
       'dynamodb:UpdateItem',
       'dynamodb:DeleteItem',

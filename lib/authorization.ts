@@ -3,18 +3,15 @@ import type { CallerType } from './api/operation.ts';
 import { allowedRoutes } from './api.ts';
 import type { KeyRecord } from './keys.ts';
 import { PROBLEMS } from './problem.ts';
-import type { Permission } from './tokens.ts';
+import { MAX_TOKEN_BYTES, type Permission } from './tokens.ts';
 
 /** RFC 6750 §2.1 in the one form that is accepted: the scheme, one space, one credential. */
 const BEARER = /^Bearer ([A-Za-z0-9._~+/_-]+=*)$/i;
 
-/** Longer ones are refused unread: a scoped token has at most 2,048 bytes. */
-const MAX_CREDENTIAL_LENGTH = 2048;
-
-/** The credential of an `Authorization` header, or `null` if there is not exactly one. */
+/** The credential of an `Authorization` header, or `null` if there is not exactly one, or it is longer than any can be. */
 export function bearerCredential(header: string | undefined): string | null {
   const credential = BEARER.exec(header ?? '')?.[1];
-  return credential !== undefined && credential.length <= MAX_CREDENTIAL_LENGTH ? credential : null;
+  return credential !== undefined && credential.length <= MAX_TOKEN_BYTES ? credential : null;
 }
 
 const FORBIDDEN = {

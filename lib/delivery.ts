@@ -46,7 +46,7 @@ export const isSlow = ({ slowUntil = 0 }: Pick<WebhookRecord, 'slowUntil'>, nowM
 export interface Outcome {
   /** `null` if no answer came. */
   statusCode: number | null;
-  /** A stable code if anything went wrong (lib/aws/receiver.ts lists them), else `null`. */
+  /** A stable code if anything went wrong (lib/outcome.ts lists them), else `null`. */
   error: string | null;
   durationMs: number;
   /** At most 1 KiB of the answer's text. */
@@ -118,19 +118,19 @@ export const roundOf = ({ eventId, round }: Pick<DeliveryMessage, 'eventId' | 'r
 
 /**
  * What a message is for, from what is stored now:
- * `drop`, it has been dealt with or its webhook or event is gone; `requeue`, it was sent but its retry is still owed; `cancel`, its webhook is disabled;
- * `notify`, it disabled the webhook but its mail is still owed; `defer`, its receiver is slow and this lane is not; `send`.
+ * `drop`, it has been dealt with; `requeue`, it was sent but its retry is still owed; `cancel`, its webhook is disabled;
+ * `notify`, it disabled the webhook but its mail is still owed; `defer`, its receiver is slow and this lane is not;
+ * `send`.
  */
 export type Task = 'drop' | 'requeue' | 'cancel' | 'notify' | 'defer' | 'send';
 
 export function taskOf(
   message: DeliveryMessage,
-  webhook: WebhookRecord | undefined,
+  webhook: WebhookRecord,
   delivery: DeliveryRecord | undefined,
   isTest: boolean,
   isDeferred: boolean,
 ): Task {
-  if (!webhook) return 'drop';
   if (delivery && isRecorded(message, delivery)) {
     const isLast = delivery.round === message.round && delivery.attempt === message.attempt;
     if (isLast && delivery.owesRetry) return 'requeue';

@@ -1,6 +1,7 @@
 import type { Documents } from './aws/documents.ts';
 import type { DocumentState } from './documents.ts';
 import { newEvent } from './events.ts';
+import { Contention } from './faults.ts';
 import { type Random, sortableId } from './ids.ts';
 import { type Merge, merge, type Write } from './merge.ts';
 import type { Space } from './space.ts';
@@ -36,5 +37,5 @@ export async function writeDocument<Refused>(
     );
     if (await documents.save(space, write.documentKey, current?.revision ?? 0, merged.state, events)) return merged;
   }
-  throw Object.assign(new Error('Too many writers of one document'), { name: 'TransactionConflictException' });
+  throw new Contention('Too many writers of one document');
 }

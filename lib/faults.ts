@@ -12,6 +12,11 @@ const TRANSIENT = new Set([
 ]);
 const TRANSIENT_REASONS = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
 
+/** Others always came first: nothing was changed, and the same request may go out again. */
+export class Contention extends Error {
+  override readonly name = 'TransactionConflictException';
+}
+
 interface CancellationReason {
   Code?: string | undefined;
 }

@@ -12,7 +12,7 @@ import type { EventData } from './events.ts';
 import type { Json } from './json.ts';
 
 /** Bytes of marks that a document keeps; beyond, those of fields removed longest ago go. */
-const MAX_MARKS_BYTES = 150 * 1024;
+const MAX_MARKS_BYTES = 214 * 1024;
 
 /** A change that somebody wants. `put` replaces all fields, `patch` those given (`null` removes), `delete` removes all. */
 export interface Write {
@@ -142,7 +142,7 @@ function changed(
 }
 
 function withoutOldMarks(state: DocumentState): DocumentState {
-  if (Buffer.byteLength(JSON.stringify(state.marks)) <= MAX_MARKS_BYTES + MAX_DOCUMENT_BYTES / 2) return state;
+  if (Buffer.byteLength(JSON.stringify(state.marks)) <= MAX_MARKS_BYTES) return state;
   const removed = Object.entries(state.marks).filter(([field]) => !Object.hasOwn(state.fields, field));
   const newest = removed.sort(([, [a]], [, [b]]) => b - a).slice(0, Math.floor(removed.length / 2));
   const floor = removed[newest.length]?.[1] ?? state.floor;

@@ -159,4 +159,5 @@ export class LocalFunction {
 const failure = (name: string, message: string): Answer => ({ error: { name, message } });
 
 /** The asset in the assembly: CDK names it by the hash that the S3 key carries. */
-const assetOf = ({ Code }: FunctionProperties): string => `asset.${Code.S3Key.replace('.zip', '')}`;
+export const assetOf = ({ Code }: Pick<FunctionProperties, 'Code'>): string =>
+  `asset.${Code.S3Key.replace('.zip', '')}`;

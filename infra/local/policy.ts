@@ -15,11 +15,20 @@ export function isInvocationAllowed({ Statement }: { Statement: unknown }, metho
 
 /** IAM's wildcards: `*` is any text, slashes too, and `?` one character. */
 export function anyMatches(patterns: string | string[] | undefined, text: string): boolean {
-  return [patterns ?? []].flat().some((pattern) => {
-    const source = pattern
-      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-      .replaceAll('*', '.*')
-      .replaceAll('?', '.');
-    return new RegExp(`^${source}$`, 's').test(text);
-  });
+  return [patterns ?? []].flat().some((pattern) => expressionOf(pattern).test(text));
+}
+
+// Every call of every function is checked against a few dozen patterns.
+const expressions = new Map<string, RegExp>();
+
+function expressionOf(pattern: string): RegExp {
+  const known = expressions.get(pattern);
+  if (known) return known;
+  const source = pattern
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  const expression = new RegExp(`^${source}$`, 's');
+  expressions.set(pattern, expression);
+  return expression;
 }

@@ -8,7 +8,7 @@ import {
   type Verdict,
 } from '../delivery.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../events.ts';
-import { type ListOptions, logQuery, recordAttempt, upsert } from './delivery-writes.ts';
+import { type ListOptions, logQuery, recordAttempt, upsert } from './delivery-expressions.ts';
 import { toStoredEvent } from './events.ts';
 import { type Item, type ItemKey, itemKey, setting, type Table, timeToLive, type Write } from './table.ts';
 import { toWebhook } from './webhooks.ts';

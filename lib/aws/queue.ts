@@ -58,10 +58,5 @@ export function queue(url: string, client = new SQSClient(clientSettings)) {
     }
   }
 
-  return {
-    send,
-    async sendAll(messages: readonly Message[]): Promise<void> {
-      await Promise.all(messages.map(send));
-    },
-  };
+  return { send };
 }

@@ -9,6 +9,7 @@ import {
 } from '../connections.ts';
 import type { Handlers } from '../dispatch.ts';
 import { newEvent, type StoredEvent } from '../events.ts';
+import { Contention } from '../faults.ts';
 import { type Random, sortableId } from '../ids.ts';
 import { notFound } from '../problem.ts';
 
@@ -52,7 +53,7 @@ export function connectionHandlers({ connections, scheduleCheck, clock, random }
         const lost = lapsed ? [lostEvent(before, now, random)] : [];
         if (await connections.put(before, record, lost)) return { body: connectionResource(record) };
       }
-      throw Object.assign(new Error('Too many renewals at once'), { name: 'TransactionConflictException' });
+      throw new Contention('Too many renewals at once');
     },
 
     // A goodbye after the lease ran out is too late: the connection was lost.
@@ -64,7 +65,7 @@ export function connectionHandlers({ connections, scheduleCheck, clock, random }
         const lost = isLapsed(before, now) ? [lostEvent(before, now, random)] : [];
         if (await connections.remove(before, lost)) return {};
       }
-      throw Object.assign(new Error('Too many renewals at once'), { name: 'TransactionConflictException' });
+      throw new Contention('Too many renewals at once');
     },
   };
 }

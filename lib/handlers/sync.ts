@@ -41,10 +41,14 @@ export function syncHandlers(deps: DocumentsDeps): Pick<Handlers<'documents'>, '
         conflicts: cycle.conflicts + results.reduce((sum, { conflicts }) => sum + conflicts.length, 0),
         after: next,
       };
-      if (next === undefined) await complete(request, soFar);
+      const answer = { sync_id: cycle.syncId, results, changes };
+      if (next === undefined) {
+        await complete(request, soFar);
+        return { body: { ...answer, cursor: null, has_more: false } };
+      }
       const secret = await cursors.cursorSecret(space.projectId);
-      const cursor = next === undefined ? null : sealCursor(secret, scopeOf(request), JSON.stringify(soFar));
-      return { body: { sync_id: cycle.syncId, results, changes, cursor, has_more: next !== undefined } };
+      const cursor = sealCursor(secret, scopeOf(request), JSON.stringify(soFar));
+      return { body: { ...answer, cursor, has_more: true } };
     },
   };
 
@@ -78,8 +82,8 @@ export function syncHandlers(deps: DocumentsDeps): Pick<Handlers<'documents'>, '
       origin: request.body.node_id,
       syncId,
     };
-    const merged = await writeDocument(deps, request.space, write, () => undefined);
-    switch (merged?.outcome) {
+    const merged = await writeDocument<never>(deps, request.space, write, () => undefined);
+    switch (merged.outcome) {
       case 'conflict':
         return rejected('conflict', merged.conflicts);
       case 'too_large':
@@ -97,8 +101,6 @@ export function syncHandlers(deps: DocumentsDeps): Pick<Handlers<'documents'>, '
         const status = merged.conflicts.length > 0 ? 'merged' : 'applied';
         return { document_key, status, revision: merged.state.revision, conflicts: merged.conflicts };
       }
-      default:
-        throw new Error('A push without an outcome');
     }
   }
 

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { assetOf } from '../../infra/local/lambda.ts';
 import { Template } from '../../infra/local/template.ts';
 
 const RUNS = 7;
@@ -13,7 +14,7 @@ export async function measureBundles(assembly: string) {
   const functions = new Template(assembly, places).ofType<FunctionProperties>('AWS::Lambda::Function');
   const paths = new Map(
     functions.map(({ properties: { Code, Environment } }) => {
-      const path = join(assembly, `asset.${Code.S3Key.replace('.zip', '')}`, 'index.mjs');
+      const path = join(assembly, assetOf({ Code }), 'index.mjs');
       return [Environment.Variables.POWERTOOLS_SERVICE_NAME, path];
     }),
   );

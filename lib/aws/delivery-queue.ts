@@ -1,0 +1,16 @@
+import { groupOf, type QueueMessage } from '../messages.ts';
+import { queue } from './queue.ts';
+
+/** A queue of deliveries: every message travels in the fair-queue group of its webhook. */
+export function deliveryQueue(url: string) {
+  const { send } = queue(url);
+  const sendOne = (message: QueueMessage, delaySeconds?: number): Promise<void> =>
+    send({ body: message, group: groupOf(message), ...(delaySeconds !== undefined && { delaySeconds }) });
+
+  return {
+    send: sendOne,
+    async sendAll(messages: readonly QueueMessage[]): Promise<void> {
+      await Promise.all(messages.map((message) => sendOne(message)));
+    },
+  };
+}
