@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Size, Validations } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
@@ -26,7 +26,7 @@ export interface ApiProps {
   functions: Record<ApiFunction, LambdaFunction>;
 }
 
-/** The REST API: one method for every operation of lib/api.ts, all behind the authorizer. */
+/** The REST API: one method for every operation of lib/api.ts, behind the authorizer unless anyone may call it. */
 export class Api extends Construct {
   readonly restApi: RestApi;
 
@@ -41,10 +41,21 @@ export class Api extends Construct {
       ]),
     );
     for (const operation of allOperations) {
-      this.restApi.root.resourceForPath(operation.path).addMethod(operation.method, integrations[operation.function], {
-        authorizationType: AuthorizationType.CUSTOM,
-        authorizer: requestAuthorizer,
-      });
+      const resource = this.restApi.root.resourceForPath(operation.path);
+      const isPublic = operation.callers === 'anyone';
+      const method = resource.addMethod(
+        operation.method,
+        integrations[operation.function],
+        isPublic
+          ? { authorizationType: AuthorizationType.NONE }
+          : { authorizationType: AuthorizationType.CUSTOM, authorizer: requestAuthorizer },
+      );
+      if (isPublic) {
+        Validations.of(method).acknowledge({
+          id: 'AwsSolutions-APIG4',
+          reason: 'Pages, their scripts and the description of the API: public files without a secret',
+        });
+      }
     }
     acknowledgeRules(this.restApi);
     addGatewayResponses(this, this.restApi);
@@ -65,6 +76,8 @@ export class Api extends Construct {
     const restApi = new RestApi(this, 'RestApi', {
       endpointTypes: [EndpointType.REGIONAL],
       cloudWatchRole: true,
+      // No browser sends a credential by itself here: nobody can measure what compression would give away (BREACH).
+      minCompressionSize: Size.bytes(1024),
       deployOptions: {
         stageName,
         tracingEnabled: true,

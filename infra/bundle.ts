@@ -22,10 +22,10 @@ export const bundleOptions = {
 } as const satisfies BuildOptions;
 
 /** Writes `index.mjs` into `assetDirectory` and its source map beside the assets, where it costs no start-up time. */
-export function bundleFunction(name: string, assetDirectory: string, mapDirectory: string): void {
+export function bundleFunction(entry: string, assetDirectory: string, mapDirectory: string): void {
   const built = buildSync({
     ...bundleOptions,
-    entryPoints: [join('functions', `${name}.ts`)],
+    entryPoints: [join('functions', `${entry}.ts`)],
     outfile: 'index.mjs',
     sourcemap: 'external',
     write: false,
@@ -33,7 +33,9 @@ export function bundleFunction(name: string, assetDirectory: string, mapDirector
   mkdirSync(mapDirectory, { recursive: true });
   for (const { path, contents } of built.outputFiles) {
     writeFileSync(
-      path.endsWith('.map') ? join(mapDirectory, `${name}.mjs.map`) : join(assetDirectory, 'index.mjs'),
+      path.endsWith('.map')
+        ? join(mapDirectory, `${entry.replace('/', '-')}.mjs.map`)
+        : join(assetDirectory, 'index.mjs'),
       contents,
     );
   }

@@ -12,6 +12,10 @@ import type { Settings } from './settings.ts';
 export interface BundledFunctionProps {
   /** Its file in functions/, without the extension. */
   name: string;
+  /** Its file, if that is not its name. */
+  entry?: string;
+  /** Puts more files beside the bundle. */
+  addFiles?: (directory: string) => void;
   description: string;
   settings: Settings;
   environment: Partial<Record<Variable, string>>;
@@ -27,7 +31,17 @@ export class BundledFunction extends LambdaFunction {
   constructor(
     scope: Construct,
     id: string,
-    { name, description, settings, environment, timeout, memorySize = 512, concurrency = 0 }: BundledFunctionProps,
+    {
+      name,
+      entry = name,
+      addFiles,
+      description,
+      settings,
+      environment,
+      timeout,
+      memorySize = 512,
+      concurrency = 0,
+    }: BundledFunctionProps,
   ) {
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     const logGroup = new LogGroup(scope, `${id}Logs`, {
@@ -38,7 +52,7 @@ export class BundledFunction extends LambdaFunction {
       runtime: Runtime.NODEJS_24_X,
       architecture: settings.architecture === 'arm64' ? Architecture.ARM_64 : Architecture.X86_64,
       handler: 'index.handler',
-      code: bundledCode(scope, name),
+      code: bundledCode(scope, entry, addFiles),
       description,
       role,
       logGroup,
@@ -66,16 +80,17 @@ export function consumeQueue(fn: BundledFunction, queue: Queue): void {
   queue.grant(fn, 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes');
 }
 
-function bundledCode(scope: Construct, name: string): Code {
+function bundledCode(scope: Construct, entry: string, addFiles: BundledFunctionProps['addFiles']): Code {
   const maps = join(Stage.of(scope)?.outdir ?? 'cdk.out', 'source-maps');
   return Code.fromAsset(join(projectRoot, 'functions'), {
     assetHashType: AssetHashType.OUTPUT,
     bundling: {
       image: Runtime.NODEJS_24_X.bundlingImage, // never pulled: bundling happens here
-      command: [name], // tells the bundles of one folder apart
+      command: [entry], // tells the bundles of one folder apart
       local: {
         tryBundle(outputDirectory) {
-          bundleFunction(name, outputDirectory, maps);
+          bundleFunction(entry, outputDirectory, maps);
+          addFiles?.(outputDirectory);
           return true;
         },
       },

@@ -8,6 +8,7 @@ import { Connections } from './connections.ts';
 import { createDataTable, grantIndex, grantKey, grantTable } from './data.ts';
 import { Delivery } from './delivery.ts';
 import { Observability } from './observability.ts';
+import { writePages } from './pages.ts';
 import { DEFAULT_SENDER, readSettings } from './settings.ts';
 
 /** The whole service. It composes; each part is declared where it lives. */
@@ -64,13 +65,24 @@ export class ServiceStack extends Stack {
     const documents = apiFunction('Documents', 'documents', 'Documents, sync and connections');
     grantTable(table, documents, ['dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:PutItem', 'dynamodb:DeleteItem']);
 
+    const dashboard = new BundledFunction(this, 'Dashboard', {
+      name: 'dashboard',
+      entry: 'dashboard/server',
+      addFiles: writePages,
+      description: 'The dashboard, the API reference and the OpenAPI document',
+      settings,
+      environment: {},
+      timeout: Duration.seconds(10),
+    });
+
     const webhooks = apiFunction('Webhooks', 'webhooks', 'Webhooks and their deliveries');
     const api = new Api(this, 'Api', {
       settings,
       authorizer,
-      functions: { keys, tokens, events, webhooks, documents },
+      functions: { keys, tokens, events, webhooks, documents, dashboard },
     });
-    const dashboardUrl = `https://${api.restApi.restApiId}.execute-api.${this.region}.${this.urlSuffix}/${settings.stageName}/dashboard`;
+    const defaultHost = `${api.restApi.restApiId}.execute-api.${this.region}.${this.urlSuffix}/${settings.stageName}`;
+    const dashboardUrl = `https://${settings.domainName || defaultHost}/dashboard`;
     const delivery = new Delivery(this, 'Delivery', { table, settings, dashboardUrl, encryptionKey });
     webhooks.addEnvironment('DELIVERIES_QUEUE_URL', delivery.queue.queueUrl);
     delivery.queue.grant(webhooks, 'sqs:SendMessage');
@@ -93,7 +105,7 @@ export class ServiceStack extends Stack {
 
     const { queue: quick, slowQueue: slow, deadLetters, fanOutFailures, fanOut, quickDeliver, slowDeliver } = delivery;
     const functions = {
-      api: [authorizer, keys, tokens, events, webhooks, documents],
+      api: [authorizer, keys, tokens, events, webhooks, documents, dashboard],
       workers: [createProject, fanOut, quickDeliver, slowDeliver, connections.check],
     };
     for (const fn of [...functions.api, ...functions.workers]) grantKey(encryptionKey, fn);
@@ -109,6 +121,7 @@ export class ServiceStack extends Stack {
       value: api.restApi.url,
       description: '{base_url} of the API, without its last slash',
     });
+    new CfnOutput(this, 'DashboardUrl', { value: dashboardUrl, description: 'Open it with an admin key' });
     new CfnOutput(this, 'CreateProjectFunction', {
       value: createProject.functionName,
       description: 'Invoke it to create a project',

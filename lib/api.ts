@@ -2,6 +2,7 @@ import { documentOperations } from './api/documents.ts';
 import { eventOperations } from './api/events.ts';
 import { keyOperations } from './api/keys.ts';
 import type { ApiFunction, CallerType, Operation } from './api/operation.ts';
+import { pageOperations } from './api/pages.ts';
 import { tokenOperations } from './api/tokens.ts';
 import { webhookOperations } from './api/webhooks.ts';
 import type { Permission } from './tokens.ts';
@@ -13,6 +14,7 @@ export const operations = {
   ...webhookOperations,
   ...eventOperations,
   ...documentOperations,
+  ...pageOperations,
 } satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;
@@ -27,7 +29,7 @@ export const allOperations = Object.values(operations) as readonly Operation[];
 /** What a caller may call, as `METHOD/path` with `*` for parameters: the resources of the authorizer's policy. */
 export function allowedRoutes(type: CallerType, permissions: readonly Permission[]): string[] {
   return allOperations
-    .filter(({ callers }) => callers.includes(type))
+    .filter(({ callers }) => callers !== 'anyone' && callers.includes(type))
     .filter((operation) => type !== 'token' || operation.permissions.some((each) => permissions.includes(each)))
     .map(({ method, path }) => `${method}${path.replace(/\{\w+\}/g, '*')}`);
 }

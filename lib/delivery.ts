@@ -1,17 +1,12 @@
 import * as v from 'valibot';
-import { EVENT_TYPES, type EventType } from './events.ts';
+import { EVENT_TYPES, type EventType } from './event-types.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus, MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from './schedule.ts';
 import { iso, isoOrNull, timestamp } from './schema.ts';
 import { ENVIRONMENTS, type Space } from './space.ts';
 import type { WebhookRecord } from './webhooks.ts';
 
-/** Seconds from a failure to the next attempt (interface §6.4): after the 1st, 2nd, … 5th. */
-export const RETRY_DELAYS_SECONDS = [60, 300, 1800, 7200, 43200] as const;
-export const MAX_ATTEMPTS = RETRY_DELAYS_SECONDS.length + 1;
 /** For the answer: connection, TLS and headers included. */
 export const ATTEMPT_TIMEOUT_MS = 5000;
-
-export const DELIVERY_STATUSES = ['retrying', 'succeeded', 'failed', 'canceled', 'skipped'] as const;
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** What goes through the queue and the schedules: references only. `round` counts redeliveries. */
 export const DeliveryMessage = v.strictObject({

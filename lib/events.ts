@@ -1,17 +1,8 @@
 import * as v from 'valibot';
+import { EVENT_TYPES, type EventType } from './event-types.ts';
 import type { Json } from './json.ts';
 import { anyJson, integer, iso, jsonObject, oneOf, timestamp, timestampInput } from './schema.ts';
 import type { Space } from './space.ts';
-
-export const EVENT_TYPES = [
-  'document.created',
-  'document.changed',
-  'document.deleted',
-  'sync.conflict',
-  'sync.completed',
-  'connection.lost',
-] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Bytes that an event may have, as stored and sent. */
 export const MAX_EVENT_BYTES = 256 * 1024;

@@ -57,6 +57,7 @@ export const Allowlist = v.strictObject({
       (entry, i, all) => all.indexOf(entry) === i,
       (issue) => `"${String(issue.input)}" is there twice`,
     ),
+    v.metadata({ jsonSchema: { uniqueItems: true } }),
   ),
 });
 

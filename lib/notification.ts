@@ -33,8 +33,8 @@ export function disabledNotification({ project, webhook, event, attempts, dashbo
   const link = `${dashboardUrl}#/${webhook.environment}/webhooks/${webhook.id}`;
   const steps = [
     'Repair the receiver: it has to answer 2xx within 5 seconds.',
-    `Enable the webhook in the dashboard, ${link}, or with PATCH /v1/webhooks/${webhook.id} {"status":"enabled"}.`,
-    `Recover what it missed with POST /v1/webhooks/${webhook.id}/recover {"since":"${iso(first?.at ?? event.at)}"}; deliveries are kept for 30 days.`,
+    `Enable the webhook, in the dashboard or with PATCH /v1/webhooks/${webhook.id} {"status":"enabled"}.`,
+    `Recover what it missed, there too or with POST /v1/webhooks/${webhook.id}/recover {"since":"${iso(first?.at ?? event.at)}"}; deliveries are kept for 30 days.`,
   ];
   const intro =
     'A delivery failed 6 times, so its webhook was disabled. No more events are sent to it until you enable it.';
@@ -47,6 +47,7 @@ export function disabledNotification({ project, webhook, event, attempts, dashbo
       facts.map(([name, value]) => `${`${name}:`.padEnd(width)}${value}`).join('\n'),
       ...(excerpt ? [`What it answered:\n${excerpt}`] : []),
       `What to do:\n${steps.map((step, i) => `${i + 1}. ${step}`).join('\n')}`,
+      `The webhook in the dashboard:\n${link}`, // nothing beside it that a mail program could take for a part of it
     ].join('\n\n'),
     html: `<!doctype html><html lang="en"><body style="font-family:sans-serif">
 <p>${escapeHtml(intro)}</p>

@@ -40,11 +40,15 @@ export function literalPrefix(pattern: string): string {
   return star < 0 ? pattern : pattern.slice(0, star);
 }
 
+const segmentsOf = (segment: string): string => `^${segment}(:${segment}){0,${MAX_SEGMENTS - 1}}$`;
+
 export const DocumentKey = v.pipe(
   v.string('must be a string'),
   v.check(isDocumentKey, 'must be 1 to 16 segments of A-Z a-z 0-9 . _ ~ @ - joined by ":"'),
+  v.metadata({ jsonSchema: { maxLength: MAX_KEY_LENGTH, pattern: segmentsOf('[A-Za-z0-9._~@-]{1,64}') } }),
 );
 export const Pattern = v.pipe(
   v.string('must be a string'),
   v.check(isPattern, 'must be a document key in which a whole segment may be "*"'),
+  v.metadata({ jsonSchema: { maxLength: MAX_KEY_LENGTH, pattern: segmentsOf('([A-Za-z0-9._~@-]{1,64}|\\*)') } }),
 );

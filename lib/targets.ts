@@ -1,6 +1,5 @@
 import ipaddr from 'ipaddr.js';
-
-export const MAX_URL_LENGTH = 2048;
+import { MAX_URL_LENGTH } from './webhooks.ts';
 
 /** What a webhook may point at. `any` lifts the rules of §5.4 and admits `http:`; only the local stack sets it. */
 export type Targets = 'public' | 'any';

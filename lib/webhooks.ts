@@ -1,11 +1,13 @@
 import * as v from 'valibot';
-import { EVENT_TYPES, type EventType } from './events.ts';
+import { EVENT_TYPES, type EventType } from './event-types.ts';
 import type { Random } from './ids.ts';
 import { iso, isoOrNull, oneOf, text, timestamp, uniqueList } from './schema.ts';
 import { ENVIRONMENTS, type Space } from './space.ts';
 
 /** Per project and environment. */
 export const MAX_WEBHOOKS = 100;
+/** Characters. */
+export const MAX_URL_LENGTH = 2048;
 /** For how long the old secret signs beside the new one. */
 export const SECRET_GRACE_MS = 24 * 60 * 60 * 1000;
 
@@ -34,7 +36,11 @@ export interface WebhookRecord extends Space {
   slowUntil?: number | undefined;
 }
 
-const url = v.string('must be a string');
+// lib/targets.ts says what is wrong with one.
+const url = v.pipe(
+  v.string('must be a string'),
+  v.metadata({ jsonSchema: { format: 'uri', maxLength: MAX_URL_LENGTH, examples: ['https://example.com/webhooks'] } }),
+);
 const events = uniqueList(oneOf(EVENT_TYPES), 1, EVENT_TYPES.length);
 const description = v.nullable(text(0, 500));
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type http from 'node:http';
 import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { createCompression } from './compression.ts';
 import { type GatewayResponses, readGatewayResponses } from './gateway-responses.ts';
 import type { LocalFunction } from './lambda.ts';
 import { isInvocationAllowed } from './policy.ts';
@@ -31,6 +32,9 @@ export function createGateway(
   const routes = readRoutes(template);
   const responses = readGatewayResponses(template);
   const stage = String(template.ofType('AWS::ApiGateway::Stage')[0]?.properties.StageName);
+  const { MinimumCompressionSize } =
+    template.ofType<{ MinimumCompressionSize?: number }>('AWS::ApiGateway::RestApi')[0]?.properties ?? {};
+  const compression = createCompression(MinimumCompressionSize, MAX_PAYLOAD_BYTES);
   const authorizers = new Map(
     template.ofType<AuthorizerProperties>('AWS::ApiGateway::Authorizer').map((each) => [each.id, each.properties]),
   );
@@ -38,14 +42,20 @@ export function createGateway(
   return {
     async handle(request, response) {
       const requestId = randomUUID();
-      const body = await readBody(request);
+      const sent = await readBody(request);
+      const body = sent && compression.decode(sent, request.headers['content-encoding']);
       const {
         statusCode,
         headers = {},
         body: text,
       } = await answer(request, body, requestId, responses).catch(() => responses.of('DEFAULT_5XX', { requestId }));
-      response.writeHead(statusCode, { 'x-amzn-RequestId': requestId, ...(headers as Record<string, string>) });
-      response.end(request.method === 'HEAD' ? '' : text);
+      const encoded = compression.encode(Buffer.from(text), request.headers['accept-encoding']);
+      response.writeHead(statusCode, {
+        'x-amzn-RequestId': requestId,
+        ...(headers as Record<string, string>),
+        ...encoded.headers,
+      });
+      response.end(request.method === 'HEAD' ? '' : encoded.body);
     },
   };
 

@@ -82,6 +82,8 @@ Ready: ${stack.baseUrl}${speed === 1 ? '' : `, delays and schedules ${speed} tim
   test key        ${keys.test}
   read key        ${keys.read}
   webhook secret  ${secret}
+  dashboard       ${stack.baseUrl}/dashboard
+  API reference   ${stack.baseUrl}/docs
   mails           ${stack.mailUrl}
   function log    ${logFile}
 

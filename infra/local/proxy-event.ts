@@ -27,7 +27,7 @@ export function proxyEvent({
   stage,
   now,
 }: ProxyRequest): APIGatewayProxyEvent {
-  const headers = pairs(request.rawHeaders);
+  const headers: Pairs = [...pairs(request.rawHeaders), ['X-Forwarded-Proto', 'http']];
   const search = [...new URLSearchParams(query)];
   const sourceIp = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
   return {
@@ -50,7 +50,8 @@ export function proxyEvent({
         sourceIp,
         userAgent: request.headers['user-agent'] ?? null,
       } as APIGatewayProxyEvent['requestContext']['identity'],
-      path: `/${stage}${path}`,
+      path, // as under a domain of one's own: without the stage
+      domainName: request.headers.host,
       stage,
       requestId,
       requestTimeEpoch: now,

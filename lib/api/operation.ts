@@ -5,10 +5,13 @@ import { integerText } from '../schema.ts';
 import type { Permission } from '../tokens.ts';
 
 /** The functions behind the API, each a file in functions/. */
-export type ApiFunction = 'keys' | 'tokens' | 'webhooks' | 'events' | 'documents';
+export type ApiFunction = 'keys' | 'tokens' | 'webhooks' | 'events' | 'documents' | 'dashboard';
 
 /** Who calls: with a key of a type, or with a scoped token. */
 export type CallerType = KeyType | 'token';
+
+/** Headers that some operations read, beside those that all read. */
+export type RequestHeader = 'If-Match' | 'If-None-Match' | 'X-Node-Id';
 
 export const MAX_PAGE = 100;
 export const DEFAULT_PAGE = 50;
@@ -20,14 +23,18 @@ export interface Operation {
   path: `/${string}`;
   function: ApiFunction;
   summary: string;
-  callers: readonly CallerType[];
+  /** `anyone`: the operation needs no credential and never reaches the authorizer. */
+  callers: readonly CallerType[] | 'anyone';
   /** Any of them lets a scoped token call it; the function looks at the documents. */
   permissions: readonly Permission[];
   query: v.ObjectEntries;
+  headers: readonly RequestHeader[];
   /** The schema of the body; an operation without one takes none. */
   body?: v.GenericSchema;
   /** The answers that are success, by status; the first is the usual one. `null`: no body. */
   answers: Readonly<Record<number, v.GenericSchema | null>>;
+  /** The content type of a success. */
+  produces: string;
   /** Codes beyond those that follow from the rest. */
   refusals: readonly ProblemCode[];
   /** Creates something: honours `Idempotency-Key`. */
@@ -36,17 +43,20 @@ export interface Operation {
   secrets: readonly string[];
 }
 
-type Defaults = 'permissions' | 'query' | 'refusals' | 'creates' | 'secrets';
+type Defaults = 'permissions' | 'query' | 'headers' | 'produces' | 'refusals' | 'creates' | 'secrets';
 
 /** Fills in what most operations do not have. */
 export function operation<const Given extends Omit<Operation, Defaults> & Partial<Pick<Operation, Defaults>>>(
   given: Given,
 ) {
-  return { permissions: [], query: {}, refusals: [], creates: false, secrets: [], ...given } as Given &
+  const defaults = { permissions: [], query: {}, headers: [], refusals: [], creates: false, secrets: [] };
+  return { ...defaults, produces: 'application/json', ...given } as Given &
     Omit<
       {
         permissions: readonly [];
         query: Record<never, never>;
+        headers: readonly [];
+        produces: 'application/json';
         refusals: readonly [];
         creates: false;
         secrets: readonly [];

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { DELIVERY_STATUSES, DeliveryResource } from '../delivery.ts';
+import { DeliveryResource } from '../delivery.ts';
+import { DELIVERY_STATUSES } from '../schedule.ts';
 import { oneOf, timestampInput } from '../schema.ts';
 import {
   ChangeWebhook,

@@ -1,13 +1,7 @@
 import type { Referred } from '../deliver.ts';
-import {
-  type Attempt,
-  type DeliveryMessage,
-  type DeliveryRecord,
-  type DeliveryStatus,
-  roundOf,
-  type Verdict,
-} from '../delivery.ts';
+import { type Attempt, type DeliveryMessage, type DeliveryRecord, roundOf, type Verdict } from '../delivery.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../events.ts';
+import type { DeliveryStatus } from '../schedule.ts';
 import { type ListOptions, logQuery, recordAttempt, upsert } from './delivery-expressions.ts';
 import { toStoredEvent } from './events.ts';
 import { type Item, type ItemKey, itemKey, setting, type Table, timeToLive, type Write } from './table.ts';

@@ -1,6 +1,7 @@
-import type { Attempt, DeliveryMessage, DeliveryStatus, Verdict } from '../delivery.ts';
+import type { Attempt, DeliveryMessage, Verdict } from '../delivery.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../events.ts';
 import { earliestId } from '../ids.ts';
+import type { DeliveryStatus } from '../schedule.ts';
 import { itemKey, setting, timeToLive, type Write } from './table.ts';
 
 export interface ListOptions {

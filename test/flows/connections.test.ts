@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EVENT_TYPES } from '../../lib/events.ts';
+import { EVENT_TYPES } from '../../lib/event-types.ts';
 import { serviceSignature } from '../../lib/signature.ts';
 import { code, eventsOf, mint, put, sync } from '../support/documents.ts';
 import { createWebhook } from '../support/requests.ts';

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { EVENT_TYPES } from '../../lib/events.ts';
+import { EVENT_TYPES } from '../../lib/event-types.ts';
 import { serviceSignature } from '../../lib/signature.ts';
 import { type Behaviour, startReceiver } from '../support/receiver.ts';
 import { type Attempt, changed, createWebhook, deliveryOf, publish, settled } from '../support/requests.ts';

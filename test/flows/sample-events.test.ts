@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { useService } from '../support/service.ts';
 
@@ -9,6 +9,7 @@ const functions: Record<string, string> = {
   authorizer: 'Authorize',
   'check-connection': 'ConnectionsCheck',
   'create-project': 'CreateProject',
+  dashboard: 'Dashboard',
   deliver: 'DeliveryDeliver',
   documents: 'Documents',
   events: 'Events',
@@ -20,14 +21,17 @@ const functions: Record<string, string> = {
 
 describe('a sample event', () => {
   it('is there for every function', () => {
-    const names = (directory: string, extension: string) =>
-      readdirSync(directory).flatMap((file) => (file.endsWith(extension) ? [file.replace(extension, '')] : []));
-    expect(names('test/events', '.json').sort()).toEqual(names('functions', '.ts').sort());
+    const samples = readdirSync('test/events').map((file) => file.replace('.json', ''));
+    expect(samples.sort()).toEqual(Object.keys(functions).sort());
+    const files = readdirSync('functions').map((file) => file.replace('.ts', ''));
+    expect(files.sort()).toEqual(samples);
+    expect(existsSync('functions/dashboard/server.ts')).toBe(true);
   });
 
   it.each([
     ['create-project', { project: { name: 'Acme' } }],
     ['keys', { statusCode: 201 }],
+    ['dashboard', { statusCode: 200 }],
     ['webhooks', { statusCode: 201 }],
     ['events', { statusCode: 202 }],
     ['documents', { statusCode: 201 }],

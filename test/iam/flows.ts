@@ -128,6 +128,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       await ok(live('PUT', `/v1/connections/${document.slice(2)}`, { body: { node_id: 'n', lease_seconds: 10 } }));
       await ok(live('DELETE', `/v1/connections/${document.slice(2)}`));
     },
+    Dashboard: () => ok(service.as(null)('GET', '/dashboard')),
     ConnectionsCheck: async () => {
       const id = crypto.randomUUID();
       await logged(async () => {

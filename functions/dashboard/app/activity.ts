@@ -1,0 +1,90 @@
+import { all, type Call, type Delivery, type Result, type Webhook } from './api.ts';
+
+/** Pages of 100 deliveries that are read of one webhook. */
+const MAX_PAGES = 5;
+/** Logs that are read at the same time. */
+const AT_ONCE = 4;
+const HOUR_MS = 60 * 60 * 1000;
+
+/** What became of deliveries that began in a span of time. */
+export interface Counts {
+  succeeded: number;
+  retrying: number;
+  failed: number;
+  /** Canceled or skipped: the webhook was disabled. */
+  unsent: number;
+}
+export const KINDS = ['succeeded', 'retrying', 'failed', 'unsent'] as const;
+
+export interface Activity {
+  webhooks: Webhook[];
+  /** Oldest first; each begins at `from`. */
+  spans: { from: number; counts: Counts }[];
+  total: Counts;
+  /** The deliveries that wait for another attempt, by webhook. */
+  retrying: Map<string, number>;
+  /** Some logs are longer than what was read of them. */
+  isPartial: boolean;
+}
+
+/** The deliveries of the last hours in all webhooks of an environment, counted by span. */
+export async function readActivity(
+  call: Call,
+  hours: number,
+  onProgress: (done: number, of: number) => void,
+): Promise<Result<Activity>> {
+  const { value: webhooks, problem } = await all(call, 'GET /v1/webhooks');
+  if (problem) return { problem };
+  const spanMs = (hours / 24) * HOUR_MS;
+  const end = Math.ceil(Date.now() / spanMs) * spanMs;
+  const since = end - 24 * spanMs;
+  const activity: Activity = {
+    webhooks,
+    spans: Array.from({ length: 24 }, (_, i) => ({ from: since + i * spanMs, counts: noCounts() })),
+    total: noCounts(),
+    retrying: new Map(),
+    isPartial: false,
+  };
+  const count = ({ webhook_id, status, created_at }: Delivery) => {
+    const kind = status === 'canceled' || status === 'skipped' ? 'unsent' : status;
+    const span = activity.spans[Math.floor((Date.parse(created_at) - since) / spanMs)];
+    if (!span) return;
+    span.counts[kind]++;
+    activity.total[kind]++;
+    if (kind === 'retrying') activity.retrying.set(webhook_id, (activity.retrying.get(webhook_id) ?? 0) + 1);
+  };
+  const waiting = webhooks.map(({ id }) => id);
+  let done = 0;
+  const readNext = async (): Promise<Result<null>> => {
+    for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+      const log = await readLog(call, id, new Date(since).toISOString());
+      if (log.problem) return { problem: log.problem };
+      for (const delivery of log.value.deliveries) count(delivery);
+      activity.isPartial ||= log.value.isPartial;
+      onProgress(++done, webhooks.length);
+    }
+    return { value: null };
+  };
+  const failed = (await Promise.all(Array.from({ length: AT_ONCE }, readNext))).find((each) => each.problem);
+  return failed?.problem ? { problem: failed.problem } : { value: activity };
+}
+
+const noCounts = (): Counts => ({ succeeded: 0, retrying: 0, failed: 0, unsent: 0 });
+
+async function readLog(
+  call: Call,
+  id: string,
+  since: string,
+): Promise<Result<{ deliveries: Delivery[]; isPartial: boolean }>> {
+  const deliveries: Delivery[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const query = { limit: '100', since, cursor };
+    const { value, problem } = await call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query });
+    if (problem) return { problem };
+    deliveries.push(...value.data);
+    if (value.next_cursor === null) return { value: { deliveries, isPartial: false } };
+    cursor = value.next_cursor;
+  }
+  return { value: { deliveries, isPartial: true } };
+}

@@ -1,0 +1,126 @@
+import type * as v from 'valibot';
+import type { OperationId, Operations } from '../../../lib/api.ts';
+import type { Environment } from '../../../lib/space.ts';
+
+/** `METHOD /path` of every operation; a call of one that does not exist does not compile. */
+type RouteOf<Id extends OperationId> = `${Operations[Id]['method']} ${Operations[Id]['path']}`;
+export type Route = { [Id in OperationId]: RouteOf<Id> }[OperationId];
+type OperationAt<R extends Route> = { [Id in OperationId]: R extends RouteOf<Id> ? Id : never }[OperationId];
+
+type Input<Schema> = Schema extends v.GenericSchema ? v.InferInput<Schema> : never;
+type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : null;
+type Parameters<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | Parameters<Rest> : never;
+type PathOf<R extends Route> = Parameters<Operations[OperationAt<R>]['path']>;
+type QueryOf<R extends Route> = {
+  [Name in keyof Operations[OperationAt<R>]['query']]?: Input<Operations[OperationAt<R>]['query'][Name]> | undefined;
+};
+type BodyOf<R extends Route> = Operations[OperationAt<R>] extends { body: infer Schema } ? Input<Schema> : never;
+
+/** What an operation answers when it succeeds. */
+export type AnswerTo<R extends Route> = Output<
+  Operations[OperationAt<R>]['answers'][keyof Operations[OperationAt<R>]['answers']]
+>;
+/** An entry of a list. */
+export type EntryOf<R extends Route> = AnswerTo<R> extends { data: readonly (infer Entry)[] } ? Entry : never;
+
+export type Key = AnswerTo<'GET /v1/keys/{key}'>;
+export type Webhook = AnswerTo<'GET /v1/webhooks/{id}'>;
+export type Delivery = AnswerTo<'GET /v1/webhooks/{id}/deliveries/{event_id}'>;
+export type Document = EntryOf<'GET /v1/documents'>;
+
+/** A problem document (RFC 9457) of the API, or `unreachable` if there was no answer. */
+export interface Problem {
+  code: string;
+  status: number;
+  detail: string;
+  request_id?: string;
+  errors?: { field: string; detail: string }[];
+}
+export type Result<Value> = { value: Value; problem?: undefined } | { problem: Problem; value?: undefined };
+
+export type CallOptions<R extends Route> = ([PathOf<R>] extends [never]
+  ? object
+  : { path: Record<PathOf<R>, string> }) & {
+  query?: QueryOf<R>;
+  body?: BodyOf<R>;
+};
+export type Call = <R extends Route>(
+  route: R,
+  ...options: [PathOf<R>] extends [never] ? [CallOptions<R>?] : [CallOptions<R>]
+) => Promise<Result<AnswerTo<R>>>;
+
+type AnyOptions = { path?: Record<string, string>; query?: Record<string, unknown>; body?: unknown };
+
+/** Calls the API that the page came from, as the holder of a key, in one environment. */
+export function createCall(key: string, environment: Environment, onUnauthorized: () => void): Call {
+  const call = async (route: string, { path = {}, query = {}, body }: AnyOptions = {}): Promise<Result<unknown>> => {
+    const [method = '', template = ''] = route.split(' ');
+    const url = new URL(
+      `.${template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(path[name] ?? ''))}`,
+      location.href,
+    );
+    url.search = '';
+    url.hash = '';
+    for (const [name, value] of Object.entries<unknown>({ ...query, environment })) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
+    const headers: Record<string, string> = { Authorization: `Bearer ${key}` };
+    if (body !== undefined) headers['Content-Type'] = 'application/json';
+    try {
+      const response = await fetch(url, {
+        method,
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        credentials: 'omit',
+        cache: 'no-store',
+      });
+      const text = await response.text();
+      const value: unknown = text === '' ? null : parse(text);
+      if (response.ok) return { value };
+      if (response.status === 401) onUnauthorized();
+      return { problem: isProblem(value) ? value : { ...UNREADABLE, status: response.status } };
+    } catch {
+      return { problem: UNREACHABLE };
+    }
+  };
+  return call as Call;
+}
+
+const UNREACHABLE = {
+  code: 'unreachable',
+  status: 0,
+  detail: 'The service cannot be reached. Check your connection and try again.',
+};
+const UNREADABLE = { code: 'unreadable', detail: 'The service gave an answer that makes no sense. Try again.' };
+
+const isProblem = (value: unknown): value is Problem =>
+  typeof value === 'object' && value !== null && 'code' in value && 'detail' in value;
+
+type Reviver = (this: unknown, key: string, value: unknown, context?: { source?: string }) => unknown;
+const json = JSON as unknown as { parse(text: string, reviver: Reviver): unknown; rawJSON?(text: string): unknown };
+
+/** Keeps the digits of numbers that a double would change, where the browser can (JSON.rawJSON). */
+function parse(text: string): unknown {
+  return json.parse(text, (_name, value, context) => {
+    const source = context?.source;
+    const isChanged = typeof value === 'number' && source !== undefined && String(value) !== source;
+    return isChanged && json.rawJSON ? json.rawJSON(source) : value;
+  });
+}
+
+/** Every entry of a list, page by page; at most `max`. */
+export async function all<R extends 'GET /v1/keys' | 'GET /v1/webhooks'>(
+  call: Call,
+  route: R,
+  max = 1000,
+): Promise<Result<EntryOf<R>[]>> {
+  const entries: EntryOf<R>[] = [];
+  let cursor: string | undefined;
+  do {
+    const { value, problem } = await call(route as 'GET /v1/keys', { query: { limit: '100', cursor } });
+    if (problem) return { problem };
+    entries.push(...(value.data as EntryOf<R>[]));
+    cursor = value.next_cursor ?? undefined;
+  } while (cursor !== undefined && entries.length < max);
+  return { value: entries };
+}

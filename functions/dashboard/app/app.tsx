@@ -1,0 +1,150 @@
+import type { ComponentChildren } from 'preact';
+import { useCallback, useMemo, useState } from 'preact/hooks';
+import { ENVIRONMENTS, type Environment } from '../../../lib/space.ts';
+import { createCall } from './api.ts';
+import { DeliveryPage } from './pages/delivery.tsx';
+import { DocumentPage } from './pages/document.tsx';
+import { Documents } from './pages/documents.tsx';
+import { KeyPage } from './pages/key.tsx';
+import { Keys, NewKey } from './pages/keys.tsx';
+import { Overview } from './pages/overview.tsx';
+import { SignIn } from './pages/sign-in.tsx';
+import { WebhookPage } from './pages/webhook.tsx';
+import { NewWebhook } from './pages/webhook-form.tsx';
+import { Webhooks } from './pages/webhooks.tsx';
+import { PageTitle } from './parts/basics.tsx';
+import { linkTo, type Place, usePlace } from './router.ts';
+import { forgetKey, keyIdOf, rememberedKey, rememberKey, SessionContext } from './session.ts';
+
+export function App() {
+  const [key, setKey] = useState(rememberedKey);
+  const [notice, setNotice] = useState<string>();
+  const [announcement, announce] = useState('');
+  const place = usePlace();
+  const { environment } = place;
+  const signOut = useCallback((why: string) => {
+    forgetKey();
+    setKey(null);
+    setNotice(why);
+  }, []);
+  const session = useMemo(() => {
+    if (key === null) return null;
+    const refused = () => signOut('You were signed out: this key was revoked or has expired.');
+    return { call: createCall(key, environment, refused), environment, keyId: keyIdOf(key), announce };
+  }, [key, environment, signOut]);
+
+  if (!session) {
+    const signIn = (entered: string) => {
+      rememberKey(entered);
+      setNotice(undefined);
+      setKey(entered);
+    };
+    return <SignIn notice={notice} onSignIn={signIn} />;
+  }
+  return (
+    <SessionContext.Provider value={session}>
+      <Shell place={place} onSignOut={() => signOut('You are signed out.')}>
+        {pageAt(place)}
+      </Shell>
+      <output class="announcement">{announcement}</output>
+    </SessionContext.Provider>
+  );
+}
+
+const SECTIONS = [
+  ['', 'Overview'],
+  ['webhooks', 'Webhooks'],
+  ['keys', 'Keys'],
+  ['documents', 'Documents'],
+] as const;
+
+function Shell({ place, onSignOut, children }: { place: Place; onSignOut: () => void; children: ComponentChildren }) {
+  const { environment, segments } = place;
+  const section = segments[0] ?? '';
+  return (
+    <div class={`shell ${environment}`}>
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to content
+      </button>
+      <header class="masthead">
+        <div class="top">
+          <a class="brand" href={linkTo(environment)}>
+            Document sync
+          </a>
+          <EnvironmentSwitch current={environment} section={section} />
+          <button type="button" class="button quiet" onClick={onSignOut}>
+            Sign out
+          </button>
+        </div>
+        {environment === 'sandbox' && (
+          <p class="sandbox-banner">
+            <strong>Sandbox</strong> You are looking at test data, apart from everything live.
+          </p>
+        )}
+      </header>
+      <nav class="sections" aria-label="Sections">
+        {SECTIONS.map(([name, title]) => (
+          <a
+            key={name}
+            href={linkTo(environment, name ? [name] : [])}
+            aria-current={section === name ? 'page' : undefined}
+          >
+            {title}
+          </a>
+        ))}
+        <a href="docs" target="_blank" rel="noreferrer">
+          API reference
+        </a>
+      </nav>
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  );
+}
+
+const NAMES: Record<Environment, string> = { live: 'Live', sandbox: 'Sandbox' };
+
+function EnvironmentSwitch({ current, section }: { current: Environment; section: string }) {
+  return (
+    <nav class="environments" aria-label="Environment">
+      {ENVIRONMENTS.map((each) => (
+        <a
+          key={each}
+          href={linkTo(each, section ? [section] : [])}
+          aria-current={each === current ? 'true' : undefined}
+        >
+          {NAMES[each]}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** Each place is a page of its own: what was typed into one is not found in another. */
+function pageAt({ environment, segments, query }: Place) {
+  const [section, id = '', part, event = ''] = segments;
+  const key = [environment, ...segments].join('/');
+  if (section === undefined) return <Overview key={key} />;
+  if (section === 'keys') {
+    if (id === '') return <Keys key={key} />;
+    return id === 'new' ? <NewKey key={key} /> : <KeyPage key={key} id={id} />;
+  }
+  if (section === 'webhooks') {
+    if (id === '') return <Webhooks key={key} />;
+    if (id === 'new') return <NewWebhook key={key} />;
+    if (part === 'deliveries' && event) return <DeliveryPage key={key} webhookId={id} eventId={event} />;
+    return <WebhookPage key={key} id={id} query={query} />;
+  }
+  if (section === 'documents') {
+    return id === '' ? <Documents key={key} query={query} /> : <DocumentPage key={key} documentKey={id} />;
+  }
+  return (
+    <>
+      <PageTitle>Not found</PageTitle>
+      <p>
+        There is no such page. <a href={linkTo(environment)}>Go to the overview</a>.
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,114 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Key } from '../api.ts';
+import { useSending } from '../hooks.ts';
+import { Button, Callout, Fault, Form, Panel } from '../parts/basics.tsx';
+import { faultOf, otherFault } from '../parts/field.tsx';
+import { useSession } from '../session.ts';
+
+interface Row {
+  id: number;
+  text: string;
+}
+
+/** The addresses that may use a key. The API names the entry that is wrong; it is marked. */
+export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => void }) {
+  const { call, keyId, announce } = useSession();
+  const nextId = useRef(0);
+  const row = (text: string): Row => ({ id: nextId.current++, text });
+  const [rows, setRows] = useState<Row[]>(() => key.cidrs.map(row));
+  const list = useRef<HTMLUListElement>(null);
+  const isAdded = useRef(false);
+  useLayoutEffect(() => {
+    if (isAdded.current) list.current?.querySelector<HTMLInputElement>('li:last-child input')?.focus();
+    isAdded.current = false;
+  });
+  const cidrs = rows.map(({ text }) => text.trim()).filter(Boolean);
+  const sending = useSending(() =>
+    call('POST /v1/keys/{key}/allowlist', {
+      path: { key: key.id },
+      body: { cidrs: rows.map(({ text }) => text.trim()) },
+    }),
+  );
+  const isChanged = rows.map(({ text }) => text).join() !== key.cidrs.join();
+  const change = (next: Row[]) => {
+    setRows(next);
+    sending.clear();
+  };
+  const save = async () => {
+    const saved = await sending.send();
+    if (!saved) return;
+    setRows(saved.cidrs.map(row));
+    announce(saved.cidrs.length === 0 ? 'The restriction is lifted.' : 'The allowlist is saved.');
+    onSaved();
+  };
+  const add = () => {
+    isAdded.current = true;
+    change([...rows, row('')]);
+  };
+  // Several lines are several entries.
+  const paste = (at: number, event: ClipboardEvent) => {
+    const lines = (event.clipboardData?.getData('text') ?? '').split(/[\s,;]+/).filter(Boolean);
+    if (lines.length < 2) return;
+    event.preventDefault();
+    change([...rows.slice(0, at), ...lines.map(row), ...rows.slice(at + 1).filter(({ text }) => text !== '')]);
+  };
+  return (
+    <Panel title="Allowlist">
+      <p class="muted">
+        {rows.length === 0
+          ? 'The key works from any address. List addresses or ranges to restrict it to them.'
+          : 'The key works from these addresses only. Remove all of them to lift the restriction.'}
+      </p>
+      <Form onSubmit={save}>
+        <ul class="entries" ref={list}>
+          {rows.map(({ id, text }, i) => {
+            const fault = faultOf(sending.problem, `cidrs[${i}]`);
+            return (
+              <li key={id}>
+                <input
+                  value={text}
+                  aria-label={`Address ${i + 1}`}
+                  aria-invalid={fault ? true : undefined}
+                  aria-describedby={fault ? `entry-${id}` : undefined}
+                  placeholder="203.0.113.0/24"
+                  autocomplete="off"
+                  spellcheck={false}
+                  onInput={(event) =>
+                    change(rows.map((each) => (each.id === id ? { id, text: event.currentTarget.value } : each)))
+                  }
+                  onPaste={(event) => paste(i, event)}
+                />
+                <Button
+                  kind="quiet"
+                  label={`Remove address ${i + 1}`}
+                  onClick={() => change(rows.filter((each) => each.id !== id))}
+                >
+                  Remove
+                </Button>
+                {fault && (
+                  <p class="field-fault" id={`entry-${id}`} role="alert">
+                    {fault}
+                  </p>
+                )}
+              </li>
+            );
+          })}
+        </ul>
+        {key.id === keyId && isChanged && cidrs.length > 0 && (
+          <Callout kind="warning">
+            You are signed in with this key: if your own address is not listed, you lock yourself out.
+          </Callout>
+        )}
+        <Fault problem={otherFault(sending.problem, ['cidrs'])} />
+        <div class="actions">
+          <Button onClick={add}>Add address</Button>
+          {isChanged && (
+            <Button type="submit" kind="primary" busy={sending.busy}>
+              Save allowlist
+            </Button>
+          )}
+        </div>
+      </Form>
+    </Panel>
+  );
+}

@@ -1,0 +1,131 @@
+import { DELIVERY_STATUSES } from '../../../../lib/schedule.ts';
+import type { Delivery, Webhook } from '../api.ts';
+import { useLoaded, useRepeated } from '../hooks.ts';
+import { Await, Button, ButtonLink, Empty, Panel } from '../parts/basics.tsx';
+import { DeliveryBadge, type DeliveryStatus, outcomeText } from '../parts/deliveries.tsx';
+import { Select } from '../parts/field.tsx';
+import { Countdown, Time } from '../parts/time.tsx';
+import { goTo, linkTo } from '../router.ts';
+import { useSession } from '../session.ts';
+
+const PAGE = 25;
+const REFRESH_MS = 5000;
+const SPANS = [
+  ['', 'Any time'],
+  ['1', 'The last hour'],
+  ['24', 'The last 24 hours'],
+  ['168', 'The last 7 days'],
+] as const;
+
+interface LogProps {
+  webhook: Webhook;
+  query: URLSearchParams;
+  /** Changes when the log may have. */
+  turn: number;
+  onChange: () => void;
+}
+
+/** The deliveries of a webhook, newest first. Filters and page are part of the address. */
+export function DeliveryLog({ webhook, query, turn, onChange }: LogProps) {
+  const { call, environment } = useSession();
+  const { id } = webhook;
+  const status = query.get('status') ?? '';
+  const hours = query.get('hours') ?? '';
+  const cursor = query.get('cursor') ?? '';
+  const at = (change: Record<string, string>) => linkTo(environment, ['webhooks', id], { status, hours, ...change });
+  const loaded = useLoaded(`${id} ${status} ${hours} ${cursor} ${turn}`, () =>
+    call('GET /v1/webhooks/{id}/deliveries', {
+      path: { id },
+      query: {
+        limit: String(PAGE),
+        status: status ? (status as DeliveryStatus) : undefined,
+        // To the minute, so that the pages of one list have the same filter.
+        since: hours
+          ? new Date(Math.floor(Date.now() / 60_000 - Number(hours) * 60) * 60_000).toISOString()
+          : undefined,
+        cursor: cursor || undefined,
+      },
+    }),
+  );
+  useRepeated(cursor === '' ? REFRESH_MS : null, loaded.reload);
+  return (
+    <Panel title="Deliveries" actions={<Button onClick={onChange}>Refresh</Button>}>
+      <div class="filters">
+        <Select
+          label="Status"
+          value={status}
+          options={[['', 'All'], ...DELIVERY_STATUSES.map((each) => [each, each] as const)]}
+          onChange={(chosen) => goTo(at({ status: chosen }))}
+        />
+        <Select label="Time" value={hours} options={SPANS} onChange={(chosen) => goTo(at({ hours: chosen }))} />
+      </div>
+      <Await of={loaded}>
+        {({ data, next_cursor }) => (
+          <>
+            {data.length === 0 ? (
+              <Empty>
+                {status || hours || cursor
+                  ? 'No delivery matches. Choose other filters.'
+                  : 'No event was delivered yet. Send a test event, or change a document.'}
+              </Empty>
+            ) : (
+              <LogTable deliveries={data} />
+            )}
+            <div class="actions">
+              {cursor && <ButtonLink href={at({})}>Newest</ButtonLink>}
+              {next_cursor && <ButtonLink href={at({ cursor: next_cursor })}>Older</ButtonLink>}
+            </div>
+          </>
+        )}
+      </Await>
+    </Panel>
+  );
+}
+
+function LogTable({ deliveries }: { deliveries: Delivery[] }) {
+  const { environment } = useSession();
+  return (
+    <table class="list">
+      <caption class="visually-hidden">Deliveries</caption>
+      <thead>
+        <tr>
+          <th scope="col">Event</th>
+          <th scope="col">Status</th>
+          <th scope="col">Attempts</th>
+          <th scope="col">Last answer</th>
+          <th scope="col">Begun</th>
+        </tr>
+      </thead>
+      <tbody>
+        {deliveries.map((delivery) => {
+          const last = delivery.attempts.at(-1);
+          return (
+            <tr key={delivery.event_id}>
+              <th scope="row">
+                <a href={linkTo(environment, ['webhooks', delivery.webhook_id, 'deliveries', delivery.event_id])}>
+                  {delivery.event_type}
+                </a>
+                <small>
+                  <code>{delivery.event_id}</code>
+                </small>
+              </th>
+              <td data-label="Status">
+                <DeliveryBadge status={delivery.status} />
+                {delivery.status === 'retrying' && delivery.next_attempt_at && (
+                  <small>
+                    next in <Countdown to={delivery.next_attempt_at} over="a moment" />
+                  </small>
+                )}
+              </td>
+              <td data-label="Attempts">{delivery.attempts.length}</td>
+              <td data-label="Last answer">{last ? outcomeText(last) : <span class="muted">none</span>}</td>
+              <td data-label="Begun">
+                <Time at={delivery.created_at} />
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,133 @@
+import type { Delivery, Result } from '../api.ts';
+import { useLoaded, useRepeated, useSending } from '../hooks.ts';
+import { Await, Button, Facts, Fault, PageTitle, Panel } from '../parts/basics.tsx';
+import { DeliveryBadge, MEANINGS, outcomeText } from '../parts/deliveries.tsx';
+import { Json, visible } from '../parts/json.tsx';
+import { Time } from '../parts/time.tsx';
+import { linkTo } from '../router.ts';
+import { useSession } from '../session.ts';
+import { Timeline } from './timeline.tsx';
+
+const REFRESH_MS = 2000;
+
+export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventId: string }) {
+  const { call, environment } = useSession();
+  const event = useLoaded(eventId, () => call('GET /v1/events/{id}', { path: { id: eventId } }));
+  // There is no delivery before its first attempt: `null` until then.
+  const delivery = useLoaded(`${webhookId} ${eventId}`, async (): Promise<Result<Delivery | null>> => {
+    const path = { id: webhookId, event_id: eventId };
+    const result = await call('GET /v1/webhooks/{id}/deliveries/{event_id}', { path });
+    return result.problem?.code === 'not_found' ? { value: null } : result;
+  });
+  const isMoving = delivery.value === null || delivery.value?.status === 'retrying';
+  useRepeated(isMoving && !delivery.problem ? REFRESH_MS : null, delivery.reload);
+  return (
+    <>
+      <p class="up">
+        <a href={linkTo(environment, ['webhooks', webhookId])}>Webhook</a>
+      </p>
+      <Await of={event}>
+        {({ type, data, timestamp }) => (
+          <>
+            <PageTitle>{type}</PageTitle>
+            <Await of={delivery}>
+              {(found) =>
+                found ? (
+                  <DeliveryPart of={found} happenedAt={timestamp} onChange={delivery.reload} />
+                ) : (
+                  <output class="loading">
+                    <progress aria-label="Waiting" /> On its way: no attempt is recorded yet.
+                  </output>
+                )
+              }
+            </Await>
+            <Panel title="Payload">
+              <Json value={{ id: eventId, type, timestamp, data }} label="Payload" />
+            </Panel>
+          </>
+        )}
+      </Await>
+    </>
+  );
+}
+
+function DeliveryPart({
+  of: delivery,
+  happenedAt,
+  onChange,
+}: {
+  of: Delivery;
+  happenedAt: string;
+  onChange: () => void;
+}) {
+  return (
+    <>
+      <Panel>
+        <Facts>
+          {[
+            [
+              'Status',
+              <>
+                <DeliveryBadge status={delivery.status} /> {MEANINGS[delivery.status]}
+              </>,
+            ],
+            ['Event', <code key="event">{delivery.event_id}</code>],
+            ['Happened', <Time key="happened" at={happenedAt} />],
+          ]}
+        </Facts>
+        <Redeliver of={delivery} onChange={onChange} />
+      </Panel>
+      <Panel title="Schedule">
+        <Timeline of={delivery} />
+      </Panel>
+      <Panel title="Attempts">
+        <Attempts of={delivery} />
+      </Panel>
+    </>
+  );
+}
+
+function Redeliver({ of: { webhook_id, event_id }, onChange }: { of: Delivery; onChange: () => void }) {
+  const { call, announce } = useSession();
+  const sending = useSending(() =>
+    call('POST /v1/webhooks/{id}/deliveries/{event_id}/redeliver', { path: { id: webhook_id, event_id } }),
+  );
+  const redeliver = async () => {
+    if (!(await sending.send())) return;
+    announce('The event is sent again.');
+    onChange();
+  };
+  return (
+    <>
+      <Fault problem={sending.problem} />
+      <div class="actions">
+        <Button onClick={redeliver} busy={sending.busy}>
+          Redeliver
+        </Button>
+      </div>
+    </>
+  );
+}
+
+function Attempts({ of: { attempts } }: { of: Delivery }) {
+  if (attempts.length === 0) return <p class="muted">None was made.</p>;
+  return (
+    <ol class="attempts">
+      {attempts.map((attempt, i) => (
+        <li key={i}>
+          <header>
+            <strong>Attempt {attempt.number}</strong> <Time at={attempt.at} />
+            <span class={attempt.error === null ? 'outcome good' : 'outcome bad'}>{outcomeText(attempt)}</span>
+            <span class="muted">{attempt.duration_ms.toLocaleString()} ms</span>
+          </header>
+          {attempt.response_excerpt !== null && (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+            <section class="scroll" tabIndex={0} aria-label={`Answer to attempt ${attempt.number}`}>
+              <pre dir="ltr">{visible(attempt.response_excerpt)}</pre>
+            </section>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,40 @@
+import { useLoaded } from '../hooks.ts';
+import { Await, Facts, PageTitle, Panel } from '../parts/basics.tsx';
+import { Json } from '../parts/json.tsx';
+import { Time } from '../parts/time.tsx';
+import { linkTo } from '../router.ts';
+import { useSession } from '../session.ts';
+
+export function DocumentPage({ documentKey }: { documentKey: string }) {
+  const { call, environment } = useSession();
+  const loaded = useLoaded(documentKey, () => call('GET /v1/documents/{key}', { path: { key: documentKey } }));
+  const above = documentKey.split(':').slice(0, -1).join(':');
+  return (
+    <>
+      <p class="up">
+        <a href={linkTo(environment, ['documents'], { prefix: above })}>{above || 'Documents'}</a>
+      </p>
+      <PageTitle>{documentKey}</PageTitle>
+      <Await of={loaded}>
+        {(document) =>
+          document && (
+            <>
+              <Panel>
+                <Facts>
+                  {[
+                    ['Revision', String(document.revision)],
+                    ['Created', <Time key="created" at={document.created_at} />],
+                    ['Changed', <Time key="updated" at={document.updated_at} />],
+                  ]}
+                </Facts>
+              </Panel>
+              <Panel title="Fields">
+                <Json value={document.fields} label="Fields" />
+              </Panel>
+            </>
+          )
+        }
+      </Await>
+    </>
+  );
+}

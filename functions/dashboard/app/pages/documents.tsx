@@ -1,0 +1,114 @@
+import { useState } from 'preact/hooks';
+import type { Document } from '../api.ts';
+import { useLoaded } from '../hooks.ts';
+import { Await, Button, ButtonLink, Empty, Form, PageTitle } from '../parts/basics.tsx';
+import { faultOf, Input } from '../parts/field.tsx';
+import { Time } from '../parts/time.tsx';
+import { goTo, linkTo } from '../router.ts';
+import { useSession } from '../session.ts';
+
+const PAGE = 25;
+
+/** Documents below a prefix. Prefix and page are part of the address. */
+export function Documents({ query }: { query: URLSearchParams }) {
+  const { call, environment } = useSession();
+  const prefix = query.get('prefix') ?? '';
+  const cursor = query.get('cursor') ?? '';
+  const [typed, setTyped] = useState(prefix);
+  const loaded = useLoaded(`${environment} ${prefix} ${cursor}`, () =>
+    call('GET /v1/documents', {
+      query: { limit: String(PAGE), prefix: prefix || undefined, cursor: cursor || undefined },
+    }),
+  );
+  const at = (change: Record<string, string>) => linkTo(environment, ['documents'], change);
+  return (
+    <>
+      <PageTitle>Documents</PageTitle>
+      <Form class="filters" role="search" onSubmit={() => goTo(at({ prefix: typed.trim().replace(/:$/, '') }))}>
+        <Input
+          label="Prefix"
+          hint="Whole segments of a key, such as org:acme."
+          value={typed}
+          onInput={setTyped}
+          fault={faultOf(loaded.problem, 'prefix')}
+        />
+        <Button type="submit">Browse</Button>
+      </Form>
+      {prefix && <Trail prefix={prefix} onChoose={setTyped} />}
+      <Await of={loaded}>
+        {({ data, next_cursor }) => (
+          <>
+            {data.length === 0 ? (
+              <Empty>
+                {prefix
+                  ? 'No document has a key that begins so. Browse a shorter prefix.'
+                  : 'There is no document yet. Write one: PUT /v1/documents/{key}.'}
+              </Empty>
+            ) : (
+              <DocumentTable documents={data} />
+            )}
+            <div class="actions">
+              {cursor && <ButtonLink href={at({ prefix })}>First page</ButtonLink>}
+              {next_cursor && <ButtonLink href={at({ prefix, cursor: next_cursor })}>Next page</ButtonLink>}
+            </div>
+          </>
+        )}
+      </Await>
+    </>
+  );
+}
+
+/** The way up, segment by segment. */
+function Trail({ prefix, onChoose }: { prefix: string; onChoose: (prefix: string) => void }) {
+  const { environment } = useSession();
+  const segments = prefix.split(':');
+  return (
+    <nav class="trail" aria-label="Prefix">
+      <a href={linkTo(environment, ['documents'])} onClick={() => onChoose('')}>
+        all
+      </a>
+      {segments.map((segment, i) => {
+        const upTo = segments.slice(0, i + 1).join(':');
+        return (
+          <span key={upTo}>
+            {' : '}
+            <a href={linkTo(environment, ['documents'], { prefix: upTo })} onClick={() => onChoose(upTo)}>
+              {segment}
+            </a>
+          </span>
+        );
+      })}
+    </nav>
+  );
+}
+
+function DocumentTable({ documents }: { documents: Document[] }) {
+  const { environment } = useSession();
+  return (
+    <table class="list">
+      <caption class="visually-hidden">Documents</caption>
+      <thead>
+        <tr>
+          <th scope="col">Key</th>
+          <th scope="col">Revision</th>
+          <th scope="col">Fields</th>
+          <th scope="col">Changed</th>
+        </tr>
+      </thead>
+      <tbody>
+        {documents.map(({ document_key, revision, fields, updated_at }) => (
+          <tr key={document_key}>
+            <th scope="row">
+              <a href={linkTo(environment, ['documents', document_key])}>{document_key}</a>
+            </th>
+            <td data-label="Revision">{revision}</td>
+            <td data-label="Fields">{Object.keys(fields).length}</td>
+            <td data-label="Changed">
+              <Time at={updated_at} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

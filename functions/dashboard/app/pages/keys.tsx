@@ -1,0 +1,179 @@
+import { useState } from 'preact/hooks';
+import type { KeyType } from '../../../../lib/api-key.ts';
+import type { Environment } from '../../../../lib/space.ts';
+import { type AnswerTo, all, type Key } from '../api.ts';
+import { useLoaded, useSending } from '../hooks.ts';
+import { Await, Badge, Button, ButtonLink, Empty, Fault, Form, PageTitle, Panel, type Tone } from '../parts/basics.tsx';
+import { ShownOnce } from '../parts/dialog.tsx';
+import { Choices, faultOf, Input, otherFault } from '../parts/field.tsx';
+import { Countdown, fromLocal, TimeOr } from '../parts/time.tsx';
+import { goTo, linkTo } from '../router.ts';
+import { useSession } from '../session.ts';
+
+const TYPES: Record<KeyType, [environments: readonly Environment[], meaning: string]> = {
+  live: [['live'], 'Full access to live documents, events and webhooks. For your servers.'],
+  read: [['live'], 'Reads live documents and nothing else. For public clients.'],
+  test: [['sandbox'], 'Full access to the sandbox. For development.'],
+  admin: [['live', 'sandbox'], 'Everything in the project, keys included. For this dashboard and for operators.'],
+};
+const typesOf = (environment: Environment): KeyType[] =>
+  (Object.keys(TYPES) as KeyType[]).filter((type) => TYPES[type][0].includes(environment));
+
+const TONES: Record<Key['status'], Tone> = { active: 'good', expiring: 'waiting', expired: 'off', revoked: 'off' };
+export const KeyStatus = ({ status }: Pick<Key, 'status'>) => <Badge tone={TONES[status]}>{status}</Badge>;
+export const nameOf = ({ name, type }: Pick<Key, 'name' | 'type'>): string => name ?? `Unnamed ${type} key`;
+export const isUsable = ({ status }: Pick<Key, 'status'>): boolean => status === 'active' || status === 'expiring';
+
+export function Keys() {
+  const { call, environment } = useSession();
+  const loaded = useLoaded('keys', () => all(call, 'GET /v1/keys'));
+  const generate = (
+    <ButtonLink href={linkTo(environment, ['keys', 'new'])} kind="primary">
+      Generate key
+    </ButtonLink>
+  );
+  return (
+    <>
+      <PageTitle actions={generate}>Keys</PageTitle>
+      <Await of={loaded}>
+        {(every) => {
+          const keys = every.filter(({ type }) => TYPES[type][0].includes(environment));
+          const usable = keys.filter(isUsable);
+          const ended = keys.filter((key) => !isUsable(key));
+          return (
+            <>
+              {usable.length === 0 ? (
+                <Empty action={generate}>
+                  No key works here yet. Generate one for each program that calls the API.
+                </Empty>
+              ) : (
+                <KeyTable keys={usable} caption="Keys that work" />
+              )}
+              {ended.length > 0 && (
+                <details>
+                  <summary>Revoked and expired ({ended.length})</summary>
+                  <KeyTable keys={ended} caption="Keys that work no more" />
+                </details>
+              )}
+            </>
+          );
+        }}
+      </Await>
+    </>
+  );
+}
+
+function KeyTable({ keys, caption }: { keys: Key[]; caption: string }) {
+  const { environment, keyId } = useSession();
+  return (
+    <table class="list">
+      <caption class="visually-hidden">{caption}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Key</th>
+          <th scope="col">Status</th>
+          <th scope="col">Allowlist</th>
+          <th scope="col">Last used</th>
+          <th scope="col">Expires</th>
+        </tr>
+      </thead>
+      <tbody>
+        {keys.map((key) => (
+          <tr key={key.id}>
+            <th scope="row">
+              <a href={linkTo(environment, ['keys', key.id])}>{nameOf(key)}</a>
+              {key.id === keyId && <small> (signed in)</small>}
+            </th>
+            <td data-label="Key">
+              <code>
+                svc_{key.type}_…{key.hint}
+              </code>
+            </td>
+            <td data-label="Status">
+              <KeyStatus status={key.status} />
+            </td>
+            <td data-label="Allowlist">
+              {key.cidrs.length === 0 ? <span class="muted">any address</span> : `${key.cidrs.length} listed`}
+            </td>
+            <td data-label="Last used">
+              <TimeOr at={key.last_used_at} none="never" />
+            </td>
+            <td data-label="Expires">
+              {key.status === 'expiring' && key.expires_at ? (
+                <>
+                  in <Countdown to={key.expires_at} over="a moment" />
+                </>
+              ) : (
+                <TimeOr at={key.revoked_at ?? key.expires_at} none="never" />
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+export function NewKey() {
+  const { call, environment } = useSession();
+  const types = typesOf(environment);
+  const [type, setType] = useState<KeyType>(types[0] ?? 'live');
+  const [name, setName] = useState('');
+  const [expires, setExpires] = useState('');
+  const [created, setCreated] = useState<AnswerTo<'POST /v1/keys'>>();
+  const sending = useSending(() =>
+    call('POST /v1/keys', { body: { type, name: name || undefined, expires_at: fromLocal(expires) } }),
+  );
+  const { problem } = sending;
+  const submit = async () => setCreated(await sending.send());
+  return (
+    <>
+      <PageTitle>Generate key</PageTitle>
+      <Panel>
+        <Form onSubmit={submit}>
+          <Choices
+            legend="Type"
+            type="radio"
+            options={types.map((each) => [each, <code>svc_{each}_</code>, TYPES[each][1]] as const)}
+            chosen={[type]}
+            onChange={([chosen]) => chosen && setType(chosen)}
+            fault={faultOf(problem, 'type')}
+          />
+          <Input
+            label="Name"
+            hint="Optional: which program it is for."
+            value={name}
+            onInput={setName}
+            fault={faultOf(problem, 'name')}
+          />
+          <Input
+            label="Expiry"
+            hint="Optional, in your local time. Without it the key works until it is revoked."
+            type="datetime-local"
+            value={expires}
+            onInput={setExpires}
+            fault={faultOf(problem, 'expires_at')}
+          />
+          <Fault problem={otherFault(problem, ['type', 'name', 'expires_at'])} />
+          <div class="actions">
+            <Button type="submit" kind="primary" busy={sending.busy}>
+              Generate
+            </Button>
+            <ButtonLink href={linkTo(environment, ['keys'])}>Cancel</ButtonLink>
+          </div>
+        </Form>
+      </Panel>
+      {created?.key && (
+        <ShownOnce
+          title="Your new key"
+          text={created.key}
+          label="key"
+          onClose={() => goTo(linkTo(environment, ['keys', created.id]))}
+        >
+          <p class="muted">Keep it in an environment variable of the program, not in its code.</p>
+        </ShownOnce>
+      )}
+    </>
+  );
+}

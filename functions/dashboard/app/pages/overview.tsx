@@ -1,0 +1,96 @@
+import { useState } from 'preact/hooks';
+import { type Activity, readActivity } from '../activity.ts';
+import { all, type Key } from '../api.ts';
+import { useLoaded } from '../hooks.ts';
+import { Await, ButtonLink, Empty, PageTitle, Panel } from '../parts/basics.tsx';
+import { Choices } from '../parts/field.tsx';
+import { Countdown, Time } from '../parts/time.tsx';
+import { linkTo } from '../router.ts';
+import { useSession } from '../session.ts';
+import { Chart } from './chart.tsx';
+import { nameOf } from './keys.tsx';
+
+const SPANS = [
+  ['24', '24 hours'],
+  ['168', '7 days'],
+] as const;
+
+export function Overview() {
+  const { call, environment } = useSession();
+  const [hours, setHours] = useState<'24' | '168'>('24');
+  const [progress, setProgress] = useState<[done: number, of: number]>([0, 0]);
+  const loaded = useLoaded(`${environment} ${hours}`, () =>
+    readActivity(call, Number(hours), (...reached) => setProgress(reached)),
+  );
+  const keys = useLoaded('keys', () => all(call, 'GET /v1/keys'));
+  const [done, of] = progress;
+  return (
+    <>
+      <PageTitle>Overview</PageTitle>
+      <Panel title="Deliveries">
+        <Choices
+          legend="Period"
+          type="radio"
+          options={SPANS}
+          chosen={[hours]}
+          onChange={([chosen]) => chosen && setHours(chosen)}
+        />
+        {loaded.loading && of > 0 && (
+          <p class="loading">
+            <progress value={done} max={of} aria-label="Logs read" /> {done} of {of} logs read
+          </p>
+        )}
+        <Await of={loaded}>
+          {(activity) =>
+            activity.webhooks.length === 0 ? (
+              <Empty
+                action={
+                  <ButtonLink href={linkTo(environment, ['webhooks', 'new'])} kind="primary">
+                    Create Webhook
+                  </ButtonLink>
+                }
+              >
+                There is no webhook here yet. Create one to be notified of what happens to documents.
+              </Empty>
+            ) : (
+              <Chart of={activity} hours={Number(hours)} />
+            )
+          }
+        </Await>
+      </Panel>
+      <Panel title="Needs attention">
+        <Await of={loaded}>{(activity) => <Attention activity={activity} keys={keys.value ?? []} />}</Await>
+      </Panel>
+    </>
+  );
+}
+
+function Attention({ activity: { webhooks, retrying }, keys }: { activity: Activity; keys: Key[] }) {
+  const { environment } = useSession();
+  const disabled = webhooks.filter(({ disabled_reason }) => disabled_reason === 'deliveries_failed');
+  const struggling = webhooks.filter(({ id, status }) => status === 'enabled' && retrying.has(id));
+  const ending = keys.filter(({ status }) => status === 'expiring');
+  if (disabled.length + struggling.length + ending.length === 0) return <p class="muted">Nothing does.</p>;
+  return (
+    <ul class="attention">
+      {disabled.map(({ id, url, disabled_at }) => (
+        <li key={id} class="bad">
+          <a href={linkTo(environment, ['webhooks', id])}>{url}</a> was disabled{' '}
+          {disabled_at && <Time at={disabled_at} />}: repair the receiver, enable it, and recover what it missed.
+        </li>
+      ))}
+      {struggling.map(({ id, url }) => (
+        <li key={id} class="waiting">
+          <a href={linkTo(environment, ['webhooks', id], { status: 'retrying' })}>{url}</a> does not take{' '}
+          {retrying.get(id)?.toLocaleString()} of its deliveries; they are tried again.
+        </li>
+      ))}
+      {ending.map((key) => (
+        <li key={key.id} class="waiting">
+          <a href={linkTo(environment, ['keys', key.id])}>{nameOf(key)}</a> stops working in{' '}
+          {key.expires_at && <Countdown to={key.expires_at} over="a moment" />}.
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,53 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Button, Callout, Fault, Form } from '../parts/basics.tsx';
+import { Field } from '../parts/field.tsx';
+import { signInFault } from '../session.ts';
+
+export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSignIn: (key: string) => void }) {
+  const [key, setKey] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string>();
+  const input = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => {
+    document.title = 'Sign in · Dashboard';
+    input.current?.focus();
+  }, []);
+  const submit = async () => {
+    if (busy) return;
+    setBusy(true);
+    setFault(undefined);
+    const found = await signInFault(key.trim());
+    setBusy(false);
+    if (found === null) onSignIn(key.trim());
+    else setFault(found);
+  };
+  return (
+    <main class="sign-in">
+      <h1>Sign in</h1>
+      {notice && <Callout kind="info">{notice}</Callout>}
+      <Form onSubmit={submit}>
+        <Field label="Admin key" hint="It stays in this tab, until you sign out or close it.">
+          {(attributes) => (
+            <input
+              {...attributes}
+              ref={input}
+              type="password"
+              value={key}
+              placeholder="svc_admin_…"
+              autocomplete="off"
+              spellcheck={false}
+              onInput={(event) => setKey(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Fault problem={fault} />
+        <Button type="submit" kind="primary" busy={busy}>
+          {busy ? 'Signing in …' : 'Sign in'}
+        </Button>
+      </Form>
+      <p class="muted">
+        The admin key was shown when the project was created. <a href="docs">API reference</a>
+      </p>
+    </main>
+  );
+}

@@ -1,0 +1,167 @@
+import { useState } from 'preact/hooks';
+import { EVENT_TYPES, type EventType } from '../../../../lib/event-types.ts';
+import type { Webhook } from '../api.ts';
+import { useSending } from '../hooks.ts';
+import { Button } from '../parts/basics.tsx';
+import { Confirm, Dialog, ShownOnce } from '../parts/dialog.tsx';
+import { faultOf, Input, otherFault, Select } from '../parts/field.tsx';
+import { fromLocal, toLocal } from '../parts/time.tsx';
+import { goTo, linkTo } from '../router.ts';
+import { useSession } from '../session.ts';
+import { SecretFields } from './webhook-form.tsx';
+
+interface DialogProps {
+  of: Webhook;
+  onClose: () => void;
+}
+
+/** Sends a sample event and opens its delivery. */
+export function TestDialog({ of: { id, events }, onClose }: DialogProps) {
+  const { call, environment } = useSession();
+  const [type, setType] = useState<EventType>(events[0] ?? 'document.changed');
+  const sending = useSending(() => call('POST /v1/webhooks/{id}/test', { path: { id }, body: { type } }));
+  const send = async () => {
+    const sent = await sending.send();
+    if (sent) goTo(linkTo(environment, ['webhooks', id, 'deliveries', sent.event_id]));
+  };
+  return (
+    <Confirm
+      title="Send a test event"
+      action="Send"
+      busy={sending.busy}
+      problem={sending.problem}
+      onConfirm={send}
+      onClose={onClose}
+    >
+      <p>A sample goes to this webhook alone, marked X-Service-Test. It is sent once and never disables the webhook.</p>
+      <Select
+        label="Event type"
+        value={type}
+        options={EVENT_TYPES.map((each) => [each, each])}
+        onChange={(chosen) => setType(chosen as EventType)}
+      />
+    </Confirm>
+  );
+}
+
+export function RotateSecretDialog({ of: { id }, onClose }: DialogProps) {
+  const { call, announce } = useSession();
+  const [secret, setSecret] = useState<string>();
+  const [rotated, setRotated] = useState<string>();
+  const sending = useSending(() => call('POST /v1/webhooks/{id}/rotate-secret', { path: { id }, body: { secret } }));
+  const rotate = async () => {
+    const answer = await sending.send();
+    if (!answer) return;
+    announce('The secret is rotated.');
+    if (secret === undefined && answer.secret) setRotated(answer.secret);
+    else onClose();
+  };
+  if (rotated) return <ShownOnce title="New signing secret" text={rotated} label="secret" onClose={onClose} />;
+  return (
+    <Confirm
+      title="Rotate the signing secret?"
+      action="Rotate secret"
+      busy={sending.busy}
+      problem={otherFault(sending.problem, ['secret'])}
+      onConfirm={rotate}
+      onClose={onClose}
+    >
+      <p>
+        The old secret signs beside the new one for 24 hours, in X-Service-Signature-Previous. Give the receiver the new
+        one.
+      </p>
+      <SecretFields secret={secret} onChange={setSecret} fault={faultOf(sending.problem, 'secret')} />
+    </Confirm>
+  );
+}
+
+const HOUR_MS = 60 * 60 * 1000;
+
+export function RecoverDialog({ of: { id, disabled_at }, onClose }: DialogProps) {
+  const { call } = useSession();
+  const [since, setSince] = useState(toLocal(disabled_at ? Date.parse(disabled_at) : Date.now() - 24 * HOUR_MS));
+  const [until, setUntil] = useState('');
+  const [count, setCount] = useState<number>();
+  const sending = useSending(() =>
+    call('POST /v1/webhooks/{id}/recover', {
+      path: { id },
+      body: { since: fromLocal(since) ?? '', until: fromLocal(until) },
+    }),
+  );
+  const recover = async () => setCount((await sending.send())?.count);
+  if (count !== undefined) {
+    return (
+      <Dialog title="Recovering" onClose={onClose}>
+        <p>
+          <output>
+            {count === 0
+              ? 'Nothing of that time is left to send.'
+              : `${count.toLocaleString()} deliveries are sent again.`}
+          </output>
+        </p>
+        <div class="actions end">
+          <Button kind="primary" onClick={onClose}>
+            Done
+          </Button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Confirm
+      title="Recover deliveries"
+      action="Recover"
+      busy={sending.busy}
+      problem={otherFault(sending.problem, ['since', 'until'])}
+      onConfirm={recover}
+      onClose={onClose}
+    >
+      <p>Everything that failed, was canceled or was skipped in that time is sent again, on the whole schedule.</p>
+      <Input
+        label="Since"
+        hint="Your local time."
+        type="datetime-local"
+        value={since}
+        onInput={setSince}
+        fault={faultOf(sending.problem, 'since')}
+      />
+      <Input
+        label="Until"
+        hint="Optional."
+        type="datetime-local"
+        value={until}
+        onInput={setUntil}
+        fault={faultOf(sending.problem, 'until')}
+      />
+    </Confirm>
+  );
+}
+
+export function DeleteDialog({ of: { id, url }, onClose }: DialogProps) {
+  const { call, environment, announce } = useSession();
+  const sending = useSending(async () => {
+    const { problem } = await call('DELETE /v1/webhooks/{id}', { path: { id } });
+    return problem ? { problem } : { value: true };
+  });
+  const remove = async () => {
+    if (!(await sending.send())) return;
+    announce('The webhook is deleted.');
+    goTo(linkTo(environment, ['webhooks']));
+  };
+  return (
+    <Confirm
+      title="Delete this webhook?"
+      action="Delete webhook"
+      kind="danger"
+      busy={sending.busy}
+      problem={sending.problem}
+      onConfirm={remove}
+      onClose={onClose}
+    >
+      <p>
+        <strong class="break">{url}</strong> gets nothing more, and retries that are due are dropped. This cannot be
+        undone.
+      </p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,167 @@
+import { useState } from 'preact/hooks';
+import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../../lib/event-types.ts';
+import type { AnswerTo, Problem, Webhook } from '../api.ts';
+import { useSending } from '../hooks.ts';
+import { Button, ButtonLink, Callout, Fault, Form, PageTitle, Panel } from '../parts/basics.tsx';
+import { ShownOnce } from '../parts/dialog.tsx';
+import { Choices, faultOf, Input, otherFault } from '../parts/field.tsx';
+import { goTo, linkTo } from '../router.ts';
+import { useSession } from '../session.ts';
+
+interface Values {
+  url: string;
+  events: EventType[];
+  description: string;
+}
+
+const FIELDS = ['url', 'events', 'description', 'secret'];
+
+interface FieldsProps {
+  values: Values;
+  onChange: (values: Values) => void;
+  problem: Problem | undefined;
+}
+
+function WebhookFields({ values, onChange, problem }: FieldsProps) {
+  return (
+    <>
+      <Input
+        label="Endpoint URL"
+        hint="Where events are posted: an https address of a server of yours."
+        type="url"
+        value={values.url}
+        placeholder="https://example.com/webhooks"
+        onInput={(url) => onChange({ ...values, url })}
+        fault={faultOf(problem, 'url')}
+      />
+      <Choices
+        legend="Events"
+        type="checkbox"
+        options={EVENT_TYPES.map((type) => [type, <code>{type}</code>, EVENT_MEANINGS[type]] as const)}
+        chosen={values.events}
+        onChange={(events) => onChange({ ...values, events })}
+        fault={faultOf(problem, 'events')}
+      />
+      <Input
+        label="Description"
+        hint="Optional: what it is for."
+        value={values.description}
+        onInput={(description) => onChange({ ...values, description })}
+        fault={faultOf(problem, 'description')}
+      />
+    </>
+  );
+}
+
+interface SecretProps {
+  secret: string | undefined;
+  onChange: (secret: string | undefined) => void;
+  fault: string | undefined;
+}
+
+/** Characters under which a secret of one's own may be guessed. */
+const SHORT_SECRET = 24;
+
+/** Generated, or one's own. */
+export function SecretFields({ secret, onChange, fault }: SecretProps) {
+  return (
+    <>
+      <Choices
+        legend="Signing secret"
+        type="radio"
+        options={[
+          ['generated', 'Generate one', '32 random bytes, shown once.'],
+          ['own', 'Use my own', 'One that the receiver has already.'],
+        ]}
+        chosen={[secret === undefined ? 'generated' : 'own']}
+        onChange={([chosen]) => onChange(chosen === 'own' ? '' : undefined)}
+      />
+      {secret !== undefined && (
+        <>
+          <Input label="Secret" value={secret} onInput={onChange} fault={fault} />
+          {secret.length > 0 && secret.length < SHORT_SECRET && (
+            <Callout kind="warning">
+              A secret of fewer than {SHORT_SECRET} characters may be guessed. Anyone who has it can forge events.
+            </Callout>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+export function NewWebhook() {
+  const { call, environment } = useSession();
+  const [values, setValues] = useState<Values>({ url: '', events: [], description: '' });
+  const [secret, setSecret] = useState<string>();
+  const [created, setCreated] = useState<AnswerTo<'POST /v1/webhooks'>>();
+  const { url, events, description } = values;
+  const sending = useSending(() =>
+    call('POST /v1/webhooks', { body: { url: url.trim(), events, secret, description: description || null } }),
+  );
+  const open = (id: string) => goTo(linkTo(environment, ['webhooks', id]));
+  const submit = async () => {
+    const webhook = await sending.send();
+    if (webhook && secret !== undefined) open(webhook.id);
+    else setCreated(webhook);
+  };
+  return (
+    <>
+      <PageTitle>Create Webhook</PageTitle>
+      <Panel>
+        <Form onSubmit={submit}>
+          <WebhookFields values={values} onChange={setValues} problem={sending.problem} />
+          <SecretFields secret={secret} onChange={setSecret} fault={faultOf(sending.problem, 'secret')} />
+          <Fault problem={otherFault(sending.problem, FIELDS)} />
+          <div class="actions">
+            <Button type="submit" kind="primary" busy={sending.busy}>
+              Save
+            </Button>
+            <ButtonLink href={linkTo(environment, ['webhooks'])}>Cancel</ButtonLink>
+          </div>
+        </Form>
+      </Panel>
+      {created?.secret && (
+        <ShownOnce title="Signing secret" text={created.secret} label="secret" onClose={() => open(created.id)}>
+          <p class="muted">The receiver verifies X-Service-Signature with it.</p>
+        </ShownOnce>
+      )}
+    </>
+  );
+}
+
+/** Changes what a webhook was created with; the secret is rotated instead. */
+export function ChangeWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () => void }) {
+  const { call, announce } = useSession();
+  const [values, setValues] = useState<Values>({
+    url: webhook.url,
+    events: webhook.events,
+    description: webhook.description ?? '',
+  });
+  const { url, events, description } = values;
+  const sending = useSending(() =>
+    call('PATCH /v1/webhooks/{id}', {
+      path: { id: webhook.id },
+      body: { url: url.trim(), events, description: description || null },
+    }),
+  );
+  const submit = async () => {
+    if (!(await sending.send())) return;
+    announce('The webhook is changed.');
+    onDone();
+  };
+  return (
+    <Panel title="Change webhook">
+      <Form onSubmit={submit}>
+        <WebhookFields values={values} onChange={setValues} problem={sending.problem} />
+        <Fault problem={otherFault(sending.problem, FIELDS)} />
+        <div class="actions">
+          <Button type="submit" kind="primary" busy={sending.busy}>
+            Save
+          </Button>
+          <Button onClick={onDone}>Cancel</Button>
+        </div>
+      </Form>
+    </Panel>
+  );
+}

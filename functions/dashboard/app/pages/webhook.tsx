@@ -1,0 +1,117 @@
+import { useState } from 'preact/hooks';
+import type { Webhook } from '../api.ts';
+import { useLoaded, useSending } from '../hooks.ts';
+import { Await, Button, Callout, Facts, Fault, PageTitle, Panel } from '../parts/basics.tsx';
+import { Time } from '../parts/time.tsx';
+import { useSession } from '../session.ts';
+import { DeliveryLog } from './delivery-log.tsx';
+import { DeleteDialog, RecoverDialog, RotateSecretDialog, TestDialog } from './webhook-dialogs.tsx';
+import { ChangeWebhook } from './webhook-form.tsx';
+import { WebhookStatus } from './webhooks.tsx';
+
+export function WebhookPage({ id, query }: { id: string; query: URLSearchParams }) {
+  const { call } = useSession();
+  const [turn, setTurn] = useState(0);
+  const loaded = useLoaded(id, () => call('GET /v1/webhooks/{id}', { path: { id } }));
+  const reload = () => {
+    loaded.reload();
+    setTurn((last) => last + 1); // the log too
+  };
+  return (
+    <Await of={loaded}>
+      {(webhook) => (
+        <>
+          <PageTitle>{webhook.url}</PageTitle>
+          <WebhookPart of={webhook} onChange={reload} />
+          <DeliveryLog webhook={webhook} query={query} turn={turn} onChange={reload} />
+        </>
+      )}
+    </Await>
+  );
+}
+
+type Asked = 'test' | 'change' | 'rotate' | 'recover' | 'delete';
+
+function WebhookPart({ of: webhook, onChange }: { of: Webhook; onChange: () => void }) {
+  const { call, announce } = useSession();
+  const [asked, setAsked] = useState<Asked>();
+  const isEnabled = webhook.status === 'enabled';
+  const switching = useSending(() =>
+    call('PATCH /v1/webhooks/{id}', {
+      path: { id: webhook.id },
+      body: { status: isEnabled ? 'disabled' : 'enabled' },
+    }),
+  );
+  const toggle = async () => {
+    const changed = await switching.send();
+    if (!changed) return;
+    announce(changed.status === 'enabled' ? 'The webhook is enabled.' : 'The webhook is paused.');
+    onChange();
+  };
+  const close = () => setAsked(undefined);
+  const done = () => {
+    close();
+    onChange();
+  };
+  if (asked === 'change') return <ChangeWebhook of={webhook} onDone={done} />;
+  return (
+    <>
+      {!isEnabled && <Disabled of={webhook} />}
+      <Fault problem={switching.problem} />
+      <div class="actions toolbar">
+        <Button onClick={toggle} busy={switching.busy} kind={isEnabled ? 'plain' : 'primary'}>
+          {isEnabled ? 'Pause' : 'Enable'}
+        </Button>
+        <Button onClick={() => setAsked('test')}>Send test event</Button>
+        <Button onClick={() => setAsked('change')}>Change</Button>
+        <Button onClick={() => setAsked('rotate')}>Rotate secret</Button>
+        <Button onClick={() => setAsked('recover')} disabled={!isEnabled}>
+          Recover
+        </Button>
+        <Button kind="danger" onClick={() => setAsked('delete')}>
+          Delete
+        </Button>
+      </div>
+      <Panel>
+        <Facts>
+          {[
+            ['Status', <WebhookStatus key="status" of={webhook} />],
+            ['Description', webhook.description ?? '–'],
+            [
+              'Events',
+              <ul key="events" class="tags">
+                {webhook.events.map((type) => (
+                  <li key={type}>
+                    <code>{type}</code>
+                  </li>
+                ))}
+              </ul>,
+            ],
+            ['Secret', webhook.secret_hint ? <code key="secret">…{webhook.secret_hint}</code> : 'set'],
+            ['Id', <code key="id">{webhook.id}</code>],
+            ['Created', <Time key="created" at={webhook.created_at} />],
+            ['Changed', <Time key="updated" at={webhook.updated_at} />],
+          ]}
+        </Facts>
+      </Panel>
+      {asked === 'test' && <TestDialog of={webhook} onClose={close} />}
+      {asked === 'rotate' && <RotateSecretDialog of={webhook} onClose={done} />}
+      {asked === 'recover' && <RecoverDialog of={webhook} onClose={done} />}
+      {asked === 'delete' && <DeleteDialog of={webhook} onClose={close} />}
+    </>
+  );
+}
+
+function Disabled({ of: { disabled_reason, disabled_at } }: { of: Webhook }) {
+  const since = disabled_at && <Time at={disabled_at} />;
+  return (
+    <Callout kind="warning">
+      {disabled_reason === 'paused' ? (
+        <>Paused since {since}. Events are recorded as skipped meanwhile.</>
+      ) : (
+        <>Disabled since {since}: all six attempts of a delivery failed. Repair the receiver and enable the webhook.</>
+      )}{' '}
+      What it misses can be recovered for 30 days.
+    </Callout>
+  );
+}

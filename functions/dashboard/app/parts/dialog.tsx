@@ -1,0 +1,102 @@
+import type { ComponentChildren } from 'preact';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import type { Problem } from '../api.ts';
+import { Button, Copyable, Fault, Form } from './basics.tsx';
+
+/** A modal dialog: keeps the focus inside, closes with Escape, and gives the focus back. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    return () => element?.close(); // the browser gives the focus back
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <h2 id={id}>{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+interface ConfirmProps {
+  title: string;
+  action: string;
+  children: ComponentChildren;
+  kind?: 'danger' | 'primary';
+  busy: boolean;
+  problem?: Problem | string | undefined;
+  onConfirm: () => void;
+  onClose: () => void;
+}
+
+/** Asks before something is done. */
+export function Confirm({
+  title,
+  action,
+  children,
+  kind = 'primary',
+  busy,
+  problem,
+  onConfirm,
+  onClose,
+}: ConfirmProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form onSubmit={onConfirm}>
+        {children}
+        <Fault problem={problem} />
+        <div class="actions end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind={kind} busy={busy}>
+            {action}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** A secret, this one time. */
+export function ShownOnce({
+  title,
+  text,
+  label,
+  children,
+  onClose,
+}: {
+  title: string;
+  text: string;
+  label: string;
+  children?: ComponentChildren;
+  onClose: () => void;
+}) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>Copy it now: it is not shown again.</p>
+      <Copyable text={text} label={label} />
+      {children}
+      <div class="actions end">
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

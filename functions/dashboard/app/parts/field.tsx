@@ -1,0 +1,147 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import type { Problem } from '../api.ts';
+
+/** What the API found wrong with a member of a request. */
+export const faultOf = (problem: Problem | undefined, field: string): string | undefined =>
+  problem?.errors?.find((each) => each.field === field)?.detail;
+
+/** What it found wrong with none of the members that a form shows. */
+export function otherFault(problem: Problem | undefined, fields: readonly string[]): Problem | string | undefined {
+  if (!problem?.errors) return problem;
+  const others = problem.errors.filter(
+    ({ field }) => !fields.some((each) => field === each || field.startsWith(`${each}[`)),
+  );
+  return others.length > 0 ? others.map(({ field, detail }) => `${field} ${detail}.`).join(' ') : undefined;
+}
+
+interface FieldProps {
+  label: string;
+  hint?: ComponentChildren;
+  fault?: string | undefined;
+  children: (attributes: {
+    id: string;
+    'aria-describedby': string | undefined;
+    'aria-invalid': boolean | undefined;
+  }) => ComponentChildren;
+}
+
+/** A label, its control, a hint, and what is wrong with it. */
+export function Field({ label, hint, fault, children }: FieldProps) {
+  const id = useId();
+  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': fault ? true : undefined })}
+      {fault && (
+        <p class="field-fault" id={`${id}-fault`} role="alert">
+          {label} {fault}.
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface InputProps extends Omit<FieldProps, 'children'> {
+  value: string;
+  onInput: (value: string) => void;
+  type?: 'text' | 'url' | 'datetime-local';
+  placeholder?: string;
+  autoComplete?: string;
+}
+
+export function Input({ value, onInput, type = 'text', placeholder, autoComplete = 'off', ...field }: InputProps) {
+  return (
+    <Field {...field}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          {...({ type } as { type: 'text' })}
+          value={value}
+          placeholder={placeholder}
+          autocomplete={autoComplete}
+          spellcheck={false}
+          onInput={(event) => onInput(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+interface SelectProps extends Omit<FieldProps, 'children'> {
+  value: string;
+  options: readonly (readonly [value: string, text: string])[];
+  onChange: (value: string) => void;
+}
+
+export function Select({ value, options, onChange, ...field }: SelectProps) {
+  return (
+    <Field {...field}>
+      {(attributes) => (
+        <select {...attributes} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+          {options.map(([option, text]) => (
+            <option key={option} value={option} selected={option === value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+interface ChoicesProps<Option extends string> {
+  legend: string;
+  type: 'radio' | 'checkbox';
+  options: readonly (readonly [value: Option, text: ComponentChildren, meaning?: string])[];
+  chosen: readonly Option[];
+  onChange: (chosen: Option[]) => void;
+  fault?: string | undefined;
+}
+
+/** One or more of a few, each with its meaning. */
+export function Choices<Option extends string>({
+  legend,
+  type,
+  options,
+  chosen,
+  onChange,
+  fault,
+}: ChoicesProps<Option>) {
+  const id = useId();
+  const toggle = (option: Option, isOn: boolean) => {
+    if (type === 'radio') onChange([option]);
+    else onChange(options.map(([each]) => each).filter((each) => (each === option ? isOn : chosen.includes(each))));
+  };
+  return (
+    <fieldset class="field choices" aria-describedby={fault ? `${id}-fault` : undefined}>
+      <legend>{legend}</legend>
+      {options.map(([option, text, meaning]) => (
+        <label key={option} class="choice">
+          <input
+            type={type}
+            name={id}
+            value={option}
+            checked={chosen.includes(option)}
+            onChange={(event) => toggle(option, event.currentTarget.checked)}
+          />
+          <span>
+            {text}
+            {meaning && <small>{meaning}</small>}
+          </span>
+        </label>
+      ))}
+      {fault && (
+        <p class="field-fault" id={`${id}-fault`} role="alert">
+          {legend} {fault}.
+        </p>
+      )}
+    </fieldset>
+  );
+}

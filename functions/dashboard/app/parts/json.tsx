@@ -1,0 +1,48 @@
+import { useState } from 'preact/hooks';
+import { Button } from './basics.tsx';
+
+/** Characters that are shown before somebody asks for more. */
+const MAX_SHOWN = 20_000;
+
+/** A JSON value as text: colours for kinds, and nothing of it can run, reorder or break the page. */
+export function Json({ value, label }: { value: unknown; label: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const text = visible(JSON.stringify(value, null, 2) ?? 'null');
+  const shown = isWhole ? text : text.slice(0, MAX_SHOWN);
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <section class="scroll" tabIndex={0} aria-label={label}>
+        <pre class="json" dir="ltr">
+          <code>{coloured(shown)}</code>
+        </pre>
+      </section>
+      {shown.length < text.length && (
+        <Button onClick={() => setWhole(true)}>Show all {text.length.toLocaleString()} characters</Button>
+      )}
+    </>
+  );
+}
+
+const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g;
+
+function coloured(text: string) {
+  const parts = [];
+  let end = 0;
+  for (const match of text.matchAll(TOKEN)) {
+    const [whole, string, colon] = match;
+    parts.push(text.slice(end, match.index));
+    const kind = string === undefined ? 'literal' : colon === undefined ? 'string' : 'name';
+    parts.push(<span class={kind}>{string ?? whole}</span>, colon ?? '');
+    end = match.index + whole.length;
+  }
+  return [...parts, text.slice(end)];
+}
+
+/** Characters that cannot be seen or that turn the direction of what follows, written as JSON escapes. */
+export function visible(text: string): string {
+  return text.replace(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is made visible
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;

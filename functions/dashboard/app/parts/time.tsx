@@ -1,0 +1,49 @@
+import { useNow } from '../hooks.ts';
+
+const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const utc = (at: string): string => `${at.slice(0, 19).replace('T', ' ')} UTC`;
+
+/** A time in the reader's own zone, with UTC on hover. */
+export function Time({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={utc(at)}>
+      {DATE_TIME.format(new Date(at))}
+    </time>
+  );
+}
+
+export function TimeOr({ at, none }: { at: string | null; none: string }) {
+  return at === null ? <span class="muted">{none}</span> : <Time at={at} />;
+}
+
+/** The time that is left, counting down; `over` once it has come. */
+export function Countdown({ to, over }: { to: string; over: string }) {
+  const left = Math.ceil((Date.parse(to) - useNow()) / 1000);
+  return (
+    <time class="countdown" dateTime={to} title={utc(to)}>
+      {left > 0 ? durationText(left) : over}
+    </time>
+  );
+}
+
+/** `86399` → `23 h 59 min 59 s`. */
+export function durationText(seconds: number): string {
+  const parts: [count: number, unit: string][] = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ];
+  const shown = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count} ${unit}`);
+  return shown.length > 0 ? shown.join(' ') : '0 s';
+}
+
+/** The value of a `datetime-local` field, which is in the reader's zone, as the API takes it; `undefined` if it is empty. */
+export const fromLocal = (value: string): string | undefined =>
+  value === '' ? undefined : new Date(value).toISOString();
+
+/** The reverse, to the minute. */
+export function toLocal(ms: number): string {
+  const date = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000);
+  return date.toISOString().slice(0, 16);
+}

@@ -1,0 +1,55 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Environment } from '../../../lib/space.ts';
+import { type Call, createCall, type Problem } from './api.ts';
+
+const NAME = 'admin-key';
+
+/** The key is kept in this tab's session storage and nowhere else. */
+export const rememberedKey = (): string | null => sessionStorage.getItem(NAME);
+export const rememberKey = (key: string): void => sessionStorage.setItem(NAME, key);
+export const forgetKey = (): void => sessionStorage.removeItem(NAME);
+
+/** What every page needs. */
+export interface Session {
+  call: Call;
+  environment: Environment;
+  /** The id of the key that is signed in. */
+  keyId: string;
+  /** Says something once, also to screen readers. */
+  announce(message: string): void;
+}
+
+export const SessionContext = createContext<Session | null>(null);
+
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (!session) throw new Error('There is no session');
+  return session;
+}
+
+const KEY = /^svc_(live|test|read|admin)_([0-9A-Za-z]{12})[0-9A-Za-z]{38}$/;
+export const keyIdOf = (key: string): string => `key_${KEY.exec(key)?.[2] ?? ''}`;
+
+/** Why a key does not sign in, or `null` if it does. Only a key that could be an admin key leaves the browser. */
+export async function signInFault(key: string): Promise<string | null> {
+  const [, type] = KEY.exec(key) ?? [];
+  if (key === '') return 'Enter an admin key.';
+  if (type === undefined)
+    return 'This is not a whole API key. An admin key begins with svc_admin_ and has 60 characters.';
+  if (type !== 'admin') return `This is a ${type} key. The dashboard needs an admin key: it begins with svc_admin_.`;
+  const { problem } = await createCall(key, 'live', () => {})('GET /v1/keys', { query: { limit: '1' } });
+  return problem ? (SIGN_IN_FAULTS[problem.code] ?? faultText(problem)) : null;
+}
+
+const SIGN_IN_FAULTS: Record<string, string> = {
+  unauthorized:
+    'The service does not accept this key: it is mistyped, was revoked, has expired, or belongs to another service.',
+  ip_not_allowed:
+    'Your address is not on the allowlist of this key. Sign in from a listed address, or with another admin key.',
+};
+
+/** A problem in one sentence or two, with what the operator asks for. */
+export function faultText({ detail, request_id, status }: Problem): string {
+  return status >= 500 && request_id ? `${detail} (Request ${request_id})` : detail;
+}

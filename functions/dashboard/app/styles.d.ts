@@ -1,0 +1,2 @@
+// Style sheets go to the bundler.
+declare module '*.css';

@@ -1,0 +1,32 @@
+import { ADVICE } from '../lib/openapi/problems.ts';
+import { FAILURES } from '../lib/outcome.ts';
+import { PROBLEMS, type ProblemCode } from '../lib/problem.ts';
+
+/** The body of `/docs/errors`: every code under an anchor of its own, where `type` of a problem document leads. */
+export function errorsBody(): string {
+  const problems = Object.entries(PROBLEMS).map(
+    ([code, { status, title }]) => `<section id="${code}">
+<h2><a href="#${code}"><code>${code}</code></a> <small>${status}</small></h2>
+<p><strong>${title}.</strong> ${escaped(ADVICE[code as ProblemCode])}</p>
+</section>`,
+  );
+  const failures = Object.entries(FAILURES).map(
+    ([code, meaning]) => `<dt id="${code}"><code>${code}</code></dt>\n<dd>${escaped(meaning)}</dd>`,
+  );
+  return `<main class="errors">
+<p><a href="../docs">API reference</a></p>
+<h1>Errors</h1>
+<p>An error is a problem document (RFC 9457). Match on its <code>code</code>, which is stable; <code>detail</code> says what to do,
+and <code>request_id</code> is what the operator asks for.</p>
+${problems.join('\n')}
+<section id="delivery-failures">
+<h2><a href="#delivery-failures">Delivery failures</a></h2>
+<p>What went wrong with an attempt stands in <code>error</code> of the attempt.</p>
+<dl>
+${failures.join('\n')}
+</dl>
+</section>
+</main>`;
+}
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');

@@ -1,0 +1,21 @@
+import * as v from 'valibot';
+import { operation } from './operation.ts';
+
+const page = { function: 'dashboard', callers: 'anyone', method: 'GET', refusals: ['route_not_found'] } as const;
+const html = { ...page, produces: 'text/html', answers: { 200: v.string() } } as const;
+const file = { ...page, produces: '*/*', answers: { 200: v.string() } } as const;
+
+/** What a browser opens: files that are made when the stack is, with no secret in them. */
+export const pageOperations = {
+  getOpenApi: operation({
+    ...page,
+    path: '/v1/openapi.json',
+    summary: 'This description of the API (OpenAPI 3.1)',
+    answers: { 200: v.looseObject({ openapi: v.string() }) },
+  }),
+  openDashboard: operation({ ...html, path: '/dashboard', summary: 'The dashboard' }),
+  getDashboardFile: operation({ ...file, path: '/dashboard/{file}', summary: 'A file of the dashboard' }),
+  openReference: operation({ ...html, path: '/docs', summary: 'The API reference' }),
+  openErrors: operation({ ...html, path: '/docs/errors', summary: 'Every error code, and what to do about it' }),
+  getReferenceFile: operation({ ...file, path: '/docs/{file}', summary: 'A file of the reference' }),
+};

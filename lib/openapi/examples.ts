@@ -1,0 +1,178 @@
+import type { OperationId } from '../api.ts';
+import { EVENT_TYPES, type EventType } from '../event-types.ts';
+import { sampleData } from '../events.ts';
+import { iso } from '../schema.ts';
+
+/** What one call of an operation sends and gets. */
+export interface Example {
+  body?: unknown;
+  /** The answer with the usual status. */
+  answer?: unknown;
+}
+
+const AT = Date.parse('2026-01-31T12:00:00.000Z');
+const at = (seconds: number): string => iso(AT + seconds * 1000);
+
+export const EXAMPLE_IDS = {
+  key: 'key_01Fkq2Xb9TzA',
+  id: 'whk_01FkqAr7mZ3TQp',
+  event_id: 'evt_01FkqBx8nW2RLc',
+  document_key: 'org:acme:doc-1',
+  connection_id: 'laptop-1',
+  request_id: '3f0b6c1e-6a5d-4d8e-9a55-0d1c2b3a4f5e',
+};
+
+const key = {
+  id: EXAMPLE_IDS.key,
+  type: 'live',
+  name: 'App',
+  hint: 'h3Kd',
+  status: 'active',
+  cidrs: [],
+  created_at: at(0),
+  last_used_at: null,
+  expires_at: null,
+  revoked_at: null,
+  replaces: null,
+  replaced_by: null,
+};
+const createdKey = { ...key, key: 'svc_live_01Fkq2Xb9TzA…' };
+
+const webhook = {
+  id: EXAMPLE_IDS.id,
+  url: 'https://example.com/webhooks',
+  events: ['document.changed', 'document.deleted'],
+  description: 'Search index',
+  status: 'enabled',
+  environment: 'live',
+  secret_hint: 'Yw4=',
+  created_at: at(0),
+  updated_at: at(0),
+  disabled_at: null,
+  disabled_reason: null,
+};
+const secret = 'whsec_…';
+
+const delivery = {
+  webhook_id: EXAMPLE_IDS.id,
+  event_id: EXAMPLE_IDS.event_id,
+  event_type: 'document.changed',
+  status: 'retrying',
+  attempts: [
+    {
+      number: 1,
+      at: at(1),
+      status_code: 503,
+      error: 'status_not_2xx',
+      duration_ms: 84,
+      response_excerpt: 'Service Unavailable',
+    },
+  ],
+  next_attempt_at: at(61),
+  created_at: at(1),
+};
+
+const document = {
+  document_key: EXAMPLE_IDS.document_key,
+  revision: 2,
+  fields: { title: 'Final', words: 1200 },
+  created_at: at(0),
+  updated_at: at(60),
+};
+const conflict = {
+  field: 'title',
+  winner: { value: 'Mine', origin: 'laptop', revision: 3 },
+  loser: { value: 'Final', origin: 'phone', revision: 2 },
+};
+
+/** The event of each type, as it is published and delivered. */
+export const EXAMPLE_EVENTS = Object.fromEntries(
+  EVENT_TYPES.map((type) => [type, { id: EXAMPLE_IDS.event_id, type, timestamp: at(0), data: sampleData(type, AT) }]),
+) as { [Type in EventType]: { id: string; type: Type; timestamp: string; data: object } };
+const { id: _id, timestamp: _timestamp, ...published } = EXAMPLE_EVENTS['document.changed'];
+
+const listOf = (item: unknown) => ({ data: [item], next_cursor: null });
+
+export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
+  createKey: { body: { type: 'live', name: 'App' }, answer: createdKey },
+  listKeys: { answer: listOf(key) },
+  getKey: { answer: key },
+  rotateKey: { answer: { ...createdKey, id: 'key_01Fl0pQe4BvC', replaces: key.id } },
+  revokeKey: { answer: { ...key, status: 'revoked', revoked_at: at(60) } },
+  setAllowlist: {
+    body: { cidrs: ['203.0.113.0/24', '198.51.100.7'] },
+    answer: { id: key.id, cidrs: ['203.0.113.0/24', '198.51.100.7/32'] },
+  },
+  getAllowlist: { answer: { id: key.id, cidrs: ['203.0.113.0/24'] } },
+  createToken: {
+    body: { documents: ['org:acme:*'], permissions: ['read'], ttl: 3600 },
+    answer: {
+      token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6InN2Yy1kb2Mrand0Ii…',
+      token_id: 'tok_01FkqCz5pV8NJd',
+      documents: ['org:acme:*'],
+      permissions: ['read'],
+      expires_at: at(3600),
+    },
+  },
+  createWebhook: {
+    body: { url: webhook.url, events: webhook.events, description: webhook.description },
+    answer: { ...webhook, secret },
+  },
+  listWebhooks: { answer: listOf(webhook) },
+  getWebhook: { answer: webhook },
+  changeWebhook: {
+    body: { status: 'disabled' },
+    answer: { ...webhook, status: 'disabled', updated_at: at(60), disabled_at: at(60), disabled_reason: 'paused' },
+  },
+  deleteWebhook: {},
+  rotateSecret: { body: {}, answer: { ...webhook, updated_at: at(60), secret } },
+  testWebhook: { body: { type: 'document.changed' }, answer: { event_id: EXAMPLE_IDS.event_id } },
+  listDeliveries: { answer: listOf(delivery) },
+  getDelivery: { answer: delivery },
+  redeliver: { answer: { ...delivery, next_attempt_at: at(7200) } },
+  recover: { body: { since: at(0) }, answer: { count: 12 } },
+  publishEvent: { body: published, answer: EXAMPLE_EVENTS['document.changed'] },
+  publishEvents: { body: { events: [published] }, answer: { data: [EXAMPLE_EVENTS['document.changed']] } },
+  getEvent: { answer: EXAMPLE_EVENTS['document.changed'] },
+  listDocuments: { answer: listOf(document) },
+  getDocument: { answer: document },
+  putDocument: { body: { fields: document.fields }, answer: document },
+  patchDocument: {
+    body: { fields: { title: 'Mine' }, base_revision: 1 },
+    answer: { ...document, revision: 3, fields: { ...document.fields, title: 'Mine' }, conflicts: [conflict] },
+  },
+  deleteDocument: {},
+  sync: {
+    body: {
+      node_id: 'laptop',
+      pattern: 'org:acme:*',
+      push: [{ op: 'patch', document_key: 'org:acme:doc-2', base_revision: 4, fields: { done: true } }],
+      known: { 'org:acme:doc-1': 1 },
+    },
+    answer: {
+      sync_id: 'syn_01FkqDt3sU6MHb',
+      results: [{ document_key: 'org:acme:doc-2', status: 'applied', revision: 5, conflicts: [] }],
+      changes: [{ document_key: document.document_key, revision: 2, deleted: false, fields: document.fields }],
+      cursor: null,
+      has_more: false,
+    },
+  },
+  renewConnection: {
+    body: { node_id: 'laptop', lease_seconds: 60 },
+    answer: {
+      connection_id: EXAMPLE_IDS.connection_id,
+      node_id: 'laptop',
+      lease_seconds: 60,
+      connected_at: at(0),
+      last_seen_at: at(30),
+      expires_at: at(90),
+    },
+  },
+  closeConnection: {},
+  getOpenApi: {},
+  openDashboard: {},
+  getDashboardFile: {},
+  openReference: {},
+  openErrors: {},
+  getReferenceFile: {},
+};

@@ -1,0 +1,164 @@
+import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
+import * as v from 'valibot';
+import { ConnectionResource, RenewConnection } from '../connections.ts';
+import { DeliveryResource } from '../delivery.ts';
+import { ConflictResource, DocumentResource, MergedDocument, PatchDocument, PutDocument } from '../documents.ts';
+import { EVENT_TYPES, type EventType } from '../event-types.ts';
+import { EVENT_DATA, EventResource, PublishEvent, PublishEvents } from '../events.ts';
+import { Allowlist, AllowlistResource, CreatedKey, CreateKey, KeyResource } from '../keys.ts';
+import { PROBLEMS } from '../problem.ts';
+import { SyncAnswer, SyncRequest } from '../sync.ts';
+import { MintedToken, MintToken } from '../tokens.ts';
+import {
+  ChangeWebhook,
+  CreateWebhook,
+  RotateSecret,
+  TestWebhook,
+  WebhookResource,
+  WebhookWithSecret,
+} from '../webhooks.ts';
+import { DESCRIPTIONS, EXTENDED } from './descriptions.ts';
+
+export type JsonSchema = { [keyword: string]: unknown };
+
+/** An error answer (RFC 9457), as lib/problem.ts writes it. */
+const Problem = v.strictObject({
+  type: v.string(),
+  title: v.string(),
+  status: v.number(),
+  detail: v.string(),
+  code: v.picklist(Object.keys(PROBLEMS) as (keyof typeof PROBLEMS)[]),
+  request_id: v.string(),
+  errors: v.optional(v.array(v.strictObject({ field: v.string(), detail: v.string() }))),
+});
+
+/** The schemas that have a name in the document. */
+const NAMED = {
+  Allowlist,
+  ChangeWebhook,
+  Conflict: ConflictResource,
+  Connection: ConnectionResource,
+  CreateKey,
+  CreateWebhook,
+  CreatedKey,
+  Delivery: DeliveryResource,
+  Document: DocumentResource,
+  Event: EventResource,
+  Key: KeyResource,
+  KeyAllowlist: AllowlistResource,
+  MergedDocument,
+  MintToken,
+  PatchDocument,
+  Problem,
+  PublishEvent,
+  PublishEvents,
+  PutDocument,
+  RenewConnection,
+  RotateSecret,
+  SyncAnswer,
+  SyncRequest,
+  TestWebhook,
+  Token: MintedToken,
+  Webhook: WebhookResource,
+  WebhookWithSecret,
+} satisfies Record<string, v.GenericSchema>;
+
+// What JSON Schema has no word for carries its JSON Schema as metadata, or is what the function checks beyond it.
+const CONVERSION: ConversionConfig = {
+  target: 'draft-2020-12',
+  definitions: NAMED,
+  overrideRef: ({ referenceId }) => refTo(referenceId),
+  overrideSchema: ({ valibotSchema }) => (valibotSchema.type === 'custom' ? {} : null),
+  overrideAction({ valibotAction, jsonSchema }) {
+    if (valibotAction.type === 'metadata') {
+      const { metadata } = valibotAction as unknown as v.MetadataAction<unknown, { jsonSchema?: object }>;
+      const { jsonSchema: _merged, ...rest } = jsonSchema as JsonSchema; // the library copies metadata as it is
+      return { ...rest, ...metadata.jsonSchema };
+    }
+    return BEYOND_JSON_SCHEMA.has(valibotAction.type) ? jsonSchema : null;
+  },
+};
+const BEYOND_JSON_SCHEMA = new Set(['check', 'check_items', 'raw_check', 'raw_transform', 'transform', 'forward']);
+
+export const refTo = (name: string): string => `#/components/schemas/${name}`;
+
+/** A schema as JSON Schema; whatever has a name in the document is a reference. */
+export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
+  const { $schema, $defs, ...converted } = toJsonSchema(schema, CONVERSION) as JsonSchema;
+  return converted;
+}
+
+/** `components.schemas`: the named ones, and one for the event of each type. */
+export function namedSchemas(): Record<string, JsonSchema> {
+  const converted = toJsonSchemaDefs(NAMED, CONVERSION) as object as Record<string, JsonSchema>;
+  const events = EVENT_TYPES.flatMap((type) => [
+    [`${schemaNameOf(type)}Data`, jsonSchemaOf(EVENT_DATA[type])],
+    [schemaNameOf(type), eventSchema(type)],
+  ]);
+  const all: Record<string, JsonSchema> = { ...converted, ...Object.fromEntries(events) };
+  all.Event = oneOfTypes(schemaNameOf);
+  all.PublishEvent = {
+    oneOf: EVENT_TYPES.map((type) => ({ ...published(type), description: `Publishes \`${type}\`.` })),
+  };
+  const isEvent = new Set(EVENT_TYPES.map(schemaNameOf));
+  return Object.fromEntries(
+    Object.entries(all)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, schema]) => [name, described(isEvent.has(name) ? 'Event' : name, schema)]),
+  );
+}
+
+/** `document.changed` → `DocumentChanged`. */
+export const schemaNameOf = (type: EventType): string =>
+  type.replace(/(^|\.)(\w)/g, (_all, _dot, letter: string) => letter.toUpperCase());
+
+const published = (type: EventType): JsonSchema => ({
+  type: 'object',
+  properties: { type: { const: type }, data: { $ref: refTo(`${schemaNameOf(type)}Data`) } },
+  required: ['type', 'data'],
+  additionalProperties: false,
+});
+
+function eventSchema(type: EventType): JsonSchema {
+  const whole = toJsonSchema(EventResource, { ...CONVERSION, definitions: {} }) as JsonSchema & { properties: object };
+  const { $schema, ...schema } = whole;
+  return { ...schema, properties: { ...whole.properties, ...(published(type).properties as object) } };
+}
+
+const oneOfTypes = (nameOf: (type: EventType) => string): JsonSchema => ({
+  oneOf: EVENT_TYPES.map((type) => ({ $ref: refTo(nameOf(type)) })),
+  discriminator: {
+    propertyName: 'type',
+    mapping: Object.fromEntries(EVENT_TYPES.map((type) => [type, refTo(nameOf(type))])),
+  },
+});
+
+/** Every member with its description (lib/openapi/descriptions.ts), nested ones too. */
+function described(name: string, given: JsonSchema): JsonSchema {
+  const schema = nullable(given);
+  const properties = schema.properties as Record<string, JsonSchema> | undefined;
+  const items = schema.items as JsonSchema | undefined;
+  return {
+    ...schema,
+    ...(items && { items: described(name, items) }),
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([field, property]) => {
+          const description = [name, EXTENDED[name] ?? '', 'any']
+            .map((each) => DESCRIPTIONS[each]?.[field])
+            .find(Boolean);
+          return [field, { ...described(`${name}.${field}`, property), ...(description && { description }) }];
+        }),
+      ),
+    }),
+  };
+}
+
+// Shorter to read than `anyOf`.
+function nullable(schema: JsonSchema): JsonSchema {
+  const { anyOf, ...rest } = schema as { anyOf?: JsonSchema[] };
+  const [type, none] = anyOf ?? [];
+  if (typeof type?.type !== 'string' || none?.type !== 'null') return schema;
+  const values = type.enum as unknown[] | undefined;
+  return { ...type, ...rest, type: [type.type, 'null'], ...(values && { enum: [...values, null] }) };
+}

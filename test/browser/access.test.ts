@@ -1,0 +1,156 @@
+import axe from 'axe-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { put } from '../support/documents.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { changed, createWebhook, deliveryOf, publish } from '../support/requests.ts';
+import { eventually, type Project, useService } from '../support/service.ts';
+import { useDashboard } from './browser.ts';
+
+const service = useService();
+const dashboard = useDashboard(service);
+let project: Project;
+/** Every page that is signed in, by name. */
+let places: Record<string, string>;
+
+beforeAll(async () => {
+  project = await service.project();
+  const failing = await startReceiver((response) => response.writeHead(500).end('Out of order'));
+  const working = await startReceiver();
+  const { id } = await createWebhook(project.admin, failing.url, { description: 'Search index' });
+  await createWebhook(project.admin, `${working.url}/${'long-path/'.repeat(12)}`);
+  const { body: key } = await project.admin('POST', '/v1/keys', { body: { type: 'live', name: 'App' } });
+  await project.admin('POST', `/v1/keys/${key.id}/allowlist`, { body: { cidrs: ['203.0.113.0/24', '2001:db8::/32'] } });
+  await project.admin('POST', `/v1/keys/${key.id}/rotate`);
+  await put(project.admin, `org:acme:${'segment-'.repeat(7)}:doc`, { title: 'Draft', words: 12, none: [null, true] });
+  const { body: event } = await publish(project.admin, changed());
+  await eventually(() => deliveryOf(project.admin, id, event.id));
+  places = {
+    overview: '/live',
+    keys: '/live/keys',
+    'generate key': '/live/keys/new',
+    'a key': `/live/keys/${key.id}`,
+    webhooks: '/live/webhooks',
+    'create webhook': '/live/webhooks/new',
+    'a webhook': `/live/webhooks/${id}`,
+    'a delivery': `/live/webhooks/${id}/deliveries/${event.id}`,
+    documents: '/live/documents',
+    'a document': `/live/documents/${encodeURIComponent(`org:acme:${'segment-'.repeat(7)}:doc`)}`,
+    'an empty sandbox': '/sandbox/webhooks',
+    'no page': '/live/nowhere',
+  };
+});
+
+/** What axe-core finds wrong, as one line each (WCAG 2.2 A and AA, and its best practices). */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => (window as unknown as { axe: typeof axe }).axe.run());
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
+}
+
+const settledAt = async (page: Page): Promise<void> => {
+  await expect.poll(() => page.getByText('Loading …').count()).toBe(0);
+  await expect.poll(() => page.locator('[aria-busy="true"]').count()).toBe(0);
+};
+
+async function eachPlace(options: BrowserContextOptions, look: (page: Page) => Promise<unknown>): Promise<object> {
+  const page = await dashboard.signIn(project.adminKey, '/live', options);
+  const found: Record<string, unknown> = {};
+  for (const [name, place] of Object.entries(places)) {
+    await page.goto(`${service.stack.baseUrl}/dashboard#${place}`);
+    await settledAt(page);
+    const fault = await look(page);
+    if (Array.isArray(fault) ? fault.length > 0 : fault) found[name] = fault;
+  }
+  return found;
+}
+
+describe('every page', () => {
+  it.each(['light', 'dark'] as const)('has nothing that axe-core finds wrong, in the %s theme', async (colorScheme) => {
+    expect(await eachPlace({ colorScheme }, violations)).toEqual({});
+    const signIn = await dashboard.open('/dashboard', { colorScheme });
+    expect(await violations(signIn)).toEqual([]);
+    const errors = await dashboard.open('/docs/errors', { colorScheme });
+    expect(await violations(errors)).toEqual([]);
+  });
+
+  it('fits a phone of 400 pixels, and is as clean there', async () => {
+    const phone = { viewport: { width: 400, height: 800 } };
+    const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    expect(await eachPlace(phone, async (page) => ((await overflow(page)) ? 'too wide' : violations(page)))).toEqual(
+      {},
+    );
+    for (const path of ['/dashboard', '/docs/errors'])
+      expect(await overflow(await dashboard.open(path, phone))).toBe(false);
+  });
+
+  it('names itself in the title and takes the focus to its heading', async () => {
+    const page = await dashboard.signIn(project.adminKey, '/live/keys');
+    await page.getByRole('link', { name: 'Webhooks' }).click();
+    await expect.poll(() => page.title()).toBe('Webhooks · Dashboard');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Webhooks');
+  });
+
+  it('shows times in local time, with UTC on hover', async () => {
+    const page = await dashboard.signIn(project.adminKey, places['a delivery'], {
+      timezoneId: 'Pacific/Chatham',
+      locale: 'en-GB',
+    });
+    const time = page.locator('.attempts time').first();
+    const at = (await time.getAttribute('datetime')) ?? '';
+    expect(await time.getAttribute('title')).toBe(`${at.slice(0, 19).replace('T', ' ')} UTC`);
+    const local = new Intl.DateTimeFormat('en-GB', {
+      dateStyle: 'medium',
+      timeStyle: 'medium',
+      timeZone: 'Pacific/Chatham',
+    });
+    expect(await time.textContent()).toBe(local.format(new Date(at)));
+  });
+});
+
+describe('the dialogs', () => {
+  it('have nothing that axe-core finds wrong', async () => {
+    const page = await dashboard.signIn(project.adminKey, places['a webhook']);
+    for (const name of ['Send test event', 'Rotate secret', 'Recover', 'Delete']) {
+      await page.getByRole('button', { name, exact: true }).click();
+      await page.getByRole('dialog').waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+  });
+});
+
+describe('the keyboard', () => {
+  it('is enough to create a webhook', async () => {
+    const receiver = await startReceiver();
+    const page = await dashboard.open('/dashboard');
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    const focused = () => page.evaluate(() => document.activeElement?.textContent || document.activeElement?.id);
+    const tabTo = async (text: string) => {
+      for (let i = 0; i < 40 && (await focused()) !== text; i++) await press('Tab');
+      expect(await focused()).toBe(text);
+    };
+    await page.keyboard.type(project.adminKey);
+    await press('Enter');
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await tabTo('Webhooks');
+    await press('Enter');
+    await expect.poll(() => page.title()).toBe('Webhooks · Dashboard');
+    await tabTo('Create Webhook');
+    await press('Enter');
+    await expect.poll(() => page.title()).toBe('Create Webhook · Dashboard');
+    await press('Tab');
+    await page.keyboard.type(receiver.url);
+    await press('Tab', 'Space');
+    await press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await tabTo('Done');
+    await press('Enter');
+    await page.getByRole('heading', { name: receiver.url }).waitFor();
+  });
+});

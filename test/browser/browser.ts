@@ -1,0 +1,83 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import type { Service } from '../support/service.ts';
+
+export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+
+export interface Dashboard {
+  /** A page that is not signed in. */
+  open(path?: string, options?: BrowserContextOptions): Promise<Page>;
+  /** A page that is signed in, at a place such as `/live/keys`. */
+  signIn(key: string, place?: string, options?: BrowserContextOptions): Promise<Page>;
+}
+
+/**
+ * Chromium for the tests of a file. Whatever a page does, it must ask nobody but the service for anything, throw nothing,
+ * and violate no Content-Security-Policy: the console says so.
+ */
+export function useDashboard(service: Service): Dashboard {
+  let browser: Browser;
+  const pages: Page[] = [];
+  const faults: string[] = [];
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  });
+  afterEach(async () => {
+    await Promise.all(pages.splice(0).map((page) => page.context().close()));
+    expect(faults.splice(0)).toEqual([]);
+  });
+  afterAll(() => browser?.close());
+
+  const open = async (path = '/dashboard', options: BrowserContextOptions = {}): Promise<Page> => {
+    const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const page = await context.newPage();
+    pages.push(page);
+    page.setDefaultTimeout(15_000);
+    page.on('pageerror', (error) => faults.push(`threw ${error.stack}`));
+    page.on('dialog', (dialog) => {
+      faults.push(`opened ${dialog.type()}: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on('console', (message) => {
+      // Chromium reports every 4xx here; the page says them in its own words.
+      const isStatus = message.text().startsWith('Failed to load resource: the server responded with a status');
+      if (message.type() === 'error' && !isStatus) faults.push(message.text());
+    });
+    page.on('request', (request) => {
+      const url = request.url();
+      if (!url.startsWith(service.stack.baseUrl) && !url.startsWith('data:')) faults.push(`asked ${url}`);
+    });
+    await page.goto(service.stack.baseUrl + path);
+    return page;
+  };
+
+  return {
+    open,
+    async signIn(key, place = '/live', options) {
+      const page = await open(`/dashboard#${place}`, options);
+      await signInWith(page, key);
+      await page.getByRole('button', { name: 'Sign out' }).waitFor();
+      return page;
+    },
+  };
+}
+
+export async function signInWith(page: Page, key: string): Promise<void> {
+  await page.getByLabel('Admin key').fill(key);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** The text that a dialog shows once, taken by its copy button. */
+export async function copyShown(page: Page): Promise<string> {
+  await page.getByRole('dialog').getByRole('button', { name: /^Copy/ }).click();
+  const text = await page.evaluate(() => navigator.clipboard.readText());
+  await page.getByRole('button', { name: 'Done' }).click();
+  return text;
+}
+
+export const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name });
+
+/** The value of a fact such as "Status" on the page. */
+export const fact = (page: Page, name: string) =>
+  page.locator('.facts > div', { has: page.getByText(name, { exact: true }) }).locator('dd');

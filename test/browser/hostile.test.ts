@@ -1,0 +1,103 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { startReceiver } from '../support/receiver.ts';
+import { createWebhook, settled } from '../support/requests.ts';
+import { useService } from '../support/service.ts';
+import { heading, useDashboard } from './browser.ts';
+
+const service = useService({ speed: 200_000 });
+const dashboard = useDashboard(service);
+
+/** Runs if any of it becomes markup, a URL or a script. */
+const HOSTILE = `"'></code></pre><script>window.pwned=1</script><img src=x onerror="window.pwned=1">{{7*7}}javascript:window.pwned=1`;
+const RIGHT_TO_LEFT = '\u202egnp.exe';
+
+async function expectText(page: Page, text = HOSTILE): Promise<void> {
+  await page.getByText(text).first().waitFor();
+  expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
+  expect(await page.locator('main script, main img, main iframe, main [onerror]').count()).toBe(0);
+}
+
+describe('what a stranger wrote', () => {
+  it('is text: name of a key, description and address of a webhook', async () => {
+    const project = await service.project();
+    const { body: key } = await project.admin('POST', '/v1/keys', {
+      body: { type: 'live', name: HOSTILE.slice(0, 100) },
+    });
+    const receiver = await startReceiver();
+    const url = `${receiver.url}?"><script>window.pwned=1</script>`;
+    const { id } = await createWebhook(project.admin, url, { description: HOSTILE });
+    const page = await dashboard.signIn(project.adminKey, '/live/keys');
+    await expectText(page, HOSTILE.slice(0, 100));
+    await page.goto(`${service.stack.baseUrl}/dashboard#/live/keys/${key.id}`);
+    await expectText(page, HOSTILE.slice(0, 100));
+    await page.goto(`${service.stack.baseUrl}/dashboard#/live/webhooks`);
+    await expectText(page);
+    await page.goto(`${service.stack.baseUrl}/dashboard#/live/webhooks/${id}`);
+    await expectText(page);
+    await heading(page, url).waitFor();
+  });
+
+  it('is text: payload and answer of a receiver', async () => {
+    const project = await service.project();
+    const receiver = await startReceiver((response) => {
+      response.writeHead(500, { 'Content-Type': 'text/html' }).end(`${HOSTILE}${RIGHT_TO_LEFT}`);
+    });
+    const { id } = await createWebhook(project.admin, receiver.url);
+    const fields = { [HOSTILE]: HOSTILE, [`__proto__`]: [HOSTILE], plain: RIGHT_TO_LEFT };
+    const data = { document_key: 'a:b', revision: 1, fields, origin: HOSTILE };
+    const { body: event } = await project.admin('POST', '/v1/events', { body: { type: 'document.created', data } });
+    await settled(project.admin, id, event.id);
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}/deliveries/${event.id}`);
+    await expectText(page);
+    await expectText(page, JSON.stringify(HOSTILE));
+    expect(await page.getByLabel('Payload').textContent()).toContain('\\u202egnp.exe');
+    expect(await page.locator('main').textContent()).not.toContain(RIGHT_TO_LEFT);
+  });
+
+  it('is text: names and values of the fields of a document', async () => {
+    const project = await service.project();
+    const fields = { [HOSTILE]: HOSTILE, text: RIGHT_TO_LEFT };
+    await project.admin('PUT', '/v1/documents/a:b', { body: { fields } });
+    const page = await dashboard.signIn(project.adminKey, '/live/documents');
+    await page.getByRole('link', { name: 'a:b' }).click();
+    await expectText(page, JSON.stringify(HOSTILE));
+    expect(await page.locator('main').textContent()).not.toContain(RIGHT_TO_LEFT);
+  });
+
+  it('does not break the page by its size, its depth or its numbers', async () => {
+    const project = await service.project();
+    const deep = `${'['.repeat(150)}${']'.repeat(150)}`;
+    const body = `{"fields":{"big":12345678901234567890,"small":1.10,"long":"${'x'.repeat(60_000)}","deep":${deep}}}`;
+    await project.admin('PUT', '/v1/documents/a:b', { body });
+    const page = await dashboard.signIn(project.adminKey, '/live/documents/a%3Ab');
+    const text = page.getByLabel('Fields');
+    await expect.poll(() => text.textContent()).toContain('12345678901234567890');
+    expect(await text.textContent()).toContain('1.10');
+    expect((await text.textContent())?.length).toBeLessThan(30_000);
+    await page.getByRole('button', { name: /^Show all/ }).click();
+    await expect.poll(async () => (await text.textContent())?.length).toBeGreaterThan(60_000);
+  });
+
+  it('is not found in a place that makes no sense', async () => {
+    const { adminKey } = await service.project();
+    const page = await dashboard.signIn(adminKey, `/live/webhooks/${encodeURIComponent(HOSTILE)}`);
+    await page.getByText('has no such webhook').waitFor();
+    await page.goto(`${service.stack.baseUrl}/dashboard#/live/%E0%A4%A/nowhere`);
+    await heading(page, 'Not found').waitFor();
+    expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
+  });
+});
+
+describe('the pages', () => {
+  it('forbid scripts and styles of others, frames, and text that becomes markup', async () => {
+    const page = await dashboard.open();
+    const policy = (await page.request.get(`${service.stack.baseUrl}/dashboard`)).headers();
+    expect(policy['content-security-policy']).not.toContain('unsafe');
+    expect(policy['content-security-policy']).toContain("default-src 'none'");
+    expect(policy['content-security-policy']).toContain("frame-ancestors 'none'");
+    expect(policy['content-security-policy']).toContain("require-trusted-types-for 'script'");
+    expect(policy['referrer-policy']).toBe('no-referrer');
+    expect(policy['cache-control']).toBe('no-store');
+  });
+});

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import { useService } from '../support/service.ts';
+import { copyShown, fact, heading, signInWith, useDashboard } from './browser.ts';
+
+const service = useService();
+const dashboard = useDashboard(service);
+const status = async (key: string, from?: string) =>
+  (await service.as(key)('GET', '/v1/documents', { ...(from && { from }) })).status;
+
+describe('signing in', () => {
+  it('says plainly why a key does not open the dashboard', async () => {
+    const project = await service.project();
+    const page = await dashboard.open();
+    const faultFor = async (key: string) => {
+      await signInWith(page, key);
+      const alert = page.getByRole('alert');
+      await alert.waitFor();
+      const text = await alert.textContent();
+      await page.getByLabel('Admin key').fill('');
+      return text;
+    };
+    expect(await faultFor('')).toBe('Enter an admin key.');
+    expect(await faultFor('svc_admin_short')).toContain('not a whole API key');
+    expect(await faultFor(await project.key('live'))).toContain('This is a live key');
+    expect(await faultFor(`${project.adminKey.slice(0, -1)}${project.adminKey.endsWith('a') ? 'b' : 'a'}`)).toContain(
+      'mistyped, was revoked, has expired',
+    );
+    const revoked = await project.key('admin');
+    await project.admin('POST', `/v1/keys/${revoked}/revoke`);
+    expect(await faultFor(revoked)).toContain('was revoked');
+    const restricted = await project.key('admin');
+    await project.admin('POST', `/v1/keys/${restricted}/allowlist`, { body: { cidrs: ['203.0.113.7'] } });
+    expect(await faultFor(restricted)).toContain('Your address is not on the allowlist');
+  });
+
+  it('keeps the key in the session storage of the tab, until signing out, and nowhere else', async () => {
+    const { adminKey } = await service.project();
+    const page = await dashboard.signIn(adminKey);
+    const kept = () =>
+      page.evaluate(() => ({
+        session: Object.values({ ...sessionStorage }),
+        local: Object.values({ ...localStorage }),
+        cookie: document.cookie,
+        address: location.href,
+      }));
+    expect(await kept()).toMatchObject({ session: [adminKey], local: [], cookie: '' });
+    expect((await kept()).address).not.toContain(adminKey);
+    await page.reload();
+    await heading(page, 'Overview').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await heading(page, 'Sign in').waitFor();
+    expect((await kept()).session).toEqual([]);
+    await page.reload();
+    await heading(page, 'Sign in').waitFor();
+  });
+
+  it('ends when the key is revoked elsewhere, and says so', async () => {
+    const project = await service.project();
+    const second = await project.key('admin');
+    const page = await dashboard.signIn(second, '/live/keys');
+    await heading(page, 'Keys').waitFor();
+    await project.admin('POST', `/v1/keys/${second}/revoke`);
+    await page.getByRole('link', { name: 'Webhooks' }).click();
+    await page.getByText('this key was revoked or has expired').waitFor();
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
+  });
+});
+
+describe('a key', () => {
+  it('is rotated as the interface describes: generate, switch, deploy, revoke', async () => {
+    const project = await service.project();
+    const page = await dashboard.signIn(project.adminKey, '/live/keys');
+
+    await page.getByRole('link', { name: 'Generate key' }).first().click();
+    await page.getByLabel('svc_live_').check();
+    await page.getByLabel('Name').fill('App');
+    await page.getByRole('button', { name: 'Generate' }).click();
+    const old = await copyShown(page);
+    expect(old).toMatch(/^svc_live_/);
+    await heading(page, 'App').waitFor();
+    expect(await status(old)).toBe(200);
+
+    // 1. Generate a new key in the Dashboard.
+    await page.getByRole('button', { name: 'Rotate' }).click();
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    const fresh = await copyShown(page);
+    expect(fresh).toMatch(/^svc_live_/);
+    expect(fresh).not.toBe(old);
+    // For 24 hours both are valid: the page counts them down.
+    await expect.poll(() => page.locator('.callout .countdown').textContent()).toMatch(/^23 h 59 min( \d+ s)?$/);
+    expect([await status(old), await status(fresh)]).toEqual([200, 200]);
+    expect(await page.getByRole('button', { name: 'Rotate' }).count()).toBe(0);
+    // 2. and 3. Switch the application to the new key, deploy. 4. Revoke the old key.
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    await expect.poll(() => fact(page, 'Status').textContent()).toBe('revoked');
+    expect([await status(old), await status(fresh)]).toEqual([401, 200]);
+
+    expect(await page.content()).not.toContain(fresh);
+    await page.getByRole('link', { name: 'Keys', exact: true }).click();
+    await page.getByText('Revoked and expired (1)').click();
+    await page.getByRole('table', { name: 'Keys that work no more' }).getByRole('link', { name: 'App' }).waitFor();
+  });
+
+  it('is not revoked until somebody confirms', async () => {
+    const project = await service.project();
+    const key = await project.key('live');
+    const page = await dashboard.signIn(project.adminKey, '/live/keys');
+    await page.getByRole('link', { name: 'Unnamed live key' }).click();
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await status(key)).toBe(200);
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Revoke');
+  });
+
+  it('cannot be revoked if it is the last admin key, and the page says so', async () => {
+    const project = await service.project();
+    const page = await dashboard.signIn(project.adminKey, '/live/keys');
+    await page.getByRole('link', { name: 'First admin key' }).click();
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('You are signed in with this key').waitFor();
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    expect(await page.getByRole('dialog').getByRole('alert').textContent()).toContain('last');
+  });
+
+  it('has its faults beside the fields', async () => {
+    const project = await service.project();
+    const page = await dashboard.signIn(project.adminKey, '/sandbox/keys/new');
+    await page.getByLabel('Expiry').fill('2020-01-01T00:00');
+    await page.getByRole('button', { name: 'Generate' }).click();
+    await page.getByText('Expiry must be in the future.').waitFor();
+    expect(await page.getByLabel('Expiry').getAttribute('aria-invalid')).toBe('true');
+    expect(await page.getByLabel('svc_live_').count()).toBe(0); // live keys are not of the sandbox
+  });
+});
+
+describe('the allowlist', () => {
+  it('marks the entry at fault, and restricts the key once it is saved', async () => {
+    const project = await service.project();
+    const key = await project.key('live');
+    const page = await dashboard.signIn(project.adminKey, '/live/keys');
+    await page.getByRole('link', { name: 'Unnamed live key' }).click();
+    await page.getByRole('button', { name: 'Add address' }).click();
+    await page.keyboard.type('127.0.0.5');
+    await page.getByRole('button', { name: 'Add address' }).click();
+    await page.keyboard.type('203.0.113.7/24');
+    await page.getByRole('button', { name: 'Save allowlist' }).click();
+
+    await page.getByText('host bits are set; the network is 203.0.113.0/24').waitFor();
+    expect(await page.getByLabel('Address 1', { exact: true }).getAttribute('aria-invalid')).toBeNull();
+    expect(await page.getByLabel('Address 2', { exact: true }).getAttribute('aria-invalid')).toBe('true');
+    expect(await status(key)).toBe(200); // nothing was changed
+
+    await page.getByRole('button', { name: 'Remove address 2' }).click();
+    await page.getByRole('button', { name: 'Save allowlist' }).click();
+    await expect.poll(() => page.getByLabel('Address 1', { exact: true }).inputValue()).toBe('127.0.0.5/32');
+    expect([await status(key), await status(key, '127.0.0.5')]).toEqual([403, 200]);
+
+    await page.getByRole('button', { name: 'Remove address 1' }).click();
+    await page.getByRole('button', { name: 'Save allowlist' }).click();
+    await page.getByText('The restriction is lifted.').waitFor();
+    expect(await status(key)).toBe(200);
+  });
+
+  it('takes many entries at once from the clipboard', async () => {
+    const project = await service.project();
+    await project.key('live');
+    const page = await dashboard.signIn(project.adminKey, '/live/keys');
+    await page.getByRole('link', { name: 'Unnamed live key' }).click();
+    await page.getByRole('button', { name: 'Add address' }).click();
+    await page.evaluate(() => navigator.clipboard.writeText('10.0.0.0/8\n2001:db8::1, 192.0.2.1'));
+    await page.keyboard.press('Control+V');
+    await expect.poll(() => page.getByLabel(/^Address \d$/).count()).toBe(3);
+  });
+});

@@ -1,0 +1,198 @@
+import { createHmac } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { put } from '../support/documents.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { createWebhook, publish } from '../support/requests.ts';
+import { eventually, useService } from '../support/service.ts';
+import { copyShown, fact, heading, useDashboard } from './browser.ts';
+
+const service = useService({ speed: 20_000 });
+const dashboard = useDashboard(service);
+const badge = (page: Page) => fact(page, 'Status').locator('.badge').textContent();
+
+describe('a webhook', () => {
+  it('is created as the interface describes: Create Webhook, endpoint URL, events, save', async () => {
+    const project = await service.project();
+    const live = await project.client('live');
+    const receiver = await startReceiver();
+
+    // Open the project Dashboard, choose Create Webhook, enter the endpoint URL, select events, save.
+    const page = await dashboard.signIn(project.adminKey);
+    await page.getByRole('link', { name: 'Create Webhook' }).click();
+    await page.getByLabel('Endpoint URL').fill(receiver.url);
+    await page.getByLabel('document.created').check();
+    await page.getByLabel('document.deleted').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    const secret = await copyShown(page);
+    await heading(page, receiver.url).waitFor();
+    expect(await badge(page)).toBe('enabled');
+
+    await put(live, 'org:acme:doc-1', { title: 'Draft' });
+    await put(live, 'org:acme:doc-1', { title: 'Final' }); // document.changed is not subscribed
+    await live('DELETE', '/v1/documents/org:acme:doc-1');
+    const received = await receiver.until(2);
+    expect(received.map(({ headers }) => headers['x-service-event-type']).sort()).toEqual([
+      'document.created',
+      'document.deleted',
+    ]);
+    for (const { headers, body } of received) {
+      const signature = createHmac('sha256', secret).update(body).digest('hex');
+      expect(headers['x-service-signature']).toBe(`sha256=${signature}`);
+    }
+    await page.getByRole('link', { name: 'document.deleted' }).click();
+    await heading(page, 'document.deleted').waitFor();
+    expect(await page.getByLabel('Payload').textContent()).toContain('org:acme:doc-1');
+    await page.goBack();
+    await heading(page, receiver.url).waitFor();
+    await page.goBack();
+    await heading(page, 'Create Webhook').waitFor();
+  });
+
+  it('has its faults beside the fields, and a warning for a short secret', async () => {
+    const { adminKey } = await service.project();
+    const page = await dashboard.signIn(adminKey, '/live/webhooks/new');
+    await page.getByLabel('Endpoint URL').fill('ftp://example.com');
+    await page.getByLabel('Use my own').check();
+    await page.getByLabel('Secret', { exact: true }).fill('too short');
+    await page.getByText('fewer than 24 characters').waitFor();
+    await page.getByLabel('Secret', { exact: true }).fill('x'.repeat(24));
+    await expect.poll(() => page.getByText('fewer than 24 characters').count()).toBe(0);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Events must have at least 1 entry.').waitFor();
+    await page.getByLabel('sync.completed').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Endpoint URL must be an https: URL.').waitFor();
+  });
+
+  it('is tested, paused, changed, given a new secret, and deleted', async () => {
+    const project = await service.project();
+    const receiver = await startReceiver();
+    const { id, secret } = await createWebhook(project.admin, receiver.url);
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
+
+    await page.getByRole('button', { name: 'Send test event' }).click();
+    await page.getByLabel('Event type').selectOption('connection.lost');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await heading(page, 'connection.lost').waitFor();
+    await expect.poll(() => badge(page)).toBe('succeeded');
+    expect(receiver.received[0]?.headers['x-service-test']).toBe('true');
+    await page.getByRole('link', { name: 'Webhook', exact: true }).click();
+
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await expect.poll(() => badge(page)).toBe('paused');
+    await page.getByRole('button', { name: 'Enable' }).click();
+    await expect.poll(() => badge(page)).toBe('enabled');
+
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByLabel('Description').fill('Search index');
+    await page.getByLabel('document.changed').uncheck();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => fact(page, 'Description').textContent()).toBe('Search index');
+    expect((await project.admin('GET', `/v1/webhooks/${id}`)).body.events).toHaveLength(5);
+
+    await page.getByRole('button', { name: 'Rotate secret' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click();
+    const fresh = await copyShown(page);
+    expect(fresh).toMatch(/^whsec_/);
+    expect(fresh).not.toBe(secret);
+
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete webhook' }).click();
+    await page.getByText('Nothing is notified here yet.').waitFor();
+    expect((await project.admin('GET', `/v1/webhooks/${id}`)).status).toBe(404);
+  });
+});
+
+describe('a receiver that fails', () => {
+  it('shows in the log; the webhook is disabled and a mail leads back; enabled again, it recovers', async () => {
+    const project = await service.project();
+    const receiver = await startReceiver((response) => response.writeHead(503).end('Out of order'));
+    const { id } = await createWebhook(project.admin, receiver.url);
+    const { body: event } = await publish(project.admin);
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}/deliveries/${event.id}`);
+
+    await expect.poll(() => badge(page)).toBe('failed');
+    expect(await page.locator('.attempts li').count()).toBe(6);
+    expect(await page.locator('.attempts li').first().textContent()).toContain('Answered 503');
+    expect(await page.getByLabel('Answer to attempt 6').textContent()).toBe('Out of order');
+    expect(await page.locator('.timeline li').allTextContents()).toEqual(
+      ['At once', '+ 1 min', '+ 5 min', '+ 30 min', '+ 2 h', '+ 12 h'].map((delay) => expect.stringContaining(delay)),
+    );
+    const mail = await eventually(() => service.stack.ses.mails.find(({ to }) => to.includes(project.email)));
+    const link = /https?:\S+\/dashboard(#\S+)/.exec(mail.text)?.[1];
+    expect(link).toBe(`#/live/webhooks/${id}`);
+
+    await page.goto(`${service.stack.baseUrl}/dashboard${link}`);
+    await heading(page, receiver.url).waitFor();
+    expect(await badge(page)).toBe('disabled');
+    await page.getByText('all six attempts of a delivery failed').waitFor();
+    await publish(project.admin); // skipped meanwhile
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByText('was disabled').waitFor();
+    await page.goBack();
+
+    receiver.behave(200);
+    const before = receiver.received.length;
+    await page.getByRole('button', { name: 'Enable' }).click();
+    await expect.poll(() => badge(page)).toBe('enabled');
+    await page.getByRole('button', { name: 'Recover' }).click();
+    await page.getByLabel('Since').fill('2026-01-01T00:00');
+    await page.getByRole('dialog').getByRole('button', { name: 'Recover' }).click();
+    await page.getByText('2 deliveries are sent again.').waitFor();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await receiver.until(before + 2);
+    await expect.poll(() => page.getByRole('cell', { name: 'succeeded' }).count()).toBe(2);
+  });
+
+  it('is sent to again by Redeliver', async () => {
+    const project = await service.project();
+    const receiver = await startReceiver(204);
+    const { id } = await createWebhook(project.admin, receiver.url);
+    const { body: event } = await publish(project.admin);
+    await receiver.until(1);
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}/deliveries/${event.id}`);
+    await page.getByRole('button', { name: 'Redeliver' }).click();
+    await receiver.until(2);
+    await expect.poll(() => page.locator('.attempts li').count()).toBe(2);
+  });
+});
+
+describe('the delivery log', () => {
+  it('has filters and pages that are part of the address', async () => {
+    const project = await service.project();
+    const receiver = await startReceiver();
+    const { id } = await createWebhook(project.admin, receiver.url);
+    for (let i = 0; i < 27; i++) await publish(project.admin);
+    await receiver.until(27);
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
+    const rows = page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr');
+    await expect.poll(() => rows.count()).toBe(25);
+    await page.getByRole('link', { name: 'Older' }).click();
+    await expect.poll(() => rows.count()).toBe(2);
+    await page.reload();
+    await expect.poll(() => rows.count()).toBe(2);
+    await page.getByRole('link', { name: 'Newest' }).click();
+    await expect.poll(() => rows.count()).toBe(25);
+    await page.getByLabel('Status').selectOption('failed');
+    await page.getByText('No delivery matches.').waitFor();
+    expect(new URL(page.url()).hash).toContain('status=failed');
+    await page.goBack();
+    await expect.poll(() => rows.count()).toBe(25);
+  });
+});
+
+describe('the environments', () => {
+  it('are apart, and the sandbox is unmistakable', async () => {
+    const project = await service.project();
+    const test = await project.client('test');
+    const receiver = await startReceiver();
+    await createWebhook(test, receiver.url);
+    const page = await dashboard.signIn(project.adminKey, '/live/webhooks');
+    await page.getByText('Nothing is notified here yet.').waitFor();
+    expect(await page.getByText('You are looking at test data').count()).toBe(0);
+    await page.getByRole('navigation', { name: 'Environment' }).getByRole('link', { name: 'Sandbox' }).click();
+    await page.getByRole('link', { name: receiver.url }).waitFor();
+    await page.getByText('You are looking at test data').waitFor();
+  });
+});

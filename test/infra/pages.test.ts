@@ -1,0 +1,75 @@
+import { gzipSync } from 'node:zlib';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { describe, expect, it } from 'vitest';
+import { createPages } from '../../infra/pages.ts';
+import { createPageServer } from '../../lib/pages.ts';
+
+const pages = createPages();
+const serve = createPageServer(new Map(pages), { info() {} });
+
+/** A request as API Gateway hands it on, below a stage or at a domain of one's own. */
+const request = (resource: string, { file = '', base = '/live', headers = {} } = {}) =>
+  serve({
+    resource,
+    headers: { 'X-Forwarded-Proto': 'https', ...headers },
+    pathParameters: file ? { file } : null,
+    requestContext: {
+      requestId: 'request-1',
+      domainName: 'api.example.com',
+      path: base + resource.replace('{file}', file),
+    },
+  } as unknown as APIGatewayProxyEvent);
+
+describe('the dashboard', () => {
+  it('has at most 60 KB in all, compressed', () => {
+    const bytes = pages
+      .filter(([path]) => path.startsWith('/dashboard'))
+      .map(([, { text }]) => gzipSync(text).length)
+      .reduce((sum, each) => sum + each);
+    expect(bytes).toBeLessThan(60 * 1024);
+    expect(bytes).toBeGreaterThan(10 * 1024);
+  });
+
+  it('is asked for every time; what it is made of has the hash of its content in its name and is kept', async () => {
+    const page = await request('/dashboard');
+    expect(page.headers).toMatchObject({ 'Cache-Control': 'no-store', 'Content-Type': 'text/html; charset=utf-8' });
+    const files = [...page.body.matchAll(/(?:src|href)="dashboard\/([^"]+)"/g)].map(([, file = '']) => file);
+    expect(files).toHaveLength(3);
+    for (const file of files) {
+      expect(file).toMatch(/-[0-9a-f]{12}\.(js|css|svg)$/);
+      const { statusCode, headers } = await request('/dashboard/{file}', { file });
+      expect(statusCode).toBe(200);
+      expect(headers?.['Cache-Control']).toBe('public, max-age=31536000, immutable');
+    }
+  });
+
+  it('names no other origin, and holds no inline script or style', () => {
+    for (const [path, { type, text }] of pages) {
+      if (!type.startsWith('text/html')) continue;
+      expect(text, path).not.toMatch(/(src|href)="(https?:)?\/\//);
+      expect(text, path).not.toMatch(/<style|<script>|style="|\son\w+="/);
+    }
+  });
+});
+
+describe('a page', () => {
+  it('that is not there is a problem like any other', async () => {
+    for (const file of ['nothing.js', '../pages.json', '__proto__']) {
+      const { statusCode, headers, body } = await request('/docs/{file}', { file });
+      expect([statusCode, headers?.['Content-Type'], JSON.parse(body).code]).toEqual([
+        404,
+        'application/problem+json',
+        'route_not_found',
+      ]);
+    }
+  });
+
+  it.each([
+    ['/live', 'https://api.example.com/live'],
+    ['', 'https://api.example.com'],
+    ['/base', 'https://api.example.com/base'],
+  ])('below "%s" says that the API is there', async (base, url) => {
+    const { body } = await request('/v1/openapi.json', { base });
+    expect(JSON.parse(body).servers).toEqual([{ url }]);
+  });
+});
