@@ -62,13 +62,20 @@ function reference(): PageList {
   const renderer = ['swagger-ui-bundle.js', 'swagger-ui.css'].map((name) =>
     asset('docs', name, readFileSync(join(swagger, name), 'utf8')),
   );
+  // Named by a comment in the bundle, which has the notices of what it holds taken out.
+  const notices = 'swagger-ui-bundle.js.LICENSE.txt';
+  const licenses: Page = {
+    type: 'text/plain; charset=utf-8',
+    kind: 'page',
+    text: readFileSync(join(swagger, notices), 'utf8'),
+  };
   const own = bundleBrowser('docs', 'functions/dashboard/reference/main.ts');
   const icon = asset('docs', 'icon.svg', readFileSync(join(projectRoot, 'functions/dashboard/app/icon.svg'), 'utf8'));
   const type = 'text/html; charset=utf-8';
   // The renderer's style sheet has its icons in it.
   const policy = policyOf({ ...STRICT, 'img-src': "'self' data:" });
   const styles = own.filter(([path]) => path.endsWith('.css'));
-  const body = '<main id="reference"></main>';
+  const body = '<div id="reference"></div>';
   return [
     ['/docs', { type, kind: 'page', policy, text: html('API reference', [...renderer, ...own, icon], body) }],
     [
@@ -76,6 +83,7 @@ function reference(): PageList {
       { type, kind: 'page', policy: policyOf(STRICT), text: html('Errors', [...styles, icon], errorsBody(), '') },
     ],
     ...renderer,
+    [`/docs/${notices}`, licenses],
     ...own,
     icon,
   ];

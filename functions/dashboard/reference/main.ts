@@ -17,4 +17,19 @@ SwaggerUIBundle({
   displayRequestDuration: true,
   tryItOutEnabled: false,
   validatorUrl: null,
+  syntaxHighlight: { theme: 'nord' },
 });
+
+// Swagger UI gives its choices no names that a screen reader could say.
+const NAMES = [
+  ['#servers', 'Server'],
+  ['.examples-select-element', 'Example'],
+  ['.content-type', 'Media type'],
+  ['.parameters select', 'Value'],
+] as const;
+new MutationObserver(() => {
+  for (const [selector, name] of NAMES) {
+    for (const select of document.querySelectorAll(`${selector}:not([aria-label])`))
+      select.setAttribute('aria-label', name);
+  }
+}).observe(document.body, { childList: true, subtree: true });
