@@ -6,10 +6,10 @@ import { log } from '../lib/aws/log.ts';
 import { sources } from '../lib/aws/sources.ts';
 import { createTable } from '../lib/aws/table.ts';
 import { createDispatch } from '../lib/dispatch.ts';
-import { keyHandlers } from '../lib/handlers/keys.ts';
+import { keyFaults, keyHandlers } from '../lib/handlers/keys.ts';
 
 const table = createTable(environment('TABLE_NAME'));
 export const handler = createDispatch(
   keyHandlers({ keys: apiKeys(table), cursors: cursorSecrets(table), ...sources }),
-  { idempotency: idempotencyRecords(table, sources.clock), log },
+  { idempotency: idempotencyRecords(table, sources.clock), log, faults: keyFaults(sources.clock) },
 );

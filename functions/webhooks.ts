@@ -9,7 +9,7 @@ import { sources } from '../lib/aws/sources.ts';
 import { createTable } from '../lib/aws/table.ts';
 import { webhooks } from '../lib/aws/webhooks.ts';
 import { createDispatch } from '../lib/dispatch.ts';
-import { webhookHandlers } from '../lib/handlers/webhooks.ts';
+import { webhookFaults, webhookHandlers } from '../lib/handlers/webhooks.ts';
 
 const table = createTable(environment('TABLE_NAME'));
 const deliveriesQueue = deliveryQueue(environment('DELIVERIES_QUEUE_URL'));
@@ -21,8 +21,7 @@ export const handler = createDispatch(
     events: events(table),
     enqueue: deliveriesQueue.sendAll,
     cursors: cursorSecrets(table),
-    targets: targets(),
     ...sources,
   }),
-  { idempotency: idempotencyRecords(table, sources.clock), log },
+  { idempotency: idempotencyRecords(table, sources.clock), log, faults: webhookFaults(targets()) },
 );

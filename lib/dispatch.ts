@@ -4,9 +4,9 @@ import type { ApiFunction, Operation } from './api/operation.ts';
 import { type OperationId, type OperationOf, type Operations, operationAt } from './api.ts';
 import type { Write } from './aws/table.ts';
 import { isTransient } from './faults.ts';
-import { type FirstRun, fingerprintOf, type Idempotency, isIdempotencyKey, type StoredAnswer } from './idempotency.ts';
-import { invalid, PROBLEM_TYPE, PROBLEMS, problemBody, problemHeaders, Refusal } from './problem.ts';
-import { parseRequest, type Request } from './request.ts';
+import { type FirstRun, fingerprintOf, type Idempotency, type StoredAnswer } from './idempotency.ts';
+import { PROBLEM_TYPE, PROBLEMS, problemBody, problemHeaders, Refusal } from './problem.ts';
+import { type BodyFaults, parseRequest, type Request } from './request.ts';
 
 type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : Record<never, never>;
 type QueryOf<Id extends OperationId> = {
@@ -41,12 +41,19 @@ export interface DispatchLog {
   error(message: string, fields: Record<string, unknown>): void;
 }
 
+export interface DispatchDeps<Name extends ApiFunction> {
+  idempotency: Idempotency;
+  log: DispatchLog;
+  /** What is wrong with a body beyond its schema, such as a time that has passed: named together with all other faults. */
+  faults?: { [Id in OperationOf<Name>]?: BodyFaults };
+}
+
 export type ApiHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
 
 /** The one way from a proxy event to a verb and back. */
 export function createDispatch<Name extends ApiFunction>(
   handlers: Handlers<Name>,
-  { idempotency, log }: { idempotency: Idempotency; log: DispatchLog },
+  { idempotency, log, faults = {} }: DispatchDeps<Name>,
 ): ApiHandler {
   return async (event) => {
     const { requestId } = event.requestContext;
@@ -65,7 +72,7 @@ export function createDispatch<Name extends ApiFunction>(
     const [id, operation] = operationAt(event.httpMethod, event.resource) ?? [];
     if (!id || !operation || !(id in handlers))
       return new Refusal('route_not_found', 'See the API reference for the operations.');
-    const request = parseRequest(event, operation);
+    const request = parseRequest(event, operation, faults[id as OperationOf<Name>]);
     if (request instanceof Refusal) return request;
     const verb = handlers[id as OperationOf<Name>] as unknown as Verb;
     const key = request.headers['idempotency-key'];
@@ -73,8 +80,6 @@ export function createDispatch<Name extends ApiFunction>(
       const reply = await verb(request, () => []);
       return reply instanceof Refusal ? reply : toResult(toAnswer(reply, operation));
     }
-    if (!isIdempotencyKey(key))
-      return invalid([{ field: 'Idempotency-Key', detail: 'must be 1 to 255 printable ASCII characters' }]);
     const begun = await idempotency.begin(request, key, fingerprintOf(id, request));
     if (begun instanceof Refusal) return begun;
     if ('status' in begun) return toResult({ ...begun, headers: { ...begun.headers, 'Idempotency-Replayed': 'true' } });

@@ -8,8 +8,6 @@ export const REPLAY_MS = 24 * 60 * 60 * 1000;
 /** After that a first request that never ended is taken for dead: no function runs longer. */
 export const RUNNING_MS = 30 * 1000;
 
-const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
-
 /** An answer as it is stored for replay: without the secrets that are shown once. */
 export interface StoredAnswer {
   status: number;
@@ -38,8 +36,6 @@ export interface FirstRun {
 export interface Idempotency {
   begin(request: Request, key: string, fingerprint: string): Promise<FirstRun | StoredAnswer | Refusal>;
 }
-
-export const isIdempotencyKey = (text: string): boolean => IDEMPOTENCY_KEY.test(text);
 
 /** Two requests are the same if their operation, path, environment and body are. */
 export function fingerprintOf(operationId: string, { path, query, rawBody }: Request): string {

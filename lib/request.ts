@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
-import type { CallerType, Operation } from './api/operation.ts';
+import { type CallerType, creating, type Operation } from './api/operation.ts';
 import { parseJson } from './json.ts';
 import { type Fault, invalid, Refusal } from './problem.ts';
 import { check, oneOf } from './schema.ts';
@@ -33,8 +33,15 @@ export interface Request<Query = unknown, Body = unknown> {
   rawBody: string;
 }
 
+/** What is wrong with a body beyond its schema. It may be anything. */
+export type BodyFaults = (json: unknown) => Fault[];
+
 /** Checks a proxy event against its operation: the request, or the refusal that lists every fault. */
-export function parseRequest(event: APIGatewayProxyEvent, operation: Operation): Request | Refusal {
+export function parseRequest(
+  event: APIGatewayProxyEvent,
+  operation: Operation,
+  bodyFaults: BodyFaults = () => [],
+): Request | Refusal {
   const headers = lowerCased(event.headers);
   const rawBody = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8').toString();
   const json = parseBody(rawBody, headers['content-type']);
@@ -45,8 +52,9 @@ export function parseRequest(event: APIGatewayProxyEvent, operation: Operation):
     event.queryStringParameters ?? {},
   );
   const body = check(operation.body ?? v.strictObject({}), json);
-  const faults: Fault[] = [...('faults' in query ? query.faults : []), ...('faults' in body ? body.faults : [])];
-  if ('faults' in query || 'faults' in body) return invalid(faults);
+  const faults = [query, headersOf(operation, headers), body].flatMap((each) => ('faults' in each ? each.faults : []));
+  faults.push(...bodyFaults(json));
+  if (faults.length > 0 || 'faults' in query || 'faults' in body) return invalid(faults);
 
   const caller = callerOf(event);
   const environment = chosenEnvironment(caller, query.value.environment);
@@ -61,6 +69,12 @@ export function parseRequest(event: APIGatewayProxyEvent, operation: Operation):
     headers,
     rawBody,
   };
+}
+
+function headersOf({ headers, creates }: Operation, given: Record<string, string>) {
+  const schemas: v.ObjectEntries = { ...headers, ...(creates && creating) };
+  const values = Object.keys(schemas).map((name) => [name, given[name.toLowerCase()]]);
+  return check(v.object(schemas), Object.fromEntries(values));
 }
 
 function parseBody(text: string, contentType: string | undefined): unknown {

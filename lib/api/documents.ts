@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { ConnectionResource, RenewConnection } from '../connections.ts';
+import { ConnectionResource, NodeId, RenewConnection } from '../connections.ts';
 import { DocumentResource, MergedDocument, PatchDocument, PutDocument } from '../documents.ts';
 import { DocumentKey } from '../patterns.ts';
 import { SyncAnswer, SyncRequest } from '../sync.ts';
@@ -7,6 +7,12 @@ import { listOf, operation, page, READERS, WRITERS_AND_TOKENS } from './operatio
 
 const reads = { function: 'documents', callers: READERS, permissions: ['read'] } as const;
 const writes = { function: 'documents', callers: WRITERS_AND_TOKENS, permissions: ['write'] } as const;
+
+const writing = {
+  'If-Match': v.optional(v.string()),
+  'If-None-Match': v.optional(v.string()),
+  'X-Node-Id': v.optional(NodeId),
+};
 
 export const documentOperations = {
   listDocuments: operation({
@@ -22,7 +28,7 @@ export const documentOperations = {
     method: 'GET',
     path: '/v1/documents/{key}',
     summary: 'Read a document; If-None-Match answers 304',
-    headers: ['If-None-Match'],
+    headers: { 'If-None-Match': v.optional(v.string()) },
     answers: { 200: DocumentResource, 304: null },
     refusals: ['document_not_allowed'],
   }),
@@ -31,7 +37,7 @@ export const documentOperations = {
     method: 'PUT',
     path: '/v1/documents/{key}',
     summary: 'Create or replace a document',
-    headers: ['If-Match', 'If-None-Match', 'X-Node-Id'],
+    headers: writing,
     body: PutDocument,
     answers: { 200: DocumentResource, 201: DocumentResource },
     refusals: ['document_not_allowed', 'precondition_failed'],
@@ -41,7 +47,7 @@ export const documentOperations = {
     method: 'PATCH',
     path: '/v1/documents/{key}',
     summary: 'Merge fields into a document; null removes one',
-    headers: ['If-Match', 'If-None-Match', 'X-Node-Id'],
+    headers: writing,
     body: PatchDocument,
     answers: { 200: MergedDocument, 201: MergedDocument },
     refusals: ['document_not_allowed', 'precondition_failed', 'conflict'],
@@ -51,7 +57,7 @@ export const documentOperations = {
     method: 'DELETE',
     path: '/v1/documents/{key}',
     summary: 'Delete a document',
-    headers: ['If-Match', 'If-None-Match', 'X-Node-Id'],
+    headers: writing,
     answers: { 204: null },
     refusals: ['document_not_allowed', 'precondition_failed'],
   }),

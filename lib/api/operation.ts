@@ -10,9 +10,6 @@ export type ApiFunction = 'keys' | 'tokens' | 'webhooks' | 'events' | 'documents
 /** Who calls: with a key of a type, or with a scoped token. */
 export type CallerType = KeyType | 'token';
 
-/** Headers that some operations read, beside those that all read. */
-export type RequestHeader = 'If-Match' | 'If-None-Match' | 'X-Node-Id';
-
 export const MAX_PAGE = 100;
 export const DEFAULT_PAGE = 50;
 
@@ -28,7 +25,8 @@ export interface Operation {
   /** Any of them lets a scoped token call it; the function looks at the documents. */
   permissions: readonly Permission[];
   query: v.ObjectEntries;
-  headers: readonly RequestHeader[];
+  /** Headers beside those that all operations read. */
+  headers: v.ObjectEntries;
   /** The schema of the body; an operation without one takes none. */
   body?: v.GenericSchema;
   /** The answers that are success, by status; the first is the usual one. `null`: no body. */
@@ -49,13 +47,13 @@ type Defaults = 'permissions' | 'query' | 'headers' | 'produces' | 'refusals' | 
 export function operation<const Given extends Omit<Operation, Defaults> & Partial<Pick<Operation, Defaults>>>(
   given: Given,
 ) {
-  const defaults = { permissions: [], query: {}, headers: [], refusals: [], creates: false, secrets: [] };
+  const defaults = { permissions: [], query: {}, headers: {}, refusals: [], creates: false, secrets: [] };
   return { ...defaults, produces: 'application/json', ...given } as Given &
     Omit<
       {
         permissions: readonly [];
         query: Record<never, never>;
-        headers: readonly [];
+        headers: Record<never, never>;
         produces: 'application/json';
         refusals: readonly [];
         creates: false;
@@ -69,6 +67,13 @@ export const ADMIN = ['admin'] as const;
 export const WRITERS = ['admin', 'live', 'test'] as const;
 export const READERS = ['admin', 'live', 'test', 'read', 'token'] as const;
 export const WRITERS_AND_TOKENS = [...WRITERS, 'token'] as const;
+
+/** Headers of every operation that creates something. */
+export const creating = {
+  'Idempotency-Key': v.optional(
+    v.pipe(v.string(), v.regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters')),
+  ),
+};
 
 /** Query parameters of every list. */
 export const page = {

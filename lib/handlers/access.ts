@@ -1,9 +1,6 @@
-import * as v from 'valibot';
-import { NodeId } from '../connections.ts';
 import { isDocumentKey, matchesAny } from '../patterns.ts';
-import { type Fault, notFound, Refusal } from '../problem.ts';
+import { notFound, Refusal } from '../problem.ts';
 import type { Caller, Request } from '../request.ts';
-import { check } from '../schema.ts';
 import type { Permission } from '../tokens.ts';
 
 /** Whether a caller reaches a document: keys reach all of their space, tokens what their patterns match. */
@@ -26,9 +23,3 @@ export function documentKeyOf({ path, caller }: Request): string | Refusal {
 /** Who is named as the origin of a change: the node, else the credential. It grants nothing. */
 export const originOf = ({ headers, caller }: Request): string =>
   headers['x-node-id'] ?? caller.token?.tokenId ?? caller.keyId;
-
-/** What is wrong with the name of a node in the headers. */
-export function nodeFaults({ headers }: Request): Fault[] {
-  const checked = check(v.optional(NodeId), headers['x-node-id'], 'X-Node-Id');
-  return 'faults' in checked ? checked.faults : [];
-}

@@ -6,7 +6,7 @@ import type { Merge, Write } from '../merge.ts';
 import { type CursorSecrets, page } from '../paging.ts';
 import { invalid, notFound, Refusal } from '../problem.ts';
 import type { Request } from '../request.ts';
-import { documentKeyOf, nodeFaults, originOf, reaches } from './access.ts';
+import { documentKeyOf, originOf, reaches } from './access.ts';
 
 export interface DocumentsDeps extends DocumentWriter {
   documents: Documents;
@@ -79,8 +79,6 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
   async function write(request: Request, asked: Partial<Write> & Pick<Write, 'op'>): Promise<Written | Refusal> {
     const key = documentKeyOf(request);
     if (key instanceof Refusal) return key;
-    const faults = nodeFaults(request);
-    if (faults.length > 0) return invalid(faults);
     const common = {
       documentKey: key,
       fields: {},

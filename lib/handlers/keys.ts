@@ -3,9 +3,12 @@ import type { ApiKeys } from '../aws/keys.ts';
 import type { Clock } from '../aws/sources.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { Random } from '../ids.ts';
+import { isJsonObject } from '../json.ts';
 import { isUsable, type KeyRecord, keyResource, newKeyRecord, rotationExpiry } from '../keys.ts';
 import { type CursorSecrets, page } from '../paging.ts';
-import { invalid, notFound, Refusal } from '../problem.ts';
+import { notFound, Refusal } from '../problem.ts';
+import type { BodyFaults } from '../request.ts';
+import { check, timestampInput } from '../schema.ts';
 
 export interface KeysDeps {
   keys: ApiKeys;
@@ -14,12 +17,19 @@ export interface KeysDeps {
   random: Random;
 }
 
+/** What is wrong with the expiry of a new key. */
+export const keyFaults = (clock: Clock): { createKey: BodyFaults } => ({
+  createKey(json) {
+    const expiry = check(timestampInput, isJsonObject(json) ? json.expires_at : undefined);
+    const isPast = 'value' in expiry && expiry.value <= clock();
+    return isPast ? [{ field: 'expires_at', detail: 'must be in the future' }] : [];
+  },
+});
+
 export function keyHandlers({ keys, cursors, clock, random }: KeysDeps): Handlers<'keys'> {
   return {
     async createKey({ body, space: { projectId } }, completing) {
       const now = clock();
-      if (body.expires_at !== undefined && body.expires_at <= now)
-        return invalid([{ field: 'expires_at', detail: 'must be in the future' }]);
       const { key, record } = generate(
         { projectId, type: body.type, name: body.name ?? null, expiresAt: body.expires_at },
         now,

@@ -5,9 +5,11 @@ import type { webhooks as webhookRecords } from '../aws/webhooks.ts';
 import type { Handlers } from '../dispatch.ts';
 import { newEvent, sampleData } from '../events.ts';
 import { type Random, sortableId } from '../ids.ts';
+import { isJsonObject } from '../json.ts';
 import type { QueueMessage } from '../messages.ts';
 import { type CursorSecrets, page } from '../paging.ts';
-import { type Fault, invalid, notFound, Refusal } from '../problem.ts';
+import { notFound, Refusal } from '../problem.ts';
+import type { BodyFaults } from '../request.ts';
 import { type Targets, targetFaults } from '../targets.ts';
 import {
   generateSecret,
@@ -26,19 +28,23 @@ export interface WebhooksDeps {
   /** Hands messages to the deliveries queue. */
   enqueue(messages: readonly QueueMessage[]): Promise<void>;
   cursors: CursorSecrets;
-  targets: Targets;
   clock: Clock;
   random: Random;
 }
 
-export function webhookHandlers(deps: WebhooksDeps): Handlers<'webhooks'> {
-  const { webhooks, events, cursors, targets, clock, random } = deps;
-  const urlFaults = (url: string): Fault[] => targetFaults(url, targets).map((detail) => ({ field: 'url', detail }));
+/** What is wrong with the target of a webhook that is created or changed. */
+export function webhookFaults(targets: Targets): { createWebhook: BodyFaults; changeWebhook: BodyFaults } {
+  const faults: BodyFaults = (json) =>
+    isJsonObject(json) && typeof json.url === 'string'
+      ? targetFaults(json.url, targets).map((detail) => ({ field: 'url', detail }))
+      : [];
+  return { createWebhook: faults, changeWebhook: faults };
+}
 
+export function webhookHandlers(deps: WebhooksDeps): Handlers<'webhooks'> {
+  const { webhooks, events, cursors, clock, random } = deps;
   return {
     async createWebhook({ body, space }, completing) {
-      const faults = urlFaults(body.url);
-      if (faults.length > 0) return invalid(faults);
       const now = clock();
       const { secret = generateSecret(random), ...given } = body;
       const id = sortableId('whk', now, random);
@@ -70,8 +76,6 @@ export function webhookHandlers(deps: WebhooksDeps): Handlers<'webhooks'> {
     async changeWebhook({ path: { id = '' }, body, space }) {
       const webhook = await webhooks.get(space, id);
       if (!webhook) return notFound('webhook');
-      const faults = body.url === undefined ? [] : urlFaults(body.url);
-      if (faults.length > 0) return invalid(faults);
       const change = changeOf(webhook, body, clock());
       if (!(await webhooks.change(space, id, change))) return notFound('webhook');
       return { body: webhookResource({ ...webhook, ...change }) };

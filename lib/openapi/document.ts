@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { ApiFunction, Operation } from '../api/operation.ts';
+import { type ApiFunction, creating, type Operation } from '../api/operation.ts';
 import { type OperationId, operations } from '../api.ts';
 import { EVENT_MEANINGS, EVENT_TYPES } from '../event-types.ts';
 import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemBody, problemHeaders } from '../problem.ts';
@@ -116,8 +116,8 @@ function parametersOf({ path, callers, query, headers, creates }: Operation): Pa
   for (const [name, schema] of Object.entries(ofQuery)) {
     parameters.push(parameter('query', name, jsonSchemaOf(schema as v.GenericSchema)));
   }
-  for (const name of [...headers, ...(creates ? (['Idempotency-Key'] as const) : [])]) {
-    parameters.push(parameter('header', name, PARAMETERS[name]?.schema ?? text));
+  for (const [name, schema] of Object.entries({ ...headers, ...(creates && creating) })) {
+    parameters.push(parameter('header', name, jsonSchemaOf(schema as v.GenericSchema)));
   }
   return parameters;
 }
@@ -131,30 +131,24 @@ interface Parameter {
   example?: string;
 }
 
-const PARAMETERS: Record<string, { description: string; schema?: JsonSchema }> = {
-  environment: { description: 'Which data space an admin key means; other credentials have one of their own.' },
-  limit: { description: 'Entries in a page; 50 if absent.' },
-  cursor: { description: '`next_cursor` of the page before.' },
-  status: { description: 'Only deliveries of this status.' },
-  since: { description: 'Only what happened at this time or later.' },
-  prefix: { description: 'Only this document and those whose keys go on with `:` after it.' },
-  'Idempotency-Key': {
-    description: 'Makes a repetition of the request within 24 hours answer what the first one did.',
-    schema: { type: 'string', pattern: '^[\\x20-\\x7e]{1,255}$' },
-  },
-  'If-Match': { description: 'Only if the document has this ETag; `*`: if it exists.' },
-  'If-None-Match': { description: 'Only if the document does not have this ETag; `*`: if it does not exist.' },
-  'X-Node-Id': {
-    description: 'Names the replica that writes; the credential, if absent.',
-    schema: { type: 'string', pattern: '^[\\x20-\\x7e]{1,64}$' },
-  },
+const PARAMETERS: Record<string, string> = {
+  environment: 'Which data space an admin key means; other credentials have one of their own.',
+  limit: 'Entries in a page; 50 if absent.',
+  cursor: '`next_cursor` of the page before.',
+  status: 'Only deliveries of this status.',
+  since: 'Only what happened at this time or later.',
+  prefix: 'Only this document and those whose keys go on with `:` after it.',
+  'Idempotency-Key': 'Makes a repetition of the request within 24 hours answer what the first one did.',
+  'If-Match': 'Only if the document has this ETag; `*`: if it exists.',
+  'If-None-Match': 'Only if the document does not have this ETag; `*`: if it does not exist.',
+  'X-Node-Id': 'Names the replica that writes; the credential, if absent.',
 };
 
 const parameter = (place: 'query' | 'header', name: string, schema: JsonSchema): Parameter => ({
   name,
   in: place,
   required: false,
-  description: PARAMETERS[name]?.description ?? '',
+  description: PARAMETERS[name] ?? '',
   schema,
 });
 

@@ -129,6 +129,31 @@ describe('a request', () => {
       'url',
     ]);
   });
+
+  it('with faults of every kind is told all of them at once', async () => {
+    const { admin } = await service.project();
+    const fields = async (method: string, path: string, body: object, headers = {}) => {
+      const answer = await admin(method, path, { body, headers });
+      expectProblem(answer, 400, 'invalid_request');
+      return answer.body.errors.map(({ field }: { field: string }) => field).sort();
+    };
+    const key = { 'Idempotency-Key': 'ä' };
+    const webhook = { url: 'ftp://user@example.com', events: [], secret: '' };
+    expect(await fields('POST', '/v1/webhooks?environment=x', webhook, key)).toEqual([
+      'Idempotency-Key',
+      'environment',
+      'events',
+      'secret',
+      'url',
+      'url',
+    ]);
+    const expired = { type: 'none', expires_at: '2020-01-01T00:00:00Z' };
+    expect(await fields('POST', '/v1/keys', expired)).toEqual(['expires_at', 'type']);
+    expect(await fields('PUT', '/v1/documents/d', { fields: 1 }, { 'X-Node-Id': 'x'.repeat(65) })).toEqual([
+      'X-Node-Id',
+      'fields',
+    ]);
+  });
 });
 
 describe('an event', () => {
