@@ -8,6 +8,7 @@ import {
   IdentitySource,
   LambdaIntegration,
   LogGroupLogDestination,
+  type Method,
   RequestAuthorizer,
   RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
@@ -16,6 +17,7 @@ import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { ApiFunction } from '../lib/api/operation.ts';
 import { allOperations } from '../lib/api.ts';
+import { CORS_ALLOWED, CORS_EXPOSED, isForPages, PREFLIGHT_SECONDS } from '../lib/cors.ts';
 import { addDomain, SECURITY_POLICY } from './domain.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
 import type { Settings } from './settings.ts';
@@ -50,16 +52,27 @@ export class Api extends Construct {
           ? { authorizationType: AuthorizationType.NONE }
           : { authorizationType: AuthorizationType.CUSTOM, authorizer: requestAuthorizer },
       );
-      if (isPublic) {
-        Validations.of(method).acknowledge({
-          id: 'AwsSolutions-APIG4',
-          reason: 'Pages, their scripts and the description of the API: public files without a secret',
-        });
-      }
+      if (isPublic) acknowledgePublic(method, 'Pages, their scripts and the description of the API hold no secret');
     }
+    this.addPreflights();
     acknowledgeRules(this.restApi);
     addGatewayResponses(this, this.restApi);
     addDomain(this, this.restApi, settings);
+  }
+
+  /** Answers the question of a browser whether a page of another origin may call (Fetch Standard, "CORS-preflight fetch"). */
+  private addPreflights(): void {
+    const operations = Map.groupBy(allOperations.filter(isForPages), ({ path }) => path);
+    for (const [path, methods] of operations) {
+      const preflight = this.restApi.root.resourceForPath(path).addCorsPreflight({
+        allowOrigins: ['*'],
+        allowMethods: methods.map(({ method }) => method),
+        allowHeaders: CORS_ALLOWED,
+        exposeHeaders: CORS_EXPOSED,
+        maxAge: Duration.seconds(PREFLIGHT_SECONDS),
+      });
+      acknowledgePublic(preflight, 'A browser asks for permission before it has a credential to send');
+    }
   }
 
   private createRestApi({
@@ -106,6 +119,10 @@ export class Api extends Construct {
       ],
     });
   }
+}
+
+function acknowledgePublic(method: Method, reason: string): void {
+  Validations.of(method).acknowledge({ id: 'AwsSolutions-APIG4', reason }, { id: 'AwsSolutions-COG4', reason });
 }
 
 function acknowledgeRules(restApi: RestApi): void {

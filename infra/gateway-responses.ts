@@ -1,5 +1,6 @@
 import { GatewayResponse, type IRestApi, ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
+import { CORS_HEADERS } from '../lib/cors.ts';
 import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemBody, problemHeaders } from '../lib/problem.ts';
 
 // What API Gateway answers by itself, as problem documents of the same shape as the functions'.
@@ -38,7 +39,7 @@ export function addGatewayResponses(scope: Construct, restApi: IRestApi): void {
   });
 
   function add(type: ResponseType, status: number, body: object): void {
-    const headers = { 'Content-Type': PROBLEM_TYPE, ...problemHeaders(status) };
+    const headers = { 'Content-Type': PROBLEM_TYPE, ...problemHeaders(status), ...CORS_HEADERS };
     new GatewayResponse(scope, `Response${type.responseType}`, {
       restApi,
       type,

@@ -3,6 +3,7 @@ import type * as v from 'valibot';
 import type { ApiFunction, Operation } from './api/operation.ts';
 import { type OperationId, type OperationOf, type Operations, operationAt } from './api.ts';
 import type { Write } from './aws/table.ts';
+import { CORS_HEADERS, isForPages } from './cors.ts';
 import { isTransient } from './faults.ts';
 import { type FirstRun, fingerprintOf, type Idempotency, type StoredAnswer } from './idempotency.ts';
 import { PROBLEM_TYPE, PROBLEMS, problemBody, problemHeaders, Refusal } from './problem.ts';
@@ -57,14 +58,16 @@ export function createDispatch<Name extends ApiFunction>(
 ): ApiHandler {
   return async (event) => {
     const { requestId } = event.requestContext;
-    const operationId = operationAt(event.httpMethod, event.resource)?.[0];
+    const [operationId, operation] = operationAt(event.httpMethod, event.resource) ?? [];
     const answer = await answerTo(event).catch((error: unknown) => {
       log.error('request.failed', { operation: operationId, request_id: requestId, error });
       return refusalFor(error);
     });
     const result = answer instanceof Refusal ? problem(answer, requestId) : answer;
     log.info('request.handled', { operation: operationId, request_id: requestId, status: result.statusCode });
-    result.headers = { ...result.headers, 'X-Request-Id': requestId };
+    const cors = operation && isForPages(operation) && CORS_HEADERS;
+    const common = { 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': requestId };
+    result.headers = { ...result.headers, ...cors, ...common };
     return result;
   };
 

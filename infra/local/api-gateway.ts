@@ -6,7 +6,7 @@ import { type GatewayResponses, readGatewayResponses } from './gateway-responses
 import type { LocalFunction } from './lambda.ts';
 import { isInvocationAllowed } from './policy.ts';
 import { proxyEvent } from './proxy-event.ts';
-import { findRoute, type Route, readRoutes } from './routes.ts';
+import { findRoute, readRoutes } from './routes.ts';
 import { ACCOUNT, REGION, type Template } from './template.ts';
 
 /** Limits of REST APIs (API Gateway quotas). */
@@ -71,6 +71,8 @@ export function createGateway(
     const [path = '/', query = ''] = (request.url ?? '/').split('?');
     const route = findRoute(routes, request.method ?? '', path);
     if (!route) return gateway.of('MISSING_AUTHENTICATION_TOKEN', context);
+    const { target } = route.route;
+    if ('status' in target) return { statusCode: target.status, headers: target.headers, body: '' };
     const event = proxyEvent({
       request,
       path,
@@ -89,7 +91,7 @@ export function createGateway(
       if (decision.refused) return gateway.of(decision.refused, { requestId, authorizer: decision.context });
       event.requestContext.authorizer = { principalId: decision.principalId, ...decision.context };
     }
-    return integrate(route.route, event, gateway);
+    return integrate(target.integrationUri, event, gateway);
   }
 
   type Decision = { refused?: string; principalId?: string; context?: Record<string, unknown> | undefined };
@@ -119,7 +121,7 @@ export function createGateway(
   }
 
   async function integrate(
-    route: Route,
+    uri: string,
     event: APIGatewayProxyEvent,
     gateway: GatewayResponses,
   ): Promise<APIGatewayProxyResult> {
@@ -129,7 +131,7 @@ export function createGateway(
       timer = setTimeout(() => resolve('late'), INTEGRATION_TIMEOUT_MS);
     });
     try {
-      const result = await Promise.race([functionOf(route.integrationUri).invoke(event), late]);
+      const result = await Promise.race([functionOf(uri).invoke(event), late]);
       if (result === 'late') return gateway.of('INTEGRATION_TIMEOUT', { requestId });
       const { statusCode, headers, body, isBase64Encoded } = result as APIGatewayProxyResult;
       if (typeof statusCode !== 'number') return gateway.of('DEFAULT_5XX', { requestId });

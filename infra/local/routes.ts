@@ -7,7 +7,8 @@ export interface Route {
   resource: string;
   segments: string[];
   authorizerId: string | undefined;
-  integrationUri: string;
+  /** The function, or the answer of a method that has none (a mock integration). */
+  target: { integrationUri: string } | { status: number; headers: Record<string, string> };
 }
 
 interface ResourceProperties {
@@ -18,7 +19,11 @@ interface MethodProperties {
   HttpMethod: string;
   ResourceId: string;
   AuthorizerId?: string;
-  Integration: { Uri: string };
+  Integration: {
+    Type: 'AWS_PROXY' | 'MOCK';
+    Uri: string;
+    IntegrationResponses?: { StatusCode: string; ResponseParameters: Record<string, string> }[];
+  };
 }
 
 export function readRoutes(template: Template): Route[] {
@@ -32,8 +37,18 @@ export function readRoutes(template: Template): Route[] {
   return template.ofType<MethodProperties>('AWS::ApiGateway::Method').map(({ properties }) => {
     const resource = pathOf(properties.ResourceId);
     const { HttpMethod: method, AuthorizerId: authorizerId, Integration } = properties;
-    return { method, resource, segments: resource.split('/').slice(1), authorizerId, integrationUri: Integration.Uri };
+    const target = Integration.Type === 'MOCK' ? mockOf(Integration) : { integrationUri: Integration.Uri };
+    return { method, resource, segments: resource.split('/').slice(1), authorizerId, target };
   });
+}
+
+function mockOf({ IntegrationResponses = [] }: MethodProperties['Integration']) {
+  const [response] = IntegrationResponses;
+  const headers = Object.entries(response?.ResponseParameters ?? {}).map(([name, value]) => [
+    name.replace('method.response.header.', ''),
+    value.slice(1, -1), // a constant, in quotes
+  ]);
+  return { status: Number(response?.StatusCode), headers: Object.fromEntries(headers) };
 }
 
 /** The most specific route: a literal segment wins over a parameter, as in API Gateway. */

@@ -23,7 +23,8 @@ const DESCRIPTION = `Authentication and webhooks for a document synchronization 
 
 Requests carry \`Authorization: Bearer <key or token>\`; bodies are JSON. An error is a problem document (RFC 9457) whose
 \`code\` is stable; every code is explained under [errors](docs/errors). Lists come in pages: pass \`next_cursor\` as \`cursor\`.
-An \`Idempotency-Key\` makes it safe to repeat a request that creates something.`;
+An \`Idempotency-Key\` makes it safe to repeat a request that creates something. Pages of any origin may call whatever a
+scoped token may (CORS).`;
 
 /** The whole interface as an OpenAPI 3.1 document. `server` is the address that paths are relative to. */
 export function openApiDocument(server: string) {

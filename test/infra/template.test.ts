@@ -20,13 +20,23 @@ describe('the API', () => {
   });
 
   it('has one method for every operation and no other, without the authorizer only where anyone may call', () => {
-    const methods = Object.values(template.findResources('AWS::ApiGateway::Method'));
+    const all = Object.values(template.findResources('AWS::ApiGateway::Method'));
+    const methods = all.filter(({ Properties }) => Properties.HttpMethod !== 'OPTIONS');
     expect(methods).toHaveLength(allOperations.length);
     const types = methods.map(({ Properties }) => Properties.AuthorizationType);
     const anyone = allOperations.filter(({ callers }) => callers === 'anyone');
     expect(types.filter((type) => type === 'NONE')).toHaveLength(anyone.length);
     expect(types.filter((type) => type === 'CUSTOM')).toHaveLength(allOperations.length - anyone.length);
     expect(anyone.every((operation) => operation.function === 'dashboard')).toBe(true);
+  });
+
+  it('lets pages of other origins ask for what scoped tokens may call, and for nothing else', () => {
+    const preflights = Object.values(template.findResources('AWS::ApiGateway::Method')).filter(
+      ({ Properties }) => Properties.HttpMethod === 'OPTIONS',
+    );
+    const forTokens = allOperations.filter(({ callers }) => callers.includes('token'));
+    expect(preflights).toHaveLength(new Set(forTokens.map(({ path }) => path)).size);
+    for (const { Properties } of preflights) expect(Properties.Integration.Type).toBe('MOCK');
   });
 
   it('asks the authorizer at every request', () => {

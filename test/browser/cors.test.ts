@@ -1,0 +1,66 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mint, put } from '../support/documents.ts';
+import { useService } from '../support/service.ts';
+import { CHROMIUM } from './browser.ts';
+
+const service = useService();
+let close: () => Promise<unknown>;
+let page: Page;
+
+/** A frontend of a customer: a page of another origin. */
+beforeAll(async () => {
+  const frontend = http.createServer((_request, response) => response.end('<!doctype html><title>Frontend</title>'));
+  await new Promise<void>((resolve) => frontend.listen(0, '127.0.0.1', resolve));
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  page = await browser.newPage();
+  await page.goto(`http://127.0.0.1:${(frontend.address() as AddressInfo).port}/`);
+  close = () => browser.close().then(() => frontend.close());
+});
+afterAll(() => close?.());
+
+/** What the page gets of the API: the status, a header, the body; or that the browser kept it from the page. */
+const fetched = (credential: string, method: string, path: string, body?: object) =>
+  page.evaluate(
+    async ([url, verb, token, text]) => {
+      const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', 'X-Node-Id': 'frontend' };
+      const init = { method: verb, headers, ...(text && { body: text }) };
+      const response = await fetch(url, init).catch(() => null);
+      if (!response) return 'blocked';
+      const { status } = response;
+      return { status, etag: response.headers.get('etag'), code: (await response.json().catch(() => ({}))).code };
+    },
+    [service.stack.baseUrl + path, method, credential, body ? JSON.stringify(body) : ''] as const,
+  );
+
+describe('a frontend of another origin', () => {
+  it('reads, writes and syncs documents with a scoped token, and sees why it is refused', async () => {
+    const project = await service.project();
+    const live = await project.client('live');
+    await put(live, 'org:acme:doc-1', { title: 'Draft' });
+    const token = await mint(live, ['org:acme:*'], ['read', 'write']);
+    expect(await fetched(token, 'GET', '/v1/documents/org:acme:doc-1')).toMatchObject({ status: 200, etag: '"1"' });
+    const fields = { title: 'Final' };
+    expect(await fetched(token, 'PUT', '/v1/documents/org:acme:doc-1', { fields })).toMatchObject({ etag: '"2"' });
+    const cycle = { node_id: 'frontend', pattern: 'org:acme:*', push: [], known: {} };
+    expect(await fetched(token, 'POST', '/v1/sync', cycle)).toMatchObject({ status: 200 });
+    expect(await fetched(token, 'PUT', '/v1/connections/c1', { node_id: 'frontend' })).toMatchObject({ status: 200 });
+    expect(await fetched(token, 'GET', '/v1/documents/org:other:doc')).toMatchObject({ code: 'document_not_allowed' });
+    expect(await fetched('nonsense', 'GET', '/v1/documents')).toMatchObject({ status: 401, code: 'unauthorized' });
+  });
+
+  it('reads with a read-only key', async () => {
+    const project = await service.project();
+    const key = await project.key('read');
+    expect(await fetched(key, 'GET', '/v1/documents')).toMatchObject({ status: 200 });
+    expect(await fetched(key, 'DELETE', '/v1/documents/a')).toMatchObject({ code: 'insufficient_permissions' });
+  });
+
+  it('cannot manage keys or webhooks: no page has the credentials for that', async () => {
+    const { adminKey } = await service.project();
+    expect(await fetched(adminKey, 'GET', '/v1/keys')).toBe('blocked');
+    expect(await fetched(adminKey, 'POST', '/v1/webhooks', {})).toBe('blocked');
+  });
+});
