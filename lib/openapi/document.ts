@@ -1,14 +1,12 @@
 import * as v from 'valibot';
-import { type ApiFunction, creating, type Operation } from '../api/operation.ts';
+import type { ApiFunction, Operation } from '../api/operation.ts';
 import { type OperationId, operations } from '../api.ts';
-import { EVENT_MEANINGS, EVENT_TYPES } from '../event-types.ts';
-import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemBody, problemHeaders } from '../problem.ts';
-import { RETRY_DELAYS_SECONDS } from '../schedule.ts';
-import { oneOf } from '../schema.ts';
-import { ENVIRONMENTS } from '../space.ts';
-import { EXAMPLE_EVENTS, EXAMPLE_IDS, EXAMPLES } from './examples.ts';
-import { ADVICE, codesOf } from './problems.ts';
-import { type JsonSchema, jsonSchemaOf, namedSchemas, refTo, schemaNameOf } from './schemas.ts';
+import { EVENT_TYPES } from '../event-types.ts';
+import { delivered } from './deliveries.ts';
+import { EXAMPLES } from './examples.ts';
+import { parametersOf } from './parameters.ts';
+import { allProblemExamples, HEADERS, responsesOf } from './responses.ts';
+import { jsonSchemaOf, namedSchemas } from './schemas.ts';
 
 const TAGS: Record<ApiFunction, { name: string; description: string }> = {
   keys: { name: 'Keys', description: 'API keys of the project: generate, rotate, revoke, restrict to addresses.' },
@@ -69,24 +67,14 @@ const SECURITY_SCHEMES = {
   },
 };
 
-const text = { type: 'string' };
-const HEADERS = {
-  'X-Request-Id': { description: 'Names the request in the logs.', schema: text },
-  ETag: { description: 'The revision, in quotes.', schema: text },
-  'Idempotency-Replayed': { description: '`true`: this is the first answer again, without secrets.', schema: text },
-  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } },
-  'WWW-Authenticate': { description: 'The scheme that is asked for.', schema: text },
-};
-const headersOf = (names: readonly string[]) =>
-  Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-
 function describe(id: OperationId, operation: Operation) {
-  const { function: fn, summary, callers, body, answers } = operation;
+  const { function: fn, summary, callers, body } = operation;
   const isPublic = callers === 'anyone';
   const keyTypes = isPublic ? [] : callers.filter((caller) => caller !== 'token');
   return {
     operationId: id,
     summary,
+    description: callersText(operation),
     tags: [TAGS[fn].name],
     security: isPublic
       ? []
@@ -99,184 +87,14 @@ function describe(id: OperationId, operation: Operation) {
         content: { 'application/json': { schema: jsonSchemaOf(body), example: EXAMPLES[id].body } },
       },
     }),
-    responses: {
-      ...Object.fromEntries(
-        Object.entries(answers).map(([status, schema]) => [status, success(id, operation, Number(status), schema)]),
-      ),
-      ...refused(operation),
-    },
+    responses: responsesOf(id, operation),
   };
 }
 
-function parametersOf({ path, callers, query, headers, creates }: Operation): Parameter[] {
-  const parameters: Parameter[] = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name, path));
-  const ofQuery = {
-    ...query,
-    ...(callers !== 'anyone' && { environment: v.optional(oneOf(ENVIRONMENTS)) }),
-  };
-  for (const [name, schema] of Object.entries(ofQuery)) {
-    parameters.push(parameter('query', name, jsonSchemaOf(schema as v.GenericSchema)));
-  }
-  for (const [name, schema] of Object.entries({ ...headers, ...(creates && creating) })) {
-    parameters.push(parameter('header', name, jsonSchemaOf(schema as v.GenericSchema)));
-  }
-  return parameters;
+/** Who may call, in words. */
+function callersText({ callers, permissions }: Operation): string {
+  if (callers === 'anyone') return 'Needs no credential.';
+  const keys = callers.filter((caller) => caller !== 'token').map((type) => `\`svc_${type}_\``);
+  const tokens = callers.includes('token') ? `; scoped tokens with ${permissions.join(' or ')}` : '';
+  return `For keys ${keys.join(', ')}${tokens}.`;
 }
-
-interface Parameter {
-  name: string;
-  in: 'path' | 'query' | 'header';
-  required: boolean;
-  description: string;
-  schema: JsonSchema;
-  example?: string;
-}
-
-const PARAMETERS: Record<string, string> = {
-  environment: 'Which data space an admin key means; other credentials have one of their own.',
-  limit: 'Entries in a page; 50 if absent.',
-  cursor: '`next_cursor` of the page before.',
-  status: 'Only deliveries of this status.',
-  since: 'Only what happened at this time or later.',
-  prefix: 'Only this document and those whose keys go on with `:` after it.',
-  'Idempotency-Key': 'Makes a repetition of the request within 24 hours answer what the first one did.',
-  'If-Match': 'Only if the document has this ETag; `*`: if it exists.',
-  'If-None-Match': 'Only if the document does not have this ETag; `*`: if it does not exist.',
-  'X-Node-Id': 'Names the replica that writes; the credential, if absent.',
-};
-
-const parameter = (place: 'query' | 'header', name: string, schema: JsonSchema): Parameter => ({
-  name,
-  in: place,
-  required: false,
-  description: PARAMETERS[name] ?? '',
-  schema,
-});
-
-function pathParameter(name: string, path: string): Parameter {
-  const [description, example] = PATH_PARAMETERS.find(([pattern]) => pattern.test(path))?.slice(1) as [string, string];
-  const isEvent = name === 'event_id';
-  return {
-    name,
-    in: 'path',
-    required: true,
-    description: isEvent ? 'The id of the event.' : description,
-    schema: text,
-    example: isEvent ? EXAMPLE_IDS.event_id : example,
-  };
-}
-
-const PATH_PARAMETERS: [pattern: RegExp, description: string, example: string][] = [
-  [/^\/v1\/keys/, 'The id of the key, or the key itself.', EXAMPLE_IDS.key],
-  [/^\/v1\/webhooks/, 'The id of the webhook.', EXAMPLE_IDS.id],
-  [/^\/v1\/events/, 'The id of the event.', EXAMPLE_IDS.event_id],
-  [/^\/v1\/documents/, 'The key of the document.', EXAMPLE_IDS.document_key],
-  [/^\/v1\/connections/, 'A name of your own: 1 to 64 of `A-Z a-z 0-9 _ -`.', EXAMPLE_IDS.connection_id],
-  [/\{file\}$/, 'The name of the file, with the hash of its content.', 'app-5XQ3TN2K.js'],
-];
-
-function success(id: OperationId, operation: Operation, status: number, schema: v.GenericSchema | null) {
-  const isUsual = status === Number(Object.keys(operation.answers)[0]);
-  const { answer } = EXAMPLES[id];
-  const headers = [
-    ...(operation.path === '/v1/documents/{key}' && operation.method !== 'DELETE' ? ['ETag'] : []),
-    ...(operation.creates ? ['Idempotency-Replayed'] : []),
-  ];
-  return {
-    description: STATUSES[status] ?? '',
-    headers: headersOf(headers),
-    ...(schema && {
-      content: {
-        [operation.produces]: {
-          schema: jsonSchemaOf(schema),
-          ...(isUsual && answer !== undefined && { example: answer }),
-        },
-      },
-    }),
-  };
-}
-
-const STATUSES: Record<number, string> = {
-  200: 'Done.',
-  201: 'Created.',
-  202: 'Accepted: what follows from it happens after this answer.',
-  204: 'Done; there is no body.',
-  304: 'Not changed since the ETag in If-None-Match.',
-};
-
-function refused(operation: Operation) {
-  const codes = codesOf(operation);
-  const statuses = [...new Set(codes.map((code) => PROBLEMS[code].status))];
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const own = codes.filter((code) => PROBLEMS[code].status === status);
-      return [
-        status,
-        {
-          description: own.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' '),
-          headers: headersOf(Object.keys(problemHeaders(status))),
-          content: { [PROBLEM_TYPE]: { schema: problemSchema(own), examples: problemExamples(own) } },
-        },
-      ];
-    }),
-  );
-}
-
-const problemSchema = (codes: ProblemCode[]) => ({
-  allOf: [{ $ref: refTo('Problem') }, { type: 'object', properties: { code: { enum: codes } } }],
-});
-
-const problemExamples = (codes: readonly string[]) =>
-  Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
-
-function allProblemExamples() {
-  const codes = Object.keys(PROBLEMS) as ProblemCode[];
-  const faults = [{ field: 'limit', detail: 'must be an integer from 1 to 100' }];
-  return Object.fromEntries(
-    codes.map((code) => {
-      const refusal = { code, detail: ADVICE[code], errors: code === 'invalid_request' ? faults : undefined };
-      return [code, { summary: PROBLEMS[code].title, value: problemBody(refusal, EXAMPLE_IDS.request_id) }];
-    }),
-  );
-}
-
-/** What a receiver gets (interface §5.1). */
-function delivered(type: (typeof EVENT_TYPES)[number]) {
-  const required = (name: string, description: string, schema: JsonSchema = text) => ({
-    name,
-    in: 'header',
-    required: !name.endsWith('-Previous') && name !== 'X-Service-Test',
-    description,
-    schema,
-  });
-  return {
-    operationId: `deliver${schemaNameOf(type)}`,
-    summary: EVENT_MEANINGS[type],
-    description: `Any 2xx within 5 seconds is success. Everything else is tried again ${RETRY_DELAYS_SECONDS.map(duration).join(', ')} after the failure before; the sixth failure disables the webhook. An event may come twice, and events come in no particular order.`,
-    security: [],
-    parameters: [
-      required('X-Service-Signature', '`sha256=` and the hexadecimal HMAC-SHA256 of the raw body under the secret.', {
-        type: 'string',
-        pattern: '^sha256=[0-9a-f]{64}$',
-      }),
-      required('X-Service-Signature-Previous', 'The same under the old secret, for 24 hours after a rotation.'),
-      required('X-Service-Event-Id', 'The id of the event: the same at every attempt.'),
-      required('X-Service-Event-Type', 'The type of the event.', { const: type }),
-      required('X-Service-Attempt', 'Counts the attempts.', { type: 'integer', minimum: 1, maximum: 6 }),
-      required('X-Service-Test', '`true`: a sample event.'),
-      required('webhook-id', 'As Standard Webhooks has it: the id of the event.'),
-      required('webhook-timestamp', 'When this attempt was signed, in seconds since 1970.'),
-      required('webhook-signature', '`v1,` and the signature by Standard Webhooks; two of them after a rotation.'),
-    ],
-    requestBody: {
-      required: true,
-      content: { 'application/json': { schema: { $ref: refTo(schemaNameOf(type)) }, example: EXAMPLE_EVENTS[type] } },
-    },
-    responses: {
-      '2XX': { description: 'Taken. Work that takes long is done after the answer.' },
-      default: { description: 'Failed: it is tried again.' },
-    },
-  };
-}
-
-const duration = (seconds: number): string => (seconds < 3600 ? `${seconds / 60} min` : `${seconds / 3600} h`);

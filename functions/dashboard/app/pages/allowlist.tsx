@@ -1,7 +1,8 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Key } from '../api.ts';
 import { useSending } from '../hooks.ts';
-import { Button, Callout, Fault, Form, Panel } from '../parts/basics.tsx';
+import { Button, Form, Panel } from '../parts/basics.tsx';
+import { Callout, Fault } from '../parts/feedback.tsx';
 import { faultOf, otherFault } from '../parts/field.tsx';
 import { useSession } from '../session.ts';
 

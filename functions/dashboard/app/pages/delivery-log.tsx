@@ -1,9 +1,11 @@
 import { DELIVERY_STATUSES } from '../../../../lib/schedule.ts';
 import type { Delivery, Webhook } from '../api.ts';
 import { useLoaded, useRepeated } from '../hooks.ts';
-import { Await, Button, ButtonLink, Empty, Panel } from '../parts/basics.tsx';
+import { Button, ButtonLink, Panel } from '../parts/basics.tsx';
 import { DeliveryBadge, type DeliveryStatus, outcomeText } from '../parts/deliveries.tsx';
+import { Await, Empty } from '../parts/feedback.tsx';
 import { Select } from '../parts/field.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { Countdown, Time } from '../parts/time.tsx';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
@@ -84,48 +86,37 @@ export function DeliveryLog({ webhook, query, turn, onChange }: LogProps) {
 
 function LogTable({ deliveries }: { deliveries: Delivery[] }) {
   const { environment } = useSession();
-  return (
-    <table class="list">
-      <caption class="visually-hidden">Deliveries</caption>
-      <thead>
-        <tr>
-          <th scope="col">Event</th>
-          <th scope="col">Status</th>
-          <th scope="col">Attempts</th>
-          <th scope="col">Last answer</th>
-          <th scope="col">Begun</th>
-        </tr>
-      </thead>
-      <tbody>
-        {deliveries.map((delivery) => {
-          const last = delivery.attempts.at(-1);
-          return (
-            <tr key={delivery.event_id}>
-              <th scope="row">
-                <a href={linkTo(environment, ['webhooks', delivery.webhook_id, 'deliveries', delivery.event_id])}>
-                  {delivery.event_type}
-                </a>
-                <small>
-                  <code>{delivery.event_id}</code>
-                </small>
-              </th>
-              <td data-label="Status">
-                <DeliveryBadge status={delivery.status} />
-                {delivery.status === 'retrying' && delivery.next_attempt_at && (
-                  <small>
-                    next in <Countdown to={delivery.next_attempt_at} over="a moment" />
-                  </small>
-                )}
-              </td>
-              <td data-label="Attempts">{delivery.attempts.length}</td>
-              <td data-label="Last answer">{last ? outcomeText(last) : <span class="muted">none</span>}</td>
-              <td data-label="Begun">
-                <Time at={delivery.created_at} />
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
-  );
+  const columns: Column<Delivery>[] = [
+    [
+      'Event',
+      ({ webhook_id, event_id, event_type }) => (
+        <>
+          <a href={linkTo(environment, ['webhooks', webhook_id, 'deliveries', event_id])}>{event_type}</a>
+          <small>
+            <code>{event_id}</code>
+          </small>
+        </>
+      ),
+    ],
+    [
+      'Status',
+      ({ status, next_attempt_at }) => (
+        <>
+          <DeliveryBadge status={status} />
+          {status === 'retrying' && next_attempt_at && (
+            <small>
+              next in <Countdown to={next_attempt_at} over="a moment" />
+            </small>
+          )}
+        </>
+      ),
+    ],
+    ['Attempts', ({ attempts }) => attempts.length],
+    ['Last answer', ({ attempts }) => <LastAnswer of={attempts.at(-1)} />],
+    ['Begun', ({ created_at }) => <Time at={created_at} />],
+  ];
+  return <Table caption="Deliveries" columns={columns} rows={deliveries} keyOf={({ event_id }) => event_id} />;
 }
+
+const LastAnswer = ({ of: attempt }: { of: Delivery['attempts'][number] | undefined }) =>
+  attempt ? outcomeText(attempt) : <span class="muted">none</span>;

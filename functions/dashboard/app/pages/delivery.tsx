@@ -1,7 +1,8 @@
 import type { Delivery, Result } from '../api.ts';
 import { useLoaded, useRepeated, useSending } from '../hooks.ts';
-import { Await, Button, Facts, Fault, PageTitle, Panel } from '../parts/basics.tsx';
+import { Button, Facts, PageTitle, Panel } from '../parts/basics.tsx';
 import { DeliveryBadge, MEANINGS, outcomeText } from '../parts/deliveries.tsx';
+import { Await, Fault } from '../parts/feedback.tsx';
 import { Json, visible } from '../parts/json.tsx';
 import { Time } from '../parts/time.tsx';
 import { linkTo } from '../router.ts';

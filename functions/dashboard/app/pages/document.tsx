@@ -1,5 +1,6 @@
 import { useLoaded } from '../hooks.ts';
-import { Await, Facts, PageTitle, Panel } from '../parts/basics.tsx';
+import { Facts, PageTitle, Panel } from '../parts/basics.tsx';
+import { Await } from '../parts/feedback.tsx';
 import { Json } from '../parts/json.tsx';
 import { Time } from '../parts/time.tsx';
 import { linkTo } from '../router.ts';

@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { Document } from '../api.ts';
 import { useLoaded } from '../hooks.ts';
-import { Await, Button, ButtonLink, Empty, Form, PageTitle } from '../parts/basics.tsx';
+import { Button, ButtonLink, Form, PageTitle } from '../parts/basics.tsx';
+import { Await, Empty } from '../parts/feedback.tsx';
 import { faultOf, Input } from '../parts/field.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
@@ -84,31 +86,11 @@ function Trail({ prefix, onChoose }: { prefix: string; onChoose: (prefix: string
 
 function DocumentTable({ documents }: { documents: Document[] }) {
   const { environment } = useSession();
-  return (
-    <table class="list">
-      <caption class="visually-hidden">Documents</caption>
-      <thead>
-        <tr>
-          <th scope="col">Key</th>
-          <th scope="col">Revision</th>
-          <th scope="col">Fields</th>
-          <th scope="col">Changed</th>
-        </tr>
-      </thead>
-      <tbody>
-        {documents.map(({ document_key, revision, fields, updated_at }) => (
-          <tr key={document_key}>
-            <th scope="row">
-              <a href={linkTo(environment, ['documents', document_key])}>{document_key}</a>
-            </th>
-            <td data-label="Revision">{revision}</td>
-            <td data-label="Fields">{Object.keys(fields).length}</td>
-            <td data-label="Changed">
-              <Time at={updated_at} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
+  const columns: Column<Document>[] = [
+    ['Key', ({ document_key }) => <a href={linkTo(environment, ['documents', document_key])}>{document_key}</a>],
+    ['Revision', ({ revision }) => revision],
+    ['Fields', ({ fields }) => Object.keys(fields).length],
+    ['Changed', ({ updated_at }) => <Time at={updated_at} />],
+  ];
+  return <Table caption="Documents" columns={columns} rows={documents} keyOf={({ document_key }) => document_key} />;
 }

@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { AnswerTo, Key } from '../api.ts';
 import { useLoaded, useSending } from '../hooks.ts';
-import { Await, Button, Callout, Facts, PageTitle, Panel } from '../parts/basics.tsx';
+import { Button, Facts, PageTitle, Panel } from '../parts/basics.tsx';
 import { Confirm, ShownOnce } from '../parts/dialog.tsx';
+import { Await, Callout } from '../parts/feedback.tsx';
 import { Countdown, Time, TimeOr } from '../parts/time.tsx';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 import { AllowlistEditor } from './allowlist.tsx';
-import { isUsable, KeyStatus, nameOf } from './keys.tsx';
+import { isUsable, KeyHint, KeyStatus, nameOf } from './keys.tsx';
 
 export function KeyPage({ id }: { id: string }) {
   const { call } = useSession();
@@ -50,12 +51,7 @@ function KeyFacts({ of: key }: { of: Key }) {
   return (
     <Facts>
       {[
-        [
-          'Key',
-          <code key="key">
-            svc_{key.type}_…{key.hint}
-          </code>,
-        ],
+        ['Key', <KeyHint key="key" of={key} />],
         ['Id', <code key="id">{key.id}</code>],
         ['Status', <KeyStatus key="status" status={key.status} />],
         ['Created', <Time key="created" at={key.created_at} />],

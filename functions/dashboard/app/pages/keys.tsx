@@ -3,9 +3,11 @@ import type { KeyType } from '../../../../lib/api-key.ts';
 import type { Environment } from '../../../../lib/space.ts';
 import { type AnswerTo, all, type Key } from '../api.ts';
 import { useLoaded, useSending } from '../hooks.ts';
-import { Await, Badge, Button, ButtonLink, Empty, Fault, Form, PageTitle, Panel, type Tone } from '../parts/basics.tsx';
+import { Badge, Button, ButtonLink, Form, PageTitle, Panel, type Tone } from '../parts/basics.tsx';
 import { ShownOnce } from '../parts/dialog.tsx';
+import { Await, Empty, Fault } from '../parts/feedback.tsx';
 import { Choices, faultOf, Input, otherFault } from '../parts/field.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { Countdown, fromLocal, TimeOr } from '../parts/time.tsx';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
@@ -65,53 +67,40 @@ export function Keys() {
 
 function KeyTable({ keys, caption }: { keys: Key[]; caption: string }) {
   const { environment, keyId } = useSession();
+  const columns: Column<Key>[] = [
+    [
+      'Name',
+      (key) => (
+        <>
+          <a href={linkTo(environment, ['keys', key.id])}>{nameOf(key)}</a>
+          {key.id === keyId && <small> (signed in)</small>}
+        </>
+      ),
+    ],
+    ['Key', (key) => <KeyHint of={key} />],
+    ['Status', ({ status }) => <KeyStatus status={status} />],
+    [
+      'Allowlist',
+      ({ cidrs }) => (cidrs.length === 0 ? <span class="muted">any address</span> : `${cidrs.length} listed`),
+    ],
+    ['Last used', ({ last_used_at }) => <TimeOr at={last_used_at} none="never" />],
+    ['Ends', (key) => <End of={key} />],
+  ];
+  return <Table caption={caption} columns={columns} rows={keys} keyOf={({ id }) => id} />;
+}
+
+export const KeyHint = ({ of: { type, hint } }: { of: Key }) => (
+  <code>
+    svc_{type}_…{hint}
+  </code>
+);
+
+function End({ of: { status, expires_at, revoked_at } }: { of: Key }) {
+  if (status !== 'expiring' || expires_at === null) return <TimeOr at={revoked_at ?? expires_at} none="never" />;
   return (
-    <table class="list">
-      <caption class="visually-hidden">{caption}</caption>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">Key</th>
-          <th scope="col">Status</th>
-          <th scope="col">Allowlist</th>
-          <th scope="col">Last used</th>
-          <th scope="col">Expires</th>
-        </tr>
-      </thead>
-      <tbody>
-        {keys.map((key) => (
-          <tr key={key.id}>
-            <th scope="row">
-              <a href={linkTo(environment, ['keys', key.id])}>{nameOf(key)}</a>
-              {key.id === keyId && <small> (signed in)</small>}
-            </th>
-            <td data-label="Key">
-              <code>
-                svc_{key.type}_…{key.hint}
-              </code>
-            </td>
-            <td data-label="Status">
-              <KeyStatus status={key.status} />
-            </td>
-            <td data-label="Allowlist">
-              {key.cidrs.length === 0 ? <span class="muted">any address</span> : `${key.cidrs.length} listed`}
-            </td>
-            <td data-label="Last used">
-              <TimeOr at={key.last_used_at} none="never" />
-            </td>
-            <td data-label="Expires">
-              {key.status === 'expiring' && key.expires_at ? (
-                <>
-                  in <Countdown to={key.expires_at} over="a moment" />
-                </>
-              ) : (
-                <TimeOr at={key.revoked_at ?? key.expires_at} none="never" />
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <>
+      in <Countdown to={expires_at} over="a moment" />
+    </>
   );
 }
 

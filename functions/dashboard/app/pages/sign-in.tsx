@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Button, Callout, Fault, Form } from '../parts/basics.tsx';
+import { Button, Form } from '../parts/basics.tsx';
+import { Callout, Fault } from '../parts/feedback.tsx';
 import { Field } from '../parts/field.tsx';
 import { signInFault } from '../session.ts';
 

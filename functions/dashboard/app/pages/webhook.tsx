@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { Webhook } from '../api.ts';
 import { useLoaded, useSending } from '../hooks.ts';
-import { Await, Button, Callout, Facts, Fault, PageTitle, Panel } from '../parts/basics.tsx';
+import { Button, Facts, PageTitle, Panel } from '../parts/basics.tsx';
+import { Await, Callout, Fault } from '../parts/feedback.tsx';
 import { Time } from '../parts/time.tsx';
 import { useSession } from '../session.ts';
 import { DeliveryLog } from './delivery-log.tsx';

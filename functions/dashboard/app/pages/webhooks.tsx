@@ -1,7 +1,10 @@
+import { EVENT_TYPES } from '../../../../lib/event-types.ts';
 import { all, type Webhook } from '../api.ts';
 import { useLoaded } from '../hooks.ts';
-import { Await, Badge, ButtonLink, Empty, PageTitle } from '../parts/basics.tsx';
+import { Badge, ButtonLink, PageTitle } from '../parts/basics.tsx';
 import { Strip } from '../parts/deliveries.tsx';
+import { Await, Empty } from '../parts/feedback.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 
@@ -21,6 +24,27 @@ export function Webhooks() {
       Create Webhook
     </ButtonLink>
   );
+  const columns: Column<Webhook>[] = [
+    [
+      'Endpoint',
+      ({ id, url, description }) => (
+        <>
+          <a href={linkTo(environment, ['webhooks', id])}>{url}</a>
+          {description && <small>{description}</small>}
+        </>
+      ),
+    ],
+    ['Status', (webhook) => <WebhookStatus of={webhook} />],
+    [
+      'Events',
+      ({ events }) => (
+        <span title={events.join(', ')}>
+          {events.length} of {EVENT_TYPES.length}
+        </span>
+      ),
+    ],
+    ['Latest deliveries', ({ id }) => <LatestDeliveries id={id} />],
+  ];
   return (
     <>
       <PageTitle actions={create}>Webhooks</PageTitle>
@@ -32,36 +56,7 @@ export function Webhooks() {
               tries again when that server does not answer.
             </Empty>
           ) : (
-            <table class="list">
-              <caption class="visually-hidden">Webhooks</caption>
-              <thead>
-                <tr>
-                  <th scope="col">Endpoint</th>
-                  <th scope="col">Status</th>
-                  <th scope="col">Events</th>
-                  <th scope="col">Latest deliveries</th>
-                </tr>
-              </thead>
-              <tbody>
-                {webhooks.map((webhook) => (
-                  <tr key={webhook.id}>
-                    <th scope="row">
-                      <a href={linkTo(environment, ['webhooks', webhook.id])}>{webhook.url}</a>
-                      {webhook.description && <small>{webhook.description}</small>}
-                    </th>
-                    <td data-label="Status">
-                      <WebhookStatus of={webhook} />
-                    </td>
-                    <td data-label="Events">
-                      <span title={webhook.events.join(', ')}>{webhook.events.length} of 6</span>
-                    </td>
-                    <td data-label="Latest deliveries">
-                      <LatestDeliveries id={webhook.id} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Table caption="Webhooks" columns={columns} rows={webhooks} keyOf={({ id }) => id} />
           )
         }
       </Await>

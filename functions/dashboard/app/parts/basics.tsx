@@ -1,8 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Problem } from '../api.ts';
-import type { Loaded } from '../hooks.ts';
-import { faultText } from '../session.ts';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 interface ButtonProps {
   children: ComponentChildren;
@@ -78,74 +75,9 @@ export function Panel({
   );
 }
 
-export function Fault({ problem }: { problem: Problem | string | undefined }) {
-  if (problem === undefined) return null;
-  return (
-    <p class="callout fault" role="alert">
-      {typeof problem === 'string' ? problem : faultText(problem)}
-    </p>
-  );
-}
-
-export function Callout({ kind, children }: { kind: 'warning' | 'info'; children: ComponentChildren }) {
-  return <div class={`callout ${kind}`}>{children}</div>;
-}
-
-export function Empty({ children, action }: { children: ComponentChildren; action?: ComponentChildren }) {
-  return (
-    <div class="empty">
-      <p>{children}</p>
-      {action}
-    </div>
-  );
-}
-
-/** What was loaded, or that it is on its way, or why it is not there. */
-export function Await<Value>({ of, children }: { of: Loaded<Value>; children: (value: Value) => ComponentChildren }) {
-  if (of.value !== undefined) return <div aria-busy={of.loading}>{children(of.value)}</div>;
-  if (of.problem) {
-    return (
-      <div class="empty">
-        <Fault problem={of.problem} />
-        <Button onClick={of.reload}>Try again</Button>
-      </div>
-    );
-  }
-  return (
-    <output class="loading">
-      <progress aria-label="Loading" /> Loading …
-    </output>
-  );
-}
-
 export type Tone = 'good' | 'bad' | 'waiting' | 'off';
 export function Badge({ tone, children }: { tone: Tone; children: ComponentChildren }) {
   return <span class={`badge ${tone}`}>{children}</span>;
-}
-
-/** A text to take along, with a button that copies it. */
-export function Copyable({ text, label }: { text: string; label: string }) {
-  const [isCopied, setCopied] = useState(false);
-  const code = useRef<HTMLElement>(null);
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      if (code.current) getSelection()?.selectAllChildren(code.current); // the browser refuses: ready for Ctrl-C
-      return;
-    }
-    setCopied(true);
-    setTimeout(() => setCopied(false), 2000);
-  };
-  return (
-    <div class="copyable">
-      <code ref={code}>{text}</code>
-      <Button onClick={copy} label={`Copy ${label}`}>
-        {isCopied ? 'Copied' : 'Copy'}
-      </Button>
-      <output class="visually-hidden">{isCopied ? 'Copied' : ''}</output>
-    </div>
-  );
 }
 
 /** Names and values, one under the other. */

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Problem } from '../api.ts';
-import { Button, Copyable, Fault, Form } from './basics.tsx';
+import { Button, Form } from './basics.tsx';
+import { Copyable } from './copyable.tsx';
+import { Fault } from './feedback.tsx';
 
 /** A modal dialog: keeps the focus inside, closes with Escape, and gives the focus back. */
 export function Dialog({

@@ -1,0 +1,45 @@
+import type { ComponentChildren } from 'preact';
+import type { Problem } from '../api.ts';
+import type { Loaded } from '../hooks.ts';
+import { faultText } from '../session.ts';
+import { Button } from './basics.tsx';
+
+export function Fault({ problem }: { problem: Problem | string | undefined }) {
+  if (problem === undefined) return null;
+  return (
+    <p class="callout fault" role="alert">
+      {typeof problem === 'string' ? problem : faultText(problem)}
+    </p>
+  );
+}
+
+export function Callout({ kind, children }: { kind: 'warning' | 'info'; children: ComponentChildren }) {
+  return <div class={`callout ${kind}`}>{children}</div>;
+}
+
+export function Empty({ children, action }: { children: ComponentChildren; action?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p>{children}</p>
+      {action}
+    </div>
+  );
+}
+
+/** What was loaded, or that it is on its way, or why it is not there. */
+export function Await<Value>({ of, children }: { of: Loaded<Value>; children: (value: Value) => ComponentChildren }) {
+  if (of.value !== undefined) return <div aria-busy={of.loading}>{children(of.value)}</div>;
+  if (of.problem) {
+    return (
+      <div class="empty">
+        <Fault problem={of.problem} />
+        <Button onClick={of.reload}>Try again</Button>
+      </div>
+    );
+  }
+  return (
+    <output class="loading">
+      <progress aria-label="Loading" /> Loading …
+    </output>
+  );
+}

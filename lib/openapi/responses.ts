@@ -1,0 +1,98 @@
+import type * as v from 'valibot';
+import type { Operation } from '../api/operation.ts';
+import type { OperationId } from '../api.ts';
+import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemBody, problemHeaders } from '../problem.ts';
+import { EXAMPLE_IDS, EXAMPLES } from './examples.ts';
+import { ADVICE, codesOf } from './problems.ts';
+import { jsonSchemaOf, refTo } from './schemas.ts';
+
+/** Every answer of an operation by its status: what it is there for, and what it may refuse. */
+export function responsesOf(id: OperationId, operation: Operation) {
+  return {
+    ...Object.fromEntries(
+      Object.entries(operation.answers).map(([status, schema]) => [
+        status,
+        success(id, operation, Number(status), schema),
+      ]),
+    ),
+    ...refused(operation),
+  };
+}
+
+const text = { type: 'string' };
+/** `components.headers`. */
+export const HEADERS = {
+  'X-Request-Id': { description: 'Names the request in the logs.', schema: text },
+  ETag: { description: 'The revision, in quotes.', schema: text },
+  'Idempotency-Replayed': { description: '`true`: this is the first answer again, without secrets.', schema: text },
+  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } },
+  'WWW-Authenticate': { description: 'The scheme that is asked for.', schema: text },
+};
+const headersOf = (names: readonly string[]) =>
+  Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+function success(id: OperationId, operation: Operation, status: number, schema: v.GenericSchema | null) {
+  const isUsual = status === Number(Object.keys(operation.answers)[0]);
+  const { answer } = EXAMPLES[id];
+  const headers = [
+    ...(operation.path === '/v1/documents/{key}' && operation.method !== 'DELETE' ? ['ETag'] : []),
+    ...(operation.creates ? ['Idempotency-Replayed'] : []),
+  ];
+  return {
+    description: STATUSES[status] ?? '',
+    headers: headersOf(headers),
+    ...(schema && {
+      content: {
+        [operation.produces]: {
+          schema: jsonSchemaOf(schema),
+          ...(isUsual && answer !== undefined && { example: answer }),
+        },
+      },
+    }),
+  };
+}
+
+const STATUSES: Record<number, string> = {
+  200: 'Done.',
+  201: 'Created.',
+  202: 'Accepted: what follows from it happens after this answer.',
+  204: 'Done; there is no body.',
+  304: 'Not changed since the ETag in If-None-Match.',
+};
+
+function refused(operation: Operation) {
+  const codes = codesOf(operation);
+  const statuses = [...new Set(codes.map((code) => PROBLEMS[code].status))];
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const own = codes.filter((code) => PROBLEMS[code].status === status);
+      return [
+        status,
+        {
+          description: own.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' '),
+          headers: headersOf(Object.keys(problemHeaders(status))),
+          content: { [PROBLEM_TYPE]: { schema: problemSchema(own), examples: problemExamples(own) } },
+        },
+      ];
+    }),
+  );
+}
+
+const problemSchema = (codes: ProblemCode[]) => ({
+  allOf: [{ $ref: refTo('Problem') }, { type: 'object', properties: { code: { enum: codes } } }],
+});
+
+const problemExamples = (codes: readonly string[]) =>
+  Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
+
+/** `components.examples`: one for every code. */
+export function allProblemExamples() {
+  const codes = Object.keys(PROBLEMS) as ProblemCode[];
+  const faults = [{ field: 'limit', detail: 'must be an integer from 1 to 100' }];
+  return Object.fromEntries(
+    codes.map((code) => {
+      const refusal = { code, detail: ADVICE[code], errors: code === 'invalid_request' ? faults : undefined };
+      return [code, { summary: PROBLEMS[code].title, value: problemBody(refusal, EXAMPLE_IDS.request_id) }];
+    }),
+  );
+}
