@@ -64,8 +64,8 @@ function headersOf({ type, kind, policy }: Page): Record<string, string> {
   };
 }
 
-// The path has the stage before it, or the base path of a domain of one's own; API Gateway sets the protocol.
-function baseUrlOf({ headers, requestContext: { domainName, path } }: APIGatewayProxyEvent, resource: string): string {
+// The path has the stage before it, or the base path of a domain of one's own; API Gateway sets host and protocol.
+function baseUrlOf({ headers, requestContext: { path } }: APIGatewayProxyEvent, resource: string): string {
   const protocol = headers['X-Forwarded-Proto'] === 'http' ? 'http' : 'https';
-  return `${protocol}://${domainName ?? ''}${path.endsWith(resource) ? path.slice(0, -resource.length) : ''}`;
+  return `${protocol}://${headers.Host ?? ''}${path.endsWith(resource) ? path.slice(0, -resource.length) : ''}`;
 }

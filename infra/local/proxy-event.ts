@@ -51,7 +51,6 @@ export function proxyEvent({
         userAgent: request.headers['user-agent'] ?? null,
       } as APIGatewayProxyEvent['requestContext']['identity'],
       path, // as under a domain of one's own: without the stage
-      domainName: request.headers.host,
       stage,
       requestId,
       requestTimeEpoch: now,

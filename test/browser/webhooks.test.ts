@@ -196,3 +196,60 @@ describe('the environments', () => {
     await page.getByText('You are looking at test data').waitFor();
   });
 });
+
+describe('the overview', () => {
+  it('counts deliveries by what became of them, and names what needs attention', async () => {
+    const project = await service.project();
+    const working = await startReceiver();
+    const failing = await startReceiver(500);
+    await createWebhook(project.admin, working.url);
+    const { id } = await createWebhook(project.admin, failing.url);
+    for (let i = 0; i < 3; i++) await publish(project.admin);
+    await eventually(async () => (await project.admin('GET', `/v1/webhooks/${id}`)).body.status === 'disabled');
+    await publish(project.admin);
+    await working.until(4);
+    const { body: old } = await project.admin('POST', '/v1/keys', { body: { type: 'live', name: 'App' } });
+    await project.admin('POST', `/v1/keys/${old.id}/rotate`);
+
+    const page = await dashboard.signIn(project.adminKey, '/live');
+    const count = (name: string) => page.locator('.legend li', { hasText: name }).locator('strong').textContent();
+    await expect.poll(() => count('Succeeded')).toBe('4');
+    expect(Number(await count('Failed')) + Number(await count('Canceled or skipped'))).toBe(4);
+    await page.getByText('Numbers').click();
+    const cells = await page.locator('.chart tbody td:nth-child(2)').allTextContents();
+    expect(cells.map(Number).reduce((a, b) => a + b)).toBe(4);
+    await page.getByLabel('7 days').check();
+    await expect.poll(() => count('Succeeded')).toBe('4');
+    await page.getByText('stops working in 23 h').waitFor();
+    await page.getByRole('link', { name: failing.url }).click();
+    await heading(page, failing.url).waitFor();
+  });
+
+  it('of a new project says what to do', async () => {
+    const { adminKey } = await service.project();
+    const page = await dashboard.signIn(adminKey);
+    await page.getByText('There is no webhook here yet.').waitFor();
+    await page.getByText('Nothing does.').waitFor();
+  });
+});
+
+describe('a page whose service is away', () => {
+  it('keeps what it showed, says so, and goes on when the service is back', async () => {
+    const project = await service.project();
+    const receiver = await startReceiver();
+    const { id } = await createWebhook(project.admin, receiver.url);
+    await publish(project.admin);
+    await receiver.until(1);
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
+    const rows = page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr');
+    await expect.poll(() => rows.count()).toBe(1);
+    const path = '**/deliveries?*';
+    await page.route(path, (route) => route.fulfill({ status: 503, body: '' }));
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await rows.count()).toBe(1);
+    await page.unroute(path);
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+  });
+});

@@ -11,11 +11,10 @@ const serve = createPageServer(new Map(pages), { info() {} });
 const request = (resource: string, { file = '', base = '/live', headers = {} } = {}) =>
   serve({
     resource,
-    headers: { 'X-Forwarded-Proto': 'https', ...headers },
+    headers: { Host: 'api.example.com', 'X-Forwarded-Proto': 'https', ...headers },
     pathParameters: file ? { file } : null,
     requestContext: {
       requestId: 'request-1',
-      domainName: 'api.example.com',
       path: base + resource.replace('{file}', file),
     },
   } as unknown as APIGatewayProxyEvent);

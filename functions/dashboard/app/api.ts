@@ -74,6 +74,7 @@ export function createCall(key: string, environment: Environment, onUnauthorized
         credentials: 'omit',
         cache: 'no-store',
       });
+      noteServerTime(response.headers.get('Date'));
       const text = await response.text();
       const value: unknown = text === '' ? null : parse(text);
       if (response.ok) return { value };
@@ -84,6 +85,17 @@ export function createCall(key: string, environment: Environment, onUnauthorized
     }
   };
   return call as Call;
+}
+
+let clockOffsetMs = 0;
+
+/** The time by the clock of the service: the reader's own may be wrong, and a key ends by the other one. */
+export const serverNow = (): number => Date.now() + clockOffsetMs;
+
+function noteServerTime(date: string | null): void {
+  if (date === null) return;
+  const offsetMs = Date.parse(date) - Date.now();
+  clockOffsetMs = Math.abs(offsetMs) > 5000 ? offsetMs : 0; // the header has seconds only, and took a while
 }
 
 const UNREACHABLE = {

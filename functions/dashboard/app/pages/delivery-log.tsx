@@ -35,19 +35,22 @@ export function DeliveryLog({ webhook, query, turn, onChange }: LogProps) {
   const hours = query.get('hours') ?? '';
   const cursor = query.get('cursor') ?? '';
   const at = (change: Record<string, string>) => linkTo(environment, ['webhooks', id], { status, hours, ...change });
-  const loaded = useLoaded(`${id} ${status} ${hours} ${cursor} ${turn}`, () =>
-    call('GET /v1/webhooks/{id}/deliveries', {
-      path: { id },
-      query: {
-        limit: String(PAGE),
-        status: status ? (status as DeliveryStatus) : undefined,
-        // To the minute, so that the pages of one list have the same filter.
-        since: hours
-          ? new Date(Math.floor(Date.now() / 60_000 - Number(hours) * 60) * 60_000).toISOString()
-          : undefined,
-        cursor: cursor || undefined,
-      },
-    }),
+  const loaded = useLoaded(
+    `${id} ${status} ${hours} ${cursor}`,
+    () =>
+      call('GET /v1/webhooks/{id}/deliveries', {
+        path: { id },
+        query: {
+          limit: String(PAGE),
+          status: status ? (status as DeliveryStatus) : undefined,
+          // To the minute, so that the pages of one list have the same filter.
+          since: hours
+            ? new Date(Math.floor(Date.now() / 60_000 - Number(hours) * 60) * 60_000).toISOString()
+            : undefined,
+          cursor: cursor || undefined,
+        },
+      }),
+    turn,
   );
   useRepeated(cursor === '' ? REFRESH_MS : null, loaded.reload);
   return (

@@ -28,7 +28,14 @@ export function Empty({ children, action }: { children: ComponentChildren; actio
 
 /** What was loaded, or that it is on its way, or why it is not there. */
 export function Await<Value>({ of, children }: { of: Loaded<Value>; children: (value: Value) => ComponentChildren }) {
-  if (of.value !== undefined) return <div aria-busy={of.loading}>{children(of.value)}</div>;
+  if (of.value !== undefined) {
+    return (
+      <div aria-busy={of.loading}>
+        <Fault problem={of.problem} />
+        {children(of.value)}
+      </div>
+    );
+  }
   if (of.problem) {
     return (
       <div class="empty">
