@@ -6,7 +6,7 @@ import type { Write } from './aws/table.ts';
 import { CORS_HEADERS, isForPages } from './cors.ts';
 import { isTransient } from './faults.ts';
 import { type FirstRun, fingerprintOf, type Idempotency, type StoredAnswer } from './idempotency.ts';
-import { PROBLEM_TYPE, PROBLEMS, problemBody, problemHeaders, Refusal } from './problem.ts';
+import { invalid, PROBLEM_TYPE, PROBLEMS, problemBody, problemHeaders, Refusal } from './problem.ts';
 import { type BodyFaults, parseRequest, type Request } from './request.ts';
 
 type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : Record<never, never>;
@@ -75,9 +75,10 @@ export function createDispatch<Name extends ApiFunction>(
     const [id, operation] = operationAt(event.httpMethod, event.resource) ?? [];
     if (!id || !operation || !(id in handlers))
       return new Refusal('route_not_found', 'See the API reference for the operations.');
-    const request = parseRequest(event, operation, faults[id as OperationOf<Name>]);
+    const bodyFaults = faults[id as OperationOf<Name>];
+    const request = parseRequest(event, operation, bodyFaults);
     if (request instanceof Refusal) return request;
-    const verb = handlers[id as OperationOf<Name>] as unknown as Verb;
+    const verb = checked(handlers[id as OperationOf<Name>] as unknown as Verb, bodyFaults);
     const key = request.headers['idempotency-key'];
     if (key === undefined || !operation.creates) {
       const reply = await verb(request, () => []);
@@ -91,6 +92,14 @@ export function createDispatch<Name extends ApiFunction>(
 }
 
 type Verb = (request: Request, completing: Completing) => Promise<Reply | Refusal>;
+
+// A repetition is answered as the first request was, even if its body would be refused by now.
+const checked = (verb: Verb, bodyFaults: BodyFaults = () => []): Verb => {
+  return async (request, completing) => {
+    const found = bodyFaults(request.json);
+    return found.length > 0 ? invalid(found) : verb(request, completing);
+  };
+};
 
 // A verb that throws may have done its work: the key stays taken until the run is taken for dead.
 async function runOnce(

@@ -31,12 +31,14 @@ export interface Request<Query = unknown, Body = unknown> {
   headers: Readonly<Record<string, string>>;
   /** The body as it came. */
   rawBody: string;
+  /** The same parsed, before its schema. */
+  json: unknown;
 }
 
 /** What is wrong with a body beyond its schema. It may be anything. */
 export type BodyFaults = (json: unknown) => Fault[];
 
-/** Checks a proxy event against its operation: the request, or the refusal that lists every fault. */
+/** Checks a proxy event against its operation: the request, or the refusal that lists every fault, those of `bodyFaults` too. */
 export function parseRequest(
   event: APIGatewayProxyEvent,
   operation: Operation,
@@ -53,8 +55,7 @@ export function parseRequest(
   );
   const body = check(operation.body ?? v.strictObject({}), json);
   const faults = [query, headersOf(operation, headers), body].flatMap((each) => ('faults' in each ? each.faults : []));
-  faults.push(...bodyFaults(json));
-  if (faults.length > 0 || 'faults' in query || 'faults' in body) return invalid(faults);
+  if (faults.length > 0 || 'faults' in query || 'faults' in body) return invalid([...faults, ...bodyFaults(json)]);
 
   const caller = callerOf(event);
   const environment = chosenEnvironment(caller, query.value.environment);
@@ -68,6 +69,7 @@ export function parseRequest(
     body: body.value,
     headers,
     rawBody,
+    json,
   };
 }
 

@@ -208,6 +208,16 @@ describe('an idempotency key', () => {
     );
   });
 
+  it('replays it even if the request would be refused by now', async () => {
+    const { admin } = await service.project();
+    const expires_at = new Date(service.stack.clock.now() + 60_000).toISOString();
+    const call = { body: { type: 'live', expires_at }, headers: key() };
+    expect((await admin('POST', '/v1/keys', call)).status).toBe(201);
+    service.stack.clock.advance(120_000);
+    expect((await admin('POST', '/v1/keys', call)).headers['idempotency-replayed']).toBe('true');
+    expectProblem(await admin('POST', '/v1/keys', { ...call, headers: key() }), 400, 'invalid_request');
+  });
+
   it('replays no secret', async () => {
     const { admin } = await service.project();
     const call = { body: { type: 'live' }, headers: key() };

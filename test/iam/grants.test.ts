@@ -8,10 +8,11 @@ const service = useService({
   concurrency: 2,
   environment: { AWS_MAX_ATTEMPTS: '1' },
 });
+const patience = { ms: 20_000 };
 let flows: Record<string, () => Promise<void>>;
 
 beforeAll(async () => {
-  flows = await createFlows(service);
+  flows = await createFlows(service, patience);
 });
 
 // Tracing is best effort: nothing that can be seen depends on it.
@@ -34,6 +35,7 @@ describe('the roles', () => {
   it('need each of their grants: without any one, a flow breaks', { timeout: 400_000 }, async () => {
     const { iam } = service.stack;
     const superfluous: string[] = [];
+    patience.ms = 2500;
     for (const grant of iam.grants()) {
       if (INVISIBLE.includes(grant.action)) continue;
       iam.struck = grant;
