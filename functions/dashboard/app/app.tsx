@@ -19,7 +19,7 @@ import { forgetKey, keyIdOf, rememberedKey, rememberKey, SessionContext } from '
 export function App() {
   const [key, setKey] = useState(rememberedKey);
   const [notice, setNotice] = useState<string>();
-  const [announcement, announce] = useState('');
+  const [announcement, setAnnouncement] = useState({ text: '', number: 0 });
   const place = usePlace();
   const { environment } = place;
   const signOut = useCallback((why: string) => {
@@ -30,6 +30,7 @@ export function App() {
   const session = useMemo(() => {
     if (key === null) return null;
     const refused = () => signOut('You were signed out: this key was revoked or has expired.');
+    const announce = (text: string) => setAnnouncement(({ number }) => ({ text, number: number + 1 }));
     return { call: createCall(key, environment, refused), environment, keyId: keyIdOf(key), announce };
   }, [key, environment, signOut]);
 
@@ -46,7 +47,9 @@ export function App() {
       <Shell place={place} onSignOut={() => signOut('You are signed out.')}>
         {pageAt(place)}
       </Shell>
-      <output class="announcement">{announcement}</output>
+      <output class="announcement">
+        {announcement.text && <span key={announcement.number}>{announcement.text}</span>}
+      </output>
     </SessionContext.Provider>
   );
 }

@@ -1,8 +1,8 @@
-import type { Delivery, Result } from '../api.ts';
+import { type Delivery, type Result, serverNow } from '../api.ts';
 import { useLoaded, useRepeated, useSending } from '../hooks.ts';
 import { Button, Facts, PageTitle, Panel } from '../parts/basics.tsx';
 import { DeliveryBadge, MEANINGS, outcomeText } from '../parts/deliveries.tsx';
-import { Await, Fault } from '../parts/feedback.tsx';
+import { Await, Empty, Fault } from '../parts/feedback.tsx';
 import { Json, visible } from '../parts/json.tsx';
 import { Time } from '../parts/time.tsx';
 import { linkTo } from '../router.ts';
@@ -10,6 +10,8 @@ import { useSession } from '../session.ts';
 import { Timeline } from './timeline.tsx';
 
 const REFRESH_MS = 2000;
+/** After that an event without a delivery was not for this webhook. */
+const FIRST_ATTEMPT_MS = 60_000;
 
 export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventId: string }) {
   const { call, environment } = useSession();
@@ -20,7 +22,8 @@ export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventI
     const result = await call('GET /v1/webhooks/{id}/deliveries/{event_id}', { path });
     return result.problem?.code === 'not_found' ? { value: null } : result;
   });
-  const isMoving = delivery.value === null || delivery.value?.status === 'retrying';
+  const isAwaited = serverNow() - Date.parse(event.value?.timestamp ?? '') < FIRST_ATTEMPT_MS;
+  const isMoving = delivery.value ? delivery.value.status === 'retrying' : isAwaited;
   useRepeated(isMoving && !delivery.problem ? REFRESH_MS : null, delivery.reload);
   return (
     <>
@@ -35,6 +38,8 @@ export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventI
               {(found) =>
                 found ? (
                   <DeliveryPart of={found} happenedAt={timestamp} onChange={delivery.reload} />
+                ) : !isAwaited ? (
+                  <Empty>This event was not delivered to this webhook.</Empty>
                 ) : (
                   <output class="loading">
                     <progress aria-label="Waiting" /> On its way: no attempt is recorded yet.
