@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, dirname, extname, join, posix } from 'node:path';
 import { buildSync } from 'esbuild';
 import { openApiDocument } from '../lib/openapi/document.ts';
 import { BASE_URL, type Page } from '../lib/pages.ts';
@@ -45,16 +45,10 @@ export function createPages(): PageList {
 }
 
 function dashboard(): PageList {
-  const files = bundleBrowser('dashboard', 'functions/dashboard/app/main.tsx');
-  const icon = asset(
-    'dashboard',
-    'icon.svg',
-    readFileSync(join(projectRoot, 'functions/dashboard/app/icon.svg'), 'utf8'),
-  );
-  const text = html('Dashboard', [...files, icon], '<div id="app"></div>');
+  const files = [...bundleBrowser('dashboard', 'functions/dashboard/app/main.tsx'), icon('dashboard')];
   // Trusted Types: no string becomes markup, whatever a payload holds.
   const policy = policyOf({ ...STRICT, 'require-trusted-types-for': "'script'", 'trusted-types': "'none'" });
-  return [['/dashboard', { type: 'text/html; charset=utf-8', kind: 'page', policy, text }], ...files, icon];
+  return [page('/dashboard', 'Dashboard', policy, files, '<div id="app"></div>'), ...files];
 }
 
 function reference(): PageList {
@@ -64,30 +58,22 @@ function reference(): PageList {
   );
   // Named by a comment in the bundle, which has the notices of what it holds taken out.
   const notices = 'swagger-ui-bundle.js.LICENSE.txt';
-  const licenses: Page = {
-    type: 'text/plain; charset=utf-8',
-    kind: 'page',
-    text: readFileSync(join(swagger, notices), 'utf8'),
-  };
-  const own = bundleBrowser('docs', 'functions/dashboard/reference/main.ts');
-  const icon = asset('docs', 'icon.svg', readFileSync(join(projectRoot, 'functions/dashboard/app/icon.svg'), 'utf8'));
-  const type = 'text/html; charset=utf-8';
+  const licenses = readFileSync(join(swagger, notices), 'utf8');
+  const own = [...bundleBrowser('docs', 'functions/dashboard/reference/main.ts'), icon('docs')];
+  const withoutScript = own.filter(([path]) => !path.endsWith('.js'));
   // The renderer's style sheet has its icons in it.
   const policy = policyOf({ ...STRICT, 'img-src': "'self' data:" });
-  const styles = own.filter(([path]) => path.endsWith('.css'));
-  const body = '<div id="reference"></div>';
   return [
-    ['/docs', { type, kind: 'page', policy, text: html('API reference', [...renderer, ...own, icon], body) }],
-    [
-      '/docs/errors',
-      { type, kind: 'page', policy: policyOf(STRICT), text: html('Errors', [...styles, icon], errorsBody(), '') },
-    ],
+    page('/docs', 'API reference', policy, [...renderer, ...own], '<div id="reference"></div>'),
+    page('/docs/errors', 'Errors', policyOf(STRICT), withoutScript, errorsBody()),
+    [`/docs/${notices}`, { type: 'text/plain; charset=utf-8', kind: 'page', text: licenses }],
     ...renderer,
-    [`/docs/${notices}`, licenses],
     ...own,
-    icon,
   ];
 }
+
+const icon = (folder: string) =>
+  asset(folder, 'icon.svg', readFileSync(join(projectRoot, 'functions/dashboard/icon.svg'), 'utf8'));
 
 /** One browser program with its styles, minified, its files named by their content. */
 function bundleBrowser(folder: string, entryPoint: string): PageList {
@@ -115,15 +101,15 @@ function asset(folder: string, name: string, text: string): [string, Page] {
   return [`/${folder}/${basename(name, extension)}-${hash}${extension}`, { type, kind: 'asset', text }];
 }
 
-/** A page around `body`. Paths are relative to the page, so that it works below any stage. */
-function html(title: string, files: PageList, body: string, folder?: string): string {
-  const hrefOf = (path: string) => (folder === undefined ? path.slice(1) : `${folder}${path.split('/').at(-1)}`);
-  const tags = files.map(([path]) => {
-    if (path.endsWith('.css')) return `<link rel="stylesheet" href="${hrefOf(path)}">`;
-    if (path.endsWith('.svg')) return `<link rel="icon" href="${hrefOf(path)}">`;
-    return `<script ${path.includes('swagger') ? 'defer' : 'type="module"'} src="${hrefOf(path)}"></script>`;
+/** A page at `path` around `body`. Its files are named relative to it, so that it works below any stage. */
+function page(path: string, title: string, policy: string, files: PageList, body: string): [string, Page] {
+  const tags = files.map(([file]) => {
+    const href = posix.relative(posix.dirname(path), file);
+    if (file.endsWith('.css')) return `<link rel="stylesheet" href="${href}">`;
+    if (file.endsWith('.svg')) return `<link rel="icon" href="${href}">`;
+    return `<script ${file.includes('swagger') ? 'defer' : 'type="module"'} src="${href}"></script>`;
   });
-  return `<!doctype html>
+  const text = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -137,4 +123,5 @@ ${body}
 </body>
 </html>
 `;
+  return [path, { type: 'text/html; charset=utf-8', kind: 'page', policy, text }];
 }

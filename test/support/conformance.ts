@@ -25,6 +25,10 @@ export function expectConformance(method: string, path: string, { status, header
   const responses = (openApi.paths[place[1]]?.[place[2]] as { responses: Responses }).responses;
   const response = responses[status];
   expect(response, `${method} ${route} may answer ${status} ${body?.code ?? ''}`).toBeDefined();
+  for (const name of Object.keys(response?.headers ?? {})) {
+    const isOptional = name === 'Idempotency-Replayed'; // of a repetition only
+    if (!isOptional) expect(headers, `${method} ${route} ${status}`).toHaveProperty(name.toLowerCase());
+  }
   const type = headers['content-type']?.split(';')[0] ?? '';
   if (!response?.content) {
     expect(text).toBe('');
