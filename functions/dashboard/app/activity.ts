@@ -2,8 +2,6 @@ import { all, type Call, type Delivery, type Result, type Webhook } from './api.
 
 /** Pages of 100 deliveries that are read of one webhook. */
 const MAX_PAGES = 5;
-/** Logs that are read at the same time. */
-const AT_ONCE = 4;
 const HOUR_MS = 60 * 60 * 1000;
 
 /** What became of deliveries that began in a span of time. */
@@ -53,20 +51,16 @@ export async function readActivity(
     activity.total[kind]++;
     if (kind === 'retrying') activity.retrying.set(webhook_id, (activity.retrying.get(webhook_id) ?? 0) + 1);
   };
-  const waiting = webhooks.map(({ id }) => id);
   let done = 0;
-  const readNext = async (): Promise<Result<null>> => {
-    for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
-      const log = await readLog(call, id, new Date(since).toISOString());
-      if (log.problem) return { problem: log.problem };
-      for (const delivery of log.value.deliveries) count(delivery);
-      activity.isPartial ||= log.value.isPartial;
-      onProgress(++done, webhooks.length);
-    }
-    return { value: null };
-  };
-  const failed = (await Promise.all(Array.from({ length: AT_ONCE }, readNext))).find((each) => each.problem);
-  return failed?.problem ? { problem: failed.problem } : { value: activity };
+  const logs = webhooks.map(async ({ id }) => {
+    const log = await readLog(call, id, new Date(since).toISOString());
+    for (const delivery of log.value?.deliveries ?? []) count(delivery);
+    activity.isPartial ||= log.value?.isPartial ?? false;
+    onProgress(++done, webhooks.length);
+    return log.problem;
+  });
+  const failed = (await Promise.all(logs)).find(Boolean);
+  return failed ? { problem: failed } : { value: activity };
 }
 
 const noCounts = (): Counts => ({ succeeded: 0, retrying: 0, failed: 0, unsent: 0 });

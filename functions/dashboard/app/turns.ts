@@ -1,0 +1,16 @@
+/** Lets so many run at a time; the others wait for their turn, first come, first served. */
+export function createTurns(atOnce: number) {
+  let underWay = 0;
+  const waiting: (() => void)[] = [];
+  return async <Value>(act: () => Promise<Value>): Promise<Value> => {
+    if (underWay === atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+    else underWay++;
+    try {
+      return await act();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else underWay--;
+    }
+  };
+}

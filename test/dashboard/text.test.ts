@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { visible } from '../../functions/dashboard/app/parts/json.tsx';
+import { durationText } from '../../functions/dashboard/app/parts/time.tsx';
+
+describe('a duration', () => {
+  it.each([
+    [0, '0 s'],
+    [59, '59 s'],
+    [60, '1 min'],
+    [7200, '2 h'],
+    [86_399, '23 h 59 min 59 s'],
+    [90_061, '1 d 1 h 1 min 1 s'],
+  ])('of %d seconds is %s', (seconds, text) => {
+    expect(durationText(seconds)).toBe(text);
+  });
+});
+
+describe('text of a stranger', () => {
+  it('shows what cannot be seen or turns the direction, and stays JSON', () => {
+    const value = { text: 'a\u202eb\u200bc\u0000d\ufeff', plain: 'Grüße 你好 🎉\n' };
+    const shown = visible(JSON.stringify(value));
+    expect(shown).toContain('a\\u202eb\\u200bc');
+    expect(shown).toContain('Grüße 你好 🎉');
+    expect(JSON.parse(shown)).toEqual(value);
+  });
+});

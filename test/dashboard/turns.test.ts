@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { createTurns } from '../../functions/dashboard/app/turns.ts';
+
+describe('turns', () => {
+  it('are taken by so many at a time, in the order of asking, also after one failed', async () => {
+    const inTurn = createTurns(2);
+    const begun: number[] = [];
+    const ends: ((error?: Error) => void)[] = [];
+    const all = [0, 1, 2, 3].map((i) =>
+      inTurn(() => {
+        begun.push(i);
+        return new Promise<number>((resolve, reject) => {
+          ends[i] = (error) => (error ? reject(error) : resolve(i));
+        });
+      }).catch((error: Error) => error.message),
+    );
+    const settle = () => new Promise((resolve) => setImmediate(resolve));
+    await settle();
+    expect(begun).toEqual([0, 1]);
+    ends[1]?.(new Error('failed'));
+    await settle();
+    expect(begun).toEqual([0, 1, 2]);
+    ends[0]?.();
+    await settle();
+    expect(begun).toEqual([0, 1, 2, 3]);
+    ends[2]?.();
+    ends[3]?.();
+    expect(await Promise.all(all)).toEqual([0, 'failed', 2, 3]);
+  });
+});
