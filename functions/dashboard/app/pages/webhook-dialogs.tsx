@@ -93,11 +93,7 @@ export function RecoverDialog({ of: { id, disabled_at }, onClose }: DialogProps)
     return (
       <Dialog title="Recovering" onClose={onClose}>
         <p>
-          <output>
-            {count === 0
-              ? 'Nothing of that time is left to send.'
-              : `${count.toLocaleString()} deliveries are sent again.`}
-          </output>
+          <output>{recoveredText(count)}</output>
         </p>
         <div class="actions end">
           <Button kind="primary" onClick={onClose}>
@@ -135,6 +131,11 @@ export function RecoverDialog({ of: { id, disabled_at }, onClose }: DialogProps)
       />
     </Confirm>
   );
+}
+
+function recoveredText(count: number): string {
+  if (count === 0) return 'Nothing of that time is left to send.';
+  return count === 1 ? '1 delivery is sent again.' : `${count.toLocaleString()} deliveries are sent again.`;
 }
 
 export function DeleteDialog({ of: { id, url }, onClose }: DialogProps) {
