@@ -172,6 +172,13 @@ describe('the delivery log', () => {
     await expect.poll(() => rows.count()).toBe(2);
     await page.reload();
     await expect.poll(() => rows.count()).toBe(2);
+    await page.getByLabel('Time').selectOption('The last hour');
+    await expect.poll(() => rows.count()).toBe(25);
+    const since = /since=[^&]+/.exec(page.url())?.[0];
+    expect(since).toBeDefined();
+    await page.getByRole('link', { name: 'Older' }).click();
+    await expect.poll(() => rows.count()).toBe(2);
+    expect(page.url()).toContain(since);
     await page.getByRole('link', { name: 'Newest' }).click();
     await expect.poll(() => rows.count()).toBe(25);
     await page.getByLabel('Status').selectOption('failed');

@@ -1,5 +1,5 @@
 import { DELIVERY_STATUSES } from '../../../../lib/schedule.ts';
-import type { Delivery, Webhook } from '../api.ts';
+import { type Delivery, serverNow, type Webhook } from '../api.ts';
 import { useLoaded, useRepeated } from '../hooks.ts';
 import { Button, ButtonLink, Panel } from '../parts/basics.tsx';
 import { DeliveryBadge, type DeliveryStatus, outcomeText } from '../parts/deliveries.tsx';
@@ -19,6 +19,10 @@ const SPANS = [
   ['168', 'The last 7 days'],
 ] as const;
 
+// The address has the time itself: the pages of a list belong to one filter.
+const hoursAgo = (hours: string): string =>
+  hours === '' ? '' : new Date(serverNow() - Number(hours) * 3_600_000).toISOString();
+
 interface LogProps {
   webhook: Webhook;
   query: URLSearchParams;
@@ -33,20 +37,19 @@ export function DeliveryLog({ webhook, query, turn, onChange }: LogProps) {
   const { id } = webhook;
   const status = query.get('status') ?? '';
   const hours = query.get('hours') ?? '';
+  const since = query.get('since') ?? '';
   const cursor = query.get('cursor') ?? '';
-  const at = (change: Record<string, string>) => linkTo(environment, ['webhooks', id], { status, hours, ...change });
+  const at = (change: Record<string, string>) =>
+    linkTo(environment, ['webhooks', id], { status, hours, since, ...change });
   const loaded = useLoaded(
-    `${id} ${status} ${hours} ${cursor}`,
+    `${id} ${status} ${since} ${cursor}`,
     () =>
       call('GET /v1/webhooks/{id}/deliveries', {
         path: { id },
         query: {
           limit: String(PAGE),
           status: status ? (status as DeliveryStatus) : undefined,
-          // To the minute, so that the pages of one list have the same filter.
-          since: hours
-            ? new Date(Math.floor(Date.now() / 60_000 - Number(hours) * 60) * 60_000).toISOString()
-            : undefined,
+          since: since || undefined,
           cursor: cursor || undefined,
         },
       }),
@@ -62,14 +65,19 @@ export function DeliveryLog({ webhook, query, turn, onChange }: LogProps) {
           options={[['', 'All'], ...DELIVERY_STATUSES.map((each) => [each, each] as const)]}
           onChange={(chosen) => goTo(at({ status: chosen }))}
         />
-        <Select label="Time" value={hours} options={SPANS} onChange={(chosen) => goTo(at({ hours: chosen }))} />
+        <Select
+          label="Time"
+          value={hours}
+          options={SPANS}
+          onChange={(chosen) => goTo(at({ hours: chosen, since: hoursAgo(chosen) }))}
+        />
       </div>
       <Await of={loaded}>
         {({ data, next_cursor }) => (
           <>
             {data.length === 0 ? (
               <Empty>
-                {status || hours || cursor
+                {status || since || cursor
                   ? 'No delivery matches. Choose other filters.'
                   : 'No event was delivered yet. Send a test event, or change a document.'}
               </Empty>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { AnswerTo, Key } from '../api.ts';
 import { useLoaded, useSending } from '../hooks.ts';
-import { Button, Facts, PageTitle, Panel } from '../parts/basics.tsx';
+import { Button, type Fact, Facts, PageTitle, Panel } from '../parts/basics.tsx';
 import { Confirm, ShownOnce } from '../parts/dialog.tsx';
 import { Await, Callout } from '../parts/feedback.tsx';
 import { Countdown, Time, TimeOr } from '../parts/time.tsx';
@@ -57,10 +57,8 @@ function KeyFacts({ of: key }: { of: Key }) {
         ['Created', <Time key="created" at={key.created_at} />],
         ['Last used (to the hour)', <TimeOr key="used" at={key.last_used_at} none="never" />],
         ['Expires', <TimeOr key="expires" at={key.expires_at} none="never" />],
-        ...(key.revoked_at
-          ? [['Revoked', <Time key="revoked" at={key.revoked_at} />] as [string, preact.JSX.Element]]
-          : []),
-        ...(key.replaces ? [['Replaces', linked(key.replaces)] as [string, preact.JSX.Element]] : []),
+        ...(key.revoked_at ? [['Revoked', <Time key="revoked" at={key.revoked_at} />] as Fact] : []),
+        ...(key.replaces ? [['Replaces', linked(key.replaces)] as Fact] : []),
       ]}
     </Facts>
   );

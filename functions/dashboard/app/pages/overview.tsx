@@ -60,7 +60,9 @@ export function Overview() {
         </Await>
       </Panel>
       <Panel title="Needs attention">
-        <Await of={loaded}>{(activity) => <Attention activity={activity} keys={keys.value ?? []} />}</Await>
+        <Await of={loaded}>
+          {(activity) => <Await of={keys}>{(every) => <Attention activity={activity} keys={every} />}</Await>}
+        </Await>
       </Panel>
     </>
   );

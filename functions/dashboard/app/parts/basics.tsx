@@ -80,8 +80,10 @@ export function Badge({ tone, children }: { tone: Tone; children: ComponentChild
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
+export type Fact = [name: string, value: ComponentChildren];
+
 /** Names and values, one under the other. */
-export function Facts({ children }: { children: [name: string, value: ComponentChildren][] }) {
+export function Facts({ children }: { children: Fact[] }) {
   return (
     <dl class="facts">
       {children.map(([name, value]) => (

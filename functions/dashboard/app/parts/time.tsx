@@ -39,8 +39,11 @@ export function durationText(seconds: number): string {
 }
 
 /** The value of a `datetime-local` field, which is in the reader's zone, as the API takes it; `undefined` if it is empty. */
-export const fromLocal = (value: string): string | undefined =>
-  value === '' ? undefined : new Date(value).toISOString();
+export function fromLocal(value: string): string | undefined {
+  if (value === '') return undefined;
+  const date = new Date(value);
+  return Number.isNaN(date.getTime()) ? value : date.toISOString(); // the API says what is wrong with it
+}
 
 /** The reverse, to the minute. */
 export function toLocal(ms: number): string {
