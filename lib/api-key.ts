@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { encodeBase62, randomBase62 } from './base62.ts';
 import type { Random } from './ids.ts';
+import { KEY_FORMAT } from './key-format.ts';
 
 export const KEY_TYPES = ['live', 'test', 'read', 'admin'] as const;
 export type KeyType = (typeof KEY_TYPES)[number];
@@ -15,7 +16,6 @@ export interface ApiKey {
   key: string;
 }
 
-const KEY = /^svc_(live|test|read|admin)_([0-9A-Za-z]{12})[0-9A-Za-z]{38}$/;
 const KEY_ID = /^key_[0-9A-Za-z]{12}$/;
 
 /** A new key: its id sorts by creation time, its secret has 190 random bits. */
@@ -27,7 +27,7 @@ export function newApiKey(type: KeyType, nowMs: number, random: Random): ApiKey 
 
 /** `null` for whatever cannot be a key: wrong prefix, length, alphabet or checksum. Reads nothing. */
 export function parseApiKey(text: string): ApiKey | null {
-  const [, type, id] = KEY.exec(text) ?? [];
+  const [, type, id] = KEY_FORMAT.exec(text) ?? [];
   if (!type || text.slice(-6) !== checksum(text.slice(0, -6))) return null;
   return { type: type as KeyType, id: `key_${id}`, key: text };
 }

@@ -1,7 +1,7 @@
 import { documentOperations } from './api/documents.ts';
 import { eventOperations } from './api/events.ts';
 import { keyOperations } from './api/keys.ts';
-import type { ApiFunction, CallerType, Operation } from './api/operation.ts';
+import { type ApiFunction, type CallerType, isFor, type Operation } from './api/operation.ts';
 import { pageOperations } from './api/pages.ts';
 import { tokenOperations } from './api/tokens.ts';
 import { webhookOperations } from './api/webhooks.ts';
@@ -29,7 +29,7 @@ export const allOperations = Object.values(operations) as readonly Operation[];
 /** What a caller may call, as `METHOD/path` with `*` for parameters: the resources of the authorizer's policy. */
 export function allowedRoutes(type: CallerType, permissions: readonly Permission[]): string[] {
   return allOperations
-    .filter(({ callers }) => callers !== 'anyone' && callers.includes(type))
+    .filter((operation) => isFor(operation, type))
     .filter((operation) => type !== 'token' || operation.permissions.some((each) => permissions.includes(each)))
     .map(({ method, path }) => `${method}${path.replace(/\{\w+\}/g, '*')}`);
 }

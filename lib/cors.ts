@@ -1,11 +1,10 @@
-import type { Operation } from './api/operation.ts';
+import { isFor, type Operation } from './api/operation.ts';
 
 /**
  * Whether pages of other origins may call an operation: all that scoped tokens may, which are handed to frontends. Any origin
  * may, for no browser sends a credential by itself (Fetch Standard, "CORS protocol and credentials").
  */
-export const isForPages = ({ callers }: Pick<Operation, 'callers'>): boolean =>
-  callers !== 'anyone' && callers.includes('token');
+export const isForPages = (operation: Operation): boolean => isFor(operation, 'token');
 
 /** Headers of answers that such pages may read. */
 export const CORS_EXPOSED = ['ETag', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'];

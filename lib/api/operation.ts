@@ -68,6 +68,10 @@ export const WRITERS = ['admin', 'live', 'test'] as const;
 export const READERS = ['admin', 'live', 'test', 'read', 'token'] as const;
 export const WRITERS_AND_TOKENS = [...WRITERS, 'token'] as const;
 
+/** Whether callers of a type may call an operation with their credential. */
+export const isFor = ({ callers }: Pick<Operation, 'callers'>, type: CallerType): boolean =>
+  callers !== 'anyone' && callers.includes(type);
+
 /** Headers of every operation that creates something. */
 export const creating = {
   'Idempotency-Key': v.optional(

@@ -1,5 +1,6 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import { KEY_FORMAT } from '../../../lib/key-format.ts';
 import type { Environment } from '../../../lib/space.ts';
 import { type Call, createCall, type Problem } from './api.ts';
 
@@ -28,12 +29,11 @@ export function useSession(): Session {
   return session;
 }
 
-const KEY = /^svc_(live|test|read|admin)_([0-9A-Za-z]{12})[0-9A-Za-z]{38}$/;
-export const keyIdOf = (key: string): string => `key_${KEY.exec(key)?.[2] ?? ''}`;
+export const keyIdOf = (key: string): string => `key_${KEY_FORMAT.exec(key)?.[2] ?? ''}`;
 
 /** Why a key does not sign in, or `null` if it does. Only a key that could be an admin key leaves the browser. */
 export async function signInFault(key: string): Promise<string | null> {
-  const [, type] = KEY.exec(key) ?? [];
+  const [, type] = KEY_FORMAT.exec(key) ?? [];
   if (key === '') return 'Enter an admin key.';
   if (type === undefined)
     return 'This is not a whole API key. An admin key begins with svc_admin_ and has 60 characters.';

@@ -31,13 +31,13 @@ export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventI
         <a href={linkTo(environment, ['webhooks', webhookId])}>Webhook</a>
       </p>
       <Await of={event}>
-        {({ type, data, timestamp }) => (
+        {(happened) => (
           <>
-            <PageTitle>{type}</PageTitle>
+            <PageTitle>{happened.type}</PageTitle>
             <Await of={delivery}>
               {(found) =>
                 found ? (
-                  <DeliveryPart of={found} happenedAt={timestamp} onChange={delivery.reload} />
+                  <DeliveryPart of={found} happenedAt={happened.timestamp} onChange={delivery.reload} />
                 ) : !isAwaited ? (
                   <Empty>This event was not delivered to this webhook.</Empty>
                 ) : (
@@ -48,7 +48,7 @@ export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventI
               }
             </Await>
             <Panel title="Payload">
-              <Json value={{ id: eventId, type, timestamp, data }} label="Payload" />
+              <Json value={happened} label="Payload" />
             </Panel>
           </>
         )}

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { Button } from './basics.tsx';
 
 /** Characters that are shown before somebody asks for more. */
@@ -7,14 +7,15 @@ const MAX_SHOWN = 20_000;
 /** A JSON value as text: colours for kinds, and nothing of it can run, reorder or break the page. */
 export function Json({ value, label }: { value: unknown; label: string }) {
   const [isWhole, setWhole] = useState(false);
-  const text = visible(JSON.stringify(value, null, 2) ?? 'null');
+  const text = useMemo(() => visible(JSON.stringify(value, null, 2) ?? 'null'), [value]);
   const shown = isWhole ? text : text.slice(0, MAX_SHOWN);
+  const parts = useMemo(() => coloured(shown), [shown]); // a page that refreshes does not do it again
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <section class="scroll" tabIndex={0} aria-label={label}>
         <pre class="json" dir="ltr">
-          <code>{coloured(shown)}</code>
+          <code>{parts}</code>
         </pre>
       </section>
       {shown.length < text.length && (
