@@ -1,6 +1,16 @@
 import fc from 'fast-check';
+import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { covers, isDocumentKey, isPattern, literalPrefix, matchesPattern } from '../../lib/patterns.ts';
+import {
+  covers,
+  DocumentKey,
+  isDocumentKey,
+  isPattern,
+  KeyPrefix,
+  literalPrefix,
+  matchesPattern,
+  Pattern,
+} from '../../lib/patterns.ts';
 import patterns from '../cases/patterns.json' with { type: 'json' };
 
 const outcomeOf = (pattern: string, key: string | null) => {
@@ -55,5 +65,48 @@ describe('a document key', () => {
     ['', false],
   ])('%s: %s', (key, valid) => {
     expect(isDocumentKey(key)).toBe(valid);
+  });
+});
+
+describe('a key that clients remove from a URL path (RFC 3986 §5.2.4)', () => {
+  const requested = (key: string) => new URL(`https://api.example/v1/documents/${key}`).pathname;
+
+  it.each(['.', '..'])('%s is no document key and no pattern', (key) => {
+    expect(requested(key)).not.toBe(`/v1/documents/${key}`);
+    expect(isDocumentKey(key)).toBe(false);
+    expect(isPattern(key)).toBe(false);
+  });
+
+  it.each(['...', '.a', 'a.', '..a', '.:a', '..:a', 'a:.', 'a:..', '.:.', '..:..'])('%s stays, and is one', (key) => {
+    expect(requested(key)).toBe(`/v1/documents/${key}`);
+    expect(isDocumentKey(key)).toBe(true);
+    expect(isPattern(key)).toBe(true);
+  });
+
+  it.each(['.:*', '..:*', '*:..', '*'])('%s is a pattern', (pattern) => {
+    expect(isPattern(pattern)).toBe(true);
+  });
+
+  it.each(['.', '..'])('%s is still what other keys begin with', (prefix) => {
+    expect(v.is(KeyPrefix, prefix)).toBe(true);
+    expect(v.is(KeyPrefix, `${prefix}:`)).toBe(false);
+  });
+});
+
+describe('the published pattern', () => {
+  // In a JSON Schema a pattern is a regular expression with the flag u.
+  const published = (schema: typeof DocumentKey | typeof KeyPrefix | typeof Pattern) =>
+    new RegExp(schema.pipe[2].metadata.jsonSchema.pattern, 'u');
+  const text = fc.array(fc.constantFrom('.', '..', 'a', '*', ':', ' '), { maxLength: 5 }).map((all) => all.join(''));
+
+  it.each([
+    ['a document key', DocumentKey],
+    ['a prefix of keys', KeyPrefix],
+    ['a pattern', Pattern],
+  ] as const)('of %s says what is checked', (_, schema) => {
+    fc.assert(
+      fc.property(text, (each) => published(schema).test(each) === v.is(schema, each)),
+      { numRuns: 2000 },
+    );
   });
 });
