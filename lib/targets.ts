@@ -1,49 +1,80 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { MAX_URL_LENGTH } from './webhooks.ts';
 
 /** What a webhook may point at. `any` lifts the rules of §5.4 and admits `http:`; only the local stack sets it. */
 export type Targets = 'public' | 'any';
 
-// Special-use names (RFC 6761, RFC 6762, RFC 8375, ICANN's .internal) that never lead to a public host.
-const PRIVATE_NAMES = ['localhost', 'local', 'internal', 'intranet', 'home.arpa', 'onion'];
+// Names that never lead to a public host: special-use ones (RFC 6761, 6762, 7686, 8375, 9476; ICANN's .internal) …
+const SPECIAL_USE_NAMES = ['localhost', 'local', 'home.arpa', 'internal', 'onion', 'alt'];
+// … and those that private networks use without asking (RFC 6762 appendix G).
+const PRIVATE_NAMES = [...SPECIAL_USE_NAMES, 'localdomain', 'intranet', 'private', 'corp', 'home', 'lan'];
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
-const DOCUMENTATION = ipaddr.IPv6.parseCIDR('3fff::/20');
 
-/** What is wrong with a webhook URL, in words; an empty list if nothing is. */
+// The URL standard removes or rewrites all of these without a word: what is stored would not be what was typed.
+const REWRITTEN: readonly (readonly [(text: string) => boolean, string])[] = [
+  [(text) => /\p{Cc}/u.test(text), 'must not contain control characters'],
+  [(text) => /\p{Z}/u.test(text), 'must not contain white space'],
+  [(text) => text.includes('\\'), 'must not contain backslashes'],
+  [(text) => !text.isWellFormed(), 'must not contain lone surrogates'],
+];
+
+/** Everything that is wrong with a webhook URL, in words; an empty list if nothing is. */
 export function targetFaults(text: string, targets: Targets): string[] {
-  const faults: string[] = [];
-  if (text.length > MAX_URL_LENGTH) faults.push(`must have at most ${MAX_URL_LENGTH} characters`);
+  const faults = REWRITTEN.filter(([isIn]) => isIn(text)).map(([, fault]) => fault);
   if (!URL.canParse(text)) return [...faults, 'must be an absolute https: URL'];
   const url = new URL(text);
+  // As typed, which is what the published schema limits, and as stored and sent.
+  if (text.length > MAX_URL_LENGTH) faults.push(`must have at most ${MAX_URL_LENGTH} characters`);
+  else if (url.href.length > MAX_URL_LENGTH)
+    faults.push(`must have at most ${MAX_URL_LENGTH} characters when percent-encoded`);
   if (url.protocol !== 'https:' && !(targets === 'any' && url.protocol === 'http:'))
     faults.push('must be an https: URL');
-  if (url.username || url.password) faults.push('must not contain credentials');
-  if (url.hash || text.includes('#')) faults.push('must not contain a fragment');
+  else if (!/^https?:\/\/[^/]/i.test(text)) faults.push(`must begin with ${url.protocol}// and a host`);
+  // Empty ones are gone from the parsed URL: https://@example.com/, https://example.com/#
+  if (url.username || url.password || /^https?:\/\/[^/?#\\]*@/i.test(text)) faults.push('must not contain credentials');
+  if (text.includes('#')) faults.push('must not contain a fragment');
   if (targets === 'public' && !isPublicHost(url.hostname)) faults.push('must point to a public host');
   return faults;
 }
 
 /**
- * Whether an address is global unicast (IANA special-purpose registries, RFC 6890). Every IPv6 form that embeds an
- * IPv4 address (mapped, NAT64, 6to4, Teredo) is refused whole: it may lead to a private one.
+ * A webhook URL as it is stored and requested: ASCII, as the URL standard serializes it (a lower-case host in
+ * punycode, no default port, no dot segments). Throws a `TypeError` for what is no URL: ask `targetFaults` first.
+ */
+export const normalizeUrl = (text: string): string => new URL(text).href;
+
+/**
+ * Whether a text is a global unicast address, IPv4 in four decimal parts or IPv6. Every block of the IANA
+ * special-purpose registries (RFC 6890) is refused, the globally reachable ones too: anycast services and sinks are no
+ * endpoints. So is every IPv6 form that embeds an IPv4 address (mapped, NAT64, 6to4, Teredo): it may lead to a private
+ * one.
  */
 export function isPublicAddress(text: string): boolean {
-  if (!ipaddr.isValid(text)) return false;
+  // 010.0.0.1 is two different addresses, depending on who reads it; a zone id belongs to a local address.
+  if (isIP(text) === 0 || text.includes('%')) return false;
   const address = ipaddr.parse(text);
-  if (address.range() !== 'unicast') return false;
-  if (address.kind() === 'ipv4') return true;
-  return address.match(GLOBAL_UNICAST) && !address.match(DOCUMENTATION);
+  return address.range() === 'unicast' && (address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST));
 }
 
 /** The address that a URL's host is, without brackets; `null` if it is a name. */
 export function literalAddress(hostname: string): string | null {
   const host = hostname.replace(/^\[|\]$/g, '');
-  return ipaddr.isValid(host) ? host : null;
+  return isIP(host) ? host : null;
 }
 
 function isPublicHost(hostname: string): boolean {
   const address = literalAddress(hostname);
-  if (address) return isPublicAddress(address);
-  const name = hostname.toLowerCase().replace(/\.$/, '');
-  return name.includes('.') && !PRIVATE_NAMES.some((suffix) => name.endsWith(`.${suffix}`));
+  return address ? isPublicAddress(address) : isPublicName(hostname.replace(/\.$/, ''));
+}
+
+// The URL standard lets more through than hosts are called by: quotes, empty labels, any length. These are the
+// characters of RFC 1123 §2.1 with the underscore that some have, and the lengths of RFC 1035 §2.3.4.
+const LABEL = /^[a-z0-9_-]{1,63}$/;
+const MAX_NAME_LENGTH = 253;
+
+function isPublicName(name: string): boolean {
+  const labels = name.split('.');
+  if (labels.length < 2 || name.length > MAX_NAME_LENGTH || !labels.every((label) => LABEL.test(label))) return false;
+  return !PRIVATE_NAMES.some((suffix) => `.${name}`.endsWith(`.${suffix}`));
 }
