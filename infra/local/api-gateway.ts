@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type http from 'node:http';
-import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent } from 'aws-lambda';
+import { readBody } from './bodies.ts';
 import { createCompression } from './compression.ts';
-import { type GatewayResponses, readGatewayResponses } from './gateway-responses.ts';
-import type { LocalFunction } from './lambda.ts';
+import { readGatewayResponses } from './gateway-responses.ts';
 import { isInvocationAllowed } from './policy.ts';
 import { proxyEvent } from './proxy-event.ts';
+import { type GatewayResponse, readProxyResult } from './proxy-result.ts';
 import { findRoute, readRoutes } from './routes.ts';
 import { ACCOUNT, REGION, type Template } from './template.ts';
 
@@ -20,15 +21,17 @@ interface AuthorizerProperties {
 }
 
 export interface Gateway {
+  /** Answers a request. Never rejects, whatever the client and the functions do. */
   handle(request: http.IncomingMessage, response: http.ServerResponse): Promise<void>;
 }
 
+/** What the gateway needs of a Lambda function. */
+export interface Invocable {
+  invoke(event: unknown): Promise<unknown>;
+}
+
 /** The template's REST API: routes, authorizer, policies, gateway responses and limits, on an HTTP server. */
-export function createGateway(
-  template: Template,
-  functionOf: (uri: string) => LocalFunction,
-  now: () => number,
-): Gateway {
+export function createGateway(template: Template, functionOf: (uri: string) => Invocable, now: () => number): Gateway {
   const routes = readRoutes(template);
   const responses = readGatewayResponses(template);
   const stage = String(template.ofType('AWS::ApiGateway::Stage')[0]?.properties.StageName);
@@ -41,38 +44,34 @@ export function createGateway(
 
   return {
     async handle(request, response) {
-      const requestId = randomUUID();
-      const sent = await readBody(request);
-      const body = sent && compression.decode(sent, request.headers['content-encoding']);
-      const {
-        statusCode,
-        headers = {},
-        body: text,
-      } = await answer(request, body, requestId, responses).catch(() => responses.of('DEFAULT_5XX', { requestId }));
-      const encoded = compression.encode(Buffer.from(text), request.headers['accept-encoding']);
-      response.writeHead(statusCode, {
-        'x-amzn-RequestId': requestId,
-        ...(headers as Record<string, string>),
-        ...encoded.headers,
-      });
-      response.end(request.method === 'HEAD' ? '' : encoded.body);
+      try {
+        const sent = await readBody(request, MAX_PAYLOAD_BYTES);
+        const requestId = randomUUID();
+        const made = await respond(request, sent, requestId).catch(() => responses.of('DEFAULT_5XX', { requestId }));
+        const { statusCode, headers, body } = made;
+        const encoded = compression.encode(body, request.headers['accept-encoding']);
+        response.writeHead(statusCode, { 'x-amzn-RequestId': requestId, ...headers, ...encoded.headers });
+        response.end(request.method === 'HEAD' ? '' : encoded.body);
+      } catch {
+        response.destroy(); // the client has gone
+      }
     },
   };
 
-  async function answer(
+  async function respond(
     request: http.IncomingMessage,
-    body: Buffer | null,
+    sent: Buffer | null,
     requestId: string,
-    gateway: GatewayResponses,
-  ): Promise<APIGatewayProxyResult> {
+  ): Promise<GatewayResponse> {
     const context = { requestId };
-    if (headerBytes(request) > MAX_HEADER_BYTES) return gateway.of('DEFAULT_4XX', context);
-    if (body === null) return gateway.of('REQUEST_TOO_LARGE', context);
-    const [path = '/', query = ''] = (request.url ?? '/').split('?');
+    if (headerBytes(request) > MAX_HEADER_BYTES) return responses.of('DEFAULT_4XX', context);
+    const body = sent && compression.decode(sent, request.headers['content-encoding']);
+    if (body === null) return responses.of('REQUEST_TOO_LARGE', context);
+    const { path, query } = splitUrl(request.url ?? '/');
     const route = findRoute(routes, request.method ?? '', path);
-    if (!route) return gateway.of('MISSING_AUTHENTICATION_TOKEN', context);
+    if (!route) return responses.of('MISSING_AUTHENTICATION_TOKEN', context);
     const { target } = route.route;
-    if ('status' in target) return { statusCode: target.status, headers: target.headers, body: '' };
+    if ('status' in target) return { statusCode: target.status, headers: target.headers, body: Buffer.alloc(0) };
     const event = proxyEvent({
       request,
       path,
@@ -88,10 +87,10 @@ export function createGateway(
     const authorizer = authorizers.get(route.route.authorizerId ?? '');
     if (authorizer) {
       const decision = await authorize(authorizer, event, path);
-      if (decision.refused) return gateway.of(decision.refused, { requestId, authorizer: decision.context });
+      if (decision.refused) return responses.of(decision.refused, { requestId, authorizer: decision.context });
       event.requestContext.authorizer = { principalId: decision.principalId, ...decision.context };
     }
-    return integrate(target.integrationUri, event, gateway);
+    return integrate(target.integrationUri, event);
   }
 
   type Decision = { refused?: string; principalId?: string; context?: Record<string, unknown> | undefined };
@@ -120,11 +119,7 @@ export function createGateway(
     }
   }
 
-  async function integrate(
-    uri: string,
-    event: APIGatewayProxyEvent,
-    gateway: GatewayResponses,
-  ): Promise<APIGatewayProxyResult> {
+  async function integrate(uri: string, event: APIGatewayProxyEvent): Promise<GatewayResponse> {
     const { requestId } = event.requestContext;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<'late'>((resolve) => {
@@ -132,29 +127,21 @@ export function createGateway(
     });
     try {
       const result = await Promise.race([functionOf(uri).invoke(event), late]);
-      if (result === 'late') return gateway.of('INTEGRATION_TIMEOUT', { requestId });
-      const { statusCode, headers, body, isBase64Encoded } = result as APIGatewayProxyResult;
-      if (typeof statusCode !== 'number') return gateway.of('DEFAULT_5XX', { requestId });
-      const payload = isBase64Encoded ? Buffer.from(body, 'base64') : body;
-      return { statusCode, headers: headers ?? {}, body: payload as string };
+      if (result === 'late') return responses.of('INTEGRATION_TIMEOUT', { requestId });
+      return readProxyResult(result) ?? responses.of('DEFAULT_5XX', { requestId });
     } catch {
-      return gateway.of('DEFAULT_5XX', { requestId });
+      return responses.of('DEFAULT_5XX', { requestId });
     } finally {
       clearTimeout(timer);
     }
   }
 }
 
-function headerBytes({ rawHeaders, url = '' }: http.IncomingMessage): number {
-  return rawHeaders.reduce((sum, part) => sum + part.length + 2, url.length);
+function splitUrl(url: string): { path: string; query: string } {
+  const end = url.indexOf('?');
+  return end < 0 ? { path: url, query: '' } : { path: url.slice(0, end), query: url.slice(end + 1) };
 }
 
-async function readBody(request: http.IncomingMessage): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    bytes += (chunk as Buffer).length;
-    if (bytes <= MAX_PAYLOAD_BYTES) chunks.push(chunk as Buffer);
-  }
-  return bytes <= MAX_PAYLOAD_BYTES ? Buffer.concat(chunks) : null;
+function headerBytes({ rawHeaders, url = '' }: http.IncomingMessage): number {
+  return rawHeaders.reduce((sum, part) => sum + part.length + 2, url.length);
 }

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serviceSignature } from '../../lib/signature.ts';
+import { readText } from './bodies.ts';
 
 export interface DemoReceiver {
   url: string;
@@ -10,16 +11,17 @@ export interface DemoReceiver {
 
 /** What a customer would run: verifies the signature of what arrives, prints it, and answers 204. */
 export async function startDemoReceiver(secret: string, print: (line: string) => void): Promise<DemoReceiver> {
-  const server = http.createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks).toString();
+  const receive = async (request: http.IncomingMessage, response: http.ServerResponse) => {
+    const body = await readText(request);
     const verified = isSame(String(request.headers['x-service-signature'] ?? ''), serviceSignature(secret, body));
     const { 'x-service-event-type': type, 'x-service-attempt': attempt } = request.headers;
     print(
       `${verified ? '✓ verified' : '✗ NOT VERIFIED'}  ${type}  attempt ${attempt}\n  ${request.headers['x-service-signature']}\n  ${body}`,
     );
     response.writeHead(verified ? 204 : 401).end();
+  };
+  const server = http.createServer((request, response) => {
+    receive(request, response).catch(() => response.destroy()); // the sender has gone
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

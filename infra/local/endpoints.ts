@@ -1,5 +1,6 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { readText } from './bodies.ts';
 
 export interface ServiceRequest {
   method: string;
@@ -46,11 +47,7 @@ export class Endpoints {
   private readonly services = new Map<string, Service>();
   intercept: Interceptor | undefined;
   private readonly server = http.createServer((request, response) => {
-    void this.answer(request).then((answer) => {
-      if (answer === 'none') return request.socket.destroy();
-      const { status = 200, headers = {}, body } = answer;
-      response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...headers }).end(body);
-    });
+    this.respond(request, response).catch(() => response.destroy()); // the caller has gone
   });
 
   private readonly host: string;
@@ -78,16 +75,20 @@ export class Endpoints {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private async answer(request: http.IncomingMessage): Promise<ServiceResponse | 'none'> {
+  private async respond(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+    const answer = await this.perform(request, await readText(request));
+    if (answer === 'none') return void request.socket.destroy();
+    const { status = 200, headers = {}, body } = answer;
+    response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...headers }).end(body);
+  }
+
+  private async perform(request: http.IncomingMessage, body: string): Promise<ServiceResponse | 'none'> {
     const [, prefix = '', ...rest] = (request.url ?? '/').split('/');
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
     const service = this.services.get(prefix);
     if (!service) return { status: 404, body: '' };
     const { method = 'GET', headers } = request;
     const principal = /Credential=([^/]+)\//.exec(headers.authorization ?? '')?.[1] ?? '';
     try {
-      const body = Buffer.concat(chunks).toString();
       const path = `/${rest.join('/')}`;
       const callId = String(headers['amz-sdk-invocation-id']);
       const call = { service: prefix, action: actionOf(method, path, headers, body), principal, callId };

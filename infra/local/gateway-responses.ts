@@ -1,4 +1,4 @@
-import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { GatewayResponse } from './proxy-result.ts';
 import type { Template } from './template.ts';
 
 interface ResponseProperties {
@@ -15,7 +15,7 @@ export interface GatewayContext {
 
 export interface GatewayResponses {
   /** What the gateway itself answers, from the template. */
-  of(type: string, context: GatewayContext): APIGatewayProxyResult;
+  of(type: string, context: GatewayContext): GatewayResponse;
 }
 
 export function readGatewayResponses(template: Template): GatewayResponses {
@@ -35,7 +35,7 @@ export function readGatewayResponses(template: Template): GatewayResponses {
       const body = (response.ResponseTemplates?.['application/json'] ?? '').replace(/\$(context\.[\w.]+)/g, (_, name) =>
         variable(name, context),
       );
-      return { statusCode: Number(response.StatusCode), headers: Object.fromEntries(headers), body };
+      return { statusCode: Number(response.StatusCode), headers: Object.fromEntries(headers), body: Buffer.from(body) };
     },
   };
 }

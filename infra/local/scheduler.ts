@@ -54,12 +54,14 @@ export class LocalScheduler {
     const { GroupName, ScheduleExpression, Target } = schedule;
     const key = `${GroupName}/${name}`;
     const at = AT.exec(ScheduleExpression)?.[1];
-    if (!/^[\w.-]{1,64}$/.test(name) || !at)
+    if (!/^[\w.-]{1,64}$/.test(name) || !at || Number.isNaN(Date.parse(`${at}Z`)))
       throw new ServiceError('ValidationException', 'Name or ScheduleExpression is not valid');
     if (!this.options.groups.includes(GroupName))
       throw new ServiceError('ResourceNotFoundException', `There is no group ${GroupName}`, 404);
     if (Target.Arn !== SEND_MESSAGE)
       throw new ServiceError('ValidationException', `The local Scheduler has no target ${Target.Arn}`);
+    if (!parseObject(Target.Input))
+      throw new ServiceError('ValidationException', 'The Input of the target is no JSON object');
     const arn = `arn:aws:scheduler:${REGION}:${ACCOUNT}:schedule/${key}`;
     const { iam, now, speed } = this.options;
     iam.require(principal, 'scheduler:CreateSchedule', arn);
@@ -80,13 +82,23 @@ export class LocalScheduler {
   fire({ Input, RoleArn, DeadLetterConfig }: Schedule['Target']): void {
     const { iam, queueAt } = this.options;
     const role = RoleArn.split('/').at(-1) ?? '';
-    const { QueueUrl, MessageBody, MessageGroupId } = JSON.parse(Input);
+    const { QueueUrl, MessageBody, MessageGroupId } = parseObject(Input) ?? {};
     const maySend = (to: LocalQueue | undefined): to is LocalQueue =>
       to !== undefined && iam.allows(role, 'sqs:SendMessage', to.settings.arn);
-    const queue = queueAt(QueueUrl);
+    const queue = queueAt(String(QueueUrl));
     const deadLetters = queueAt(DeadLetterConfig?.Arn ?? '');
-    if (maySend(queue)) queue.send(MessageBody, { group: MessageGroupId });
+    const isMessage = typeof MessageBody === 'string' && MessageBody !== '';
+    if (maySend(queue) && isMessage) queue.send(MessageBody, { group: MessageGroupId?.toString() });
     else if (maySend(deadLetters)) deadLetters.send(Input);
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
   }
 }
 

@@ -1,0 +1,38 @@
+import http from 'node:http';
+import type { APIGatewayProxyResult } from 'aws-lambda';
+
+/** What the gateway sends to its client. */
+export interface GatewayResponse {
+  statusCode: number;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** The gateway sets these itself (API Gateway Developer Guide, "Amazon API Gateway important notes"). */
+const OWN_HEADERS = ['connection', 'content-length', 'transfer-encoding'];
+
+/**
+ * What a function returned, as a response; `null` if it is none, which API Gateway answers as an error of the integration
+ * (API Gateway Developer Guide, "Output format of a Lambda function for proxy integration").
+ */
+export function readProxyResult(result: unknown): GatewayResponse | null {
+  const { statusCode, headers, body, isBase64Encoded } = (result ?? {}) as Partial<APIGatewayProxyResult>;
+  if (!Number.isInteger(statusCode) || Number(statusCode) < 200 || Number(statusCode) > 599) return null;
+  if (body !== undefined && body !== null && typeof body !== 'string') return null;
+  try {
+    const sent = Object.entries(headers ?? {})
+      .filter(([name]) => !OWN_HEADERS.includes(name.toLowerCase()))
+      .map(([name, value]) => [name, String(value)] as const);
+    for (const [name, value] of sent) {
+      http.validateHeaderName(name);
+      http.validateHeaderValue(name, value);
+    }
+    return {
+      statusCode: Number(statusCode),
+      headers: Object.fromEntries(sent),
+      body: Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8'),
+    };
+  } catch {
+    return null;
+  }
+}

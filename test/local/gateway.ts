@@ -1,0 +1,62 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, inject } from 'vitest';
+import { createGateway } from '../../infra/local/api-gateway.ts';
+import { Template } from '../../infra/local/template.ts';
+
+export interface TestGateway {
+  url: string;
+  port: number;
+  /** One for each request: settles when it is over for the gateway. */
+  handled: Promise<void>[];
+}
+
+export interface TestGatewayOptions {
+  /** What the function behind every operation does. */
+  invoke: (event: Record<string, unknown>) => unknown;
+  /** Overrides properties of the REST API. */
+  restApi?: object;
+}
+
+const servers: http.Server[] = [];
+afterAll(() => {
+  for (const server of servers) server.close().closeAllConnections();
+});
+
+/** The synthesized template without policies, names and places: for what reads it. */
+export function readTemplate(): Template {
+  return new Template(inject('assembly'), { queuesUrl: 'http://127.0.0.1', tablePrefix: '', baseUrl: () => '' });
+}
+
+/** The gateway of the synthesized template, with an authorizer that lets everybody in. */
+export async function startGateway({ invoke, restApi }: TestGatewayOptions): Promise<TestGateway> {
+  const template = readTemplate();
+  const { resource } = template;
+  template.resource = function <Properties>(this: Template, id: string) {
+    const found = resource.call(this, id);
+    const isRestApi = found.type === 'AWS::ApiGateway::RestApi';
+    return { ...found, properties: Object.assign({}, found.properties, isRestApi && restApi) as Properties };
+  };
+  const invocable = {
+    invoke: async (event: unknown) => {
+      const isAuthorizer = (event as { type?: string }).type === 'REQUEST';
+      return isAuthorizer ? ALLOWED : invoke(event as Record<string, unknown>);
+    },
+  };
+  const gateway = createGateway(
+    template,
+    () => invocable,
+    () => 0,
+  );
+  const handled: Promise<void>[] = [];
+  const server = http.createServer((request, response) => void handled.push(gateway.handle(request, response)));
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, port, handled };
+}
+
+const ALLOWED = {
+  principalId: 'anyone',
+  policyDocument: { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: '*', Resource: '*' }] },
+};

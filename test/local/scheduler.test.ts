@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { LocalIam } from '../../infra/local/iam.ts';
+import { LocalScheduler } from '../../infra/local/scheduler.ts';
+import { LocalQueue } from '../../infra/local/sqs.ts';
+import { SEND_MESSAGE } from '../../lib/aws/schedules.ts';
+import { readTemplate } from './gateway.ts';
+
+const queue = (name: string) =>
+  new LocalQueue({ name, arn: name, visibilityTimeoutSeconds: 30, speed: 1, visibilitySpeed: 1 });
+
+function createScheduler() {
+  const iam = new LocalIam(readTemplate());
+  iam.isPermissive = true;
+  const queues = new Map([queue('main'), queue('dead')].map((each) => [each.settings.name, each]));
+  const queueAt = (name: string) => queues.get(name);
+  const scheduler = new LocalScheduler({ groups: ['group'], now: () => 0, speed: 1, iam, queueAt });
+  const create = (expression: string, Input: string) => {
+    const Target = { Arn: SEND_MESSAGE, RoleArn: 'role', Input, DeadLetterConfig: { Arn: 'dead' } };
+    const body = JSON.stringify({ GroupName: 'group', ScheduleExpression: expression, Target });
+    return scheduler.service({ method: 'POST', path: '/schedules/a', headers: {}, principal: '', body });
+  };
+  const bodies = (name: string) =>
+    queues
+      .get(name)
+      ?.receive(10)
+      .map(({ body }) => body);
+  return { scheduler, create, bodies };
+}
+
+describe('a schedule', () => {
+  it.each([
+    ['of a day that is none', 'at(2026-99-99T00:00:00)', '{}'],
+    ['that is not one-shot', 'rate(1 minute)', '{}'],
+    ['whose input is no JSON', 'at(2026-01-01T00:00:00)', '{'],
+    ['whose input is null', 'at(2026-01-01T00:00:00)', 'null'],
+  ])('%s is refused', (_name, expression, input) => {
+    const { scheduler, create } = createScheduler();
+    expect(() => create(expression, input)).toThrow(/not valid|no JSON object/);
+    expect(scheduler.count()).toBe(0);
+  });
+
+  it('sends its message', () => {
+    const { scheduler, bodies } = createScheduler();
+    const Input = JSON.stringify({ QueueUrl: 'main', MessageBody: 'hello' });
+    scheduler.fire({ Arn: SEND_MESSAGE, RoleArn: 'role', Input });
+    expect(bodies('main')).toEqual(['hello']);
+  });
+
+  it.each([
+    '{}',
+    '{"QueueUrl":"nowhere","MessageBody":"a"}',
+    '{"QueueUrl":"main"}',
+    '{"QueueUrl":"main","MessageBody":1}',
+  ])('with an input that sends nothing, %s, goes to its dead letters', (Input) => {
+    const { scheduler, bodies } = createScheduler();
+    scheduler.fire({ Arn: SEND_MESSAGE, RoleArn: 'role', Input, DeadLetterConfig: { Arn: 'dead' } });
+    expect([bodies('main'), bodies('dead')]).toEqual([[], [Input]]);
+  });
+});

@@ -1,0 +1,30 @@
+import net from 'node:net';
+
+/** Sends bytes as they are and resolves with everything that comes back until the other side closes or resets. */
+export function exchange(port: number, text: string | Buffer): Promise<string> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    const socket = net.connect(port, '127.0.0.1', () => socket.write(text));
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('close', () => resolve(Buffer.concat(chunks).toString()));
+    socket.on('error', () => {}); // "close" follows
+  });
+}
+
+/** Sends bytes as they are and hangs up: resolves when the connection is gone. */
+export function hangUp(port: number, text: string, { after }: { after?: Promise<unknown> } = {}): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(port, '127.0.0.1', () => {
+      socket.write(text, async () => {
+        await after;
+        socket.resetAndDestroy();
+      });
+    });
+    socket.on('close', () => resolve());
+    socket.on('error', reject);
+  });
+}
+
+/** The status codes of the responses in a stream of bytes. */
+export const statusesOf = (text: string): number[] =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
