@@ -15,6 +15,11 @@ const MAX_HEADER_BYTES = 10_240;
 const MAX_PAYLOAD_BYTES = 10 * 1024 * 1024;
 const INTEGRATION_TIMEOUT_MS = 29_000;
 
+interface RestApiProperties {
+  MinimumCompressionSize?: number;
+  BinaryMediaTypes?: string[];
+}
+
 interface AuthorizerProperties {
   AuthorizerUri: string;
   IdentitySource: string;
@@ -35,8 +40,8 @@ export function createGateway(template: Template, functionOf: (uri: string) => I
   const routes = readRoutes(template);
   const responses = readGatewayResponses(template);
   const stage = String(template.ofType('AWS::ApiGateway::Stage')[0]?.properties.StageName);
-  const { MinimumCompressionSize } =
-    template.ofType<{ MinimumCompressionSize?: number }>('AWS::ApiGateway::RestApi')[0]?.properties ?? {};
+  const { MinimumCompressionSize, BinaryMediaTypes: binaryMediaTypes = [] } =
+    template.ofType<RestApiProperties>('AWS::ApiGateway::RestApi')[0]?.properties ?? {};
   const compression = createCompression(MinimumCompressionSize, MAX_PAYLOAD_BYTES);
   const authorizers = new Map(
     template.ofType<AuthorizerProperties>('AWS::ApiGateway::Authorizer').map((each) => [each.id, each.properties]),
@@ -82,6 +87,7 @@ export function createGateway(template: Template, functionOf: (uri: string) => I
       requestId,
       stage,
       now: now(),
+      binaryMediaTypes,
     });
 
     const authorizer = authorizers.get(route.route.authorizerId ?? '');
@@ -105,8 +111,9 @@ export function createGateway(template: Template, functionOf: (uri: string) => I
     if (!identity) return { refused: 'UNAUTHORIZED' };
     const methodArn = `arn:aws:execute-api:${REGION}:${ACCOUNT}:local/${stage}/${event.httpMethod}${path}`;
     try {
+      const { body: _, isBase64Encoded: __, ...request } = event; // an authorizer does not see the body
       const result = (await functionOf(authorizer.AuthorizerUri).invoke({
-        ...event,
+        ...request,
         type: 'REQUEST',
         methodArn,
       })) as APIGatewayAuthorizerResult;

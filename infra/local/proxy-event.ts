@@ -13,6 +13,8 @@ export interface ProxyRequest {
   requestId: string;
   stage: string;
   now: number;
+  /** `BinaryMediaTypes` of the REST API. */
+  binaryMediaTypes: readonly string[];
 }
 
 /** A request as a REST API hands it to a function (API Gateway Developer Guide, "Input format of a Lambda function"). */
@@ -26,9 +28,11 @@ export function proxyEvent({
   requestId,
   stage,
   now,
+  binaryMediaTypes,
 }: ProxyRequest): APIGatewayProxyEvent {
   const headers: Pairs = [...pairs(request.rawHeaders), ['X-Forwarded-Proto', 'http']];
   const search = [...new URLSearchParams(query)];
+  const isBase64Encoded = body.length > 0 && isBinary(request.headers['content-type'], binaryMediaTypes);
   const sourceIp = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
   return {
     resource: route.resource,
@@ -57,8 +61,9 @@ export function proxyEvent({
       resourceId: route.resource,
       resourcePath: route.resource,
     },
-    body: body.length > 0 ? body.toString() : null,
-    isBase64Encoded: false,
+    // What is not binary is text, and bytes that are not UTF-8 become U+FFFD.
+    body: body.length > 0 ? body.toString(isBase64Encoded ? 'base64' : 'utf8') : null,
+    isBase64Encoded,
   };
 }
 
@@ -68,12 +73,24 @@ function pairs(flat: string[]): Pairs {
   return Array.from({ length: flat.length / 2 }, (_, i) => [flat[i * 2] ?? '', flat[i * 2 + 1] ?? '']);
 }
 
-// The last value wins, as in API Gateway.
+// The last value wins, as in API Gateway. Own properties whatever the name: `__proto__` is a name like any other.
 const single = (all: Pairs) => (all.length > 0 ? Object.fromEntries(all) : null);
 
 function multi(all: Pairs): Record<string, string[]> | null {
   if (all.length === 0) return null;
-  const grouped: Record<string, string[]> = {};
-  for (const [name, value] of all) grouped[name] = [...(grouped[name] ?? []), value];
-  return grouped;
+  const grouped = Map.groupBy(all, ([name]) => name);
+  return Object.fromEntries([...grouped].map(([name, pairs]) => [name, pairs.map(([, value]) => value)]));
+}
+
+/**
+ * Whether a request's media type, without its parameters, is one of those that the function gets as Base64 (API Gateway
+ * Developer Guide, "Binary media types for REST APIs"). `*` stands for any type or subtype.
+ */
+function isBinary(contentType: string | undefined, binaryMediaTypes: readonly string[]): boolean {
+  const [type, subtype] = (contentType?.split(';')[0] ?? '').trim().toLowerCase().split('/');
+  if (!type || !subtype) return false;
+  return binaryMediaTypes.some((each) => {
+    const [wantedType, wantedSubtype] = each.toLowerCase().replace('~1', '/').split('/'); // ~1: CloudFormation's way
+    return [type, '*'].includes(wantedType ?? '') && [subtype, '*'].includes(wantedSubtype ?? '');
+  });
 }
