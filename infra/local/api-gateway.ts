@@ -122,7 +122,9 @@ export function createGateway(template: Template, functionOf: (uri: string) => I
         ? { principalId, context: context ?? {} }
         : { refused: 'ACCESS_DENIED', context: context ?? {} };
     } catch (error) {
-      return { refused: (error as Error).message === 'Unauthorized' ? 'UNAUTHORIZED' : 'AUTHORIZER_FAILURE' };
+      return {
+        refused: (error as Error).message === 'Unauthorized' ? 'UNAUTHORIZED' : 'AUTHORIZER_CONFIGURATION_ERROR',
+      };
     }
   }
 
@@ -136,8 +138,9 @@ export function createGateway(template: Template, functionOf: (uri: string) => I
       const result = await Promise.race([functionOf(uri).invoke(event), late]);
       if (result === 'late') return responses.of('INTEGRATION_TIMEOUT', { requestId });
       return readProxyResult(result) ?? responses.of('DEFAULT_5XX', { requestId });
-    } catch {
-      return responses.of('DEFAULT_5XX', { requestId });
+    } catch (error) {
+      const isTooLarge = (error as Error).name === 'RequestTooLargeException';
+      return responses.of(isTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE', { requestId });
     } finally {
       clearTimeout(timer);
     }

@@ -18,7 +18,7 @@ export interface GatewayResponses {
   of(type: string, context: GatewayContext): GatewayResponse;
 }
 
-export function readGatewayResponses(template: Template): GatewayResponses {
+export function readGatewayResponses(template: Pick<Template, 'ofType'>): GatewayResponses {
   const declared = new Map(
     template
       .ofType<ResponseProperties>('AWS::ApiGateway::GatewayResponse')
@@ -26,7 +26,7 @@ export function readGatewayResponses(template: Template): GatewayResponses {
   );
   return {
     of(type, context) {
-      const response = declared.get(type);
+      const response = declared.get(type) ?? declared.get(defaultOf(type));
       if (!response) throw new Error(`The template declares no gateway response ${type}`);
       const headers = Object.entries(response.ResponseParameters ?? {}).map(([name, value]) => [
         name.replace('gatewayresponse.header.', ''),
@@ -39,6 +39,10 @@ export function readGatewayResponses(template: Template): GatewayResponses {
     },
   };
 }
+
+/** What stands in for a type that is not declared (API Gateway Developer Guide, "Gateway response types"). */
+const defaultOf = (type: string): string =>
+  /^(API|AUTHORIZER|INTEGRATION)_/.test(type) ? 'DEFAULT_5XX' : 'DEFAULT_4XX';
 
 function variable(name: string, context: GatewayContext): string {
   const value = name

@@ -13,9 +13,17 @@ export interface WorkerSettings {
 
 export interface Invocation {
   requestId: string;
-  event: unknown;
+  /** The event, as JSON. */
+  payload: string;
 }
-export type Answer = { result: unknown } | { error: { name: string; message: string; stack?: string | undefined } };
+
+/** What a thread says: that its code is loaded, and then how each invocation ended. */
+export type WorkerMessage = 'ready' | Result;
+/** The handler's response, as JSON, or how it failed. */
+export type Result = { payload: string } | { error: { name: string; message: string } };
+
+/** Of a synchronous invocation, in bytes of JSON (Lambda quotas: 6 MB; what Lambda really refuses has a little more). */
+const MAX_RESPONSE_BYTES = 6_291_556;
 
 const settings = workerData as WorkerSettings;
 shiftClock(settings.clock);
@@ -23,12 +31,15 @@ shiftClock(settings.clock);
 const module = import(settings.modulePath) as Promise<
   Record<string, (event: unknown, context: unknown) => Promise<unknown>>
 >;
+const say = (message: WorkerMessage) => parentPort?.postMessage(message);
 
-parentPort?.on('message', async ({ requestId, event }: Invocation) => {
-  parentPort?.postMessage(await run(requestId, event));
-});
+parentPort?.on('message', async (invocation: Invocation) => say(await run(invocation)));
+module.then(
+  () => say('ready'),
+  () => say('ready'), // every invocation fails with the reason
+);
 
-async function run(requestId: string, event: unknown): Promise<Answer> {
+async function run({ requestId, payload }: Invocation): Promise<Result> {
   const deadline = performance.now() + settings.timeoutMs;
   const context = {
     awsRequestId: requestId,
@@ -41,10 +52,17 @@ async function run(requestId: string, event: unknown): Promise<Answer> {
   try {
     const handler = (await module)[settings.handler];
     if (!handler) throw new Error(`${settings.functionName} exports no ${settings.handler}`);
-    const result = await handler(event, context);
-    return { result: result === undefined ? null : JSON.parse(JSON.stringify(result)) };
+    const result = JSON.stringify((await handler(JSON.parse(payload), context)) ?? null) ?? 'null';
+    return Buffer.byteLength(result) > MAX_RESPONSE_BYTES ? TOO_LARGE : { payload: result };
   } catch (error) {
-    const { name, message, stack } = error as Error;
-    return { error: { name, message, stack } };
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    return { error: { name, message } };
   }
 }
+
+const TOO_LARGE: Result = {
+  error: {
+    name: 'Function.ResponseSizeTooLarge',
+    message: `Response payload size exceeded maximum allowed payload size (${MAX_RESPONSE_BYTES} bytes).`,
+  },
+};

@@ -1,13 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
 import type { LocalClock } from './clock.ts';
+import { ExecutionEnvironment } from './execution-environment.ts';
 import type { LocalIam } from './iam.ts';
-import type { Answer, WorkerSettings } from './lambda-worker.ts';
+import type { WorkerSettings } from './lambda-worker.ts';
 import type { Resource, Template } from './template.ts';
 
-interface FunctionProperties {
+export interface FunctionProperties {
   Code: { S3Key: string };
   Handler: string;
   MemorySize: number;
@@ -17,10 +16,17 @@ interface FunctionProperties {
   LoggingConfig: { LogGroup: string };
 }
 
+/** Of a synchronous invocation, in bytes of JSON (Lambda quotas: 6 MB). */
+const MAX_REQUEST_BYTES = 6_291_456;
 const LOG_ACTIONS = ['logs:CreateLogStream', 'logs:PutLogEvents'];
 
-/** A function failed: threw, ran out of time or memory. */
-export class FunctionError extends Error {}
+/** A function failed: threw, ran out of time or memory, or returned too much. `name` is Lambda's error type. */
+export class FunctionError extends Error {
+  constructor(name: string, message: string) {
+    super(message);
+    this.name = name;
+  }
+}
 
 export interface LambdaOptions {
   clock: LocalClock;
@@ -28,13 +34,13 @@ export interface LambdaOptions {
   environment: Record<string, string>;
   /** Receives what functions print. */
   output: (functionId: string, text: string) => void;
-  iam: LocalIam;
+  iam: Pick<LocalIam, 'allows'>;
   logGroupArn(name: string): string;
   /** Execution environments per function. */
   concurrency: number;
 }
 
-/** One function of the template: its bundled asset in worker threads, each of which runs one invocation at a time. */
+/** One function of the template: its bundled asset, in as many execution environments as are at work at once. */
 export class LocalFunction {
   readonly id: string;
   /** The name of its role. */
@@ -42,11 +48,15 @@ export class LocalFunction {
   private readonly settings: WorkerSettings;
   private readonly properties: FunctionProperties;
   private readonly options: LambdaOptions;
-  private readonly idle: Worker[] = [];
-  private readonly workers = new Set<Worker>();
-  private readonly waiting: ((worker: Worker) => void)[] = [];
+  private readonly environments = new Set<ExecutionEnvironment>();
+  private readonly idle: ExecutionEnvironment[] = [];
+  private readonly waiting: ((environment: ExecutionEnvironment) => void)[] = [];
 
-  constructor(resource: Resource<FunctionProperties>, template: Template, options: LambdaOptions) {
+  constructor(
+    resource: Resource<FunctionProperties>,
+    template: Pick<Template, 'directory' | 'arn'>,
+    options: LambdaOptions,
+  ) {
     this.id = resource.id;
     this.properties = resource.properties;
     this.role = this.properties.Role.split('/').at(-1) ?? '';
@@ -62,58 +72,57 @@ export class LocalFunction {
     };
   }
 
-  /** The handler's answer, as JSON would carry it. Throws `FunctionError`. */
+  /** The handler's response, as JSON carries it. Throws `FunctionError`. */
   async invoke(event: unknown): Promise<unknown> {
-    const worker = this.idle.pop() ?? (await this.acquire());
-    const answer = await this.run(worker, event);
-    if ('error' in answer) {
-      throw Object.assign(new FunctionError(answer.error.message), { name: answer.error.name });
+    const payload = JSON.stringify(event);
+    if (Buffer.byteLength(payload) > MAX_REQUEST_BYTES) {
+      throw new FunctionError('RequestTooLargeException', `Request must be smaller than ${MAX_REQUEST_BYTES} bytes`);
     }
-    return answer.result;
+    const environment = this.idle.pop() ?? (await this.acquire());
+    const result = await environment.run(payload);
+    this.release(environment);
+    if ('error' in result) throw new FunctionError(result.error.name, result.error.message);
+    return JSON.parse(result.payload);
   }
 
   /** Invocations that run now. */
   get busy(): number {
-    return this.workers.size - this.idle.length;
+    return this.environments.size - this.idle.length;
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.workers].map((worker) => worker.terminate()));
+    await Promise.all([...this.environments].map((environment) => environment.stop()));
   }
 
   /** Kills an execution environment that is at work, as a crash would. Returns whether there was one. */
   killOne(): boolean {
-    const busy = [...this.workers].find((worker) => !this.idle.includes(worker));
-    void busy?.terminate();
+    const busy = [...this.environments].find((environment) => !this.idle.includes(environment));
+    void busy?.stop();
     return busy !== undefined;
   }
 
-  private acquire(): Worker | Promise<Worker> {
-    if (this.workers.size < this.options.concurrency) return this.start();
+  private acquire(): ExecutionEnvironment | Promise<ExecutionEnvironment> {
+    if (this.environments.size < this.options.concurrency) return this.start();
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  private start(): Worker {
+  private start(): ExecutionEnvironment {
     const { Environment, MemorySize } = this.properties;
-    const worker = new Worker(new URL('./lambda-worker.ts', import.meta.url), {
-      workerData: this.settings,
-      env: {
+    const environment = new ExecutionEnvironment({
+      settings: this.settings,
+      variables: {
         ...Environment?.Variables,
         ...this.options.environment,
         AWS_LAMBDA_FUNCTION_NAME: this.id,
         AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(MemorySize),
         AWS_ACCESS_KEY_ID: this.role,
       },
-      resourceLimits: { maxOldGenerationSizeMb: MemorySize },
-      execArgv: [],
-      stdout: true,
-      stderr: true,
+      memoryMb: MemorySize,
+      print: (text) => this.print(text),
+      ended: (each) => this.discard(each),
     });
-    this.workers.add(worker);
-    for (const stream of [worker.stdout, worker.stderr]) stream.on('data', (chunk) => this.print(String(chunk)));
-    worker.on('error', (error) => this.options.output(this.id, `${error.stack}\n`)); // "exit" follows
-    worker.on('exit', () => this.discard(worker));
-    return worker;
+    this.environments.add(environment);
+    return environment;
   }
 
   // As CloudWatch Logs would: what the role may not write is nowhere.
@@ -123,40 +132,20 @@ export class LocalFunction {
     if (mayWrite) this.options.output(this.id, text);
   }
 
-  private run(worker: Worker, event: unknown): Promise<Answer> {
-    return new Promise((resolve) => {
-      const settle = (answer: Answer) => {
-        clearTimeout(timer);
-        worker.off('message', settle).off('exit', crashed);
-        if (this.workers.has(worker)) this.release(worker);
-        resolve(answer);
-      };
-      const crashed = () => settle(failure('Runtime.ExitError', 'The execution environment exited'));
-      const timer = setTimeout(() => {
-        this.discard(worker);
-        void worker.terminate();
-        settle(failure('Sandbox.Timedout', `Task timed out after ${this.properties.Timeout} seconds`));
-      }, this.settings.timeoutMs);
-      worker.on('message', settle).on('exit', crashed);
-      worker.postMessage({ requestId: randomUUID(), event });
-    });
-  }
-
-  private release(worker: Worker): void {
+  private release(environment: ExecutionEnvironment): void {
+    if (!this.environments.has(environment)) return;
     const next = this.waiting.shift();
-    if (next) next(worker);
-    else this.idle.push(worker);
+    if (next) next(environment);
+    else this.idle.push(environment);
   }
 
-  private discard(worker: Worker): void {
-    if (!this.workers.delete(worker)) return;
-    const i = this.idle.indexOf(worker);
+  private discard(environment: ExecutionEnvironment): void {
+    if (!this.environments.delete(environment)) return;
+    const i = this.idle.indexOf(environment);
     if (i >= 0) this.idle.splice(i, 1);
     this.waiting.shift()?.(this.start());
   }
 }
-
-const failure = (name: string, message: string): Answer => ({ error: { name, message } });
 
 /** The asset in the assembly: CDK names it by the hash that the S3 key carries. */
 export const assetOf = ({ Code }: Pick<FunctionProperties, 'Code'>): string =>

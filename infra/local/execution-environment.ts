@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { buildSync } from 'esbuild';
+import type { Result, WorkerMessage, WorkerSettings } from './lambda-worker.ts';
+
+export interface EnvironmentOptions {
+  settings: WorkerSettings;
+  variables: Record<string, string>;
+  memoryMb: number;
+  /** Receives what the function prints. */
+  print(text: string): void;
+  /** It takes no more invocations: it was stopped, crashed, or ran out of memory or time. */
+  ended(environment: ExecutionEnvironment): void;
+}
+
+/** One execution environment of a function: a thread that loads the function's code and runs one invocation at a time. */
+export class ExecutionEnvironment {
+  private readonly worker: Worker;
+  private readonly options: EnvironmentOptions;
+  /** Resolves when the code is loaded, or never will be. */
+  private readonly ready: Promise<void>;
+  private settle: ((result: Result) => void) | undefined;
+  private isOver = false;
+
+  constructor(options: EnvironmentOptions) {
+    const { settings, variables, memoryMb, print } = options;
+    this.options = options;
+    this.worker = new Worker(workerCode(), {
+      eval: true,
+      workerData: settings,
+      env: variables,
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+    });
+    for (const stream of [this.worker.stdout, this.worker.stderr]) stream.on('data', (chunk) => print(String(chunk)));
+    this.worker.on('error', (error) => print(`${error.stack}\n`)); // "exit" follows
+    this.ready = new Promise((resolve) => {
+      this.worker.on('message', (message: WorkerMessage) => (message === 'ready' ? resolve() : this.settle?.(message)));
+      this.worker.on('exit', () => {
+        this.end();
+        resolve();
+        this.settle?.(EXITED);
+      });
+    });
+  }
+
+  /** Runs an invocation to its end. The time limit begins when the code is loaded, as on AWS. */
+  async run(payload: string): Promise<Result> {
+    await this.ready;
+    if (this.isOver) return EXITED;
+    const { timeoutMs } = this.options.settings;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        void this.stop();
+        this.settle?.(failure('Sandbox.Timedout', `Task timed out after ${timeoutMs / 1000} seconds`));
+      }, timeoutMs);
+      this.settle = (result) => {
+        clearTimeout(timer);
+        this.settle = undefined;
+        resolve(result);
+      };
+      this.worker.postMessage({ requestId: randomUUID(), payload });
+    });
+  }
+
+  /** Ends it at once, whatever it is doing. */
+  async stop(): Promise<void> {
+    this.end();
+    await this.worker.terminate();
+  }
+
+  private end(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.options.ended(this);
+  }
+}
+
+const failure = (name: string, message: string): Result => ({ error: { name, message } });
+const EXITED = failure('Runtime.ExitError', 'The execution environment exited');
+
+let code: string | undefined;
+
+/** Built once, here: a thread that strips types itself takes 11 MB and 50 ms more. */
+function workerCode(): string {
+  code ??= buildSync({
+    entryPoints: [fileURLToPath(new URL('./lambda-worker.ts', import.meta.url))],
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    write: false,
+  }).outputFiles[0]?.text;
+  return code ?? '';
+}

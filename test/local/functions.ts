@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { LocalClock } from '../../infra/local/clock.ts';
+import { type FunctionProperties, type LambdaOptions, LocalFunction } from '../../infra/local/lambda.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'functions-'));
+const functions: LocalFunction[] = [];
+afterAll(async () => {
+  await Promise.all(functions.map((fn) => fn.stop()));
+  rmSync(directory, { recursive: true });
+});
+
+/** A Lambda function whose module is this source. */
+export function createFunction(
+  source: string,
+  { options, properties }: { options?: Partial<LambdaOptions>; properties?: Partial<FunctionProperties> } = {},
+): LocalFunction {
+  const asset = randomUUID();
+  mkdirSync(join(directory, `asset.${asset}`));
+  writeFileSync(join(directory, `asset.${asset}`, 'index.mjs'), source);
+  const fn = new LocalFunction(
+    {
+      id: 'Fn',
+      type: 'AWS::Lambda::Function',
+      properties: {
+        Code: { S3Key: `${asset}.zip` },
+        Handler: 'index.handler',
+        MemorySize: 128,
+        Timeout: 20,
+        Role: 'role',
+        LoggingConfig: { LogGroup: 'logs' },
+        ...properties,
+      },
+    },
+    { directory, arn: (id) => id },
+    {
+      clock: new LocalClock(),
+      environment: {},
+      output: () => {},
+      iam: { allows: () => true },
+      logGroupArn: (name) => name,
+      concurrency: 2,
+      ...options,
+    },
+  );
+  functions.push(fn);
+  return fn;
+}
