@@ -24,8 +24,12 @@ export interface ServiceCall {
   principal: string;
   /** The same for all tries of one call (the SDK's `amz-sdk-invocation-id`). */
   callId: string;
+  /** Which try of the call this is, from 1 (the SDK's `amz-sdk-request`). */
+  attempt: number;
+  /** The parameters of the call, as the service gets them: JSON, or a form's fields. Empty if it has none. */
+  input: Record<string, unknown>;
 }
-/** Sees every call before it is performed. */
+/** Sees every try of every call before it is performed. */
 export type Interceptor = (call: ServiceCall) => Fault | undefined;
 
 export type Service = (request: ServiceRequest) => Promise<ServiceResponse> | ServiceResponse;
@@ -90,17 +94,23 @@ export class Endpoints {
     const principal = /Credential=([^/]+)\//.exec(headers.authorization ?? '')?.[1] ?? '';
     try {
       const path = `/${rest.join('/')}`;
-      const callId = String(headers['amz-sdk-invocation-id']);
-      const call = { service: prefix, action: actionOf(method, path, headers, body), principal, callId };
-      const fault = this.intercept?.(call);
+      const action = actionOf(method, path, headers, body);
+      const fault = this.intercept?.({
+        service: prefix,
+        action,
+        principal,
+        callId: String(headers['amz-sdk-invocation-id']),
+        attempt: Number(/attempt=(\d+)/.exec(String(headers['amz-sdk-request']))?.[1] ?? 1),
+        input: inputOf(headers, body),
+      });
       if (fault === 'error before') throw new ServiceError('InternalServerError', 'Injected', 500);
       if (fault === 'throttled') throw new ServiceError('ThrottlingException', 'Injected');
-      if (fault === 'conflict') return conflict(call.action);
+      if (fault === 'conflict') return conflict(action);
       const answer = await service({ method, path, headers, principal, body });
       if (fault === 'error after') throw new ServiceError('InternalServerError', 'Injected', 500);
       return fault === 'no answer' ? 'none' : answer;
     } catch (error) {
-      return errorResponse(error, headers['content-type']?.includes('urlencoded') ?? false);
+      return errorResponse(error, isForm(headers));
     }
   }
 }
@@ -110,6 +120,17 @@ function actionOf(method: string, path: string, headers: http.IncomingHttpHeader
   if (typeof target === 'string') return target.split('.').at(-1) ?? '';
   return new URLSearchParams(body).get('Action') ?? `${method} ${path.split('/')[1]}`;
 }
+
+function inputOf(headers: http.IncomingHttpHeaders, body: string): Record<string, unknown> {
+  if (isForm(headers)) return Object.fromEntries(new URLSearchParams(body));
+  try {
+    return JSON.parse(body || '{}');
+  } catch {
+    return {};
+  }
+}
+
+const isForm = (headers: http.IncomingHttpHeaders): boolean => headers['content-type']?.includes('urlencoded') ?? false;
 
 // DynamoDB Local runs one transaction after another and never answers this by itself.
 function conflict(action: string): ServiceResponse {
