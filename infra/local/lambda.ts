@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { LocalClock } from './clock.ts';
+import { EnvironmentPool } from './environment-pool.ts';
 import { ExecutionEnvironment } from './execution-environment.ts';
 import type { LocalIam } from './iam.ts';
-import type { WorkerSettings } from './lambda-worker.ts';
+import type { Result, WorkerSettings } from './lambda-worker.ts';
 import type { Resource, Template } from './template.ts';
 
 export interface FunctionProperties {
@@ -14,19 +15,27 @@ export interface FunctionProperties {
   Role: string;
   Environment?: { Variables: Record<string, string> };
   LoggingConfig: { LogGroup: string };
+  ReservedConcurrentExecutions?: number;
 }
 
+/** Execution environments per function, at most. Lambda starts many more; each of these takes some 30 MB of this machine. */
+export const DEFAULT_CONCURRENCY = 10;
+/** How long an execution environment without an invocation is kept. */
+export const DEFAULT_IDLE_MS = 60_000;
 /** Of a synchronous invocation, in bytes of JSON (Lambda quotas: 6 MB). */
 const MAX_REQUEST_BYTES = 6_291_456;
 const LOG_ACTIONS = ['logs:CreateLogStream', 'logs:PutLogEvents'];
 
-/** A function failed: threw, ran out of time or memory, or returned too much. `name` is Lambda's error type. */
+/** An invocation failed: the function threw, ran out of time or memory, or Lambda refused. `name` is the error type. */
 export class FunctionError extends Error {
   constructor(name: string, message: string) {
     super(message);
     this.name = name;
   }
 }
+
+/** The error type of an invocation that did not begin, because too many run already. */
+export const THROTTLED = 'TooManyRequestsException';
 
 export interface LambdaOptions {
   clock: LocalClock;
@@ -36,11 +45,13 @@ export interface LambdaOptions {
   output: (functionId: string, text: string) => void;
   iam: Pick<LocalIam, 'allows'>;
   logGroupArn(name: string): string;
-  /** Execution environments per function. */
+  /** Execution environments per function, at most: further invocations wait for one. */
   concurrency: number;
+  /** How long an execution environment without an invocation is kept. */
+  idleMs: number;
 }
 
-/** One function of the template: its bundled asset, in as many execution environments as are at work at once. */
+/** One function of the template: its bundled asset, in as many execution environments as it has invocations at once. */
 export class LocalFunction {
   readonly id: string;
   /** The name of its role. */
@@ -48,9 +59,8 @@ export class LocalFunction {
   private readonly settings: WorkerSettings;
   private readonly properties: FunctionProperties;
   private readonly options: LambdaOptions;
-  private readonly environments = new Set<ExecutionEnvironment>();
-  private readonly idle: ExecutionEnvironment[] = [];
-  private readonly waiting: ((environment: ExecutionEnvironment) => void)[] = [];
+  private readonly environments: EnvironmentPool;
+  private running = 0;
 
   constructor(
     resource: Resource<FunctionProperties>,
@@ -70,6 +80,8 @@ export class LocalFunction {
       timeoutMs: this.properties.Timeout * 1000,
       clock: options.clock.shared,
     };
+    const { concurrency: maxSize, idleMs } = options;
+    this.environments = new EnvironmentPool({ maxSize, idleMs, start: () => this.start() });
   }
 
   /** The handler's response, as JSON carries it. Throws `FunctionError`. */
@@ -78,37 +90,44 @@ export class LocalFunction {
     if (Buffer.byteLength(payload) > MAX_REQUEST_BYTES) {
       throw new FunctionError('RequestTooLargeException', `Request must be smaller than ${MAX_REQUEST_BYTES} bytes`);
     }
-    const environment = this.idle.pop() ?? (await this.acquire());
-    const result = await environment.run(payload);
-    this.release(environment);
+    if (this.running >= (this.properties.ReservedConcurrentExecutions ?? Number.POSITIVE_INFINITY)) {
+      throw new FunctionError(THROTTLED, 'Rate Exceeded.');
+    }
+    this.running++;
+    const result = await this.run(payload).finally(() => this.running--);
     if ('error' in result) throw new FunctionError(result.error.name, result.error.message);
     return JSON.parse(result.payload);
   }
 
-  /** Invocations that run now. */
+  /** Invocations that run now, or wait for an execution environment. */
   get busy(): number {
-    return this.environments.size - this.idle.length;
+    return this.running;
   }
 
-  async stop(): Promise<void> {
-    await Promise.all([...this.environments].map((environment) => environment.stop()));
+  /** Execution environments, at work or idle. */
+  get size(): number {
+    return this.environments.size;
+  }
+
+  stop(): Promise<void> {
+    return this.environments.stop();
   }
 
   /** Kills an execution environment that is at work, as a crash would. Returns whether there was one. */
   killOne(): boolean {
-    const busy = [...this.environments].find((environment) => !this.idle.includes(environment));
-    void busy?.stop();
-    return busy !== undefined;
+    return this.environments.killOne();
   }
 
-  private acquire(): ExecutionEnvironment | Promise<ExecutionEnvironment> {
-    if (this.environments.size < this.options.concurrency) return this.start();
-    return new Promise((resolve) => this.waiting.push(resolve));
+  private async run(payload: string): Promise<Result> {
+    const environment = await this.environments.acquire();
+    const result = await environment.run(payload);
+    this.environments.release(environment);
+    return result;
   }
 
   private start(): ExecutionEnvironment {
     const { Environment, MemorySize } = this.properties;
-    const environment = new ExecutionEnvironment({
+    return new ExecutionEnvironment({
       settings: this.settings,
       variables: {
         ...Environment?.Variables,
@@ -119,10 +138,8 @@ export class LocalFunction {
       },
       memoryMb: MemorySize,
       print: (text) => this.print(text),
-      ended: (each) => this.discard(each),
+      ended: (environment) => this.environments.discard(environment),
     });
-    this.environments.add(environment);
-    return environment;
   }
 
   // As CloudWatch Logs would: what the role may not write is nowhere.
@@ -130,20 +147,6 @@ export class LocalFunction {
     const group = this.options.logGroupArn(this.properties.LoggingConfig.LogGroup);
     const mayWrite = LOG_ACTIONS.every((action) => this.options.iam.allows(this.role, action, group));
     if (mayWrite) this.options.output(this.id, text);
-  }
-
-  private release(environment: ExecutionEnvironment): void {
-    if (!this.environments.has(environment)) return;
-    const next = this.waiting.shift();
-    if (next) next(environment);
-    else this.idle.push(environment);
-  }
-
-  private discard(environment: ExecutionEnvironment): void {
-    if (!this.environments.delete(environment)) return;
-    const i = this.idle.indexOf(environment);
-    if (i >= 0) this.idle.splice(i, 1);
-    this.waiting.shift()?.(this.start());
   }
 }
 

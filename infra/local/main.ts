@@ -7,14 +7,15 @@ import { projectRoot } from '../bundle.ts';
 import { createDemo, type Demo } from './demo.ts';
 import { startDemoReceiver } from './demo-receiver.ts';
 import { StartError, startDynamoDb } from './dynamodb.ts';
+import { DEFAULT_CONCURRENCY } from './lambda.ts';
 import { type LocalStack, requireFreePort, startStack } from './stack.ts';
 
 const directory = join(projectRoot, '.local');
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
-/** `npm start -- [--port 3000] [--speed N]` */
+/** `npm start -- [--port 3000] [--speed N] [--concurrency N]` */
 async function main(): Promise<void> {
-  const { port, speed } = readArguments();
+  const { port, speed, concurrency } = readArguments();
   process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
   mkdirSync(directory, { recursive: true });
   const logFile = join(directory, 'functions.log');
@@ -30,7 +31,7 @@ async function main(): Promise<void> {
 
   say('Starting the API, the queues, the schedules and the functions …');
   const output = (id: string, text: string) => appendFileSync(logFile, text.replace(/^(?=.)/gm, `${id} `));
-  const stack = await startStack({ assembly, dynamoDbEndpoint, port, speed, output });
+  const stack = await startStack({ assembly, dynamoDbEndpoint, port, speed, concurrency, output });
 
   say('Creating a demo project …');
   const secret = generateSecret(randomBytes);
@@ -40,18 +41,27 @@ async function main(): Promise<void> {
   say(welcome(stack, demo, secret, speed, logFile));
 }
 
-function readArguments(): { port: number; speed: number } {
-  const options = { port: { type: 'string', default: '3000' }, speed: { type: 'string', default: '1' } } as const;
+const OPTIONS = {
+  port: { type: 'string', default: '3000' },
+  speed: { type: 'string', default: '1' },
+  concurrency: { type: 'string', default: String(DEFAULT_CONCURRENCY) },
+} as const;
+
+function readArguments(): { port: number; speed: number; concurrency: number } {
   try {
-    const { values } = parseArgs({ options });
+    const { values } = parseArgs({ options: OPTIONS });
     const port = Number(values.port);
     const speed = Number(values.speed);
-    if (!Number.isInteger(port) || port < 0 || port > 65535)
-      throw new Error('--port must be an integer from 0 to 65535');
+    const concurrency = Number(values.concurrency);
+    const isInteger = (value: number, min: number, max: number) =>
+      Number.isInteger(value) && value >= min && value <= max;
+    if (!isInteger(port, 0, 65535)) throw new Error('--port must be an integer from 0 to 65535');
     if (!(speed >= 1 && speed <= 1e6)) throw new Error('--speed must be a number from 1 to 1000000');
-    return { port, speed };
+    if (!isInteger(concurrency, 1, 1000)) throw new Error('--concurrency must be an integer from 1 to 1000');
+    return { port, speed, concurrency };
   } catch (error) {
-    throw new StartError(`${(error as Error).message}. Usage: npm start -- [--port 3000] [--speed N]`);
+    const usage = 'npm start -- [--port 3000] [--speed N] [--concurrency N]';
+    throw new StartError(`${(error as Error).message}. Usage: ${usage}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { FairOrder } from './fair-order.ts';
 
 export interface QueueMessage {
   messageId: string;
@@ -23,10 +24,8 @@ export interface QueueSettings {
 /** A standard queue with the semantics of SQS that matter here: delay, visibility, redrive, and fair groups. */
 export class LocalQueue {
   readonly settings: QueueSettings;
-  /** Visible messages by group; those without one are a group. */
-  private readonly visible = new Map<string, QueueMessage[]>();
-  private readonly inFlight = new Map<string, { message: QueueMessage; timer: NodeJS.Timeout }>();
-  private readonly inFlightOf = new Map<string, number>();
+  private readonly visible = new FairOrder<QueueMessage>();
+  private readonly inFlight = new Map<string, { message: QueueMessage; timer: NodeJS.Timeout; since: number }>();
   private readonly delayed = new Set<NodeJS.Timeout>();
   private waiters: (() => void)[] = [];
 
@@ -54,15 +53,16 @@ export class LocalQueue {
     return messageId;
   }
 
-  /** At most `max` visible messages, those first whose group has the fewest in flight (SQS fair queues). */
+  /** At most `max` visible messages, of any groups. */
   receive(max: number): QueueMessage[] {
     const received: QueueMessage[] = [];
     while (received.length < max) {
-      const message = this.nextFair();
+      const message = this.visible.take();
       if (!message) break;
       message.receiveCount++;
       const { deadLetters } = this.settings;
       if (deadLetters && message.receiveCount > deadLetters.maxReceiveCount) {
+        this.visible.end(message, 0);
         deadLetters.queue().send(message.body, { group: message.group });
         continue;
       }
@@ -76,47 +76,6 @@ export class LocalQueue {
     if (entry) clearTimeout(entry.timer);
   }
 
-  /** Resolves when a message is, or becomes, visible. */
-  async untilVisible(): Promise<void> {
-    if (this.visible.size > 0) return;
-    await new Promise<void>((resolve) => this.waiters.push(resolve));
-  }
-
-  counts(): { visible: number; inFlight: number; delayed: number } {
-    const visible = [...this.visible.values()].reduce((sum, { length }) => sum + length, 0);
-    return { visible, inFlight: this.inFlight.size, delayed: this.delayed.size };
-  }
-
-  stop(): void {
-    for (const timer of this.delayed) clearTimeout(timer);
-    for (const { timer } of this.inFlight.values()) clearTimeout(timer);
-  }
-
-  private show(message: QueueMessage): void {
-    const group = message.group ?? '';
-    const messages = this.visible.get(group);
-    if (messages) messages.push(message);
-    else this.visible.set(group, [message]);
-    const waiters = this.waiters;
-    this.waiters = [];
-    for (const wake of waiters) wake();
-  }
-
-  private nextFair(): QueueMessage | undefined {
-    let best: string | undefined;
-    let fewest = Number.POSITIVE_INFINITY;
-    for (const group of this.visible.keys()) {
-      const count = this.inFlightOf.get(group) ?? 0;
-      if (count < fewest) [best, fewest] = [group, count];
-    }
-    if (best === undefined) return undefined;
-    const messages = this.visible.get(best) ?? [];
-    const message = messages.shift();
-    this.visible.delete(best); // re-inserted last: groups with equally many take turns
-    if (messages.length > 0) this.visible.set(best, messages);
-    return message;
-  }
-
   /** The consumer failed: the message comes again when its visibility timeout is over. */
   fail(receiptHandle: string): void {
     const entry = this.inFlight.get(receiptHandle);
@@ -125,11 +84,41 @@ export class LocalQueue {
     entry.timer = this.showLater(receiptHandle, this.settings.visibilitySpeed);
   }
 
+  /** Groups with messages here. */
+  get groupCount(): number {
+    return this.visible.groupCount;
+  }
+
+  get hasVisible(): boolean {
+    return this.visible.size > 0;
+  }
+
+  /** Resolves when a message is, or becomes, visible. */
+  async untilVisible(): Promise<void> {
+    if (this.hasVisible) return;
+    await new Promise<void>((resolve) => this.waiters.push(resolve));
+  }
+
+  counts(): { visible: number; inFlight: number; delayed: number } {
+    return { visible: this.visible.size, inFlight: this.inFlight.size, delayed: this.delayed.size };
+  }
+
+  stop(): void {
+    for (const timer of this.delayed) clearTimeout(timer);
+    for (const { timer } of this.inFlight.values()) clearTimeout(timer);
+  }
+
+  private show(message: QueueMessage): void {
+    this.visible.add(message);
+    const waiters = this.waiters;
+    this.waiters = [];
+    for (const wake of waiters) wake();
+  }
+
   private hide(message: QueueMessage): QueueMessage {
     message.receiptHandle = randomUUID();
     const { receiptHandle } = message;
-    this.inFlight.set(receiptHandle, { message, timer: this.showLater(receiptHandle, 1) });
-    this.count(message, 1);
+    this.inFlight.set(receiptHandle, { message, timer: this.showLater(receiptHandle, 1), since: Date.now() });
     return { ...message };
   }
 
@@ -145,12 +134,8 @@ export class LocalQueue {
 
   private takeInFlight(receiptHandle: string) {
     const entry = this.inFlight.get(receiptHandle);
-    if (entry) this.count(entry.message, -1);
+    if (entry) this.visible.end(entry.message, Date.now() - entry.since);
     this.inFlight.delete(receiptHandle);
     return entry;
-  }
-
-  private count({ group = '' }: QueueMessage, step: number): void {
-    this.inFlightOf.set(group, (this.inFlightOf.get(group) ?? 0) + step);
   }
 }

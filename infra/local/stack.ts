@@ -3,10 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { createGateway } from './api-gateway.ts';
 import { LocalClock } from './clock.ts';
 import { StartError } from './dynamodb.ts';
-import { type MappingProperties, pollQueue, streamConsumer } from './event-sources.ts';
-import { LocalFunction } from './lambda.ts';
+import type { MappingProperties } from './event-sources.ts';
+import { DEFAULT_CONCURRENCY, DEFAULT_IDLE_MS, LocalFunction } from './lambda.ts';
+import { pollQueue } from './queue-poller.ts';
 import { type Services, startServices } from './services.ts';
 import { StreamPoller } from './stream.ts';
+import { streamConsumer } from './stream-consumer.ts';
 import type { Template } from './template.ts';
 
 export interface StackOptions {
@@ -20,8 +22,10 @@ export interface StackOptions {
   speed?: number;
   /** How many times faster a failed message comes again. */
   visibilitySpeed?: number;
-  /** Execution environments per function. */
+  /** Execution environments per function, at most (`DEFAULT_CONCURRENCY`). */
   concurrency?: number;
+  /** How long an execution environment without an invocation is kept (`DEFAULT_IDLE_MS`). */
+  idleMs?: number;
   /** Added to the environment of every function. */
   environment?: Record<string, string>;
   /** Receives what functions print. */
@@ -40,7 +44,8 @@ export interface LocalStack extends Services {
 
 /** Runs a synthesized stack on this machine: the very template and bundles that are deployed. */
 export async function startStack(options: StackOptions): Promise<LocalStack> {
-  const { assembly, dynamoDbEndpoint, port = 0, speed = 1, visibilitySpeed = 1, concurrency = 4 } = options;
+  const { assembly, dynamoDbEndpoint, port = 0, speed = 1, visibilitySpeed = 1 } = options;
+  const { concurrency = DEFAULT_CONCURRENCY, idleMs = DEFAULT_IDLE_MS } = options;
   const clock = new LocalClock();
   const now = () => clock.now();
   const api = http.createServer({ maxHeaderSize: 64 * 1024 });
@@ -61,6 +66,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     environment: { ...services.environment, TZ: 'UTC', ...options.environment },
     output: options.output ?? (() => {}),
     concurrency,
+    idleMs,
     iam,
     logGroupArn: (name) => template.arn(name),
   });
@@ -71,15 +77,15 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   };
 
   const stops: (() => void)[] = [];
-  for (const { properties } of template.ofType<MappingProperties>('AWS::Lambda::EventSourceMapping')) {
-    const fn = functionOf(`function:${properties.FunctionName}`);
-    const queue = queueAt(properties.EventSourceArn);
+  for (const { properties: mapping } of template.ofType<MappingProperties>('AWS::Lambda::EventSourceMapping')) {
+    const fn = functionOf(`function:${mapping.FunctionName}`);
+    const queue = queueAt(mapping.EventSourceArn);
     if (queue) {
-      stops.push(pollQueue(queue, fn, properties, concurrency, iam));
+      stops.push(pollQueue({ queue, fn, mapping, concurrency, iam }));
     } else {
-      const failures = queueAt(properties.DestinationConfig?.OnFailure.Destination ?? '');
-      const consumer = streamConsumer(fn, properties, failures, iam, visibilitySpeed);
-      const poller = new StreamPoller(dynamoDbEndpoint, services.streamArn, consumer);
+      const failureQueue = queueAt(mapping.DestinationConfig?.OnFailure.Destination ?? '');
+      const consume = streamConsumer({ fn, mapping, failureQueue, iam, retrySpeed: visibilitySpeed, now });
+      const poller = new StreamPoller(dynamoDbEndpoint, services.streamArn, consume);
       await poller.start();
       stops.push(() => poller.stop());
     }

@@ -43,6 +43,7 @@ export function createFunction(
       iam: { allows: () => true },
       logGroupArn: (name) => name,
       concurrency: 2,
+      idleMs: 60_000,
       ...options,
     },
   );

@@ -1,17 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { LocalIam } from '../../infra/local/iam.ts';
 import { LocalScheduler } from '../../infra/local/scheduler.ts';
-import { LocalQueue } from '../../infra/local/sqs.ts';
 import { SEND_MESSAGE } from '../../lib/aws/schedules.ts';
 import { readTemplate } from './gateway.ts';
-
-const queue = (name: string) =>
-  new LocalQueue({ name, arn: name, visibilityTimeoutSeconds: 30, speed: 1, visibilitySpeed: 1 });
+import { createQueue } from './queues.ts';
 
 function createScheduler() {
   const iam = new LocalIam(readTemplate());
   iam.isPermissive = true;
-  const queues = new Map([queue('main'), queue('dead')].map((each) => [each.settings.name, each]));
+  const queues = new Map(['main', 'dead'].map((name) => [name, createQueue({ name, arn: name })]));
   const queueAt = (name: string) => queues.get(name);
   const scheduler = new LocalScheduler({ groups: ['group'], now: () => 0, speed: 1, iam, queueAt });
   const create = (expression: string, Input: string) => {

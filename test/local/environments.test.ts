@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { THROTTLED } from '../../infra/local/lambda.ts';
+import { eventually } from '../support/service.ts';
+import { createFunction } from './functions.ts';
+
+const ID = 'const id = Math.random(); export const handler = async () => id;';
+const HANG = 'export const handler = async ({ ms }) => new Promise((resolve) => setTimeout(resolve, ms, "ok"));';
+
+describe('the execution environments of a function', () => {
+  it('are as many as it has invocations at once, up to the concurrency', async () => {
+    const fn = createFunction(ID, { options: { concurrency: 3 } });
+    expect(fn.size).toBe(0);
+    await fn.invoke({});
+    await fn.invoke({});
+    expect(fn.size).toBe(1);
+    const ids = await Promise.all(Array.from({ length: 8 }, () => fn.invoke({})));
+    expect(fn.size).toBe(3);
+    expect(new Set(ids).size).toBeLessThanOrEqual(3);
+    expect(fn.busy).toBe(0);
+  });
+
+  it('are used again, the last one first, so that the others become idle', async () => {
+    const fn = createFunction(ID, { options: { concurrency: 4 } });
+    await Promise.all([fn.invoke({}), fn.invoke({}), fn.invoke({}), fn.invoke({})]);
+    const ids = new Set();
+    for (let i = 0; i < 8; i++) ids.add(await fn.invoke({}));
+    expect([fn.size, ids.size]).toEqual([4, 1]);
+  });
+
+  it('are ended when nobody needs them, and never at work', async () => {
+    const fn = createFunction(HANG, { options: { concurrency: 3, idleMs: 100 } });
+    const long = fn.invoke({ ms: 1500 });
+    await Promise.all([fn.invoke({ ms: 0 }), fn.invoke({ ms: 0 })]);
+    expect(fn.size).toBe(3);
+    await eventually(() => fn.size === 1);
+    expect(fn.busy).toBe(1);
+    expect(await long).toBe('ok');
+    await eventually(() => fn.size === 0);
+    expect(await fn.invoke({ ms: 0 })).toBe('ok');
+  });
+
+  it('that crash leave a place for who waits', async () => {
+    const source = 'export const handler = async ({ crash }) => (crash ? process.exit(1) : "ok");';
+    const fn = createFunction(source, { options: { concurrency: 1 } });
+    const crash = fn.invoke({ crash: true });
+    const next = fn.invoke({});
+    await expect(crash).rejects.toMatchObject({ name: 'Runtime.ExitError' });
+    expect(await next).toBe('ok');
+    expect(fn.size).toBe(1);
+  });
+
+  it('can be killed at work', async () => {
+    const fn = createFunction(HANG, { options: { concurrency: 2 } });
+    expect(fn.killOne()).toBe(false);
+    await fn.invoke({ ms: 0 });
+    expect(fn.killOne()).toBe(false);
+    const hanging = fn.invoke({ ms: 60_000 });
+    await Promise.resolve();
+    expect(fn.killOne()).toBe(true);
+    await expect(hanging).rejects.toMatchObject({ name: 'Runtime.ExitError' });
+    expect([fn.busy, fn.size]).toEqual([0, 0]);
+  });
+
+  it('are none after a stop, whoever waits', async () => {
+    const fn = createFunction(HANG, { options: { concurrency: 1 } });
+    const running = fn.invoke({ ms: 60_000 });
+    const waiting = fn.invoke({ ms: 0 });
+    waiting.catch(() => {});
+    const stopped = expect(running).rejects.toMatchObject({ name: 'Runtime.ExitError' });
+    await fn.stop();
+    await stopped;
+    await expect(fn.invoke({})).rejects.toThrow('stopped');
+    expect(fn.size).toBe(0);
+  });
+});
+
+describe('a function with reserved concurrency', () => {
+  it('is throttled beyond it, and waits for nothing', async () => {
+    const fn = createFunction(HANG, { options: { concurrency: 8 }, properties: { ReservedConcurrentExecutions: 2 } });
+    const running = [fn.invoke({ ms: 500 }), fn.invoke({ ms: 500 })];
+    await expect(fn.invoke({ ms: 0 })).rejects.toMatchObject({ name: THROTTLED });
+    expect(await Promise.all(running)).toEqual(['ok', 'ok']);
+    expect(await fn.invoke({ ms: 0 })).toBe('ok');
+  });
+
+  it('of none never runs', async () => {
+    const fn = createFunction(HANG, { properties: { ReservedConcurrentExecutions: 0 } });
+    await expect(fn.invoke({ ms: 0 })).rejects.toMatchObject({ name: THROTTLED });
+    expect(fn.size).toBe(0);
+  });
+});

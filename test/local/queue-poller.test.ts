@@ -1,0 +1,123 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { MappingProperties } from '../../infra/local/event-sources.ts';
+import { THROTTLED } from '../../infra/local/lambda.ts';
+import { pollQueue } from '../../infra/local/queue-poller.ts';
+import type { LocalQueue } from '../../infra/local/sqs.ts';
+import { eventually } from '../support/service.ts';
+import { createFunction } from './functions.ts';
+import { createQueue } from './queues.ts';
+
+interface Batch {
+  Records: { messageId: string; body: string; attributes: Record<string, string> }[];
+}
+
+const stops: (() => void)[] = [];
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop();
+});
+
+/** Polls a queue; every batch stays at work until the test ends it. */
+function startPoller(queue: LocalQueue, mapping: Partial<MappingProperties> = {}, concurrency = 20) {
+  const running = new Set<{ batch: Batch; end(result?: unknown): void }>();
+  let peak = 0;
+  const invoke = (event: unknown) =>
+    new Promise<unknown>((resolve) => {
+      const each = {
+        batch: event as Batch,
+        end(result: unknown) {
+          running.delete(each);
+          resolve(result);
+        },
+      };
+      running.add(each);
+      peak = Math.max(peak, running.size);
+    });
+  start(queue, { role: 'role', invoke }, mapping, concurrency);
+  return { running, peak: () => peak };
+}
+
+function start(
+  queue: LocalQueue,
+  fn: Parameters<typeof pollQueue>[0]['fn'],
+  mapping: Partial<MappingProperties> = {},
+  concurrency = 20,
+): void {
+  const iam = { allows: () => true };
+  const properties = { EventSourceArn: queue.settings.arn, FunctionName: 'fn', BatchSize: 1, ...mapping };
+  stops.push(pollQueue({ queue, fn, mapping: properties, concurrency, iam }), () => queue.stop());
+}
+
+const send = (queue: LocalQueue, count: number) => {
+  for (let i = 0; i < count; i++) queue.send(`${i}`);
+};
+
+describe('the poller of a queue', () => {
+  it('begins with five batches at once and adds to them while messages wait', async () => {
+    const queue = createQueue({ visibilityTimeoutSeconds: 60 });
+    const { running } = startPoller(queue);
+    send(queue, 30);
+    await eventually(() => running.size === 5);
+    expect(queue.counts().visible).toBe(25);
+    await eventually(() => running.size >= 7);
+  });
+
+  it.each([
+    ['the concurrency of the stack', {}, 3, 3],
+    ['the MaximumConcurrency of the mapping', { ScalingConfig: { MaximumConcurrency: 2 } }, 20, 2],
+    ['the smaller of both', { ScalingConfig: { MaximumConcurrency: 20 } }, 4, 4],
+  ])('runs no more batches at once than %s', async (_name, mapping, concurrency, limit) => {
+    const queue = createQueue({ visibilityTimeoutSeconds: 60 });
+    const { running, peak } = startPoller(queue, mapping, concurrency);
+    send(queue, 12);
+    for (let ended = 0; ended < 12; ended++) (await eventually(() => [...running][0])).end();
+    expect(peak()).toBe(limit);
+  });
+
+  it('begins with five again after a pause', async () => {
+    const queue = createQueue({ visibilityTimeoutSeconds: 60 });
+    const { running } = startPoller(queue);
+    send(queue, 7);
+    await eventually(() => running.size === 7);
+    for (const each of [...running]) each.end();
+    await eventually(() => queue.counts().inFlight === 0);
+    send(queue, 6);
+    await eventually(() => running.size === 5);
+    expect(queue.counts().visible).toBe(1);
+  });
+
+  it('deletes what succeeded and shows the rest again', async () => {
+    const queue = createQueue();
+    const { running } = startPoller(queue, { BatchSize: 10, FunctionResponseTypes: ['ReportBatchItemFailures'] });
+    send(queue, 3);
+    const first = await eventually(() => [...running][0]);
+    const failed = first.batch.Records[1]?.messageId;
+    first.end({ batchItemFailures: [{ itemIdentifier: failed }] });
+    const second = await eventually(() => [...running][0]);
+    expect(second.batch.Records).toMatchObject([{ body: '1', attributes: { ApproximateReceiveCount: '2' } }]);
+    second.end({ batchItemFailures: [] });
+    await eventually(() => queue.counts().inFlight === 0);
+  });
+
+  it('shows the whole batch again if the function names a message that is not in it', async () => {
+    const queue = createQueue();
+    const { running } = startPoller(queue, { BatchSize: 10, FunctionResponseTypes: ['ReportBatchItemFailures'] });
+    send(queue, 2);
+    (await eventually(() => [...running][0])).end({ batchItemFailures: [{ itemIdentifier: 'another' }] });
+    const again = await eventually(() => [...running][0]);
+    expect(again.batch.Records.map(({ attributes }) => attributes.ApproximateReceiveCount)).toContain('2');
+  });
+
+  it('counts a receive for what Lambda throttles, up to the dead letters', async () => {
+    const deadLetters = createQueue();
+    const queue = createQueue({ deadLetters: { queue: () => deadLetters, maxReceiveCount: 3 } });
+    const source = 'export const handler = async () => new Promise(() => {});';
+    const fn = createFunction(source, { properties: { ReservedConcurrentExecutions: 1 } });
+    const running = fn.invoke({});
+    running.catch(() => {}); // ends with the test
+    await expect(fn.invoke({})).rejects.toMatchObject({ name: THROTTLED });
+    start(queue, fn);
+    queue.send('never processed');
+    await eventually(() => deadLetters.counts().visible === 1);
+    expect(fn.busy).toBe(1);
+  });
+});

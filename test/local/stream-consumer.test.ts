@@ -1,0 +1,118 @@
+import type { _Record } from '@aws-sdk/client-dynamodb-streams';
+import { describe, expect, it } from 'vitest';
+import type { MappingProperties } from '../../infra/local/event-sources.ts';
+import { FunctionError, THROTTLED } from '../../infra/local/lambda.ts';
+import { streamConsumer } from '../../infra/local/stream-consumer.ts';
+import { createQueue } from './queues.ts';
+
+interface Batch {
+  Records: { eventName: string; dynamodb: { SequenceNumber: string; ApproximateCreationDateTime: number } }[];
+}
+
+const NOW = 1_800_000_000_000;
+
+const record = (SequenceNumber: string, ageSeconds = 0, eventName: _Record['eventName'] = 'INSERT'): _Record => ({
+  eventName,
+  dynamodb: { SequenceNumber, ApproximateCreationDateTime: new Date(NOW - ageSeconds * 1000) },
+});
+
+function createConsumer(invoke: (ids: string[], tries: number) => unknown, mapping: Partial<MappingProperties> = {}) {
+  const batches: string[][] = [];
+  const events: Batch[] = [];
+  const failureQueue = createQueue();
+  const consume = streamConsumer({
+    fn: {
+      role: 'role',
+      async invoke(event) {
+        const ids = (event as Batch).Records.map(({ dynamodb }) => dynamodb.SequenceNumber);
+        batches.push(ids);
+        events.push(event as Batch);
+        return invoke(ids, batches.length);
+      },
+    },
+    mapping: { EventSourceArn: 'stream', FunctionName: 'fn', ...mapping },
+    failureQueue,
+    iam: { allows: () => true },
+    retrySpeed: 10_000,
+    now: () => NOW,
+  });
+  const discarded = () => failureQueue.receive(10).map(({ body }) => JSON.parse(body));
+  return { consume, batches, events, discarded };
+}
+
+const fail = (name = 'Error') => {
+  throw new FunctionError(name, 'no');
+};
+
+describe('the poller of a stream', () => {
+  it('hands records on in order, as Lambda writes them', async () => {
+    const { consume, batches, events } = createConsumer(() => null, { BatchSize: 2 });
+    await consume([record('1'), record('2', 90), record('3')]);
+    expect(batches).toEqual([['1', '2'], ['3']]);
+    expect(events[0]?.Records[1]?.dynamodb.ApproximateCreationDateTime).toBe(NOW / 1000 - 90);
+  });
+
+  it('leaves out what the filters do not match', async () => {
+    const FilterCriteria = { Filters: [{ Pattern: '{"eventName":["INSERT"]}' }] };
+    const { consume, batches } = createConsumer(() => null, { FilterCriteria });
+    await consume([record('1'), record('2', 0, 'MODIFY')]);
+    expect(batches).toEqual([['1']]);
+  });
+
+  it('goes on from the first record that failed', async () => {
+    const { consume, batches } = createConsumer(
+      (_ids, tries) => (tries === 1 ? { batchItemFailures: [{ itemIdentifier: '2' }] } : null),
+      { FunctionResponseTypes: ['ReportBatchItemFailures'] },
+    );
+    await consume([record('1'), record('2'), record('3')]);
+    expect(batches).toEqual([
+      ['1', '2', '3'],
+      ['2', '3'],
+    ]);
+  });
+
+  it.each([undefined, -1])('tries for ever with MaximumRetryAttempts %s', async (MaximumRetryAttempts) => {
+    const mapping = MaximumRetryAttempts === undefined ? {} : { MaximumRetryAttempts };
+    const { consume, batches, discarded } = createConsumer((_ids, tries) => (tries <= 1001 ? fail() : null), mapping);
+    await consume([record('1')]);
+    expect(batches).toHaveLength(1002);
+    expect(discarded()).toEqual([]);
+  });
+
+  it.each([0, 3])('discards records after %i retries, and goes on', async (MaximumRetryAttempts) => {
+    const mapping = { MaximumRetryAttempts, BatchSize: 2 };
+    const { consume, batches, discarded } = createConsumer((ids) => (ids.includes('2') ? fail() : null), mapping);
+    await consume([record('1'), record('2'), record('3')]);
+    expect(batches).toEqual([...Array(MaximumRetryAttempts + 1).fill(['1', '2']), ['3']]);
+    expect(discarded()).toEqual([
+      {
+        requestContext: { condition: 'RetryAttemptsExhausted', approximateInvokeCount: MaximumRetryAttempts + 1 },
+        DDBStreamBatchInfo: { startSequenceNumber: '1', endSequenceNumber: '2', batchSize: 2, streamArn: 'stream' },
+      },
+    ]);
+  });
+
+  it('does not count what Lambda throttled: it did not reach the function', async () => {
+    const { consume, batches, discarded } = createConsumer((_ids, tries) => (tries <= 5 ? fail(THROTTLED) : null), {
+      MaximumRetryAttempts: 1,
+    });
+    await consume([record('1')]);
+    expect(batches).toHaveLength(6);
+    expect(discarded()).toEqual([]);
+  });
+
+  it('discards records that are too old by the clock of the stack, untried', async () => {
+    const { consume, batches, discarded } = createConsumer(() => null, { MaximumRecordAgeInSeconds: 60 });
+    await consume([record('1', 61), record('2', 60), record('3')]);
+    expect(batches).toEqual([['2', '3']]);
+    expect(discarded()).toMatchObject([
+      { requestContext: { condition: 'RecordAgeExceeded' }, DDBStreamBatchInfo: { batchSize: 1 } },
+    ]);
+  });
+
+  it('discards no record by age with MaximumRecordAgeInSeconds -1', async () => {
+    const { consume, batches } = createConsumer(() => null, { MaximumRecordAgeInSeconds: -1 });
+    await consume([record('1', 86_400)]);
+    expect(batches).toEqual([['1']]);
+  });
+});
