@@ -1,5 +1,8 @@
 import type { ExecutionEnvironment } from './execution-environment.ts';
 
+/** How long an invocation waits for an environment to become free before one more is started; that takes about as long. */
+const PATIENCE_MS = 100;
+
 export interface PoolOptions {
   maxSize: number;
   /** How long an environment without an invocation is kept. */
@@ -8,8 +11,9 @@ export interface PoolOptions {
 }
 
 /**
- * The execution environments of one function. They are started when all others are at work; the one that was used last is
- * used first, and one that nobody needed for a while is ended.
+ * The execution environments of one function. The one that was used last is used first; one that nobody needed for a while is
+ * ended; one more is started when none became free for a moment. In the cloud each has processors of its own, so Lambda starts
+ * them at once; here short invocations are over sooner the fewer they share the processors with.
  */
 export class EnvironmentPool {
   private readonly options: PoolOptions;
@@ -17,6 +21,8 @@ export class EnvironmentPool {
   /** The one that was used last is the last. */
   private readonly idle: { environment: ExecutionEnvironment; timer: NodeJS.Timeout }[] = [];
   private readonly waiting: ((environment: ExecutionEnvironment) => void)[] = [];
+  private freeAt = 0;
+  private isGrowing = false;
   private isStopped = false;
 
   constructor(options: PoolOptions) {
@@ -27,17 +33,20 @@ export class EnvironmentPool {
     return this.all.size;
   }
 
-  /** An environment to run one invocation in; whoever takes it gives it back. Waits if all there may be are at work. */
+  /** An environment to run one invocation in; whoever takes it gives it back. */
   async acquire(): Promise<ExecutionEnvironment> {
+    if (this.isStopped) throw new Error('The function is stopped');
     const last = this.idle.pop();
     clearTimeout(last?.timer);
     if (last) return last.environment;
-    if (this.all.size < this.options.maxSize) return this.start();
-    return new Promise((resolve) => this.waiting.push(resolve));
+    const environment = new Promise<ExecutionEnvironment>((resolve) => this.waiting.push(resolve));
+    void this.grow();
+    return environment;
   }
 
   release(environment: ExecutionEnvironment): void {
     if (!this.all.has(environment)) return;
+    this.freeAt = performance.now();
     const next = this.waiting.shift();
     if (next) next(environment);
     else this.idle.push({ environment, timer: setTimeout(() => void environment.stop(), this.options.idleMs) });
@@ -48,7 +57,7 @@ export class EnvironmentPool {
     this.all.delete(environment);
     const i = this.idle.findIndex((each) => each.environment === environment);
     if (i >= 0) clearTimeout(this.idle.splice(i, 1)[0]?.timer);
-    if (!this.isStopped) this.waiting.shift()?.(this.start());
+    void this.grow();
   }
 
   /** Ends an environment that is at work. Returns whether there was one. */
@@ -64,10 +73,22 @@ export class EnvironmentPool {
     await Promise.all([...this.all].map((environment) => environment.stop()));
   }
 
-  private start(): ExecutionEnvironment {
-    if (this.isStopped) throw new Error('The function is stopped');
+  private async grow(): Promise<void> {
+    if (this.isGrowing) return;
+    this.isGrowing = true;
+    while (!this.isStopped && this.waiting.length > 0 && this.all.size < this.options.maxSize) {
+      const patienceMs = this.all.size > 0 ? this.freeAt + PATIENCE_MS - performance.now() : 0;
+      if (patienceMs > 0) await new Promise((resolve) => setTimeout(resolve, patienceMs));
+      else await this.start();
+    }
+    this.isGrowing = false;
+  }
+
+  private async start(): Promise<void> {
     const environment = this.options.start();
     this.all.add(environment);
-    return environment;
+    await environment.ready;
+    if (this.all.has(environment)) this.release(environment);
+    else this.waiting.shift()?.(environment); // it ended while it loaded: somebody has to hear of it
   }
 }

@@ -4,6 +4,12 @@ import { Worker } from 'node:worker_threads';
 import { buildSync } from 'esbuild';
 import type { Result, WorkerMessage, WorkerSettings } from './lambda-worker.ts';
 
+/**
+ * V8 lets the space for new objects grow with the load, and gives none of it back: to 60 MB in each thread, of which nothing
+ * is in use. With less it collects more often, which costs nothing that can be measured.
+ */
+const YOUNG_GENERATION_MB = 12;
+
 export interface EnvironmentOptions {
   settings: WorkerSettings;
   variables: Record<string, string>;
@@ -19,7 +25,7 @@ export class ExecutionEnvironment {
   private readonly worker: Worker;
   private readonly options: EnvironmentOptions;
   /** Resolves when the code is loaded, or never will be. */
-  private readonly ready: Promise<void>;
+  readonly ready: Promise<void>;
   private settle: ((result: Result) => void) | undefined;
   private isOver = false;
 
@@ -30,7 +36,7 @@ export class ExecutionEnvironment {
       eval: true,
       workerData: settings,
       env: variables,
-      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
       execArgv: [],
       stdout: true,
       stderr: true,

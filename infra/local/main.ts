@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { generateSecret } from '../../lib/webhooks.ts';
@@ -8,9 +8,12 @@ import { createDemo, type Demo } from './demo.ts';
 import { startDemoReceiver } from './demo-receiver.ts';
 import { StartError, startDynamoDb } from './dynamodb.ts';
 import { DEFAULT_CONCURRENCY } from './lambda.ts';
+import { openLog } from './log-file.ts';
 import { type LocalStack, requireFreePort, startStack } from './stack.ts';
+import { synthesizeApart } from './synthesis-process.ts';
 
 const directory = join(projectRoot, '.local');
+const MAX_LOG_BYTES = 50 * 1024 * 1024;
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
 /** `npm start -- [--port 3000] [--speed N] [--concurrency N]` */
@@ -19,18 +22,18 @@ async function main(): Promise<void> {
   process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
   mkdirSync(directory, { recursive: true });
   const logFile = join(directory, 'functions.log');
-  writeFileSync(logFile, '');
+  const write = openLog(logFile, MAX_LOG_BYTES);
 
   await requireFreePort(port);
   say('Starting DynamoDB Local and synthesizing the stack …');
   const dynamoDb = startDynamoDb();
   dynamoDb.catch(() => {}); // awaited below
-  const { synthesize } = await import('./synthesize.ts');
-  const assembly = synthesize(join(directory, 'cdk.out'));
+  const assembly = join(directory, 'cdk.out');
+  await synthesizeApart(assembly);
   const dynamoDbEndpoint = (await dynamoDb).endpoint;
 
   say('Starting the API, the queues, the schedules and the functions …');
-  const output = (id: string, text: string) => appendFileSync(logFile, text.replace(/^(?=.)/gm, `${id} `));
+  const output = (id: string, text: string) => write(text.replace(/^(?=.)/gm, `${id} `));
   const stack = await startStack({ assembly, dynamoDbEndpoint, port, speed, concurrency, output });
 
   say('Creating a demo project …');

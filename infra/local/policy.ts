@@ -18,8 +18,9 @@ export function anyMatches(patterns: string | string[] | undefined, text: string
   return [patterns ?? []].flat().some((pattern) => expressionOf(pattern).test(text));
 }
 
-// Every call of every function is checked against a few dozen patterns.
+// Every call of every function is checked against a few dozen patterns of the template; an authorizer may make up more.
 const expressions = new Map<string, RegExp>();
+const MAX_EXPRESSIONS = 1000;
 
 function expressionOf(pattern: string): RegExp {
   const known = expressions.get(pattern);
@@ -29,6 +30,7 @@ function expressionOf(pattern: string): RegExp {
     .replaceAll('*', '.*')
     .replaceAll('?', '.');
   const expression = new RegExp(`^${source}$`, 's');
+  if (expressions.size >= MAX_EXPRESSIONS) expressions.clear();
   expressions.set(pattern, expression);
   return expression;
 }

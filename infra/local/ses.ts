@@ -12,6 +12,9 @@ export interface SentMail {
   at: string;
 }
 
+/** The oldest are forgotten. */
+const MAX_MAILS = 10_000;
+
 /** The Query protocol of SES, for SendEmail. Mails are kept here and never sent. */
 export class LocalSes {
   readonly mails: SentMail[] = [];
@@ -37,6 +40,7 @@ export class LocalSes {
       html: of('Message.Body.Html.Data'),
       at: new Date(this.now()).toISOString(),
     });
+    if (this.mails.length > MAX_MAILS) this.mails.shift();
     const result = `<SendEmailResult><MessageId>${randomUUID()}</MessageId></SendEmailResult>`;
     const namespace = 'http://ses.amazonaws.com/doc/2010-12-01/';
     return {

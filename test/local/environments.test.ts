@@ -1,42 +1,74 @@
-import { describe, expect, it } from 'vitest';
-import { THROTTLED } from '../../infra/local/lambda.ts';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type LocalFunction, THROTTLED } from '../../infra/local/lambda.ts';
 import { eventually } from '../support/service.ts';
 import { createFunction } from './functions.ts';
 
-const ID = 'const id = Math.random(); export const handler = async () => id;';
 const HANG = 'export const handler = async ({ ms }) => new Promise((resolve) => setTimeout(resolve, ms, "ok"));';
+// Leaves a file behind when it begins, and says which environment it is once another one is there.
+const ID = `
+  import { existsSync, writeFileSync } from 'node:fs';
+  const id = Math.random();
+  export const handler = async ({ file }) => {
+    writeFileSync(file + id, '');
+    while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 5));
+    return id;
+  };`;
+const directory = mkdtempSync(join(tmpdir(), 'environments-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** Invokes it as often at once as there can be environments, and lets them go when they all are at work. */
+async function fill(fn: LocalFunction, count: number): Promise<string> {
+  const name = randomUUID();
+  const file = join(directory, name);
+  const running = Array.from({ length: count }, () => fn.invoke({ file }));
+  await eventually(() => readdirSync(directory).filter((each) => each.startsWith(name)).length === count);
+  expect([fn.busy, fn.size]).toEqual([count, count]);
+  writeFileSync(file, '');
+  expect(new Set(await Promise.all(running)).size).toBe(count);
+  return file;
+}
 
 describe('the execution environments of a function', () => {
   it('are as many as it has invocations at once, up to the concurrency', async () => {
     const fn = createFunction(ID, { options: { concurrency: 3 } });
     expect(fn.size).toBe(0);
-    await fn.invoke({});
-    await fn.invoke({});
-    expect(fn.size).toBe(1);
-    const ids = await Promise.all(Array.from({ length: 8 }, () => fn.invoke({})));
-    expect(fn.size).toBe(3);
-    expect(new Set(ids).size).toBeLessThanOrEqual(3);
-    expect(fn.busy).toBe(0);
+    const file = await fill(fn, 3);
+    expect(new Set(await Promise.all(Array.from({ length: 20 }, () => fn.invoke({ file })))).size).toBeLessThan(4);
+    expect([fn.busy, fn.size]).toEqual([0, 3]);
   });
 
   it('are used again, the last one first, so that the others become idle', async () => {
     const fn = createFunction(ID, { options: { concurrency: 4 } });
-    await Promise.all([fn.invoke({}), fn.invoke({}), fn.invoke({}), fn.invoke({})]);
+    const file = await fill(fn, 4);
     const ids = new Set();
-    for (let i = 0; i < 8; i++) ids.add(await fn.invoke({}));
+    for (let i = 0; i < 8; i++) ids.add(await fn.invoke({ file }));
     expect([fn.size, ids.size]).toEqual([4, 1]);
   });
 
   it('are ended when nobody needs them, and never at work', async () => {
     const fn = createFunction(HANG, { options: { concurrency: 3, idleMs: 100 } });
     const long = fn.invoke({ ms: 1500 });
-    await Promise.all([fn.invoke({ ms: 0 }), fn.invoke({ ms: 0 })]);
-    expect(fn.size).toBe(3);
+    const short = [fn.invoke({ ms: 300 }), fn.invoke({ ms: 300 })];
+    await eventually(() => fn.size === 3);
+    await Promise.all(short);
     await eventually(() => fn.size === 1);
     expect(fn.busy).toBe(1);
     expect(await long).toBe('ok');
     await eventually(() => fn.size === 0);
     expect(await fn.invoke({ ms: 0 })).toBe('ok');
+  });
+
+  it('that end while they load fail one invocation each', async () => {
+    const fn = createFunction('process.exit(0);', { options: { concurrency: 2 } });
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => fn.invoke({})));
+    expect(results).toEqual(
+      Array(5).fill({ status: 'rejected', reason: expect.objectContaining({ name: 'Runtime.ExitError' }) }),
+    );
+    expect([fn.busy, fn.size]).toEqual([0, 0]);
   });
 
   it('that crash leave a place for who waits', async () => {
@@ -55,7 +87,7 @@ describe('the execution environments of a function', () => {
     await fn.invoke({ ms: 0 });
     expect(fn.killOne()).toBe(false);
     const hanging = fn.invoke({ ms: 60_000 });
-    await Promise.resolve();
+    await Promise.resolve(); // it has its environment
     expect(fn.killOne()).toBe(true);
     await expect(hanging).rejects.toMatchObject({ name: 'Runtime.ExitError' });
     expect([fn.busy, fn.size]).toEqual([0, 0]);
