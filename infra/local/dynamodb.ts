@@ -18,7 +18,10 @@ const JAVA_VERSION = 17;
 /** What stops a start, in one sentence for the person at the terminal. */
 export class StartError extends Error {}
 
-/** Amazon's DynamoDB Local: a Java process, in memory. */
+/**
+ * Amazon's DynamoDB Local: a Java process, in memory. It listens on every interface, without credentials, on a port that is
+ * free by chance: neither its options nor a property of the JVM gives it an address.
+ */
 export interface DynamoDbLocal {
   endpoint: string;
   stop(): void;

@@ -16,7 +16,7 @@ export interface Grant {
   resources: string[];
 }
 
-/** The policies of the template, enforced as in the cloud: what no statement allows is denied. */
+/** The policies of the template, enforced as in the cloud: what no statement allows, or one denies, is denied. */
 export class LocalIam {
   private readonly statements = new Map<string, Statement[]>();
   /** Left out of every decision: lets a test see that each grant is needed. */
@@ -24,7 +24,7 @@ export class LocalIam {
   /** For `sam local`, whose containers have the credentials of the shell and no role. */
   isPermissive = false;
 
-  constructor(template: Template) {
+  constructor(template: Pick<Template, 'ofType'>) {
     interface Policy {
       Roles: string[];
       PolicyDocument: { Statement: Statement[] };
@@ -47,14 +47,14 @@ export class LocalIam {
 
   allows(role: string, action: string, resource: string, context: Record<string, string> = {}): boolean {
     if (this.isPermissive) return true;
-    return (this.statements.get(role) ?? []).some(
+    const matching = (this.statements.get(role) ?? []).filter(
       (statement) =>
-        statement.Effect === 'Allow' &&
         !this.isStruck(role, action, statement) &&
         anyMatches(statement.Action, action) &&
         anyMatches(statement.Resource, resource) &&
         Object.entries(statement.Condition?.StringEquals ?? {}).every(([key, value]) => context[key] === value),
     );
+    return matching.some(({ Effect }) => Effect === 'Allow') && !matching.some(({ Effect }) => Effect === 'Deny');
   }
 
   /** Throws what AWS answers if a role may not do this. */

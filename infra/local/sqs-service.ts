@@ -12,6 +12,11 @@ interface Entry {
   ReceiptHandle?: string;
 }
 
+/** Of one message, and of all messages of a batch (Amazon SQS quotas). */
+const MAX_BYTES = 1_048_576;
+const MAX_DELAY_SECONDS = 900;
+const GROUP_ID = /^[\w!"#$%&'()*+,\-./:;<=>?@[\\\]^`{|}~]{1,128}$/;
+
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
 
 /** The JSON protocol of SQS (`x-amz-json-1.0`) over local queues. */
@@ -33,18 +38,48 @@ export function sqsService(queueNamed: (name: string) => LocalQueue | undefined,
   };
 }
 
-function perform(queue: LocalQueue, action: string, input: Record<string, unknown> & Entry): unknown {
-  const entries = (input.Entries ?? []) as Entry[];
-  const send = ({ MessageBody, MessageGroupId, DelaySeconds }: Entry) => ({
+function send(queue: LocalQueue, { MessageBody, MessageGroupId, DelaySeconds = 0 }: Entry) {
+  const isValid =
+    MessageBody !== '' &&
+    Buffer.byteLength(MessageBody) <= MAX_BYTES &&
+    Number.isInteger(DelaySeconds) &&
+    DelaySeconds >= 0 &&
+    DelaySeconds <= MAX_DELAY_SECONDS &&
+    (MessageGroupId === undefined || GROUP_ID.test(MessageGroupId));
+  if (!isValid) throw new ServiceError('InvalidParameterValue', 'The body, the delay or the group is not valid');
+  return {
     MessageId: queue.send(MessageBody, { group: MessageGroupId, delaySeconds: DelaySeconds }),
     MD5OfMessageBody: md5(MessageBody),
-  });
+  };
+}
+
+function sendBatch(queue: LocalQueue, entries: Entry[]) {
+  const ids = new Set(entries.map(({ Id }) => Id));
+  const bytes = entries.reduce((sum, { MessageBody }) => sum + Buffer.byteLength(MessageBody), 0);
+  if (entries.length === 0) throw new ServiceError('EmptyBatchRequest', 'There must be an entry');
+  if (entries.length > 10) throw new ServiceError('TooManyEntriesInBatchRequest', 'At most 10 entries');
+  if (ids.size < entries.length) throw new ServiceError('BatchEntryIdsNotDistinct', 'The ids must differ');
+  if (bytes > MAX_BYTES) throw new ServiceError('BatchRequestTooLong', `At most ${MAX_BYTES} bytes`);
+  const Successful: object[] = [];
+  const Failed: object[] = [];
+  for (const { Id, ...entry } of entries) {
+    try {
+      Successful.push({ Id, ...send(queue, entry) });
+    } catch (error) {
+      const { code: Code, message: Message } = error as ServiceError;
+      Failed.push({ Id, Code, Message, SenderFault: true });
+    }
+  }
+  return { Successful, Failed };
+}
+
+function perform(queue: LocalQueue, action: string, input: Record<string, unknown> & Entry): unknown {
+  const entries = (input.Entries ?? []) as Entry[];
   switch (action) {
     case 'SendMessage':
-      return send(input);
+      return send(queue, input);
     case 'SendMessageBatch':
-      if (entries.length > 10) throw new ServiceError('TooManyEntriesInBatchRequest', 'At most 10 entries');
-      return { Successful: entries.map((entry) => ({ Id: entry.Id, ...send(entry) })), Failed: [] };
+      return sendBatch(queue, entries);
     case 'ReceiveMessage':
       return { Messages: queue.receive(Number(input.MaxNumberOfMessages ?? 1)).map(toMessage) };
     case 'DeleteMessage':
