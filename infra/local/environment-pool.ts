@@ -1,7 +1,7 @@
 import type { ExecutionEnvironment } from './execution-environment.ts';
 
-/** How long an invocation waits for an environment to become free before one more is started; that takes about as long. */
-const PATIENCE_MS = 100;
+/** How long no environment of a function becomes free before one more is started; a start takes about as long. */
+const PATIENCE_MS = 250;
 
 export interface PoolOptions {
   maxSize: number;
