@@ -28,6 +28,7 @@ const BY_CODE: Record<string, Failure> = {
   ERR_SOCKET_CONNECTION_TIMEOUT: 'timeout',
   ENOTFOUND: 'dns_not_found',
   ENODATA: 'dns_not_found',
+  ETIMEOUT: 'dns_failed',
   ADDRESS_NOT_PUBLIC: 'address_not_public',
   ECONNREFUSED: 'connection_refused',
   ECONNRESET: 'connection_reset',
@@ -46,13 +47,16 @@ export const isOwnFault = (error: unknown): boolean => OWN_FAULTS.has(codeOf(err
 
 export function failureCode(error: unknown): Failure {
   const code = codeOf(error);
+  const { syscall } = error as { syscall?: string };
+  // c-ares has codes that sockets have too: a name server, not the endpoint, refused the connection.
+  if (syscall?.startsWith('query') && BY_CODE[code] !== 'dns_not_found') return 'dns_failed';
   const known = BY_CODE[code];
   if (known) return known;
   if (CERTIFICATE.test(code)) return 'certificate_invalid';
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'tls_failed';
   if (code === 'HPE_HEADER_OVERFLOW') return 'response_too_large';
   if (code.startsWith('HPE_')) return 'response_invalid';
-  if (code.startsWith('EAI_') || (error as { syscall?: string }).syscall === 'getaddrinfo') return 'dns_failed';
+  if (code.startsWith('EAI_') || syscall === 'getaddrinfo') return 'dns_failed';
   return 'connection_failed';
 }
 

@@ -58,12 +58,13 @@ export function isPublicAddress(text: string): boolean {
 }
 
 /** The address that a URL's host is, without brackets; `null` if it is a name. */
-export function literalAddress(hostname: string): string | null {
+function literalAddress(hostname: string): string | null {
   const host = hostname.replace(/^\[|\]$/g, '');
   return isIP(host) ? host : null;
 }
 
-function isPublicHost(hostname: string): boolean {
+/** Whether a URL's host may be public: a public address, or a name that is not known to be private. */
+export function isPublicHost(hostname: string): boolean {
   const address = literalAddress(hostname);
   return address ? isPublicAddress(address) : isPublicName(hostname.replace(/\.$/, ''));
 }

@@ -1,138 +1,150 @@
-import { readFileSync } from 'node:fs';
 import http from 'node:http';
-import https from 'node:https';
-import net, { type AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import net from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { receiver } from '../../lib/aws/receiver.ts';
+import { type Behavior, closed, endpoint, listen, stopTime } from '../support/endpoints.ts';
 
-const open: net.Server[] = [];
-afterEach(() => {
-  for (const server of open.splice(0)) server.close();
-});
-
-async function listening(server: net.Server): Promise<number> {
-  open.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
-}
-const pem = (name: string) => readFileSync(new URL(`../support/self-signed.${name}.pem`, import.meta.url));
 const post = receiver('any');
-const postTo = (url: string) => post({ url, headers: {}, body: '{}' });
-/** A server that writes these bytes and does with the connection what is said. */
-const raw = (text: string, then: (socket: net.Socket) => void = () => {}) =>
-  listening(
-    net.createServer((socket) => {
-      socket.on('error', () => {});
-      socket.once('data', () => socket.write(text, () => then(socket)));
-    }),
-  );
+const to = (url: string) => ({ url, headers: {}, body: '{}' });
+const ok = { statusCode: 200, error: null };
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+const head = (length: number, status = '200 OK') => `HTTP/1.1 ${status}\r\nContent-Length: ${length}\r\n\r\n`;
 
-describe('an answer', () => {
-  it('has its outcome decided by its status, within 5 seconds in all', { timeout: 20_000 }, async () => {
-    const head = 'HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n';
-    const cases: [number, object][] = [
-      [await raw('HTTP/1.1 204 No Content\r\n\r\n'), { statusCode: 204, error: null, excerpt: null }],
-      [await raw('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'), { statusCode: 200, error: null, excerpt: 'ok' }],
-      [
-        await raw('HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno'),
-        { statusCode: 404, error: 'status_not_2xx', excerpt: 'no' },
-      ],
-      [
-        await raw('HTTP/1.1 301 Moved\r\nLocation: /\r\nContent-Length: 0\r\n\r\n'),
-        { statusCode: 301, error: 'redirect_not_followed' },
-      ],
-      [
-        await raw(`${head}part`, (socket) => socket.end()),
-        { statusCode: 200, error: 'response_truncated', excerpt: 'part' },
-      ],
-      [
-        await raw(head + 'x'.repeat(70_000)),
-        { statusCode: 200, error: 'response_too_large', excerpt: 'x'.repeat(1024) },
-      ],
-      [await raw(`${head}slow`), { statusCode: 200, error: 'timeout', excerpt: 'slow' }],
-      [
-        await raw('HTTP/1.1 500 No\r\nContent-Length: 9\r\n\r\nslow'),
-        { statusCode: 500, error: 'timeout', excerpt: 'slow' },
-      ],
-      [await raw(''), { statusCode: null, error: 'timeout' }],
-      [await raw('HTTP/1.1 200 OK\r\nX: '), { statusCode: null, error: 'timeout' }],
-      [await raw('SSH-2.0-OpenSSH\r\n'), { statusCode: null, error: 'response_invalid' }],
-      [
-        await raw(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
-        { statusCode: null, error: 'response_too_large' },
-      ],
-      [await raw('', (socket) => socket.resetAndDestroy()), { statusCode: null, error: 'connection_reset' }],
-    ];
-    await Promise.all(
-      cases.map(async ([port, outcome]) => expect(await postTo(`http://127.0.0.1:${port}/`)).toMatchObject(outcome)),
-    );
+describe('a response', () => {
+  it.each<[name: string, behavior: Behavior, statusCode: number, error: string | null, excerpt: string | null]>([
+    ['204', 'HTTP/1.1 204 No Content\r\n\r\n', 204, null, null],
+    ['200', OK, 200, null, 'ok'],
+    ['404', `${head(2, '404 No')}no`, 404, 'status_not_2xx', 'no'],
+    ['301', `${head(2, '301 Moved')}no`, 301, 'redirect_not_followed', 'no'],
+    ['200, cut off', (socket) => void socket.end(`${head(99)}part`), 200, 'response_truncated', 'part'],
+    ['200 with 64 KiB', head(65_536) + 'x'.repeat(65_536), 200, null, 'x'.repeat(1024)],
+    ['200 with more', head(65_537) + 'x'.repeat(65_537), 200, 'response_too_large', 'x'.repeat(1024)],
+  ])('of %s is an outcome', async (_, behavior, statusCode, error, excerpt) => {
+    const { url } = await endpoint(behavior);
+    expect(await post(to(url))).toEqual({ statusCode, error, excerpt, durationMs: expect.any(Number) });
   });
 
-  it('keeps text only, cut between characters', async () => {
-    const port = await raw(`HTTP/1.1 200 OK\r\nContent-Length: 2055\r\n\r\n\u0000\u001b[1m\u202e${'é'.repeat(1023)}x`);
-    const { excerpt } = await postTo(`http://127.0.0.1:${port}/`);
-    expect(excerpt).toMatch(/^\[1mé+$/);
+  it('is kept as text only, cut between characters', async () => {
+    const { url } = await endpoint(`${head(2056)}a\u0000\u001b[1m\u202e${'é'.repeat(1023)}x`);
+    const { excerpt } = await post(to(url));
+    expect(excerpt).toMatch(/^a\[1mé+$/);
     expect(Buffer.byteLength(excerpt ?? '')).toBeLessThanOrEqual(1024);
   });
 });
 
+afterEach(() => void vi.restoreAllMocks());
+
+describe('time', () => {
+  stopTime();
+
+  /** A post that has reached its endpoint, which says nothing until `respond`. */
+  async function pending(slowAfterMs?: number) {
+    const { promise: asked, resolve: ask } = Promise.withResolvers<net.Socket>();
+    const { url } = await endpoint(ask);
+    const onSlow = vi.fn();
+    const outcome = receiver('any', { slowAfterMs })(to(url), onSlow);
+    const socket = await asked;
+    return { outcome, onSlow, respond: () => socket.write(OK) };
+  }
+
+  it('for an attempt is 5 seconds', async () => {
+    const { outcome, respond } = await pending();
+    vi.advanceTimersByTime(4999);
+    respond();
+    expect(await outcome).toMatchObject({ ...ok, durationMs: 4999 });
+    const late = await pending();
+    vi.advanceTimersByTime(5000);
+    expect(await late.outcome).toMatchObject({ statusCode: null, error: 'timeout', durationMs: 5000 });
+  });
+
+  it('is told to the caller of a slow attempt, once', async () => {
+    const { outcome, onSlow } = await pending(2000);
+    vi.advanceTimersByTime(1999);
+    expect(onSlow).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(onSlow).toHaveBeenCalledOnce();
+    vi.advanceTimersByTime(3000);
+    expect(await outcome).toMatchObject({ error: 'timeout' });
+    expect(onSlow).toHaveBeenCalledOnce();
+  });
+
+  it.each([
+    ['that is over', 2000],
+    ['when nobody said what is slow', undefined],
+  ])('is not told to the caller of an attempt %s', async (_, slowAfterMs) => {
+    const { outcome, onSlow, respond } = await pending(slowAfterMs);
+    respond();
+    expect(await outcome).toMatchObject(ok);
+    vi.advanceTimersByTime(10_000);
+    expect(onSlow).not.toHaveBeenCalled();
+  });
+});
+
+it('gives up by the real clock', async () => {
+  const { url } = await endpoint(() => {});
+  expect(await receiver('any', { timeoutMs: 50 })(to(url))).toMatchObject({ statusCode: null, error: 'timeout' });
+});
+
 describe('a connection', () => {
   it('that cannot be made is recorded with its own reason', async () => {
-    const closed = await raw('');
-    for (const server of open.splice(0)) server.close();
-    expect(await postTo(`http://127.0.0.1:${closed}/`)).toMatchObject({
+    const server = net.createServer();
+    const port = await listen(server);
+    await new Promise((resolve) => server.close(resolve));
+    expect(await post(to(`http://127.0.0.1:${port}/`))).toMatchObject({
       statusCode: null,
       error: 'connection_refused',
     });
-    expect((await postTo('http://nothing.invalid/')).error).toMatch(/^dns_(not_found|failed)$/);
+    expect((await post(to('http://nothing.invalid/'))).error).toMatch(/^(dns_not_found|dns_failed)$/);
   });
 
-  it('is TLS 1.3 with a certificate that is valid for the host', async () => {
-    const selfSigned = { key: pem('key'), cert: pem('cert') };
-    const modern = await listening(https.createServer(selfSigned));
-    expect(await postTo(`https://127.0.0.1:${modern}/`)).toMatchObject({
-      statusCode: null,
-      error: 'certificate_invalid',
-    });
-    const dated = await listening(https.createServer({ ...selfSigned, maxVersion: 'TLSv1.2' }));
-    expect(await postTo(`https://127.0.0.1:${dated}/`)).toMatchObject({ statusCode: null, error: 'tls_failed' });
-    const plain = await raw('hello');
-    expect(await postTo(`https://127.0.0.1:${plain}/`)).toMatchObject({ statusCode: null, error: 'tls_failed' });
+  it('that we cannot make is no attempt', async () => {
+    const error = Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+    vi.spyOn(http.Agent.prototype, 'createConnection').mockImplementationOnce(() => new net.Socket().destroy(error));
+    await expect(post(to('http://127.0.0.1/'))).rejects.toBe(error);
   });
 
   it('is made to public addresses only', async () => {
     const guarded = receiver('public');
-    const refused = { statusCode: null, error: 'address_not_public' };
-    for (const url of [
-      'https://127.0.0.1/',
-      'https://[::1]/',
-      'https://localhost/',
-      'https://[::ffff:10.0.0.1]/',
-      'http://93.184.215.14/',
-    ]) {
-      expect(await guarded({ url, headers: {}, body: '' })).toMatchObject(refused);
-    }
+    const refused = { statusCode: null, error: 'address_not_public', excerpt: null };
+    for (const url of ['https://127.0.0.1/', 'https://[::1]/', 'https://[::ffff:10.0.0.1]/', 'http://93.184.215.14/'])
+      expect(await guarded(to(url))).toMatchObject(refused);
   });
 
-  it('is kept, and one that died meanwhile is no failure of the receiver', async () => {
-    let connections = 0;
-    let requests = 0;
-    const server = http.createServer((_, response) => {
-      requests++;
-      response.end('ok');
+  it('is kept, and one that died meanwhile is no failure of the endpoint', async () => {
+    const warned = vi.spyOn(process, 'emitWarning');
+    const { connections, url } = await endpoint(OK);
+    for (let i = 0; i < 20; i++) expect(await post(to(url))).toMatchObject(ok);
+    expect(connections).toHaveLength(1);
+    expect(warned, 'a kept connection keeps no listener').not.toHaveBeenCalled();
+    connections[0]?.destroy();
+    expect(await post(to(url))).toMatchObject(ok);
+    expect(connections).toHaveLength(2);
+  });
+
+  it('is closed when it has been idle', async () => {
+    const { connections, url } = await endpoint(OK);
+    expect(await receiver('any', { idleMs: 50 })(to(url))).toMatchObject(ok);
+    await closed(connections[0]);
+  });
+
+  it('is one of 64 kept, whatever the number of endpoints', async () => {
+    const open = new Set<net.Socket>();
+    let changed = () => {};
+    const server = http.createServer({ keepAliveTimeout: 60_000 }, (_, response) => response.end('ok'));
+    server.on('connection', (socket) => {
+      open.add(socket);
+      socket.on('close', () => {
+        open.delete(socket);
+        changed();
+      });
     });
-    server.on('connection', () => connections++);
-    const port = await listening(server);
-    const url = `http://127.0.0.1:${port}/`;
-    for (let i = 0; i < 3; i++) expect((await postTo(url)).statusCode).toBe(200);
-    expect(connections).toBe(1);
-    server.removeAllListeners('request');
-    server.once('request', (request) => {
-      request.socket.resetAndDestroy();
-      server.on('request', (_, response) => response.end('ok'));
+    const port = await listen(server, '0.0.0.0');
+    const many = receiver('any');
+    for (let host = 1; host <= 80; host++) expect(await many(to(`http://127.0.0.${host}:${port}/`))).toMatchObject(ok);
+    await new Promise<void>((resolve) => {
+      changed = () => open.size <= 64 && resolve();
+      changed();
     });
-    expect((await postTo(url)).statusCode).toBe(200);
-    expect(connections).toBe(2);
-    expect(requests).toBe(3);
+    expect(open.size).toBe(64);
   });
 });

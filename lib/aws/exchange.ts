@@ -1,0 +1,92 @@
+import type http from 'node:http';
+import { isSuccess, type Outcome } from '../delivery.ts';
+import { EXCERPT_BYTES, excerptOf, type Failure, failureCode, isOwnFault } from '../outcome.ts';
+
+/** Of a body. */
+const MAX_BODY_BYTES = 64 * 1024;
+/** Of everything received for one request: interim responses, headers, framing, body and trailers. */
+const MAX_RECEIVED_BYTES = 256 * 1024;
+/** 1xx before the response (RFC 9110 §15.2 sets no limit). */
+const MAX_INTERIM_RESPONSES = 8;
+
+export type UntimedOutcome = Omit<Outcome, 'durationMs'>;
+
+export interface Exchange {
+  outcome: UntimedOutcome;
+  /** The connection was a kept one and turned out to be dead: nothing was ever received for this request. */
+  wasStale: boolean;
+}
+
+/**
+ * Sends one request and settles with what came back: within `limitMs`, by a timer that depends on no event of the
+ * connection, and with bounded memory. Closes the connection unless the response was read to its end. Rejects for our
+ * own faults only.
+ */
+export function exchange(request: http.ClientRequest, body: string, limitMs: number): Promise<Exchange> {
+  const { promise, resolve, reject } = Promise.withResolvers<Exchange>();
+  let statusCode: number | null = null;
+  let excerpt = Buffer.alloc(0);
+  let bodyBytes = 0;
+  let receivedBytes = 0;
+  let interimResponses = 0;
+  let cutShort: Failure = 'response_truncated';
+  const timer = setTimeout(() => settle('timeout'), limitMs);
+
+  function settle(failure: Failure | null): void {
+    close();
+    const error = failure ?? statusFailure(statusCode);
+    const wasStale = request.reusedSocket && error === 'connection_reset' && receivedBytes === 0;
+    resolve({ outcome: { statusCode, error, excerpt: excerptOf(excerpt) }, wasStale });
+  }
+
+  function close(): void {
+    clearTimeout(timer);
+    request.socket?.off('data', count);
+    request.destroy(); // does nothing to a connection that is kept
+  }
+
+  function count({ length }: Buffer): void {
+    receivedBytes += length;
+    if (receivedBytes > MAX_RECEIVED_BYTES) settle('response_too_large');
+  }
+
+  request.on('socket', (socket) => socket.on('data', count));
+  request.on('information', () => {
+    if (++interimResponses > MAX_INTERIM_RESPONSES) settle('response_invalid');
+  });
+  // Without a listener Node closes the connection and says nothing.
+  request.on('upgrade', (response) => {
+    statusCode = response.statusCode ?? null;
+    settle('response_invalid');
+  });
+  request.on('response', (response) => {
+    statusCode = response.statusCode ?? null;
+    response.on('data', (chunk: Buffer) => {
+      // One byte more than is kept, to tell an excerpt from a whole body.
+      excerpt = Buffer.concat([excerpt, chunk.subarray(0, EXCERPT_BYTES + 1 - excerpt.length)]);
+      bodyBytes += chunk.length;
+      if (bodyBytes > MAX_BODY_BYTES) settle('response_too_large');
+    });
+    response.on('end', () => settle(response.complete ? null : cutShort));
+    response.on('error', () => settle(cutShort));
+  });
+  // Stays for good: a request that was settled and closed may still report an error.
+  request.on('error', (error) => {
+    const failure = failureCode(error);
+    if (statusCode !== null) {
+      // What is there of the body is still to be read: `end` or `error` of the response settles.
+      if (failure !== 'connection_reset') cutShort = failure;
+    } else if (isOwnFault(error)) {
+      close();
+      reject(error);
+    } else settle(failure);
+  });
+  request.end(body);
+  return promise;
+}
+
+function statusFailure(statusCode: number | null): Failure | null {
+  if (isSuccess({ statusCode })) return null;
+  if (statusCode === null || statusCode < 200) return 'response_invalid'; // the last response is never a 1xx
+  return statusCode >= 300 && statusCode < 400 ? 'redirect_not_followed' : 'status_not_2xx';
+}
