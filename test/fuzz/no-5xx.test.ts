@@ -44,6 +44,8 @@ async function statusOf(sent: FuzzRequest): Promise<number> {
   if (answer instanceof Error) throw new Error(seen);
   expect(answer.status, seen).toBeLessThan(500);
   if (answer.status < 300) expect(bodyViolations(sent), seen).toEqual([]);
+  // The gateway refuses what it cannot decompress before it looks for an operation: this 413 belongs to none.
+  if (answer.status === 413 && sent.headers.some(([name]) => name === 'Content-Encoding')) return answer.status;
   try {
     expectConformance(sent.method, sent.target, answer);
   } catch (error) {
