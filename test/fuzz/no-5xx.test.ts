@@ -38,18 +38,18 @@ describe('a request of at most 1 MiB, whatever is in it', () => {
 });
 
 async function statusOf(sent: FuzzRequest): Promise<number> {
-  const answer = await sendRaw(service.stack.baseUrl, sent).catch((error: Error) => error);
-  const said = answer instanceof Error ? answer.message : `${answer.status} ${answer.text.slice(0, 500)}`;
+  const response = await sendRaw(service.stack.baseUrl, sent).catch((error: Error) => error);
+  const said = response instanceof Error ? response.message : `${response.status} ${response.text.slice(0, 500)}`;
   const seen = `${asCurl(sent)}\n→ ${said}\n`;
-  if (answer instanceof Error) throw new Error(seen);
-  expect(answer.status, seen).toBeLessThan(500);
-  if (answer.status < 300) expect(bodyViolations(sent), seen).toEqual([]);
+  if (response instanceof Error) throw new Error(seen);
+  expect(response.status, seen).toBeLessThan(500);
+  if (response.status < 300) expect(bodyViolations(sent), seen).toEqual([]);
   // The gateway refuses what it cannot decompress before it looks for an operation: this 413 belongs to none.
-  if (answer.status === 413 && sent.headers.some(([name]) => name === 'Content-Encoding')) return answer.status;
+  if (response.status === 413 && sent.headers.some(([name]) => name === 'Content-Encoding')) return response.status;
   try {
-    expectConformance(sent.method, sent.target, answer);
+    expectConformance(sent.method, sent.target, response);
   } catch (error) {
     throw new Error(`${(error as Error).message}\n${seen}`);
   }
-  return answer.status;
+  return response.status;
 }
