@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
-  DeleteCommand,
   DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
@@ -11,7 +11,9 @@ import {
   type TransactWriteCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { cancellationCodes, isConditionFailure, isTransient } from '../faults.ts';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { failedConditions, isWriteConflict } from '../faults.ts';
+import { createLimiter } from '../limiter.ts';
 import type { Space } from '../space.ts';
 import { clientSettings } from './client.ts';
 
@@ -76,62 +78,118 @@ export type Query = Omit<QueryCommandInput, 'TableName' | 'ExclusiveStartKey'> &
 
 export type Table = ReturnType<typeof createTable>;
 
-/** Attempts at a transaction that runs into another one, and the longest wait between two. */
+/** Keys of one BatchGetItem (DynamoDB quotas). */
+const MAX_BATCH_GET = 100;
+
+/** Requests at the same time: fewer than the SDK has connections (50), and no more than a small store answers in time. */
+const CONCURRENT_REQUESTS = 16;
+
+/** Requests for one page of a list: even of 1 MB each they take less than a second. */
+const MAX_REQUESTS = 8;
+
+const keyOf = (item: Item | undefined): ItemKey => ({ pk: String(item?.pk), sk: String(item?.sk) });
+
+/** Attempts at a write that runs into a transaction, and the longest wait between two. */
 const CONFLICT_TRIES = 6;
 const CONFLICT_WAIT_MS = 50;
 
+/**
+ * Every conditional write leaves a random id in the item. When its condition is false and the stored item has that id, the
+ * write was done before: its response was lost and the SDK sent it again.
+ */
+const WRITE_ID = 'writeId';
+
+/** A write whose condition was false: its place among the writes, and what is stored, if anything is. */
+export interface Rejected {
+  index: number;
+  item: Item | undefined;
+}
+
+type Decision = { done: true; item: Item | undefined } | { done: false; rejected: Rejected[] };
+
 export function createTable(name: string, client = new DynamoDBClient(clientSettings)) {
   const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  // Those that wait do so here: at the SDK's own pool of connections their time limit would run.
+  const limited = createLimiter(CONCURRENT_REQUESTS);
   const named = <T extends object>(input: T): T & { TableName: string } => ({ TableName: name, ...input });
 
+  /** Strongly consistent, except on an index. */
+  async function query({ after, ...query }: Query): Promise<Page> {
+    const input = named({
+      ConsistentRead: query.IndexName === undefined,
+      ...query,
+      ExclusiveStartKey: after as Item | undefined,
+    });
+    const { Items = [], Count = 0, LastEvaluatedKey } = await limited(() => documents.send(new QueryCommand(input)));
+    return { items: Items.map(withoutWriteId), count: Count, next: LastEvaluatedKey as ItemKey | undefined };
+  }
+
+  async function getSome(keys: ItemKey[]): Promise<Item[]> {
+    const items: Item[] = [];
+    for (let wanted = keys, tries = 0; wanted.length > 0; tries++) {
+      if (tries > 0) await pause(tries);
+      const request = { RequestItems: { [name]: { Keys: wanted, ConsistentRead: true } } };
+      const { Responses, UnprocessedKeys } = await limited(() => documents.send(new BatchGetCommand(request)));
+      items.push(...(Responses?.[name] ?? []).map(withoutWriteId));
+      wanted = (UnprocessedKeys?.[name]?.Keys ?? []) as ItemKey[];
+    }
+    return items;
+  }
+
   return {
+    query,
+
     /** Strongly consistent. */
     async get(key: ItemKey): Promise<Item | undefined> {
-      return (await documents.send(new GetCommand(named({ Key: key, ConsistentRead: true })))).Item;
+      const { Item } = await limited(() => documents.send(new GetCommand(named({ Key: key, ConsistentRead: true }))));
+      return Item && withoutWriteId(Item);
     },
 
-    /** Strongly consistent; at most 100 keys, without duplicates, in no particular order. */
+    /** Strongly consistent; without duplicates, in no particular order. */
     async batchGet(keys: ItemKey[]): Promise<Item[]> {
-      const items: Item[] = [];
-      for (let wanted = keys, tries = 0; wanted.length > 0; tries++) {
-        if (tries > 0) await pause(tries);
-        const request = { RequestItems: { [name]: { Keys: wanted, ConsistentRead: true } } };
-        const { Responses, UnprocessedKeys } = await documents.send(new BatchGetCommand(request));
-        items.push(...(Responses?.[name] ?? []));
-        wanted = (UnprocessedKeys?.[name]?.Keys ?? []) as ItemKey[];
-      }
-      return items;
-    },
-
-    /** Strongly consistent, except on an index. */
-    async query({ after, ...query }: Query): Promise<Page> {
-      const input = named({
-        ConsistentRead: query.IndexName === undefined,
-        ...query,
-        ExclusiveStartKey: after as Item | undefined,
-      });
-      const { Items = [], Count = 0, LastEvaluatedKey } = await documents.send(new QueryCommand(input));
-      return { items: Items, count: Count, next: LastEvaluatedKey as ItemKey | undefined };
+      const parts = Array.from({ length: Math.ceil(keys.length / MAX_BATCH_GET) }, (_, i) =>
+        getSome(keys.slice(i * MAX_BATCH_GET, (i + 1) * MAX_BATCH_GET)),
+      );
+      return (await Promise.all(parts)).flat();
     },
 
     /**
-     * Writes all or nothing. Returns the indexes of the writes whose condition was false (then nothing was written);
-     * empty is success. Conflicts with other transactions are tried again with jitter, then thrown.
+     * The first `wanted` items of a query, of which every request reads at most `Limit` or 1 MB. Gives up after a few
+     * requests: then there are fewer, and `next` says where to go on.
      */
-    async write(writes: Write[]): Promise<number[]> {
-      for (let tries = 1; ; tries++) {
-        try {
-          await (writes.length === 1 ? writeOne(writes[0] as Write) : transact(writes));
-          return [];
-        } catch (error) {
-          if (isConditionFailure(error)) return [0];
-          const codes = cancellationCodes(error) ?? [];
-          const failed = codes.flatMap((code, i) => (code === 'ConditionalCheckFailed' ? [i] : []));
-          if (failed.length > 0) return failed;
-          if (tries === CONFLICT_TRIES || !isConflict(error)) throw error;
-          await pause(tries);
-        }
+    async queryPages(input: Query, wanted: number): Promise<Omit<Page, 'count'>> {
+      const items: Item[] = [];
+      let after = input.after;
+      for (let requests = 0; requests < MAX_REQUESTS; requests++) {
+        const page = await query({ ...input, after });
+        items.push(...page.items);
+        if (items.length > wanted) return { items: items.slice(0, wanted), next: keyOf(items[wanted - 1]) };
+        if (items.length === wanted || page.next === undefined) return { items, next: page.next };
+        after = page.next;
       }
+      return { items, next: after as ItemKey };
+    },
+
+    /**
+     * Writes all or nothing. Returns the writes whose condition was false (then nothing was written); empty is success,
+     * also if the response to an earlier try was lost. Conflicts with other transactions are tried again with jitter, then
+     * thrown.
+     */
+    async write(writes: Write[]): Promise<Rejected[]> {
+      const writeId = randomUUID();
+      const marked = writes.map((write) => withWriteId(write, writeId));
+      const [only] = marked;
+      const decision = await decide(writeId, () => (marked.length === 1 && only ? writeOne(only) : transact(marked)));
+      return decision.done ? [] : decision.rejected;
+    },
+
+    /** Updates one item and returns it as it is now; `undefined` if the condition was false. */
+    async update(input: Named<'Update'>['Update']): Promise<Item | undefined> {
+      const writeId = randomUUID();
+      const { Update } = withWriteId({ Update: input }, writeId) as Named<'Update'>;
+      const command = () => new UpdateCommand(named({ ...Update, ReturnValues: 'ALL_NEW' as const }));
+      const decision = await decide(writeId, () => limited(() => documents.send(command())));
+      return decision.done ? withoutWriteId(decision.item ?? {}) : undefined;
     },
   };
 
@@ -139,20 +197,60 @@ export function createTable(name: string, client = new DynamoDBClient(clientSett
     const TransactItems = writes.map((write) =>
       Object.fromEntries(Object.entries(write).map(([kind, input]) => [kind, named(input)])),
     );
-    return documents.send(new TransactWriteCommand({ TransactItems } as TransactWriteCommandInput));
+    return limited(() => documents.send(new TransactWriteCommand({ TransactItems } as TransactWriteCommandInput)));
   }
 
+  // A deletion leaves nothing to know it by. As a transaction it is idempotent: the SDK sends a token with all its tries.
   function writeOne(write: Write): Promise<unknown> {
-    if ('Put' in write) return documents.send(new PutCommand(named(write.Put)));
-    if ('Update' in write) return documents.send(new UpdateCommand(named(write.Update)));
-    if ('Delete' in write) return documents.send(new DeleteCommand(named(write.Delete)));
+    if ('Put' in write) return limited(() => documents.send(new PutCommand(named(write.Put))));
+    if ('Update' in write) return limited(() => documents.send(new UpdateCommand(named(write.Update))));
     return transact([write]);
   }
 }
 
-// Also of single writes: DynamoDB refuses one while a transaction holds its item.
-const isConflict = (error: unknown): boolean =>
-  (error as Error).name === 'TransactionConflictException' || (cancellationCodes(error) !== null && isTransient(error));
+async function decide(writeId: string, write: () => Promise<unknown>): Promise<Decision> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const { Attributes } = (await write()) as { Attributes?: Item };
+      return { done: true, item: Attributes };
+    } catch (error) {
+      const rejected = failedConditions(error).map(({ index, item }) => ({ index, item: item && unmarshall(item) }));
+      const own = rejected.find(({ item }) => item?.[WRITE_ID] === writeId);
+      if (own) return { done: true, item: own.item };
+      if (rejected.length > 0) return { done: false, rejected };
+      if (tries === CONFLICT_TRIES || !isWriteConflict(error)) throw error;
+      await pause(tries);
+    }
+  }
+}
+
+function withWriteId(write: Write, writeId: string): Write {
+  const ReturnValuesOnConditionCheckFailure = 'ALL_OLD';
+  if ('Put' in write && write.Put.ConditionExpression) {
+    const Item = { ...write.Put.Item, [WRITE_ID]: writeId };
+    return { Put: { ...write.Put, Item, ReturnValuesOnConditionCheckFailure } };
+  }
+  if ('Update' in write && write.Update.ConditionExpression) {
+    const { UpdateExpression = '', ExpressionAttributeNames, ExpressionAttributeValues } = write.Update;
+    const mark = `SET #${WRITE_ID} = :${WRITE_ID}`;
+    return {
+      Update: {
+        ...write.Update,
+        UpdateExpression: UpdateExpression.startsWith('SET ')
+          ? UpdateExpression.replace('SET ', () => `${mark}, `)
+          : `${mark} ${UpdateExpression}`,
+        ExpressionAttributeNames: { ...ExpressionAttributeNames, [`#${WRITE_ID}`]: WRITE_ID },
+        ExpressionAttributeValues: { ...ExpressionAttributeValues, [`:${WRITE_ID}`]: writeId },
+        ReturnValuesOnConditionCheckFailure,
+      },
+    };
+  }
+  return write;
+}
+
+function withoutWriteId({ [WRITE_ID]: _, ...item }: Item): Item {
+  return item;
+}
 
 function pause(tries: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, Math.random() * CONFLICT_WAIT_MS * 2 ** Math.min(tries, 4)));

@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import type { OperationId, Operations } from '../../../lib/api.ts';
+import { createLimiter } from '../../../lib/limiter.ts';
 import type { Environment } from '../../../lib/space.ts';
-import { createTurns } from './turns.ts';
 
 /** `METHOD /path` of every operation; a call of one that does not exist does not compile. */
 type RouteOf<Id extends OperationId> = `${Operations[Id]['method']} ${Operations[Id]['path']}`;
@@ -53,7 +53,7 @@ export type Call = <R extends Route>(
 type AnyOptions = { path?: Record<string, string>; query?: Record<string, unknown>; body?: unknown };
 
 // A page may ask for much; a new AWS account runs 10 functions at a time. What somebody does goes first.
-const inTurn = createTurns(4);
+const limited = createLimiter(4);
 
 /** Calls the API that the page came from, as the holder of a key, in one environment. */
 export function createCall(key: string, environment: Environment, onUnauthorized: () => void): Call {
@@ -73,7 +73,7 @@ export function createCall(key: string, environment: Environment, onUnauthorized
     try {
       const init: RequestInit = { method, headers, credentials: 'omit', cache: 'no-store' };
       if (body !== undefined) init.body = JSON.stringify(body);
-      const response = await (method === 'GET' ? inTurn(() => fetch(url, init)) : fetch(url, init));
+      const response = await (method === 'GET' ? limited(() => fetch(url, init)) : fetch(url, init));
       noteServerTime(response.headers.get('Date'));
       const text = await response.text();
       const value: unknown = text === '' ? null : parse(text);

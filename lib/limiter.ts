@@ -1,5 +1,6 @@
-/** Lets so many run at a time; the others wait for their turn, first come, first served. */
-export function createTurns(atOnce: number) {
+// The browser imports this too.
+/** Lets so many run at a time; the others wait, first come, first served. */
+export function createLimiter(atOnce: number) {
   let underWay = 0;
   const waiting: (() => void)[] = [];
   return async <Value>(act: () => Promise<Value>): Promise<Value> => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { createTurns } from '../../functions/dashboard/app/turns.ts';
+import { createLimiter } from '../../lib/limiter.ts';
 
-describe('turns', () => {
-  it('are taken by so many at a time, in the order of asking, also after one failed', async () => {
-    const inTurn = createTurns(2);
+describe('a limiter', () => {
+  it('lets so many run at a time, in the order of asking, also after one failed', async () => {
+    const limited = createLimiter(2);
     const begun: number[] = [];
     const ends: ((error?: Error) => void)[] = [];
     const all = [0, 1, 2, 3].map((i) =>
-      inTurn(() => {
+      limited(() => {
         begun.push(i);
         return new Promise<number>((resolve, reject) => {
           ends[i] = (error) => (error ? reject(error) : resolve(i));
