@@ -10,6 +10,7 @@ import {
   stageArn,
 } from '../lib/authorization.ts';
 import { environment } from '../lib/aws/environment.ts';
+import { reportFailure } from '../lib/aws/failures.ts';
 import { apiKeys } from '../lib/aws/keys.ts';
 import { log } from '../lib/aws/log.ts';
 import { type AuthorizerDecision, countDecision } from '../lib/aws/metrics.ts';
@@ -26,12 +27,27 @@ export interface AuthorizerDeps {
   clock(): number;
 }
 
-/** API Gateway answers 401 to exactly this error. It never says which part of the credential was wrong. */
-const unauthorized = () => new Error('Unauthorized');
+/** API Gateway answers 401 to exactly this message. It never says which part of the credential was wrong. */
+class Unauthorized extends Error {
+  constructor() {
+    super('Unauthorized');
+  }
+}
 
 /** A REQUEST authorizer: at most one read; none for what cannot be a key or a token. */
 export function createHandler({ keys, clock }: AuthorizerDeps) {
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
+    try {
+      return await decideOn(event);
+    } catch (error) {
+      // The gateway answers 503 to any other error.
+      if (!(error instanceof Unauthorized))
+        reportFailure('authorization.failed', { request_id: event.requestContext.requestId }, error);
+      throw error;
+    }
+  };
+
+  async function decideOn(event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
     const credential = bearerCredential(headerOf(event)) ?? '';
     const isKey = isKeyLike(credential);
     const keyId = isKey ? parseApiKey(credential)?.id : parentOf(credential);
@@ -50,12 +66,12 @@ export function createHandler({ keys, clock }: AuthorizerDeps) {
     }
     count(decision.allowed ? 'Authorized' : 'Forbidden', { key_id: record.id, operation: event.resource });
     return policy(event.methodArn, record, grant, decision);
-  };
+  }
 }
 
 function refused(): Error {
   count('Unauthorized', {});
-  return unauthorized();
+  return new Unauthorized();
 }
 
 function count(decision: AuthorizerDecision, fields: Record<string, string>): void {

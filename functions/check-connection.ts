@@ -1,7 +1,8 @@
-import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
-import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
+import { EventType } from '@aws-lambda-powertools/batch';
+import type { SQSRecord } from 'aws-lambda';
 import * as v from 'valibot';
 import { connections } from '../lib/aws/connections.ts';
+import { consume } from '../lib/aws/consumer.ts';
 import { environment } from '../lib/aws/environment.ts';
 import { log } from '../lib/aws/log.ts';
 import { queue } from '../lib/aws/queue.ts';
@@ -12,14 +13,14 @@ import { type ConnectionsDeps, checkConnection } from '../lib/handlers/connectio
 
 /** Connections whose lease should be over: the queue delays the message until then. */
 export function createHandler(deps: ConnectionsDeps) {
-  const processor = new BatchProcessor(EventType.SQS);
-  const handle = async ({ body }: SQSRecord) => {
-    const message = v.parse(CheckMessage, JSON.parse(body));
-    const result = await checkConnection(message, deps);
-    log.info('connection.checked', { connection_id: message.connectionId, project_id: message.projectId, result });
-  };
-  return (batch: SQSEvent, context: Context) =>
-    processPartialResponse(batch, handle, processor, { context, throwOnFullBatchFailure: false });
+  return consume<SQSRecord>(EventType.SQS, {
+    async handle({ body }) {
+      const message = v.parse(CheckMessage, JSON.parse(body));
+      const result = await checkConnection(message, deps);
+      log.info('connection.checked', { connection_id: message.connectionId, project_id: message.projectId, result });
+    },
+    describe: ({ messageId }) => ['connection.check_failed', { message_id: messageId }],
+  });
 }
 
 const checks = queue(environment('CHECKS_QUEUE_URL'));

@@ -2,6 +2,7 @@ import { connections } from '../lib/aws/connections.ts';
 import { cursorSecrets } from '../lib/aws/cursor-secrets.ts';
 import { documents } from '../lib/aws/documents.ts';
 import { environment } from '../lib/aws/environment.ts';
+import { reportFailure } from '../lib/aws/failures.ts';
 import { idempotencyRecords } from '../lib/aws/idempotency.ts';
 import { log } from '../lib/aws/log.ts';
 import { queue } from '../lib/aws/queue.ts';
@@ -19,10 +20,11 @@ const deps = {
   connections: connections(table),
   cursors: cursorSecrets(table),
   scheduleCheck: (body: unknown, delaySeconds: number) => checks.send({ body, delaySeconds }),
+  reportFailure,
   ...sources,
 };
 
 export const handler = createDispatch<'documents'>(
   { ...documentHandlers(deps), ...syncHandlers(deps), ...connectionHandlers(deps) },
-  { idempotency: idempotencyRecords(table, sources.clock), log },
+  { idempotency: idempotencyRecords(table, sources.clock), log, reportFailure },
 );

@@ -1,5 +1,6 @@
 import { cursorSecrets } from '../lib/aws/cursor-secrets.ts';
 import { environment } from '../lib/aws/environment.ts';
+import { reportFailure } from '../lib/aws/failures.ts';
 import { idempotencyRecords } from '../lib/aws/idempotency.ts';
 import { apiKeys } from '../lib/aws/keys.ts';
 import { log } from '../lib/aws/log.ts';
@@ -11,5 +12,5 @@ import { keyFaults, keyHandlers } from '../lib/handlers/keys.ts';
 const table = createTable(environment('TABLE_NAME'));
 export const handler = createDispatch(
   keyHandlers({ keys: apiKeys(table), cursors: cursorSecrets(table), ...sources }),
-  { idempotency: idempotencyRecords(table, sources.clock), log, faults: keyFaults(sources.clock) },
+  { idempotency: idempotencyRecords(table, sources.clock), log, reportFailure, faults: keyFaults(sources.clock) },
 );

@@ -1,4 +1,5 @@
 import { environment } from '../lib/aws/environment.ts';
+import { reportFailure } from '../lib/aws/failures.ts';
 import { idempotencyRecords } from '../lib/aws/idempotency.ts';
 import { apiKeys } from '../lib/aws/keys.ts';
 import { log } from '../lib/aws/log.ts';
@@ -11,4 +12,5 @@ const table = createTable(environment('TABLE_NAME'));
 export const handler = createDispatch(tokenHandlers({ keys: apiKeys(table), ...sources }), {
   idempotency: idempotencyRecords(table, sources.clock),
   log,
+  reportFailure,
 });

@@ -3,6 +3,7 @@ import { deliveries } from '../lib/aws/deliveries.ts';
 import { deliveryQueue } from '../lib/aws/delivery-queue.ts';
 import { environment, targets } from '../lib/aws/environment.ts';
 import { events } from '../lib/aws/events.ts';
+import { reportFailure } from '../lib/aws/failures.ts';
 import { idempotencyRecords } from '../lib/aws/idempotency.ts';
 import { log } from '../lib/aws/log.ts';
 import { sources } from '../lib/aws/sources.ts';
@@ -23,5 +24,5 @@ export const handler = createDispatch(
     cursors: cursorSecrets(table),
     ...sources,
   }),
-  { idempotency: idempotencyRecords(table, sources.clock), log, faults: webhookFaults(targets()) },
+  { idempotency: idempotencyRecords(table, sources.clock), log, reportFailure, faults: webhookFaults(targets()) },
 );

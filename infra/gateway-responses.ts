@@ -1,7 +1,14 @@
 import { GatewayResponse, type IRestApi, ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
 import { CORS_HEADERS } from '../lib/cors.ts';
-import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemBody, problemHeaders } from '../lib/problem.ts';
+import {
+  OUTCOME_UNKNOWN,
+  PROBLEM_TYPE,
+  PROBLEMS,
+  type ProblemCode,
+  problemBody,
+  problemHeaders,
+} from '../lib/problem.ts';
 
 // What API Gateway answers by itself, as problem documents of the same shape as the functions'.
 const RESPONSES: [type: ResponseType, code: ProblemCode, detail: string][] = [
@@ -10,14 +17,19 @@ const RESPONSES: [type: ResponseType, code: ProblemCode, detail: string][] = [
   [ResponseType.RESOURCE_NOT_FOUND, 'route_not_found', 'See the API reference for the operations.'],
   // An unknown route with a Bearer header: the gateway takes it for a bad AWS signature.
   [ResponseType.INVALID_SIGNATURE, 'route_not_found', 'See the API reference for the operations.'],
-  [ResponseType.REQUEST_TOO_LARGE, 'payload_too_large', 'Send less.'],
+  [ResponseType.REQUEST_TOO_LARGE, 'payload_too_large', 'Send a body of at most 1 MiB.'],
   [ResponseType.UNSUPPORTED_MEDIA_TYPE, 'unsupported_media_type', 'Send the body as Content-Type: application/json.'],
   [ResponseType.THROTTLED, 'too_many_requests', 'Send the request again after the time in Retry-After.'],
   [ResponseType.QUOTA_EXCEEDED, 'too_many_requests', 'Send the request again after the time in Retry-After.'],
-  [ResponseType.AUTHORIZER_FAILURE, 'unavailable', 'Send the request again after the time in Retry-After.'],
-  [ResponseType.INTEGRATION_TIMEOUT, 'unavailable', 'Send the request again after the time in Retry-After.'],
-  [ResponseType.INTEGRATION_FAILURE, 'unavailable', 'Send the request again after the time in Retry-After.'],
-  [ResponseType.DEFAULT_5XX, 'internal_error', 'Tell the operator the request id; sending the request again may help.'],
+  [ResponseType.AUTHORIZER_FAILURE, 'unavailable', 'Nothing was done. Send it again after the time in Retry-After.'],
+  [
+    ResponseType.AUTHORIZER_CONFIGURATION_ERROR,
+    'unavailable',
+    'Nothing was done. Send it again after the time in Retry-After.',
+  ],
+  [ResponseType.INTEGRATION_TIMEOUT, 'unavailable', OUTCOME_UNKNOWN],
+  [ResponseType.INTEGRATION_FAILURE, 'unavailable', OUTCOME_UNKNOWN],
+  [ResponseType.DEFAULT_5XX, 'internal_error', OUTCOME_UNKNOWN],
   [ResponseType.BAD_REQUEST_BODY, 'invalid_request', 'Correct the request and send it again.'],
   [ResponseType.BAD_REQUEST_PARAMETERS, 'invalid_request', 'Correct the request and send it again.'],
   [ResponseType.DEFAULT_4XX, 'invalid_request', 'Correct the request and send it again.'],

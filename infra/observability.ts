@@ -15,7 +15,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { METRICS_NAMESPACE, METRICS_SERVICE } from '../lib/aws/metrics.ts';
+import { HANDLING_FAILURES, METRICS_NAMESPACE, METRICS_SERVICE } from '../lib/aws/metrics.ts';
 import type { Settings } from './settings.ts';
 
 export interface ObservabilityProps {
@@ -76,6 +76,7 @@ export class Observability extends Construct {
       'stream-age',
       5,
     );
+    this.alarm('HandlingFailures', own(HANDLING_FAILURES, 'Sum', MINUTE), 5, 'handling-failures', 3);
     for (const [group, some] of Object.entries({ Api: functions.api, Worker: functions.workers })) {
       const errors = sumOf(some, (fn) => fn.metricErrors({ period: MINUTE, statistic: 'Sum' }));
       const throttles = sumOf(some, (fn) => fn.metricThrottles({ period: MINUTE, statistic: 'Sum' }));
@@ -138,8 +139,14 @@ export class Observability extends Construct {
   }
 }
 
-const own = (metricName: string, statistic: string): Metric =>
-  new Metric({ namespace: METRICS_NAMESPACE, metricName, statistic, dimensionsMap: { service: METRICS_SERVICE } });
+const own = (metricName: string, statistic: string, period?: Duration): Metric =>
+  new Metric({
+    namespace: METRICS_NAMESPACE,
+    metricName,
+    statistic,
+    dimensionsMap: { service: METRICS_SERVICE },
+    ...(period && { period }),
+  });
 
 /** Of at most ten functions: more metrics an alarm cannot add up (CloudWatch quotas). */
 function sumOf(functions: LambdaFunction[], metricOf: (fn: LambdaFunction) => Metric): MathExpression {

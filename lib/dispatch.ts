@@ -1,12 +1,18 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
-import type { ApiFunction, Operation } from './api/operation.ts';
+import { type ApiFunction, mayCall, type Operation } from './api/operation.ts';
 import { type OperationId, type OperationOf, type Operations, operationAt } from './api.ts';
 import type { Write } from './aws/table.ts';
 import { CORS_HEADERS, isForPages } from './cors.ts';
-import { isTransient } from './faults.ts';
-import { type FirstRun, fingerprintOf, type Idempotency, type StoredAnswer } from './idempotency.ts';
-import { invalid, PROBLEM_TYPE, PROBLEMS, problemBody, problemHeaders, Refusal } from './problem.ts';
+import { ConflictError, isTransient } from './faults.ts';
+import {
+  type FirstRun,
+  fingerprintOf,
+  type Idempotency,
+  type RequestIdentity,
+  type StoredAnswer,
+} from './idempotency.ts';
+import { invalid, OUTCOME_UNKNOWN, PROBLEM_TYPE, PROBLEMS, problemBody, problemHeaders, Refusal } from './problem.ts';
 import { type BodyFaults, parseRequest, type Request } from './request.ts';
 
 type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : Record<never, never>;
@@ -34,17 +40,19 @@ export type Handlers<Name extends ApiFunction> = {
   [Id in OperationOf<Name>]: (
     request: Request<QueryOf<Id>, BodyOf<Id>>,
     completing: Completing,
+    identity: RequestIdentity | undefined,
   ) => Promise<Reply<Output<AnswerOf<Id>>> | Refusal>;
 };
 
 export interface DispatchLog {
   info(message: string, fields: Record<string, unknown>): void;
-  error(message: string, fields: Record<string, unknown>): void;
 }
 
 export interface DispatchDeps<Name extends ApiFunction> {
   idempotency: Idempotency;
   log: DispatchLog;
+  /** Tells the operator about a request that failed on our side. */
+  reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
   /** What is wrong with a body beyond its schema, such as a time that has passed: named together with all other faults. */
   faults?: { [Id in OperationOf<Name>]?: BodyFaults };
 }
@@ -54,13 +62,14 @@ export type ApiHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProx
 /** The one way from a proxy event to a verb and back. */
 export function createDispatch<Name extends ApiFunction>(
   handlers: Handlers<Name>,
-  { idempotency, log, faults = {} }: DispatchDeps<Name>,
+  { idempotency, log, reportFailure, faults = {} }: DispatchDeps<Name>,
 ): ApiHandler {
   return async (event) => {
     const { requestId } = event.requestContext;
     const [operationId, operation] = operationAt(event.httpMethod, event.resource) ?? [];
     const answer = await answerTo(event).catch((error: unknown) => {
-      log.error('request.failed', { operation: operationId, request_id: requestId, error });
+      if (!(error instanceof ConflictError))
+        reportFailure('request.failed', { operation: operationId, request_id: requestId }, error);
       return refusalFor(error);
     });
     const result = answer instanceof Refusal ? problem(answer, requestId) : answer;
@@ -78,10 +87,13 @@ export function createDispatch<Name extends ApiFunction>(
     const bodyFaults = faults[id as OperationOf<Name>];
     const request = parseRequest(event, operation, bodyFaults);
     if (request instanceof Refusal) return request;
+    const { type, token } = request.caller;
+    if (!mayCall(operation, type, token?.permissions ?? []))
+      return new Refusal('insufficient_permissions', 'Use a credential that may call this operation.');
     const verb = checked(handlers[id as OperationOf<Name>] as unknown as Verb, bodyFaults);
     const key = request.headers['idempotency-key'];
     if (key === undefined || !operation.creates) {
-      const reply = await verb(request, () => []);
+      const reply = await verb(request, () => [], undefined);
       return reply instanceof Refusal ? reply : toResult(toAnswer(reply, operation));
     }
     const begun = await idempotency.begin(request, key, fingerprintOf(id, request));
@@ -91,17 +103,21 @@ export function createDispatch<Name extends ApiFunction>(
   }
 }
 
-type Verb = (request: Request, completing: Completing) => Promise<Reply | Refusal>;
+type Verb = (
+  request: Request,
+  completing: Completing,
+  identity: RequestIdentity | undefined,
+) => Promise<Reply | Refusal>;
 
 // A repetition is answered as the first request was, even if its body would be refused by now.
 const checked = (verb: Verb, bodyFaults: BodyFaults = () => []): Verb => {
-  return async (request, completing) => {
+  return async (request, ...rest) => {
     const found = bodyFaults(request.json);
-    return found.length > 0 ? invalid(found) : verb(request, completing);
+    return found.length > 0 ? invalid(found) : verb(request, ...rest);
   };
 };
 
-// A verb that throws may have done its work: the key stays taken until the run is taken for dead.
+// What throws may have done its work: the same request may run again at once, with the same identity.
 async function runOnce(
   verb: Verb,
   request: Request,
@@ -109,17 +125,23 @@ async function runOnce(
   run: FirstRun,
 ): Promise<APIGatewayProxyResult | Refusal> {
   let completed = false;
-  const reply = await verb(request, (planned) => {
+  const completing = (planned: Reply): Write[] => {
     const write = run.completion(withoutSecrets(planned, operation));
     completed = write !== null;
     return write ? [write] : [];
-  });
-  if (reply instanceof Refusal) {
-    await run.release();
-    return reply;
+  };
+  try {
+    const reply = await verb(request, completing, run);
+    if (reply instanceof Refusal) {
+      await run.release();
+      return reply;
+    }
+    if (!completed) await run.finish(withoutSecrets(reply, operation));
+    return toResult(toAnswer(reply, operation));
+  } catch (error) {
+    await run.abandon().catch(() => {}); // then the key is free when the run is taken for dead
+    throw error;
   }
-  if (!completed) await run.finish(withoutSecrets(reply, operation));
-  return toResult(toAnswer(reply, operation));
 }
 
 function withoutSecrets(reply: Reply, operation: Operation): StoredAnswer {
@@ -149,7 +171,10 @@ function problem(refusal: Refusal, requestId: string): APIGatewayProxyResult {
 }
 
 function refusalFor(error: unknown): Refusal {
-  return isTransient(error)
-    ? new Refusal('unavailable', 'Nothing was changed. Send the request again after a moment.')
-    : new Refusal('internal_error', 'Tell the operator the request id; sending the request again may help.');
+  if (error instanceof ConflictError)
+    return new Refusal(
+      'unavailable',
+      'Others changed it at the same time, and nothing was done. Send the request again.',
+    );
+  return new Refusal(isTransient(error) ? 'unavailable' : 'internal_error', OUTCOME_UNKNOWN);
 }

@@ -18,19 +18,34 @@ export interface StoredAnswer {
 /** What is stored of an idempotency key. */
 export interface IdempotencyRecord {
   fingerprint: string;
+  /** Names the request, whichever run carries it out. */
+  runId: string;
+  /** When its first run began. */
+  startedAt: number;
   expiresAt: number;
   runningUntil: number;
   answer?: StoredAnswer | undefined;
 }
 
+/**
+ * What a request under an idempotency key is known by: the same when it is sent again because nobody knows whether the first
+ * time took effect.
+ */
+export interface RequestIdentity {
+  id: string;
+  startedAt: number;
+}
+
 /** A first request under an idempotency key, while it runs. */
-export interface FirstRun {
+export interface FirstRun extends RequestIdentity {
   /** The write that stores the answer, for the transaction that does the work; `null` if the answer is too large for it. */
   completion(answer: StoredAnswer): Write | null;
   /** Stores the answer by itself. */
   finish(answer: StoredAnswer): Promise<void>;
   /** Nothing was done: the key is free again. */
   release(): Promise<void>;
+  /** Nobody knows what was done: the same request may run again at once. */
+  abandon(): Promise<void>;
 }
 
 export interface Idempotency {

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import * as v from 'valibot';
+
 /** Prefixes of the resource ids (opaque to clients). */
 export type IdPrefix = 'prj' | 'whk' | 'evt' | 'con' | 'syn' | 'tok';
 
@@ -15,10 +18,22 @@ export function sortableId(prefix: IdPrefix, atMs: number, random: Random): stri
   return earliestId(prefix, atMs) + suffix;
 }
 
-/** Sorts before or with every id of that millisecond, and after every id of an earlier one. */
+/** The form of the ids of a prefix. */
+export const idOf = (prefix: IdPrefix) =>
+  v.pipe(
+    v.string('must be a string'),
+    v.regex(new RegExp(`^${prefix}_[${ALPHABET}]{${TIME_LENGTH + RANDOM_LENGTH}}$`)),
+  );
+
+/** The same for the same `name`, and as hard to guess as it is: for what may be created a second time by the same request. */
+export function derivedId(prefix: IdPrefix, atMs: number, name: string): string {
+  return sortableId(prefix, atMs, (bytes) => createHash('sha256').update(name).digest().subarray(0, bytes));
+}
+
+/** Sorts before or with every id of that millisecond, and after every id of an earlier one. Times before 1970 count as 1970. */
 export function earliestId(prefix: IdPrefix, atMs: number): string {
   let time = '';
-  for (let rest = atMs, i = 0; i < TIME_LENGTH; i++, rest = Math.floor(rest / 32)) {
+  for (let rest = Math.max(0, atMs), i = 0; i < TIME_LENGTH; i++, rest = Math.floor(rest / 32)) {
     time = ALPHABET[rest % 32] + time;
   }
   return `${prefix}_${time}`;

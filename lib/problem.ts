@@ -55,6 +55,10 @@ export const PROBLEM_TYPE = 'application/problem+json';
 /** Seconds after which a 429 or 503 is worth another try. */
 export const RETRY_AFTER_SECONDS = 1;
 
+/** What a 500 or 503 says after which nobody knows whether the work was done. */
+export const OUTCOME_UNKNOWN =
+  'The request may or may not have taken effect. Send it again with the same Idempotency-Key, or look before you repeat it; quote the request id to the operator if it fails again.';
+
 /** Headers that go with a status: RFC 9110 §11.6.1 (401) and §10.2.3 (429, 503). */
 export function problemHeaders(status: number): Record<string, string> {
   if (status === 401) return { 'WWW-Authenticate': 'Bearer' };

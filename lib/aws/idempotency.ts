@@ -9,12 +9,30 @@ import {
   type StoredAnswer,
 } from '../idempotency.ts';
 import type { Clock } from './sources.ts';
-import { type ItemKey, itemKey, setting, type Table, timeToLive, type Write } from './table.ts';
+import { type Item, type ItemKey, itemKey, setting, type Table, timeToLive, type Write } from './table.ts';
 
 /** Answers over this are stored in parts: an item may have 400 KB. */
 const PART_LENGTH = 90_000;
 
-type StoredRecord = IdempotencyRecord & { parts?: number };
+type StoredRecord = IdempotencyRecord & { owner: string; parts?: number };
+type Run = Omit<StoredRecord, 'runningUntil'>;
+
+const isFree = (now: number) => ({
+  ConditionExpression: 'attribute_not_exists(pk) OR expiresAt <= :now',
+  ExpressionAttributeValues: { ':now': now },
+});
+
+const isOwnedBy = (owner: string) => ({
+  ConditionExpression: '#owner = :owner',
+  ExpressionAttributeNames: { '#owner': 'owner' },
+  ExpressionAttributeValues: { ':owner': owner },
+});
+
+// Its run is dead, and no other has taken its place.
+const isUnfinished = ({ owner }: StoredRecord) => {
+  const owned = isOwnedBy(owner);
+  return { ...owned, ConditionExpression: `${owned.ConditionExpression} AND attribute_not_exists(answer)` };
+};
 
 /** Idempotency records in the table, one per space and key. */
 export function idempotencyRecords(table: Table, clock: Clock): Idempotency {
@@ -24,43 +42,42 @@ export function idempotencyRecords(table: Table, clock: Clock): Idempotency {
       for (;;) {
         const now = clock();
         const owner = randomUUID();
-        if (await take(item, fingerprint, owner, now)) return firstRun(item, owner, now + REPLAY_MS);
+        const fresh = { fingerprint, owner, runId: owner, startedAt: now, expiresAt: now + REPLAY_MS };
+        if (await take(item, fresh, now, isFree(now))) return firstRun(item, fresh);
         const record = (await table.get(item)) as StoredRecord | undefined;
-        const met = record && record.expiresAt > now ? meetRecord(record, fingerprint, now) : null;
-        if (met) return 'status' in met ? await assembled(item, met, record?.parts ?? 0) : met;
+        if (!record || record.expiresAt <= now) continue; // gone meanwhile
+        const met = meetRecord(record, fingerprint, now);
+        if (met) return 'status' in met ? await assembled(item, met, record.parts ?? 0) : met;
+        const takenOver = { ...record, owner };
+        if (await take(item, takenOver, now, isUnfinished(record))) return firstRun(item, takenOver);
       }
     },
   };
 
-  // New, or over, or its run is dead.
-  async function take(key: ItemKey, fingerprint: string, owner: string, now: number): Promise<boolean> {
-    const record = { fingerprint, owner, expiresAt: now + REPLAY_MS, runningUntil: now + RUNNING_MS };
-    const dead = 'attribute_not_exists(answer) AND runningUntil <= :now AND fingerprint = :fingerprint';
-    const put: Write = {
-      Put: {
-        Item: { ...key, ...record, expires: timeToLive(record.expiresAt) },
-        ConditionExpression: `attribute_not_exists(pk) OR expiresAt <= :now OR (${dead})`,
-        ExpressionAttributeValues: { ':now': now, ':fingerprint': fingerprint },
-      },
-    };
-    return (await table.write([put])).length === 0;
+  async function take(key: ItemKey, run: Run, now: number, condition: object): Promise<boolean> {
+    const Item = { ...key, ...run, runningUntil: now + RUNNING_MS, expires: timeToLive(run.expiresAt) };
+    try {
+      return (await table.write([{ Put: { Item, ...condition } }])).length === 0;
+    } catch (error) {
+      await firstRun(key, run)
+        .abandon()
+        .catch(() => {}); // it may have been taken
+      throw error;
+    }
   }
 
-  function firstRun(key: ItemKey, owner: string, expiresAt: number): FirstRun {
-    const store = (answer: StoredAnswer, parts: number): Write => {
-      const update = setting({ answer, parts });
-      const ExpressionAttributeValues = { ...update.ExpressionAttributeValues, ':owner': owner };
-      return {
-        Update: {
-          Key: key,
-          ...update,
-          ExpressionAttributeValues,
-          ConditionExpression: '#owner = :owner',
-          ExpressionAttributeNames: { ...update.ExpressionAttributeNames, '#owner': 'owner' },
-        },
-      };
+  function firstRun(key: ItemKey, { owner, runId, startedAt, expiresAt }: Run): FirstRun {
+    const owned = isOwnedBy(owner);
+    const change = (values: Item, condition = owned): Write => {
+      const update = setting(values);
+      const ExpressionAttributeNames = { ...update.ExpressionAttributeNames, ...condition.ExpressionAttributeNames };
+      const ExpressionAttributeValues = { ...update.ExpressionAttributeValues, ...condition.ExpressionAttributeValues };
+      return { Update: { Key: key, ...update, ...condition, ExpressionAttributeNames, ExpressionAttributeValues } };
     };
+    const store = (answer: StoredAnswer, parts: number): Write => change({ answer, parts });
     return {
+      id: runId,
+      startedAt,
       completion: (answer) => (answer.body.length > PART_LENGTH ? null : store(answer, 0)),
       async finish(answer) {
         const parts = answer.body.match(new RegExp(`[^]{1,${PART_LENGTH}}`, 'gu')) ?? [];
@@ -72,8 +89,10 @@ export function idempotencyRecords(table: Table, clock: Clock): Idempotency {
         await table.write([store({ ...answer, body: '' }, parts.length)]);
       },
       async release() {
-        const condition = { ConditionExpression: '#owner = :owner', ExpressionAttributeNames: { '#owner': 'owner' } };
-        await table.write([{ Delete: { Key: key, ...condition, ExpressionAttributeValues: { ':owner': owner } } }]);
+        await table.write([{ Delete: { Key: key, ...owned } }]);
+      },
+      async abandon() {
+        await table.write([change({ runningUntil: 0 })]);
       },
     };
   }

@@ -6,12 +6,15 @@ export const METRICS_NAMESPACE = 'DocumentSync';
 /** The one dimension of every metric. */
 export const METRICS_SERVICE = 'document-sync';
 
+/** Units of work that failed on our side. */
+export const HANDLING_FAILURES = 'HandlingFailures';
+
 /** CloudWatch metrics, written to the log in the embedded format: no call, no wait. */
 const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: METRICS_SERVICE });
 
-/** Counts an attempt. Latency is that of the receiver, in milliseconds. */
+/** Counts an attempt. Latency is that of the endpoint, in milliseconds. */
 export function countAttempt(handled: Handled): void {
-  if (handled.task !== 'send') return;
+  if (!('attempt' in handled)) return;
   const { attempt, verdict, disabled } = handled;
   const succeeded = verdict.status === 'succeeded';
   metrics.addMetric('Attempts', MetricUnit.Count, 1);
@@ -20,6 +23,12 @@ export function countAttempt(handled: Handled): void {
   metrics.addMetric('Retries', MetricUnit.Count, attempt.number > 1 ? 1 : 0);
   metrics.addMetric('Disabled', MetricUnit.Count, disabled ? 1 : 0);
   metrics.addMetric('Latency', MetricUnit.Milliseconds, attempt.durationMs);
+}
+
+/** Counts and publishes a failure on our side: an alarm watches it. */
+export function countFailure(): void {
+  metrics.addMetric(HANDLING_FAILURES, MetricUnit.Count, 1);
+  publishMetrics();
 }
 
 export type AuthorizerDecision = 'Authorized' | 'Unauthorized' | 'Forbidden';
@@ -31,5 +40,5 @@ export function countDecision(decision: AuthorizerDecision): void {
 }
 
 export function publishMetrics(): void {
-  metrics.publishStoredMetrics();
+  if (metrics.hasStoredMetrics()) metrics.publishStoredMetrics();
 }

@@ -2,7 +2,7 @@ import type { events as eventRecords } from '../aws/events.ts';
 import type { Clock } from '../aws/sources.ts';
 import type { Handlers } from '../dispatch.ts';
 import { isTooLarge, MAX_EVENT_BYTES, newEvent } from '../events.ts';
-import { type Random, sortableId } from '../ids.ts';
+import { derivedId, type Random, sortableId } from '../ids.ts';
 import { notFound, Refusal } from '../problem.ts';
 
 export interface EventsDeps {
@@ -24,12 +24,13 @@ export function eventHandlers({ events, clock, random }: EventsDeps): Handlers<'
       return reply;
     },
 
-    // Not completed in the same transaction: with 100 events there is no room for it.
-    async publishEvents({ body, space }) {
-      const now = clock();
-      const published = body.events.map((event) =>
-        newEvent({ ...space, ...event, id: sortableId('evt', now, random), at: now }),
-      );
+    // Not completed in the same transaction: with 100 events there is no room for it. So a repetition makes the same events.
+    async publishEvents({ body, space }, _completing, identity) {
+      const at = identity?.startedAt ?? clock();
+      const published = body.events.map((event, i) => {
+        const id = identity ? derivedId('evt', at, `${identity.id} ${i}`) : sortableId('evt', at, random);
+        return newEvent({ ...space, ...event, id, at });
+      });
       if (published.some(isTooLarge)) return tooLarge();
       await events.publish(published, []);
       return { json: `{"data":[${published.map((event) => event.body).join(',')}]}` };

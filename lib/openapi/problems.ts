@@ -29,9 +29,9 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
   unsupported_media_type: 'Bodies are sent as Content-Type: application/json.',
   too_many_requests: 'The whole API has a rate limit. Send the request again after the seconds in Retry-After.',
   internal_error:
-    'Something went wrong on our side. It may work when sent again, with the same Idempotency-Key; tell the operator the request_id.',
+    'Something went wrong on our side, and the request may or may not have taken effect. Send it again with the same Idempotency-Key, which works at once; tell the operator the request_id.',
   unavailable:
-    'The service could not finish, and nothing was changed. Send the request again after the seconds in Retry-After.',
+    'The service could not finish. detail says whether nothing was done, or nobody knows. Send the request again after the seconds in Retry-After, with the same Idempotency-Key, which works at once.',
 };
 
 /** The codes that an operation may answer, in the order of their status. */

@@ -1,0 +1,41 @@
+import { BatchProcessor, type EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
+import type { Context, DynamoDBRecord, DynamoDBStreamEvent, SQSEvent, SQSRecord } from 'aws-lambda';
+import { reportFailure } from './failures.ts';
+
+/** Not a failure: the record must come again, because somebody else is at work on it. */
+export class NotYet extends Error {
+  override readonly name = 'NotYet';
+}
+
+interface Consumer<Item extends SQSRecord | DynamoDBRecord> {
+  handle(record: Item): Promise<void>;
+  /** The log event of a record that failed, and what names the record. */
+  describe(record: Item): [event: string, fields: Record<string, unknown>];
+}
+
+/**
+ * Handles every record of a batch by itself. Those that throw come again, alone (partial batch responses, Lambda Developer
+ * Guide), and each is reported.
+ */
+export function consume<Item extends SQSRecord | DynamoDBRecord>(
+  type: typeof EventType.SQS | typeof EventType.DynamoDBStreams,
+  { handle, describe }: Consumer<Item>,
+) {
+  const processor = new BatchProcessor(type);
+  const reported = async (record: Item): Promise<void> => {
+    try {
+      await handle(record);
+    } catch (error) {
+      if (!(error instanceof NotYet)) {
+        const [event, fields] = describe(record);
+        reportFailure(event, { ...fields, receive_count: receiveCount(record) }, error);
+      }
+      throw error;
+    }
+  };
+  return (batch: SQSEvent | DynamoDBStreamEvent, context: Context) =>
+    processPartialResponse(batch, reported, processor, { context, throwOnFullBatchFailure: false });
+}
+
+const receiveCount = (record: SQSRecord | DynamoDBRecord): number | undefined =>
+  'attributes' in record ? Number(record.attributes.ApproximateReceiveCount) : undefined;

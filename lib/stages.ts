@@ -1,0 +1,36 @@
+/** A failure on our side, named by the step that failed. The cause says why. */
+export class StageError extends Error {
+  override readonly name = 'StageError';
+  readonly stage: string;
+
+  constructor(stage: string, cause: unknown) {
+    super(`${stage}: ${(cause as Error).message}`, { cause });
+    this.stage = stage;
+  }
+}
+
+/** Which step an error comes from. */
+export const stageOf = (error: unknown): string => (error instanceof StageError ? error.stage : 'handle');
+
+/** The same dependencies; what one of them throws is named after it. */
+export function withStages<Deps extends object>(deps: Deps): Deps {
+  const named = Object.entries(deps).map(([stage, member]) => [
+    stage,
+    isVerb(member) ? inStage(stage, member) : member,
+  ]);
+  return Object.fromEntries(named) as Deps;
+}
+
+type Verb = (...args: unknown[]) => unknown;
+
+const isVerb = (member: unknown): member is Verb => typeof member === 'function';
+
+function inStage(stage: string, verb: Verb): Verb {
+  const fail = (cause: unknown): never => {
+    throw new StageError(stage, cause);
+  };
+  return (...args) => {
+    const result = verb(...args);
+    return result instanceof Promise ? result.catch(fail) : result;
+  };
+}
