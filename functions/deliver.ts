@@ -1,7 +1,8 @@
-import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
+import { EventType } from '@aws-lambda-powertools/batch';
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
+import { consume, NotYet } from '../lib/aws/consumer.ts';
 import { deliveries } from '../lib/aws/deliveries.ts';
-import { deliveryQueue } from '../lib/aws/delivery-queue.ts';
+import { LANE_QUEUES, laneQueues } from '../lib/aws/delivery-queue.ts';
 import { environment, targets } from '../lib/aws/environment.ts';
 import { log } from '../lib/aws/log.ts';
 import { mail } from '../lib/aws/mail.ts';
@@ -12,11 +13,13 @@ import { receiver } from '../lib/aws/receiver.ts';
 import { schedules } from '../lib/aws/schedules.ts';
 import { sources } from '../lib/aws/sources.ts';
 import { createTable } from '../lib/aws/table.ts';
-import { type Deliverer, deliver, type Handled, handledEvent, type Referred } from '../lib/deliver.ts';
-import { attemptName, type DeliveryMessage, type Lane } from '../lib/delivery.ts';
-import { groupOf, parseMessage, type RecoverMessage } from '../lib/messages.ts';
+import { type Deliverer, deliver, deliveryFields, type Handled, handledEvent, type Referred } from '../lib/deliver.ts';
+import { attemptName, type DeliveryMessage } from '../lib/delivery.ts';
+import { type Lane, SUSPECT_AFTER_MS } from '../lib/lanes.ts';
+import { groupOf, parseMessage, type QueueMessage, type RecoverMessage } from '../lib/messages.ts';
 import { disabledNotification } from '../lib/notification.ts';
 import { recoverPage } from '../lib/redelivery.ts';
+import { withStages } from '../lib/stages.ts';
 
 export interface DeliverDeps extends Deliverer {
   referred(messages: readonly DeliveryMessage[]): Promise<Referred[]>;
@@ -25,56 +28,72 @@ export interface DeliverDeps extends Deliverer {
 
 /** Deliveries that are due. What one batch refers to is read at once, and all of it is sent at the same time. */
 export function createHandler(deps: DeliverDeps) {
-  const processor = new BatchProcessor(EventType.SQS);
   return async (batch: SQSEvent, context: Context) => {
-    const messages = batch.Records.map(({ body }) => parseMessage(body));
-    const due = messages.filter((message) => message !== null && !('recover' in message)) as DeliveryMessage[];
-    const referred = new Map((await deps.referred(due)).map((each, i) => [due[i], each]));
+    const messages = new Map(batch.Records.map((record) => [record, parseMessage(record.body)]));
+    const due = [...messages.values()].filter((message) => message !== null && !('recover' in message));
+    const loaded = load(due as DeliveryMessage[]);
     const runs = new Map<string, Promise<Handled>>();
-    const handle = async (record: SQSRecord) => {
-      const message = messages[batch.Records.indexOf(record)];
-      if (!message) throw new Error('The message is none of ours');
-      if ('recover' in message) return deps.recoverPage(message);
-      // Copies of one message in one batch are one delivery.
-      const name = attemptName(message);
-      const copy = runs.get(name);
-      const run = copy ?? deliver(message, referred.get(message) as Referred, deps);
-      runs.set(name, run);
-      const handled = await run;
-      if (copy) return;
-      countAttempt(handled);
-      log.info(...handledEvent(message, handled));
-    };
-    const response = await processPartialResponse(batch, handle, processor, {
-      context,
-      throwOnFullBatchFailure: false,
-    });
+    const response = await consume<SQSRecord>(EventType.SQS, {
+      handle: (record) => handle(messages.get(record) ?? null, loaded, runs),
+      describe(record) {
+        const message = messages.get(record);
+        const named = message && !('recover' in message) ? deliveryFields(message) : message?.recover;
+        return ['delivery.handling_failed', { message_id: record.messageId, ...named }];
+      },
+    })(batch, context);
     publishMetrics();
     return response;
   };
+
+  // If it cannot be read, every message of the batch fails by itself and comes again.
+  async function load(due: DeliveryMessage[]): Promise<Map<DeliveryMessage, Referred>> {
+    const found = await deps.referred(due);
+    return new Map(due.map((message, i) => [message, found[i] as Referred]));
+  }
+
+  async function handle(
+    message: QueueMessage | null,
+    loaded: ReturnType<typeof load>,
+    runs: Map<string, Promise<Handled>>,
+  ): Promise<void> {
+    if (!message) throw new Error('The message is none of ours');
+    if ('recover' in message) return deps.recoverPage(message);
+    const referred = (await loaded).get(message) as Referred;
+    // Copies of one message in one batch are one delivery.
+    const name = attemptName(message);
+    const copy = runs.get(name);
+    const run = copy ?? deliver(message, referred, deps);
+    runs.set(name, run);
+    const handled = await run;
+    if (!copy) {
+      countAttempt(handled);
+      log.info(...handledEvent(message, handled));
+    }
+    if (handled.task === 'wait') throw new NotYet('Another run is sending the email');
+  }
 }
 
 const table = createTable(environment('TABLE_NAME'));
-const queueUrl = environment('DELIVERIES_QUEUE_URL');
-const quick = deliveryQueue(queueUrl);
-const slow = deliveryQueue(environment('SLOW_QUEUE_URL'));
+const queues = laneQueues();
 const lateRetries = schedules({
   group: environment('SCHEDULE_GROUP'),
   roleArn: environment('SCHEDULE_ROLE_ARN'),
   deadLetterArn: environment('SCHEDULE_DLQ_ARN'),
-  queueUrl,
+  queueUrl: environment(LANE_QUEUES.quick),
 });
 const mails = mail(environment('SENDER_EMAIL'));
 const dashboardUrl = environment('DASHBOARD_URL');
 
-export const handler = createHandler({
+const lane = environment('LANE') as Lane;
+const deps: DeliverDeps = {
   ...deliveries(table),
-  lane: environment('LANE') as Lane,
+  lane,
   clock: sources.clock,
-  post: receiver(targets()),
-  defer: (message) => slow.send(message),
+  post: receiver(targets(), { slowAfterMs: SUSPECT_AFTER_MS }),
+  warn: (event, fields) => log.warn(event, fields),
+  defer: (message, slower) => queues[slower].send(message),
   retry(message, { delaySeconds, dueAt }) {
-    if (delaySeconds <= MAX_DELAY_SECONDS) return quick.send(message, delaySeconds);
+    if (delaySeconds <= MAX_DELAY_SECONDS) return queues[lane].send(message, delaySeconds);
     return lateRetries.sendAt(dueAt, attemptName(message), { body: message, group: groupOf(message) });
   },
   async notify(webhook, event, attempts) {
@@ -82,5 +101,7 @@ export const handler = createHandler({
     if (project) await mails.send(disabledNotification({ project, webhook, event, attempts, dashboardUrl }));
   },
   recoverPage: (message) =>
-    recoverPage(message, { ...deliveries(table), clock: sources.clock, enqueue: quick.sendAll }),
-});
+    recoverPage(message, { ...deliveries(table), clock: sources.clock, enqueue: queues.quick.sendAll }),
+};
+
+export const handler = createHandler(withStages(deps));

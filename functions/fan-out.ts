@@ -1,8 +1,9 @@
-import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
+import { EventType } from '@aws-lambda-powertools/batch';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Context, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { consume } from '../lib/aws/consumer.ts';
 import { deliveries } from '../lib/aws/deliveries.ts';
-import { deliveryQueue } from '../lib/aws/delivery-queue.ts';
+import { laneQueues } from '../lib/aws/delivery-queue.ts';
 import { environment } from '../lib/aws/environment.ts';
 import { toStoredEvent } from '../lib/aws/events.ts';
 import { log } from '../lib/aws/log.ts';
@@ -12,18 +13,20 @@ import { allWebhooks } from '../lib/aws/webhooks.ts';
 import type { DeliveryMessage } from '../lib/delivery.ts';
 import type { StoredEvent } from '../lib/events.ts';
 import { fanOut } from '../lib/fan-out.ts';
+import type { Lane } from '../lib/lanes.ts';
 import type { Space } from '../lib/space.ts';
+import { withStages } from '../lib/stages.ts';
 import type { WebhookRecord } from '../lib/webhooks.ts';
 
 export interface FanOutDeps {
   webhooks(space: Space): Promise<WebhookRecord[]>;
-  enqueue(messages: readonly DeliveryMessage[]): Promise<void>;
+  enqueue(lane: Lane, messages: readonly DeliveryMessage[]): Promise<void>;
   skip(message: DeliveryMessage, event: StoredEvent): Promise<void>;
+  clock(): number;
 }
 
 /** New events, as the table's stream shows them: each goes to the queue once for every subscribed webhook. */
-export function createHandler({ webhooks, enqueue, skip }: FanOutDeps) {
-  const processor = new BatchProcessor(EventType.DynamoDBStreams);
+export function createHandler({ webhooks, enqueue, skip, clock }: FanOutDeps) {
   return (batch: DynamoDBStreamEvent, context: Context) => {
     const lists = new Map<string, Promise<WebhookRecord[]>>();
     const webhooksOf = (space: Space) => {
@@ -32,26 +35,31 @@ export function createHandler({ webhooks, enqueue, skip }: FanOutDeps) {
       lists.set(id, list);
       return list;
     };
-    const fanOutRecord = async ({ dynamodb }: DynamoDBRecord) => {
-      const event = toStoredEvent(unmarshall((dynamodb?.NewImage ?? {}) as Parameters<typeof unmarshall>[0]));
-      const { messages, skipped } = fanOut(event, event.webhookId ? [] : await webhooksOf(event));
-      await Promise.all([enqueue(messages), ...skipped.map((message) => skip(message, event))]);
-      log.info('event.fanned_out', {
-        event_id: event.id,
-        type: event.type,
-        deliveries: messages.length,
-        skipped: skipped.length,
-      });
-    };
-    return processPartialResponse(batch, fanOutRecord, processor, { context, throwOnFullBatchFailure: false });
+    return consume<DynamoDBRecord>(EventType.DynamoDBStreams, {
+      async handle(record) {
+        const event = eventOf(record);
+        const { lanes, skipped } = fanOut(event, event.webhookId ? [] : await webhooksOf(event), clock());
+        const sent = [...lanes].map(([lane, messages]) => enqueue(lane, messages));
+        await Promise.all([...sent, ...skipped.map((message) => skip(message, event))]);
+        const deliveries = [...lanes.values()].reduce((sum, { length }) => sum + length, 0);
+        const counts = { deliveries, skipped: skipped.length };
+        log.info('event.fanned_out', { event_id: event.id, type: event.type, ...counts });
+      },
+      describe: (record) => ['event.fan_out_failed', { event_id: eventOf(record).id }],
+    })(batch, context);
   };
 }
 
-const table = createTable(environment('TABLE_NAME'));
-const deliveriesQueue = deliveryQueue(environment('DELIVERIES_QUEUE_URL'));
+const eventOf = ({ dynamodb }: DynamoDBRecord): StoredEvent =>
+  toStoredEvent(unmarshall((dynamodb?.NewImage ?? {}) as Parameters<typeof unmarshall>[0]));
 
-export const handler = createHandler({
+const table = createTable(environment('TABLE_NAME'));
+const queues = laneQueues();
+const deps: FanOutDeps = {
   webhooks: (space) => allWebhooks(table, space),
-  enqueue: deliveriesQueue.sendAll,
+  enqueue: (lane, messages) => queues[lane].sendAll(messages),
   skip: (message, event) => deliveries(table).end(message, event, 'skipped', sources.clock()),
-});
+  clock: sources.clock,
+};
+
+export const handler = createHandler(withStages(deps));

@@ -22,8 +22,6 @@ export interface BundledFunctionProps {
   timeout: Duration;
   /** CPU comes with memory. */
   memorySize?: number;
-  /** Executions at the same time; 0 reserves none. */
-  concurrency?: number;
 }
 
 /** One file of functions/ as a Lambda function, with a role and a log group that are its own. */
@@ -40,7 +38,6 @@ export class BundledFunction extends LambdaFunction {
       environment,
       timeout,
       memorySize = 512,
-      concurrency = 0,
     }: BundledFunctionProps,
   ) {
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
@@ -59,7 +56,6 @@ export class BundledFunction extends LambdaFunction {
       timeout,
       memorySize,
       tracing: Tracing.ACTIVE,
-      ...(concurrency > 0 && { reservedConcurrentExecutions: concurrency }),
       environment: { ...environment, POWERTOOLS_SERVICE_NAME: name },
     });
     logGroup.grantWrite(role);
@@ -70,12 +66,30 @@ export class BundledFunction extends LambdaFunction {
   }
 }
 
-/** Feeds a queue to a function in batches of 10, with what that needs and nothing more. */
-export function consumeQueue(fn: BundledFunction, queue: Queue): void {
+export interface ConsumeOptions {
+  /**
+   * Batches at the same time; 0 sets no limit. Unlike reserved concurrency it leaves what must wait in the queue, unreceived
+   * (Lambda Developer Guide, "Configuring scaling behavior for SQS event source mappings").
+   */
+  maxConcurrency?: number;
+  /** Messages at most, 10 by default; more only with a window to gather them in. */
+  batchSize?: number;
+  /** For how long Lambda may gather messages for a batch. */
+  maxBatchingWindow?: Duration;
+}
+
+/** Feeds a queue to a function in batches, with what that needs and nothing more. */
+export function consumeQueue(
+  fn: BundledFunction,
+  queue: Queue,
+  { maxConcurrency = 0, batchSize = 10, maxBatchingWindow }: ConsumeOptions = {},
+): void {
   fn.addEventSourceMapping('Messages', {
     eventSourceArn: queue.queueArn,
-    batchSize: 10,
+    batchSize,
     reportBatchItemFailures: true,
+    ...(maxConcurrency > 0 && { maxConcurrency }),
+    ...(maxBatchingWindow && { maxBatchingWindow }),
   });
   queue.grant(fn, 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes');
 }

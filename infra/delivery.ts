@@ -6,7 +6,9 @@ import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-la
 import { CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { Lane } from '../lib/delivery.ts';
+import { LANE_QUEUES } from '../lib/aws/delivery-queue.ts';
+import type { Variable } from '../lib/aws/environment.ts';
+import { LANES, type Lane } from '../lib/lanes.ts';
 import { BundledFunction, consumeQueue } from './bundled-function.ts';
 import { grantKey, grantTable } from './data.ts';
 import { createQueue } from './queues.ts';
@@ -25,9 +27,8 @@ export class Delivery extends Construct {
   readonly deadLetters: Queue;
   readonly fanOutFailures: Queue;
   readonly fanOut: BundledFunction;
-  readonly slowQueue: Queue;
-  readonly quickDeliver: BundledFunction;
-  readonly slowDeliver: BundledFunction;
+  /** Of each lane: its queue, and the function that delivers from it. */
+  readonly lanes: Record<Lane, { queue: Queue; deliver: BundledFunction }>;
 
   constructor(scope: Construct, id: string, { table, settings, dashboardUrl, encryptionKey }: DeliveryProps) {
     super(scope, id);
@@ -38,26 +39,43 @@ export class Delivery extends Construct {
       reason: 'It is a dead-letter queue itself, of a stream',
     });
     const { deadLetters } = this;
-    this.queue = createQueue(this, 'Queue', { encryptionKey, deadLetters });
-    this.slowQueue = createQueue(this, 'SlowQueue', { encryptionKey, deadLetters });
+    const laneQueue = (id: string) => createQueue(this, id, { encryptionKey, deadLetters });
+    this.queue = laneQueue('Queue');
+    const queues = { quick: this.queue, new: laneQueue('NewQueue'), slow: laneQueue('SlowQueue') };
+    const laneVariables = Object.fromEntries(
+      LANES.map((lane) => [LANE_QUEUES[lane], queues[lane].queueUrl]),
+    ) as Partial<Record<Variable, string>>;
 
-    this.fanOut = this.createFanOut(table, settings);
+    this.fanOut = this.createFanOut(table, settings, laneVariables);
+    for (const queue of Object.values(queues)) queue.grant(this.fanOut, 'sqs:SendMessage');
     const group = new CfnScheduleGroup(this, 'Schedules');
     const scheduleRole = this.createScheduleRole(group);
     grantKey(encryptionKey, scheduleRole);
-    const lane = (id: string, name: Lane, queue: Queue) =>
-      this.createDeliver(id, name, queue, { table, settings, dashboardUrl, encryptionKey }, group, scheduleRole);
-    this.quickDeliver = lane('Deliver', 'quick', this.queue);
-    this.slowDeliver = lane('DeliverSlow', 'slow', this.slowQueue);
-    this.slowQueue.grant(this.quickDeliver, 'sqs:SendMessage');
+    const props = { table, settings, dashboardUrl, encryptionKey };
+    const createLane = (id: string, lane: Lane) => {
+      const deliver = this.createDeliver(id, lane, props, laneVariables, group, scheduleRole);
+      consumeQueue(deliver, queues[lane], {
+        maxConcurrency: settings.deliverConcurrency,
+        // Each batch waits for the slowest of its endpoints: the more travel together, the fewer functions wait.
+        ...(lane === 'slow' && { batchSize: 100, maxBatchingWindow: Duration.seconds(1) }),
+      });
+      // Retries stay in their lane; what belongs in a slower one is handed on.
+      for (const slower of LANES.slice(LANES.indexOf(lane))) queues[slower].grant(deliver, 'sqs:SendMessage');
+      return { queue: queues[lane], deliver };
+    };
+    this.lanes = {
+      quick: createLane('Deliver', 'quick'),
+      new: createLane('DeliverNew', 'new'),
+      slow: createLane('DeliverSlow', 'slow'),
+    };
   }
 
-  private createFanOut(table: Table, settings: Settings): BundledFunction {
+  private createFanOut(table: Table, settings: Settings, laneVariables: object): BundledFunction {
     const fanOut = new BundledFunction(this, 'FanOut', {
       name: 'fan-out',
       description: 'Sends every new event to the queue, once for each subscribed webhook',
       settings,
-      environment: { TABLE_NAME: table.tableName, DELIVERIES_QUEUE_URL: this.queue.queueUrl },
+      environment: { TABLE_NAME: table.tableName, ...laneVariables },
       timeout: Duration.minutes(1),
     });
     fanOut.addEventSourceMapping('Events', {
@@ -66,7 +84,8 @@ export class Delivery extends Construct {
       batchSize: 100,
       parallelizationFactor: 10,
       bisectBatchOnError: true,
-      retryAttempts: 100,
+      // As often as it takes, but not until the stream forgets them after 24 hours: what is given up must be kept somewhere.
+      maxRecordAge: Duration.hours(23),
       reportBatchItemFailures: true,
       onFailure: { bind: () => ({ destination: this.fanOutFailures.queueArn }) },
       filters: [
@@ -79,15 +98,14 @@ export class Delivery extends Construct {
     table.grantStream(fanOut, 'dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator');
     this.fanOutFailures.grant(fanOut, 'sqs:SendMessage');
     grantTable(table, fanOut, ['dynamodb:Query', 'dynamodb:UpdateItem']);
-    this.queue.grant(fanOut, 'sqs:SendMessage');
     return fanOut;
   }
 
   private createDeliver(
     id: string,
     lane: Lane,
-    source: Queue,
     { table, settings, dashboardUrl }: DeliveryProps,
+    laneVariables: object,
     group: CfnScheduleGroup,
     scheduleRole: Role,
   ): BundledFunction {
@@ -98,8 +116,7 @@ export class Delivery extends Construct {
       environment: {
         TABLE_NAME: table.tableName,
         LANE: lane,
-        DELIVERIES_QUEUE_URL: this.queue.queueUrl,
-        SLOW_QUEUE_URL: this.slowQueue.queueUrl,
+        ...laneVariables,
         SCHEDULE_GROUP: group.ref,
         SCHEDULE_ROLE_ARN: scheduleRole.roleArn,
         SCHEDULE_DLQ_ARN: this.deadLetters.queueArn,
@@ -107,16 +124,13 @@ export class Delivery extends Construct {
         DASHBOARD_URL: dashboardUrl,
       },
       timeout: Duration.seconds(30),
-      concurrency: settings.deliverConcurrency,
     });
     Validations.of(deliver.role as Role).acknowledge({
       id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<${Stack.of(this).getLogicalId(group)}>/*]`,
       reason: 'Schedules are named by the attempt that they are for',
     });
-    consumeQueue(deliver, source);
     grantTable(table, deliver, ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem']);
     if (lane === 'quick') grantTable(table, deliver, ['dynamodb:Query']); // pages of a recovery
-    this.queue.grant(deliver, 'sqs:SendMessage');
     deliver.addToRolePolicy(
       new PolicyStatement({ actions: ['scheduler:CreateSchedule'], resources: [this.schedulesArn(group)] }),
     );

@@ -3,8 +3,11 @@ import type { Key } from 'aws-cdk-lib/aws-kms';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 
-/** Receives of a message before it goes to the dead-letter queue. Only our own faults count. */
-const MAX_RECEIVES = 5;
+/**
+ * Receives of a message before it goes to the dead-letter queue: an hour's worth. Failures of endpoints never come back; only
+ * our own do, and throttled polls count too.
+ */
+const MAX_RECEIVES = 20;
 
 export interface QueueProps {
   encryptionKey: Key | undefined;

@@ -63,7 +63,13 @@ export class ServiceStack extends Stack {
     grantTable(table, tokens, ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem']);
 
     const documents = apiFunction('Documents', 'documents', 'Documents, sync and connections');
-    grantTable(table, documents, ['dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:PutItem', 'dynamodb:DeleteItem']);
+    grantTable(table, documents, [
+      'dynamodb:GetItem',
+      'dynamodb:Query',
+      'dynamodb:PutItem',
+      'dynamodb:UpdateItem',
+      'dynamodb:DeleteItem',
+    ]);
 
     const dashboard = new BundledFunction(this, 'Dashboard', {
       name: 'dashboard',
@@ -103,17 +109,22 @@ export class ServiceStack extends Stack {
     documents.addEnvironment('CHECKS_QUEUE_URL', connections.checks.queueUrl);
     connections.checks.grant(documents, 'sqs:SendMessage');
 
-    const { queue: quick, slowQueue: slow, deadLetters, fanOutFailures, fanOut, quickDeliver, slowDeliver } = delivery;
+    const { lanes, deadLetters, fanOutFailures, fanOut } = delivery;
     const functions = {
       api: [authorizer, keys, tokens, events, webhooks, documents, dashboard],
-      workers: [createProject, fanOut, quickDeliver, slowDeliver, connections.check],
+      workers: [createProject, fanOut, ...Object.values(lanes).map(({ deliver }) => deliver), connections.check],
     };
     for (const fn of [...functions.api, ...functions.workers]) grantKey(encryptionKey, fn);
     new Observability(this, 'Observability', {
       settings,
       functions,
       fanOut,
-      queues: { Deliveries: quick, SlowDeliveries: slow, Checks: connections.checks },
+      queues: {
+        Deliveries: lanes.quick.queue,
+        NewDeliveries: lanes.new.queue,
+        SlowDeliveries: lanes.slow.queue,
+        Checks: connections.checks,
+      },
       failures: { DeadLetters: deadLetters, FanOutFailures: fanOutFailures },
     });
 

@@ -4,33 +4,46 @@ import {
   type DeliveryRecord,
   type Due,
   dueAfter,
-  isSlow,
-  type Lane,
-  type Outcome,
-  SLOW_ATTEMPT_MS,
-  SLOW_FOR_MS,
   type Task,
+  type TimedOutcome,
   taskOf,
   type Verdict,
   verdictOn,
 } from './delivery.ts';
 import type { StoredEvent } from './events.ts';
+import { isSlower, type Lane, laneOf, type Pace, paceAfter, paceOfSuspect } from './lanes.ts';
 import { signatureHeaders } from './signature.ts';
-import { previousSecretAt, type WebhookRecord } from './webhooks.ts';
+import { previousSecretsAt, type WebhookRecord } from './webhooks.ts';
+
+/** What is being sent. */
+export interface Post {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
 
 export interface Deliverer {
   lane: Lane;
   clock(): number;
-  post(request: { url: string; headers: Record<string, string>; body: string }): Promise<Outcome>;
+  /** Tells in the middle of an attempt, once, that it is getting long (`SUSPECT_AFTER_MS`). */
+  post(request: Post, onSlow: () => void): Promise<TimedOutcome>;
   /** Hands the next attempt to the queue or a schedule. At least once. */
   retry(message: DeliveryMessage, due: Due): Promise<void>;
-  /** Hands the message to the slow lane. At least once. */
-  defer(message: DeliveryMessage): Promise<void>;
-  setSlow(message: DeliveryMessage, slowUntil: number | undefined): Promise<void>;
-  /** `false` if another run has recorded this attempt, or a newer round has begun. */
-  record(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Promise<boolean>;
-  /** Notes that the retry which the last record owes is queued. */
+  /** Hands the message to a slower lane. At least once. */
+  defer(message: DeliveryMessage, lane: Lane): Promise<void>;
+  /** Notes how quick an endpoint is. Nothing depends on it. */
+  setPace(message: DeliveryMessage, pace: Pace): Promise<void>;
+  warn(event: string, fields: Record<string, unknown>): void;
+  /** `obsolete`: another run has recorded this attempt and queued its retry, or a newer round has begun. */
+  record(
+    message: DeliveryMessage,
+    event: StoredEvent,
+    attempt: Attempt,
+    verdict: Verdict,
+  ): Promise<'recorded' | 'retry pending' | 'obsolete'>;
+  /** Notes that the retry of the last recorded attempt is queued. */
   markRetried(message: DeliveryMessage): Promise<void>;
+  /** `disabled`: by this delivery, and its email may not be sent yet. */
   exhaust(
     message: DeliveryMessage,
     event: StoredEvent,
@@ -38,8 +51,11 @@ export interface Deliverer {
     nowMs: number,
   ): Promise<'disabled' | 'recorded'>;
   end(message: DeliveryMessage, event: StoredEvent, status: 'canceled', nowMs: number): Promise<void>;
+  /** Whether the email is this run's to send. `busy`: another run is sending it, and may yet fail. */
+  claimEmail(message: DeliveryMessage, nowMs: number): Promise<'claimed' | 'busy' | 'sent'>;
+  releaseEmail(message: DeliveryMessage): Promise<void>;
   notify(webhook: WebhookRecord, event: StoredEvent, attempts: readonly Attempt[]): Promise<void>;
-  markMailed(message: DeliveryMessage, nowMs: number): Promise<void>;
+  markEmailed(message: DeliveryMessage, nowMs: number): Promise<void>;
 }
 
 /** What a message refers to. */
@@ -48,59 +64,69 @@ export interface Referred {
   event: StoredEvent | undefined;
   delivery: DeliveryRecord | undefined;
 }
+type Found = Referred & { webhook: WebhookRecord; event: StoredEvent };
 
-/** What became of a message: a task that needed no attempt, or the attempt and its verdict. */
+/** What became of a message: a task that needed no attempt, or the attempt and its verdict. `wait`: it must come again. */
 export type Handled =
-  | { task: Exclude<Task, 'send'> }
-  | { task: 'send'; attempt: Attempt; verdict: Verdict; disabled: boolean };
+  | { task: Exclude<Task, 'send'> | 'wait' }
+  | { task: 'send' | 'wait'; attempt: Attempt; verdict: Verdict; disabled: boolean };
 
 /**
- * Deals with one message. The order of effects makes it lossless: POST, this attempt recorded with the retry that it
- * owes, the retry queued, the debt struck out. A crash in between repeats work and drops none; what is recorded is not
- * sent again, and of two copies of a message only one goes on. It throws for our own faults only, and then the message
- * comes again with the same attempt number.
+ * Deals with one message. The order of effects makes it lossless: POST, record the attempt with its retry pending, queue
+ * the retry, clear the flag. A crash in between repeats work and drops none; what is recorded is not sent again, and of two
+ * copies of a message only one goes on. It throws for our own failures only, and then the message comes again with the same
+ * attempt number.
  */
 export async function deliver(message: DeliveryMessage, referred: Referred, deliverer: Deliverer): Promise<Handled> {
   const { webhook, event, delivery } = referred;
   if (!webhook || !event) return { task: 'drop' }; // deleted, or older than we keep events
-  const isTest = event.webhookId !== undefined;
-  const isDeferred = deliverer.lane === 'quick' && isSlow(webhook, deliverer.clock());
-  const task = taskOf(message, webhook, delivery, isTest, isDeferred);
+  const now = deliverer.clock();
+  const lane = laneOf(webhook, now);
+  const isDeferred = isSlower(lane, deliverer.lane);
+  const task = taskOf(message, webhook, delivery, event.webhookId !== undefined, isDeferred);
   switch (task) {
     case 'send':
-      return send(message, { webhook, event, delivery }, isTest, deliverer);
+      return send(message, { webhook, event, delivery }, deliverer);
     case 'cancel':
-      await deliverer.end(message, event, 'canceled', deliverer.clock());
+      await deliverer.end(message, event, 'canceled', now);
       break;
     case 'defer':
-      await deliverer.defer(message);
+      await deliverer.defer(message, lane);
       break;
     case 'requeue':
-      await requeue(message, dueAfter(delivery?.nextAttemptAt ?? 0, deliverer.clock()), deliverer);
+      await requeue(message, dueAfter(delivery?.nextAttemptAt ?? 0, now), deliverer);
       break;
     case 'notify':
-      await notify(message, webhook, event, delivery?.attempts ?? [], deliverer);
+      if ((await notify(message, webhook, event, delivery?.attempts ?? [], deliverer)) === 'busy')
+        return { task: 'wait' };
   }
   return { task };
 }
 
-async function send(
+async function send(message: DeliveryMessage, found: Found, deliverer: Deliverer): Promise<Handled> {
+  const { attempt, waitedMs } = await post(message, found, deliverer);
+  const handled = await conclude(message, found, attempt, deliverer);
+  await notePace(message, paceAfter(found.webhook, waitedMs, deliverer.clock()), deliverer);
+  return handled;
+}
+
+async function conclude(
   message: DeliveryMessage,
-  { webhook, event, delivery }: Referred & { webhook: WebhookRecord; event: StoredEvent },
-  isTest: boolean,
+  { webhook, event, delivery }: Found,
+  attempt: Attempt,
   deliverer: Deliverer,
 ): Promise<Handled> {
-  const attempt = await post(message, webhook, event, isTest, deliverer);
-  await judgePace(message, webhook, attempt, deliverer);
+  const isTest = event.webhookId !== undefined;
   const verdict = verdictOn(attempt, isTest);
-  if (verdict.status === 'failed' && !isTest) {
-    const disabled = (await deliverer.exhaust(message, event, attempt, deliverer.clock())) === 'disabled';
-    if (disabled) await notify(message, webhook, event, [...(delivery?.attempts ?? []), attempt], deliverer);
-    return { task: 'send', attempt, verdict, disabled };
+  if (verdict.status !== 'failed' || isTest) {
+    const recorded = await deliverer.record(message, event, attempt, verdict);
+    if (recorded !== 'obsolete' && verdict.status === 'retrying') await requeue(message, verdict, deliverer);
+    return { task: 'send', attempt, verdict, disabled: false };
   }
-  const recorded = await deliverer.record(message, event, attempt, verdict);
-  if (recorded && verdict.status === 'retrying') await requeue(message, verdict, deliverer);
-  return { task: 'send', attempt, verdict, disabled: false };
+  const disabled = (await deliverer.exhaust(message, event, attempt, deliverer.clock())) === 'disabled';
+  const attempts = [...(delivery?.attempts ?? []), attempt];
+  const isBusy = disabled && (await notify(message, webhook, event, attempts, deliverer)) === 'busy';
+  return { task: isBusy ? 'wait' : 'send', attempt, verdict, disabled };
 }
 
 async function requeue(message: DeliveryMessage, due: Due, { retry, markRetried }: Deliverer): Promise<void> {
@@ -113,15 +139,8 @@ export function handledEvent(
   message: DeliveryMessage,
   handled: Handled,
 ): [event: string, fields: Record<string, unknown>] {
-  const delivery = {
-    webhook_id: message.webhookId,
-    event_id: message.eventId,
-    project_id: message.projectId,
-    environment: message.environment,
-    round: message.round,
-    attempt: message.attempt,
-  };
-  if (handled.task !== 'send') return ['delivery.passed_over', { ...delivery, task: handled.task }];
+  const delivery = deliveryFields(message);
+  if (!('attempt' in handled)) return ['delivery.not_attempted', { ...delivery, reason: handled.task }];
   const { verdict, attempt, disabled } = handled;
   const { statusCode, error, durationMs } = attempt;
   return [
@@ -130,54 +149,66 @@ export function handledEvent(
   ];
 }
 
-async function post(
-  message: DeliveryMessage,
-  webhook: WebhookRecord,
-  event: StoredEvent,
-  isTest: boolean,
-  { clock, post }: Deliverer,
-): Promise<Attempt> {
-  const at = clock();
+/** By which the log names a delivery. */
+export const deliveryFields = (message: DeliveryMessage): Record<string, unknown> => ({
+  webhook_id: message.webhookId,
+  event_id: message.eventId,
+  project_id: message.projectId,
+  environment: message.environment,
+  round: message.round,
+  attempt: message.attempt,
+});
+
+async function post(message: DeliveryMessage, { webhook, event }: Found, deliverer: Deliverer) {
+  const at = deliverer.clock();
   const headers = {
     'Content-Type': 'application/json',
     'User-Agent': 'document-sync-webhooks/1',
     'X-Service-Event-Id': event.id,
     'X-Service-Event-Type': event.type,
     'X-Service-Attempt': String(message.attempt),
-    ...(isTest && { 'X-Service-Test': 'true' }),
+    ...(event.webhookId !== undefined && { 'X-Service-Test': 'true' }),
     ...signatureHeaders({
       secret: webhook.secret,
-      previousSecret: previousSecretAt(webhook, at),
+      previousSecrets: previousSecretsAt(webhook, at).map(({ secret }) => secret),
       id: event.id,
       timestampSeconds: Math.floor(at / 1000),
       body: event.body,
     }),
   };
-  const outcome = await post({ url: webhook.url, headers, body: event.body });
-  return { number: message.attempt, at, ...outcome };
+  let suspected: Promise<void> | undefined;
+  const { waitedMs, ...outcome } = await deliverer.post({ url: webhook.url, headers, body: event.body }, () => {
+    suspected = notePace(message, paceOfSuspect(webhook, deliverer.clock()), deliverer);
+  });
+  await suspected;
+  const attempt: Attempt = { number: message.attempt, trigger: message.trigger, at, ...outcome };
+  return { attempt, waitedMs };
 }
 
-// Before anything else: the sooner a slow receiver is known, the fewer messages wait for it.
-async function judgePace(
-  message: DeliveryMessage,
-  webhook: WebhookRecord,
-  { durationMs }: Attempt,
-  { lane, clock, setSlow }: Deliverer,
-): Promise<void> {
-  const now = clock();
-  if (durationMs > SLOW_ATTEMPT_MS) {
-    const isMarked = isSlow(webhook, now + SLOW_FOR_MS / 2);
-    if (!isMarked) await setSlow(message, now + SLOW_FOR_MS);
-  } else if (lane === 'slow' && webhook.slowUntil !== undefined) await setSlow(message, undefined);
+async function notePace(message: DeliveryMessage, pace: Pace | null, { setPace, warn }: Deliverer): Promise<void> {
+  if (!pace) return;
+  await setPace(message, pace).catch((error: unknown) =>
+    warn('webhook.pace_not_noted', { webhook_id: message.webhookId, error }),
+  );
 }
 
+// Claimed before it is sent: of two copies of the last message, one sends it. The other must come again, for the claim says
+// nothing about what becomes of the run that has it.
 async function notify(
   message: DeliveryMessage,
   webhook: WebhookRecord,
   event: StoredEvent,
   attempts: readonly Attempt[],
-  deliverer: Deliverer,
-): Promise<void> {
-  await deliverer.notify(webhook, event, attempts.slice(-message.attempt));
-  await deliverer.markMailed(message, deliverer.clock());
+  { claimEmail, releaseEmail, notify, markEmailed, clock }: Deliverer,
+): Promise<'claimed' | 'busy' | 'sent'> {
+  const claim = await claimEmail(message, clock());
+  if (claim !== 'claimed') return claim;
+  try {
+    await notify(webhook, event, attempts.slice(-message.attempt));
+  } catch (error) {
+    await releaseEmail(message).catch(() => {}); // then the claim runs out
+    throw error;
+  }
+  await markEmailed(message, clock());
+  return claim;
 }

@@ -1,6 +1,13 @@
 import * as v from 'valibot';
 import { EVENT_TYPES, type EventType } from './event-types.ts';
-import { DELIVERY_STATUSES, type DeliveryStatus, MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from './schedule.ts';
+import {
+  DELIVERY_STATUSES,
+  type DeliveryStatus,
+  MAX_ATTEMPTS,
+  RETRY_DELAYS_SECONDS,
+  TRIGGERS,
+  type Trigger,
+} from './schedule.ts';
 import { iso, isoOrNull, timestamp } from './schema.ts';
 import { ENVIRONMENTS, type Space } from './space.ts';
 import type { WebhookRecord } from './webhooks.ts';
@@ -16,6 +23,7 @@ export const DeliveryMessage = v.strictObject({
   environment: v.picklist(ENVIRONMENTS),
   round: v.pipe(v.number(), v.integer(), v.minValue(0)),
   attempt: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_ATTEMPTS)),
+  trigger: v.picklist(TRIGGERS),
 });
 export type DeliveryMessage = v.InferOutput<typeof DeliveryMessage>;
 
@@ -23,19 +31,6 @@ export type DeliveryMessage = v.InferOutput<typeof DeliveryMessage>;
 export function attemptName({ webhookId, eventId, round, attempt }: DeliveryMessage): string {
   return `${[webhookId, eventId].map((id) => id.slice(id.indexOf('_') + 1)).join('-')}-${round}-${attempt}`;
 }
-
-/**
- * Deliveries have two lanes, each a queue with functions of its own. A receiver that keeps us waiting is sent to from the
- * slow one, where it can hold up its like only.
- */
-export type Lane = 'quick' | 'slow';
-/** An attempt that takes longer makes its receiver a slow one. */
-export const SLOW_ATTEMPT_MS = 2000;
-/** For how long. */
-export const SLOW_FOR_MS = 10 * 60 * 1000;
-
-export const isSlow = ({ slowUntil = 0 }: Pick<WebhookRecord, 'slowUntil'>, nowMs: number): boolean =>
-  nowMs < slowUntil;
 
 /** How one POST ended. */
 export interface Outcome {
@@ -48,8 +43,14 @@ export interface Outcome {
   excerpt: string | null;
 }
 
+/** With the time that the endpoint kept us waiting: less than the duration if we were kept from running. */
+export interface TimedOutcome extends Outcome {
+  waitedMs: number;
+}
+
 export interface Attempt extends Outcome {
   number: number;
+  trigger: Trigger;
   at: number;
 }
 
@@ -66,7 +67,7 @@ export interface DeliveryRecord {
   createdAt: number;
   nextAttemptAt?: number | undefined;
   /** The last attempt is recorded, but the next one may not be queued yet. */
-  owesRetry?: boolean | undefined;
+  retryPending?: boolean | undefined;
 }
 
 export const DeliveryResource = v.strictObject({
@@ -77,6 +78,7 @@ export const DeliveryResource = v.strictObject({
   attempts: v.array(
     v.strictObject({
       number: v.pipe(v.number(), v.integer()),
+      trigger: v.picklist(TRIGGERS),
       at: timestamp,
       status_code: v.nullable(v.pipe(v.number(), v.integer())),
       error: v.nullable(v.string()),
@@ -96,6 +98,7 @@ export function deliveryResource(record: DeliveryRecord): v.InferOutput<typeof D
     status: record.status,
     attempts: record.attempts.map((attempt) => ({
       number: attempt.number,
+      trigger: attempt.trigger,
       at: iso(attempt.at),
       status_code: attempt.statusCode,
       error: attempt.error,
@@ -114,7 +117,7 @@ export const roundOf = ({ eventId, round }: Pick<DeliveryMessage, 'eventId' | 'r
 /**
  * What a message is for, from what is stored now:
  * `drop`, it has been dealt with; `requeue`, it was sent but its retry is still owed; `cancel`, its webhook is disabled;
- * `notify`, it disabled the webhook but its mail is still owed; `defer`, its receiver is slow and this lane is not;
+ * `notify`, it disabled the webhook but its email is still to be sent; `defer`, its endpoint belongs in a slower lane;
  * `send`.
  */
 export type Task = 'drop' | 'requeue' | 'cancel' | 'notify' | 'defer' | 'send';
@@ -127,14 +130,23 @@ export function taskOf(
   isDeferred: boolean,
 ): Task {
   if (delivery && isRecorded(message, delivery)) {
-    const isLast = delivery.round === message.round && delivery.attempt === message.attempt;
-    if (isLast && delivery.owesRetry) return 'requeue';
-    const owesMail = webhook.disabledBy === roundOf(message) && webhook.mailedAt === undefined;
-    return isLast && owesMail ? 'notify' : 'drop';
+    if (isRetryPending(message, delivery)) return 'requeue';
+    return isLastOf(message, delivery) && isEmailOwed(message, webhook) ? 'notify' : 'drop';
   }
   if (webhook.status === 'disabled' && !isTest) return 'cancel';
   return isDeferred ? 'defer' : 'send';
 }
+
+const isLastOf = (message: DeliveryMessage, { round, attempt }: DeliveryRecord): boolean =>
+  round === message.round && attempt === message.attempt;
+
+/** The attempt of this message is recorded, but its retry may not be queued. */
+export const isRetryPending = (message: DeliveryMessage, delivery: DeliveryRecord): boolean =>
+  isLastOf(message, delivery) && delivery.retryPending === true;
+
+/** The delivery of this message disabled the webhook, and the email about it may not be sent. */
+export const isEmailOwed = (message: DeliveryMessage, { disabledBy, emailedAt }: WebhookRecord): boolean =>
+  disabledBy === roundOf(message) && emailedAt === undefined;
 
 function isRecorded(message: DeliveryMessage, delivery: DeliveryRecord): boolean {
   if (delivery.round !== message.round) return delivery.round > message.round;
@@ -167,7 +179,12 @@ export function verdictOn(attempt: Attempt, isTest: boolean): Verdict {
 export const isSuccess = ({ statusCode }: Pick<Outcome, 'statusCode'>): boolean =>
   statusCode !== null && statusCode >= 200 && statusCode < 300;
 
-/** The first message of a delivery, or of its redelivery. */
-export function firstMessage(space: Space, webhookId: string, eventId: string, round = 0): DeliveryMessage {
-  return { webhookId, eventId, projectId: space.projectId, environment: space.environment, round, attempt: 1 };
+/** The first message of a delivery, or of a run that somebody asked for. */
+export function firstMessage(
+  { projectId, environment }: Space,
+  webhookId: string,
+  eventId: string,
+  { round = 0, trigger = 'schedule' }: { round?: number; trigger?: Trigger } = {},
+): DeliveryMessage {
+  return { webhookId, eventId, projectId, environment, round, attempt: 1, trigger };
 }

@@ -42,8 +42,13 @@ const CERTIFICATE =
   /^(CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|PATH_LENGTH_|ERR_TLS_CERT_|ERROR_IN_CERT_)/;
 const OWN_FAULTS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
 
-/** Whether an error of a connection is no fault of the receiver. */
-export const isOwnFault = (error: unknown): boolean => OWN_FAULTS.has(codeOf(error));
+/** Whether an error of a connection is no fault of the endpoint. */
+export function isOwnFault(error: unknown): boolean {
+  const code = codeOf(error);
+  const { syscall } = error as { syscall?: string };
+  // A query asks our own name server. c-ares calls it refused, too, when we have no file descriptors left.
+  return OWN_FAULTS.has(code) || (code === 'ECONNREFUSED' && syscall?.startsWith('query') === true);
+}
 
 export function failureCode(error: unknown): Failure {
   const code = codeOf(error);

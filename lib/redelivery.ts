@@ -1,11 +1,15 @@
 import { type DeliveryRecord, firstMessage } from './delivery.ts';
 import type { QueueMessage, RecoverMessage } from './messages.ts';
+import type { Trigger } from './schedule.ts';
 import type { Space } from './space.ts';
 
 /** What `recover` sends again. */
 export const RECOVERABLE = ['failed', 'canceled', 'skipped'] as const;
 
-/** Deliveries in one page of `recover`. */
+/** After this long without its due attempt a delivery is stuck: no schedule, queue or outage of ours takes a day. */
+const STUCK_AFTER_MS = 24 * 60 * 60 * 1000;
+
+/** Deliveries that one message of a recovery reads. */
 const PAGE = 100;
 
 export interface Redelivery {
@@ -14,12 +18,25 @@ export interface Redelivery {
   clock(): number;
 }
 
+/** Which deliveries of a webhook to recover: of events in the window, those that ended without success, and stuck ones. */
+export interface RecoverableOptions {
+  since: number;
+  until: number;
+  statuses: typeof RECOVERABLE;
+  stuckBefore: number;
+  limit: number;
+  after: string | undefined;
+}
+
 export interface Recovery extends Redelivery {
   list(
     webhookId: string,
-    options: { since: number; until: number; statuses: typeof RECOVERABLE; limit: number; after: string | undefined },
+    options: RecoverableOptions,
   ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }>;
 }
+
+/** What is recoverable at a time. */
+export const recoverableAt = (nowMs: number) => ({ statuses: RECOVERABLE, stuckBefore: nowMs - STUCK_AFTER_MS });
 
 /**
  * Sends deliveries again, each on the whole schedule. The messages go first: if what follows is lost they still arrive,
@@ -28,9 +45,14 @@ export interface Recovery extends Redelivery {
 export async function sendAgain(
   space: Space,
   records: readonly DeliveryRecord[],
+  trigger: Trigger,
   { enqueue, beginRound, clock }: Redelivery,
-) {
-  await enqueue(records.map(({ webhookId, eventId, round }) => firstMessage(space, webhookId, eventId, round + 1)));
+): Promise<void> {
+  await enqueue(
+    records.map(({ webhookId, eventId, round }) =>
+      firstMessage(space, webhookId, eventId, { round: round + 1, trigger }),
+    ),
+  );
   await Promise.all(records.map((record) => beginRound(record, record.round + 1, clock())));
 }
 
@@ -40,10 +62,10 @@ export async function recoverPage({ recover }: RecoverMessage, recovery: Recover
   const { deliveries, next } = await recovery.list(webhookId, {
     since,
     until,
-    statuses: RECOVERABLE,
+    ...recoverableAt(recovery.clock()),
     limit: PAGE,
     after,
   });
-  await sendAgain(recover, deliveries, recovery);
+  await sendAgain(recover, deliveries, 'recovery', recovery);
   if (next !== undefined) await recovery.enqueue([{ recover: { ...recover, after: next } }]);
 }

@@ -4,3 +4,7 @@ export const MAX_ATTEMPTS = RETRY_DELAYS_SECONDS.length + 1;
 
 export const DELIVERY_STATUSES = ['retrying', 'succeeded', 'failed', 'canceled', 'skipped'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** Why an attempt was made: on the schedule, because somebody asked for it again, or as a test. */
+export const TRIGGERS = ['schedule', 'redelivery', 'recovery', 'test'] as const;
+export type Trigger = (typeof TRIGGERS)[number];

@@ -1,6 +1,15 @@
 import type { Referred } from '../deliver.ts';
-import { type Attempt, type DeliveryMessage, type DeliveryRecord, roundOf, type Verdict } from '../delivery.ts';
+import {
+  type Attempt,
+  type DeliveryMessage,
+  type DeliveryRecord,
+  isEmailOwed,
+  isRetryPending,
+  roundOf,
+  type Verdict,
+} from '../delivery.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../events.ts';
+import type { Pace } from '../lanes.ts';
 import type { DeliveryStatus } from '../schedule.ts';
 import { type ListOptions, logQuery, recordAttempt, upsert } from './delivery-expressions.ts';
 import { toStoredEvent } from './events.ts';
@@ -34,13 +43,21 @@ export function deliveries(table: Table) {
       });
     },
 
-    /** Records an attempt and what follows from it. Does nothing if it is recorded already or a newer round has begun. */
-    async record(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Promise<boolean> {
-      return (await table.write([recordAttempt(message, event, attempt, verdict)])).length === 0;
+    /** Records an attempt and what follows from it, unless it is recorded already or a newer round has begun. */
+    async record(
+      message: DeliveryMessage,
+      event: StoredEvent,
+      attempt: Attempt,
+      verdict: Verdict,
+    ): Promise<'recorded' | 'retry pending' | 'obsolete'> {
+      const [rejected] = await table.write([recordAttempt(message, event, attempt, verdict)]);
+      if (!rejected) return 'recorded';
+      // Whoever recorded it may have died since, and this message be the only one left.
+      return rejected.item && isRetryPending(message, toDelivery(rejected.item)) ? 'retry pending' : 'obsolete';
     },
 
     async markRetried(message: DeliveryMessage): Promise<void> {
-      const update = setting({ owesRetry: undefined });
+      const update = setting({ retryPending: undefined });
       const ExpressionAttributeNames = { ...update.ExpressionAttributeNames, '#round': 'round', '#attempt': 'attempt' };
       const ExpressionAttributeValues = { ':round': message.round, ':attempt': message.attempt };
       const ConditionExpression = '#round = :round AND #attempt = :attempt';
@@ -67,7 +84,8 @@ export function deliveries(table: Table) {
         updatedAt: nowMs,
         disabledReason: 'deliveries_failed',
         disabledBy: roundOf(message),
-        mailedAt: undefined,
+        emailedAt: undefined,
+        emailingUntil: undefined,
       });
       const disable: Write = {
         Update: {
@@ -77,21 +95,41 @@ export function deliveries(table: Table) {
           ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':enabled': 'enabled' },
         },
       };
-      const failed = await table.write([recorded, disable]);
-      if (failed.length === 0) return 'disabled';
-      if (!failed.includes(0)) await table.write([recorded]); // disabled by another one, paused, or deleted
-      return 'recorded';
+      const rejected = await table.write([recorded, disable]);
+      if (rejected.length === 0) return 'disabled';
+      if (!rejected.some(({ index }) => index === 0)) await table.write([recorded]); // disabled by another one, or deleted
+      // Recorded by another run of this message, which may have died before the email.
+      const webhook = rejected.find(({ index }) => index === 1)?.item;
+      return webhook && isEmailOwed(message, toWebhook(webhook)) ? 'disabled' : 'recorded';
     },
 
-    /** Notes that the mail about the disabling is sent. */
-    async markMailed(message: DeliveryMessage, mailedAt: number): Promise<void> {
-      const update = setting({ mailedAt });
-      const Key = itemKey.webhook(message, message.webhookId);
-      const ExpressionAttributeValues = { ...update.ExpressionAttributeValues, ':round': roundOf(message) };
-      await table.write([
-        { Update: { Key, ...update, ExpressionAttributeValues, ConditionExpression: 'disabledBy = :round' } },
+    /** Lets one run at a time send the email about the disabling. */
+    async claimEmail(message: DeliveryMessage, nowMs: number): Promise<'claimed' | 'busy' | 'sent'> {
+      const update = setting({ emailingUntil: nowMs + EMAIL_CLAIM_MS });
+      const [rejected] = await table.write([
+        {
+          Update: {
+            Key: itemKey.webhook(message, message.webhookId),
+            ...update,
+            ExpressionAttributeValues: {
+              ...update.ExpressionAttributeValues,
+              ':round': roundOf(message),
+              ':now': nowMs,
+            },
+            ConditionExpression:
+              'disabledBy = :round AND attribute_not_exists(emailedAt) AND (attribute_not_exists(emailingUntil) OR emailingUntil <= :now)',
+          },
+        },
       ]);
+      if (!rejected) return 'claimed';
+      return rejected.item && isEmailOwed(message, toWebhook(rejected.item)) ? 'busy' : 'sent';
     },
+
+    releaseEmail: (message: DeliveryMessage) => changeOfDisabled(message, { emailingUntil: undefined }),
+
+    /** Notes that the email about the disabling is sent. */
+    markEmailed: (message: DeliveryMessage, emailedAt: number) =>
+      changeOfDisabled(message, { emailedAt, emailingUntil: undefined }),
 
     /** Ends a round without an attempt: `skipped` before it began, `canceled` later. Not if it has moved on. */
     async end(
@@ -110,53 +148,93 @@ export function deliveries(table: Table) {
       return item && toDelivery(item);
     },
 
-    /** Newest first, of events since a time; `status` filters what was read, so a page may be short before the end. */
+    /**
+     * Newest first. Reads so much and no more: with a filter, a page may be short, or empty, before the end.
+     */
     async list(
       webhookId: string,
-      options: ListOptions,
+      { limit, ...options }: ListOptions,
     ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }> {
-      const { items, next } = await table.query({ ...logQuery(webhookId, options), Limit: options.limit });
+      const query = logQuery(webhookId, options);
+      const Limit = options.statuses ? FILTERED_ITEMS : limit;
+      const { items, next } = query
+        ? await table.queryPages({ ...query, Limit }, limit)
+        : { items: [], next: undefined };
       return { deliveries: items.map(toDelivery), next: next?.sk };
     },
 
     /** How many there are; exact until it has read 32 MB of the log, then at least. */
     async count(webhookId: string, options: Omit<ListOptions, 'limit'>): Promise<number> {
+      const query = logQuery(webhookId, options);
       let count = 0;
-      let after: string | undefined;
-      for (let pages = 0; pages < COUNTED_PAGES; pages++) {
-        const page = await table.query({ ...logQuery(webhookId, { ...options, after }), Select: 'COUNT' });
+      let after: object | undefined;
+      for (let pages = 0; query && pages < COUNTED_PAGES; pages++) {
+        const page = await table.query({ ...query, after, Select: 'COUNT' });
         count += page.count;
-        after = page.next?.sk;
+        after = page.next;
         if (after === undefined) break;
       }
       return count;
     },
 
-    /** Keeps a receiver in the slow lane until then, or takes it back. Nothing depends on it. */
-    async setSlow(message: DeliveryMessage, slowUntil: number | undefined): Promise<void> {
+    /** Notes how quick an endpoint is: decides its lane. */
+    async setPace(message: DeliveryMessage, { quickSince, slowUntil }: Pace): Promise<void> {
+      const update = setting({ quickSince, slowUntil });
       const Key = itemKey.webhook(message, message.webhookId);
-      await table.write([{ Update: { Key, ...setting({ slowUntil }), ConditionExpression: 'attribute_exists(pk)' } }]);
+      await table.write([{ Update: { Key, ...update, ConditionExpression: 'attribute_exists(pk)' } }]);
     },
 
-    /** Shows that a new round is under way; its attempts may have come first. Keeps the latest attempts only. */
-    async beginRound(record: DeliveryRecord, round: number, nowMs: number): Promise<void> {
+    /**
+     * Shows that a new round is under way; its attempts may have come first. Of the earlier ones the latest stay. `also` is
+     * written with it.
+     */
+    async beginRound(record: DeliveryRecord, round: number, nowMs: number, also: Write[] = []): Promise<void> {
       const update = setting({
         round,
         attempt: 0,
         status: 'retrying',
         nextAttemptAt: nowMs,
-        owesRetry: undefined,
-        attempts: record.attempts.slice(-KEPT_ATTEMPTS),
+        retryPending: undefined,
         expires: timeToLive(nowMs + EVENT_RETENTION_MS),
       });
-      const Key = itemKey.delivery(record.webhookId, record.eventId);
-      await table.write([{ Update: { Key, ...update, ConditionExpression: '#round < :round' } }]);
+      // By their place, so that an attempt that is recorded meanwhile stays.
+      const surplus = Math.max(0, record.attempts.length - KEPT_ATTEMPTS);
+      const removed = Array.from({ length: surplus }, (_, i) => `, #attempts[${i}]`).join('');
+      const begin: Write = {
+        Update: {
+          Key: itemKey.delivery(record.webhookId, record.eventId),
+          ...update,
+          UpdateExpression: update.UpdateExpression + removed,
+          ExpressionAttributeNames: {
+            ...update.ExpressionAttributeNames,
+            ...(surplus > 0 && { '#attempts': 'attempts' }),
+          },
+          ConditionExpression: '#round < :round',
+        },
+      };
+      const rejected = await table.write([begin, ...also]);
+      if (rejected.length > 0 && also.length > 0) await table.write(also); // begun by an earlier run of the request
     },
   };
+
+  async function changeOfDisabled(message: DeliveryMessage, values: Item): Promise<void> {
+    const update = setting(values);
+    const Key = itemKey.webhook(message, message.webhookId);
+    const ExpressionAttributeValues = { ...update.ExpressionAttributeValues, ':round': roundOf(message) };
+    await table.write([
+      { Update: { Key, ...update, ExpressionAttributeValues, ConditionExpression: 'disabledBy = :round' } },
+    ]);
+  }
 }
+
+/** For which an email is one run's to send: longer than a function may run, shorter than a message stays hidden. */
+const EMAIL_CLAIM_MS = 60_000;
 
 /** Attempts of earlier rounds that a new round leaves in the record. */
 const KEPT_ATTEMPTS = 24;
+
+/** Items that one query reads where a filter may leave out most of them. */
+const FILTERED_ITEMS = 1000;
 
 /** Pages of 1 MB that are read to count. */
 const COUNTED_PAGES = 32;

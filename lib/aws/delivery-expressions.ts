@@ -5,25 +5,39 @@ import type { DeliveryStatus } from '../schedule.ts';
 import { itemKey, setting, timeToLive, type Write } from './table.ts';
 
 export interface ListOptions {
+  /** Of events at this time or later, and before `until`. */
   since?: number | undefined;
   until?: number | undefined;
   statuses?: readonly DeliveryStatus[] | undefined;
+  /** With `statuses`: those too whose next attempt was due before. */
+  stuckBefore?: number | undefined;
   limit: number;
   after?: string | undefined;
 }
 
-/** The query of a webhook's delivery log, newest first. */
-export function logQuery(webhookId: string, { since = 0, until, statuses, after }: Omit<ListOptions, 'limit'>) {
+/** The query of a webhook's delivery log, newest first; `null` if the window is empty. */
+export function logQuery(
+  webhookId: string,
+  { since = 0, until, statuses, stuckBefore, after }: Omit<ListOptions, 'limit'>,
+) {
+  const first = earliestId('evt', since);
+  const last = until === undefined ? 'evt_~' : earliestId('evt', until);
+  if (first > last) return null; // DynamoDB refuses a range from its end to its beginning
   const names = statuses?.map((_, i) => `:status${i}`).join(', ');
+  const isStuck = '#status = :retrying AND nextAttemptAt < :stuckBefore';
   return {
     KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
     ExpressionAttributeValues: {
       ':pk': itemKey.delivery(webhookId, '').pk,
-      ':first': earliestId('evt', since),
-      ':last': until === undefined ? 'evt_~' : earliestId('evt', until),
+      ':first': first,
+      ':last': last,
       ...Object.fromEntries((statuses ?? []).map((value, i) => [`:status${i}`, value])),
+      ...(stuckBefore !== undefined && { ':stuckBefore': stuckBefore, ':retrying': 'retrying' }),
     },
-    ...(names && { FilterExpression: `#status IN (${names})`, ExpressionAttributeNames: { '#status': 'status' } }),
+    ...(names && {
+      FilterExpression: `#status IN (${names})${stuckBefore === undefined ? '' : ` OR (${isStuck})`}`,
+      ExpressionAttributeNames: { '#status': 'status' },
+    }),
     ScanIndexForward: false,
     after: after === undefined ? undefined : itemKey.delivery(webhookId, after),
   };
@@ -32,11 +46,11 @@ export function logQuery(webhookId: string, { since = 0, until, statuses, after 
 /** The write that records an attempt and what follows from it. */
 export function recordAttempt(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Write {
   const nextAttemptAt = verdict.status === 'retrying' ? verdict.dueAt : undefined;
-  const owesRetry = verdict.status === 'retrying' ? true : undefined;
+  const retryPending = verdict.status === 'retrying' ? true : undefined;
   return upsert(
     message,
     event,
-    { status: verdict.status, createdAt: attempt.at, nextAttemptAt, attempt: message.attempt, owesRetry },
+    { status: verdict.status, createdAt: attempt.at, nextAttemptAt, attempt: message.attempt, retryPending },
     [attempt],
   );
 }
@@ -46,7 +60,7 @@ interface Change {
   createdAt: number;
   nextAttemptAt: number | undefined;
   attempt: number;
-  owesRetry?: boolean | undefined;
+  retryPending?: boolean | undefined;
 }
 
 /** Idempotent: a round moves forward only, and a later round wins over an earlier one. */

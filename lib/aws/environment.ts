@@ -4,6 +4,7 @@ import type { Targets } from '../targets.ts';
 export type Variable =
   | 'TABLE_NAME'
   | 'DELIVERIES_QUEUE_URL'
+  | 'NEW_QUEUE_URL'
   | 'SLOW_QUEUE_URL'
   | 'LANE'
   | 'CHECKS_QUEUE_URL'

@@ -1,6 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import { ATTEMPT_TIMEOUT_MS, type Outcome } from '../delivery.ts';
+import { ATTEMPT_TIMEOUT_MS, type TimedOutcome } from '../delivery.ts';
 import { isPublicHost, type Targets } from '../targets.ts';
 import { exchange, type UntimedOutcome } from './exchange.ts';
 import { publicLookup } from './public-lookup.ts';
@@ -9,6 +9,11 @@ import { publicLookup } from './public-lookup.ts';
 const LOOKUP_SHARE = 0.6;
 /** For one of several addresses. Node's 250 ms would give up every endpoint that is farther away than that. */
 const ADDRESS_TIMEOUT_MS = 1000;
+/**
+ * Waiting is counted in these. A function that gets too little time to run counts fewer: then it is not the endpoint that is
+ * slow.
+ */
+const TICK_MS = 100;
 /** How long a connection is kept without a request. */
 const IDLE_MS = 15_000;
 /** Connections kept without a request, to all endpoints together. A Lambda function has 1,024 file descriptors. */
@@ -25,7 +30,7 @@ export type Receiver = ReturnType<typeof receiver>;
 export interface ReceiverOptions {
   /** For one attempt: name, connection, TLS and response together. */
   timeoutMs?: number;
-  /** When to tell the caller that an attempt is slow. Never, unless given. */
+  /** When to tell the caller that an attempt is slow: a multiple of 100. Never, unless given. */
   slowAfterMs?: number | undefined;
   idleMs?: number;
   /** `address:port` of each; by default the system's. */
@@ -52,15 +57,19 @@ export function receiver(
   const plain = limitIdle(new http.Agent(kept));
 
   /** `onSlow` is called at most once, while the attempt still runs; it must not throw. */
-  return async function post({ url, headers, body }: Post, onSlow?: () => void): Promise<Outcome> {
+  return async function post({ url, headers, body }: Post, onSlow?: () => void): Promise<TimedOutcome> {
     const started = performance.now();
     const elapsedMs = () => performance.now() - started;
-    const slow = slowAfterMs === undefined ? undefined : setTimeout(() => onSlow?.(), slowAfterMs);
+    let waitedMs = 0;
+    const waiting = setInterval(() => {
+      waitedMs += TICK_MS;
+      if (waitedMs === slowAfterMs) onSlow?.();
+    }, TICK_MS);
     try {
       const outcome = await outcomeOf(new URL(url));
-      return { ...outcome, durationMs: Math.round(elapsedMs()) };
+      return { ...outcome, durationMs: Math.round(elapsedMs()), waitedMs };
     } finally {
-      clearTimeout(slow);
+      clearInterval(waiting);
     }
 
     async function outcomeOf(target: URL): Promise<UntimedOutcome> {

@@ -1,8 +1,8 @@
-import { type DeliveryRecord, deliveryResource } from '../delivery.ts';
+import { deliveryResource, firstMessage } from '../delivery.ts';
 import type { Handlers } from '../dispatch.ts';
 import { page } from '../paging.ts';
 import { notFound, Refusal } from '../problem.ts';
-import { RECOVERABLE, sendAgain } from '../redelivery.ts';
+import { recoverableAt } from '../redelivery.ts';
 import type { WebhooksDeps } from './webhooks.ts';
 
 type DeliveryHandlers = Pick<Handlers<'webhooks'>, 'listDeliveries' | 'getDelivery' | 'redeliver' | 'recover'>;
@@ -14,23 +14,12 @@ export function deliveryHandlers({ webhooks, deliveries, enqueue, cursors, clock
   return {
     async listDeliveries(request) {
       const { path, query, space } = request;
-      if (!(await webhooks.get(space, path.id ?? ''))) return notFound('webhook');
+      const { id = '' } = path;
+      if (!(await webhooks.get(space, id))) return notFound('webhook');
       const { status, since } = query;
       return page(request, cursors, async (limit, after) => {
-        const data: DeliveryRecord[] = [];
-        let next = after;
-        do {
-          const statuses = status && [status];
-          const found = await deliveries.list(path.id ?? '', {
-            since,
-            statuses,
-            limit: limit - data.length,
-            after: next,
-          });
-          data.push(...found.deliveries);
-          next = found.next;
-        } while (next !== undefined && data.length < limit);
-        return { data: data.map(deliveryResource), next };
+        const found = await deliveries.list(id, { since, statuses: status && [status], limit, after });
+        return { data: found.deliveries.map(deliveryResource), next: found.next };
       });
     },
 
@@ -39,13 +28,18 @@ export function deliveryHandlers({ webhooks, deliveries, enqueue, cursors, clock
       return delivery ? { body: deliveryResource(delivery) } : notFound('delivery');
     },
 
-    async redeliver({ path: { id = '', event_id = '' }, space }) {
+    // The message goes first, and the answer is stored with the new round: a repetition sends the same message again.
+    async redeliver({ path: { id = '', event_id = '' }, space }, completing) {
       const webhook = await webhooks.get(space, id);
       const delivery = webhook && (await deliveries.get(id, event_id));
       if (!delivery) return notFound('delivery');
       if (webhook.status === 'disabled') return disabled();
-      await sendAgain(space, [delivery], { ...deliveries, enqueue, clock });
-      return { body: deliveryResource((await deliveries.get(id, event_id)) ?? delivery) };
+      const now = clock();
+      const round = delivery.round + 1;
+      const reply = { body: deliveryResource({ ...delivery, status: 'retrying', nextAttemptAt: now }) };
+      await enqueue([firstMessage(space, id, event_id, { round, trigger: 'redelivery' })]);
+      await deliveries.beginRound(delivery, round, now, completing(reply));
+      return reply;
     },
 
     async recover({ path: { id = '' }, body: { since, until }, space }) {
@@ -53,7 +47,7 @@ export function deliveryHandlers({ webhooks, deliveries, enqueue, cursors, clock
       if (!webhook) return notFound('webhook');
       if (webhook.status === 'disabled') return disabled();
       const window = { since, until: until ?? clock() };
-      const count = await deliveries.count(id, { ...window, statuses: RECOVERABLE });
+      const count = await deliveries.count(id, { ...window, ...recoverableAt(clock()) });
       if (count > 0) await enqueue([{ recover: { webhookId: id, ...space, ...window } }]);
       return { body: { count } };
     },

@@ -27,6 +27,7 @@ const event = newEvent({
 const attempts = [1, 2, 3, 4, 5, 6].map(
   (number): Attempt => ({
     number,
+    trigger: 'schedule',
     at: at + number * 1000,
     statusCode: 503,
     error: 'status_not_2xx',

@@ -1,7 +1,7 @@
 import { type Delivery, type Result, serverNow } from '../api.ts';
 import { useLoaded, useRepeated, useSending } from '../hooks.ts';
 import { Button, Facts, PageTitle, Panel } from '../parts/basics.tsx';
-import { DeliveryBadge, MEANINGS, outcomeText } from '../parts/deliveries.tsx';
+import { DeliveryBadge, isSuccess, MEANINGS, outcomeText } from '../parts/deliveries.tsx';
 import { Await, Empty, Fault } from '../parts/feedback.tsx';
 import { Json, visible } from '../parts/json.tsx';
 import { Time } from '../parts/time.tsx';
@@ -123,7 +123,7 @@ function Attempts({ of: { attempts } }: { of: Delivery }) {
         <li key={i}>
           <header>
             <strong>Attempt {attempt.number}</strong> <Time at={attempt.at} />
-            <span class={attempt.error === null ? 'outcome good' : 'outcome bad'}>{outcomeText(attempt)}</span>
+            <span class={isSuccess(attempt) ? 'outcome good' : 'outcome bad'}>{outcomeText(attempt)}</span>
             <span class="muted">{attempt.duration_ms.toLocaleString()} ms</span>
           </header>
           {attempt.response_excerpt !== null && (

@@ -1,6 +1,6 @@
 import { RETRY_DELAYS_SECONDS } from '../../../../lib/schedule.ts';
 import type { Delivery } from '../api.ts';
-import { outcomeText } from '../parts/deliveries.tsx';
+import { isSuccess, outcomeText } from '../parts/deliveries.tsx';
 import { Countdown, durationText, Time } from '../parts/time.tsx';
 
 type Attempt = Delivery['attempts'][number];
@@ -19,7 +19,7 @@ function isBegunAgain({ attempts, status, next_attempt_at }: Delivery): boolean 
   const last = attempts.at(-1);
   if (status !== 'retrying' || !last || !next_attempt_at) return false;
   const delay = RETRY_DELAYS_SECONDS[last.number - 1];
-  if (last.error === null || delay === undefined) return true;
+  if (isSuccess(last) || delay === undefined) return true;
   const byScheduleMs = Date.parse(last.at) + last.duration_ms + delay * 1000;
   return Math.abs(Date.parse(next_attempt_at) - byScheduleMs) > 1000;
 }
@@ -39,7 +39,7 @@ export function Timeline({ of: delivery }: { of: Delivery }) {
         const isNext = i === next;
         if (i > next && next >= 0) dueAt += delay * 1000;
         const ended = !attempt && next < 0;
-        const state = attempt ? (attempt.error === null ? 'good' : 'bad') : isNext ? 'waiting' : 'off';
+        const state = attempt ? (isSuccess(attempt) ? 'good' : 'bad') : isNext ? 'waiting' : 'off';
         return (
           <li key={delay} class={state} aria-current={isNext ? 'step' : undefined}>
             <span class="delay">{i === 0 ? 'At once' : `+ ${durationText(delay)}`}</span>
@@ -64,7 +64,7 @@ export function Timeline({ of: delivery }: { of: Delivery }) {
                 not before <Time at={new Date(dueAt).toISOString()} />
               </span>
             )}
-            {ended && <span class="muted">{last?.error === null ? 'not needed' : 'not made'}</span>}
+            {ended && <span class="muted">{last && isSuccess(last) ? 'not needed' : 'not made'}</span>}
           </li>
         );
       })}

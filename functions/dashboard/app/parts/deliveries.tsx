@@ -24,9 +24,14 @@ export const toneOf = (status: DeliveryStatus): Tone => TONES[status];
 export const DeliveryBadge = ({ status }: { status: DeliveryStatus }) => <Badge tone={TONES[status]}>{status}</Badge>;
 
 /** How an attempt ended, in words. */
+/** By its status code alone: a body that broke off does not change the verdict. */
+export const isSuccess = ({ status_code }: Pick<Attempt, 'status_code'>): boolean =>
+  status_code !== null && status_code >= 200 && status_code < 300;
+
 export function outcomeText({ status_code, error }: Attempt): string {
   const reason = error === null ? undefined : FAILURES[error as keyof typeof FAILURES];
-  if (status_code !== null && (error === null || error === 'status_not_2xx')) return `Answered ${status_code}`;
+  if (status_code !== null && (error === null || error === 'status_not_2xx' || isSuccess({ status_code })))
+    return `Answered ${status_code}`;
   const text = reason ?? error ?? 'no answer';
   return status_code === null ? capitalized(text) : `Answered ${status_code}: ${text}`;
 }
