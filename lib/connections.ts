@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { integer, iso, text, timestamp } from './schema.ts';
+import { integer, iso, timestamp } from './schema.ts';
 import { ENVIRONMENTS, type Space } from './space.ts';
 
 /** Seconds that a lease may last: as long as a queue can delay its check. */
@@ -7,11 +7,15 @@ export const MAX_LEASE_SECONDS = 900;
 const MIN_LEASE_SECONDS = 10;
 const DEFAULT_LEASE_SECONDS = 60;
 
-const CONNECTION_ID = /^[A-Za-z0-9_-]{1,64}$/;
-export const isConnectionId = (id: string): boolean => CONNECTION_ID.test(id);
+export const ConnectionId = v.pipe(v.string('must be a string'), v.regex(/^[A-Za-z0-9_-]{1,64}$/));
 
 /** Names a replica; any printable text. */
-export const NodeId = v.pipe(text(1, 64), v.regex(/^[\x20-\x7e]+$/, 'must be printable ASCII'));
+export const NodeId = v.pipe(
+  v.string('must be a string'),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(64, 'must have at most 64 characters'),
+  v.regex(/^[\x20-\x7e]*$/, 'must be printable ASCII'),
+);
 
 export const RenewConnection = v.strictObject({
   node_id: NodeId,
@@ -30,6 +34,8 @@ export const ConnectionResource = v.strictObject({
 /** What is stored of an open connection. Times in milliseconds since 1970. */
 export interface ConnectionRecord extends Space {
   id: string;
+  /** The key or token that opened it: nobody else may renew or close it. */
+  credentialId: string;
   nodeId: string;
   leaseSeconds: number;
   connectedAt: number;

@@ -1,7 +1,7 @@
 import type { Documents } from './aws/documents.ts';
 import type { DocumentState } from './documents.ts';
-import { newEvent } from './events.ts';
-import { Contention } from './faults.ts';
+import { isTooLarge, newEvent } from './events.ts';
+import { ConflictError } from './faults.ts';
 import { type Random, sortableId } from './ids.ts';
 import { type Merge, merge, type Write } from './merge.ts';
 import type { Space } from './space.ts';
@@ -15,6 +15,8 @@ export interface DocumentWriter {
 /** Writers that come at the same time are let through one by one; more rounds than this mean something is wrong. */
 const MAX_ROUNDS = 20;
 
+export type Written = Merge | { outcome: 'events_too_large' };
+
 /**
  * Reads, merges and saves, again if somebody else wrote in between. `admit` may refuse what it reads (preconditions).
  * Throws an error that is worth another try if others always came first; then nothing was changed.
@@ -24,7 +26,7 @@ export async function writeDocument<Refused>(
   space: Space,
   write: Write,
   admit: (current: DocumentState | undefined) => Refused | undefined,
-): Promise<Merge | Refused> {
+): Promise<Written | Refused> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const current = await documents.get(space, write.documentKey);
     const refused = admit(current);
@@ -35,7 +37,8 @@ export async function writeDocument<Refused>(
     const events = merged.events.map((event) =>
       newEvent({ ...space, ...event, id: sortableId('evt', now, random), at: now }),
     );
+    if (events.some(isTooLarge)) return { outcome: 'events_too_large' };
     if (await documents.save(space, write.documentKey, current?.revision ?? 0, merged.state, events)) return merged;
   }
-  throw new Contention('Too many writers of one document');
+  throw new ConflictError('Too many writers of one document');
 }

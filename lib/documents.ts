@@ -39,9 +39,14 @@ export const PatchDocument = v.strictObject({
 });
 export const baseRevision = revision;
 
-const side = v.strictObject({ value: v.any(), origin: v.string(), revision: v.number() });
+// `value` is absent on the side of others for a token that may not read.
+const side = v.strictObject({ value: v.optional(v.any()), origin: v.string(), revision: v.number() });
 export const ConflictResource = v.strictObject({ field: v.string(), winner: side, loser: side });
-export type Conflict = v.InferOutput<typeof ConflictResource>;
+type ShownConflict = v.InferOutput<typeof ConflictResource>;
+
+type Side = { value: Json; origin: string; revision: number };
+/** A field that both sides changed, to different values. */
+export type Conflict = { field: string; winner: Side; loser: Side };
 
 export const DocumentResource = v.strictObject({
   document_key: v.string(),
@@ -55,6 +60,25 @@ export const MergedDocument = v.strictObject({ ...DocumentResource.entries, conf
 export function documentResource(document_key: string, state: DocumentState): v.InferOutput<typeof DocumentResource> {
   const { revision, fields, createdAt, updatedAt } = state;
   return { document_key, revision, fields, created_at: iso(createdAt), updated_at: iso(updatedAt) };
+}
+
+/** What a request held of a document: all of its fields that a token without `read` is shown. */
+export const fieldsHeld = (asked: Fields): Fields =>
+  Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== null));
+
+/** Conflicts as a token without `read` is shown them: about the fields of its request, without the values of others. */
+export function withoutOthersValues(
+  conflicts: readonly Conflict[],
+  asked: Fields,
+  onConflict: OnConflict,
+): ShownConflict[] {
+  const theirs = onConflict === 'last_write_wins' ? 'loser' : 'winner';
+  return conflicts
+    .filter(({ field }) => Object.hasOwn(asked, field))
+    .map((conflict) => {
+      const { value: _, ...side } = conflict[theirs];
+      return { ...conflict, [theirs]: side };
+    });
 }
 
 export const etagOf = ({ revision }: Pick<DocumentState, 'revision'>): string => `"${revision}"`;

@@ -42,7 +42,8 @@ export type Merge =
 
 /**
  * Applies a write to what is stored. A field conflicts if it was changed after `baseRevision`, to a value other than the
- * one wanted. The absent side of a change is `null`, so no field is: a `null` removes, in a put too. Revisions go up by one per effective write; a write that changes nothing has no event.
+ * one wanted. `null` means absent: fields cannot hold it, and a `null` in a put removes the field. Revisions go up by one
+ * per effective write; a write that changes nothing has no event.
  */
 export function merge(current: DocumentState | undefined, write: Write, nowMs: number): Merge {
   const { baseRevision, onConflict } = write;

@@ -41,20 +41,60 @@ export function covers(outer: string, inner: string): boolean {
   return compared.every((segment, i) => segment === '*' || segment === inners[i]);
 }
 
-/** The literal text that every key of a pattern begins with. */
-export function literalPrefix(pattern: string): string {
+/** Document keys from `first` to `last`, both included, in the order of their characters. */
+export interface KeyRange {
+  first: string;
+  last: string;
+}
+
+// Before and after every character of a document key (US-ASCII).
+const LOWEST = '!';
+const HIGHEST = '\x7f';
+
+/** The fewest ranges that hold every key which any of the patterns matches, in order; they hold others too. */
+export function rangesOf(patterns: readonly string[]): KeyRange[] {
+  const sorted = patterns.map(rangeOf).sort((a, b) => (a.first < b.first ? -1 : 1));
+  const merged: KeyRange[] = [];
+  for (const range of sorted) {
+    const before = merged.at(-1);
+    if (!before || range.first > before.last) merged.push({ ...range });
+    else if (range.last > before.last) before.last = range.last;
+  }
+  return merged;
+}
+
+/** What is in both. */
+export function intersect(some: readonly KeyRange[], others: readonly KeyRange[]): KeyRange[] {
+  return some.flatMap((a) =>
+    others.flatMap((b) => {
+      const first = a.first > b.first ? a.first : b.first;
+      const last = a.last < b.last ? a.last : b.last;
+      return first <= last ? [{ first, last }] : [];
+    }),
+  );
+}
+
+function rangeOf(pattern: string): KeyRange {
   const star = pattern.indexOf('*');
-  return star < 0 ? pattern : pattern.slice(0, star);
+  if (star < 0) return { first: pattern, last: pattern };
+  const prefix = pattern.slice(0, star);
+  return { first: prefix || LOWEST, last: prefix + HIGHEST };
 }
 
 const segmentsOf = (segment: string): string => `${segment}(:${segment}){0,${MAX_SEGMENTS - 1}}$`;
 const LITERAL_SEGMENT = '[A-Za-z0-9._~@-]{1,64}';
 const NO_DOT_SEGMENT = '^(?!\\.{1,2}$)';
 
+/** The JSON Schema of a document key. */
+export const DOCUMENT_KEY_SCHEMA = {
+  maxLength: MAX_KEY_LENGTH,
+  pattern: NO_DOT_SEGMENT + segmentsOf(LITERAL_SEGMENT),
+} as const;
+
 export const DocumentKey = v.pipe(
   v.string('must be a string'),
   v.check(isDocumentKey, 'must be 1 to 16 segments of A-Z a-z 0-9 . _ ~ @ - joined by ":", and not "." or ".."'),
-  v.metadata({ jsonSchema: { maxLength: MAX_KEY_LENGTH, pattern: NO_DOT_SEGMENT + segmentsOf(LITERAL_SEGMENT) } }),
+  v.metadata({ jsonSchema: DOCUMENT_KEY_SCHEMA }),
 );
 export const KeyPrefix = v.pipe(
   v.string('must be a string'),

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { NodeId } from './connections.ts';
 import { baseRevision, ConflictResource, fields, ON_CONFLICT } from './documents.ts';
 import { isJsonObject } from './json.ts';
-import { DocumentKey, isDocumentKey, Pattern } from './patterns.ts';
+import { DOCUMENT_KEY_SCHEMA, DocumentKey, isDocumentKey, Pattern } from './patterns.ts';
 import { check, integer, jsonObject, oneOf } from './schema.ts';
 
 export const MAX_PUSHES = 25;
@@ -24,6 +24,14 @@ const Push = v.pipe(
     ),
     ['fields'],
   ),
+  v.metadata({
+    jsonSchema: {
+      oneOf: [
+        { properties: { op: { enum: ['put', 'patch'] } }, required: ['op', 'fields'] },
+        { properties: { op: { const: 'delete' }, fields: false }, required: ['op'] },
+      ],
+    },
+  }),
 );
 export type Push = v.InferOutput<typeof Push>;
 
@@ -36,8 +44,17 @@ const Known = v.pipe(
       Object.entries(value).every(([key, revision]) => isDocumentKey(key) && 'value' in check(baseRevision, revision)),
     'must map document keys to revisions',
   ),
-  v.transform((value) => new Map(Object.entries(value).map(([key, revision]) => [key, Number(revision)]))),
-  v.metadata({ jsonSchema: { type: 'object', additionalProperties: { type: 'integer', minimum: 0 } } }),
+  v.transform(
+    (value) => new Map(Object.entries(value).map(([key, revision]) => [key, v.parse(baseRevision, revision)])),
+  ),
+  v.metadata({
+    jsonSchema: {
+      type: 'object',
+      maxProperties: MAX_KNOWN,
+      propertyNames: DOCUMENT_KEY_SCHEMA,
+      additionalProperties: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+    },
+  }),
 );
 
 export const SyncRequest = v.strictObject({

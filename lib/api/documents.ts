@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { ConnectionResource, NodeId, RenewConnection } from '../connections.ts';
 import { DocumentResource, MergedDocument, PatchDocument, PutDocument } from '../documents.ts';
-import { DocumentKey } from '../patterns.ts';
+import { KeyPrefix } from '../patterns.ts';
 import { SyncAnswer, SyncRequest } from '../sync.ts';
 import { listOf, operation, page, READERS, WRITERS_AND_TOKENS } from './operation.ts';
+import { connectionParameter, documentParameter } from './parameters.ts';
 
 const reads = { function: 'documents', callers: READERS, permissions: ['read'] } as const;
 const writes = { function: 'documents', callers: WRITERS_AND_TOKENS, permissions: ['write'] } as const;
@@ -20,13 +21,14 @@ export const documentOperations = {
     method: 'GET',
     path: '/v1/documents',
     summary: 'List documents, all or below a prefix that ends at a segment',
-    query: { ...page, prefix: v.optional(DocumentKey) },
+    query: { ...page, prefix: v.optional(KeyPrefix) },
     answers: { 200: listOf(DocumentResource) },
   }),
   getDocument: operation({
     ...reads,
     method: 'GET',
     path: '/v1/documents/{key}',
+    parameters: { key: documentParameter },
     summary: 'Read a document; If-None-Match answers 304',
     headers: { 'If-None-Match': v.optional(v.string()) },
     answers: { 200: DocumentResource, 304: null },
@@ -36,6 +38,7 @@ export const documentOperations = {
     ...writes,
     method: 'PUT',
     path: '/v1/documents/{key}',
+    parameters: { key: documentParameter },
     summary: 'Create or replace a document',
     headers: writing,
     body: PutDocument,
@@ -46,6 +49,7 @@ export const documentOperations = {
     ...writes,
     method: 'PATCH',
     path: '/v1/documents/{key}',
+    parameters: { key: documentParameter },
     summary: 'Merge fields into a document; null removes one',
     headers: writing,
     body: PatchDocument,
@@ -56,6 +60,7 @@ export const documentOperations = {
     ...writes,
     method: 'DELETE',
     path: '/v1/documents/{key}',
+    parameters: { key: documentParameter },
     summary: 'Delete a document',
     headers: writing,
     answers: { 204: null },
@@ -69,23 +74,27 @@ export const documentOperations = {
     summary: 'Push changes and pull what differs, in pages',
     body: SyncRequest,
     answers: { 200: SyncAnswer },
-    refusals: ['document_not_allowed', 'invalid_cursor'],
+    refusals: ['document_not_allowed', 'invalid_cursor', 'conflict'],
   }),
   renewConnection: operation({
     ...reads,
     callers: WRITERS_AND_TOKENS,
     method: 'PUT',
     path: '/v1/connections/{id}',
+    parameters: { id: connectionParameter },
     summary: 'Open a connection or renew its lease',
     body: RenewConnection,
     answers: { 200: ConnectionResource },
+    refusals: ['conflict'],
   }),
   closeConnection: operation({
     ...reads,
     callers: WRITERS_AND_TOKENS,
     method: 'DELETE',
     path: '/v1/connections/{id}',
-    summary: 'Say goodbye',
+    parameters: { id: connectionParameter },
+    summary: 'Close a connection',
     answers: { 204: null },
+    refusals: ['conflict'],
   }),
 };

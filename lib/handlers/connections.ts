@@ -1,17 +1,11 @@
 import type { Connections } from '../aws/connections.ts';
-import {
-  type CheckMessage,
-  type ConnectionRecord,
-  connectionResource,
-  isConnectionId,
-  isLapsed,
-  lostData,
-} from '../connections.ts';
+import { type CheckMessage, type ConnectionRecord, connectionResource, isLapsed, lostData } from '../connections.ts';
 import type { Handlers } from '../dispatch.ts';
 import { newEvent, type StoredEvent } from '../events.ts';
-import { Contention } from '../faults.ts';
+import { ConflictError } from '../faults.ts';
 import { type Random, sortableId } from '../ids.ts';
-import { notFound } from '../problem.ts';
+import { notFound, Refusal } from '../problem.ts';
+import { credentialOf } from './access.ts';
 
 export interface ConnectionsDeps {
   connections: Connections;
@@ -23,18 +17,21 @@ export interface ConnectionsDeps {
 
 type ConnectionHandlers = Pick<Handlers<'documents'>, 'renewConnection' | 'closeConnection'>;
 
+const isOthers = () => new Refusal('conflict', 'Another credential opened this connection: use an id of your own.');
+
 /** Losing a race against another renewal or the check means looking again. */
 const MAX_ROUNDS = 10;
 
 export function connectionHandlers({ connections, scheduleCheck, clock, random }: ConnectionsDeps): ConnectionHandlers {
   return {
-    async renewConnection({ path: { id = '' }, body, space }) {
-      if (!isConnectionId(id)) return notFound('connection');
+    async renewConnection({ path: { id = '' }, body, space, caller }) {
+      const credentialId = credentialOf(caller);
       for (let round = 0; round < MAX_ROUNDS; round++) {
         const before = await connections.get(space, id);
         const now = clock();
         const lapsed = before !== undefined && isLapsed(before, now);
         const open = lapsed ? undefined : before;
+        if (open && open.credentialId !== credentialId) return isOthers();
         const expiresAt = now + body.lease_seconds * 1000;
         // One check is on its way at a time, no later than the lease ends; it comes again if the lease was renewed. It is
         // sent first: without the record it finds nothing to do, but a record without it would never be looked at.
@@ -43,6 +40,7 @@ export function connectionHandlers({ connections, scheduleCheck, clock, random }
         const record: ConnectionRecord = {
           ...space,
           id,
+          credentialId,
           nodeId: body.node_id,
           leaseSeconds: body.lease_seconds,
           connectedAt: open?.connectedAt ?? now,
@@ -53,19 +51,20 @@ export function connectionHandlers({ connections, scheduleCheck, clock, random }
         const lost = lapsed ? [lostEvent(before, now, random)] : [];
         if (await connections.put(before, record, lost)) return { body: connectionResource(record) };
       }
-      throw new Contention('Too many renewals at once');
+      throw new ConflictError('Too many renewals at once');
     },
 
     // A goodbye after the lease ran out is too late: the connection was lost.
-    async closeConnection({ path: { id = '' }, space }) {
+    async closeConnection({ path: { id = '' }, space, caller }) {
       for (let round = 0; round < MAX_ROUNDS; round++) {
-        const before = isConnectionId(id) ? await connections.get(space, id) : undefined;
+        const before = await connections.get(space, id);
         if (!before) return notFound('connection');
+        if (before.credentialId !== credentialOf(caller)) return isOthers();
         const now = clock();
         const lost = isLapsed(before, now) ? [lostEvent(before, now, random)] : [];
         if (await connections.remove(before, lost)) return {};
       }
-      throw new Contention('Too many renewals at once');
+      throw new ConflictError('Too many renewals at once');
     },
   };
 }

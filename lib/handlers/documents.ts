@@ -1,12 +1,23 @@
 import type { Documents } from '../aws/documents.ts';
 import type { Handlers, Reply } from '../dispatch.ts';
+import { createPageBudget, walkDocuments } from '../document-pages.ts';
 import { type DocumentWriter, writeDocument } from '../document-writes.ts';
-import { type DocumentState, documentResource, etagOf, MAX_DOCUMENT_BYTES, MAX_FIELDS } from '../documents.ts';
+import {
+  type DocumentState,
+  documentResource,
+  etagOf,
+  type Fields,
+  fieldsHeld,
+  MAX_DOCUMENT_BYTES,
+  MAX_FIELDS,
+  withoutOthersValues,
+} from '../documents.ts';
+import { MAX_EVENT_BYTES } from '../events.ts';
 import type { Merge, Write } from '../merge.ts';
 import { type CursorSecrets, page } from '../paging.ts';
 import { invalid, notFound, Refusal } from '../problem.ts';
-import type { Request } from '../request.ts';
-import { documentKeyOf, originOf, reaches } from './access.ts';
+import type { Caller, Request } from '../request.ts';
+import { documentKeyOf, may, originOf, rangesFor, reaches } from './access.ts';
 
 export interface DocumentsDeps extends DocumentWriter {
   documents: Documents;
@@ -17,9 +28,6 @@ type DocumentHandlers = Pick<
   Handlers<'documents'>,
   'listDocuments' | 'getDocument' | 'putDocument' | 'patchDocument' | 'deleteDocument'
 >;
-
-/** Bytes of documents in one answer: a function may answer 6 MB (Lambda quotas). */
-export const MAX_PAGE_BYTES = 3 * 1024 * 1024;
 
 export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
   const { documents, cursors } = deps;
@@ -36,13 +44,14 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
     },
 
     async putDocument(request) {
-      return answer(await write(request, { op: 'put', fields: request.body.fields }), () => ({}));
+      return answer(request.caller, await write(request, { op: 'put', fields: request.body.fields }), () => ({}));
     },
 
     async patchDocument(request) {
       const { fields, base_revision: baseRevision, on_conflict: onConflict } = request.body;
-      return answer(await write(request, { op: 'patch', fields, baseRevision, onConflict }), ({ conflicts }) => ({
-        conflicts,
+      const written = await write(request, { op: 'patch', fields, baseRevision, onConflict });
+      return answer(request.caller, written, ({ conflicts }) => ({
+        conflicts: may(request.caller, 'read') ? conflicts : withoutOthersValues(conflicts, fields, onConflict),
       }));
     },
 
@@ -54,27 +63,26 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
 
     listDocuments: (request) =>
       page(request, cursors, async (limit, after) => {
-        const prefix = request.query.prefix ?? '';
+        const { caller, space } = request;
+        const { prefix } = request.query;
+        const ranges = rangesFor(caller, prefix === undefined ? ['*'] : [prefix, `${prefix}:*`]);
         const data: ReturnType<typeof documentResource>[] = [];
-        let bytes = 0;
-        let next = after;
-        do {
-          const found = await documents.list(request.space, prefix, limit, next);
-          next = found.next;
-          for (const { documentKey, state } of found.found) {
-            const isBelow = prefix === '' || documentKey === prefix || documentKey.startsWith(`${prefix}:`);
-            if (!isBelow || state.deleted || !reaches(request.caller, documentKey)) continue;
-            data.push(documentResource(documentKey, state));
-            bytes += JSON.stringify(state.fields).length;
-            if (data.length === limit || bytes > MAX_PAGE_BYTES)
-              return { data, next: found.found.at(-1)?.documentKey === documentKey ? next : documentKey };
-          }
-        } while (next !== undefined);
+        const budget = createPageBudget();
+        const next = await walkDocuments(documents, { space, ranges, limit, after }, (document) => {
+          if (document.deleted || !reaches(caller, document.documentKey)) return 'more';
+          const resource = documentResource(document.documentKey, document.read());
+          if (!budget.takes(resource)) return 'no room';
+          return data.push(resource) === limit ? 'full' : 'more';
+        });
         return { data, next };
       }),
   };
 
-  type Written = { key: string; merged: Exclude<Merge, { outcome: 'conflict' | 'future_base' | 'too_large' }> };
+  type Written = {
+    key: string;
+    asked: Fields;
+    merged: Exclude<Merge, { outcome: 'conflict' | 'future_base' | 'too_large' | 'events_too_large' }>;
+  };
 
   async function write(request: Request, asked: Partial<Write> & Pick<Write, 'op'>): Promise<Written | Refusal> {
     const key = documentKeyOf(request);
@@ -101,23 +109,30 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
         return invalid([{ field: 'base_revision', detail: 'is greater than the revision of the document' }]);
       case 'too_large':
         return tooLarge();
+      case 'events_too_large':
+        return eventsTooLarge();
       default:
-        return { key, merged };
+        return { key, asked: asked.fields ?? {}, merged };
     }
   }
 
+  // A token that may only write is shown what its request held, and nothing that it would have to read.
   function answer<More extends object>(
+    caller: Caller,
     written: Written | Refusal,
     more: (merged: Written['merged']) => More,
   ): Reply<ReturnType<typeof documentResource> & More> | Refusal {
     if (written instanceof Refusal) return written;
-    const { key, merged } = written;
+    const { key, asked, merged } = written;
     const { state } = merged;
     if (!state || state.deleted) return notFound('document');
     const created = merged.outcome === 'changed' && merged.created;
     return {
       status: created ? 201 : 200,
-      body: { ...documentResource(key, state), ...more(merged) },
+      body: {
+        ...documentResource(key, may(caller, 'read') ? state : { ...state, fields: fieldsHeld(asked) }),
+        ...more(merged),
+      },
       headers: { ETag: etagOf(state) },
     };
   }
@@ -126,18 +141,30 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
 export const tooLarge = () =>
   new Refusal('payload_too_large', `A document may have at most ${MAX_FIELDS} fields and ${MAX_DOCUMENT_BYTES} bytes.`);
 
+export const eventsTooLarge = () =>
+  new Refusal(
+    'payload_too_large',
+    `The events of this write would have more than ${MAX_EVENT_BYTES} bytes: change fewer fields at once.`,
+  );
+
 /** RFC 9110 §13.1.1 and §13.1.2: `*` is any document that exists. */
 function precondition({ headers }: Request, current: DocumentState | undefined): Refusal | undefined {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
   const failed =
-    (ifMatch !== undefined && !namesTag(ifMatch, current)) ||
+    (ifMatch !== undefined && !namesTag(ifMatch, current, 'strong')) ||
     (ifNoneMatch !== undefined && namesTag(ifNoneMatch, current));
   return failed
     ? new Refusal('precondition_failed', 'Read the document again and decide with its new ETag.')
     : undefined;
 }
 
-function namesTag(header: string | undefined, current: DocumentState | undefined): boolean {
+// If-None-Match compares weakly, If-Match strongly: a weak tag never matches (RFC 9110 §8.8.3.2).
+function namesTag(
+  header: string | undefined,
+  current: DocumentState | undefined,
+  comparison: 'weak' | 'strong' = 'weak',
+): boolean {
   if (header === undefined || !current || current.deleted) return false;
-  return header.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etagOf(current));
+  const tags = header.split(',').map((tag) => tag.trim());
+  return tags.some((tag) => tag === '*' || (comparison === 'weak' ? tag.replace(/^W\//, '') : tag) === etagOf(current));
 }

@@ -1,21 +1,32 @@
 import type * as v from 'valibot';
 import { openCursor, sealCursor } from '../cursor.ts';
 import type { Handlers } from '../dispatch.ts';
+import { createPageBudget, MAX_PAGE_BYTES, walkDocuments } from '../document-pages.ts';
 import { writeDocument } from '../document-writes.ts';
+import { type Conflict, withoutOthersValues } from '../documents.ts';
 import { newEvent } from '../events.ts';
+import { ConflictError } from '../faults.ts';
 import { sortableId } from '../ids.ts';
-import { covers, literalPrefix, matchesPattern } from '../patterns.ts';
-import { Refusal } from '../problem.ts';
+import { covers, matchesPattern, rangesOf } from '../patterns.ts';
+import { type ProblemCode, Refusal } from '../problem.ts';
 import { check, iso } from '../schema.ts';
 import { Cycle, type Push, type PushResult, type SyncAnswer } from '../sync.ts';
-import { may, notAllowed, reaches } from './access.ts';
-import { type DocumentsDeps, MAX_PAGE_BYTES, tooLarge } from './documents.ts';
+import { credentialOf, may, notAllowed, reaches } from './access.ts';
+import { type DocumentsDeps, eventsTooLarge, tooLarge } from './documents.ts';
 
 type Change = v.InferOutput<typeof SyncAnswer>['changes'][number];
 
+export interface SyncDeps extends DocumentsDeps {
+  /** Tells the operator about a push that failed on our side. */
+  reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
+}
+
+/** Bytes of results after which no more is pushed: one more may add half of a response. */
+const MAX_RESULT_BYTES = MAX_PAGE_BYTES / 2;
+
 /** Pushes, each by itself; then every document of the pattern that differs from what the node knows, in pages. */
-export function syncHandlers(deps: DocumentsDeps): Pick<Handlers<'documents'>, 'sync'> {
-  const { documents, cursors, clock, random } = deps;
+export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'> {
+  const { documents, cursors, clock, random, reportFailure } = deps;
 
   return {
     async sync(request) {
@@ -28,11 +39,10 @@ export function syncHandlers(deps: DocumentsDeps): Pick<Handlers<'documents'>, '
 
       const cycle = await begin(request);
       if (cycle instanceof Refusal) return cycle;
-      const results: PushResult[] = [];
-      for (const push of body.push) results.push(await apply(request, push, cycle.syncId));
+      const { results, bytes } = await pushAll(request, cycle.syncId);
       // A token that may only write is shown nothing.
       const { changes, next } = may(caller, 'read')
-        ? await pull(request, cycle.after)
+        ? await pull(request, cycle.after, MAX_PAGE_BYTES - bytes)
         : { changes: [], next: undefined };
       const soFar: Cycle = {
         ...cycle,
@@ -56,6 +66,11 @@ export function syncHandlers(deps: DocumentsDeps): Pick<Handlers<'documents'>, '
     const { cursor, sync_id } = request.body;
     if (cursor === undefined) {
       const startedAt = clock();
+      const isOwn =
+        sync_id === undefined ||
+        (await documents.claimCycle(request.space, sync_id, credentialOf(request.caller), startedAt));
+      if (!isOwn)
+        return new Refusal('conflict', 'Another credential uses this sync_id: choose another one, or leave it out.');
       return { syncId: sync_id ?? sortableId('syn', startedAt, random), startedAt, pushed: 0, pulled: 0, conflicts: 0 };
     }
     const secret = await cursors.cursorSecret(request.space.projectId);
@@ -63,16 +78,33 @@ export function syncHandlers(deps: DocumentsDeps): Pick<Handlers<'documents'>, '
     return 'value' in cycle ? cycle.value : new Refusal('invalid_cursor', 'Start the cycle again without a cursor.');
   }
 
+  async function pushAll(request: SyncRequest, syncId: string): Promise<{ results: PushResult[]; bytes: number }> {
+    const results: PushResult[] = [];
+    const budget = createPageBudget(Number.POSITIVE_INFINITY);
+    for (const push of request.body.push) {
+      const hasRoom = budget.bytes() <= MAX_RESULT_BYTES;
+      const result = hasRoom ? await tryToApply(request, push, syncId) : rejected(push, 'payload_too_large');
+      budget.takes(result);
+      results.push(result);
+    }
+    return { results, bytes: budget.bytes() };
+  }
+
+  // One push that fails stops none of the others; it may have been done, and pushing it again does no harm.
+  async function tryToApply(request: SyncRequest, push: Push, syncId: string): Promise<PushResult> {
+    try {
+      return await apply(request, push, syncId);
+    } catch (error) {
+      if (!(error instanceof ConflictError)) reportFailure('sync.push_failed', { request_id: request.id }, error);
+      return rejected(push, 'unavailable');
+    }
+  }
+
   async function apply(request: SyncRequest, push: Push, syncId: string): Promise<PushResult> {
     const { document_key, op, fields = {}, base_revision: baseRevision, on_conflict: onConflict } = push;
-    const rejected = (code: string, conflicts: PushResult['conflicts'] = []): PushResult => ({
-      document_key,
-      status: 'rejected',
-      revision: null,
-      conflicts,
-      code,
-    });
-    if (!reaches(request.caller, document_key)) return rejected('document_not_allowed');
+    if (!reaches(request.caller, document_key)) return rejected(push, 'document_not_allowed');
+    const shown = (conflicts: Conflict[]) =>
+      may(request.caller, 'read') ? conflicts : withoutOthersValues(conflicts, fields, onConflict);
     const write = {
       op,
       documentKey: document_key,
@@ -85,49 +117,45 @@ export function syncHandlers(deps: DocumentsDeps): Pick<Handlers<'documents'>, '
     const merged = await writeDocument<never>(deps, request.space, write, () => undefined);
     switch (merged.outcome) {
       case 'conflict':
-        return rejected('conflict', merged.conflicts);
+        return rejected(push, 'conflict', shown(merged.conflicts));
       case 'too_large':
-        return rejected(tooLarge().code);
+        return rejected(push, tooLarge().code);
+      case 'events_too_large':
+        return rejected(push, eventsTooLarge().code);
       case 'future_base':
-        return rejected('invalid_request');
-      case 'unchanged':
-        return {
-          document_key,
-          status: 'unchanged',
-          revision: merged.state?.revision ?? null,
-          conflicts: merged.conflicts,
-        };
+        return rejected(push, 'invalid_request');
+      case 'unchanged': {
+        const revision = merged.state?.revision ?? null;
+        return { document_key, status: 'unchanged', revision, conflicts: shown(merged.conflicts) };
+      }
       case 'changed': {
         const status = merged.conflicts.length > 0 ? 'merged' : 'applied';
-        return { document_key, status, revision: merged.state.revision, conflicts: merged.conflicts };
+        return { document_key, status, revision: merged.state.revision, conflicts: shown(merged.conflicts) };
       }
     }
   }
 
   async function pull(
     { body, space }: SyncRequest,
-    from: string | undefined,
+    after: string | undefined,
+    bytesMax: number,
   ): Promise<{ changes: Change[]; next: string | undefined }> {
     const { pattern, known, limit } = body;
     const changes: Change[] = [];
-    let bytes = 0;
-    let after = from;
-    for (;;) {
-      const { found, next } = await documents.list(space, literalPrefix(pattern), Math.max(limit, 50), after);
-      for (const { documentKey, state } of found) {
-        after = documentKey;
-        if (!matchesPattern(pattern, documentKey) || known.get(documentKey) === state.revision) continue;
-        if (changes.length === limit || bytes > MAX_PAGE_BYTES) return { changes, next: changes.at(-1)?.document_key };
-        const { revision, deleted } = state;
-        changes.push({ document_key: documentKey, revision, deleted, fields: deleted ? null : state.fields });
-        bytes += JSON.stringify(state.fields).length;
-      }
-      if (next === undefined) return { changes, next: undefined };
-    }
+    const budget = createPageBudget(bytesMax);
+    const ranges = rangesOf([pattern]);
+    const next = await walkDocuments(documents, { space, ranges, limit, after }, (document) => {
+      const { documentKey: document_key, revision, deleted } = document;
+      if (!matchesPattern(pattern, document_key) || known.get(document_key) === revision) return 'more';
+      const change = { document_key, revision, deleted, fields: deleted ? null : document.read().fields };
+      if (!budget.takes(change)) return 'no room';
+      return changes.push(change) === limit ? 'full' : 'more';
+    });
+    return { changes, next };
   }
 
   // Once per cycle: a repeated last page finds it done.
-  async function complete({ space, body }: SyncRequest, cycle: Cycle): Promise<void> {
+  async function complete({ space, body, caller }: SyncRequest, cycle: Cycle): Promise<void> {
     const now = clock();
     const data = {
       sync_id: cycle.syncId,
@@ -140,10 +168,19 @@ export function syncHandlers(deps: DocumentsDeps): Pick<Handlers<'documents'>, '
       completed_at: iso(now),
     };
     const event = newEvent({ ...space, id: sortableId('evt', now, random), at: now, type: 'sync.completed', data });
-    await documents.complete(space, cycle.syncId, event);
+    await documents.complete(space, cycle.syncId, credentialOf(caller), event);
   }
 }
 
 type SyncRequest = Parameters<Handlers<'documents'>['sync']>[0];
 
-const scopeOf = ({ space, body }: SyncRequest): string => JSON.stringify(['sync', space, body.pattern, body.node_id]);
+const scopeOf = ({ space, body, caller }: SyncRequest): string =>
+  JSON.stringify(['sync', space, credentialOf(caller), body.pattern, body.node_id]);
+
+const rejected = ({ document_key }: Push, code: ProblemCode, conflicts: PushResult['conflicts'] = []): PushResult => ({
+  document_key,
+  status: 'rejected',
+  revision: null,
+  conflicts,
+  code,
+});

@@ -1,0 +1,194 @@
+import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { dynamoDbClient } from '../../infra/local/dynamodb.ts';
+import { itemKey } from '../../lib/aws/table.ts';
+import { earliestId } from '../../lib/ids.ts';
+import { mint, put, sync } from '../support/documents.ts';
+import { createWebhook } from '../support/requests.ts';
+import { type Client, useService } from '../support/service.ts';
+
+const service = useService();
+let live: Client;
+let webhookId: string;
+
+const DOCUMENTS = 4000;
+const DELIVERIES = 12_000;
+const number = (i: number) => String(i).padStart(6, '0');
+
+/** Writes items past the service: as many as a busy project has after a while. */
+async function fill(items: Record<string, unknown>[]): Promise<void> {
+  const client = dynamoDbClient(inject('dynamoDbEndpoint'));
+  const [table] = service.stack.template.ofType('AWS::DynamoDB::Table');
+  const name = service.stack.template.ref(table?.id ?? '');
+  const batches = Array.from({ length: Math.ceil(items.length / 25) }, (_, i) => items.slice(i * 25, i * 25 + 25));
+  const write = async () => {
+    for (let batch = batches.pop(); batch; batch = batches.pop()) {
+      const requests = batch.map((item) => ({ PutRequest: { Item: marshall(item) } }));
+      await client.send(new BatchWriteItemCommand({ RequestItems: { [name]: requests } }));
+    }
+  };
+  await Promise.all([write(), write(), write(), write()]);
+  client.destroy();
+}
+
+beforeAll(async () => {
+  const project = await service.project();
+  live = await project.client('live');
+  webhookId = (await createWebhook(live, 'http://127.0.0.1:9/')).id;
+  const space = { projectId: project.id, environment: 'live' } as const;
+  const now = Date.now();
+  const document = (i: number) => ({
+    ...itemKey.document(space, `many:${number(i)}:d`),
+    ...{ revision: 1, fields: '{"a":1}', marks: '{}', floor: [0, ''], deleted: false, createdAt: now, updatedAt: now },
+  });
+  const delivery = (i: number) => {
+    const eventId = `${earliestId('evt', now - i)}${'0'.repeat(16)}`;
+    const status = i % 4000 === 3999 ? 'failed' : 'succeeded';
+    const record = { webhookId, eventId, eventType: 'document.deleted', status, round: 0, attempt: 1, attempts: [] };
+    return { ...itemKey.delivery(webhookId, eventId), ...record, createdAt: now - i };
+  };
+  await fill([
+    ...Array.from({ length: DOCUMENTS }, (_, i) => document(i)),
+    ...Array.from({ length: DELIVERIES }, (_, i) => delivery(i)),
+  ]);
+}, 120_000);
+
+/** Follows a list to its end: all that is in it, and the most queries that one page took. */
+async function walk(client: Client, path: string): Promise<{ items: string[]; pages: number; queriesMax: number }> {
+  const items: string[] = [];
+  let [pages, queriesMax] = [0, 0];
+  for (let cursor = ''; ; pages++) {
+    let queries = 0;
+    service.stack.endpoints.intercept = ({ action }) => {
+      if (action === 'Query') queries++;
+      return undefined;
+    };
+    const { status, text, body } = await client('GET', `${path}${cursor}`);
+    service.stack.endpoints.intercept = undefined;
+    expect(status, text).toBe(200);
+    queriesMax = Math.max(queriesMax, queries);
+    items.push(...body.data.map((item: Record<string, string>) => item.document_key ?? item.event_id));
+    if (body.next_cursor === null) return { items, pages: pages + 1, queriesMax };
+    cursor = `&cursor=${body.next_cursor}`;
+  }
+}
+
+describe('a list', () => {
+  it('of a token whose pattern matches few of many documents is short of queries, and complete', async () => {
+    await put(live, 'zz:nothing', {});
+    const token = service.as(await mint(live, ['*:nothing'], ['read'], 600));
+    const found = await walk(token, '/v1/documents?limit=1');
+    expect(found.items).toEqual(['zz:nothing']);
+    expect(found.queriesMax).toBeLessThanOrEqual(10);
+  });
+
+  it('of a token with narrow patterns reads what they match and little else', async () => {
+    const patterns = [`many:${number(17)}:d`, 'many:003999:*', 'zz:*', 'none:*'];
+    const token = service.as(await mint(live, patterns, ['read'], 600));
+    const found = await walk(token, '/v1/documents?limit=100');
+    expect(found).toMatchObject({ items: ['many:000017:d', 'many:003999:d', 'zz:nothing'], pages: 1 });
+    expect(found.queriesMax).toBeLessThanOrEqual(patterns.length);
+    expect((await walk(token, '/v1/documents?prefix=many:003999')).items).toEqual(['many:003999:d']);
+  });
+
+  it('below a prefix that ends at a segment holds neither its siblings nor the rest', async () => {
+    for (const key of ['p', 'p:1', 'p-1', 'p:1:2', 'p1', 'q']) await put(live, key, {});
+    expect((await walk(live, '/v1/documents?prefix=p')).items).toEqual(['p', 'p:1', 'p:1:2']);
+  });
+
+  it('of all documents comes in pages of any size, each once', async () => {
+    const { items, pages } = await walk(live, '/v1/documents?prefix=many&limit=97');
+    expect(new Set(items).size).toBe(DOCUMENTS);
+    expect([items.length, pages]).toEqual([DOCUMENTS, Math.ceil(DOCUMENTS / 97)]);
+  });
+
+  it('of few deliveries among many is short of queries, and complete', async () => {
+    const found = await walk(live, `/v1/webhooks/${webhookId}/deliveries?status=failed&limit=1`);
+    expect(found.items).toHaveLength(DELIVERIES / 4000);
+    expect(found.queriesMax).toBeLessThanOrEqual(8);
+  });
+});
+
+describe('a sync', () => {
+  it('of a pattern that matches few of many documents ends, page by page', async () => {
+    const changes: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const { body } = await sync(live, { pattern: '*:nothing', limit: 1, ...(cursor && { cursor }) });
+      changes.push(...body.changes.map(({ document_key }: { document_key: string }) => document_key));
+      if (!body.has_more) break;
+      cursor = body.cursor;
+    }
+    expect(changes).toEqual(['zz:nothing']);
+  });
+});
+
+describe('a page', () => {
+  it.each([
+    ['of text in other scripts', '漢'.repeat(43_000)],
+    ['of quotes', '"'.repeat(64_000)],
+  ])('%s has no more bytes than a function may answer', { timeout: 60_000 }, async (_, text) => {
+    const client = await (await service.project()).client('live');
+    const keys = Array.from({ length: 51 }, (_, i) => `big:${number(i)}`);
+    for (const key of keys) expect((await put(client, key, { text })).status).toBe(201);
+    expect((await walk(client, '/v1/documents?limit=100')).items).toEqual(keys);
+    const pulled: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const answer = await sync(client, { limit: 100, ...(cursor && { cursor }) });
+      expect(answer.status, answer.text.slice(0, 200)).toBe(200);
+      pulled.push(...answer.body.changes.map(({ document_key }: { document_key: string }) => document_key));
+      if (!answer.body.has_more) break;
+      cursor = answer.body.cursor;
+    }
+    expect(pulled).toEqual(keys);
+  });
+});
+
+describe('a write', () => {
+  const wide = (value: string) =>
+    Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`f${number(i)}`, value.repeat(112)]));
+
+  it('whose events would be too large is refused, and nothing is stored', { timeout: 30_000 }, async () => {
+    const client = await (await service.project()).client('live');
+    expect((await put(client, 'wide', wide('a'), { 'X-Node-Id': 'n'.repeat(64) })).status).toBe(201);
+    const refused = await put(client, 'wide', wide('b'), { 'X-Node-Id': 'n'.repeat(64) });
+    expect([refused.status, refused.body.code]).toEqual([413, 'payload_too_large']);
+    expect(refused.body.detail).toContain('events');
+    expect((await client('GET', '/v1/documents/wide')).body.revision).toBe(1);
+
+    const pushes = ['wide', 'small'].map((document_key) => ({
+      op: 'patch',
+      document_key,
+      base_revision: 0,
+      fields: document_key === 'wide' ? wide('c') : { a: 1 },
+    }));
+    const { body } = await sync(client, { push: pushes });
+    expect(body.results.map(({ status, code }: Record<string, string>) => [status, code])).toEqual([
+      ['rejected', 'payload_too_large'],
+      ['applied', undefined],
+    ]);
+  });
+
+  it(
+    'that conflicts in many large documents is answered within what a function may answer',
+    { timeout: 60_000 },
+    async () => {
+      const client = await (await service.project()).client('live');
+      const keys = Array.from({ length: 25 }, (_, i) => `wide:${number(i)}`);
+      for (const key of keys) await put(client, key, { text: '"'.repeat(60_000) });
+      const push = keys.map((document_key) => ({
+        op: 'put',
+        document_key,
+        base_revision: 0,
+        fields: { text: '"'.repeat(15_000) },
+        on_conflict: 'reject',
+      }));
+      const answer = await sync(client, { push });
+      expect(answer.status, answer.text.slice(0, 200)).toBe(200);
+      const codes = answer.body.results.map(({ code }: { code: string }) => code);
+      expect(codes).toHaveLength(25);
+      expect(codes[0]).toBe('conflict');
+      expect(codes.at(-1)).toBe('payload_too_large');
+    },
+  );
+});
