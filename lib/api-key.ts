@@ -16,7 +16,7 @@ export interface ApiKey {
   key: string;
 }
 
-const KEY_ID = /^key_[0-9A-Za-z]{12}$/;
+export const KEY_ID = /^key_[0-9A-Za-z]{12}$/;
 
 /** A new key: its id sorts by creation time, its secret has 190 random bits. */
 export function newApiKey(type: KeyType, nowMs: number, random: Random): ApiKey {

@@ -31,6 +31,12 @@ export interface KeyRecord {
   replacedBy?: string | undefined;
 }
 
+/** How a path names a key: by its id, or by the key itself, as the interface shows it. */
+export const KeyReference = v.pipe(
+  v.string('must be a string'),
+  v.regex(/^(key_[0-9A-Za-z]{12}|svc_(live|test|read|admin)_[0-9A-Za-z]{50})$/),
+);
+
 export const CreateKey = v.strictObject({
   type: oneOf(KEY_TYPES),
   name: v.optional(text(1, 100)),
@@ -45,7 +51,13 @@ const cidr = v.pipe(
     addIssue({ message: `"${value.slice(0, 64)}": ${entry.fault}` });
     return NEVER;
   }),
-  v.metadata({ jsonSchema: { type: 'string', description: 'IPv4 or IPv6 address or CIDR range' } }),
+  v.metadata({
+    jsonSchema: {
+      type: 'string',
+      description: 'IPv4 or IPv6 address or CIDR range',
+      pattern: '^[0-9A-Fa-f.:]{2,45}(/[0-9]{1,3})?$',
+    },
+  }),
 );
 
 /** At most 100 entries, canonical and without duplicates in the output. */
@@ -101,6 +113,10 @@ export function keyStatus(
 export function isUsable(record: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>, nowMs: number): boolean {
   return ['active', 'expiring'].includes(keyStatus(record, nowMs));
 }
+
+/** Whether a project can count on a key: it works, and no end is in sight. */
+export const isLasting = (record: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>, nowMs: number): boolean =>
+  keyStatus(record, nowMs) === 'active';
 
 /** When the old key of a rotation ends: a day from now, or at its own expiry if that is earlier. */
 export function rotationExpiry(record: Pick<KeyRecord, 'expiresAt'>, nowMs: number): number {

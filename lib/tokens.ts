@@ -1,8 +1,9 @@
 import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
+import { KEY_ID, type KeyType } from './api-key.ts';
 import { Pattern } from './patterns.ts';
 import { check, integer, oneOf, timestamp, uniqueList } from './schema.ts';
-import { ENVIRONMENTS, type Environment } from './space.ts';
+import { ENVIRONMENTS, type Environment, environmentOf } from './space.ts';
 
 /** Bytes of a token. */
 export const MAX_TOKEN_BYTES = 2048;
@@ -15,7 +16,6 @@ export type Permission = (typeof PERMISSIONS)[number];
 
 const ISSUER = 'document-sync';
 const TYPE = 'svc-doc+jwt';
-const KEY_ID = /^key_[0-9A-Za-z]{12}$/;
 
 export const MintToken = v.strictObject({
   documents: uniqueList(Pattern, 1, MAX_PATTERNS),
@@ -52,7 +52,7 @@ const Claims = v.strictObject({
   exp: seconds,
   env: v.picklist(ENVIRONMENTS),
   documents: v.pipe(v.array(Pattern), v.minLength(1), v.maxLength(MAX_PATTERNS)),
-  permissions: v.pipe(v.array(v.picklist(PERMISSIONS)), v.minLength(1)),
+  permissions: uniqueList(oneOf(PERMISSIONS), 1, PERMISSIONS.length),
 });
 
 /** Signs a token that lives from the second of `nowMs` on. The secret is that of the parent key (base64url). */
@@ -92,7 +92,7 @@ export function parentOf(token: string): string | null {
  */
 export async function verifyToken(
   token: string,
-  parent: { id: string; projectId: string; tokenSecret: string },
+  parent: { id: string; projectId: string; type: KeyType; tokenSecret: string },
   nowMs: number,
 ): Promise<Grant | null> {
   try {
@@ -107,6 +107,7 @@ export async function verifyToken(
     const checked = check(Claims, payload);
     if ('faults' in checked) return null;
     const { exp, iat, jti, env, documents, permissions } = checked.value;
+    if ((environmentOf(parent.type) ?? env) !== env) return null;
     if (iat * 1000 > nowMs || exp <= iat || exp - iat > MAX_TTL_SECONDS) return null;
     return { tokenId: jti, keyId: parent.id, projectId: parent.projectId, environment: env, documents, permissions };
   } catch {

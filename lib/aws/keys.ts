@@ -1,5 +1,5 @@
 import type { KeyRecord } from '../keys.ts';
-import { BY_PROJECT, type ItemKey, itemKey, setting, type Table, type Write } from './table.ts';
+import { BY_PROJECT, type Item, type ItemKey, itemKey, setting, type Table, type Write } from './table.ts';
 
 export interface KeyPage {
   keys: KeyRecord[];
@@ -12,6 +12,13 @@ export function putKey(record: KeyRecord): Write {
   return { Put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } };
 }
 
+const ofProject = (projectId: string) => ({
+  IndexName: BY_PROJECT,
+  KeyConditionExpression: 'keysOf = :project',
+  ExpressionAttributeValues: { ':project': projectId },
+  ScanIndexForward: false,
+});
+
 export type ApiKeys = ReturnType<typeof apiKeys>;
 
 export function apiKeys(table: Table) {
@@ -21,13 +28,26 @@ export function apiKeys(table: Table) {
       return (await table.get(itemKey.key(id))) as KeyRecord | undefined;
     },
 
+    /** The admin keys of a project, newest first, read as they are asked for. A key may take a moment to appear. */
+    async *adminKeys(projectId: string): AsyncGenerator<KeyRecord> {
+      let after: object | undefined;
+      do {
+        const { items, next } = await table.query({
+          ...ofProject(projectId),
+          FilterExpression: '#type = :admin',
+          ExpressionAttributeNames: { '#type': 'type' },
+          ExpressionAttributeValues: { ':project': projectId, ':admin': 'admin' },
+          after,
+        });
+        yield* items as unknown as KeyRecord[];
+        after = next;
+      } while (after !== undefined);
+    },
+
     /** In the order of creation, newest first. A key may take a moment to appear. */
     async list(projectId: string, limit: number, after?: string): Promise<KeyPage> {
       const { items, next } = await table.query({
-        IndexName: BY_PROJECT,
-        KeyConditionExpression: 'keysOf = :project',
-        ExpressionAttributeValues: { ':project': projectId },
-        ScanIndexForward: false,
+        ...ofProject(projectId),
         Limit: limit,
         after: after === undefined ? undefined : { ...itemKey.key(after), keysOf: projectId },
       });
@@ -40,43 +60,28 @@ export function apiKeys(table: Table) {
 
     /** Adds the new key and ends the old one at `expiresAt`, unless it was rotated or revoked meanwhile: then `false`. */
     async rotate(old: KeyRecord, fresh: KeyRecord, expiresAt: number, also: Write[]): Promise<boolean> {
+      const update = setting({ replacedBy: fresh.id, expiresAt });
+      const isUnrotated = 'attribute_not_exists(replacedBy) AND attribute_not_exists(revokedAt)';
       const end: Write = {
         Update: {
           Key: itemKey.key(old.id),
-          ...setting({ replacedBy: fresh.id, expiresAt }),
-          ConditionExpression:
-            'attribute_exists(pk) AND attribute_not_exists(replacedBy) AND attribute_not_exists(revokedAt)',
+          ...update,
+          // The allowlist is carried over as it is in the very moment of the rotation, or not at all.
+          ConditionExpression: `attribute_exists(pk) AND ${isUnrotated} AND cidrs = :cidrs`,
+          ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':cidrs': old.cidrs },
         },
       };
-      // The allowlist is carried over as it is in the very moment of the rotation, or not at all.
-      const { Update } = end;
-      Update.ConditionExpression += ' AND cidrs = :cidrs';
-      Update.ExpressionAttributeValues = { ...Update.ExpressionAttributeValues, ':cidrs': old.cidrs };
       return (await table.write([end, putKey(fresh), ...also])).length === 0;
     },
 
-    /** `unless`: an admin key that must still be usable, as the last one of a project may not go. `false` if it is not. */
-    async revoke(id: string, revokedAt: number, unless?: { otherAdminKey: string; nowMs: number }): Promise<boolean> {
-      const writes: Write[] = [
-        { Update: { Key: itemKey.key(id), ...setting({ revokedAt }), ConditionExpression: 'attribute_exists(pk)' } },
-      ];
-      if (unless) {
-        writes.push({
-          ConditionCheck: {
-            Key: itemKey.key(unless.otherAdminKey),
-            ConditionExpression:
-              'attribute_not_exists(revokedAt) AND (attribute_not_exists(expiresAt) OR expiresAt > :now)',
-            ExpressionAttributeValues: { ':now': unless.nowMs },
-          },
-        });
-      }
-      return (await table.write(writes)).length === 0;
+    /** `relyingOn`: another key that must still be as it was read. `false` if it is not. */
+    async revoke(id: string, revokedAt: number, relyingOn?: KeyRecord): Promise<boolean> {
+      return changeKey(id, { revokedAt }, relyingOn);
     },
 
-    async setCidrs(id: string, cidrs: string[]): Promise<void> {
-      await table.write([
-        { Update: { Key: itemKey.key(id), ...setting({ cidrs }), ConditionExpression: 'attribute_exists(pk)' } },
-      ]);
+    /** `relyingOn`: as for `revoke`. */
+    async setCidrs(id: string, cidrs: string[], relyingOn?: KeyRecord): Promise<boolean> {
+      return changeKey(id, { cidrs }, relyingOn);
     },
 
     /** At most once per key and hour, whoever comes first. */
@@ -87,4 +92,20 @@ export function apiKeys(table: Table) {
       ]);
     },
   };
+
+  async function changeKey(id: string, change: Item, relyingOn: KeyRecord | undefined): Promise<boolean> {
+    const update: Write = {
+      Update: { Key: itemKey.key(id), ...setting(change), ConditionExpression: 'attribute_exists(pk)' },
+    };
+    return (await table.write([update, ...(relyingOn ? [isUnchanged(relyingOn)] : [])])).length === 0;
+  }
 }
+
+/** Still works without an end, from the same addresses. */
+const isUnchanged = ({ id, cidrs }: KeyRecord): Write => ({
+  ConditionCheck: {
+    Key: itemKey.key(id),
+    ConditionExpression: 'attribute_not_exists(revokedAt) AND attribute_not_exists(expiresAt) AND cidrs = :cidrs',
+    ExpressionAttributeValues: { ':cidrs': cidrs },
+  },
+});

@@ -1,10 +1,11 @@
-import { keyIdOf, newApiKey } from '../api-key.ts';
+import { isAllowed } from '../allowlist.ts';
+import { hashApiKey, keyIdOf, newApiKey, sameHash } from '../api-key.ts';
 import type { ApiKeys } from '../aws/keys.ts';
 import type { Clock } from '../aws/sources.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { Random } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
-import { isUsable, type KeyRecord, keyResource, newKeyRecord, rotationExpiry } from '../keys.ts';
+import { isLasting, isUsable, type KeyRecord, keyResource, newKeyRecord, rotationExpiry } from '../keys.ts';
 import { type CursorSecrets, page } from '../paging.ts';
 import { notFound, Refusal } from '../problem.ts';
 import type { BodyFaults } from '../request.ts';
@@ -75,21 +76,24 @@ export function keyHandlers({ keys, cursors, clock, random }: KeysDeps): Handler
       if (!record) return notFound('key');
       const now = clock();
       if (record.revokedAt !== undefined) return { body: keyResource(record, now) };
-      const revoked = { body: keyResource({ ...record, revokedAt: now }, now) };
-      if (record.type !== 'admin' || !isUsable(record, now)) {
-        await keys.revoke(record.id, now);
-        return revoked;
-      }
-      const other = await otherAdminKey(record, now);
-      if (other && (await keys.revoke(record.id, now, { otherAdminKey: other, nowMs: now }))) return revoked;
-      return new Refusal('conflict', 'This is the last admin key of the project that works: create another one first.');
+      const others = record.type === 'admin' && isLasting(record, now) ? lastingAdminKeys(record, now) : null;
+      const isRevoked = await relyingOnOne(others, (other) => keys.revoke(record.id, now, other));
+      return isRevoked
+        ? { body: keyResource({ ...record, revokedAt: now }, now) }
+        : new Refusal('conflict', 'This is the last admin key without an expiry: create another one first.');
     },
 
-    async setAllowlist({ path, body, space }) {
+    // Nobody locks themselves out: an admin key that the caller may use from here must be left.
+    async setAllowlist({ path, body: { cidrs }, space, address }) {
       const record = await ownKey(path.key, space.projectId);
       if (!record) return notFound('key');
-      await keys.setCidrs(record.id, body.cidrs);
-      return { body: { id: record.id, cidrs: body.cidrs } };
+      const now = clock();
+      const isLeft = record.type !== 'admin' || (isLasting(record, now) && isAllowed(cidrs, address));
+      const others = isLeft ? null : lastingAdminKeys(record, now, (other) => isAllowed(other.cidrs, address));
+      const isSet = await relyingOnOne(others, (other) => keys.setCidrs(record.id, cidrs, other));
+      return isSet
+        ? { body: { id: record.id, cidrs } }
+        : new Refusal('conflict', `No admin key without an expiry would admit your address, ${address}: include it.`);
     },
 
     async getAllowlist({ path, space }) {
@@ -98,10 +102,12 @@ export function keyHandlers({ keys, cursors, clock, random }: KeysDeps): Handler
     },
   };
 
-  async function ownKey(given: string | undefined, projectId: string): Promise<KeyRecord | undefined> {
-    const id = keyIdOf(given ?? '');
+  // A whole key in the path must be the key itself, not one that shares its id.
+  async function ownKey(given = '', projectId: string): Promise<KeyRecord | undefined> {
+    const id = keyIdOf(given);
     const record = id ? await keys.get(id) : undefined;
-    return record?.projectId === projectId ? record : undefined;
+    const isMeant = record && (given === id || sameHash(hashApiKey(given), record.hash));
+    return isMeant && record.projectId === projectId ? record : undefined;
   }
 
   function generate(like: Pick<KeyRecord, 'projectId' | 'type' | 'name'> & Partial<KeyRecord>, now: number) {
@@ -114,13 +120,23 @@ export function keyHandlers({ keys, cursors, clock, random }: KeysDeps): Handler
     };
   }
 
-  // The index may be a moment behind; whether the key found still works is checked again in the transaction.
-  async function otherAdminKey({ id, projectId }: KeyRecord, now: number): Promise<string | undefined> {
-    for (let after: string | undefined; ; ) {
-      const { keys: some, next } = await keys.list(projectId, 100, after);
-      const other = some.find((key) => key.type === 'admin' && key.id !== id && isUsable(key, now));
-      if (other || !next) return other?.id;
-      after = some.at(-1)?.id;
-    }
+  /** The other admin keys of the project that work and have no end in sight. The index may be a moment behind. */
+  async function* lastingAdminKeys(
+    { id, projectId }: KeyRecord,
+    now: number,
+    admits: (key: KeyRecord) => boolean = () => true,
+  ): AsyncGenerator<KeyRecord> {
+    for await (const key of keys.adminKeys(projectId))
+      if (key.id !== id && isLasting(key, now) && admits(key)) yield key;
   }
+}
+
+/** Makes a change that takes one of `others` to stay as it is, or none if they are `null`. `false` if no one does. */
+async function relyingOnOne(
+  others: AsyncGenerator<KeyRecord> | null,
+  change: (other?: KeyRecord) => Promise<boolean>,
+): Promise<boolean> {
+  if (others === null) return change();
+  for await (const other of others) if (await change(other)) return true;
+  return false;
 }

@@ -8,7 +8,7 @@ const now = Date.UTC(2026, 0, 31, 12);
 const seconds = now / 1000;
 const { id } = newApiKey('live', now, random);
 const secret = Buffer.from(random(32));
-const parent = { id, projectId: 'prj_1', tokenSecret: secret.toString('base64url') };
+const parent = { id, type: 'live' as const, projectId: 'prj_1', tokenSecret: secret.toString('base64url') };
 const grant = {
   tokenId: 'tok_1',
   keyId: id,
