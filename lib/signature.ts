@@ -15,28 +15,30 @@ export function standardSignature(secret: string, id: string, timestampSeconds: 
 
 export interface Signing {
   secret: string;
-  /** The secret before a rotation, while it still signs. */
-  previousSecret?: string | undefined;
+  /** Those before rotations that still sign, newest first. */
+  previousSecrets?: readonly string[];
   id: string;
   timestampSeconds: number;
   body: string;
 }
 
-/** All signature headers of one attempt, for receivers of either scheme and on either side of a secret rotation. */
+/** All signature headers of one attempt, for receivers of either scheme and on either side of secret rotations. */
 export function signatureHeaders({
   secret,
-  previousSecret,
+  previousSecrets = [],
   id,
   timestampSeconds,
   body,
 }: Signing): Record<string, string> {
-  const secrets = previousSecret === undefined ? [secret] : [secret, previousSecret];
+  const [newest] = previousSecrets;
   return {
     'X-Service-Signature': serviceSignature(secret, body),
-    ...(previousSecret !== undefined && { 'X-Service-Signature-Previous': serviceSignature(previousSecret, body) }),
+    ...(newest !== undefined && { 'X-Service-Signature-Previous': serviceSignature(newest, body) }),
     'webhook-id': id,
     'webhook-timestamp': String(timestampSeconds),
-    'webhook-signature': secrets.map((each) => standardSignature(each, id, timestampSeconds, body)).join(' '),
+    'webhook-signature': [secret, ...previousSecrets]
+      .map((each) => standardSignature(each, id, timestampSeconds, body))
+      .join(' '),
   };
 }
 

@@ -36,21 +36,44 @@ export function webhooks(table: Table) {
       return { webhooks: items.map(toWebhook), next: next?.sk };
     },
 
-    /** `false` if the space has as many as it may. */
-    async create(webhook: WebhookRecord, also: Write[]): Promise<boolean> {
+    /** `full`: the space has as many as it may. Throws if what is `also` written is refused. */
+    async create(webhook: WebhookRecord, also: Write[]): Promise<'created' | 'full'> {
       const Item = { ...itemKey.webhook(webhook, webhook.id), ...webhook };
       const put: Write = { Put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } };
-      return (await table.write([count(webhook, 1), put, ...also])).length === 0;
+      const [rejected] = await table.write([count(webhook, 1), put, ...also]);
+      if (!rejected) return 'created';
+      if (rejected.index === 0) return 'full';
+      throw new Error('The new webhook id is taken, or another run of this request has begun');
     },
 
-    /** Sets the defined members and removes the undefined ones; `false` if the webhook is gone. */
-    async change(space: Space, id: string, change: Partial<WebhookRecord>): Promise<boolean> {
-      const update = {
-        Key: itemKey.webhook(space, id),
-        ...setting(change),
-        ConditionExpression: 'attribute_exists(pk)',
+    /**
+     * Sets the defined members and removes the undefined ones. Returns the webhook as it is then; `undefined` if it is gone,
+     * or its status is no longer what was read.
+     */
+    async change(read: WebhookRecord, change: Partial<WebhookRecord>): Promise<WebhookRecord | undefined> {
+      const update = setting(change);
+      const item = await table.update({
+        Key: itemKey.webhook(read, read.id),
+        ...update,
+        ExpressionAttributeNames: { ...update.ExpressionAttributeNames, '#status': 'status' },
+        ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':read': read.status },
+        ConditionExpression: '#status = :read',
+      });
+      return item && toWebhook(item);
+    },
+
+    /** Replaces the secret that was read; `false` if it has been replaced meanwhile, or the webhook is gone. */
+    async rotate(read: WebhookRecord, change: Partial<WebhookRecord>, also: Write[]): Promise<boolean> {
+      const update = setting(change);
+      const rotate: Write = {
+        Update: {
+          Key: itemKey.webhook(read, read.id),
+          ...update,
+          ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':read': read.secret },
+          ConditionExpression: '#secret = :read',
+        },
       };
-      return (await table.write([{ Update: update }])).length === 0;
+      return (await table.write([rotate, ...also])).length === 0;
     },
 
     /** `false` if it was gone already. */

@@ -4,16 +4,21 @@ import type { Clock } from '../aws/sources.ts';
 import type { webhooks as webhookRecords } from '../aws/webhooks.ts';
 import type { Handlers } from '../dispatch.ts';
 import { newEvent, sampleData } from '../events.ts';
+import { ConflictError } from '../faults.ts';
 import { type Random, sortableId } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
 import type { QueueMessage } from '../messages.ts';
 import { type CursorSecrets, page } from '../paging.ts';
 import { notFound, Refusal } from '../problem.ts';
 import type { BodyFaults } from '../request.ts';
-import { type Targets, targetFaults } from '../targets.ts';
+import { check, iso, timestampInput } from '../schema.ts';
+import { normalizeUrl, type Targets, targetFaults } from '../targets.ts';
 import {
   generateSecret,
+  MAX_PREVIOUS_SECRETS,
   MAX_WEBHOOKS,
+  type PreviousSecret,
+  previousSecretsAt,
   SECRET_GRACE_MS,
   type WebhookChange,
   type WebhookRecord,
@@ -32,13 +37,19 @@ export interface WebhooksDeps {
   random: Random;
 }
 
-/** What is wrong with the target of a webhook that is created or changed. */
-export function webhookFaults(targets: Targets): { createWebhook: BodyFaults; changeWebhook: BodyFaults } {
-  const faults: BodyFaults = (json) =>
+/** What is wrong with the URL of a webhook that is created or changed, and with the window of a recovery. */
+export function webhookFaults(targets: Targets): Record<'createWebhook' | 'changeWebhook' | 'recover', BodyFaults> {
+  const ofUrl: BodyFaults = (json) =>
     isJsonObject(json) && typeof json.url === 'string'
       ? targetFaults(json.url, targets).map((detail) => ({ field: 'url', detail }))
       : [];
-  return { createWebhook: faults, changeWebhook: faults };
+  const ofWindow: BodyFaults = (json) => {
+    const { since, until } = isJsonObject(json) ? json : {};
+    const [first, last] = [since, until].map((time) => check(timestampInput, time));
+    const isReversed = first && last && 'value' in first && 'value' in last && last.value < first.value;
+    return isReversed ? [{ field: 'until', detail: 'must not be before since' }] : [];
+  };
+  return { createWebhook: ofUrl, changeWebhook: ofUrl, recover: ofWindow };
 }
 
 export function webhookHandlers(deps: WebhooksDeps): Handlers<'webhooks'> {
@@ -52,13 +63,14 @@ export function webhookHandlers(deps: WebhooksDeps): Handlers<'webhooks'> {
         ...space,
         id,
         ...given,
+        url: normalizeUrl(given.url),
         secret,
         status: 'enabled',
         createdAt: now,
         updatedAt: now,
       };
       const reply = { body: { ...webhookResource(record), secret } };
-      if (await webhooks.create(record, completing(reply))) return reply;
+      if ((await webhooks.create(record, completing(reply))) === 'created') return reply;
       return new Refusal('limit_reached', `A project has at most ${MAX_WEBHOOKS} webhooks in each environment.`);
     },
 
@@ -74,30 +86,33 @@ export function webhookHandlers(deps: WebhooksDeps): Handlers<'webhooks'> {
     },
 
     async changeWebhook({ path: { id = '' }, body, space }) {
-      const webhook = await webhooks.get(space, id);
-      if (!webhook) return notFound('webhook');
-      const change = changeOf(webhook, body, clock());
-      if (!(await webhooks.change(space, id, change))) return notFound('webhook');
-      return { body: webhookResource({ ...webhook, ...change }) };
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
+        const webhook = await webhooks.get(space, id);
+        if (!webhook) return notFound('webhook');
+        const changed = await webhooks.change(webhook, changeOf(webhook, body, clock()));
+        if (changed) return { body: webhookResource(changed) };
+      }
+      throw new ConflictError('Gave up after too many changes of the webhook at the same time');
     },
 
     async deleteWebhook({ path: { id = '' }, space }) {
       return (await webhooks.remove(space, id)) ? {} : notFound('webhook');
     },
 
-    async rotateSecret({ path: { id = '' }, body, space }) {
-      const webhook = await webhooks.get(space, id);
-      if (!webhook) return notFound('webhook');
-      const now = clock();
+    async rotateSecret({ path: { id = '' }, body, space }, completing) {
       const secret = body.secret ?? generateSecret(random);
-      const change = {
-        secret,
-        previousSecret: webhook.secret,
-        previousSecretUntil: now + SECRET_GRACE_MS,
-        updatedAt: now,
-      };
-      if (!(await webhooks.change(space, id, change))) return notFound('webhook');
-      return { body: { ...webhookResource({ ...webhook, ...change }), secret } };
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
+        const webhook = await webhooks.get(space, id);
+        if (!webhook) return notFound('webhook');
+        const now = clock();
+        const signing = previousSecretsAt(webhook, now);
+        if (signing.length >= MAX_PREVIOUS_SECRETS) return tooManySecrets(signing);
+        const replaced = { secret: webhook.secret, until: now + SECRET_GRACE_MS };
+        const change = { secret, previousSecrets: [replaced, ...signing], updatedAt: now };
+        const reply = { body: { ...webhookResource({ ...webhook, ...change }), secret } };
+        if (await webhooks.rotate(webhook, change, completing(reply))) return reply;
+      }
+      throw new ConflictError('Gave up after too many rotations at the same time');
     },
 
     async testWebhook({ path: { id = '' }, body: { type }, space }, completing) {
@@ -114,19 +129,35 @@ export function webhookHandlers(deps: WebhooksDeps): Handlers<'webhooks'> {
   };
 }
 
-// Only what is asked for changes; a status that it has already changes nothing.
+/** Losing a race against another change means looking again. */
+const MAX_TRIES = 10;
+
+function tooManySecrets(signing: readonly PreviousSecret[]): Refusal {
+  const next = iso(Math.min(...signing.map(({ until }) => until)));
+  return new Refusal(
+    'limit_reached',
+    `${MAX_PREVIOUS_SECRETS} earlier secrets still sign, each for 24 hours: rotate again after ${next}.`,
+  );
+}
+
+// Only what is asked for changes; a status that it has already changes nothing. A new endpoint, or one that comes back, has
+// yet to show how quick it is.
 function changeOf(webhook: WebhookRecord, asked: WebhookChange, now: number): Partial<WebhookRecord> {
-  const { status, ...rest } = asked;
+  const { status, url, ...rest } = asked;
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
-  const change: Partial<WebhookRecord> = { ...given, updatedAt: now };
+  const unproven = { quickSince: undefined, slowUntil: undefined };
+  const moved = url !== undefined && { url: normalizeUrl(url), ...(url !== webhook.url && unproven) };
+  const change: Partial<WebhookRecord> = { ...given, ...moved, updatedAt: now };
   if (status === undefined || status === webhook.status) return change;
   if (status === 'disabled') return { ...change, status, disabledAt: now, disabledReason: 'paused' };
   return {
     ...change,
+    ...unproven,
     status,
     disabledAt: undefined,
     disabledReason: undefined,
     disabledBy: undefined,
-    mailedAt: undefined,
+    emailedAt: undefined,
+    emailingUntil: undefined,
   };
 }

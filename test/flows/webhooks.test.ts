@@ -262,21 +262,36 @@ describe('the delivery log', () => {
   });
 });
 
-describe('a slow receiver', () => {
-  it('is sent to from a lane of its own, and returns when it answers again', { timeout: 60_000 }, async () => {
+describe('an endpoint', () => {
+  const lanesOf = (id: string) =>
+    service.log
+      .join('')
+      .split('\n')
+      .filter((line) => line.includes(id) && line.includes('"delivery.attempted"'))
+      .map((line) => /^DeliveryDeliver(New|Slow)?/.exec(line)?.[1] ?? 'Quick');
+
+  it('earns the quick lane by a quick response, and loses it by a slow one', { timeout: 60_000 }, async () => {
     const client = await live();
-    const receiver = await startReceiver((response) => void setTimeout(() => response.writeHead(200).end(), 2500));
+    const receiver = await startReceiver();
     const { id } = await createWebhook(client, receiver.url);
-    await settled(client, id, (await publish(client)).body.id);
-    const passedOver = () =>
-      service.log
-        .join('')
-        .split('\n')
-        .filter((line) => line.includes(id) && line.includes('"task":"defer"')).length;
+    let delivered = 0;
+    const deliver = async () => {
+      delivered++;
+      await settled(client, id, (await publish(client)).body.id);
+      await eventually(() => lanesOf(id).length === delivered);
+    };
+    for (let i = 0; i < 3; i++) await deliver();
+    expect(lanesOf(id)).toEqual(['New', 'Quick', 'Quick']);
+    receiver.behave((response) => void setTimeout(() => response.writeHead(200).end(), 2600));
+    await deliver();
     receiver.behave(200);
-    await settled(client, id, (await publish(client)).body.id);
-    expect(passedOver()).toBe(1);
-    await settled(client, id, (await publish(client)).body.id);
-    expect(passedOver()).toBe(1);
+    await deliver();
+    service.stack.clock.advance(10 * 60_000);
+    for (let i = 0; i < 2; i++) await deliver();
+    expect(lanesOf(id).slice(3)).toEqual(['Quick', 'Slow', 'New', 'Quick']);
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
+    await deliver();
+    expect(lanesOf(id).at(-1)).toBe('New');
   });
 });
