@@ -3,6 +3,7 @@ import {
   AccessLogField,
   AccessLogFormat,
   AuthorizationType,
+  type CfnMethod,
   type CfnRestApi,
   EndpointType,
   IdentitySource,
@@ -71,6 +72,9 @@ export class Api extends Construct {
         exposeHeaders: CORS_EXPOSED,
         maxAge: Duration.seconds(PREFLIGHT_SECONDS),
       });
+      // The gateway makes this answer itself, out of text (API Gateway Developer Guide, "Content type conversions").
+      const cfn = preflight.node.defaultChild as CfnMethod;
+      cfn.addPropertyOverride('Integration.ContentHandling', 'CONVERT_TO_TEXT');
       acknowledgePublic(preflight, 'A browser asks for permission before it has a credential to send');
     }
   }
@@ -91,9 +95,11 @@ export class Api extends Construct {
       cloudWatchRole: true,
       // No browser sends a credential by itself here: nobody can measure what compression would give away (BREACH).
       minCompressionSize: Size.bytes(1024),
+      // As bytes, or the gateway would replace those that are not UTF-8 before a function can refuse them.
+      binaryMediaTypes: ['application/json'],
+      // No tracing: a trace holds the whole path, and a path may hold a key.
       deployOptions: {
         stageName,
-        tracingEnabled: true,
         throttlingRateLimit: throttleRate,
         throttlingBurstLimit: throttleBurst,
         accessLogDestination: new LogGroupLogDestination(accessLog),

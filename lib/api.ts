@@ -1,7 +1,7 @@
 import { documentOperations } from './api/documents.ts';
 import { eventOperations } from './api/events.ts';
 import { keyOperations } from './api/keys.ts';
-import { type ApiFunction, type CallerType, isFor, type Operation } from './api/operation.ts';
+import { type ApiFunction, type CallerType, mayCall, type Operation } from './api/operation.ts';
 import { pageOperations } from './api/pages.ts';
 import { tokenOperations } from './api/tokens.ts';
 import { webhookOperations } from './api/webhooks.ts';
@@ -29,8 +29,7 @@ export const allOperations = Object.values(operations) as readonly Operation[];
 /** What a caller may call, as `METHOD/path` with `*` for parameters: the resources of the authorizer's policy. */
 export function allowedRoutes(type: CallerType, permissions: readonly Permission[]): string[] {
   return allOperations
-    .filter((operation) => isFor(operation, type))
-    .filter((operation) => type !== 'token' || operation.permissions.some((each) => permissions.includes(each)))
+    .filter((operation) => mayCall(operation, type, permissions))
     .map(({ method, path }) => `${method}${path.replace(/\{\w+\}/g, '*')}`);
 }
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { EVENT_TYPES, type EventType } from './event-types.ts';
 import type { Json } from './json.ts';
-import { anyJson, integer, iso, jsonObject, oneOf, timestamp, timestampInput } from './schema.ts';
+import { anyJson, DATE_TIME_SCHEMA, integer, iso, jsonObject, oneOf, timestamp, timestampInput } from './schema.ts';
 import type { Space } from './space.ts';
 
 /** Bytes that an event may have, as stored and sent. */
@@ -14,11 +14,7 @@ const name = v.pipe(v.string('must be a string'), v.minLength(1, 'must not be em
 const count = integer(0, Number.MAX_SAFE_INTEGER);
 const revision = integer(1, Number.MAX_SAFE_INTEGER);
 const side = v.looseObject({ value: anyJson, origin: name, revision: count }, 'must be an object');
-const time = v.pipe(
-  timestampInput,
-  v.transform(iso),
-  v.metadata({ jsonSchema: { type: 'string', format: 'date-time' } }),
-);
+const time = v.pipe(timestampInput, v.transform(iso), v.metadata({ jsonSchema: DATE_TIME_SCHEMA }));
 
 /** `data` of each type (§6); further members are allowed. */
 export const EVENT_DATA = {

@@ -25,7 +25,7 @@ const COMMON = {
  * Serves pages by their path in the API. Every page and asset is public: nothing here knows a credential.
  * Cross-origin isolation and framing: OWASP HTTP Headers Cheat Sheet.
  */
-export function createPageServer(pages: ReadonlyMap<string, Page>, log: Pick<DispatchLog, 'info'>) {
+export function createPageServer(pages: ReadonlyMap<string, Page>, log: DispatchLog) {
   return async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
     const { requestId } = event.requestContext;
     const answer = answerTo(event);
@@ -48,7 +48,7 @@ export function createPageServer(pages: ReadonlyMap<string, Page>, log: Pick<Dis
     return {
       statusCode: 200,
       headers: headersOf(page),
-      body: page.kind === 'page' ? page.text.replaceAll(BASE_URL, baseUrlOf(event, path)) : page.text,
+      body: page.kind === 'page' ? page.text.replaceAll(BASE_URL, () => baseUrlOf(event, path)) : page.text,
     };
   }
 }
@@ -64,8 +64,11 @@ function headersOf({ type, kind, policy }: Page): Record<string, string> {
   };
 }
 
+const HOST = /^[\w.-]+(:\d+)?$|^\[[\da-f:.]+\](:\d+)?$/i;
+
 // The path has the stage before it, or the base path of a domain of one's own; API Gateway sets host and protocol.
 function baseUrlOf({ headers, requestContext: { path } }: APIGatewayProxyEvent, resource: string): string {
   const protocol = headers['X-Forwarded-Proto'] === 'http' ? 'http' : 'https';
-  return `${protocol}://${headers.Host ?? ''}${path.endsWith(resource) ? path.slice(0, -resource.length) : ''}`;
+  const host = HOST.exec(headers.Host ?? '')?.[0] ?? ''; // it is written into pages
+  return `${protocol}://${host}${path.endsWith(resource) ? path.slice(0, -resource.length) : ''}`;
 }

@@ -25,7 +25,7 @@ export async function page<Resource>(
   load: (limit: number, after: string | undefined) => Promise<{ data: Resource[]; next: string | undefined }>,
 ): Promise<{ body: PageOf<Resource> } | Refusal> {
   const { limit = DEFAULT_PAGE, cursor, ...filters } = request.query;
-  const scope = JSON.stringify([request.space, request.path, filters]);
+  const scope = JSON.stringify([request.route, request.space, request.path, filters]);
   const after =
     cursor === undefined ? undefined : openCursor(await cursorSecret(request.space.projectId), scope, cursor);
   if (after === null)

@@ -1,8 +1,8 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { type CallerType, creating, type Operation } from './api/operation.ts';
-import { parseJson } from './json.ts';
-import { type Fault, invalid, Refusal } from './problem.ts';
+import { isJsonObject, parseJson } from './json.ts';
+import { type Fault, invalid, notFound, Refusal } from './problem.ts';
 import { check, oneOf } from './schema.ts';
 import { ENVIRONMENTS, type Environment, environmentOf, type Space } from './space.ts';
 import type { Grant } from './tokens.ts';
@@ -24,6 +24,10 @@ export interface Request<Query = unknown, Body = unknown> {
   id: string;
   caller: Caller;
   space: Space;
+  /** The operation, as `METHOD /path/{parameter}`. */
+  route: string;
+  /** The caller's address, as API Gateway saw it. */
+  address: string;
   path: Readonly<Record<string, string>>;
   query: Query;
   body: Body;
@@ -45,7 +49,8 @@ export function parseRequest(
   bodyFaults: BodyFaults = () => [],
 ): Request | Refusal {
   const headers = lowerCased(event.headers);
-  const rawBody = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8').toString();
+  const rawBody = textOf(event);
+  if (rawBody === null) return new Refusal('invalid_json', 'Send one JSON object in UTF-8: some bytes are not.');
   const json = parseBody(rawBody, headers['content-type']);
   if (json instanceof Refusal) return json;
 
@@ -53,18 +58,26 @@ export function parseRequest(
     v.strictObject({ ...operation.query, environment: v.optional(oneOf(ENVIRONMENTS)) }),
     event.queryStringParameters ?? {},
   );
-  const body = check(operation.body ?? v.strictObject({}), json);
+  // To valibot an array is an object too.
+  const body = isJsonObject(json)
+    ? check(operation.body ?? v.strictObject({}), json)
+    : { faults: [{ field: 'body', detail: 'must be an object' }] };
   const faults = [query, headersOf(operation, headers), body].flatMap((each) => ('faults' in each ? each.faults : []));
   if (faults.length > 0 || 'faults' in query || 'faults' in body) return invalid([...faults, ...bodyFaults(json)]);
 
   const caller = callerOf(event);
   const environment = chosenEnvironment(caller, query.value.environment);
   if (environment instanceof Refusal) return environment;
+  const path = decoded(event.pathParameters ?? {});
+  for (const [name, { resource, schema }] of Object.entries(operation.parameters))
+    if (!v.is(schema, path[name])) return notFound(resource);
   return {
     id: event.requestContext.requestId,
     caller,
     space: { projectId: caller.projectId, environment },
-    path: decoded(event.pathParameters ?? {}),
+    route: `${operation.method} ${operation.path}`,
+    address: event.requestContext.identity.sourceIp,
+    path,
     query: query.value,
     body: body.value,
     headers,
@@ -77,6 +90,19 @@ function headersOf({ headers, creates }: Operation, given: Record<string, string
   const schemas: v.ObjectEntries = { ...headers, ...(creates && creating) };
   const values = Object.keys(schemas).map((name) => [name, given[name.toLowerCase()]]);
   return check(v.object(schemas), Object.fromEntries(values));
+}
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+// API Gateway passes JSON on as its bytes, for it would replace those that are not UTF-8.
+function textOf({ body, isBase64Encoded, httpMethod }: APIGatewayProxyEvent): string | null {
+  if (httpMethod === 'GET') return ''; // content in a GET has no meaning (RFC 9110 §9.3.1)
+  if (!isBase64Encoded) return body ?? '';
+  try {
+    return UTF_8.decode(Buffer.from(body ?? '', 'base64'));
+  } catch {
+    return null;
+  }
 }
 
 function parseBody(text: string, contentType: string | undefined): unknown {

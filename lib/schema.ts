@@ -7,7 +7,12 @@ export const text = (min: number, max: number) =>
     v.string('must be a string'),
     v.minLength(min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`),
     v.maxLength(max, `must have at most ${max} characters`),
+    v.check((value) => !UNPRINTABLE.test(value), 'must not contain control characters or lone surrogates'),
+    v.metadata({ jsonSchema: { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' } }),
   );
+
+// The categories Cc and Cs of Unicode: what a terminal obeys, and what is no text at all.
+const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
 // Bodies keep the text of unusual numbers (lib/json.ts): here `60.0` is the integer 60, and 1e400 is none.
 const isInteger = (min: number, max: number) => (value: unknown) => {
@@ -57,17 +62,35 @@ export const anyJson = v.pipe(
   v.metadata({ jsonSchema: {} }),
 );
 
-const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** Of a date-time in a request: the years 1970 to 9999. */
+export const DATE_TIME_SCHEMA = {
+  type: 'string',
+  format: 'date-time',
+  pattern: '^(19[7-9][0-9]|[2-9][0-9]{3})-',
+} as const;
 
 /** An ISO 8601 date-time with an offset, as milliseconds since 1970. */
 export const timestampInput = v.pipe(
   v.custom<string>(
-    (value) => typeof value === 'string' && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value)),
-    'must be an ISO 8601 date-time such as 2026-01-31T12:00:00.000Z',
+    (value) => typeof value === 'string' && isDateTime(value),
+    'must be an ISO 8601 date-time from 1970 to 9999, such as 2026-01-31T12:00:00.000Z',
   ),
   v.transform((value) => Date.parse(value)),
-  v.metadata({ jsonSchema: { type: 'string', format: 'date-time' } }),
+  v.metadata({ jsonSchema: DATE_TIME_SCHEMA }),
 );
+
+const FIRST_MS = 0;
+const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+// Date.parse rolls over to the next month where a month has no such day, and takes 24:00 for the next day.
+function isDateTime(text: string): boolean {
+  const [, year, month, day, hour] = TIMESTAMP.exec(text) ?? [];
+  const ms = Date.parse(text);
+  const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  return Number(day) <= lastDay && Number(hour) < 24 && ms >= FIRST_MS && ms <= LAST_MS;
+}
 
 /** A date-time in an answer: ISO 8601 UTC with milliseconds. */
 export const timestamp = v.pipe(v.string(), v.isoTimestamp());

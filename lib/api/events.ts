@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { EventResource, PublishEvent, PublishEvents } from '../events.ts';
 import { operation, WRITERS } from './operation.ts';
+import { eventParameter } from './parameters.ts';
 
 const event = { function: 'events', callers: WRITERS } as const;
 
@@ -27,6 +28,7 @@ export const eventOperations = {
     ...event,
     method: 'GET',
     path: '/v1/events/{id}',
+    parameters: { id: eventParameter },
     summary: 'Read an event',
     answers: { 200: EventResource },
   }),

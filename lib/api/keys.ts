@@ -1,5 +1,6 @@
 import { Allowlist, AllowlistResource, CreatedKey, CreateKey, KeyResource } from '../keys.ts';
 import { ADMIN, listOf, operation, page } from './operation.ts';
+import { keyParameter } from './parameters.ts';
 
 const key = { function: 'keys', callers: ADMIN } as const;
 
@@ -26,6 +27,7 @@ export const keyOperations = {
     ...key,
     method: 'GET',
     path: '/v1/keys/{key}',
+    parameters: { key: keyParameter },
     summary: 'Read a key, by its id or by the key itself',
     answers: { 200: KeyResource },
   }),
@@ -33,6 +35,7 @@ export const keyOperations = {
     ...key,
     method: 'POST',
     path: '/v1/keys/{key}/rotate',
+    parameters: { key: keyParameter },
     summary: 'Replace a key; the old one works for 24 hours more',
     answers: { 201: CreatedKey },
     refusals: ['conflict'],
@@ -43,6 +46,7 @@ export const keyOperations = {
     ...key,
     method: 'POST',
     path: '/v1/keys/{key}/revoke',
+    parameters: { key: keyParameter },
     summary: 'Revoke a key at once',
     answers: { 200: KeyResource },
     refusals: ['conflict'],
@@ -51,14 +55,17 @@ export const keyOperations = {
     ...key,
     method: 'POST',
     path: '/v1/keys/{key}/allowlist',
+    parameters: { key: keyParameter },
     summary: 'Restrict a key to addresses; an empty list lifts the restriction',
     body: Allowlist,
     answers: { 200: AllowlistResource },
+    refusals: ['conflict'],
   }),
   getAllowlist: operation({
     ...key,
     method: 'GET',
     path: '/v1/keys/{key}/allowlist',
+    parameters: { key: keyParameter },
     summary: 'Read the allowlist of a key',
     answers: { 200: AllowlistResource },
   }),

@@ -13,6 +13,15 @@ export type CallerType = KeyType | 'token';
 export const MAX_PAGE = 100;
 export const DEFAULT_PAGE = 50;
 
+/** A parameter of a path: what it names, and the form of it. */
+export interface PathParameter {
+  /** As a 404 calls it. */
+  resource: string;
+  schema: v.GenericSchema<string>;
+  description: string;
+  example: string;
+}
+
 /** One HTTP operation: all that routes, dispatch, policies, documentation and clients know of it. */
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -24,6 +33,8 @@ export interface Operation {
   callers: readonly CallerType[] | 'anyone';
   /** Any of them lets a scoped token call it; the function looks at the documents. */
   permissions: readonly Permission[];
+  /** What each parameter of the path is. One that cannot be it names nothing: 404. */
+  parameters: Readonly<Record<string, PathParameter>>;
   query: v.ObjectEntries;
   /** Headers beside those that all operations read. */
   headers: v.ObjectEntries;
@@ -41,17 +52,26 @@ export interface Operation {
   secrets: readonly string[];
 }
 
-type Defaults = 'permissions' | 'query' | 'headers' | 'produces' | 'refusals' | 'creates' | 'secrets';
+type Defaults = 'permissions' | 'parameters' | 'query' | 'headers' | 'produces' | 'refusals' | 'creates' | 'secrets';
 
 /** Fills in what most operations do not have. */
 export function operation<const Given extends Omit<Operation, Defaults> & Partial<Pick<Operation, Defaults>>>(
   given: Given,
 ) {
-  const defaults = { permissions: [], query: {}, headers: {}, refusals: [], creates: false, secrets: [] };
+  const defaults = {
+    permissions: [],
+    parameters: {},
+    query: {},
+    headers: {},
+    refusals: [],
+    creates: false,
+    secrets: [],
+  };
   return { ...defaults, produces: 'application/json', ...given } as Given &
     Omit<
       {
         permissions: readonly [];
+        parameters: Record<never, never>;
         query: Record<never, never>;
         headers: Record<never, never>;
         produces: 'application/json';
@@ -71,6 +91,10 @@ export const WRITERS_AND_TOKENS = [...WRITERS, 'token'] as const;
 /** Whether callers of a type may call an operation with their credential. */
 export const isFor = ({ callers }: Pick<Operation, 'callers'>, type: CallerType): boolean =>
   callers !== 'anyone' && callers.includes(type);
+
+/** Whether a caller may call an operation: the gateway's policy says so too, but a policy cannot say everything. */
+export const mayCall = (operation: Operation, type: CallerType, permissions: readonly Permission[]): boolean =>
+  isFor(operation, type) && (type !== 'token' || operation.permissions.some((each) => permissions.includes(each)));
 
 /** Headers of every operation that creates something. */
 export const creating = {

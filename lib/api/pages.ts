@@ -3,7 +3,19 @@ import { operation } from './operation.ts';
 
 const page = { function: 'dashboard', callers: 'anyone', method: 'GET', refusals: ['route_not_found'] } as const;
 const html = { ...page, produces: 'text/html', answers: { 200: v.string() } } as const;
-const file = { ...page, produces: '*/*', answers: { 200: v.string() } } as const;
+const file = {
+  ...page,
+  produces: '*/*',
+  answers: { 200: v.string() },
+  parameters: {
+    file: {
+      resource: 'file',
+      schema: v.string(),
+      description: 'The name of the file, with the hash of its content.',
+      example: 'app-5XQ3TN2K.js',
+    },
+  },
+} as const;
 
 /** What a browser opens: files that are made when the stack is, with no secret in them. */
 export const pageOperations = {

@@ -41,7 +41,7 @@ export const DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, strin
     field: 'The name of the field.',
     winner: 'What the field has now.',
     loser: 'What it does not have.',
-    value: 'The value; `null` if the field was removed.',
+    value: 'The value; `null` if the field was removed. A token without `read` is shown its own only.',
   },
   Allowlist: {
     cidrs: 'Addresses and ranges, IPv4 or IPv6; an address alone is a range of one. Empty lifts the restriction.',
@@ -66,6 +66,7 @@ export const DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, strin
   },
   'Delivery.attempts': {
     number: 'From 1 to 6.',
+    trigger: 'Why it was made: on the `schedule`, because of a `redelivery` or `recovery`, or as a `test`.',
     at: 'When it began.',
     status_code: 'The status of the answer; `null` if none came.',
     error: 'What went wrong: one of the codes under [delivery failures](docs/errors#delivery-failures).',

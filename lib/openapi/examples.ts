@@ -1,3 +1,4 @@
+import { EXAMPLE_IDS } from '../api/parameters.ts';
 import type { OperationId } from '../api.ts';
 import { EVENT_TYPES, type EventType } from '../event-types.ts';
 import { sampleData } from '../events.ts';
@@ -13,14 +14,7 @@ export interface Example {
 const AT = Date.parse('2026-01-31T12:00:00.000Z');
 const at = (seconds: number): string => iso(AT + seconds * 1000);
 
-export const EXAMPLE_IDS = {
-  key: 'key_01Fkq2Xb9TzA',
-  id: 'whk_01FkqAr7mZ3TQp',
-  event_id: 'evt_01FkqBx8nW2RLc',
-  document_key: 'org:acme:doc-1',
-  connection_id: 'laptop-1',
-  request_id: '3f0b6c1e-6a5d-4d8e-9a55-0d1c2b3a4f5e',
-};
+export const EXAMPLE_REQUEST_ID = '3f0b6c1e-6a5d-4d8e-9a55-0d1c2b3a4f5e';
 
 const key = {
   id: EXAMPLE_IDS.key,
@@ -39,7 +33,7 @@ const key = {
 const createdKey = { ...key, key: 'svc_live_01Fkq2Xb9TzA…' };
 
 const webhook = {
-  id: EXAMPLE_IDS.id,
+  id: EXAMPLE_IDS.webhook,
   url: 'https://example.com/webhooks',
   events: ['document.changed', 'document.deleted'],
   description: 'Search index',
@@ -54,13 +48,14 @@ const webhook = {
 const secret = 'whsec_…';
 
 const delivery = {
-  webhook_id: EXAMPLE_IDS.id,
-  event_id: EXAMPLE_IDS.event_id,
+  webhook_id: EXAMPLE_IDS.webhook,
+  event_id: EXAMPLE_IDS.event,
   event_type: 'document.changed',
   status: 'retrying',
   attempts: [
     {
       number: 1,
+      trigger: 'schedule',
       at: at(1),
       status_code: 503,
       error: 'status_not_2xx',
@@ -73,7 +68,7 @@ const delivery = {
 };
 
 const document = {
-  document_key: EXAMPLE_IDS.document_key,
+  document_key: EXAMPLE_IDS.document,
   revision: 2,
   fields: { title: 'Final', words: 1200 },
   created_at: at(0),
@@ -87,7 +82,7 @@ const conflict = {
 
 /** The event of each type, as it is published and delivered. */
 export const EXAMPLE_EVENTS = Object.fromEntries(
-  EVENT_TYPES.map((type) => [type, { id: EXAMPLE_IDS.event_id, type, timestamp: at(0), data: sampleData(type, AT) }]),
+  EVENT_TYPES.map((type) => [type, { id: EXAMPLE_IDS.event, type, timestamp: at(0), data: sampleData(type, AT) }]),
 ) as { [Type in EventType]: { id: string; type: Type; timestamp: string; data: object } };
 const { id: _id, timestamp: _timestamp, ...published } = EXAMPLE_EVENTS['document.changed'];
 
@@ -126,7 +121,7 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
   },
   deleteWebhook: {},
   rotateSecret: { body: {}, answer: { ...webhook, updated_at: at(60), secret } },
-  testWebhook: { body: { type: 'document.changed' }, answer: { event_id: EXAMPLE_IDS.event_id } },
+  testWebhook: { body: { type: 'document.changed' }, answer: { event_id: EXAMPLE_IDS.event } },
   listDeliveries: { answer: listOf(delivery) },
   getDelivery: { answer: delivery },
   redeliver: { answer: { ...delivery, next_attempt_at: at(7200) } },
@@ -160,7 +155,7 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
   renewConnection: {
     body: { node_id: 'laptop', lease_seconds: 60 },
     answer: {
-      connection_id: EXAMPLE_IDS.connection_id,
+      connection_id: EXAMPLE_IDS.connection,
       node_id: 'laptop',
       lease_seconds: 60,
       connected_at: at(0),

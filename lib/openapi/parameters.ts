@@ -2,12 +2,18 @@ import * as v from 'valibot';
 import { creating, type Operation } from '../api/operation.ts';
 import { oneOf } from '../schema.ts';
 import { ENVIRONMENTS } from '../space.ts';
-import { EXAMPLE_IDS } from './examples.ts';
 import { type JsonSchema, jsonSchemaOf } from './schemas.ts';
 
 /** The parameters of an operation: those in its path, its query, its headers. */
-export function parametersOf({ path, callers, query, headers, creates }: Operation): Parameter[] {
-  const parameters: Parameter[] = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name, path));
+export function parametersOf({ callers, parameters: ofPath, query, headers, creates }: Operation): Parameter[] {
+  const parameters: Parameter[] = Object.entries(ofPath).map(([name, { schema, description, example }]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema: jsonSchemaOf(schema),
+    example,
+  }));
   const ofQuery = {
     ...query,
     ...(callers !== 'anyone' && { environment: v.optional(oneOf(ENVIRONMENTS)) }),
@@ -50,25 +56,3 @@ const parameter = (place: 'query' | 'header', name: string, schema: JsonSchema):
   description: PARAMETERS[name] ?? '',
   schema,
 });
-
-function pathParameter(name: string, path: string): Parameter {
-  const [description, example] = PATH_PARAMETERS.find(([pattern]) => pattern.test(path))?.slice(1) as [string, string];
-  const isEvent = name === 'event_id';
-  return {
-    name,
-    in: 'path',
-    required: true,
-    description: isEvent ? 'The id of the event.' : description,
-    schema: { type: 'string' },
-    example: isEvent ? EXAMPLE_IDS.event_id : example,
-  };
-}
-
-const PATH_PARAMETERS: [pattern: RegExp, description: string, example: string][] = [
-  [/^\/v1\/keys/, 'The id of the key, or the key itself.', EXAMPLE_IDS.key],
-  [/^\/v1\/webhooks/, 'The id of the webhook.', EXAMPLE_IDS.id],
-  [/^\/v1\/events/, 'The id of the event.', EXAMPLE_IDS.event_id],
-  [/^\/v1\/documents/, 'The key of the document.', EXAMPLE_IDS.document_key],
-  [/^\/v1\/connections/, 'A name of your own: 1 to 64 of `A-Z a-z 0-9 _ -`.', EXAMPLE_IDS.connection_id],
-  [/\{file\}$/, 'The name of the file, with the hash of its content.', 'app-5XQ3TN2K.js'],
-];

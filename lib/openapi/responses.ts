@@ -2,7 +2,7 @@ import type * as v from 'valibot';
 import type { Operation } from '../api/operation.ts';
 import type { OperationId } from '../api.ts';
 import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemBody, problemHeaders } from '../problem.ts';
-import { EXAMPLE_IDS, EXAMPLES } from './examples.ts';
+import { EXAMPLE_REQUEST_ID, EXAMPLES } from './examples.ts';
 import { ADVICE, codesOf } from './problems.ts';
 import { jsonSchemaOf, refTo } from './schemas.ts';
 
@@ -92,7 +92,7 @@ export function allProblemExamples() {
   return Object.fromEntries(
     codes.map((code) => {
       const refusal = { code, detail: ADVICE[code], errors: code === 'invalid_request' ? faults : undefined };
-      return [code, { summary: PROBLEMS[code].title, value: problemBody(refusal, EXAMPLE_IDS.request_id) }];
+      return [code, { summary: PROBLEMS[code].title, value: problemBody(refusal, EXAMPLE_REQUEST_ID) }];
     }),
   );
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Validations } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
+import { Match, Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../infra/service.ts';
@@ -77,7 +77,10 @@ describe('the template', () => {
       DeletionPolicy: 'Delete',
       Properties: { SSESpecification: { SSEEnabled: true }, DeletionProtectionEnabled: false },
     });
-    template.hasResourceProperties('AWS::Lambda::Function', { ReservedConcurrentExecutions: 50 });
+    const isLimited = { ScalingConfig: { MaximumConcurrency: 50 } };
+    template.resourcePropertiesCountIs('AWS::Lambda::EventSourceMapping', isLimited, 3);
+    const isReserved = { ReservedConcurrentExecutions: Match.anyValue() };
+    template.resourcePropertiesCountIs('AWS::Lambda::Function', isReserved, 0);
     template.hasResourceProperties('AWS::ApiGateway::Stage', { StageName: 'v2' });
     template.hasResourceProperties('AWS::ApiGateway::Authorizer', {
       AuthorizerResultTtlInSeconds: 60,

@@ -76,12 +76,38 @@ describe('the event sources', () => {
     }
   });
 
-  it('give up on a message after 5 receives, into a queue that raises an alarm', () => {
-    template.hasResourceProperties('AWS::SQS::Queue', { RedrivePolicy: Match.objectLike({ maxReceiveCount: 5 }) });
+  it('try an event again until just before the stream forgets it, and then keep where it was', () => {
+    template.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      MaximumRecordAgeInSeconds: 23 * 60 * 60,
+      MaximumRetryAttempts: Match.absent(),
+      DestinationConfig: { OnFailure: Match.anyValue() },
+    });
+  });
+
+  it('give up on a message after 20 receives, into a queue that raises an alarm', () => {
+    template.hasResourceProperties('AWS::SQS::Queue', { RedrivePolicy: Match.objectLike({ maxReceiveCount: 20 }) });
     template.hasResourceProperties('AWS::CloudWatch::Alarm', {
       MetricName: 'ApproximateNumberOfMessagesVisible',
       Threshold: 0,
     });
+  });
+});
+
+describe('a key in a path', () => {
+  it('is in no trace: the stage writes none', () => {
+    template.resourcePropertiesCountIs('AWS::ApiGateway::Stage', { TracingEnabled: true }, 0);
+  });
+});
+
+describe('bytes that are not UTF-8', () => {
+  it('reach the functions as they are, and preflights are still answered', () => {
+    template.hasResourceProperties('AWS::ApiGateway::RestApi', { BinaryMediaTypes: ['application/json'] });
+    const preflights = { HttpMethod: 'OPTIONS', Integration: { ContentHandling: 'CONVERT_TO_TEXT' } };
+    const { length } = Object.keys(
+      template.findResources('AWS::ApiGateway::Method', { Properties: { HttpMethod: 'OPTIONS' } }),
+    );
+    template.resourcePropertiesCountIs('AWS::ApiGateway::Method', preflights, length);
+    expect(length).toBeGreaterThan(0);
   });
 });
 
