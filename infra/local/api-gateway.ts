@@ -70,7 +70,7 @@ export function createGateway(template: Template, functionOf: (uri: string) => I
   ): Promise<GatewayResponse> {
     const context = { requestId };
     if (headerBytes(request) > MAX_HEADER_BYTES) return responses.of('DEFAULT_4XX', context);
-    const body = sent && compression.decode(sent, request.headers['content-encoding']);
+    const body = sent?.length ? compression.decode(sent, request.headers['content-encoding']) : sent;
     if (body === null) return responses.of('REQUEST_TOO_LARGE', context);
     const { path, query } = splitUrl(request.url ?? '/');
     const route = findRoute(routes, request.method ?? '', path);

@@ -7,6 +7,11 @@ export class LocalClock {
     return Date.now() + (this.offset[0] ?? 0);
   }
 
+  /** A time that another process has just taken, by this clock. */
+  moved(time: Date): Date {
+    return new Date(time.getTime() + (this.offset[0] ?? 0));
+  }
+
   advance(ms: number): void {
     this.offset[0] = (this.offset[0] ?? 0) + ms;
   }

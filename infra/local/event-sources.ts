@@ -11,6 +11,7 @@ export interface MappingProperties {
   /** Streams only. -1, or nothing, is no limit. */
   MaximumRetryAttempts?: number;
   MaximumRecordAgeInSeconds?: number;
+  MaximumBatchingWindowInSeconds?: number;
   FilterCriteria?: { Filters: { Pattern: string }[] };
   DestinationConfig?: { OnFailure: { Destination: string } };
 }

@@ -9,7 +9,7 @@ interface Statement {
   Condition?: { StringEquals?: Record<string, string> };
 }
 
-/** One action of one statement: the least that can be struck out. */
+/** One action of one statement: the least that can be withheld. */
 export interface Grant {
   role: string;
   action: string;
@@ -19,8 +19,8 @@ export interface Grant {
 /** The policies of the template, enforced as in the cloud: what no statement allows, or one denies, is denied. */
 export class LocalIam {
   private readonly statements = new Map<string, Statement[]>();
-  /** Left out of every decision: lets a test see that each grant is needed. */
-  struck: Grant | undefined;
+  private withheld: Grant | undefined;
+  private asked = () => {};
   /** For `sam local`, whose containers have the credentials of the shell and no role. */
   isPermissive = false;
 
@@ -45,16 +45,30 @@ export class LocalIam {
     );
   }
 
+  /**
+   * Leaves a grant out of every decision: lets a test see that each is needed. Resolves when it is asked for, and would have
+   * been needed.
+   */
+  withhold(grant: Grant | undefined): Promise<void> {
+    this.withheld = grant;
+    return new Promise((resolve) => {
+      this.asked = resolve;
+    });
+  }
+
   allows(role: string, action: string, resource: string, context: Record<string, string> = {}): boolean {
     if (this.isPermissive) return true;
     const matching = (this.statements.get(role) ?? []).filter(
       (statement) =>
-        !this.isStruck(role, action, statement) &&
         anyMatches(statement.Action, action) &&
         anyMatches(statement.Resource, resource) &&
         Object.entries(statement.Condition?.StringEquals ?? {}).every(([key, value]) => context[key] === value),
     );
-    return matching.some(({ Effect }) => Effect === 'Allow') && !matching.some(({ Effect }) => Effect === 'Deny');
+    if (matching.some(({ Effect }) => Effect === 'Deny')) return false;
+    const allowing = matching.filter(({ Effect }) => Effect === 'Allow');
+    const left = allowing.filter((statement) => !this.isWithheld(role, action, statement));
+    if (left.length < allowing.length && left.length === 0) this.asked();
+    return left.length > 0;
   }
 
   /** Throws what AWS answers if a role may not do this. */
@@ -63,9 +77,9 @@ export class LocalIam {
     throw new ServiceError('AccessDeniedException', `${role} is not authorized to perform ${action} on ${resource}`);
   }
 
-  private isStruck(role: string, action: string, { Resource }: Statement): boolean {
-    const { struck } = this;
-    return struck?.role === role && struck.action === action && [Resource].flat().join() === struck.resources.join();
+  private isWithheld(role: string, action: string, { Resource }: Statement): boolean {
+    const isSame = [Resource].flat().join() === this.withheld?.resources.join();
+    return isSame && this.withheld?.role === role && this.withheld.action === action;
   }
 }
 

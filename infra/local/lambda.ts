@@ -19,7 +19,7 @@ export interface FunctionProperties {
 }
 
 /** Execution environments per function, at most. Lambda starts many more; each of these takes some 30 MB of this machine. */
-export const DEFAULT_CONCURRENCY = 10;
+export const DEFAULT_CONCURRENCY = 8;
 /** How long an execution environment without an invocation is kept. */
 export const DEFAULT_IDLE_MS = 60_000;
 /** Of a synchronous invocation, in bytes of JSON (Lambda quotas: 6 MB). */

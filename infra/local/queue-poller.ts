@@ -6,6 +6,7 @@ import { REGION } from './template.ts';
 /** What Lambda needs on a queue, with the function's own role (Lambda Developer Guide, "Configuring an Amazon SQS queue"). */
 const QUEUE_ACTIONS = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
 const PERMISSION_CHECK_MS = 50;
+const GATHERING_CHECK_MS = 20;
 /**
  * Batches at once when messages begin to come, and the time after which there may be one more while messages wait: 300 a
  * minute (Lambda Developer Guide, "Configuring scaling behavior for SQS event source mappings").
@@ -29,6 +30,8 @@ export interface PollerOptions {
 export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOptions): () => void {
   const limit = Math.min(concurrency, mapping.ScalingConfig?.MaximumConcurrency ?? Number.POSITIVE_INFINITY);
   const first = Math.min(FIRST_BATCHES, limit);
+  const batchSize = mapping.BatchSize ?? 10;
+  const windowMs = ((mapping.MaximumBatchingWindowInSeconds ?? 0) * 1000) / queue.settings.speed;
   let stopped = false;
   let running = 0;
   let allowed = first;
@@ -38,14 +41,23 @@ export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOption
   async function poll(): Promise<void> {
     while (!stopped) {
       await queue.untilVisible();
+      await untilGathered();
       await untilAllowed();
       if (stopped) return;
       if (!QUEUE_ACTIONS.every((action) => iam.allows(fn.role, action, mapping.EventSourceArn))) {
         await new Promise((resolve) => setTimeout(resolve, PERMISSION_CHECK_MS));
         continue;
       }
-      const messages = queue.receive(mapping.BatchSize ?? 10);
+      const messages = queue.receive(batchSize);
       if (messages.length > 0) void consume(messages);
+    }
+  }
+
+  // A full batch does not wait (Lambda Developer Guide, "Batching behavior").
+  async function untilGathered(): Promise<void> {
+    const endsAt = performance.now() + windowMs;
+    while (queue.counts().visible < batchSize && performance.now() < endsAt && !stopped) {
+      await new Promise((resolve) => setTimeout(resolve, Math.min(GATHERING_CHECK_MS, endsAt - performance.now())));
     }
   }
 

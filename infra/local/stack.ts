@@ -85,7 +85,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     } else {
       const failureQueue = queueAt(mapping.DestinationConfig?.OnFailure.Destination ?? '');
       const consume = streamConsumer({ fn, mapping, failureQueue, iam, retrySpeed: visibilitySpeed, now });
-      const poller = new StreamPoller(dynamoDbEndpoint, services.streamArn, consume);
+      const poller = new StreamPoller(dynamoDbEndpoint, services.streamArn, consume, clock);
       await poller.start();
       stops.push(() => poller.stop());
     }

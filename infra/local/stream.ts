@@ -5,6 +5,7 @@ import {
   GetRecordsCommand,
   GetShardIteratorCommand,
 } from '@aws-sdk/client-dynamodb-streams';
+import type { LocalClock } from './clock.ts';
 import { REGION } from './template.ts';
 
 /** Between two looks at a stream without news. */
@@ -17,15 +18,18 @@ export class StreamPoller {
   private readonly client: DynamoDBStreamsClient;
   private readonly arn: string;
   private readonly consume: (records: _Record[]) => Promise<void>;
+  private readonly clock: LocalClock;
   private readonly known = new Set<string>();
   private stopped = false;
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(endpoint: string, arn: string, consume: (records: _Record[]) => Promise<void>) {
+  /** `clock`: by which records are dated, as the functions that wrote them were told the time. */
+  constructor(endpoint: string, arn: string, consume: (records: _Record[]) => Promise<void>, clock: LocalClock) {
     const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
     this.client = new DynamoDBStreamsClient({ endpoint, region: REGION, credentials });
     this.arn = arn;
     this.consume = consume;
+    this.clock = clock;
   }
 
   async start(): Promise<void> {
@@ -48,6 +52,12 @@ export class StreamPoller {
     }
   }
 
+  private dated(record: _Record): _Record {
+    const createdAt = record.dynamodb?.ApproximateCreationDateTime;
+    if (!createdAt) return record;
+    return { ...record, dynamodb: { ...record.dynamodb, ApproximateCreationDateTime: this.clock.moved(createdAt) } };
+  }
+
   // An iterator can expire or be trimmed; a new one goes on where the last record was.
   private async read(ShardId: string): Promise<void> {
     const shard = { StreamArn: this.arn, ShardId };
@@ -60,7 +70,7 @@ export class StreamPoller {
           : ({ ShardIteratorType: 'TRIM_HORIZON' } as const);
         iterator ??= (await this.client.send(new GetShardIteratorCommand({ ...shard, ...position }))).ShardIterator;
         const batch = await this.client.send(new GetRecordsCommand({ ShardIterator: iterator, Limit: 1000 }));
-        const records = batch.Records ?? [];
+        const records = (batch.Records ?? []).map((record) => this.dated(record));
         if (records.length > 0) await this.consume(records);
         if (!batch.NextShardIterator) return; // the shard is closed and read to its end
         iterator = batch.NextShardIterator;

@@ -4,15 +4,16 @@ import { startReceiver } from '../support/receiver.ts';
 import { changed, createWebhook, deliveryOf } from '../support/requests.ts';
 import { type Answer, type Client, eventually, type Project, type Service } from '../support/service.ts';
 
-/**
- * Everything that each role is there for: a flow throws if any of it does not happen within `patience.ms`, which is long while
- * functions start for the first time, and short for what will never happen.
- */
+/** Everything that each role is there for: a flow throws if any of it does not happen, or if it is abandoned. */
 export async function createFlows(
   service: Service,
-  patience: { ms: number },
+  { isAbandoned }: { isAbandoned(): boolean },
 ): Promise<Record<string, () => Promise<void>>> {
-  const soon = <T>(probe: () => T | Promise<T>) => eventually(probe, patience.ms);
+  const soon = <T>(probe: () => T | Promise<T>) =>
+    eventually(() => {
+      if (isAbandoned()) throw new Error('What follows does not matter any more');
+      return probe();
+    });
   const { stack, log } = service;
   const project: Project = await service.project();
   const { admin } = project;
@@ -46,7 +47,7 @@ export async function createFlows(
   };
 
   const failing = await startReceiver(500);
-  const sluggish = await startReceiver((response) => void setTimeout(() => response.writeHead(200).end(), 2100));
+  const sluggish = await startReceiver((response) => void setTimeout(() => response.writeHead(200).end(), 1200));
   const hook = await createWebhook(live, failing.url, { events: ['document.changed'] });
   const paused = await createWebhook(live, failing.url, { events: ['document.deleted'] });
   await live('PATCH', `/v1/webhooks/${paused.id}`, { body: { status: 'disabled' } });
@@ -60,15 +61,30 @@ export async function createFlows(
     environment: 'live',
     round: 0,
     attempt: 1,
+    trigger: 'schedule',
+  };
+
+  /** Has an endpoint earn the quick lane. */
+  const prove = async (webhookId: string): Promise<void> => {
+    const isProven = () =>
+      log.some(
+        (line) => /^DeliveryDeliver[0-9A-F]{8} /.test(line) && line.includes(webhookId) && line.includes('attempted'),
+      );
+    await soon(async () => {
+      const { event_id } = await ok(live('POST', `/v1/webhooks/${webhookId}/test`));
+      await soon(() => deliveryOf(live, webhookId, event_id));
+      return isProven();
+    });
   };
 
   /** A message of each kind of attempt, in a lane: retried by the queue, retried by a schedule, and the last one. */
-  const lane = (queue: 'Queue' | 'SlowQueue') => async () => {
+  const lane = (queue: 'Queue' | 'NewQueue' | 'SlowQueue') => async () => {
     const mails = stack.ses.mails.length;
     for (const attempt of [1, 3, 6]) {
       const webhook = await createWebhook(live, failing.url, { events: ['sync.completed'] });
+      if (queue === 'Queue') await prove(webhook.id);
       const eventId = await publish();
-      const message = { webhookId: webhook.id, eventId, projectId: project.id, environment: 'live', round: 0, attempt };
+      const message = { ...lost, webhookId: webhook.id, eventId, attempt };
       queueNamed(queue).send(JSON.stringify(message));
       const numbers = async (): Promise<number[]> =>
         ((await deliveryOf(live, webhook.id, eventId))?.attempts ?? []).map(({ number }: { number: number }) => number);
@@ -77,8 +93,19 @@ export async function createFlows(
       else await soon(async () => (await numbers()).includes(attempt + 1));
       await ok(live('DELETE', `/v1/webhooks/${webhook.id}`));
     }
-    await logged(async () => queueNamed(queue).send(JSON.stringify(lost)), 'delivery.passed_over');
+    await logged(async () => queueNamed(queue).send(JSON.stringify(lost)), 'delivery.not_attempted');
     await soon(() => queueNamed(queue).counts().inFlight === 0);
+  };
+
+  /** A message to a slow endpoint, in a lane where it does not belong. */
+  const handOn = async (queue: 'Queue' | 'NewQueue'): Promise<void> => {
+    const webhook = await createWebhook(live, sluggish.url, { events: ['sync.conflict'] });
+    const { event_id } = await ok(live('POST', `/v1/webhooks/${webhook.id}/test`));
+    await soon(() => deliveryOf(live, webhook.id, event_id));
+    const eventId = await publish();
+    queueNamed(queue).send(JSON.stringify({ ...lost, webhookId: webhook.id, eventId }));
+    await soon(() => deliveryOf(live, webhook.id, eventId));
+    await ok(live('DELETE', `/v1/webhooks/${webhook.id}`));
   };
 
   const flows: Record<string, () => Promise<void>> = {
@@ -114,9 +141,10 @@ export async function createFlows(
       await ok(live('POST', '/v1/events', { body: changed(), headers }), 202);
     },
     Webhooks: async () => {
-      await idempotent(live, '/v1/webhooks', { url: 'https://example.com', events: ['sync.completed'] });
+      await idempotent(live, '/v1/webhooks', { url: 'https://example.com/', events: ['sync.completed'] });
       const { data } = await ok(live('GET', '/v1/webhooks'));
-      for (const { id, url } of data) if (url === 'https://example.com') await ok(live('DELETE', `/v1/webhooks/${id}`));
+      for (const { id, url } of data)
+        if (url === 'https://example.com/') await ok(live('DELETE', `/v1/webhooks/${id}`));
       const { event_id } = await ok(live('POST', `/v1/webhooks/${hook.id}/test`));
       await soon(() => deliveryOf(live, hook.id, event_id));
       await ok(live('GET', `/v1/webhooks/${hook.id}/deliveries`));
@@ -128,6 +156,8 @@ export async function createFlows(
       await ok(live('PUT', `/v1/documents/${document}`, { body: { fields: { a: 1 } } }));
       await ok(live('GET', '/v1/documents?limit=1'));
       await ok(live('DELETE', `/v1/documents/${document}`));
+      const cycle = { node_id: 'n', sync_id: crypto.randomUUID(), pattern: 'd:none', push: [], known: {} };
+      await ok(live('POST', '/v1/sync', { body: cycle }));
       await ok(live('PUT', `/v1/connections/${document.slice(2)}`, { body: { node_id: 'n', lease_seconds: 10 } }));
       await ok(live('DELETE', `/v1/connections/${document.slice(2)}`));
     },
@@ -161,10 +191,16 @@ export async function createFlows(
         }),
       );
       await soon(async () => (await deliveryOf(live, paused.id, id))?.status === 'skipped');
-      stack.endpoints.intercept = ({ principal }) =>
-        principal.startsWith('DeliveryFanOut') ? 'error before' : undefined;
+      let hasFailed = false;
+      stack.endpoints.intercept = ({ principal }) => {
+        if (!principal.startsWith('DeliveryFanOut')) return undefined;
+        hasFailed = true;
+        return 'error before';
+      };
       try {
         await publish();
+        await soon(() => hasFailed);
+        stack.clock.advance(24 * 60 * 60 * 1000); // longer than an event is tried again
         await soon(() => drain('FanOutFailures') > 0);
       } finally {
         stack.endpoints.intercept = undefined;
@@ -181,15 +217,16 @@ export async function createFlows(
       const before = failing.received.length;
       await ok(live('POST', `/v1/webhooks/${hook.id}/recover`, { body: { since } }));
       await soon(() => failing.received.slice(before).some(({ headers }) => headers['x-service-event-id'] === id));
-      const slow = await createWebhook(live, sluggish.url, { events: ['sync.conflict'] });
-      for (const revision of [1, 2]) {
-        const { event_id } = await ok(live('POST', `/v1/webhooks/${slow.id}/test`));
-        await eventually(
-          async () => (await deliveryOf(live, slow.id, event_id))?.status === 'succeeded',
-          patience.ms * 2 * revision,
-        );
-      }
-      await ok(live('DELETE', `/v1/webhooks/${slow.id}`));
+      const unproven = await createWebhook(live, failing.url, { events: ['sync.conflict'] });
+      const unprovenEvent = await publish();
+      queueNamed('Queue').send(JSON.stringify({ ...lost, webhookId: unproven.id, eventId: unprovenEvent }));
+      await soon(() => deliveryOf(live, unproven.id, unprovenEvent));
+      await ok(live('DELETE', `/v1/webhooks/${unproven.id}`));
+      await handOn('Queue');
+    },
+    DeliveryDeliverNew: async () => {
+      await lane('NewQueue')();
+      await handOn('NewQueue');
     },
     DeliveryDeliverSlow: lane('SlowQueue'),
     DeliverySchedule: async () => {
@@ -201,7 +238,7 @@ export async function createFlows(
           Input: JSON.stringify({ QueueUrl, MessageBody: JSON.stringify(lost) }),
           DeadLetterConfig: { Arn: queueNamed('DeadLetters').settings.arn },
         });
-      await logged(async () => fire(queueNamed('Queue').settings.name), 'delivery.passed_over');
+      await logged(async () => fire(queueNamed('Queue').settings.name), 'delivery.not_attempted');
       drain('DeadLetters');
       fire('nothing');
       expect(drain('DeadLetters')).toBe(1);
