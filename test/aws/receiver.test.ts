@@ -21,7 +21,13 @@ describe('a response', () => {
     ['200 with more', head(65_537) + 'x'.repeat(65_537), 200, 'response_too_large', 'x'.repeat(1024)],
   ])('of %s is an outcome', async (_, behavior, statusCode, error, excerpt) => {
     const { url } = await endpoint(behavior);
-    expect(await post(to(url))).toEqual({ statusCode, error, excerpt, durationMs: expect.any(Number) });
+    expect(await post(to(url))).toEqual({
+      statusCode,
+      error,
+      excerpt,
+      durationMs: expect.any(Number),
+      waitedMs: expect.any(Number),
+    });
   });
 
   it('is kept as text only, cut between characters', async () => {

@@ -35,6 +35,7 @@ function importTimeMs(url: string): number {
   const names = [
     'TABLE_NAME',
     'DELIVERIES_QUEUE_URL',
+    'NEW_QUEUE_URL',
     'SLOW_QUEUE_URL',
     'LANE',
     'CHECKS_QUEUE_URL',

@@ -4,69 +4,121 @@ import { startDynamoDb } from '../../infra/local/dynamodb.ts';
 import { type LocalStack, startStack } from '../../infra/local/stack.ts';
 
 const HEALTHY = 10;
-const EVENTS = 500;
+/** To each endpoint. */
+const INTERVAL_MS = 1000;
+const SECONDS = 20;
+/** Not measured: functions start, and endpoints show how quick they are. */
+const WARM_UP_SECONDS = 8;
+/** Of the measured time, when the good endpoint begins to hang. */
+const TURNS_AFTER_SECONDS = 4;
 
-/** p50 and p99 from publication to receipt at the healthy webhooks, alone and beside a receiver that never answers. */
+/** What other endpoints do, at the same rate: respond, never respond, or respond first and later never again. */
+type Behaviour = 'respond' | 'hang' | 'begin to hang';
+
+/**
+ * p50 and p99 from publication to receipt at ten healthy endpoints with an event a second each, beside others that hang: as a
+ * ratio to the same beside as many others that respond.
+ */
 export async function measureIsolation(assembly: string) {
-  await run(assembly, false, 50); // warms the machine up
-  const alone = await run(assembly, false, EVENTS);
-  const beside = await run(assembly, true, EVENTS);
-  const ratio = { p50_ms: beside.p50_ms / alone.p50_ms, p99_ms: beside.p99_ms / alone.p99_ms };
-  const round = ({ p50_ms, p99_ms }: typeof ratio, digits: number) => ({
-    p50_ms: p50_ms.toFixed(digits),
-    p99_ms: p99_ms.toFixed(digits),
-  });
-  return { alone: round(alone, 0), 'beside a hanging one': round(beside, 0), ratio: round(ratio, 2) };
+  await run(assembly, 1, 'respond', 5); // warms the machine up
+  const rows: Record<string, object> = {};
+  const cases: [others: number, behaviours: Behaviour[]][] = [
+    [1, ['hang', 'begin to hang']],
+    [10, ['hang']],
+  ];
+  for (const [others, behaviours] of cases) {
+    const healthy = await run(assembly, others, 'respond');
+    rows[`beside ${others} that respond`] = row(healthy, healthy);
+    for (const each of behaviours)
+      rows[`beside ${others} that ${each}`] = row(await run(assembly, others, each), healthy);
+  }
+  return rows;
 }
 
+type Latencies = Awaited<ReturnType<typeof run>>;
+
+const row = (measured: Latencies, healthy: Latencies) => ({
+  p50_ms: Math.round(measured.p50Ms),
+  p99_ms: Math.round(measured.p99Ms),
+  p50_ratio: (measured.p50Ms / healthy.p50Ms).toFixed(2),
+  p99_ratio: (measured.p99Ms / healthy.p99Ms).toFixed(2),
+});
+
 // DynamoDB Local slows down with what it holds: each run has one of its own.
-async function run(assembly: string, withHanging: boolean, events: number) {
+async function run(assembly: string, others: number, behaviour: Behaviour, seconds = SECONDS) {
   const dynamoDb = await startDynamoDb();
   const stack = await startStack({ assembly, dynamoDbEndpoint: dynamoDb.endpoint });
+  const rounds = WARM_UP_SECONDS + seconds;
+  let round = 0;
+  let received = 0;
   const latencies: number[] = [];
-  let done = () => {};
-  const finished = new Promise<void>((resolve) => {
-    done = resolve;
-  });
-  const healthy = http.createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+  const healthy = await listening(async (request, response) => {
+    const body = await textOf(request);
     response.writeHead(200).end();
-    const { timestamp } = JSON.parse(Buffer.concat(chunks).toString());
-    if (latencies.push(Date.now() - Date.parse(timestamp)) === HEALTHY * events) done();
+    const { timestamp, data } = JSON.parse(body);
+    if (data.revision > WARM_UP_SECONDS) latencies.push(Date.now() - Date.parse(timestamp));
+    received++;
   });
-  const hanging = http.createServer(() => {});
-  await Promise.all(
-    [healthy, hanging].map((server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))),
-  );
+  const other = await listening((_, response) => {
+    const isSilent =
+      behaviour === 'hang' || (behaviour === 'begin to hang' && round > WARM_UP_SECONDS + TURNS_AFTER_SECONDS);
+    if (!isSilent) response.writeHead(200).end();
+  });
 
-  const post = await clientOf(stack);
-  const subscribe = (server: http.Server) => {
-    const { port } = server.address() as AddressInfo;
-    return post('/v1/webhooks', { url: `http://127.0.0.1:${port}/`, events: ['document.deleted'] });
-  };
-  if (withHanging) await subscribe(hanging);
-  for (let i = 0; i < HEALTHY; i++) await subscribe(healthy);
-  for (let sent = 0; sent < events; sent += 50) {
-    const event = { type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'bench' } };
-    await post('/v1/events/batch', { events: Array(50).fill(event) });
+  // Each endpoint is a customer's of its own; they take turns, so that the rate is steady.
+  const endpoints = [...Array(others).fill(other), ...Array(HEALTHY).fill(healthy)];
+  const publishers = [];
+  for (const endpoint of endpoints) publishers.push(await publisherTo(stack, endpoint));
+  const published: Promise<void>[] = [];
+  const startedAt = performance.now();
+  for (round = 1; round <= rounds; round++) {
+    for (const [i, publish] of publishers.entries()) {
+      await until(startedAt + (round + i / publishers.length) * INTERVAL_MS);
+      published.push(publish(round));
+    }
   }
-  await finished;
-  for (const server of [healthy, hanging]) server.close().closeAllConnections();
+  await Promise.all(published);
+  while (received < HEALTHY * rounds) await until(performance.now() + 50);
+  for (const { close } of [healthy, other]) close();
   await stack.stop();
   dynamoDb.stop();
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
-  return { p50_ms: at(0.5), p99_ms: at(0.99) };
+  return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
-async function clientOf(stack: LocalStack) {
+interface Listening {
+  url: string;
+  close(): void;
+}
+
+async function listening(listener: http.RequestListener): Promise<Listening> {
+  const server = http.createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/`, close: () => server.close().closeAllConnections() };
+}
+
+async function textOf(request: http.IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+const until = (time: number) => new Promise((resolve) => setTimeout(resolve, Math.max(0, time - performance.now())));
+
+/** A project with one webhook; what publishes an event to it. */
+async function publisherTo(stack: LocalStack, { url }: Listening): Promise<(revision: number) => Promise<void>> {
   const { admin_key } = (await stack.invoke('CreateProject', { name: 'Bench', email: 'bench@example.com' })) as {
     admin_key: { key: string };
   };
-  return async (path: string, body: unknown) => {
+  const post = async (path: string, body: unknown): Promise<void> => {
     const headers = { Authorization: `Bearer ${admin_key.key}`, 'Content-Type': 'application/json' };
     const response = await fetch(stack.baseUrl + path, { method: 'POST', headers, body: JSON.stringify(body) });
     if (!response.ok) throw new Error(await response.text());
+    await response.text();
   };
+  await post('/v1/webhooks', { url, events: ['document.deleted'] });
+  return (revision) =>
+    post('/v1/events', { type: 'document.deleted', data: { document_key: 'a', revision, origin: 'bench' } });
 }

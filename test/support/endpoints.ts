@@ -92,7 +92,10 @@ export const closed = (socket: net.Socket | undefined): Promise<void> =>
  * endpoint. Sockets, name servers and `setInterval` keep the real time.
  */
 export function stopTime(): void {
-  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+  beforeEach(
+    () =>
+      void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] }),
+  );
   afterEach(() => void vi.useRealTimers());
 }
 
