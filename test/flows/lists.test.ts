@@ -12,8 +12,8 @@ const service = useService();
 let live: Client;
 let webhookId: string;
 
-const DOCUMENTS = 4000;
-const DELIVERIES = 12_000;
+const DOCUMENTS = 1500;
+const DELIVERIES = 4000;
 const number = (i: number) => String(i).padStart(6, '0');
 
 /** Writes items past the service: as many as a busy project has after a while. */
@@ -44,7 +44,7 @@ beforeAll(async () => {
   });
   const delivery = (i: number) => {
     const eventId = `${earliestId('evt', now - i)}${'0'.repeat(16)}`;
-    const status = i % 4000 === 3999 ? 'failed' : 'succeeded';
+    const status = i % 1000 === 999 ? 'failed' : 'succeeded';
     const record = { webhookId, eventId, eventType: 'document.deleted', status, round: 0, attempt: 1, attempts: [] };
     return { ...itemKey.delivery(webhookId, eventId), ...record, createdAt: now - i };
   };
@@ -52,7 +52,7 @@ beforeAll(async () => {
     ...Array.from({ length: DOCUMENTS }, (_, i) => document(i)),
     ...Array.from({ length: DELIVERIES }, (_, i) => delivery(i)),
   ]);
-}, 120_000);
+}, 240_000);
 
 /** Follows a list to its end: all that is in it, and the most queries that one page took. */
 async function walk(client: Client, path: string): Promise<{ items: string[]; pages: number; queriesMax: number }> {
@@ -84,12 +84,12 @@ describe('a list', () => {
   });
 
   it('of a token with narrow patterns reads what they match and little else', async () => {
-    const patterns = [`many:${number(17)}:d`, 'many:003999:*', 'zz:*', 'none:*'];
+    const patterns = [`many:${number(17)}:d`, 'many:001499:*', 'zz:*', 'none:*'];
     const token = service.as(await mint(live, patterns, ['read'], 600));
     const found = await walk(token, '/v1/documents?limit=100');
-    expect(found).toMatchObject({ items: ['many:000017:d', 'many:003999:d', 'zz:nothing'], pages: 1 });
+    expect(found).toMatchObject({ items: ['many:000017:d', 'many:001499:d', 'zz:nothing'], pages: 1 });
     expect(found.queriesMax).toBeLessThanOrEqual(patterns.length);
-    expect((await walk(token, '/v1/documents?prefix=many:003999')).items).toEqual(['many:003999:d']);
+    expect((await walk(token, '/v1/documents?prefix=many:001499')).items).toEqual(['many:001499:d']);
   });
 
   it('below a prefix that ends at a segment holds neither its siblings nor the rest', async () => {
@@ -105,7 +105,7 @@ describe('a list', () => {
 
   it('of few deliveries among many is short of queries, and complete', async () => {
     const found = await walk(live, `/v1/webhooks/${webhookId}/deliveries?status=failed&limit=1`);
-    expect(found.items).toHaveLength(DELIVERIES / 4000);
+    expect(found.items).toHaveLength(DELIVERIES / 1000);
     expect(found.queriesMax).toBeLessThanOrEqual(8);
   });
 });

@@ -11,8 +11,8 @@ beforeAll(async () => {
   writer = service.as(await mint(owner, ['sec:*'], ['write'], 600));
 });
 
-const SECRET = { secret: 'TOP', salary: 100 };
-const secretOf = (text: string) => /TOP|salary|100/.exec(text)?.[0];
+const SECRET = { secret: 'TOPSECRET', salary: 987_654_321 };
+const secretOf = (text: string) => /TOPSECRET|salary|987654321/.exec(text)?.[0];
 
 /** A document with secrets, changed by its owner since revision 1. */
 async function documentWithSecrets(): Promise<string> {
