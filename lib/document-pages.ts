@@ -71,6 +71,5 @@ export function createPageBudget(bytesMax = MAX_PAGE_BYTES) {
     },
   };
 }
-export type PageBudget = ReturnType<typeof createPageBudget>;
 
 const bytesSent = (resource: unknown): number => Buffer.byteLength(JSON.stringify(JSON.stringify(resource)));

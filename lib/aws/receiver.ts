@@ -1,5 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
+import type { Post } from '../deliver.ts';
 import { ATTEMPT_TIMEOUT_MS, type TimedOutcome } from '../delivery.ts';
 import { isPublicHost, type Targets } from '../targets.ts';
 import { exchange, type UntimedOutcome } from './exchange.ts';
@@ -18,12 +19,6 @@ const TICK_MS = 100;
 const IDLE_MS = 15_000;
 /** Connections kept without a request, to all endpoints together. A Lambda function has 1,024 file descriptors. */
 const MAX_IDLE_CONNECTIONS = 64;
-
-export interface Post {
-  url: string;
-  headers: Record<string, string>;
-  body: string;
-}
 
 export type Receiver = ReturnType<typeof receiver>;
 

@@ -81,7 +81,7 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
   type Written = {
     key: string;
     asked: Fields;
-    merged: Exclude<Merge, { outcome: 'conflict' | 'future_base' | 'too_large' | 'events_too_large' }>;
+    merged: Exclude<Merge, { outcome: 'conflict' | 'future_base' | 'too_large' }>;
   };
 
   async function write(request: Request, asked: Partial<Write> & Pick<Write, 'op'>): Promise<Written | Refusal> {
