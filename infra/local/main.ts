@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { generateSecret } from '../../lib/webhooks.ts';
 import { projectRoot } from '../bundle.ts';
+import { DATABASES, type DatabaseName, StartError, startDatabase } from './database.ts';
 import { createDemo, type Demo } from './demo.ts';
 import { startDemoReceiver } from './demo-receiver.ts';
-import { StartError, startDynamoDb } from './dynamodb.ts';
 import { DEFAULT_CONCURRENCY } from './lambda.ts';
 import { openLog } from './log-file.ts';
 import { type LocalStack, requireFreePort, startStack } from './stack.ts';
@@ -16,21 +16,21 @@ const directory = join(projectRoot, '.local');
 const MAX_LOG_BYTES = 50 * 1024 * 1024;
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
-/** `npm start -- [--port 3000] [--speed N] [--concurrency N]` */
+/** `npm start -- [--port 3000] [--speed N] [--concurrency N] [--database NAME]` */
 async function main(): Promise<void> {
-  const { port, speed, concurrency } = readArguments();
+  const { port, speed, concurrency, database } = readArguments();
   process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
   mkdirSync(directory, { recursive: true });
   const logFile = join(directory, 'functions.log');
   const write = openLog(logFile, MAX_LOG_BYTES);
 
   await requireFreePort(port);
-  say('Starting DynamoDB Local and synthesizing the stack …');
-  const dynamoDb = startDynamoDb();
-  dynamoDb.catch(() => {}); // awaited below
+  say('Starting the database and synthesizing the stack …');
+  const starting = startDatabase(database);
+  starting.catch(() => {}); // awaited below
   const assembly = join(directory, 'cdk.out');
   await synthesizeApart(assembly);
-  const dynamoDbEndpoint = (await dynamoDb).endpoint;
+  const { endpoint: dynamoDbEndpoint } = await starting;
 
   say('Starting the API, the queues, the schedules and the functions …');
   const output = (id: string, text: string) => write(text.replace(/^(?=.)/gm, `${id} `));
@@ -48,22 +48,33 @@ const OPTIONS = {
   port: { type: 'string', default: '3000' },
   speed: { type: 'string', default: '1' },
   concurrency: { type: 'string', default: String(DEFAULT_CONCURRENCY) },
+  database: { type: 'string' },
 } as const;
 
-function readArguments(): { port: number; speed: number; concurrency: number } {
+interface Arguments {
+  port: number;
+  speed: number;
+  concurrency: number;
+  database: DatabaseName | undefined;
+}
+
+function readArguments(): Arguments {
   try {
     const { values } = parseArgs({ options: OPTIONS });
     const port = Number(values.port);
     const speed = Number(values.speed);
     const concurrency = Number(values.concurrency);
+    const database = DATABASES.find((name) => name === values.database);
     const isInteger = (value: number, min: number, max: number) =>
       Number.isInteger(value) && value >= min && value <= max;
     if (!isInteger(port, 0, 65535)) throw new Error('--port must be an integer from 0 to 65535');
     if (!(speed >= 1 && speed <= 1e6)) throw new Error('--speed must be a number from 1 to 1000000');
     if (!isInteger(concurrency, 1, 1000)) throw new Error('--concurrency must be an integer from 1 to 1000');
-    return { port, speed, concurrency };
+    if (values.database !== undefined && !database)
+      throw new Error(`--database must be one of ${DATABASES.join(', ')}`);
+    return { port, speed, concurrency, database };
   } catch (error) {
-    const usage = 'npm start -- [--port 3000] [--speed N] [--concurrency N]';
+    const usage = 'npm start -- [--port 3000] [--speed N] [--concurrency N] [--database dynoxide|dynamodb-local]';
     throw new StartError(`${(error as Error).message}. Usage: ${usage}`);
   }
 }

@@ -57,7 +57,9 @@ export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOption
   async function untilGathered(): Promise<void> {
     const endsAt = performance.now() + windowMs;
     while (queue.counts().visible < batchSize && performance.now() < endsAt && !stopped) {
-      await new Promise((resolve) => setTimeout(resolve, Math.min(GATHERING_CHECK_MS, endsAt - performance.now())));
+      await new Promise((resolve) =>
+        setTimeout(resolve, Math.max(0, Math.min(GATHERING_CHECK_MS, endsAt - performance.now()))),
+      );
     }
   }
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../bundle.ts';
-import { StartError, startDynamoDb } from './dynamodb.ts';
+import { StartError, startDatabase } from './database.ts';
 import { startServices } from './services.ts';
 import { synthesize } from './synthesize.ts';
 
@@ -17,7 +17,7 @@ async function main(): Promise<void> {
   process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
   const architecture = process.arch === 'arm64' ? 'arm64' : 'x86_64';
   const assembly = synthesize(directory, { architecture, 'aws:cdk:enable-asset-metadata': true });
-  const { endpoint } = await startDynamoDb();
+  const { endpoint } = await startDatabase();
   const { template, environment, iam } = await startServices({
     assembly,
     dynamoDbEndpoint: endpoint,

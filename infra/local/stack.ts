@@ -2,7 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createGateway } from './api-gateway.ts';
 import { LocalClock } from './clock.ts';
-import { StartError } from './dynamodb.ts';
+import { StartError } from './database.ts';
 import type { MappingProperties } from './event-sources.ts';
 import { DEFAULT_CONCURRENCY, DEFAULT_IDLE_MS, LocalFunction } from './lambda.ts';
 import { pollQueue } from './queue-poller.ts';

@@ -1,6 +1,6 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startDynamoDb } from '../../infra/local/dynamodb.ts';
+import { startDatabase } from '../../infra/local/database.ts';
 import { type LocalStack, startStack } from '../../infra/local/stack.ts';
 
 const HEALTHY = 10;
@@ -46,8 +46,8 @@ const row = (measured: Latencies, healthy: Latencies) => ({
 
 // DynamoDB Local slows down with what it holds: each run has one of its own.
 async function run(assembly: string, others: number, behaviour: Behaviour, seconds = SECONDS) {
-  const dynamoDb = await startDynamoDb();
-  const stack = await startStack({ assembly, dynamoDbEndpoint: dynamoDb.endpoint });
+  const database = await startDatabase();
+  const stack = await startStack({ assembly, dynamoDbEndpoint: database.endpoint });
   const rounds = WARM_UP_SECONDS + seconds;
   let round = 0;
   let received = 0;
@@ -81,7 +81,7 @@ async function run(assembly: string, others: number, behaviour: Behaviour, secon
   while (received < HEALTHY * rounds) await until(performance.now() + 50);
   for (const { close } of [healthy, other]) close();
   await stack.stop();
-  dynamoDb.stop();
+  database.stop();
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
   return { p50Ms: at(0.5), p99Ms: at(0.99) };

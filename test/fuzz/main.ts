@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startDynamoDb } from '../../infra/local/dynamodb.ts';
+import { startDatabase } from '../../infra/local/database.ts';
 import { type LocalStack, startStack } from '../../infra/local/stack.ts';
 import { synthesize } from '../../infra/local/synthesize.ts';
 import { attack, type Run } from './schemathesis.ts';
@@ -17,10 +17,10 @@ const directory = mkdtempSync(join(tmpdir(), 'service-fuzz-'));
 process.on('SIGINT', () => process.exit(130)).on('SIGTERM', () => process.exit(143));
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
 const errors: string[] = [];
-const dynamoDb = await startDynamoDb();
+const database = await startDatabase();
 const stack = await startStack({
   assembly: synthesize(join(directory, 'cdk.out')),
-  dynamoDbEndpoint: dynamoDb.endpoint,
+  dynamoDbEndpoint: database.endpoint,
   output: (id, text) =>
     void errors.push(
       ...text
@@ -39,7 +39,7 @@ const waiting: (() => Promise<Run>)[] = CALLER_TYPES.map((type, i) => async () =
 waiting.push(() => attackLastAdminKey(stack));
 await Promise.all(Array.from({ length: availableParallelism() }, work));
 await stack.stop();
-dynamoDb.stop();
+database.stop();
 report(runs);
 
 /** Said by the logger of a function, or by the end of one that crashed. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { startDynamoDb } from '../../infra/local/dynamodb.ts';
+import { type DatabaseName, startDatabase } from '../../infra/local/database.ts';
 import { synthesize } from '../../infra/local/synthesize.ts';
 
 declare module 'vitest' {
@@ -13,12 +13,12 @@ declare module 'vitest' {
   }
 }
 
-/** Once per run: the synthesized stack and one DynamoDB Local for all tests. */
+/** Once per run: the synthesized stack and one database for all tests, by name in `DATABASE` if not the default. */
 export default async function setup(project: TestProject): Promise<() => void> {
   const directory = mkdtempSync(join(tmpdir(), 'service-test-'));
-  const dynamoDb = startDynamoDb();
+  const database = startDatabase(process.env.DATABASE as DatabaseName | undefined);
   project.provide('assembly', synthesize(directory));
-  const { endpoint, stop } = await dynamoDb;
+  const { endpoint, stop } = await database;
   project.provide('dynamoDbEndpoint', endpoint);
   return () => {
     stop();

