@@ -35,7 +35,7 @@ describe('what a stranger wrote', () => {
     await expectText(page);
     await page.goto(`${service.stack.baseUrl}/dashboard#/live/webhooks/${id}`);
     await expectText(page);
-    await heading(page, url).waitFor();
+    await heading(page, new URL(url).href).waitFor();
   });
 
   it('is text: payload and answer of a receiver', async () => {

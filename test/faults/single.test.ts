@@ -30,8 +30,10 @@ describe('without a fault', () => {
 
 describe.each(KINDS)('a call that is %s', (kind) => {
   it('loses nothing, whichever it is', { timeout: 150_000 }, async () => {
-    for (let at = 0; at < clean.calls.length; at++) {
-      const { action } = clean.calls[at] ?? {};
+    for (const [at, { principal, action }] of clean.calls.entries()) {
+      // The SDK waits a second between tries of a throttled call: each of its call sites once.
+      const isFirst = clean.calls.findIndex((call) => call.principal === principal && call.action === action) === at;
+      if (kind === 'throttled' && !isFirst) continue;
       await scenario([{ at, kind }]).catch((error: Error) => {
         throw new Error(`call ${at} (${action}) ${kind}: ${error.message}`, { cause: error });
       });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from '../../lib/event-types.ts';
 import { serviceSignature } from '../../lib/signature.ts';
 import { type Behaviour, startReceiver } from '../support/receiver.ts';
-import { type Attempt, changed, createWebhook, deliveryOf, publish, settled } from '../support/requests.ts';
+import { type Attempt, changed, createWebhook, deliveryOf, publish, publishAll, settled } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
 
 describe('an event', () => {
@@ -59,8 +59,7 @@ describe('an event', () => {
     const ids: string[] = [];
     for (let batch = 0; batch < 10; batch++) {
       const events = Array.from({ length: 100 }, (_, i) => changed({ revision: batch * 100 + i + 1 }));
-      const { body } = await live('POST', '/v1/events/batch', { body: { events } });
-      ids.push(...body.data.map(({ id }: { id: string }) => id));
+      ids.push(...(await publishAll(live, events)));
     }
     expect(new Set(ids).size).toBe(1000);
     for (const receiver of receivers) {

@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { serviceSignature } from '../../lib/signature.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { type Attempt, changed, createWebhook, deliveryOf, publish, settled } from '../support/requests.ts';
+import { type Attempt, changed, createWebhook, deliveryOf, publish, publishAll, settled } from '../support/requests.ts';
 import { type Answer, eventually, useService } from '../support/service.ts';
 
 const service = useService({ speed: 20_000 });
@@ -244,7 +244,10 @@ describe('the delivery log', () => {
     await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
     const since = new Date(service.stack.clock.now() - 1).toISOString();
     for (let batch = 0; batch < 3; batch++) {
-      await client('POST', '/v1/events/batch', { body: { events: Array.from({ length: 100 }, () => changed()) } });
+      await publishAll(
+        client,
+        Array.from({ length: 100 }, () => changed()),
+      );
     }
     await eventually(async () => {
       let count = 0;

@@ -19,7 +19,7 @@ const flowOf = (role: string) =>
     .sort((a, b) => b.length - a.length)[0] ?? '';
 
 describe('the roles', () => {
-  it('may do all that the flows need', { timeout: 60_000 }, async () => {
+  it('may do all that the flows need', { timeout: 240_000 }, async () => {
     for (const [name, flow] of Object.entries(flows)) {
       await flow().catch((error: Error) => {
         throw new Error(`${name}: ${error.message}`, { cause: error });

@@ -23,6 +23,17 @@ export async function createWebhook(
   return answer.body;
 }
 
+/** Publishes events together. A 503 says that it may have taken effect: like any client, it sends the same request again. */
+export async function publishAll(client: Client, events: readonly object[]): Promise<string[]> {
+  const call = { body: { events }, headers: { 'Idempotency-Key': crypto.randomUUID() } };
+  const answer = await eventually(async () => {
+    const answer = await client('POST', '/v1/events/batch', call);
+    return answer.status === 503 || answer.body.code === 'idempotency_in_progress' ? undefined : answer;
+  }, 60_000);
+  expect(answer.status, answer.text).toBe(202);
+  return answer.body.data.map(({ id }: { id: string }) => id);
+}
+
 export async function publish(client: Client, event: object = changed()): Promise<Answer> {
   const answer = await client('POST', '/v1/events', { body: event });
   expect(answer.status, answer.text).toBe(202);
