@@ -40,7 +40,7 @@ export async function createTables(
   return Promise.all(created).finally(() => client.destroy());
 }
 
-/** Passes requests of the functions on to DynamoDB Local. */
+/** Passes requests of the functions on to the database. */
 export function dynamoDbProxy(endpoint: string, iam: LocalIam): Service {
   const { hostname, port } = new URL(endpoint);
   const agent = new http.Agent({ keepAlive: true });

@@ -132,7 +132,7 @@ function inputOf(headers: http.IncomingHttpHeaders, body: string): Record<string
 
 const isForm = (headers: http.IncomingHttpHeaders): boolean => headers['content-type']?.includes('urlencoded') ?? false;
 
-// DynamoDB Local runs one transaction after another and never answers this by itself.
+// No local database answers this by itself: it runs one transaction after another.
 function conflict(action: string): ServiceResponse {
   const isTransaction = action === 'TransactWriteItems';
   const code = isTransaction ? 'TransactionCanceledException' : 'TransactionConflictException';

@@ -30,11 +30,11 @@ async function main(): Promise<void> {
   starting.catch(() => {}); // awaited below
   const assembly = join(directory, 'cdk.out');
   await synthesizeApart(assembly);
-  const { endpoint: dynamoDbEndpoint } = await starting;
+  const { endpoint: databaseEndpoint } = await starting;
 
   say('Starting the API, the queues, the schedules and the functions …');
   const output = (id: string, text: string) => write(text.replace(/^(?=.)/gm, `${id} `));
-  const stack = await startStack({ assembly, dynamoDbEndpoint, port, speed, concurrency, output });
+  const stack = await startStack({ assembly, databaseEndpoint, port, speed, concurrency, output });
 
   say('Creating a demo project …');
   const secret = generateSecret(randomBytes);

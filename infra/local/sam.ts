@@ -20,7 +20,7 @@ async function main(): Promise<void> {
   const { endpoint } = await startDatabase();
   const { template, environment, iam } = await startServices({
     assembly,
-    dynamoDbEndpoint: endpoint,
+    databaseEndpoint: endpoint,
     speed: 1,
     visibilitySpeed: 1,
     now: () => Date.now(),

@@ -11,8 +11,8 @@ import { REGION, Template } from './template.ts';
 export interface ServicesOptions {
   /** A directory that `cdk synth` made. */
   assembly: string;
-  /** Of DynamoDB Local. */
-  dynamoDbEndpoint: string;
+  /** Of the local database. */
+  databaseEndpoint: string;
   /** How many times faster queue delays and schedules pass. */
   speed: number;
   /** How many times faster a failed message comes again. */
@@ -29,12 +29,12 @@ export type Services = Awaited<ReturnType<typeof startServices>>;
 
 /** The AWS services of the template on this machine: table, queues, schedules and mail, behind the policies of its roles. */
 export async function startServices(options: ServicesOptions) {
-  const { assembly, dynamoDbEndpoint, speed, visibilitySpeed, now, baseUrl, listen, host } = options;
+  const { assembly, databaseEndpoint, speed, visibilitySpeed, now, baseUrl, listen, host } = options;
   const endpoints = new Endpoints(host);
   await endpoints.listen(listen);
   const tablePrefix = `local-${randomUUID().slice(0, 8)}-`;
   const template = new Template(assembly, { queuesUrl: endpoints.url('sqs'), tablePrefix, baseUrl });
-  const [table] = await createTables(template, dynamoDbEndpoint);
+  const [table] = await createTables(template, databaseEndpoint);
   const queues = createQueues(template, speed, visibilitySpeed);
   const queueAt = (urlOrArn: string): LocalQueue | undefined => queues.get(urlOrArn.split(/[/:]/).at(-1) ?? '');
   const iam = new LocalIam(template);
@@ -47,7 +47,7 @@ export async function startServices(options: ServicesOptions) {
   );
   endpoints.add('scheduler', scheduler.service);
   endpoints.add('ses', ses.service);
-  endpoints.add('dynamodb', dynamoDbProxy(dynamoDbEndpoint, iam));
+  endpoints.add('dynamodb', dynamoDbProxy(databaseEndpoint, iam));
 
   return {
     template,

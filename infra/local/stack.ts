@@ -14,8 +14,8 @@ import type { Template } from './template.ts';
 export interface StackOptions {
   /** A directory that `cdk synth` made. */
   assembly: string;
-  /** Of DynamoDB Local. */
-  dynamoDbEndpoint: string;
+  /** Of the local database. */
+  databaseEndpoint: string;
   /** 0: any free port. */
   port?: number;
   /** How many times faster queue delays and schedules pass. */
@@ -44,7 +44,7 @@ export interface LocalStack extends Services {
 
 /** Runs a synthesized stack on this machine: the very template and bundles that are deployed. */
 export async function startStack(options: StackOptions): Promise<LocalStack> {
-  const { assembly, dynamoDbEndpoint, port = 0, speed = 1, visibilitySpeed = 1 } = options;
+  const { assembly, databaseEndpoint, port = 0, speed = 1, visibilitySpeed = 1 } = options;
   const { concurrency = DEFAULT_CONCURRENCY, idleMs = DEFAULT_IDLE_MS } = options;
   const clock = new LocalClock();
   const now = () => clock.now();
@@ -53,7 +53,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   const baseUrl = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
   const services = await startServices({
     assembly,
-    dynamoDbEndpoint,
+    databaseEndpoint,
     speed,
     visibilitySpeed,
     now,
@@ -85,7 +85,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     } else {
       const failureQueue = queueAt(mapping.DestinationConfig?.OnFailure.Destination ?? '');
       const consume = streamConsumer({ fn, mapping, failureQueue, iam, retrySpeed: visibilitySpeed, now });
-      const poller = new StreamPoller(dynamoDbEndpoint, services.streamArn, consume, clock);
+      const poller = new StreamPoller(databaseEndpoint, services.streamArn, consume, clock);
       await poller.start();
       stops.push(() => poller.stop());
     }

@@ -13,7 +13,7 @@ const POLL_MS = 30;
 /** Between two looks for new shards. */
 const SHARDS_MS = 10_000;
 
-/** Reads a stream of DynamoDB Local from its beginning, in order, and hands every record to `consume` once it resolves. */
+/** Reads a stream of the local database from its beginning, in order, and hands every record to `consume` once it resolves. */
 export class StreamPoller {
   private readonly client: DynamoDBStreamsClient;
   private readonly arn: string;

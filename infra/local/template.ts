@@ -19,7 +19,7 @@ interface RawResource {
 export interface Places {
   /** Base of the queue URLs. */
   queuesUrl: string;
-  /** Distinguishes the tables of several stacks on one DynamoDB Local. */
+  /** Distinguishes the tables of several stacks on one local database. */
   tablePrefix: string;
   /** What the API's own URL is replaced with. */
   baseUrl: () => string;

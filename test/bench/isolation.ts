@@ -44,10 +44,10 @@ const row = (measured: Latencies, healthy: Latencies) => ({
   p99_ratio: (measured.p99Ms / healthy.p99Ms).toFixed(2),
 });
 
-// DynamoDB Local slows down with what it holds: each run has one of its own.
+// the database slows down with what it holds: each run has one of its own.
 async function run(assembly: string, others: number, behaviour: Behaviour, seconds = SECONDS) {
   const database = await startDatabase();
-  const stack = await startStack({ assembly, dynamoDbEndpoint: database.endpoint });
+  const stack = await startStack({ assembly, databaseEndpoint: database.endpoint });
   const rounds = WARM_UP_SECONDS + seconds;
   let round = 0;
   let received = 0;

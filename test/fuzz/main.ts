@@ -20,7 +20,7 @@ const errors: string[] = [];
 const database = await startDatabase();
 const stack = await startStack({
   assembly: synthesize(join(directory, 'cdk.out')),
-  dynamoDbEndpoint: database.endpoint,
+  databaseEndpoint: database.endpoint,
   output: (id, text) =>
     void errors.push(
       ...text

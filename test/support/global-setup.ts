@@ -9,7 +9,7 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** Directory of the synthesized stack. */
     assembly: string;
-    dynamoDbEndpoint: string;
+    databaseEndpoint: string;
   }
 }
 
@@ -19,7 +19,7 @@ export default async function setup(project: TestProject): Promise<() => void> {
   const database = startDatabase(process.env.DATABASE as DatabaseName | undefined);
   project.provide('assembly', synthesize(directory));
   const { endpoint, stop } = await database;
-  project.provide('dynamoDbEndpoint', endpoint);
+  project.provide('databaseEndpoint', endpoint);
   return () => {
     stop();
     rmSync(directory, { recursive: true, force: true });

@@ -48,7 +48,7 @@ export function useService(options: Partial<StackOptions> = {}): Service {
     const output = (id: string, text: string) => void log.push(text.replace(/^(?=.)/gm, `${id} `));
     stack = await startStack({
       assembly: inject('assembly'),
-      dynamoDbEndpoint: inject('dynamoDbEndpoint'),
+      databaseEndpoint: inject('databaseEndpoint'),
       output,
       ...options,
     });
