@@ -1,5 +1,7 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent, Statement } from 'aws-lambda';
-import { hashApiKey, parseApiKey, sameHash } from '../lib/api-key.ts';
+import { hashApiKey, parseApiKey, sameHash } from '../lib/access/api-key.ts';
+import { hourToRecord, isUsable, type KeyRecord } from '../lib/access/keys.ts';
+import { type Grant, parentOf, verifyToken } from '../lib/access/tokens.ts';
 import {
   allowedArns,
   bearerCredential,
@@ -8,16 +10,14 @@ import {
   forbidden,
   isKeyLike,
   stageArn,
-} from '../lib/authorization.ts';
+} from '../lib/api/policy.ts';
+import { apiKeys } from '../lib/aws/dynamodb/keys.ts';
+import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { environment } from '../lib/aws/environment.ts';
 import { reportFailure } from '../lib/aws/failures.ts';
-import { apiKeys } from '../lib/aws/keys.ts';
 import { log } from '../lib/aws/log.ts';
 import { type AuthorizerDecision, countDecision } from '../lib/aws/metrics.ts';
-import { sources } from '../lib/aws/sources.ts';
-import { createTable } from '../lib/aws/table.ts';
-import { hourToRecord, isUsable, type KeyRecord } from '../lib/keys.ts';
-import { type Grant, parentOf, verifyToken } from '../lib/tokens.ts';
+import { sources } from '../lib/aws/system.ts';
 
 export interface AuthorizerDeps {
   keys: {

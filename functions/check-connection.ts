@@ -1,14 +1,14 @@
 import { EventType } from '@aws-lambda-powertools/batch';
 import type { SQSRecord } from 'aws-lambda';
 import * as v from 'valibot';
-import { connections } from '../lib/aws/connections.ts';
 import { consume } from '../lib/aws/consumer.ts';
+import { connections } from '../lib/aws/dynamodb/connections.ts';
+import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { environment } from '../lib/aws/environment.ts';
 import { log } from '../lib/aws/log.ts';
 import { queue } from '../lib/aws/queue.ts';
-import { sources } from '../lib/aws/sources.ts';
-import { createTable } from '../lib/aws/table.ts';
-import { CheckMessage } from '../lib/connections.ts';
+import { sources } from '../lib/aws/system.ts';
+import { CheckMessage } from '../lib/documents/connections.ts';
 import { type ConnectionsDeps, checkConnection } from '../lib/handlers/connections.ts';
 
 /** Connections whose lease should be over: the queue delays the message until then. */

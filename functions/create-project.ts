@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import { newApiKey } from '../lib/api-key.ts';
+import { newApiKey } from '../lib/access/api-key.ts';
+import { keyResource, newKeyRecord } from '../lib/access/keys.ts';
+import { projects } from '../lib/aws/dynamodb/projects.ts';
+import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { environment } from '../lib/aws/environment.ts';
 import { log } from '../lib/aws/log.ts';
-import { projects } from '../lib/aws/projects.ts';
-import { sources } from '../lib/aws/sources.ts';
-import { createTable } from '../lib/aws/table.ts';
+import { sources } from '../lib/aws/system.ts';
 import { sortableId } from '../lib/ids.ts';
-import { keyResource, newKeyRecord } from '../lib/keys.ts';
 import { check, iso, text } from '../lib/schema.ts';
 
 const CreateProject = v.strictObject({

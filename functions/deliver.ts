@@ -1,24 +1,31 @@
 import { EventType } from '@aws-lambda-powertools/batch';
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import { consume, NotYet } from '../lib/aws/consumer.ts';
-import { deliveries } from '../lib/aws/deliveries.ts';
 import { LANE_QUEUES, laneQueues } from '../lib/aws/delivery-queue.ts';
+import { deliveries } from '../lib/aws/dynamodb/deliveries.ts';
+import { projects } from '../lib/aws/dynamodb/projects.ts';
+import { createTable } from '../lib/aws/dynamodb/table.ts';
+import { mail } from '../lib/aws/email.ts';
 import { environment, targets } from '../lib/aws/environment.ts';
+import { receiver } from '../lib/aws/http-post.ts';
 import { log } from '../lib/aws/log.ts';
-import { mail } from '../lib/aws/mail.ts';
 import { countAttempt, publishMetrics } from '../lib/aws/metrics.ts';
-import { projects } from '../lib/aws/projects.ts';
 import { MAX_DELAY_SECONDS } from '../lib/aws/queue.ts';
-import { receiver } from '../lib/aws/receiver.ts';
 import { schedules } from '../lib/aws/schedules.ts';
-import { sources } from '../lib/aws/sources.ts';
-import { createTable } from '../lib/aws/table.ts';
-import { type Deliverer, deliver, deliveryFields, type Handled, handledEvent, type Referred } from '../lib/deliver.ts';
-import { attemptName, type DeliveryMessage } from '../lib/delivery.ts';
-import { type Lane, SUSPECT_AFTER_MS } from '../lib/lanes.ts';
-import { groupOf, parseMessage, type QueueMessage, type RecoverMessage } from '../lib/messages.ts';
-import { disabledNotification } from '../lib/notification.ts';
-import { recoverPage } from '../lib/redelivery.ts';
+import { sources } from '../lib/aws/system.ts';
+import {
+  type Deliverer,
+  deliver,
+  deliveryFields,
+  type Handled,
+  handledEvent,
+  type Referred,
+} from '../lib/delivery/deliver.ts';
+import { type Lane, SUSPECT_AFTER_MS } from '../lib/delivery/lanes.ts';
+import { groupOf, parseMessage, type QueueMessage, type RecoverMessage } from '../lib/delivery/messages.ts';
+import { disabledNotification } from '../lib/delivery/notification.ts';
+import { attemptName, type DeliveryMessage } from '../lib/delivery/record.ts';
+import { recoverPage } from '../lib/delivery/redelivery.ts';
 import { withStages } from '../lib/stages.ts';
 
 export interface DeliverDeps extends Deliverer {

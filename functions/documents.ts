@@ -1,17 +1,17 @@
-import { connections } from '../lib/aws/connections.ts';
-import { cursorSecrets } from '../lib/aws/cursor-secrets.ts';
-import { documents } from '../lib/aws/documents.ts';
+import { connections } from '../lib/aws/dynamodb/connections.ts';
+import { cursorSecrets } from '../lib/aws/dynamodb/cursor-secrets.ts';
+import { documents } from '../lib/aws/dynamodb/documents.ts';
+import { idempotencyRecords } from '../lib/aws/dynamodb/idempotency.ts';
+import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { environment } from '../lib/aws/environment.ts';
 import { reportFailure } from '../lib/aws/failures.ts';
-import { idempotencyRecords } from '../lib/aws/idempotency.ts';
 import { log } from '../lib/aws/log.ts';
 import { queue } from '../lib/aws/queue.ts';
-import { sources } from '../lib/aws/sources.ts';
-import { createTable } from '../lib/aws/table.ts';
-import { createDispatch } from '../lib/dispatch.ts';
+import { sources } from '../lib/aws/system.ts';
 import { connectionHandlers } from '../lib/handlers/connections.ts';
 import { documentHandlers } from '../lib/handlers/documents.ts';
 import { syncHandlers } from '../lib/handlers/sync.ts';
+import { createDispatch } from '../lib/http/serve.ts';
 
 const table = createTable(environment('TABLE_NAME'));
 const checks = queue(environment('CHECKS_QUEUE_URL'));

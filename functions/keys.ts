@@ -1,13 +1,13 @@
-import { cursorSecrets } from '../lib/aws/cursor-secrets.ts';
+import { cursorSecrets } from '../lib/aws/dynamodb/cursor-secrets.ts';
+import { idempotencyRecords } from '../lib/aws/dynamodb/idempotency.ts';
+import { apiKeys } from '../lib/aws/dynamodb/keys.ts';
+import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { environment } from '../lib/aws/environment.ts';
 import { reportFailure } from '../lib/aws/failures.ts';
-import { idempotencyRecords } from '../lib/aws/idempotency.ts';
-import { apiKeys } from '../lib/aws/keys.ts';
 import { log } from '../lib/aws/log.ts';
-import { sources } from '../lib/aws/sources.ts';
-import { createTable } from '../lib/aws/table.ts';
-import { createDispatch } from '../lib/dispatch.ts';
+import { sources } from '../lib/aws/system.ts';
 import { keyFaults, keyHandlers } from '../lib/handlers/keys.ts';
+import { createDispatch } from '../lib/http/serve.ts';
 
 const table = createTable(environment('TABLE_NAME'));
 export const handler = createDispatch(

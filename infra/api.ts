@@ -16,9 +16,9 @@ import {
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { CORS_ALLOWED, CORS_EXPOSED, isForPages, PREFLIGHT_SECONDS } from '../lib/api/cors.ts';
 import type { ApiFunction } from '../lib/api/operation.ts';
-import { allOperations } from '../lib/api.ts';
-import { CORS_ALLOWED, CORS_EXPOSED, isForPages, PREFLIGHT_SECONDS } from '../lib/cors.ts';
+import { allOperations } from '../lib/api/operations.ts';
 import { addDomain, SECURITY_POLICY } from './domain.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
 import type { Settings } from './settings.ts';
@@ -29,7 +29,7 @@ export interface ApiProps {
   functions: Record<ApiFunction, LambdaFunction>;
 }
 
-/** The REST API: one method for every operation of lib/api.ts, behind the authorizer unless anyone may call it. */
+/** The REST API: one method for every operation of lib/api/operations.ts, behind the authorizer unless anyone may call it. */
 export class Api extends Construct {
   readonly restApi: RestApi;
 

@@ -10,7 +10,7 @@ import {
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { Key } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
-import { BY_PROJECT } from '../lib/aws/table.ts';
+import { BY_PROJECT } from '../lib/aws/dynamodb/table.ts';
 import type { Settings } from './settings.ts';
 
 /** The one table (lib/aws/table.ts says what is in it). Its stream is the outbox of events. */

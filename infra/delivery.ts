@@ -8,7 +8,7 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { LANE_QUEUES } from '../lib/aws/delivery-queue.ts';
 import type { Variable } from '../lib/aws/environment.ts';
-import { LANES, type Lane } from '../lib/lanes.ts';
+import { LANES, type Lane } from '../lib/delivery/lanes.ts';
 import { BundledFunction, consumeQueue } from './bundled-function.ts';
 import { grantKey, grantTable } from './data.ts';
 import { createQueue } from './queues.ts';

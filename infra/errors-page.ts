@@ -1,6 +1,6 @@
+import { PROBLEMS, type ProblemCode } from '../lib/api/problems.ts';
+import { FAILURES } from '../lib/delivery/failures.ts';
 import { ADVICE } from '../lib/openapi/problems.ts';
-import { FAILURES } from '../lib/outcome.ts';
-import { PROBLEMS, type ProblemCode } from '../lib/problem.ts';
 
 /** The body of `/docs/errors`: every code under an anchor of its own, where `type` of a problem document leads. */
 export function errorsBody(): string {

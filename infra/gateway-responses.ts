@@ -1,6 +1,6 @@
 import { GatewayResponse, type IRestApi, ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
-import { CORS_HEADERS } from '../lib/cors.ts';
+import { CORS_HEADERS } from '../lib/api/cors.ts';
 import {
   OUTCOME_UNKNOWN,
   PROBLEM_TYPE,
@@ -8,7 +8,7 @@ import {
   type ProblemCode,
   problemBody,
   problemHeaders,
-} from '../lib/problem.ts';
+} from '../lib/api/problems.ts';
 
 // What API Gateway answers by itself, as problem documents of the same shape as the functions'.
 const RESPONSES: [type: ResponseType, code: ProblemCode, detail: string][] = [

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, extname, join, posix } from 'node:path';
 import { buildSync } from 'esbuild';
+import { BASE_URL, type Page } from '../lib/http/static.ts';
 import { openApiDocument } from '../lib/openapi/document.ts';
-import { BASE_URL, type Page } from '../lib/pages.ts';
 import { projectRoot } from './bundle.ts';
 import { errorsBody } from './errors-page.ts';
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
+import type { Fault } from './api/problems.ts';
 import { isJsonObject, isRawNumber, type Json } from './json.ts';
-import type { Fault } from './problem.ts';
 
 export const text = (min: number, max: number) =>
   v.pipe(

@@ -1,4 +1,4 @@
-import type { KeyType } from './api-key.ts';
+import type { KeyType } from './access/api-key.ts';
 
 export const ENVIRONMENTS = ['live', 'sandbox'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];

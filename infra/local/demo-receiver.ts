@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { serviceSignature } from '../../lib/signature.ts';
-import { readText } from './bodies.ts';
+import { serviceSignature } from '../../lib/webhooks/signature.ts';
+import { readText } from './services/bodies.ts';
 
 export interface DemoReceiver {
   url: string;

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { generateSecret } from '../../lib/webhooks.ts';
+import { generateSecret } from '../../lib/webhooks/webhooks.ts';
 import { projectRoot } from '../bundle.ts';
-import { DATABASES, type DatabaseName, StartError, startDatabase } from './database.ts';
 import { createDemo, type Demo } from './demo.ts';
 import { startDemoReceiver } from './demo-receiver.ts';
-import { DEFAULT_CONCURRENCY } from './lambda.ts';
+import { DEFAULT_CONCURRENCY } from './lambda/lambda.ts';
 import { openLog } from './log-file.ts';
+import { DATABASES, type DatabaseName, StartError, startDatabase } from './services/database.ts';
 import { type LocalStack, requireFreePort, startStack } from './stack.ts';
 import { synthesizeApart } from './synthesis-process.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../bundle.ts';
-import { StartError, startDatabase } from './database.ts';
-import { startServices } from './services.ts';
+import { StartError, startDatabase } from './services/database.ts';
+import { startServices } from './services/services.ts';
 import { synthesize } from './synthesize.ts';
 
 /** By this name a container reaches the machine it runs on; on Linux, `sam local` is told so with `--add-host`. */

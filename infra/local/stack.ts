@@ -1,14 +1,14 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createGateway } from './api-gateway.ts';
-import { LocalClock } from './clock.ts';
-import { StartError } from './database.ts';
-import type { MappingProperties } from './event-sources.ts';
-import { DEFAULT_CONCURRENCY, DEFAULT_IDLE_MS, LocalFunction } from './lambda.ts';
-import { pollQueue } from './queue-poller.ts';
-import { type Services, startServices } from './services.ts';
-import { StreamPoller } from './stream.ts';
-import { streamConsumer } from './stream-consumer.ts';
+import { createGateway } from './gateway/api-gateway.ts';
+import { LocalClock } from './lambda/clock.ts';
+import type { MappingProperties } from './lambda/event-sources.ts';
+import { DEFAULT_CONCURRENCY, DEFAULT_IDLE_MS, LocalFunction } from './lambda/lambda.ts';
+import { pollQueue } from './lambda/queue-poller.ts';
+import { StartError } from './services/database.ts';
+import { type Services, startServices } from './services/services.ts';
+import { StreamPoller } from './services/stream.ts';
+import { streamConsumer } from './services/stream-consumer.ts';
 import type { Template } from './template.ts';
 
 export interface StackOptions {

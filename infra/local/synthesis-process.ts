@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { StartError } from './database.ts';
+import { StartError } from './services/database.ts';
 
 /** Synthesizes in a process of its own: the 300 MB that the CDK takes are given back, and the start goes on meanwhile. */
 export async function synthesizeApart(directory: string): Promise<void> {

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { ConnectionResource, NodeId, RenewConnection } from '../connections.ts';
-import { DocumentResource, MergedDocument, PatchDocument, PutDocument } from '../documents.ts';
-import { KeyPrefix } from '../patterns.ts';
-import { SyncAnswer, SyncRequest } from '../sync.ts';
+import { KeyPrefix } from '../access/patterns.ts';
+import { ConnectionResource, NodeId, RenewConnection } from '../documents/connections.ts';
+import { DocumentResource, MergedDocument, PatchDocument, PutDocument } from '../documents/documents.ts';
+import { SyncAnswer, SyncRequest } from '../documents/sync.ts';
 import { listOf, operation, page, READERS, WRITERS_AND_TOKENS } from './operation.ts';
 import { connectionParameter, documentParameter } from './parameters.ts';
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { EventResource, PublishEvent, PublishEvents } from '../events.ts';
+import { EventResource, PublishEvent, PublishEvents } from '../events/events.ts';
 import { operation, WRITERS } from './operation.ts';
 import { eventParameter } from './parameters.ts';
 

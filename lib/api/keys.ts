@@ -1,4 +1,4 @@
-import { Allowlist, AllowlistResource, CreatedKey, CreateKey, KeyResource } from '../keys.ts';
+import { Allowlist, AllowlistResource, CreatedKey, CreateKey, KeyResource } from '../access/keys.ts';
 import { ADMIN, listOf, operation, page } from './operation.ts';
 import { keyParameter } from './parameters.ts';
 

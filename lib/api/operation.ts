@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import type { KeyType } from '../api-key.ts';
-import type { ProblemCode } from '../problem.ts';
+import type { KeyType } from '../access/api-key.ts';
+import type { Permission } from '../access/tokens.ts';
 import { integerText } from '../schema.ts';
-import type { Permission } from '../tokens.ts';
+import type { ProblemCode } from './problems.ts';
 
 /** The functions behind the API, each a file in functions/. */
 export type ApiFunction = 'keys' | 'tokens' | 'webhooks' | 'events' | 'documents' | 'dashboard';

@@ -1,7 +1,7 @@
-import { ConnectionId } from '../connections.ts';
+import { KeyReference } from '../access/keys.ts';
+import { DocumentKey } from '../access/patterns.ts';
+import { ConnectionId } from '../documents/connections.ts';
 import { idOf } from '../ids.ts';
-import { KeyReference } from '../keys.ts';
-import { DocumentKey } from '../patterns.ts';
 import type { PathParameter } from './operation.ts';
 
 /** The ids that examples use. */

@@ -1,4 +1,4 @@
-import { MintedToken, MintToken } from '../tokens.ts';
+import { MintedToken, MintToken } from '../access/tokens.ts';
 import { operation, WRITERS } from './operation.ts';
 
 export const tokenOperations = {

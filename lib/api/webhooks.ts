@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { DeliveryResource } from '../delivery.ts';
-import { DELIVERY_STATUSES } from '../schedule.ts';
+import { DeliveryResource } from '../delivery/record.ts';
+import { DELIVERY_STATUSES } from '../delivery/schedule.ts';
 import { oneOf, timestampInput } from '../schema.ts';
 import {
   ChangeWebhook,
@@ -9,7 +9,7 @@ import {
   TestWebhook,
   WebhookResource,
   WebhookWithSecret,
-} from '../webhooks.ts';
+} from '../webhooks/webhooks.ts';
 import { listOf, operation, page, WRITERS } from './operation.ts';
 import { eventParameter, webhookParameter } from './parameters.ts';
 

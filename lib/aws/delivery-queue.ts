@@ -1,5 +1,5 @@
-import type { Lane } from '../lanes.ts';
-import { groupOf, type QueueMessage } from '../messages.ts';
+import type { Lane } from '../delivery/lanes.ts';
+import { groupOf, type QueueMessage } from '../delivery/messages.ts';
 import { environment, type Variable } from './environment.ts';
 import { queue } from './queue.ts';
 

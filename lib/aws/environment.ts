@@ -1,4 +1,4 @@
-import type { Targets } from '../targets.ts';
+import type { Targets } from '../webhooks/endpoint-url.ts';
 
 /** Every environment variable of the functions. The infrastructure sets them by these names. */
 export type Variable =

@@ -1,6 +1,6 @@
 import type http from 'node:http';
-import { isSuccess, type Outcome } from '../delivery.ts';
-import { EXCERPT_BYTES, excerptOf, type Failure, failureCode, isOwnFault } from '../outcome.ts';
+import { EXCERPT_BYTES, excerptOf, type Failure, failureCode, isOwnFault } from '../delivery/failures.ts';
+import { isSuccess, type Outcome } from '../delivery/record.ts';
 
 /** Of a body. */
 const MAX_BODY_BYTES = 64 * 1024;

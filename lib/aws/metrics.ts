@@ -1,5 +1,5 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import type { Handled } from '../deliver.ts';
+import type { Handled } from '../delivery/deliver.ts';
 
 export const METRICS_NAMESPACE = 'DocumentSync';
 

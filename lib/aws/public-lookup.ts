@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
-import { isPublicAddress } from '../targets.ts';
+import { isPublicAddress } from '../webhooks/endpoint-url.ts';
 
 /** Milliseconds. c-ares doubles the first wait for a name server up to the longest. */
 const QUERIES = { timeout: 500, maxTimeout: 1500, tries: 4 };

@@ -1,11 +1,17 @@
-import type { Connections } from '../aws/connections.ts';
-import { type CheckMessage, type ConnectionRecord, connectionResource, isLapsed, lostData } from '../connections.ts';
-import type { Handlers } from '../dispatch.ts';
-import { newEvent, type StoredEvent } from '../events.ts';
-import { ConflictError } from '../faults.ts';
+import { notFound, Refusal } from '../api/problems.ts';
+import type { Connections } from '../aws/dynamodb/connections.ts';
+import { ConflictError } from '../aws/dynamodb/errors.ts';
+import {
+  type CheckMessage,
+  type ConnectionRecord,
+  connectionResource,
+  isLapsed,
+  lostData,
+} from '../documents/connections.ts';
+import { newEvent, type StoredEvent } from '../events/events.ts';
+import type { Handlers } from '../http/serve.ts';
 import { type Random, sortableId } from '../ids.ts';
-import { notFound, Refusal } from '../problem.ts';
-import { credentialOf } from './access.ts';
+import { credentialOf } from './scope.ts';
 
 export interface ConnectionsDeps {
   connections: Connections;

@@ -1,8 +1,8 @@
-import { deliveryResource, firstMessage } from '../delivery.ts';
-import type { Handlers } from '../dispatch.ts';
-import { page } from '../paging.ts';
-import { notFound, Refusal } from '../problem.ts';
-import { recoverableAt } from '../redelivery.ts';
+import { notFound, Refusal } from '../api/problems.ts';
+import { deliveryResource, firstMessage } from '../delivery/record.ts';
+import { recoverableAt } from '../delivery/redelivery.ts';
+import { page } from '../http/pagination.ts';
+import type { Handlers } from '../http/serve.ts';
 import type { WebhooksDeps } from './webhooks.ts';
 
 type DeliveryHandlers = Pick<Handlers<'webhooks'>, 'listDeliveries' | 'getDelivery' | 'redeliver' | 'recover'>;

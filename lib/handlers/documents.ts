@@ -1,7 +1,5 @@
-import type { Documents } from '../aws/documents.ts';
-import type { Handlers, Reply } from '../dispatch.ts';
-import { createPageBudget, walkDocuments } from '../document-pages.ts';
-import { type DocumentWriter, writeDocument } from '../document-writes.ts';
+import { invalid, notFound, Refusal } from '../api/problems.ts';
+import type { Documents } from '../aws/dynamodb/documents.ts';
 import {
   type DocumentState,
   documentResource,
@@ -11,13 +9,15 @@ import {
   MAX_DOCUMENT_BYTES,
   MAX_FIELDS,
   withoutOthersValues,
-} from '../documents.ts';
-import { MAX_EVENT_BYTES } from '../events.ts';
-import type { Merge, Write } from '../merge.ts';
-import { type CursorSecrets, page } from '../paging.ts';
-import { invalid, notFound, Refusal } from '../problem.ts';
-import type { Caller, Request } from '../request.ts';
-import { documentKeyOf, may, originOf, rangesFor, reaches } from './access.ts';
+} from '../documents/documents.ts';
+import type { Merge, Write } from '../documents/merge.ts';
+import { createPageBudget, walkDocuments } from '../documents/pages.ts';
+import { type DocumentWriter, writeDocument } from '../documents/write.ts';
+import { MAX_EVENT_BYTES } from '../events/events.ts';
+import { type CursorSecrets, page } from '../http/pagination.ts';
+import type { Caller, Request } from '../http/request.ts';
+import type { Handlers, Reply } from '../http/serve.ts';
+import { documentKeyOf, may, originOf, rangesFor, reaches } from './scope.ts';
 
 export interface DocumentsDeps extends DocumentWriter {
   documents: Documents;

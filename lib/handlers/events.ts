@@ -1,9 +1,9 @@
-import type { events as eventRecords } from '../aws/events.ts';
-import type { Clock } from '../aws/sources.ts';
-import type { Handlers } from '../dispatch.ts';
-import { isTooLarge, MAX_EVENT_BYTES, newEvent } from '../events.ts';
+import { notFound, Refusal } from '../api/problems.ts';
+import type { events as eventRecords } from '../aws/dynamodb/events.ts';
+import type { Clock } from '../aws/system.ts';
+import { isTooLarge, MAX_EVENT_BYTES, newEvent } from '../events/events.ts';
+import type { Handlers } from '../http/serve.ts';
 import { derivedId, type Random, sortableId } from '../ids.ts';
-import { notFound, Refusal } from '../problem.ts';
 
 export interface EventsDeps {
   events: ReturnType<typeof eventRecords>;

@@ -1,14 +1,14 @@
-import { isAllowed } from '../allowlist.ts';
-import { hashApiKey, keyIdOf, newApiKey, sameHash } from '../api-key.ts';
-import type { ApiKeys } from '../aws/keys.ts';
-import type { Clock } from '../aws/sources.ts';
-import type { Handlers } from '../dispatch.ts';
+import { isAllowed } from '../access/allowlist.ts';
+import { hashApiKey, keyIdOf, newApiKey, sameHash } from '../access/api-key.ts';
+import { isLasting, isUsable, type KeyRecord, keyResource, newKeyRecord, rotationExpiry } from '../access/keys.ts';
+import { notFound, Refusal } from '../api/problems.ts';
+import type { ApiKeys } from '../aws/dynamodb/keys.ts';
+import type { Clock } from '../aws/system.ts';
+import { type CursorSecrets, page } from '../http/pagination.ts';
+import type { BodyFaults } from '../http/request.ts';
+import type { Handlers } from '../http/serve.ts';
 import type { Random } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
-import { isLasting, isUsable, type KeyRecord, keyResource, newKeyRecord, rotationExpiry } from '../keys.ts';
-import { type CursorSecrets, page } from '../paging.ts';
-import { notFound, Refusal } from '../problem.ts';
-import type { BodyFaults } from '../request.ts';
 import { check, timestampInput } from '../schema.ts';
 
 export interface KeysDeps {

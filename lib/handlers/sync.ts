@@ -1,18 +1,18 @@
 import type * as v from 'valibot';
-import { openCursor, sealCursor } from '../cursor.ts';
-import type { Handlers } from '../dispatch.ts';
-import { createPageBudget, MAX_PAGE_BYTES, walkDocuments } from '../document-pages.ts';
-import { writeDocument } from '../document-writes.ts';
-import { type Conflict, withoutOthersValues } from '../documents.ts';
-import { newEvent } from '../events.ts';
-import { ConflictError } from '../faults.ts';
+import { covers, matchesPattern, rangesOf } from '../access/patterns.ts';
+import { type ProblemCode, Refusal } from '../api/problems.ts';
+import { ConflictError } from '../aws/dynamodb/errors.ts';
+import { type Conflict, withoutOthersValues } from '../documents/documents.ts';
+import { createPageBudget, MAX_PAGE_BYTES, walkDocuments } from '../documents/pages.ts';
+import { Cycle, type Push, type PushResult, type SyncAnswer } from '../documents/sync.ts';
+import { writeDocument } from '../documents/write.ts';
+import { newEvent } from '../events/events.ts';
+import { openCursor, sealCursor } from '../http/cursor.ts';
+import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
-import { covers, matchesPattern, rangesOf } from '../patterns.ts';
-import { type ProblemCode, Refusal } from '../problem.ts';
 import { check, iso } from '../schema.ts';
-import { Cycle, type Push, type PushResult, type SyncAnswer } from '../sync.ts';
-import { credentialOf, may, notAllowed, reaches } from './access.ts';
 import { type DocumentsDeps, eventsTooLarge, tooLarge } from './documents.ts';
+import { credentialOf, may, notAllowed, reaches } from './scope.ts';
 
 type Change = v.InferOutput<typeof SyncAnswer>['changes'][number];
 

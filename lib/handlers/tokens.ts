@@ -1,9 +1,9 @@
-import type { Handlers } from '../dispatch.ts';
+import type { KeyRecord } from '../access/keys.ts';
+import { MAX_TOKEN_BYTES, signToken } from '../access/tokens.ts';
+import { invalid } from '../api/problems.ts';
+import type { Handlers } from '../http/serve.ts';
 import { type Random, sortableId } from '../ids.ts';
-import type { KeyRecord } from '../keys.ts';
-import { invalid } from '../problem.ts';
 import { iso } from '../schema.ts';
-import { MAX_TOKEN_BYTES, signToken } from '../tokens.ts';
 
 export interface TokensDeps {
   keys: { get(id: string): Promise<KeyRecord | undefined> };

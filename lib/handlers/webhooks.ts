@@ -1,18 +1,18 @@
-import type { Deliveries } from '../aws/deliveries.ts';
-import type { events as eventRecords } from '../aws/events.ts';
-import type { Clock } from '../aws/sources.ts';
-import type { webhooks as webhookRecords } from '../aws/webhooks.ts';
-import type { Handlers } from '../dispatch.ts';
-import { newEvent, sampleData } from '../events.ts';
-import { ConflictError } from '../faults.ts';
+import { notFound, Refusal } from '../api/problems.ts';
+import type { Deliveries } from '../aws/dynamodb/deliveries.ts';
+import { ConflictError } from '../aws/dynamodb/errors.ts';
+import type { events as eventRecords } from '../aws/dynamodb/events.ts';
+import type { webhooks as webhookRecords } from '../aws/dynamodb/webhooks.ts';
+import type { Clock } from '../aws/system.ts';
+import type { QueueMessage } from '../delivery/messages.ts';
+import { newEvent, sampleData } from '../events/events.ts';
+import { type CursorSecrets, page } from '../http/pagination.ts';
+import type { BodyFaults } from '../http/request.ts';
+import type { Handlers } from '../http/serve.ts';
 import { type Random, sortableId } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
-import type { QueueMessage } from '../messages.ts';
-import { type CursorSecrets, page } from '../paging.ts';
-import { notFound, Refusal } from '../problem.ts';
-import type { BodyFaults } from '../request.ts';
 import { check, iso, timestampInput } from '../schema.ts';
-import { normalizeUrl, type Targets, targetFaults } from '../targets.ts';
+import { normalizeUrl, type Targets, targetFaults } from '../webhooks/endpoint-url.ts';
 import {
   generateSecret,
   MAX_PREVIOUS_SECRETS,
@@ -23,7 +23,7 @@ import {
   type WebhookChange,
   type WebhookRecord,
   webhookResource,
-} from '../webhooks.ts';
+} from '../webhooks/webhooks.ts';
 import { deliveryHandlers } from './deliveries.ts';
 
 export interface WebhooksDeps {

@@ -1,5 +1,5 @@
-import { EVENT_MEANINGS, type EventType } from '../event-types.ts';
-import { RETRY_DELAYS_SECONDS } from '../schedule.ts';
+import { RETRY_DELAYS_SECONDS } from '../delivery/schedule.ts';
+import { EVENT_MEANINGS, type EventType } from '../events/types.ts';
 import { EXAMPLE_EVENTS } from './examples.ts';
 import { type JsonSchema, refTo, schemaNameOf } from './schemas.ts';
 

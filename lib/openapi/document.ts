@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { ApiFunction, Operation } from '../api/operation.ts';
-import { type OperationId, operations } from '../api.ts';
-import { EVENT_TYPES } from '../event-types.ts';
+import { type OperationId, operations } from '../api/operations.ts';
+import { EVENT_TYPES } from '../events/types.ts';
 import { delivered } from './deliveries.ts';
 import { EXAMPLES } from './examples.ts';
 import { parametersOf } from './parameters.ts';

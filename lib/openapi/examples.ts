@@ -1,7 +1,7 @@
+import type { OperationId } from '../api/operations.ts';
 import { EXAMPLE_IDS } from '../api/parameters.ts';
-import type { OperationId } from '../api.ts';
-import { EVENT_TYPES, type EventType } from '../event-types.ts';
-import { sampleData } from '../events.ts';
+import { sampleData } from '../events/events.ts';
+import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import { iso } from '../schema.ts';
 
 /** What one call of an operation sends and gets. */

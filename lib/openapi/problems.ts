@@ -1,5 +1,5 @@
 import type { Operation } from '../api/operation.ts';
-import { PROBLEMS, type ProblemCode } from '../problem.ts';
+import { PROBLEMS, type ProblemCode } from '../api/problems.ts';
 
 /** When each code comes, and what to do about it: the pages under `/docs/errors`. */
 export const ADVICE: Readonly<Record<ProblemCode, string>> = {

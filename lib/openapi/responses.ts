@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import type { Operation } from '../api/operation.ts';
-import type { OperationId } from '../api.ts';
-import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemBody, problemHeaders } from '../problem.ts';
+import type { OperationId } from '../api/operations.ts';
+import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemBody, problemHeaders } from '../api/problems.ts';
 import { EXAMPLE_REQUEST_ID, EXAMPLES } from './examples.ts';
 import { ADVICE, codesOf } from './problems.ts';
 import { jsonSchemaOf, refTo } from './schemas.ts';

@@ -1,14 +1,20 @@
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { ConnectionResource, RenewConnection } from '../connections.ts';
-import { DeliveryResource } from '../delivery.ts';
-import { ConflictResource, DocumentResource, MergedDocument, PatchDocument, PutDocument } from '../documents.ts';
-import { EVENT_TYPES, type EventType } from '../event-types.ts';
-import { EVENT_DATA, EventResource, PublishEvent, PublishEvents } from '../events.ts';
-import { Allowlist, AllowlistResource, CreatedKey, CreateKey, KeyResource } from '../keys.ts';
-import { PROBLEMS } from '../problem.ts';
-import { SyncAnswer, SyncRequest } from '../sync.ts';
-import { MintedToken, MintToken } from '../tokens.ts';
+import { Allowlist, AllowlistResource, CreatedKey, CreateKey, KeyResource } from '../access/keys.ts';
+import { MintedToken, MintToken } from '../access/tokens.ts';
+import { PROBLEMS } from '../api/problems.ts';
+import { DeliveryResource } from '../delivery/record.ts';
+import { ConnectionResource, RenewConnection } from '../documents/connections.ts';
+import {
+  ConflictResource,
+  DocumentResource,
+  MergedDocument,
+  PatchDocument,
+  PutDocument,
+} from '../documents/documents.ts';
+import { SyncAnswer, SyncRequest } from '../documents/sync.ts';
+import { EVENT_DATA, EventResource, PublishEvent, PublishEvents } from '../events/events.ts';
+import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import {
   ChangeWebhook,
   CreateWebhook,
@@ -16,12 +22,12 @@ import {
   TestWebhook,
   WebhookResource,
   WebhookWithSecret,
-} from '../webhooks.ts';
+} from '../webhooks/webhooks.ts';
 import { DESCRIPTIONS, EXTENDED } from './descriptions.ts';
 
 export type JsonSchema = { [keyword: string]: unknown };
 
-/** An error answer (RFC 9457), as lib/problem.ts writes it. */
+/** An error answer (RFC 9457), as lib/api/problems.ts writes it. */
 const Problem = v.strictObject({
   type: v.string(),
   title: v.string(),

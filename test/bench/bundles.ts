@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { assetOf } from '../../infra/local/lambda.ts';
+import { assetOf } from '../../infra/local/lambda/lambda.ts';
 import { Template } from '../../infra/local/template.ts';
 
 const RUNS = 7;

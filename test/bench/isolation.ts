@@ -1,6 +1,6 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startDatabase } from '../../infra/local/database.ts';
+import { startDatabase } from '../../infra/local/services/database.ts';
 import { type LocalStack, startStack } from '../../infra/local/stack.ts';
 
 const HEALTHY = 10;

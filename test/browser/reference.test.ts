@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { allOperations } from '../../lib/api.ts';
-import { FAILURES } from '../../lib/outcome.ts';
-import { PROBLEMS } from '../../lib/problem.ts';
+import { allOperations } from '../../lib/api/operations.ts';
+import { PROBLEMS } from '../../lib/api/problems.ts';
+import { FAILURES } from '../../lib/delivery/failures.ts';
 import { useService } from '../support/service.ts';
 import { useDashboard } from './browser.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { visible } from '../../functions/dashboard/app/parts/json.tsx';
-import { durationText } from '../../functions/dashboard/app/parts/time.tsx';
+import { visible } from '../../functions/dashboard/app/components/json.tsx';
+import { durationText } from '../../functions/dashboard/app/components/time.tsx';
 
 describe('a duration', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Fault, ServiceCall } from '../../infra/local/endpoints.ts';
+import type { Fault, ServiceCall } from '../../infra/local/services/endpoints.ts';
 import { startReceiver, type TestReceiver } from '../support/receiver.ts';
 import { changed, createWebhook, deliveryOf, publish } from '../support/requests.ts';
 import { type Client, eventually, type Project, type Service } from '../support/service.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Interceptor } from '../../infra/local/endpoints.ts';
+import type { Interceptor } from '../../infra/local/services/endpoints.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { type Attempt, changed, createWebhook, deliveryOf, publish, settled } from '../support/requests.ts';
 import { type Answer, type Client, eventually, type Project, useService } from '../support/service.ts';

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { EVENT_TYPES } from '../../lib/event-types.ts';
-import { serviceSignature } from '../../lib/signature.ts';
+import { EVENT_TYPES } from '../../lib/events/types.ts';
+import { serviceSignature } from '../../lib/webhooks/signature.ts';
 import { type Behaviour, startReceiver } from '../support/receiver.ts';
 import { type Attempt, changed, createWebhook, deliveryOf, publish, publishAll, settled } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';

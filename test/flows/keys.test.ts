@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newApiKey } from '../../lib/api-key.ts';
+import { newApiKey } from '../../lib/access/api-key.ts';
 import allowlist from '../cases/allowlist.json' with { type: 'json' };
 import { type Client, eventually, useService } from '../support/service.ts';
 

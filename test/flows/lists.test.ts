@@ -1,8 +1,8 @@
 import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { dynamoDbClient } from '../../infra/local/dynamodb.ts';
-import { itemKey } from '../../lib/aws/table.ts';
+import { dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
+import { itemKey } from '../../lib/aws/dynamodb/table.ts';
 import { earliestId } from '../../lib/ids.ts';
 import { mint, put, sync } from '../support/documents.ts';
 import { createWebhook } from '../support/requests.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EVENT_TYPES } from '../../lib/event-types.ts';
+import { EVENT_TYPES } from '../../lib/events/types.ts';
 import { changed } from '../support/requests.ts';
 import { type Answer, useService } from '../support/service.ts';
 

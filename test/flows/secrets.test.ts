@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { serviceSignature, standardSignature } from '../../lib/signature.ts';
+import { serviceSignature, standardSignature } from '../../lib/webhooks/signature.ts';
 import { code } from '../support/documents.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { createWebhook, publish } from '../support/requests.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Fault, ServiceCall } from '../../infra/local/endpoints.ts';
+import type { Fault, ServiceCall } from '../../infra/local/services/endpoints.ts';
 import { code, put, sync } from '../support/documents.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { changed, createWebhook, publish } from '../support/requests.ts';

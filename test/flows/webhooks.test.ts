@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { serviceSignature } from '../../lib/signature.ts';
+import { serviceSignature } from '../../lib/webhooks/signature.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { type Attempt, changed, createWebhook, deliveryOf, publish, publishAll, settled } from '../support/requests.ts';
 import { type Answer, eventually, useService } from '../support/service.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startDatabase } from '../../infra/local/database.ts';
+import { startDatabase } from '../../infra/local/services/database.ts';
 import { type LocalStack, startStack } from '../../infra/local/stack.ts';
 import { synthesize } from '../../infra/local/synthesize.ts';
 import { attack, type Run } from './schemathesis.ts';

@@ -1,4 +1,4 @@
-import { operations } from '../../lib/api.ts';
+import { operations } from '../../lib/api/operations.ts';
 import { faultsOf, openApi } from '../support/openapi.ts';
 import type { FuzzRequest } from './requests.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type CallerType, isFor, type Operation } from '../../lib/api/operation.ts';
-import { type OperationId, operations } from '../../lib/api.ts';
+import { type OperationId, operations } from '../../lib/api/operations.ts';
 import { EXAMPLES } from '../../lib/openapi/examples.ts';
 import { hostileBodies, type RawBody } from './bodies.ts';
 import * as hostile from './hostile.ts';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, vi } from 'vitest';
-import { receiver } from '../../lib/aws/receiver.ts';
-import { ATTEMPT_TIMEOUT_MS } from '../../lib/delivery.ts';
+import { receiver } from '../../lib/aws/http-post.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../lib/delivery/record.ts';
 import { besideHealthy, closed, endpoint, listen, resetAfter, stopTime } from '../support/endpoints.ts';
 
 stopTime();

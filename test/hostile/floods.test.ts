@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { receiver } from '../../lib/aws/receiver.ts';
+import { receiver } from '../../lib/aws/http-post.ts';
 import { besideHealthy, closed, endpoint, flood, stopTime } from '../support/endpoints.ts';
 
 stopTime(); // what ends a flood is never the time

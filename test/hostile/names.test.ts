@@ -4,8 +4,8 @@ import https from 'node:https';
 import type { TcpSocketConnectOpts } from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
-import { receiver } from '../../lib/aws/receiver.ts';
-import { ATTEMPT_TIMEOUT_MS } from '../../lib/delivery.ts';
+import { receiver } from '../../lib/aws/http-post.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../lib/delivery/record.ts';
 import { listen, stopTime } from '../support/endpoints.ts';
 import { NXDOMAIN, REFUSED, type Records, SERVFAIL, startNameServer, type Zone } from './name-server.ts';
 

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { receiver } from '../../lib/aws/receiver.ts';
+import { receiver } from '../../lib/aws/http-post.ts';
 import { type Behavior, besideHealthy, endpoint, resetAfter, stopTime, trickle } from '../support/endpoints.ts';
 
 stopTime();

@@ -5,7 +5,7 @@ import https from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { receiver } from '../../lib/aws/receiver.ts';
+import { receiver } from '../../lib/aws/http-post.ts';
 import { besideHealthy, listen, stopTime } from '../support/endpoints.ts';
 
 const pem = (name: string) => readFileSync(new URL(`../support/${name}.pem`, import.meta.url), 'utf8');

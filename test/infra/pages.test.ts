@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { createPages } from '../../infra/pages.ts';
-import { createPageServer } from '../../lib/pages.ts';
+import { createPageServer } from '../../lib/http/static.ts';
 
 const pages = createPages();
 const serve = createPageServer(new Map(pages), { info() {} });

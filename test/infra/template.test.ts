@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Template as Assertions, Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, inject, it } from 'vitest';
-import { allOperations } from '../../lib/api.ts';
+import { allOperations } from '../../lib/api/operations.ts';
 
 const template = Assertions.fromString(
   readFileSync(join(inject('assembly'), 'DocumentSyncService.template.json'), 'utf8'),

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type LocalFunction, THROTTLED } from '../../infra/local/lambda.ts';
+import { type LocalFunction, THROTTLED } from '../../infra/local/lambda/lambda.ts';
 import { eventually } from '../support/service.ts';
 import { createFunction } from './functions.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FairOrder } from '../../infra/local/fair-order.ts';
+import { FairOrder } from '../../infra/local/services/fair-order.ts';
 
 function createOrder() {
   const clock = { ms: 1_000_000 };

@@ -1,8 +1,8 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { SESClient, SendEmailCommand } from '@aws-sdk/client-ses';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { dynamoDbClient } from '../../infra/local/dynamodb.ts';
-import { Endpoints, type Fault, type ServiceCall } from '../../infra/local/endpoints.ts';
+import { dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
+import { Endpoints, type Fault, type ServiceCall } from '../../infra/local/services/endpoints.ts';
 
 const endpoints = new Endpoints();
 const performed: string[] = [];

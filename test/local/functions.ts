@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { LocalClock } from '../../infra/local/clock.ts';
-import { type FunctionProperties, type LambdaOptions, LocalFunction } from '../../infra/local/lambda.ts';
+import { LocalClock } from '../../infra/local/lambda/clock.ts';
+import { type FunctionProperties, type LambdaOptions, LocalFunction } from '../../infra/local/lambda/lambda.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'functions-'));
 const functions: LocalFunction[] = [];

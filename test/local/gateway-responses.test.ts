@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readGatewayResponses } from '../../infra/local/gateway-responses.ts';
+import { readGatewayResponses } from '../../infra/local/gateway/gateway-responses.ts';
 import { startGateway } from './gateway.ts';
 
 const withResponses = (types: Record<string, string>) =>

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, inject } from 'vitest';
-import { createGateway } from '../../infra/local/api-gateway.ts';
+import { createGateway } from '../../infra/local/gateway/api-gateway.ts';
 import { Template } from '../../infra/local/template.ts';
 
 export interface TestGateway {

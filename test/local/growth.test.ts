@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LocalIam } from '../../infra/local/iam.ts';
-import { LocalSes } from '../../infra/local/ses.ts';
+import { LocalIam } from '../../infra/local/services/iam.ts';
+import { LocalSes } from '../../infra/local/services/ses.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { changed, createWebhook, publishAll } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';

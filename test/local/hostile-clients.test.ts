@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDemoReceiver } from '../../infra/local/demo-receiver.ts';
-import { Endpoints } from '../../infra/local/endpoints.ts';
+import { Endpoints } from '../../infra/local/services/endpoints.ts';
 import { useService } from '../support/service.ts';
 import { startGateway } from './gateway.ts';
 import { exchange, hangUp, statusesOf } from './sockets.ts';

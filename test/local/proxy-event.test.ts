@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { type ProxyRequest, proxyEvent } from '../../infra/local/proxy-event.ts';
-import { readRoutes } from '../../infra/local/routes.ts';
+import { type ProxyRequest, proxyEvent } from '../../infra/local/gateway/proxy-event.ts';
+import { readRoutes } from '../../infra/local/gateway/routes.ts';
 import { useService } from '../support/service.ts';
 import { readTemplate, startGateway } from './gateway.ts';
 import { exchange } from './sockets.ts';

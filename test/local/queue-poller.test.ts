@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { MappingProperties } from '../../infra/local/event-sources.ts';
-import { THROTTLED } from '../../infra/local/lambda.ts';
-import { pollQueue } from '../../infra/local/queue-poller.ts';
-import type { LocalQueue } from '../../infra/local/sqs.ts';
+import type { MappingProperties } from '../../infra/local/lambda/event-sources.ts';
+import { THROTTLED } from '../../infra/local/lambda/lambda.ts';
+import { pollQueue } from '../../infra/local/lambda/queue-poller.ts';
+import type { LocalQueue } from '../../infra/local/services/sqs.ts';
 import { eventually } from '../support/service.ts';
 import { createFunction } from './functions.ts';
 import { createQueue } from './queues.ts';

@@ -1,4 +1,4 @@
-import { LocalQueue } from '../../infra/local/sqs.ts';
+import { LocalQueue } from '../../infra/local/services/sqs.ts';
 
 type Settings = ConstructorParameters<typeof LocalQueue>[0];
 

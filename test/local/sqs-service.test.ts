@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ServiceError } from '../../infra/local/endpoints.ts';
-import { LocalIam } from '../../infra/local/iam.ts';
-import { sqsService } from '../../infra/local/sqs-service.ts';
+import type { ServiceError } from '../../infra/local/services/endpoints.ts';
+import { LocalIam } from '../../infra/local/services/iam.ts';
+import { sqsService } from '../../infra/local/services/sqs-service.ts';
 import { readTemplate } from './gateway.ts';
 import { createQueue } from './queues.ts';
 

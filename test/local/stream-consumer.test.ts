@@ -1,8 +1,8 @@
 import type { _Record } from '@aws-sdk/client-dynamodb-streams';
 import { describe, expect, it } from 'vitest';
-import type { MappingProperties } from '../../infra/local/event-sources.ts';
-import { FunctionError, THROTTLED } from '../../infra/local/lambda.ts';
-import { streamConsumer } from '../../infra/local/stream-consumer.ts';
+import type { MappingProperties } from '../../infra/local/lambda/event-sources.ts';
+import { FunctionError, THROTTLED } from '../../infra/local/lambda/lambda.ts';
+import { streamConsumer } from '../../infra/local/services/stream-consumer.ts';
 import { createQueue } from './queues.ts';
 
 interface Batch {

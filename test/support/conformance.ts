@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { PROBLEM_TYPE, PROBLEMS, type ProblemCode } from '../../lib/problem.ts';
+import { PROBLEM_TYPE, PROBLEMS, type ProblemCode } from '../../lib/api/problems.ts';
 import { faultsOf, openApi } from './openapi.ts';
 import type { Answer } from './service.ts';
 

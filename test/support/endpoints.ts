@@ -2,8 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeEach, expect, vi } from 'vitest';
-import type { Receiver } from '../../lib/aws/receiver.ts';
-import { ATTEMPT_TIMEOUT_MS, type Outcome } from '../../lib/delivery.ts';
+import type { Receiver } from '../../lib/aws/http-post.ts';
+import { ATTEMPT_TIMEOUT_MS, type Outcome } from '../../lib/delivery/record.ts';
 
 const servers: net.Server[] = [];
 const sockets = new Set<net.Socket>();

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { type DatabaseName, startDatabase } from '../../infra/local/database.ts';
+import { type DatabaseName, startDatabase } from '../../infra/local/services/database.ts';
 import { synthesize } from '../../infra/local/synthesize.ts';
 
 declare module 'vitest' {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { EVENT_TYPES } from '../../lib/event-types.ts';
+import { EVENT_TYPES } from '../../lib/events/types.ts';
 import { type Answer, type Client, eventually } from './service.ts';
 
 /** A valid `document.changed`, as a request publishes it. */

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useCallback, useMemo, useState } from 'preact/hooks';
 import { ENVIRONMENTS, type Environment } from '../../../lib/space.ts';
 import { createCall } from './api.ts';
+import { PageTitle } from './components/basics.tsx';
 import { DeliveryPage } from './pages/delivery.tsx';
 import { DocumentPage } from './pages/document.tsx';
 import { Documents } from './pages/documents.tsx';
@@ -12,7 +13,6 @@ import { SignIn } from './pages/sign-in.tsx';
 import { WebhookPage } from './pages/webhook.tsx';
 import { NewWebhook } from './pages/webhook-form.tsx';
 import { Webhooks } from './pages/webhooks.tsx';
-import { PageTitle } from './parts/basics.tsx';
 import { linkTo, type Place, usePlace } from './router.ts';
 import { forgetKey, keyIdOf, rememberedKey, rememberKey, SessionContext } from './session.ts';
 

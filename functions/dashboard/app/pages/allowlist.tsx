@@ -1,9 +1,9 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Key } from '../api.ts';
+import { Button, Form, Panel } from '../components/basics.tsx';
+import { Callout, Fault } from '../components/feedback.tsx';
+import { faultOf, otherFault } from '../components/field.tsx';
 import { useSending } from '../hooks.ts';
-import { Button, Form, Panel } from '../parts/basics.tsx';
-import { Callout, Fault } from '../parts/feedback.tsx';
-import { faultOf, otherFault } from '../parts/field.tsx';
 import { useSession } from '../session.ts';
 
 interface Row {

@@ -1,12 +1,12 @@
-import { DELIVERY_STATUSES } from '../../../../lib/schedule.ts';
+import { DELIVERY_STATUSES } from '../../../../lib/delivery/schedule.ts';
 import { type Delivery, serverNow, type Webhook } from '../api.ts';
+import { Button, ButtonLink, Panel } from '../components/basics.tsx';
+import { DeliveryBadge, type DeliveryStatus, outcomeText } from '../components/deliveries.tsx';
+import { Await, Empty } from '../components/feedback.tsx';
+import { Select } from '../components/field.tsx';
+import { type Column, Table } from '../components/table.tsx';
+import { Countdown, Time } from '../components/time.tsx';
 import { useLoaded, useRepeated } from '../hooks.ts';
-import { Button, ButtonLink, Panel } from '../parts/basics.tsx';
-import { DeliveryBadge, type DeliveryStatus, outcomeText } from '../parts/deliveries.tsx';
-import { Await, Empty } from '../parts/feedback.tsx';
-import { Select } from '../parts/field.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { Countdown, Time } from '../parts/time.tsx';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 

@@ -1,10 +1,10 @@
 import { type Delivery, type Result, serverNow } from '../api.ts';
+import { Button, Facts, PageTitle, Panel } from '../components/basics.tsx';
+import { DeliveryBadge, isSuccess, MEANINGS, outcomeText } from '../components/deliveries.tsx';
+import { Await, Empty, Fault } from '../components/feedback.tsx';
+import { Json, visible } from '../components/json.tsx';
+import { Time } from '../components/time.tsx';
 import { useLoaded, useRepeated, useSending } from '../hooks.ts';
-import { Button, Facts, PageTitle, Panel } from '../parts/basics.tsx';
-import { DeliveryBadge, isSuccess, MEANINGS, outcomeText } from '../parts/deliveries.tsx';
-import { Await, Empty, Fault } from '../parts/feedback.tsx';
-import { Json, visible } from '../parts/json.tsx';
-import { Time } from '../parts/time.tsx';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 import { Timeline } from './timeline.tsx';

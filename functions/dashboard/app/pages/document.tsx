@@ -1,8 +1,8 @@
+import { Facts, PageTitle, Panel } from '../components/basics.tsx';
+import { Await } from '../components/feedback.tsx';
+import { Json } from '../components/json.tsx';
+import { Time } from '../components/time.tsx';
 import { useLoaded } from '../hooks.ts';
-import { Facts, PageTitle, Panel } from '../parts/basics.tsx';
-import { Await } from '../parts/feedback.tsx';
-import { Json } from '../parts/json.tsx';
-import { Time } from '../parts/time.tsx';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 

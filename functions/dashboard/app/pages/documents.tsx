@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { Document } from '../api.ts';
+import { Button, ButtonLink, Form, PageTitle } from '../components/basics.tsx';
+import { Await, Empty } from '../components/feedback.tsx';
+import { faultOf, Input } from '../components/field.tsx';
+import { type Column, Table } from '../components/table.tsx';
+import { Time } from '../components/time.tsx';
 import { useLoaded } from '../hooks.ts';
-import { Button, ButtonLink, Form, PageTitle } from '../parts/basics.tsx';
-import { Await, Empty } from '../parts/feedback.tsx';
-import { faultOf, Input } from '../parts/field.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { Time } from '../parts/time.tsx';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { AnswerTo, Key } from '../api.ts';
+import { Button, type Fact, Facts, PageTitle, Panel } from '../components/basics.tsx';
+import { Confirm, ShownOnce } from '../components/dialog.tsx';
+import { Await, Callout } from '../components/feedback.tsx';
+import { Countdown, Time, TimeOr } from '../components/time.tsx';
 import { useLoaded, useSending } from '../hooks.ts';
-import { Button, type Fact, Facts, PageTitle, Panel } from '../parts/basics.tsx';
-import { Confirm, ShownOnce } from '../parts/dialog.tsx';
-import { Await, Callout } from '../parts/feedback.tsx';
-import { Countdown, Time, TimeOr } from '../parts/time.tsx';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 import { AllowlistEditor } from './allowlist.tsx';

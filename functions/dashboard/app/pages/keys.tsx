@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
-import type { KeyType } from '../../../../lib/api-key.ts';
+import type { KeyType } from '../../../../lib/access/api-key.ts';
 import type { Environment } from '../../../../lib/space.ts';
 import { type AnswerTo, all, type Key } from '../api.ts';
+import { Badge, Button, ButtonLink, Form, PageTitle, Panel, type Tone } from '../components/basics.tsx';
+import { ShownOnce } from '../components/dialog.tsx';
+import { Await, Empty, Fault } from '../components/feedback.tsx';
+import { Choices, faultOf, Input, otherFault } from '../components/field.tsx';
+import { type Column, Table } from '../components/table.tsx';
+import { Countdown, fromLocal, TimeOr } from '../components/time.tsx';
 import { useLoaded, useSending } from '../hooks.ts';
-import { Badge, Button, ButtonLink, Form, PageTitle, Panel, type Tone } from '../parts/basics.tsx';
-import { ShownOnce } from '../parts/dialog.tsx';
-import { Await, Empty, Fault } from '../parts/feedback.tsx';
-import { Choices, faultOf, Input, otherFault } from '../parts/field.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { Countdown, fromLocal, TimeOr } from '../parts/time.tsx';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 

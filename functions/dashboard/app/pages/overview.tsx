@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { type Activity, readActivity } from '../activity.ts';
 import { all, type Key } from '../api.ts';
+import { ButtonLink, PageTitle, Panel } from '../components/basics.tsx';
+import { Await, Empty } from '../components/feedback.tsx';
+import { Choices } from '../components/field.tsx';
+import { Countdown, Time } from '../components/time.tsx';
 import { useLoaded } from '../hooks.ts';
-import { ButtonLink, PageTitle, Panel } from '../parts/basics.tsx';
-import { Await, Empty } from '../parts/feedback.tsx';
-import { Choices } from '../parts/field.tsx';
-import { Countdown, Time } from '../parts/time.tsx';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 import { Chart } from './chart.tsx';

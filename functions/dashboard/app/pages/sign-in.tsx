@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Button, Form } from '../parts/basics.tsx';
-import { Callout, Fault } from '../parts/feedback.tsx';
-import { Field } from '../parts/field.tsx';
+import { Button, Form } from '../components/basics.tsx';
+import { Callout, Fault } from '../components/feedback.tsx';
+import { Field } from '../components/field.tsx';
 import { signInFault } from '../session.ts';
 
 export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSignIn: (key: string) => void }) {

@@ -1,7 +1,7 @@
-import { RETRY_DELAYS_SECONDS } from '../../../../lib/schedule.ts';
+import { RETRY_DELAYS_SECONDS } from '../../../../lib/delivery/schedule.ts';
 import type { Delivery } from '../api.ts';
-import { isSuccess, outcomeText } from '../parts/deliveries.tsx';
-import { Countdown, durationText, Time } from '../parts/time.tsx';
+import { isSuccess, outcomeText } from '../components/deliveries.tsx';
+import { Countdown, durationText, Time } from '../components/time.tsx';
 
 type Attempt = Delivery['attempts'][number];
 

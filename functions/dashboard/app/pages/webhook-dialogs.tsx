@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
-import { EVENT_TYPES, type EventType } from '../../../../lib/event-types.ts';
+import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import type { Webhook } from '../api.ts';
+import { Button } from '../components/basics.tsx';
+import { Confirm, Dialog, ShownOnce } from '../components/dialog.tsx';
+import { faultOf, Input, otherFault, Select } from '../components/field.tsx';
+import { fromLocal, toLocal } from '../components/time.tsx';
 import { useSending } from '../hooks.ts';
-import { Button } from '../parts/basics.tsx';
-import { Confirm, Dialog, ShownOnce } from '../parts/dialog.tsx';
-import { faultOf, Input, otherFault, Select } from '../parts/field.tsx';
-import { fromLocal, toLocal } from '../parts/time.tsx';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 import { SecretFields } from './webhook-form.tsx';

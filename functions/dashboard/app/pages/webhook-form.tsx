@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
-import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../../lib/event-types.ts';
+import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import type { AnswerTo, Problem, Webhook } from '../api.ts';
+import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics.tsx';
+import { ShownOnce } from '../components/dialog.tsx';
+import { Callout, Fault } from '../components/feedback.tsx';
+import { Choices, faultOf, Input, otherFault } from '../components/field.tsx';
 import { useSending } from '../hooks.ts';
-import { Button, ButtonLink, Form, PageTitle, Panel } from '../parts/basics.tsx';
-import { ShownOnce } from '../parts/dialog.tsx';
-import { Callout, Fault } from '../parts/feedback.tsx';
-import { Choices, faultOf, Input, otherFault } from '../parts/field.tsx';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 

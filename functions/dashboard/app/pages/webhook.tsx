@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Webhook } from '../api.ts';
+import { Button, Facts, PageTitle, Panel } from '../components/basics.tsx';
+import { Await, Callout, Fault } from '../components/feedback.tsx';
+import { Time } from '../components/time.tsx';
 import { useLoaded, useSending } from '../hooks.ts';
-import { Button, Facts, PageTitle, Panel } from '../parts/basics.tsx';
-import { Await, Callout, Fault } from '../parts/feedback.tsx';
-import { Time } from '../parts/time.tsx';
 import { useSession } from '../session.ts';
 import { DeliveryLog } from './delivery-log.tsx';
 import { DeleteDialog, RecoverDialog, RotateSecretDialog, TestDialog } from './webhook-dialogs.tsx';

@@ -1,10 +1,10 @@
-import { EVENT_TYPES } from '../../../../lib/event-types.ts';
+import { EVENT_TYPES } from '../../../../lib/events/types.ts';
 import { all, type Webhook } from '../api.ts';
+import { Badge, ButtonLink, PageTitle } from '../components/basics.tsx';
+import { Strip } from '../components/deliveries.tsx';
+import { Await, Empty } from '../components/feedback.tsx';
+import { type Column, Table } from '../components/table.tsx';
 import { useLoaded } from '../hooks.ts';
-import { Badge, ButtonLink, PageTitle } from '../parts/basics.tsx';
-import { Strip } from '../parts/deliveries.tsx';
-import { Await, Empty } from '../parts/feedback.tsx';
-import { type Column, Table } from '../parts/table.tsx';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 

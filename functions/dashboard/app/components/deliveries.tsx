@@ -1,0 +1,53 @@
+import { FAILURES } from '../../../../lib/delivery/failures.ts';
+import type { Delivery } from '../api.ts';
+import { Badge, type Tone } from './basics.tsx';
+
+export type DeliveryStatus = Delivery['status'];
+type Attempt = Delivery['attempts'][number];
+
+const TONES: Record<DeliveryStatus, Tone> = {
+  succeeded: 'good',
+  retrying: 'waiting',
+  failed: 'bad',
+  canceled: 'off',
+  skipped: 'off',
+};
+export const MEANINGS: Record<DeliveryStatus, string> = {
+  succeeded: 'The receiver took it.',
+  retrying: 'The last attempt failed; another one is due.',
+  failed: 'Every attempt failed.',
+  canceled: 'The webhook was disabled before the next attempt.',
+  skipped: 'The webhook was disabled when the event happened.',
+};
+export const toneOf = (status: DeliveryStatus): Tone => TONES[status];
+
+export const DeliveryBadge = ({ status }: { status: DeliveryStatus }) => <Badge tone={TONES[status]}>{status}</Badge>;
+
+/** How an attempt ended, in words. */
+/** By its status code alone: a body that broke off does not change the verdict. */
+export const isSuccess = ({ status_code }: Pick<Attempt, 'status_code'>): boolean =>
+  status_code !== null && status_code >= 200 && status_code < 300;
+
+export function outcomeText({ status_code, error }: Attempt): string {
+  const reason = error === null ? undefined : FAILURES[error as keyof typeof FAILURES];
+  if (status_code !== null && (error === null || error === 'status_not_2xx' || isSuccess({ status_code })))
+    return `Answered ${status_code}`;
+  const text = reason ?? error ?? 'no answer';
+  return status_code === null ? capitalized(text) : `Answered ${status_code}: ${text}`;
+}
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** The latest deliveries, oldest first, one bar each. */
+export function Strip({ deliveries }: { deliveries: Delivery[] }) {
+  if (deliveries.length === 0) return <span class="muted">none yet</span>;
+  const counts = new Map<DeliveryStatus, number>();
+  for (const { status } of deliveries) counts.set(status, (counts.get(status) ?? 0) + 1);
+  const text = [...counts].map(([status, count]) => `${count} ${status}`).join(', ');
+  return (
+    <span class="strip" role="img" aria-label={`Latest deliveries: ${text}`} title={text}>
+      {deliveries.toReversed().map(({ event_id, status }) => (
+        <i key={event_id} class={TONES[status]} />
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import type http from 'node:http';
+import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent } from 'aws-lambda';
+import { readBody } from '../services/bodies.ts';
+import { isInvocationAllowed } from '../services/policy.ts';
+import { ACCOUNT, REGION, type Template } from '../template.ts';
+import { createCompression } from './compression.ts';
+import { readGatewayResponses } from './gateway-responses.ts';
+import { proxyEvent } from './proxy-event.ts';
+import { type GatewayResponse, readProxyResult } from './proxy-result.ts';
+import { findRoute, readRoutes } from './routes.ts';
+
+/** Limits of REST APIs (API Gateway quotas). */
+const MAX_HEADER_BYTES = 10_240;
+const MAX_PAYLOAD_BYTES = 10 * 1024 * 1024;
+const INTEGRATION_TIMEOUT_MS = 29_000;
+
+interface RestApiProperties {
+  MinimumCompressionSize?: number;
+  BinaryMediaTypes?: string[];
+}
+
+interface AuthorizerProperties {
+  AuthorizerUri: string;
+  IdentitySource: string;
+}
+
+export interface Gateway {
+  /** Answers a request. Never rejects, whatever the client and the functions do. */
+  handle(request: http.IncomingMessage, response: http.ServerResponse): Promise<void>;
+}
+
+/** What the gateway needs of a Lambda function. */
+export interface Invocable {
+  invoke(event: unknown): Promise<unknown>;
+}
+
+/** The template's REST API: routes, authorizer, policies, gateway responses and limits, on an HTTP server. */
+export function createGateway(template: Template, functionOf: (uri: string) => Invocable, now: () => number): Gateway {
+  const routes = readRoutes(template);
+  const responses = readGatewayResponses(template);
+  const stage = String(template.ofType('AWS::ApiGateway::Stage')[0]?.properties.StageName);
+  const { MinimumCompressionSize, BinaryMediaTypes: binaryMediaTypes = [] } =
+    template.ofType<RestApiProperties>('AWS::ApiGateway::RestApi')[0]?.properties ?? {};
+  const compression = createCompression(MinimumCompressionSize, MAX_PAYLOAD_BYTES);
+  const authorizers = new Map(
+    template.ofType<AuthorizerProperties>('AWS::ApiGateway::Authorizer').map((each) => [each.id, each.properties]),
+  );
+
+  return {
+    async handle(request, response) {
+      try {
+        const sent = await readBody(request, MAX_PAYLOAD_BYTES);
+        const requestId = randomUUID();
+        const made = await respond(request, sent, requestId).catch(() => responses.of('DEFAULT_5XX', { requestId }));
+        const { statusCode, headers, body } = made;
+        const encoded = compression.encode(body, request.headers['accept-encoding']);
+        response.writeHead(statusCode, { 'x-amzn-RequestId': requestId, ...headers, ...encoded.headers });
+        response.end(request.method === 'HEAD' ? '' : encoded.body);
+      } catch {
+        response.destroy(); // the client has gone
+      }
+    },
+  };
+
+  async function respond(
+    request: http.IncomingMessage,
+    sent: Buffer | null,
+    requestId: string,
+  ): Promise<GatewayResponse> {
+    const context = { requestId };
+    if (headerBytes(request) > MAX_HEADER_BYTES) return responses.of('DEFAULT_4XX', context);
+    const body = sent?.length ? compression.decode(sent, request.headers['content-encoding']) : sent;
+    if (body === null) return responses.of('REQUEST_TOO_LARGE', context);
+    const { path, query } = splitUrl(request.url ?? '/');
+    const route = findRoute(routes, request.method ?? '', path);
+    if (!route) return responses.of('MISSING_AUTHENTICATION_TOKEN', context);
+    const { target } = route.route;
+    if ('status' in target) return { statusCode: target.status, headers: target.headers, body: Buffer.alloc(0) };
+    const event = proxyEvent({
+      request,
+      path,
+      query,
+      body,
+      route: route.route,
+      parameters: route.parameters,
+      requestId,
+      stage,
+      now: now(),
+      binaryMediaTypes,
+    });
+
+    const authorizer = authorizers.get(route.route.authorizerId ?? '');
+    if (authorizer) {
+      const decision = await authorize(authorizer, event, path);
+      if (decision.refused) return responses.of(decision.refused, { requestId, authorizer: decision.context });
+      event.requestContext.authorizer = { principalId: decision.principalId, ...decision.context };
+    }
+    return integrate(target.integrationUri, event);
+  }
+
+  type Decision = { refused?: string; principalId?: string; context?: Record<string, unknown> | undefined };
+
+  async function authorize(
+    authorizer: AuthorizerProperties,
+    event: APIGatewayProxyEvent,
+    path: string,
+  ): Promise<Decision> {
+    const headerName = /method\.request\.header\.([\w-]+)/.exec(authorizer.IdentitySource)?.[1]?.toLowerCase();
+    const identity = Object.entries(event.headers).find(([name]) => name.toLowerCase() === headerName)?.[1];
+    if (!identity) return { refused: 'UNAUTHORIZED' };
+    const methodArn = `arn:aws:execute-api:${REGION}:${ACCOUNT}:local/${stage}/${event.httpMethod}${path}`;
+    try {
+      const { body: _, isBase64Encoded: __, ...request } = event; // an authorizer does not see the body
+      const result = (await functionOf(authorizer.AuthorizerUri).invoke({
+        ...request,
+        type: 'REQUEST',
+        methodArn,
+      })) as APIGatewayAuthorizerResult;
+      const { principalId, policyDocument, context } = result;
+      return isInvocationAllowed(policyDocument, methodArn)
+        ? { principalId, context: context ?? {} }
+        : { refused: 'ACCESS_DENIED', context: context ?? {} };
+    } catch (error) {
+      return {
+        refused: (error as Error).message === 'Unauthorized' ? 'UNAUTHORIZED' : 'AUTHORIZER_CONFIGURATION_ERROR',
+      };
+    }
+  }
+
+  async function integrate(uri: string, event: APIGatewayProxyEvent): Promise<GatewayResponse> {
+    const { requestId } = event.requestContext;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(() => resolve('late'), INTEGRATION_TIMEOUT_MS);
+    });
+    try {
+      const result = await Promise.race([functionOf(uri).invoke(event), late]);
+      if (result === 'late') return responses.of('INTEGRATION_TIMEOUT', { requestId });
+      return readProxyResult(result) ?? responses.of('DEFAULT_5XX', { requestId });
+    } catch (error) {
+      const isTooLarge = (error as Error).name === 'RequestTooLargeException';
+      return responses.of(isTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE', { requestId });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function splitUrl(url: string): { path: string; query: string } {
+  const end = url.indexOf('?');
+  return end < 0 ? { path: url, query: '' } : { path: url.slice(0, end), query: url.slice(end + 1) };
+}
+
+function headerBytes({ rawHeaders, url = '' }: http.IncomingMessage): number {
+  return rawHeaders.reduce((sum, part) => sum + part.length + 2, url.length);
+}

@@ -1,0 +1,53 @@
+import type { Template } from '../template.ts';
+import type { GatewayResponse } from './proxy-result.ts';
+
+interface ResponseProperties {
+  ResponseType: string;
+  StatusCode?: string;
+  ResponseParameters?: Record<string, string>;
+  ResponseTemplates?: Record<string, string>;
+}
+
+export interface GatewayContext {
+  requestId: string;
+  authorizer?: Record<string, unknown> | undefined;
+}
+
+export interface GatewayResponses {
+  /** What the gateway itself answers, from the template. */
+  of(type: string, context: GatewayContext): GatewayResponse;
+}
+
+export function readGatewayResponses(template: Pick<Template, 'ofType'>): GatewayResponses {
+  const declared = new Map(
+    template
+      .ofType<ResponseProperties>('AWS::ApiGateway::GatewayResponse')
+      .map(({ properties }) => [properties.ResponseType, properties]),
+  );
+  return {
+    of(type, context) {
+      const response = declared.get(type) ?? declared.get(defaultOf(type));
+      if (!response) throw new Error(`The template declares no gateway response ${type}`);
+      const headers = Object.entries(response.ResponseParameters ?? {}).map(([name, value]) => [
+        name.replace('gatewayresponse.header.', ''),
+        value.startsWith("'") ? value.slice(1, -1) : variable(value, context),
+      ]);
+      const body = (response.ResponseTemplates?.['application/json'] ?? '').replace(/\$(context\.[\w.]+)/g, (_, name) =>
+        variable(name, context),
+      );
+      return { statusCode: Number(response.StatusCode), headers: Object.fromEntries(headers), body: Buffer.from(body) };
+    },
+  };
+}
+
+/** What stands in for a type that is not declared (API Gateway Developer Guide, "Gateway response types"). */
+const defaultOf = (type: string): string =>
+  /^(API|AUTHORIZER|INTEGRATION)_/.test(type) ? 'DEFAULT_5XX' : 'DEFAULT_4XX';
+
+function variable(name: string, context: GatewayContext): string {
+  const value = name
+    .split('.')
+    .slice(1)
+    .reduce<unknown>((inner, part) => (inner as Record<string, unknown> | undefined)?.[part], context);
+  return String(value ?? '');
+}

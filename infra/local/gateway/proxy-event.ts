@@ -1,0 +1,96 @@
+import type { IncomingMessage } from 'node:http';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { ACCOUNT } from '../template.ts';
+import type { Route } from './routes.ts';
+
+export interface ProxyRequest {
+  request: IncomingMessage;
+  path: string;
+  query: string;
+  body: Buffer;
+  route: Route;
+  parameters: Record<string, string>;
+  requestId: string;
+  stage: string;
+  now: number;
+  /** `BinaryMediaTypes` of the REST API. */
+  binaryMediaTypes: readonly string[];
+}
+
+/** A request as a REST API hands it to a function (API Gateway Developer Guide, "Input format of a Lambda function"). */
+export function proxyEvent({
+  request,
+  path,
+  query,
+  body,
+  route,
+  parameters,
+  requestId,
+  stage,
+  now,
+  binaryMediaTypes,
+}: ProxyRequest): APIGatewayProxyEvent {
+  const headers: Pairs = [...pairs(request.rawHeaders), ['X-Forwarded-Proto', 'http']];
+  const search = [...new URLSearchParams(query)];
+  const isBase64Encoded = body.length > 0 && isBinary(request.headers['content-type'], binaryMediaTypes);
+  const sourceIp = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+  return {
+    resource: route.resource,
+    path,
+    httpMethod: route.method,
+    headers: single(headers) ?? {},
+    multiValueHeaders: multi(headers) ?? {},
+    queryStringParameters: single(search),
+    multiValueQueryStringParameters: multi(search),
+    pathParameters: Object.keys(parameters).length > 0 ? parameters : null,
+    stageVariables: null,
+    requestContext: {
+      accountId: ACCOUNT,
+      apiId: 'local',
+      authorizer: undefined,
+      protocol: 'HTTP/1.1',
+      httpMethod: route.method,
+      identity: {
+        sourceIp,
+        userAgent: request.headers['user-agent'] ?? null,
+      } as APIGatewayProxyEvent['requestContext']['identity'],
+      path, // as under a domain of one's own: without the stage
+      stage,
+      requestId,
+      requestTimeEpoch: now,
+      resourceId: route.resource,
+      resourcePath: route.resource,
+    },
+    // What is not binary is text, and bytes that are not UTF-8 become U+FFFD.
+    body: body.length > 0 ? body.toString(isBase64Encoded ? 'base64' : 'utf8') : null,
+    isBase64Encoded,
+  };
+}
+
+type Pairs = [name: string, value: string][];
+
+function pairs(flat: string[]): Pairs {
+  return Array.from({ length: flat.length / 2 }, (_, i) => [flat[i * 2] ?? '', flat[i * 2 + 1] ?? '']);
+}
+
+// The last value wins, as in API Gateway. Own properties whatever the name: `__proto__` is a name like any other.
+const single = (all: Pairs) => (all.length > 0 ? Object.fromEntries(all) : null);
+
+function multi(all: Pairs): Record<string, string[]> | null {
+  if (all.length === 0) return null;
+  const grouped = Map.groupBy(all, ([name]) => name);
+  return Object.fromEntries([...grouped].map(([name, pairs]) => [name, pairs.map(([, value]) => value)]));
+}
+
+/**
+ * Whether a request's media type, without its parameters, is one of those that the function gets as Base64 (API Gateway
+ * Developer Guide, "Binary media types for REST APIs"). `*` stands for any type or subtype.
+ */
+function isBinary(contentType: string | undefined, binaryMediaTypes: readonly string[]): boolean {
+  const [type, subtype] = (contentType?.split(';')[0] ?? '').trim().toLowerCase().split('/');
+  if (!type || !subtype) return false;
+  return binaryMediaTypes.some((each) => {
+    const [wantedType, wantedSubtype] = each.toLowerCase().replace('~1', '/').split('/'); // ~1: CloudFormation's way
+    return [type, '*'].includes(wantedType ?? '') && [subtype, '*'].includes(wantedSubtype ?? '');
+  });
+}

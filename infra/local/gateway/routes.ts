@@ -1,0 +1,84 @@
+import type { Template } from '../template.ts';
+
+/** One method of the REST API. */
+export interface Route {
+  method: string;
+  /** As `resource` in proxy events: `/v1/keys/{key}`. */
+  resource: string;
+  segments: string[];
+  authorizerId: string | undefined;
+  /** The function, or the answer of a method that has none (a mock integration). */
+  target: { integrationUri: string } | { status: number; headers: Record<string, string> };
+}
+
+interface ResourceProperties {
+  ParentId: string;
+  PathPart: string;
+}
+interface MethodProperties {
+  HttpMethod: string;
+  ResourceId: string;
+  AuthorizerId?: string;
+  Integration: {
+    Type: 'AWS_PROXY' | 'MOCK';
+    Uri: string;
+    IntegrationResponses?: { StatusCode: string; ResponseParameters: Record<string, string> }[];
+  };
+}
+
+export function readRoutes(template: Template): Route[] {
+  const resources = new Map(
+    template.ofType<ResourceProperties>('AWS::ApiGateway::Resource').map(({ id, properties }) => [id, properties]),
+  );
+  const pathOf = (id: string): string => {
+    const resource = resources.get(id);
+    return resource ? `${pathOf(resource.ParentId)}/${resource.PathPart}` : '';
+  };
+  return template.ofType<MethodProperties>('AWS::ApiGateway::Method').map(({ properties }) => {
+    const resource = pathOf(properties.ResourceId);
+    const { HttpMethod: method, AuthorizerId: authorizerId, Integration } = properties;
+    const target = Integration.Type === 'MOCK' ? mockOf(Integration) : { integrationUri: Integration.Uri };
+    return { method, resource, segments: resource.split('/').slice(1), authorizerId, target };
+  });
+}
+
+function mockOf({ IntegrationResponses = [] }: MethodProperties['Integration']) {
+  const [response] = IntegrationResponses;
+  const headers = Object.entries(response?.ResponseParameters ?? {}).map(([name, value]) => [
+    name.replace('method.response.header.', ''),
+    value.slice(1, -1), // a constant, in quotes
+  ]);
+  return { status: Number(response?.StatusCode), headers: Object.fromEntries(headers) };
+}
+
+/** The most specific route: a literal segment wins over a parameter, as in API Gateway. */
+export function findRoute(
+  routes: Route[],
+  method: string,
+  path: string,
+): { route: Route; parameters: Record<string, string> } | undefined {
+  const given = path.split('/').slice(1);
+  const candidates = routes
+    .filter((route) => route.method === method && route.segments.length === given.length)
+    .filter(({ segments }) =>
+      segments.every((segment, i) => (isParameter(segment) ? given[i] !== '' : segment === given[i])),
+    )
+    .sort((a, b) => literals(b) - literals(a));
+  const [route] = candidates;
+  if (!route) return undefined;
+  const parameters = route.segments.flatMap((segment, i) =>
+    isParameter(segment) ? [[segment.slice(1, -1), decoded(given[i] ?? '')]] : [],
+  );
+  return { route, parameters: Object.fromEntries(parameters) };
+}
+
+const isParameter = (segment: string): boolean => segment.startsWith('{');
+const literals = ({ segments }: Route): number => segments.filter((segment) => !isParameter(segment)).length;
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { LocalIam } from '../services/iam.ts';
+import type { Resource, Template } from '../template.ts';
+import type { LocalClock } from './clock.ts';
+import { EnvironmentPool } from './environment-pool.ts';
+import { ExecutionEnvironment } from './execution-environment.ts';
+import type { Result, WorkerSettings } from './lambda-worker.ts';
+
+export interface FunctionProperties {
+  Code: { S3Key: string };
+  Handler: string;
+  MemorySize: number;
+  Timeout: number;
+  Role: string;
+  Environment?: { Variables: Record<string, string> };
+  LoggingConfig: { LogGroup: string };
+  ReservedConcurrentExecutions?: number;
+}
+
+/** Execution environments per function, at most. Lambda starts many more; each of these takes some 30 MB of this machine. */
+export const DEFAULT_CONCURRENCY = 8;
+/** How long an execution environment without an invocation is kept. */
+export const DEFAULT_IDLE_MS = 60_000;
+/** Of a synchronous invocation, in bytes of JSON (Lambda quotas: 6 MB). */
+const MAX_REQUEST_BYTES = 6_291_456;
+const LOG_ACTIONS = ['logs:CreateLogStream', 'logs:PutLogEvents'];
+
+/** An invocation failed: the function threw, ran out of time or memory, or Lambda refused. `name` is the error type. */
+export class FunctionError extends Error {
+  constructor(name: string, message: string) {
+    super(message);
+    this.name = name;
+  }
+}
+
+/** The error type of an invocation that did not begin, because too many run already. */
+export const THROTTLED = 'TooManyRequestsException';
+
+export interface LambdaOptions {
+  clock: LocalClock;
+  /** Added to the template's environment. */
+  environment: Record<string, string>;
+  /** Receives what functions print. */
+  output: (functionId: string, text: string) => void;
+  iam: Pick<LocalIam, 'allows'>;
+  logGroupArn(name: string): string;
+  /** Execution environments per function, at most: further invocations wait for one. */
+  concurrency: number;
+  /** How long an execution environment without an invocation is kept. */
+  idleMs: number;
+}
+
+/** One function of the template: its bundled asset, in as many execution environments as it has invocations at once. */
+export class LocalFunction {
+  readonly id: string;
+  /** The name of its role. */
+  readonly role: string;
+  private readonly settings: WorkerSettings;
+  private readonly properties: FunctionProperties;
+  private readonly options: LambdaOptions;
+  private readonly environments: EnvironmentPool;
+  private running = 0;
+
+  constructor(
+    resource: Resource<FunctionProperties>,
+    template: Pick<Template, 'directory' | 'arn'>,
+    options: LambdaOptions,
+  ) {
+    this.id = resource.id;
+    this.properties = resource.properties;
+    this.role = this.properties.Role.split('/').at(-1) ?? '';
+    this.options = options;
+    const [file, handler = ''] = this.properties.Handler.split('.');
+    this.settings = {
+      modulePath: pathToFileURL(join(template.directory, assetOf(this.properties), `${file}.mjs`)).href,
+      handler,
+      functionName: resource.id,
+      functionArn: template.arn(resource.id),
+      timeoutMs: this.properties.Timeout * 1000,
+      clock: options.clock.shared,
+    };
+    const { concurrency: maxSize, idleMs } = options;
+    this.environments = new EnvironmentPool({ maxSize, idleMs, start: () => this.start() });
+  }
+
+  /** The handler's response, as JSON carries it. Throws `FunctionError`. */
+  async invoke(event: unknown): Promise<unknown> {
+    const payload = JSON.stringify(event);
+    if (Buffer.byteLength(payload) > MAX_REQUEST_BYTES) {
+      throw new FunctionError('RequestTooLargeException', `Request must be smaller than ${MAX_REQUEST_BYTES} bytes`);
+    }
+    if (this.running >= (this.properties.ReservedConcurrentExecutions ?? Number.POSITIVE_INFINITY)) {
+      throw new FunctionError(THROTTLED, 'Rate Exceeded.');
+    }
+    this.running++;
+    const result = await this.run(payload).finally(() => this.running--);
+    if ('error' in result) throw new FunctionError(result.error.name, result.error.message);
+    return JSON.parse(result.payload);
+  }
+
+  /** Invocations that run now, or wait for an execution environment. */
+  get busy(): number {
+    return this.running;
+  }
+
+  /** Execution environments, at work or idle. */
+  get size(): number {
+    return this.environments.size;
+  }
+
+  stop(): Promise<void> {
+    return this.environments.stop();
+  }
+
+  /** Kills an execution environment that is at work, as a crash would. Returns whether there was one. */
+  killOne(): boolean {
+    return this.environments.killOne();
+  }
+
+  private async run(payload: string): Promise<Result> {
+    const environment = await this.environments.acquire();
+    const result = await environment.run(payload);
+    this.environments.release(environment);
+    return result;
+  }
+
+  private start(): ExecutionEnvironment {
+    const { Environment, MemorySize } = this.properties;
+    return new ExecutionEnvironment({
+      settings: this.settings,
+      variables: {
+        ...Environment?.Variables,
+        ...this.options.environment,
+        AWS_LAMBDA_FUNCTION_NAME: this.id,
+        AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(MemorySize),
+        AWS_ACCESS_KEY_ID: this.role,
+      },
+      memoryMb: MemorySize,
+      print: (text) => this.print(text),
+      ended: (environment) => this.environments.discard(environment),
+    });
+  }
+
+  // As CloudWatch Logs would: what the role may not write is nowhere.
+  private print(text: string): void {
+    const group = this.options.logGroupArn(this.properties.LoggingConfig.LogGroup);
+    const mayWrite = LOG_ACTIONS.every((action) => this.options.iam.allows(this.role, action, group));
+    if (mayWrite) this.options.output(this.id, text);
+  }
+}
+
+/** The asset in the assembly: CDK names it by the hash that the S3 key carries. */
+export const assetOf = ({ Code }: Pick<FunctionProperties, 'Code'>): string =>
+  `asset.${Code.S3Key.replace('.zip', '')}`;

@@ -1,0 +1,123 @@
+import type { LocalIam } from '../services/iam.ts';
+import type { LocalQueue, QueueMessage } from '../services/sqs.ts';
+import { REGION } from '../template.ts';
+import { type BatchConsumer, invokeBatch, type MappingProperties } from './event-sources.ts';
+
+/** What Lambda needs on a queue, with the function's own role (Lambda Developer Guide, "Configuring an Amazon SQS queue"). */
+const QUEUE_ACTIONS = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
+const PERMISSION_CHECK_MS = 50;
+const GATHERING_CHECK_MS = 20;
+/**
+ * Batches at once when messages begin to come, and the time after which there may be one more while messages wait: 300 a
+ * minute (Lambda Developer Guide, "Configuring scaling behavior for SQS event source mappings").
+ */
+const FIRST_BATCHES = 5;
+const GROWTH_MS = 60_000 / 300;
+
+export interface PollerOptions {
+  queue: LocalQueue;
+  fn: BatchConsumer;
+  mapping: MappingProperties;
+  /** Batches at once, at most; the mapping may say less. */
+  concurrency: number;
+  iam: Pick<LocalIam, 'allows'>;
+}
+
+/**
+ * Lambda's poller of a standard queue: batches to the function, what succeeded is deleted, the rest becomes visible again.
+ * What is received and then throttled counts as received. Returns what stops it.
+ */
+export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOptions): () => void {
+  const limit = Math.min(concurrency, mapping.ScalingConfig?.MaximumConcurrency ?? Number.POSITIVE_INFINITY);
+  const first = Math.min(FIRST_BATCHES, limit);
+  const batchSize = mapping.BatchSize ?? 10;
+  const windowMs = ((mapping.MaximumBatchingWindowInSeconds ?? 0) * 1000) / queue.settings.speed;
+  let stopped = false;
+  let running = 0;
+  let allowed = first;
+  let allowedSince = performance.now();
+  let batchEnded = () => {};
+
+  async function poll(): Promise<void> {
+    while (!stopped) {
+      await queue.untilVisible();
+      await untilGathered();
+      await untilAllowed();
+      if (stopped) return;
+      if (!QUEUE_ACTIONS.every((action) => iam.allows(fn.role, action, mapping.EventSourceArn))) {
+        await new Promise((resolve) => setTimeout(resolve, PERMISSION_CHECK_MS));
+        continue;
+      }
+      const messages = queue.receive(batchSize);
+      if (messages.length > 0) void consume(messages);
+    }
+  }
+
+  // A full batch does not wait (Lambda Developer Guide, "Batching behavior").
+  async function untilGathered(): Promise<void> {
+    const endsAt = performance.now() + windowMs;
+    while (queue.counts().visible < batchSize && performance.now() < endsAt && !stopped) {
+      await new Promise((resolve) =>
+        setTimeout(resolve, Math.max(0, Math.min(GATHERING_CHECK_MS, endsAt - performance.now()))),
+      );
+    }
+  }
+
+  async function untilAllowed(): Promise<void> {
+    while (running >= allowed && !stopped) {
+      const mayGrow = allowed < limit;
+      const growsIn = allowedSince + GROWTH_MS - performance.now();
+      if (mayGrow && growsIn <= 0) return allow(allowed + 1);
+      await new Promise<void>((resolve) => {
+        const timer = mayGrow ? setTimeout(resolve, growsIn) : undefined;
+        batchEnded = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+
+  function allow(batches: number): void {
+    allowed = batches;
+    allowedSince = performance.now();
+  }
+
+  async function consume(messages: QueueMessage[]): Promise<void> {
+    running++;
+    const ids = messages.map(({ messageId }) => messageId);
+    const records = messages.map((message) => toRecord(message, mapping.EventSourceArn));
+    const { failed } = await invokeBatch(fn, records, ids, mapping);
+    for (const { messageId, receiptHandle } of messages) {
+      if (failed.has(messageId)) queue.fail(receiptHandle);
+      else queue.delete(receiptHandle);
+    }
+    running--;
+    if (running === 0 && !queue.hasVisible) allow(first);
+    batchEnded();
+  }
+
+  void poll();
+  return () => {
+    stopped = true;
+    batchEnded();
+  };
+}
+
+function toRecord(message: QueueMessage, eventSourceARN: string) {
+  const { messageId, receiptHandle, body, group } = message;
+  return {
+    messageId,
+    receiptHandle,
+    body,
+    attributes: {
+      ApproximateReceiveCount: String(message.receiveCount),
+      SentTimestamp: String(message.sentAt),
+      ...(group !== undefined && { MessageGroupId: group }),
+    },
+    messageAttributes: {},
+    eventSource: 'aws:sqs',
+    eventSourceARN,
+    awsRegion: REGION,
+  };
+}

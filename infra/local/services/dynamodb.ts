@@ -1,0 +1,68 @@
+import http from 'node:http';
+import {
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DescribeTableCommand,
+  DynamoDBClient,
+} from '@aws-sdk/client-dynamodb';
+import { ACCOUNT, REGION, type Template } from '../template.ts';
+import { readText } from './bodies.ts';
+import type { Service } from './endpoints.ts';
+import { dynamoDbActions, type LocalIam } from './iam.ts';
+
+export const dynamoDbClient = (endpoint: string) =>
+  new DynamoDBClient({ endpoint, region: REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+
+/** The template's tables, with their indexes and streams. */
+export async function createTables(
+  template: Template,
+  endpoint: string,
+): Promise<{ name: string; streamArn: string }[]> {
+  const client = dynamoDbClient(endpoint);
+  const created = template
+    .ofType<CreateTableCommandInput & { StreamSpecification?: object }>('AWS::DynamoDB::Table')
+    .map(async ({ id, properties }) => {
+      const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, StreamSpecification } = properties;
+      const name = template.ref(id);
+      await client.send(
+        new CreateTableCommand({
+          TableName: name,
+          KeySchema,
+          AttributeDefinitions,
+          GlobalSecondaryIndexes,
+          BillingMode: 'PAY_PER_REQUEST',
+          StreamSpecification: { ...StreamSpecification, StreamEnabled: StreamSpecification !== undefined },
+        }),
+      );
+      const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
+      return { name, streamArn: Table?.LatestStreamArn ?? '' };
+    });
+  return Promise.all(created).finally(() => client.destroy());
+}
+
+/** Passes requests of the functions on to the database. */
+export function dynamoDbProxy(endpoint: string, iam: LocalIam): Service {
+  const { hostname, port } = new URL(endpoint);
+  const agent = new http.Agent({ keepAlive: true });
+  const tableArn = (name: string) => `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
+  return ({ headers, body, principal }) => {
+    for (const [action, resource] of dynamoDbActions(String(headers['x-amz-target']), body, tableArn)) {
+      iam.require(principal, action, resource);
+    }
+    return new Promise((resolve, reject) => {
+      const request = http.request(
+        { hostname, port, method: 'POST', agent, headers: { ...headers, host: `${hostname}:${port}` } },
+        (response) => {
+          const kept = ['content-type', 'x-amz-crc32', 'x-amzn-requestid'].flatMap((name) => {
+            const value = response.headers[name];
+            return typeof value === 'string' ? [[name, value]] : [];
+          });
+          readText(response)
+            .then((text) => ({ status: response.statusCode ?? 500, headers: Object.fromEntries(kept), body: text }))
+            .then(resolve, reject);
+        },
+      );
+      request.on('error', reject).end(body);
+    });
+  };
+}

@@ -1,0 +1,105 @@
+import { SEND_MESSAGE } from '../../../lib/aws/schedules.ts';
+import { ACCOUNT, REGION } from '../template.ts';
+import { type Service, ServiceError } from './endpoints.ts';
+import type { LocalIam } from './iam.ts';
+import type { LocalQueue } from './sqs.ts';
+
+interface Schedule {
+  GroupName: string;
+  ScheduleExpression: string;
+  Target: { Arn: string; RoleArn: string; Input: string; DeadLetterConfig?: { Arn: string } };
+}
+
+export interface SchedulerOptions {
+  groups: readonly string[];
+  now: () => number;
+  speed: number;
+  iam: LocalIam;
+  /** By URL or ARN. */
+  queueAt(urlOrArn: string): LocalQueue | undefined;
+}
+
+const AT = /^at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)$/;
+
+/** EventBridge Scheduler's REST protocol, for one-shot schedules that send to a queue and delete themselves. */
+export class LocalScheduler {
+  private readonly options: SchedulerOptions;
+  private readonly schedules = new Map<string, { schedule: Schedule; timer: NodeJS.Timeout }>();
+
+  constructor(options: SchedulerOptions) {
+    this.options = options;
+  }
+
+  readonly service: Service = ({ method, path, body, principal }) => {
+    const name = decodeURIComponent(/^\/schedules\/([^/?]+)/.exec(path)?.[1] ?? '');
+    if (!name) throw new ServiceError('ValidationException', 'The local Scheduler knows schedules only');
+    if (method === 'POST') return json(this.create(name, JSON.parse(body), principal));
+    const found = [...this.schedules.entries()].find(([key]) => key.endsWith(`/${name}`));
+    if (!found) throw new ServiceError('ResourceNotFoundException', `There is no schedule ${name}`, 404);
+    if (method === 'GET') return json({ Name: name, ...found[1].schedule });
+    clearTimeout(found[1].timer);
+    this.schedules.delete(found[0]);
+    return json({});
+  };
+
+  count(): number {
+    return this.schedules.size;
+  }
+
+  stop(): void {
+    for (const { timer } of this.schedules.values()) clearTimeout(timer);
+  }
+
+  private create(name: string, schedule: Schedule, principal: string): unknown {
+    const { GroupName, ScheduleExpression, Target } = schedule;
+    const key = `${GroupName}/${name}`;
+    const at = AT.exec(ScheduleExpression)?.[1];
+    if (!/^[\w.-]{1,64}$/.test(name) || !at || Number.isNaN(Date.parse(`${at}Z`)))
+      throw new ServiceError('ValidationException', 'Name or ScheduleExpression is not valid');
+    if (!this.options.groups.includes(GroupName))
+      throw new ServiceError('ResourceNotFoundException', `There is no group ${GroupName}`, 404);
+    if (Target.Arn !== SEND_MESSAGE)
+      throw new ServiceError('ValidationException', `The local Scheduler has no target ${Target.Arn}`);
+    if (!parseObject(Target.Input))
+      throw new ServiceError('ValidationException', 'The Input of the target is no JSON object');
+    const arn = `arn:aws:scheduler:${REGION}:${ACCOUNT}:schedule/${key}`;
+    const { iam, now, speed } = this.options;
+    iam.require(principal, 'scheduler:CreateSchedule', arn);
+    iam.require(principal, 'iam:PassRole', Target.RoleArn, { 'iam:PassedToService': 'scheduler.amazonaws.com' });
+    if (this.schedules.has(key)) throw new ServiceError('ConflictException', `Schedule ${name} already exists`, 409);
+    const timer = setTimeout(
+      () => {
+        this.schedules.delete(key);
+        this.fire(Target);
+      },
+      Math.max(0, Date.parse(`${at}Z`) - now()) / speed,
+    );
+    this.schedules.set(key, { schedule, timer });
+    return { ScheduleArn: arn };
+  }
+
+  /** Sends as the schedule's role may, and to its dead-letter queue what it may not or cannot. */
+  fire({ Input, RoleArn, DeadLetterConfig }: Schedule['Target']): void {
+    const { iam, queueAt } = this.options;
+    const role = RoleArn.split('/').at(-1) ?? '';
+    const { QueueUrl, MessageBody, MessageGroupId } = parseObject(Input) ?? {};
+    const maySend = (to: LocalQueue | undefined): to is LocalQueue =>
+      to !== undefined && iam.allows(role, 'sqs:SendMessage', to.settings.arn);
+    const queue = queueAt(String(QueueUrl));
+    const deadLetters = queueAt(DeadLetterConfig?.Arn ?? '');
+    const isMessage = typeof MessageBody === 'string' && MessageBody !== '';
+    if (maySend(queue) && isMessage) queue.send(MessageBody, { group: MessageGroupId?.toString() });
+    else if (maySend(deadLetters)) deadLetters.send(Input);
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+const json = (value: unknown) => ({ headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(value) });

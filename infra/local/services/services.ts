@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { REGION, Template } from '../template.ts';
+import { createTables, dynamoDbProxy } from './dynamodb.ts';
+import { Endpoints } from './endpoints.ts';
+import { LocalIam } from './iam.ts';
+import { LocalScheduler } from './scheduler.ts';
+import { LocalSes } from './ses.ts';
+import type { LocalQueue } from './sqs.ts';
+import { createQueues, sqsService } from './sqs-service.ts';
+
+export interface ServicesOptions {
+  /** A directory that `cdk synth` made. */
+  assembly: string;
+  /** Of the local database. */
+  databaseEndpoint: string;
+  /** How many times faster queue delays and schedules pass. */
+  speed: number;
+  /** How many times faster a failed message comes again. */
+  visibilitySpeed: number;
+  now: () => number;
+  /** What the API's own URL is replaced with. */
+  baseUrl: () => string;
+  /** The address to listen on, and the host by which functions reach it. */
+  listen?: string;
+  host?: string;
+}
+
+export type Services = Awaited<ReturnType<typeof startServices>>;
+
+/** The AWS services of the template on this machine: table, queues, schedules and mail, behind the policies of its roles. */
+export async function startServices(options: ServicesOptions) {
+  const { assembly, databaseEndpoint, speed, visibilitySpeed, now, baseUrl, listen, host } = options;
+  const endpoints = new Endpoints(host);
+  await endpoints.listen(listen);
+  const tablePrefix = `local-${randomUUID().slice(0, 8)}-`;
+  const template = new Template(assembly, { queuesUrl: endpoints.url('sqs'), tablePrefix, baseUrl });
+  const [table] = await createTables(template, databaseEndpoint);
+  const queues = createQueues(template, speed, visibilitySpeed);
+  const queueAt = (urlOrArn: string): LocalQueue | undefined => queues.get(urlOrArn.split(/[/:]/).at(-1) ?? '');
+  const iam = new LocalIam(template);
+  const ses = new LocalSes(now, iam);
+  const groups = template.ofType('AWS::Scheduler::ScheduleGroup').map(({ id }) => id);
+  const scheduler = new LocalScheduler({ groups, now, speed, iam, queueAt });
+  endpoints.add(
+    'sqs',
+    sqsService((name) => queues.get(name), iam),
+  );
+  endpoints.add('scheduler', scheduler.service);
+  endpoints.add('ses', ses.service);
+  endpoints.add('dynamodb', dynamoDbProxy(databaseEndpoint, iam));
+
+  return {
+    template,
+    endpoints,
+    iam,
+    queues,
+    queueAt,
+    scheduler,
+    ses,
+    streamArn: table?.streamArn ?? '',
+    /** The SDK's own variables: no function knows that it runs here, but for `TARGETS`. */
+    environment: {
+      AWS_REGION: REGION,
+      AWS_SECRET_ACCESS_KEY: 'local',
+      AWS_ENDPOINT_URL_DYNAMODB: endpoints.url('dynamodb'),
+      AWS_ENDPOINT_URL_SQS: endpoints.url('sqs'),
+      AWS_ENDPOINT_URL_SCHEDULER: endpoints.url('scheduler'),
+      AWS_ENDPOINT_URL_SES: endpoints.url('ses'),
+      TARGETS: 'any',
+    } as Record<string, string>,
+    async stop() {
+      scheduler.stop();
+      for (const queue of queues.values()) queue.stop();
+      await endpoints.close();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import { ACCOUNT, REGION } from '../template.ts';
+import { type Service, ServiceError } from './endpoints.ts';
+import type { LocalIam } from './iam.ts';
+
+export interface SentMail {
+  to: string;
+  from: string;
+  subject: string;
+  text: string;
+  html: string;
+  at: string;
+}
+
+/** The oldest are forgotten. */
+const MAX_MAILS = 10_000;
+
+/** The Query protocol of SES, for SendEmail. Mails are kept here and never sent. */
+export class LocalSes {
+  readonly mails: SentMail[] = [];
+  private readonly now: () => number;
+  private readonly iam: LocalIam;
+
+  constructor(now: () => number, iam: LocalIam) {
+    this.now = now;
+    this.iam = iam;
+  }
+
+  readonly service: Service = ({ body, principal }) => {
+    const form = new URLSearchParams(body);
+    const of = (name: string) => form.get(name) ?? '';
+    if (of('Action') !== 'SendEmail')
+      throw new ServiceError('InvalidAction', `The local SES does not know ${of('Action')}`);
+    this.iam.require(principal, 'ses:SendEmail', `arn:aws:ses:${REGION}:${ACCOUNT}:identity/${of('Source')}`);
+    this.mails.push({
+      to: of('Destination.ToAddresses.member.1'),
+      from: of('Source'),
+      subject: of('Message.Subject.Data'),
+      text: of('Message.Body.Text.Data'),
+      html: of('Message.Body.Html.Data'),
+      at: new Date(this.now()).toISOString(),
+    });
+    if (this.mails.length > MAX_MAILS) this.mails.shift();
+    const result = `<SendEmailResult><MessageId>${randomUUID()}</MessageId></SendEmailResult>`;
+    const namespace = 'http://ses.amazonaws.com/doc/2010-12-01/';
+    return {
+      headers: { 'Content-Type': 'text/xml' },
+      body: `<SendEmailResponse xmlns="${namespace}">${result}</SendEmailResponse>`,
+    };
+  };
+}

@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import type { Template } from '../template.ts';
+import { type Service, ServiceError } from './endpoints.ts';
+import type { LocalIam } from './iam.ts';
+import { LocalQueue } from './sqs.ts';
+
+interface Entry {
+  Id?: string;
+  MessageBody: string;
+  MessageGroupId?: string;
+  DelaySeconds?: number;
+  ReceiptHandle?: string;
+}
+
+/** Of one message, and of all messages of a batch (Amazon SQS quotas). */
+const MAX_BYTES = 1_048_576;
+const MAX_DELAY_SECONDS = 900;
+const GROUP_ID = /^[\w!"#$%&'()*+,\-./:;<=>?@[\\\]^`{|}~]{1,128}$/;
+
+const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
+
+/** The JSON protocol of SQS (`x-amz-json-1.0`) over local queues. */
+export function sqsService(queueNamed: (name: string) => LocalQueue | undefined, iam: LocalIam): Service {
+  return ({ headers, body, principal }) => {
+    const action = String(headers['x-amz-target']).replace('AmazonSQS.', '');
+    const input = JSON.parse(body || '{}');
+    const name =
+      String(input.QueueUrl ?? input.QueueName)
+        .split('/')
+        .at(-1) ?? '';
+    const queue = queueNamed(name);
+    if (!queue) throw new ServiceError('QueueDoesNotExist', `There is no queue ${name}`);
+    iam.require(principal, `sqs:${action.replace('Batch', '')}`, queue.settings.arn);
+    return {
+      headers: { 'Content-Type': 'application/x-amz-json-1.0' },
+      body: JSON.stringify(perform(queue, action, input)),
+    };
+  };
+}
+
+function send(queue: LocalQueue, { MessageBody, MessageGroupId, DelaySeconds = 0 }: Entry) {
+  const isValid =
+    MessageBody !== '' &&
+    Buffer.byteLength(MessageBody) <= MAX_BYTES &&
+    Number.isInteger(DelaySeconds) &&
+    DelaySeconds >= 0 &&
+    DelaySeconds <= MAX_DELAY_SECONDS &&
+    (MessageGroupId === undefined || GROUP_ID.test(MessageGroupId));
+  if (!isValid) throw new ServiceError('InvalidParameterValue', 'The body, the delay or the group is not valid');
+  return {
+    MessageId: queue.send(MessageBody, { group: MessageGroupId, delaySeconds: DelaySeconds }),
+    MD5OfMessageBody: md5(MessageBody),
+  };
+}
+
+function sendBatch(queue: LocalQueue, entries: Entry[]) {
+  const ids = new Set(entries.map(({ Id }) => Id));
+  const bytes = entries.reduce((sum, { MessageBody }) => sum + Buffer.byteLength(MessageBody), 0);
+  if (entries.length === 0) throw new ServiceError('EmptyBatchRequest', 'There must be an entry');
+  if (entries.length > 10) throw new ServiceError('TooManyEntriesInBatchRequest', 'At most 10 entries');
+  if (ids.size < entries.length) throw new ServiceError('BatchEntryIdsNotDistinct', 'The ids must differ');
+  if (bytes > MAX_BYTES) throw new ServiceError('BatchRequestTooLong', `At most ${MAX_BYTES} bytes`);
+  const Successful: object[] = [];
+  const Failed: object[] = [];
+  for (const { Id, ...entry } of entries) {
+    try {
+      Successful.push({ Id, ...send(queue, entry) });
+    } catch (error) {
+      const { code: Code, message: Message } = error as ServiceError;
+      Failed.push({ Id, Code, Message, SenderFault: true });
+    }
+  }
+  return { Successful, Failed };
+}
+
+function perform(queue: LocalQueue, action: string, input: Record<string, unknown> & Entry): unknown {
+  const entries = (input.Entries ?? []) as Entry[];
+  switch (action) {
+    case 'SendMessage':
+      return send(queue, input);
+    case 'SendMessageBatch':
+      return sendBatch(queue, entries);
+    case 'ReceiveMessage':
+      return { Messages: queue.receive(Number(input.MaxNumberOfMessages ?? 1)).map(toMessage) };
+    case 'DeleteMessage':
+      queue.delete(String(input.ReceiptHandle));
+      return {};
+    case 'DeleteMessageBatch':
+      for (const { ReceiptHandle } of entries) queue.delete(String(ReceiptHandle));
+      return { Successful: entries.map(({ Id }) => ({ Id })), Failed: [] };
+    case 'GetQueueAttributes': {
+      const { visible, inFlight, delayed } = queue.counts();
+      return {
+        Attributes: {
+          QueueArn: queue.settings.arn,
+          ApproximateNumberOfMessages: String(visible),
+          ApproximateNumberOfMessagesNotVisible: String(inFlight),
+          ApproximateNumberOfMessagesDelayed: String(delayed),
+        },
+      };
+    }
+    case 'GetQueueUrl':
+      return { QueueUrl: input.QueueUrl ?? queue.settings.name };
+    default:
+      throw new ServiceError('UnsupportedOperation', `The local SQS does not know ${action}`);
+  }
+}
+
+function toMessage(message: ReturnType<LocalQueue['receive']>[number]) {
+  return {
+    MessageId: message.messageId,
+    ReceiptHandle: message.receiptHandle,
+    Body: message.body,
+    MD5OfBody: md5(message.body),
+    Attributes: { ApproximateReceiveCount: String(message.receiveCount), SentTimestamp: String(message.sentAt) },
+  };
+}
+
+interface QueueProperties {
+  VisibilityTimeout?: number;
+  RedrivePolicy?: { deadLetterTargetArn: string; maxReceiveCount: number };
+}
+
+/** The queues of the template, by id. */
+export function createQueues(template: Template, speed: number, visibilitySpeed: number): Map<string, LocalQueue> {
+  const queues = new Map<string, LocalQueue>();
+  for (const { id, properties } of template.ofType<QueueProperties>('AWS::SQS::Queue')) {
+    const { VisibilityTimeout: visibilityTimeoutSeconds = 30, RedrivePolicy } = properties;
+    const target = RedrivePolicy?.deadLetterTargetArn.split(':').at(-1) ?? '';
+    const deadLetters = RedrivePolicy && {
+      queue: () => queues.get(target) as LocalQueue,
+      maxReceiveCount: RedrivePolicy.maxReceiveCount,
+    };
+    queues.set(
+      id,
+      new LocalQueue({
+        name: id,
+        arn: template.arn(id),
+        visibilityTimeoutSeconds,
+        deadLetters,
+        speed,
+        visibilitySpeed,
+      }),
+    );
+  }
+  return queues;
+}

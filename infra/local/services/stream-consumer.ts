@@ -1,0 +1,91 @@
+import type { _Record } from '@aws-sdk/client-dynamodb-streams';
+import { type BatchConsumer, invokeBatch, type MappingProperties } from '../lambda/event-sources.ts';
+import { THROTTLED } from '../lambda/lambda.ts';
+import { REGION } from '../template.ts';
+import type { LocalIam } from './iam.ts';
+import type { LocalQueue } from './sqs.ts';
+
+const STREAM_ACTIONS = ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'];
+const PERMISSION_CHECK_MS = 50;
+
+export interface StreamConsumerOptions {
+  fn: BatchConsumer;
+  mapping: MappingProperties;
+  /** Where discarded records are told about. */
+  failureQueue: LocalQueue | undefined;
+  iam: Pick<LocalIam, 'allows'>;
+  /** How many times faster a failed batch is tried again. */
+  retrySpeed: number;
+  now: () => number;
+}
+
+/**
+ * Lambda's poller of a stream: in order, in batches that match the filters; a failed batch is tried again from the first item
+ * that failed. Records are discarded that are too old, or after too many tries that reached the function (Lambda Developer
+ * Guide, "Lambda parameters for Amazon DynamoDB event source mappings"); the failure queue is told.
+ */
+export function streamConsumer({ fn, mapping, failureQueue, iam, retrySpeed, now }: StreamConsumerOptions) {
+  const patterns = (mapping.FilterCriteria?.Filters ?? []).map(({ Pattern }) => JSON.parse(Pattern));
+  const maxRetries = limitOf(mapping.MaximumRetryAttempts);
+  const maxAgeMs = limitOf(mapping.MaximumRecordAgeInSeconds) * 1000;
+
+  return async (records: _Record[]): Promise<void> => {
+    // As if nothing had been read: the records stay where they are.
+    while (!STREAM_ACTIONS.every((action) => iam.allows(fn.role, action, mapping.EventSourceArn))) {
+      await new Promise((resolve) => setTimeout(resolve, PERMISSION_CHECK_MS));
+    }
+    const wanted = records.filter(
+      (record) => patterns.length === 0 || patterns.some((pattern) => matches(pattern, record)),
+    );
+    const size = mapping.BatchSize ?? 100;
+    for (let i = 0; i < wanted.length; i += size) await consumeBatch(wanted.slice(i, i + size));
+  };
+
+  async function consumeBatch(batch: _Record[]): Promise<void> {
+    let rest = batch;
+    let failures = 0;
+    for (let tries = 0; ; tries++) {
+      const old = rest.filter((record) => now() - createdAt(record) > maxAgeMs);
+      discard(old, 'RecordAgeExceeded', failures);
+      rest = rest.slice(old.length);
+      if (failures > maxRetries) return discard(rest, 'RetryAttemptsExhausted', failures);
+      if (rest.length === 0) return;
+      if (tries > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 20 * 2 ** tries) / retrySpeed));
+      const { failed, error } = await invokeBatch(fn, rest.map(toEvent), rest.map(sequenceOf), mapping);
+      const first = rest.findIndex((record) => failed.has(sequenceOf(record)));
+      rest = first < 0 ? [] : rest.slice(first);
+      if (error !== THROTTLED) failures++;
+    }
+  }
+
+  function discard(records: _Record[], condition: string, approximateInvokeCount: number): void {
+    const mayTell = failureQueue && iam.allows(fn.role, 'sqs:SendMessage', failureQueue.settings.arn);
+    if (records.length === 0 || !mayTell) return;
+    const [first, last] = [records.at(0), records.at(-1)].map((record) => record && sequenceOf(record));
+    const DDBStreamBatchInfo = {
+      startSequenceNumber: first,
+      endSequenceNumber: last,
+      batchSize: records.length,
+      streamArn: mapping.EventSourceArn,
+    };
+    failureQueue.send(JSON.stringify({ requestContext: { condition, approximateInvokeCount }, DDBStreamBatchInfo }));
+  }
+
+  function toEvent(record: _Record): object {
+    const dynamodb = { ...record.dynamodb, ApproximateCreationDateTime: createdAt(record) / 1000 };
+    const eventSource = { awsRegion: REGION, eventSource: 'aws:dynamodb', eventSourceARN: mapping.EventSourceArn };
+    return { ...record, ...eventSource, dynamodb };
+  }
+}
+
+const limitOf = (value = -1): number => (value < 0 ? Number.POSITIVE_INFINITY : value);
+const sequenceOf = (record: _Record): string => record.dynamodb?.SequenceNumber ?? '';
+const createdAt = (record: _Record): number => record.dynamodb?.ApproximateCreationDateTime?.getTime() ?? 0;
+
+/** Event filter patterns of Lambda, as far as equality goes. */
+function matches(pattern: unknown, value: unknown): boolean {
+  if (Array.isArray(pattern)) return pattern.includes(value);
+  return Object.entries(pattern as object).every(([name, inner]) =>
+    matches(inner, (value as Record<string, unknown> | undefined)?.[name]),
+  );
+}

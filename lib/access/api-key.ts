@@ -1,0 +1,52 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { Random } from '../ids.ts';
+import { encodeBase62, randomBase62 } from './base62.ts';
+import { KEY_FORMAT } from './key-format.ts';
+
+export const KEY_TYPES = ['live', 'test', 'read', 'admin'] as const;
+export type KeyType = (typeof KEY_TYPES)[number];
+
+/** `svc_<type>_` + 12 (id) + 32 (secret) + 6 (checksum) base62 characters. */
+export interface ApiKey {
+  type: KeyType;
+  /** `key_` + the 12 characters of the id. */
+  id: string;
+  /** The whole key: a secret. */
+  key: string;
+}
+
+export const KEY_ID = /^key_[0-9A-Za-z]{12}$/;
+
+/** A new key: its id sorts by creation time, its secret has 190 random bits. */
+export function newApiKey(type: KeyType, nowMs: number, random: Random): ApiKey {
+  const id = encodeBase62(nowMs, 7) + randomBase62(5, random);
+  const unchecked = `svc_${type}_${id}${randomBase62(32, random)}`;
+  return { type, id: `key_${id}`, key: unchecked + checksum(unchecked) };
+}
+
+/** `null` for whatever cannot be a key: wrong prefix, length, alphabet or checksum. Reads nothing. */
+export function parseApiKey(text: string): ApiKey | null {
+  const [, type, id] = KEY_FORMAT.exec(text) ?? [];
+  if (!type || text.slice(-6) !== checksum(text.slice(0, -6))) return null;
+  return { type: type as KeyType, id: `key_${id}`, key: text };
+}
+
+/** The key id that a path segment means: an id, or a whole key. `null` if it is neither. */
+export function keyIdOf(text: string): string | null {
+  return KEY_ID.test(text) ? text : (parseApiKey(text)?.id ?? null);
+}
+
+/** SHA-256 in hex: all that is stored of a key. */
+export function hashApiKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
+/** In constant time, over hashes of equal length. */
+export function sameHash(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+}
+
+function checksum(text: string): string {
+  return encodeBase62(crc32(text), 6);
+}

@@ -1,0 +1,22 @@
+import type { Random } from '../ids.ts';
+
+// In ASCII order, so that numbers of one length sort as their texts do.
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** A non-negative integer below 62^length, padded with `0` to exactly `length` characters. */
+export function encodeBase62(value: number, length: number): string {
+  let text = '';
+  for (let rest = value; text.length < length; rest = Math.floor(rest / 62)) text = ALPHABET[rest % 62] + text;
+  return text;
+}
+
+/** `length` characters, each drawn evenly: bytes that would favour some characters are thrown away. */
+export function randomBase62(length: number, random: Random): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of random(length * 2)) {
+      if (byte < 248 && text.length < length) text += ALPHABET[byte % 62];
+    }
+  }
+  return text;
+}

@@ -1,0 +1,149 @@
+import * as v from 'valibot';
+import { iso, isoOrNull, oneOf, text, timestamp, timestampInput } from '../schema.ts';
+import { MAX_CIDRS, parseEntry } from './allowlist.ts';
+import { type ApiKey, hashApiKey, KEY_TYPES, type KeyType } from './api-key.ts';
+
+/** For how long the old key works on after a rotation. */
+export const ROTATION_GRACE_MS = 24 * 60 * 60 * 1000;
+
+export const KEY_STATUSES = ['active', 'expiring', 'expired', 'revoked'] as const;
+export type KeyStatus = (typeof KEY_STATUSES)[number];
+
+/** What is stored of a key. Times in milliseconds since 1970. */
+export interface KeyRecord {
+  id: string;
+  projectId: string;
+  type: KeyType;
+  name: string | null;
+  /** SHA-256 of the whole key, hex. */
+  hash: string;
+  /** The last four characters of the key. */
+  hint: string;
+  /** Canonical CIDRs; empty restricts nothing. */
+  cidrs: string[];
+  /** Signs the scoped tokens of this key: 32 random bytes, base64url. A secret. */
+  tokenSecret: string;
+  createdAt: number;
+  expiresAt?: number | undefined;
+  revokedAt?: number | undefined;
+  lastUsedAt?: number | undefined;
+  replaces?: string | undefined;
+  replacedBy?: string | undefined;
+}
+
+/** How a path names a key: by its id, or by the key itself, as the interface shows it. */
+export const KeyReference = v.pipe(
+  v.string('must be a string'),
+  v.regex(/^(key_[0-9A-Za-z]{12}|svc_(live|test|read|admin)_[0-9A-Za-z]{50})$/),
+);
+
+export const CreateKey = v.strictObject({
+  type: oneOf(KEY_TYPES),
+  name: v.optional(text(1, 100)),
+  expires_at: v.optional(timestampInput),
+});
+
+const cidr = v.pipe(
+  v.string('must be a string'),
+  v.rawTransform(({ dataset: { value }, addIssue, NEVER }) => {
+    const entry = parseEntry(value);
+    if ('cidr' in entry) return entry.cidr;
+    addIssue({ message: `"${value.slice(0, 64)}": ${entry.fault}` });
+    return NEVER;
+  }),
+  v.metadata({
+    jsonSchema: {
+      type: 'string',
+      description: 'IPv4 or IPv6 address or CIDR range',
+      pattern: '^[0-9A-Fa-f.:]{2,45}(/[0-9]{1,3})?$',
+    },
+  }),
+);
+
+/** At most 100 entries, canonical and without duplicates in the output. */
+export const Allowlist = v.strictObject({
+  cidrs: v.pipe(
+    v.array(cidr, 'must be an array'),
+    v.maxLength(MAX_CIDRS, `must have at most ${MAX_CIDRS} entries`),
+    v.checkItems(
+      (entry, i, all) => all.indexOf(entry) === i,
+      (issue) => `"${String(issue.input)}" is there twice`,
+    ),
+    v.metadata({ jsonSchema: { uniqueItems: true } }),
+  ),
+});
+
+export const KeyResource = v.strictObject({
+  id: v.string(),
+  type: v.picklist(KEY_TYPES),
+  name: v.nullable(v.string()),
+  hint: v.string(),
+  status: v.picklist(KEY_STATUSES),
+  cidrs: v.array(v.string()),
+  created_at: timestamp,
+  last_used_at: v.nullable(timestamp),
+  expires_at: v.nullable(timestamp),
+  revoked_at: v.nullable(timestamp),
+  replaces: v.nullable(v.string()),
+  replaced_by: v.nullable(v.string()),
+});
+
+/** `key` is the whole key and shown this once; a replayed answer lacks it. */
+export const CreatedKey = v.strictObject({ ...KeyResource.entries, key: v.optional(v.string()) });
+export const AllowlistResource = v.strictObject({ id: v.string(), cidrs: v.array(v.string()) });
+
+/** A key's record as it is before its first use. */
+export function newKeyRecord(
+  { id, key, type }: ApiKey,
+  rest: Pick<KeyRecord, 'projectId' | 'name' | 'tokenSecret' | 'createdAt'> & Partial<KeyRecord>,
+): KeyRecord {
+  return { id, type, hash: hashApiKey(key), hint: key.slice(-4), cidrs: [], ...rest };
+}
+
+/** `expiring`: works, with an end in sight. Compared to the millisecond; a key is expired at its `expires_at`. */
+export function keyStatus(
+  { revokedAt, expiresAt }: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>,
+  nowMs: number,
+): KeyStatus {
+  if (revokedAt !== undefined) return 'revoked';
+  if (expiresAt === undefined) return 'active';
+  return nowMs < expiresAt ? 'expiring' : 'expired';
+}
+
+export function isUsable(record: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>, nowMs: number): boolean {
+  return ['active', 'expiring'].includes(keyStatus(record, nowMs));
+}
+
+/** Whether a project can count on a key: it works, and no end is in sight. */
+export const isLasting = (record: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>, nowMs: number): boolean =>
+  keyStatus(record, nowMs) === 'active';
+
+/** When the old key of a rotation ends: a day from now, or at its own expiry if that is earlier. */
+export function rotationExpiry(record: Pick<KeyRecord, 'expiresAt'>, nowMs: number): number {
+  return Math.min(nowMs + ROTATION_GRACE_MS, record.expiresAt ?? Number.POSITIVE_INFINITY);
+}
+
+const HOUR_MS = 60 * 60 * 1000;
+
+/** `lastUsedAt` is kept to the hour: the hour to write, or `null` if it is there already. */
+export function hourToRecord({ lastUsedAt }: Pick<KeyRecord, 'lastUsedAt'>, nowMs: number): number | null {
+  const hour = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
+  return lastUsedAt === undefined || lastUsedAt < hour ? hour : null;
+}
+
+export function keyResource(record: KeyRecord, nowMs: number): v.InferOutput<typeof KeyResource> {
+  return {
+    id: record.id,
+    type: record.type,
+    name: record.name,
+    hint: record.hint,
+    status: keyStatus(record, nowMs),
+    cidrs: record.cidrs,
+    created_at: iso(record.createdAt),
+    last_used_at: isoOrNull(record.lastUsedAt),
+    expires_at: isoOrNull(record.expiresAt),
+    revoked_at: isoOrNull(record.revokedAt),
+    replaces: record.replaces ?? null,
+    replaced_by: record.replacedBy ?? null,
+  };
+}

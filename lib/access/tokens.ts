@@ -1,0 +1,121 @@
+import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
+import * as v from 'valibot';
+import { check, integer, oneOf, timestamp, uniqueList } from '../schema.ts';
+import { ENVIRONMENTS, type Environment, environmentOf } from '../space.ts';
+import { KEY_ID, type KeyType } from './api-key.ts';
+import { Pattern } from './patterns.ts';
+
+/** Bytes of a token. */
+export const MAX_TOKEN_BYTES = 2048;
+/** Seconds that a token may live. */
+export const MAX_TTL_SECONDS = 86_400;
+const MAX_PATTERNS = 32;
+
+export const PERMISSIONS = ['read', 'write'] as const;
+export type Permission = (typeof PERMISSIONS)[number];
+
+const ISSUER = 'document-sync';
+const TYPE = 'svc-doc+jwt';
+
+export const MintToken = v.strictObject({
+  documents: uniqueList(Pattern, 1, MAX_PATTERNS),
+  permissions: uniqueList(oneOf(PERMISSIONS), 1, PERMISSIONS.length),
+  ttl: integer(1, MAX_TTL_SECONDS),
+});
+
+/** `token` is shown this once; a replayed answer lacks it. */
+export const MintedToken = v.strictObject({
+  token: v.optional(v.string()),
+  token_id: v.string(),
+  documents: v.array(v.string()),
+  permissions: v.array(v.picklist(PERMISSIONS)),
+  expires_at: timestamp,
+});
+
+/** What a token says. */
+export interface Grant {
+  tokenId: string;
+  keyId: string;
+  projectId: string;
+  environment: Environment;
+  documents: string[];
+  permissions: Permission[];
+}
+
+const seconds = v.pipe(v.number(), v.integer(), v.minValue(0));
+const Claims = v.strictObject({
+  iss: v.literal(ISSUER),
+  aud: v.string(),
+  sub: v.string(),
+  jti: v.string(),
+  iat: seconds,
+  exp: seconds,
+  env: v.picklist(ENVIRONMENTS),
+  documents: v.pipe(v.array(Pattern), v.minLength(1), v.maxLength(MAX_PATTERNS)),
+  permissions: uniqueList(oneOf(PERMISSIONS), 1, PERMISSIONS.length),
+});
+
+/** Signs a token that lives from the second of `nowMs` on. The secret is that of the parent key (base64url). */
+export function signToken(grant: Grant, ttlSeconds: number, nowMs: number, secret: string): Promise<string> {
+  const issuedAt = Math.floor(nowMs / 1000);
+  const { environment: env, documents, permissions } = grant;
+  return new SignJWT({ env, documents, permissions })
+    .setProtectedHeader({ alg: 'HS256', typ: TYPE, kid: grant.keyId })
+    .setIssuer(ISSUER)
+    .setAudience(grant.projectId)
+    .setSubject(grant.keyId)
+    .setJti(grant.tokenId)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + ttlSeconds)
+    .sign(Buffer.from(secret, 'base64url'));
+}
+
+/**
+ * The parent key that a text claims to be a token of; `null` if it can be none: too long, not three canonical base64url
+ * parts (RFC 7515 §2), or a header with anything but what `signToken` writes. Nothing else of it is to be believed yet.
+ */
+export function parentOf(token: string): string | null {
+  const parts = token.split('.');
+  if (token.length > MAX_TOKEN_BYTES || parts.length !== 3 || !parts.every(isCanonicalBase64Url)) return null;
+  try {
+    const { alg, typ, kid, ...more } = decodeProtectedHeader(token);
+    const isOurs = alg === 'HS256' && typ === TYPE && typeof kid === 'string' && KEY_ID.test(kid);
+    return isOurs && Object.keys(more).length === 0 ? kid : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * What a token grants, or `null`. Beyond `jose`, which accepts a missing or infinite `exp`, every claim is required, times
+ * are finite integers, and no token outlives the cap.
+ */
+export async function verifyToken(
+  token: string,
+  parent: { id: string; projectId: string; type: KeyType; tokenSecret: string },
+  nowMs: number,
+): Promise<Grant | null> {
+  try {
+    const { payload } = await jwtVerify(token, Buffer.from(parent.tokenSecret, 'base64url'), {
+      algorithms: ['HS256'],
+      typ: TYPE,
+      issuer: ISSUER,
+      audience: parent.projectId,
+      subject: parent.id,
+      currentDate: new Date(nowMs),
+    });
+    const checked = check(Claims, payload);
+    if ('faults' in checked) return null;
+    const { exp, iat, jti, env, documents, permissions } = checked.value;
+    if ((environmentOf(parent.type) ?? env) !== env) return null;
+    if (iat * 1000 > nowMs || exp <= iat || exp - iat > MAX_TTL_SECONDS) return null;
+    return { tokenId: jti, keyId: parent.id, projectId: parent.projectId, environment: env, documents, permissions };
+  } catch {
+    return null;
+  }
+}
+
+// "Canonical": a decoder that ignores stray bits or padding would give one token several spellings.
+function isCanonicalBase64Url(part: string): boolean {
+  return part !== '' && Buffer.from(part, 'base64url').toString('base64url') === part;
+}

@@ -1,0 +1,30 @@
+import type { KeyRecord } from '../../access/keys.ts';
+import { putKey } from './keys.ts';
+import { itemKey, type Table } from './table.ts';
+
+export interface ProjectRecord {
+  id: string;
+  name: string;
+  /** Where notifications go. */
+  email: string;
+  /** Signs the cursors of this project: 32 random bytes, base64url. A secret. */
+  cursorSecret: string;
+  createdAt: number;
+}
+
+export function projects(table: Table) {
+  return {
+    async get(id: string): Promise<ProjectRecord | undefined> {
+      return (await table.get(itemKey.project(id))) as ProjectRecord | undefined;
+    },
+
+    /** The project and its first admin key: both or neither. Throws if an id is taken. */
+    async create(project: ProjectRecord, adminKey: KeyRecord): Promise<void> {
+      const put = {
+        Put: { Item: { ...itemKey.project(project.id), ...project }, ConditionExpression: 'attribute_not_exists(pk)' },
+      };
+      const taken = await table.write([put, putKey(adminKey)]);
+      if (taken.length > 0) throw new Error('The new project or key id is taken');
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import type { StoredEvent } from '../events/events.ts';
+import type { WebhookRecord } from '../webhooks/webhooks.ts';
+import { type Lane, laneOf } from './lanes.ts';
+import { type DeliveryMessage, firstMessage } from './record.ts';
+
+export interface FanOut {
+  /** To be sent, by lane. */
+  lanes: Map<Lane, DeliveryMessage[]>;
+  /** Their webhooks are disabled: recorded, so that `recover` finds them. */
+  skipped: DeliveryMessage[];
+}
+
+/** Whom an event goes to: every webhook of its space that is subscribed to its type; a test event, to its one webhook. */
+export function fanOut(event: StoredEvent, webhooks: readonly WebhookRecord[], nowMs: number): FanOut {
+  if (event.webhookId !== undefined) {
+    const test = firstMessage(event, event.webhookId, event.id, { trigger: 'test' });
+    return { lanes: new Map([['new', [test]]]), skipped: [] }; // most are of new webhooks
+  }
+  const message = ({ id }: WebhookRecord) => firstMessage(event, id, event.id);
+  // Skip webhooks created after the event; the functions' clocks differ by less than a request takes.
+  const subscribed = webhooks.filter(({ events, createdAt }) => events.includes(event.type) && createdAt <= event.at);
+  const lanes = new Map<Lane, DeliveryMessage[]>();
+  for (const webhook of subscribed.filter(({ status }) => status === 'enabled')) {
+    const lane = laneOf(webhook, nowMs);
+    lanes.set(lane, [...(lanes.get(lane) ?? []), message(webhook)]);
+  }
+  return { lanes, skipped: subscribed.filter(({ status }) => status === 'disabled').map(message) };
+}

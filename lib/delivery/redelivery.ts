@@ -1,0 +1,71 @@
+import type { Space } from '../space.ts';
+import type { QueueMessage, RecoverMessage } from './messages.ts';
+import { type DeliveryRecord, firstMessage } from './record.ts';
+import type { Trigger } from './schedule.ts';
+
+/** What `recover` sends again. */
+export const RECOVERABLE = ['failed', 'canceled', 'skipped'] as const;
+
+/** After this long without its due attempt a delivery is stuck: no schedule, queue or outage of ours takes a day. */
+const STUCK_AFTER_MS = 24 * 60 * 60 * 1000;
+
+/** Deliveries that one message of a recovery reads. */
+const PAGE = 100;
+
+export interface Redelivery {
+  enqueue(messages: readonly QueueMessage[]): Promise<void>;
+  beginRound(record: DeliveryRecord, round: number, nowMs: number): Promise<void>;
+  clock(): number;
+}
+
+/** Which deliveries of a webhook to recover: of events in the window, those that ended without success, and stuck ones. */
+export interface RecoverableOptions {
+  since: number;
+  until: number;
+  statuses: typeof RECOVERABLE;
+  stuckBefore: number;
+  limit: number;
+  after: string | undefined;
+}
+
+export interface Recovery extends Redelivery {
+  list(
+    webhookId: string,
+    options: RecoverableOptions,
+  ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }>;
+}
+
+/** What is recoverable at a time. */
+export const recoverableAt = (nowMs: number) => ({ statuses: RECOVERABLE, stuckBefore: nowMs - STUCK_AFTER_MS });
+
+/**
+ * Sends deliveries again, each on the whole schedule. The messages go first: if what follows is lost they still arrive,
+ * and record themselves.
+ */
+export async function sendAgain(
+  space: Space,
+  records: readonly DeliveryRecord[],
+  trigger: Trigger,
+  { enqueue, beginRound, clock }: Redelivery,
+): Promise<void> {
+  await enqueue(
+    records.map(({ webhookId, eventId, round }) =>
+      firstMessage(space, webhookId, eventId, { round: round + 1, trigger }),
+    ),
+  );
+  await Promise.all(records.map((record) => beginRound(record, record.round + 1, clock())));
+}
+
+/** One page of a recovery, and the message for the next. What was sent again is no longer recoverable: repeating is harmless. */
+export async function recoverPage({ recover }: RecoverMessage, recovery: Recovery): Promise<void> {
+  const { webhookId, since, until, after } = recover;
+  const { deliveries, next } = await recovery.list(webhookId, {
+    since,
+    until,
+    ...recoverableAt(recovery.clock()),
+    limit: PAGE,
+    after,
+  });
+  await sendAgain(recover, deliveries, 'recovery', recovery);
+  if (next !== undefined) await recovery.enqueue([{ recover: { ...recover, after: next } }]);
+}

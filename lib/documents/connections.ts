@@ -1,0 +1,80 @@
+import * as v from 'valibot';
+import { integer, iso, timestamp } from '../schema.ts';
+import { ENVIRONMENTS, type Space } from '../space.ts';
+
+/** Seconds that a lease may last: as long as a queue can delay its check. */
+export const MAX_LEASE_SECONDS = 900;
+const MIN_LEASE_SECONDS = 10;
+const DEFAULT_LEASE_SECONDS = 60;
+
+export const ConnectionId = v.pipe(v.string('must be a string'), v.regex(/^[A-Za-z0-9_-]{1,64}$/));
+
+/** Names a replica; any printable text. */
+export const NodeId = v.pipe(
+  v.string('must be a string'),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(64, 'must have at most 64 characters'),
+  v.regex(/^[\x20-\x7e]*$/, 'must be printable ASCII'),
+);
+
+export const RenewConnection = v.strictObject({
+  node_id: NodeId,
+  lease_seconds: v.optional(integer(MIN_LEASE_SECONDS, MAX_LEASE_SECONDS), DEFAULT_LEASE_SECONDS),
+});
+
+export const ConnectionResource = v.strictObject({
+  connection_id: v.string(),
+  node_id: v.string(),
+  lease_seconds: v.number(),
+  connected_at: timestamp,
+  last_seen_at: timestamp,
+  expires_at: timestamp,
+});
+
+/** What is stored of an open connection. Times in milliseconds since 1970. */
+export interface ConnectionRecord extends Space {
+  id: string;
+  /** The key or token that opened it: nobody else may renew or close it. */
+  credentialId: string;
+  nodeId: string;
+  leaseSeconds: number;
+  connectedAt: number;
+  lastSeenAt: number;
+  /** When the lease runs out. */
+  expiresAt: number;
+  /** When the queue will look at it; at most one such message is on its way. */
+  checkAt: number;
+}
+
+/** The message that looks at a connection when its lease should be over. */
+export const CheckMessage = v.strictObject({
+  connectionId: v.string(),
+  projectId: v.string(),
+  environment: v.picklist(ENVIRONMENTS),
+});
+export type CheckMessage = v.InferOutput<typeof CheckMessage>;
+
+export const isLapsed = ({ expiresAt }: Pick<ConnectionRecord, 'expiresAt'>, nowMs: number): boolean =>
+  nowMs >= expiresAt;
+
+/** `data` of `connection.lost`. */
+export function lostData({ id, nodeId, connectedAt, lastSeenAt, expiresAt }: ConnectionRecord) {
+  return {
+    connection_id: id,
+    node_id: nodeId,
+    connected_at: iso(connectedAt),
+    last_seen_at: iso(lastSeenAt),
+    lost_at: iso(expiresAt),
+  };
+}
+
+export function connectionResource(record: ConnectionRecord): v.InferOutput<typeof ConnectionResource> {
+  return {
+    connection_id: record.id,
+    node_id: record.nodeId,
+    lease_seconds: record.leaseSeconds,
+    connected_at: iso(record.connectedAt),
+    last_seen_at: iso(record.lastSeenAt),
+    expires_at: iso(record.expiresAt),
+  };
+}

@@ -1,0 +1,95 @@
+import * as v from 'valibot';
+
+import { isJsonObject, type Json } from '../json.ts';
+import { integer, iso, jsonObject, oneOf, timestamp } from '../schema.ts';
+
+/** Bytes of a document's fields, as JSON. */
+export const MAX_DOCUMENT_BYTES = 128 * 1024;
+export const MAX_FIELDS = 1000;
+
+export const ON_CONFLICT = ['last_write_wins', 'keep_server', 'reject'] as const;
+export type OnConflict = (typeof ON_CONFLICT)[number];
+const revision = integer(0, Number.MAX_SAFE_INTEGER);
+
+export type Fields = { [field: string]: Json };
+
+/** A document as it is stored, also after it was deleted: then it has no fields, and its revision goes on. */
+export interface DocumentState {
+  revision: number;
+  fields: Fields;
+  /** Who wrote a field last, and at which revision; also of fields that were removed since. */
+  marks: { [field: string]: Mark };
+  /** What is known of every field without a mark: it was removed at or before this revision. */
+  floor: Mark;
+  deleted: boolean;
+  createdAt: number;
+  updatedAt: number;
+}
+export type Mark = [revision: number, origin: string];
+
+export const fields = v.pipe(
+  jsonObject,
+  v.check((value) => Object.keys(value).length <= MAX_FIELDS, `must have at most ${MAX_FIELDS} members`),
+);
+export const PutDocument = v.strictObject({ fields });
+export const PatchDocument = v.strictObject({
+  fields,
+  base_revision: v.optional(revision),
+  on_conflict: v.optional(oneOf(ON_CONFLICT), 'last_write_wins'),
+});
+export const baseRevision = revision;
+
+// `value` is absent on the side of others for a token that may not read.
+const side = v.strictObject({ value: v.optional(v.any()), origin: v.string(), revision: v.number() });
+export const ConflictResource = v.strictObject({ field: v.string(), winner: side, loser: side });
+type ShownConflict = v.InferOutput<typeof ConflictResource>;
+
+type Side = { value: Json; origin: string; revision: number };
+/** A field that both sides changed, to different values. */
+export type Conflict = { field: string; winner: Side; loser: Side };
+
+export const DocumentResource = v.strictObject({
+  document_key: v.string(),
+  revision: v.number(),
+  fields: jsonObject,
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+export const MergedDocument = v.strictObject({ ...DocumentResource.entries, conflicts: v.array(ConflictResource) });
+
+export function documentResource(document_key: string, state: DocumentState): v.InferOutput<typeof DocumentResource> {
+  const { revision, fields, createdAt, updatedAt } = state;
+  return { document_key, revision, fields, created_at: iso(createdAt), updated_at: iso(updatedAt) };
+}
+
+/** What a request held of a document: all of its fields that a token without `read` is shown. */
+export const fieldsHeld = (asked: Fields): Fields =>
+  Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== null));
+
+/** Conflicts as a token without `read` is shown them: about the fields of its request, without the values of others. */
+export function withoutOthersValues(
+  conflicts: readonly Conflict[],
+  asked: Fields,
+  onConflict: OnConflict,
+): ShownConflict[] {
+  const theirs = onConflict === 'last_write_wins' ? 'loser' : 'winner';
+  return conflicts
+    .filter(({ field }) => Object.hasOwn(asked, field))
+    .map((conflict) => {
+      const { value: _, ...side } = conflict[theirs];
+      return { ...conflict, [theirs]: side };
+    });
+}
+
+export const etagOf = ({ revision }: Pick<DocumentState, 'revision'>): string => `"${revision}"`;
+
+/** Whether two JSON values are equal: members in any order, numbers as they are written. */
+export const sameJson = (a: Json | undefined, b: Json | undefined): boolean =>
+  canonical(a ?? null) === canonical(b ?? null);
+
+function canonical(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  const members = Object.keys(value).sort();
+  return `{${members.map((name) => `${JSON.stringify(name)}:${canonical(value[name] ?? null)}`).join(',')}}`;
+}

@@ -1,0 +1,75 @@
+import type { KeyRange } from '../access/patterns.ts';
+import type { Space } from '../space.ts';
+
+/**
+ * Bytes of documents in one response. A Lambda function may answer 6,291,556 bytes of JSON (Lambda quotas), in which the
+ * body is a string: its quotes are escaped once more.
+ */
+export const MAX_PAGE_BYTES = 5 * 1024 * 1024;
+
+/** Documents that one query reads beyond the first, where most may not match; a query reads 1 MB at most anyway. */
+const MORE_DOCUMENTS = 1000;
+/** Queries of that size in one request: together they take less than a second. */
+const MAX_CUT_QUERIES = 8;
+
+interface Keyed {
+  documentKey: string;
+}
+
+export interface DocumentList<Found extends Keyed> {
+  list(
+    space: Space,
+    ranges: readonly KeyRange[],
+    limit: number,
+    after?: string,
+  ): Promise<{ found: Found[]; next: string | undefined; isCut: boolean }>;
+}
+
+/** What to do after a document: go on, stop after it, or stop before it because it does not fit. */
+export type Step = 'more' | 'full' | 'no room';
+
+/**
+ * Shows `take` the documents of the ranges in the order of their keys, until it has enough or enough was read. Returns the
+ * position after which to go on; `undefined` at the end.
+ */
+export async function walkDocuments<Found extends Keyed>(
+  { list }: DocumentList<Found>,
+  {
+    space,
+    ranges,
+    limit,
+    after,
+  }: { space: Space; ranges: readonly KeyRange[]; limit: number; after?: string | undefined },
+  take: (document: Found) => Step,
+): Promise<string | undefined> {
+  let position = after;
+  for (let isFirst = true, cut = 0; ; isFirst = false) {
+    const { found, next, isCut } = await list(space, ranges, isFirst ? limit : MORE_DOCUMENTS, position);
+    for (const [i, document] of found.entries()) {
+      const step = take(document);
+      if (step === 'no room') return position;
+      position = document.documentKey;
+      if (step === 'full') return i === found.length - 1 ? next : position;
+    }
+    position = next;
+    if (isCut) cut++;
+    if (next === undefined || cut > MAX_CUT_QUERIES) return next;
+  }
+}
+
+/** Counts bytes of a response as Lambda counts them. */
+export function createPageBudget(bytesMax = MAX_PAGE_BYTES) {
+  let bytes = 0;
+  return {
+    bytes: () => bytes,
+    /** Whether there is room for another resource; if so it is counted. The first always has room. */
+    takes(resource: unknown): boolean {
+      const more = bytesSent(resource);
+      if (bytes > 0 && bytes + more > bytesMax) return false;
+      bytes += more;
+      return true;
+    },
+  };
+}
+
+const bytesSent = (resource: unknown): number => Buffer.byteLength(JSON.stringify(JSON.stringify(resource)));

@@ -1,0 +1,44 @@
+import type { Documents } from '../aws/dynamodb/documents.ts';
+import { ConflictError } from '../aws/dynamodb/errors.ts';
+import { isTooLarge, newEvent } from '../events/events.ts';
+import { type Random, sortableId } from '../ids.ts';
+import type { Space } from '../space.ts';
+import type { DocumentState } from './documents.ts';
+import { type Merge, merge, type Write } from './merge.ts';
+
+export interface DocumentWriter {
+  documents: Pick<Documents, 'get' | 'save'>;
+  clock(): number;
+  random: Random;
+}
+
+/** Writers that come at the same time are let through one by one; more rounds than this mean something is wrong. */
+const MAX_ROUNDS = 20;
+
+export type Written = Merge | { outcome: 'events_too_large' };
+
+/**
+ * Reads, merges and saves, again if somebody else wrote in between. `admit` may refuse what it reads (preconditions).
+ * Throws an error that is worth another try if others always came first; then nothing was changed.
+ */
+export async function writeDocument<Refused>(
+  { documents, clock, random }: DocumentWriter,
+  space: Space,
+  write: Write,
+  admit: (current: DocumentState | undefined) => Refused | undefined,
+): Promise<Written | Refused> {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const current = await documents.get(space, write.documentKey);
+    const refused = admit(current);
+    if (refused !== undefined) return refused;
+    const now = clock();
+    const merged = merge(current, write, now);
+    if (merged.outcome !== 'changed') return merged;
+    const events = merged.events.map((event) =>
+      newEvent({ ...space, ...event, id: sortableId('evt', now, random), at: now }),
+    );
+    if (events.some(isTooLarge)) return { outcome: 'events_too_large' };
+    if (await documents.save(space, write.documentKey, current?.revision ?? 0, merged.state, events)) return merged;
+  }
+  throw new ConflictError('Too many writers of one document');
+}

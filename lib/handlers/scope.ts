@@ -1,0 +1,32 @@
+import { intersect, type KeyRange, matchesAny, rangesOf } from '../access/patterns.ts';
+import type { Permission } from '../access/tokens.ts';
+import { Refusal } from '../api/problems.ts';
+import type { Caller, Request } from '../http/request.ts';
+
+/** Whether a caller reaches a document: keys reach all of their space, tokens what their patterns match. */
+export const reaches = ({ token }: Caller, documentKey: string): boolean =>
+  token === undefined || matchesAny(token.documents, documentKey);
+
+export const may = ({ type, token }: Caller, permission: Permission): boolean =>
+  token ? token.permissions.includes(permission) : permission === 'read' || type !== 'read';
+
+export const notAllowed = () =>
+  new Refusal('document_not_allowed', 'The patterns of the token do not match this document.');
+
+/** The ranges of keys that a caller reaches among those that some patterns match. */
+export const rangesFor = ({ token }: Caller, patterns: readonly string[]): KeyRange[] => {
+  const asked = rangesOf(patterns);
+  return token ? intersect(asked, rangesOf(token.documents)) : asked;
+};
+
+/** By which connections and sync cycles know who opened them: a token is a credential of its own. */
+export const credentialOf = ({ token, keyId }: Caller): string => token?.tokenId ?? keyId;
+
+/** The document key in the path, or the refusal: of a document that a token does not reach it says nothing else. */
+export function documentKeyOf({ path, caller }: Request): string | Refusal {
+  const key = path.key ?? '';
+  return reaches(caller, key) ? key : notAllowed();
+}
+
+/** Who is named as the origin of a change: the node, else the credential. It grants nothing. */
+export const originOf = ({ headers, caller }: Request): string => headers['x-node-id'] ?? credentialOf(caller);

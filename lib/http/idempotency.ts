@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { Refusal } from '../api/problems.ts';
+import type { Write } from '../aws/dynamodb/table.ts';
+import type { Request } from './request.ts';
+
+/** For how long a first answer is replayed. */
+export const REPLAY_MS = 24 * 60 * 60 * 1000;
+/** After that a first request that never ended is taken for dead: no function runs longer. */
+export const RUNNING_MS = 30 * 1000;
+
+/** An answer as it is stored for replay: without the secrets that are shown once. */
+export interface StoredAnswer {
+  status: number;
+  body: string;
+  headers: Record<string, string>;
+}
+
+/** What is stored of an idempotency key. */
+export interface IdempotencyRecord {
+  fingerprint: string;
+  /** Names the request, whichever run carries it out. */
+  runId: string;
+  /** When its first run began. */
+  startedAt: number;
+  expiresAt: number;
+  runningUntil: number;
+  answer?: StoredAnswer | undefined;
+}
+
+/**
+ * What a request under an idempotency key is known by: the same when it is sent again because nobody knows whether the first
+ * time took effect.
+ */
+export interface RequestIdentity {
+  id: string;
+  startedAt: number;
+}
+
+/** A first request under an idempotency key, while it runs. */
+export interface FirstRun extends RequestIdentity {
+  /** The write that stores the answer, for the transaction that does the work; `null` if the answer is too large for it. */
+  completion(answer: StoredAnswer): Write | null;
+  /** Stores the answer by itself. */
+  finish(answer: StoredAnswer): Promise<void>;
+  /** Nothing was done: the key is free again. */
+  release(): Promise<void>;
+  /** Nobody knows what was done: the same request may run again at once. */
+  abandon(): Promise<void>;
+}
+
+export interface Idempotency {
+  begin(request: Request, key: string, fingerprint: string): Promise<FirstRun | StoredAnswer | Refusal>;
+}
+
+/** Two requests are the same if their operation, path, environment and body are. */
+export function fingerprintOf(operationId: string, { path, query, rawBody }: Request): string {
+  return createHash('sha256')
+    .update(JSON.stringify([operationId, path, query, rawBody]))
+    .digest('base64url');
+}
+
+/** What an existing, unexpired record means to a request: the answer to replay, or why not; `null` if it may take over. */
+export function meetRecord(
+  record: IdempotencyRecord,
+  fingerprint: string,
+  nowMs: number,
+): StoredAnswer | Refusal | null {
+  if (record.fingerprint !== fingerprint) {
+    return new Refusal('idempotency_key_reused', 'Send this request with an Idempotency-Key of its own.');
+  }
+  if (record.answer) return record.answer;
+  if (nowMs >= record.runningUntil) return null;
+  return new Refusal('idempotency_in_progress', 'Wait for the answer to the first request with this Idempotency-Key.');
+}

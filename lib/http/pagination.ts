@@ -1,0 +1,36 @@
+import { DEFAULT_PAGE } from '../api/operation.ts';
+import { Refusal } from '../api/problems.ts';
+import { openCursor, sealCursor } from './cursor.ts';
+import type { Request } from './request.ts';
+
+export interface PageOf<Resource> {
+  data: Resource[];
+  next_cursor: string | null;
+}
+
+export interface CursorSecrets {
+  /** The secret that signs the cursors of a project. */
+  cursorSecret(projectId: string): Promise<string>;
+}
+
+type PageRequest = Request<{ limit?: number | undefined; cursor?: string | undefined }>;
+
+/**
+ * One page of a list: `load` reads up to `limit` items after a position and says the next position, if there is more.
+ * A cursor works for the list, space and filters it was made for, and for nothing else.
+ */
+export async function page<Resource>(
+  request: PageRequest,
+  { cursorSecret }: CursorSecrets,
+  load: (limit: number, after: string | undefined) => Promise<{ data: Resource[]; next: string | undefined }>,
+): Promise<{ body: PageOf<Resource> } | Refusal> {
+  const { limit = DEFAULT_PAGE, cursor, ...filters } = request.query;
+  const scope = JSON.stringify([request.route, request.space, request.path, filters]);
+  const after =
+    cursor === undefined ? undefined : openCursor(await cursorSecret(request.space.projectId), scope, cursor);
+  if (after === null)
+    return new Refusal('invalid_cursor', 'Start again without a cursor, or pass next_cursor back as it came.');
+  const { data, next } = await load(limit, after);
+  const next_cursor = next === undefined ? null : sealCursor(await cursorSecret(request.space.projectId), scope, next);
+  return { body: { data, next_cursor } };
+}

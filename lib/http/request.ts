@@ -1,0 +1,155 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import * as v from 'valibot';
+import type { Grant } from '../access/tokens.ts';
+import { type CallerType, creating, type Operation } from '../api/operation.ts';
+import { type Fault, invalid, notFound, Refusal } from '../api/problems.ts';
+import { isJsonObject, parseJson } from '../json.ts';
+import { check, oneOf } from '../schema.ts';
+import { ENVIRONMENTS, type Environment, environmentOf, type Space } from '../space.ts';
+
+/** Bytes that a request body may have. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+
+/** Who calls, as the authorizer found out. */
+export interface Caller {
+  projectId: string;
+  keyId: string;
+  type: CallerType;
+  /** Of a scoped token: what it reaches. */
+  token?: Pick<Grant, 'tokenId' | 'environment' | 'documents' | 'permissions'> | undefined;
+}
+
+/** A request whose every part has been checked. */
+export interface Request<Query = unknown, Body = unknown> {
+  id: string;
+  caller: Caller;
+  space: Space;
+  /** The operation, as `METHOD /path/{parameter}`. */
+  route: string;
+  /** The caller's address, as API Gateway saw it. */
+  address: string;
+  path: Readonly<Record<string, string>>;
+  query: Query;
+  body: Body;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>;
+  /** The body as it came. */
+  rawBody: string;
+  /** The same parsed, before its schema. */
+  json: unknown;
+}
+
+/** What is wrong with a body beyond its schema. It may be anything. */
+export type BodyFaults = (json: unknown) => Fault[];
+
+/** Checks a proxy event against its operation: the request, or the refusal that lists every fault, those of `bodyFaults` too. */
+export function parseRequest(
+  event: APIGatewayProxyEvent,
+  operation: Operation,
+  bodyFaults: BodyFaults = () => [],
+): Request | Refusal {
+  const headers = lowerCased(event.headers);
+  const rawBody = textOf(event);
+  if (rawBody === null) return new Refusal('invalid_json', 'Send one JSON object in UTF-8: some bytes are not.');
+  const json = parseBody(rawBody, headers['content-type']);
+  if (json instanceof Refusal) return json;
+
+  const query = check(
+    v.strictObject({ ...operation.query, environment: v.optional(oneOf(ENVIRONMENTS)) }),
+    event.queryStringParameters ?? {},
+  );
+  // To valibot an array is an object too.
+  const body = isJsonObject(json)
+    ? check(operation.body ?? v.strictObject({}), json)
+    : { faults: [{ field: 'body', detail: 'must be an object' }] };
+  const faults = [query, headersOf(operation, headers), body].flatMap((each) => ('faults' in each ? each.faults : []));
+  if (faults.length > 0 || 'faults' in query || 'faults' in body) return invalid([...faults, ...bodyFaults(json)]);
+
+  const caller = callerOf(event);
+  const environment = chosenEnvironment(caller, query.value.environment);
+  if (environment instanceof Refusal) return environment;
+  const path = decoded(event.pathParameters ?? {});
+  for (const [name, { resource, schema }] of Object.entries(operation.parameters))
+    if (!v.is(schema, path[name])) return notFound(resource);
+  return {
+    id: event.requestContext.requestId,
+    caller,
+    space: { projectId: caller.projectId, environment },
+    route: `${operation.method} ${operation.path}`,
+    address: event.requestContext.identity.sourceIp,
+    path,
+    query: query.value,
+    body: body.value,
+    headers,
+    rawBody,
+    json,
+  };
+}
+
+function headersOf({ headers, creates }: Operation, given: Record<string, string>) {
+  const schemas: v.ObjectEntries = { ...headers, ...(creates && creating) };
+  const values = Object.keys(schemas).map((name) => [name, given[name.toLowerCase()]]);
+  return check(v.object(schemas), Object.fromEntries(values));
+}
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+// API Gateway passes JSON on as its bytes, for it would replace those that are not UTF-8.
+function textOf({ body, isBase64Encoded, httpMethod }: APIGatewayProxyEvent): string | null {
+  if (httpMethod === 'GET') return ''; // content in a GET has no meaning (RFC 9110 §9.3.1)
+  if (!isBase64Encoded) return body ?? '';
+  try {
+    return UTF_8.decode(Buffer.from(body ?? '', 'base64'));
+  } catch {
+    return null;
+  }
+}
+
+function parseBody(text: string, contentType: string | undefined): unknown {
+  if (text === '') return {};
+  if (Buffer.byteLength(text) > MAX_BODY_BYTES) {
+    return new Refusal('payload_too_large', `Send at most ${MAX_BODY_BYTES} bytes.`);
+  }
+  if (!/^application\/json\s*(;|$)/i.test(contentType ?? '')) {
+    return new Refusal('unsupported_media_type', 'Send the body as Content-Type: application/json.');
+  }
+  try {
+    return parseJson(text);
+  } catch (error) {
+    return new Refusal('invalid_json', `Send one JSON object in UTF-8: ${reasonOf(error)}.`);
+  }
+}
+
+// V8 quotes the text around the fault; a body may hold a secret.
+const reasonOf = (error: unknown): string =>
+  (/nested deeper.*|position \d+/.exec(String(error)) ?? ['it ends too early'])[0];
+
+function callerOf({ requestContext: { authorizer } }: APIGatewayProxyEvent): Caller {
+  const { project_id, key_id, caller, token } = authorizer ?? {};
+  if (!project_id || !key_id || !caller) throw new Error('The authorizer passed no caller on');
+  return { projectId: project_id, keyId: key_id, type: caller, token: token && JSON.parse(token) };
+}
+
+function chosenEnvironment({ type, token }: Caller, asked: Environment | undefined): Environment | Refusal {
+  const own = type === 'token' ? (token?.environment ?? 'live') : environmentOf(type);
+  if (own === null) return asked ?? 'live';
+  if (asked === undefined || asked === own) return own;
+  return new Refusal('insufficient_permissions', `This credential works in the ${own} environment only.`);
+}
+
+function lowerCased(headers: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value ?? '']));
+}
+
+// Idempotent for every id and document key, none of which may contain "%".
+function decoded(parameters: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, value = '']) => {
+      try {
+        return [name, decodeURIComponent(value)];
+      } catch {
+        return [name, value];
+      }
+    }),
+  );
+}

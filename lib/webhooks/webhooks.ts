@@ -1,0 +1,120 @@
+import * as v from 'valibot';
+import type { Pace } from '../delivery/lanes.ts';
+import { EVENT_TYPES, type EventType } from '../events/types.ts';
+import type { Random } from '../ids.ts';
+import { iso, isoOrNull, oneOf, text, timestamp, uniqueList } from '../schema.ts';
+import { ENVIRONMENTS, type Space } from '../space.ts';
+
+/** Per project and environment. */
+export const MAX_WEBHOOKS = 100;
+/** Characters. */
+export const MAX_URL_LENGTH = 2048;
+/** For how long a replaced secret signs beside the new one. */
+export const SECRET_GRACE_MS = 24 * 60 * 60 * 1000;
+/** Replaced secrets that sign at the same time. */
+export const MAX_PREVIOUS_SECRETS = 5;
+
+export const WEBHOOK_STATUSES = ['enabled', 'disabled'] as const;
+export const DISABLED_REASONS = ['deliveries_failed', 'paused'] as const;
+
+/** A secret that was replaced, and when it stops signing. */
+export interface PreviousSecret {
+  secret: string;
+  until: number;
+}
+
+/** What is stored of a webhook. Times in milliseconds since 1970. */
+export interface WebhookRecord extends Space, Pace {
+  id: string;
+  url: string;
+  events: EventType[];
+  description: string | null;
+  secret: string;
+  /** Secrets before rotations, newest first. */
+  previousSecrets?: PreviousSecret[] | undefined;
+  status: (typeof WEBHOOK_STATUSES)[number];
+  createdAt: number;
+  updatedAt: number;
+  disabledAt?: number | undefined;
+  disabledReason?: (typeof DISABLED_REASONS)[number] | undefined;
+  /** The delivery (event id and round) whose sixth failure disabled it: the one that sends the email. */
+  disabledBy?: string | undefined;
+  emailedAt?: number | undefined;
+  /** Until then a run of that delivery is sending the email. */
+  emailingUntil?: number | undefined;
+}
+
+// endpoint-url.ts says what is wrong with one.
+const url = v.pipe(
+  v.string('must be a string'),
+  v.metadata({ jsonSchema: { format: 'uri', maxLength: MAX_URL_LENGTH, examples: ['https://example.com/webhooks'] } }),
+);
+const events = uniqueList(oneOf(EVENT_TYPES), 1, EVENT_TYPES.length);
+const description = v.nullable(text(0, 500));
+const secret = text(1, 256);
+
+export const CreateWebhook = v.strictObject({
+  url,
+  events,
+  secret: v.optional(secret),
+  description: v.optional(description, null),
+});
+
+export const ChangeWebhook = v.strictObject({
+  url: v.optional(url),
+  events: v.optional(events),
+  description: v.optional(description),
+  status: v.optional(oneOf(WEBHOOK_STATUSES)),
+});
+export type WebhookChange = v.InferOutput<typeof ChangeWebhook>;
+
+export const RotateSecret = v.strictObject({ secret: v.optional(secret) });
+export const TestWebhook = v.strictObject({ type: v.optional(oneOf(EVENT_TYPES), 'document.changed') });
+
+export const WebhookResource = v.strictObject({
+  id: v.string(),
+  url: v.string(),
+  events: v.array(v.picklist(EVENT_TYPES)),
+  description: v.nullable(v.string()),
+  status: v.picklist(WEBHOOK_STATUSES),
+  environment: v.picklist(ENVIRONMENTS),
+  secret_hint: v.string(),
+  created_at: timestamp,
+  updated_at: timestamp,
+  disabled_at: v.nullable(timestamp),
+  disabled_reason: v.nullable(v.picklist(DISABLED_REASONS)),
+});
+
+/** `secret` is shown this once; a replayed answer lacks it. */
+export const WebhookWithSecret = v.strictObject({ ...WebhookResource.entries, secret: v.optional(v.string()) });
+
+/** `whsec_` + base64 of 32 bytes, the form of Standard Webhooks. */
+export function generateSecret(random: Random): string {
+  return `whsec_${Buffer.from(random(32)).toString('base64')}`;
+}
+
+export function webhookResource(record: WebhookRecord): v.InferOutput<typeof WebhookResource> {
+  return {
+    id: record.id,
+    url: record.url,
+    events: record.events,
+    description: record.description,
+    status: record.status,
+    environment: record.environment,
+    secret_hint: secretHint(record.secret),
+    created_at: iso(record.createdAt),
+    updated_at: iso(record.updatedAt),
+    disabled_at: isoOrNull(record.disabledAt),
+    disabled_reason: record.disabledReason ?? null,
+  };
+}
+
+/** The replaced secrets that still sign, newest first. */
+export function previousSecretsAt({ previousSecrets = [] }: Pick<WebhookRecord, 'previousSecrets'>, nowMs: number) {
+  return previousSecrets.filter(({ until }) => nowMs < until);
+}
+
+// A hint must not give a short secret away.
+function secretHint(value: string): string {
+  return value.length >= 16 ? value.slice(-4) : '';
+}

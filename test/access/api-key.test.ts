@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { createHandler } from '../../functions/authorizer.ts';
+import { hashApiKey, KEY_TYPES, keyIdOf, newApiKey, parseApiKey } from '../../lib/access/api-key.ts';
+import { hourToRecord, keyStatus, newKeyRecord, rotationExpiry } from '../../lib/access/keys.ts';
+
+const random = (n: number) => crypto.getRandomValues(new Uint8Array(n));
+const now = Date.UTC(2026, 0, 31, 12);
+
+describe('a key', () => {
+  it('is read back as what it was made as, by its text or its id', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...KEY_TYPES), fc.integer({ min: 0, max: 2 ** 41 }), (type, at) => {
+        const key = newApiKey(type, at, random);
+        expect(parseApiKey(key.key)).toEqual(key);
+        expect(keyIdOf(key.key)).toBe(key.id);
+        expect(keyIdOf(key.id)).toBe(key.id);
+      }),
+    );
+  });
+
+  it('with any one character changed is no key', () => {
+    const { key } = newApiKey('live', now, random);
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: key.length - 1 }), fc.string({ minLength: 1, maxLength: 1 }), (i, char) => {
+        fc.pre(key[i] !== char);
+        expect(parseApiKey(key.slice(0, i) + char + key.slice(i + 1))).toBe(null);
+      }),
+    );
+  });
+
+  it('has ids that sort by the time they were made', () => {
+    const ids = [1, 1000, now, now + 1, now + 1e12].map((at) => newApiKey('live', at, random).id);
+    expect([...ids].sort()).toEqual(ids);
+  });
+});
+
+describe('the end of a key', () => {
+  it.each([
+    [{}, 'active'],
+    [{ expiresAt: now + 1 }, 'expiring'],
+    [{ expiresAt: now }, 'expired'],
+    [{ expiresAt: now + 1, revokedAt: now }, 'revoked'],
+  ])('%o is %s', (record, status) => {
+    expect(keyStatus(record, now)).toBe(status);
+  });
+
+  it('after a rotation is 24 hours away, or its own end if that is nearer', () => {
+    expect(rotationExpiry({}, now) - now).toBe(86_400_000);
+    expect(rotationExpiry({ expiresAt: now + 5 }, now)).toBe(now + 5);
+    expect(rotationExpiry({ expiresAt: now * 2 }, now) - now).toBe(86_400_000);
+  });
+});
+
+describe('the last use', () => {
+  it('is written once an hour', () => {
+    expect(hourToRecord({}, now + 5)).toBe(now);
+    expect(hourToRecord({ lastUsedAt: now }, now + 3_599_999)).toBe(null);
+    expect(hourToRecord({ lastUsedAt: now }, now + 3_600_000)).toBe(now + 3_600_000);
+  });
+});
+
+describe('the authorizer', () => {
+  const { key, id, type } = newApiKey('live', now, random);
+  const record = (overrides = {}) => ({
+    ...newKeyRecord({ key, id, type }, { projectId: 'prj_1', name: null, tokenSecret: '', createdAt: now }),
+    ...overrides,
+  });
+  const authorize = async (authorization: string[], stored = record(), at = now) => {
+    const keys = { get: vi.fn(async () => stored), recordUse: vi.fn(async () => {}) };
+    const event = {
+      methodArn: 'arn:aws:execute-api:eu-west-1:1:api/live/GET/v1/webhooks',
+      multiValueHeaders: { authorization },
+      requestContext: { identity: { sourceIp: '192.0.2.1' } },
+    };
+    const handler = createHandler({ keys, clock: () => at });
+    const result = await handler(event as unknown as Parameters<typeof handler>[0]).catch(
+      (error: Error) => error.message,
+    );
+    return { result, keys };
+  };
+
+  it('reads the database once for a key, and not at all for what cannot be one', async () => {
+    expect((await authorize([`Bearer ${key}`])).keys.get).toHaveBeenCalledTimes(1);
+    const impossible = [
+      `Bearer ${key}x`,
+      `Bearer ${key.replace('live', 'prod')}`,
+      `Basic ${key}`,
+      `Bearer  ${key}`,
+      key,
+      '',
+    ];
+    for (const header of [...impossible.map((each) => [each]), [`Bearer ${key}`, `Bearer ${key}`], []]) {
+      const { result, keys } = await authorize(header);
+      expect(result).toBe('Unauthorized');
+      expect(keys.get).not.toHaveBeenCalled();
+    }
+  });
+
+  it('accepts the old key of a rotation until 24 hours have passed, to the millisecond', async () => {
+    const rotated = record({ expiresAt: rotationExpiry({}, now) });
+    expect((await authorize([`Bearer ${key}`], rotated, now + 86_400_000 - 1)).result).toMatchObject({
+      principalId: id,
+    });
+    expect((await authorize([`Bearer ${key}`], rotated, now + 86_400_000)).result).toBe('Unauthorized');
+    expect((await authorize([`Bearer ${key}`], rotated, now + 86_400_001)).result).toBe('Unauthorized');
+  });
+
+  it('refuses a key whose hash is another', async () => {
+    expect((await authorize([`Bearer ${key}`], record({ hash: hashApiKey('another') }))).result).toBe('Unauthorized');
+  });
+
+  it('denies everything to a caller off the list, and says only why', async () => {
+    const { result, keys } = await authorize([`Bearer ${key}`], record({ cidrs: ['198.51.100.0/24'] }));
+    expect(result).toMatchObject({
+      policyDocument: { Statement: [{ Effect: 'Deny' }] },
+      context: { code: 'ip_not_allowed' },
+    });
+    expect(keys.recordUse).not.toHaveBeenCalled();
+  });
+
+  it('admits a request although its use cannot be recorded', async () => {
+    const keys = { get: async () => record(), recordUse: async () => Promise.reject(new Error('throttled')) };
+    const handler = createHandler({ keys, clock: () => now });
+    const event = {
+      methodArn: 'arn:aws:execute-api:eu-west-1:1:api/live/GET/v1/webhooks',
+      multiValueHeaders: { Authorization: [`Bearer ${key}`] },
+      requestContext: { identity: { sourceIp: '192.0.2.1' } },
+    };
+    expect(await handler(event as unknown as Parameters<typeof handler>[0])).toMatchObject({ principalId: id });
+  });
+});

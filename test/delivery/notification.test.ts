@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { disabledNotification } from '../../lib/delivery/notification.ts';
+import type { Attempt } from '../../lib/delivery/record.ts';
+import { newEvent, sampleData } from '../../lib/events/events.ts';
+import type { WebhookRecord } from '../../lib/webhooks/webhooks.ts';
+
+const at = Date.UTC(2026, 0, 31, 12);
+const space = { projectId: 'prj_1', environment: 'sandbox' as const };
+const webhook: WebhookRecord = {
+  ...space,
+  id: 'whk_1',
+  url: 'https://example.com/hook?a=1&b=<2>',
+  events: ['document.deleted'],
+  description: null,
+  secret: 'not to be seen',
+  status: 'disabled',
+  createdAt: at,
+  updatedAt: at,
+};
+const event = newEvent({
+  ...space,
+  id: 'evt_1',
+  at,
+  type: 'document.deleted',
+  data: sampleData('document.deleted', at),
+});
+const attempts = [1, 2, 3, 4, 5, 6].map(
+  (number): Attempt => ({
+    number,
+    trigger: 'schedule',
+    at: at + number * 1000,
+    statusCode: 503,
+    error: 'status_not_2xx',
+    durationMs: 12,
+    excerpt: '<script>alert(1)</script>',
+  }),
+);
+const project = { name: 'Acme <b>', email: 'ops@example.com' };
+const mail = disabledNotification({
+  project,
+  webhook,
+  event,
+  attempts,
+  dashboardUrl: 'https://api.example.com/live/dashboard',
+});
+
+describe('the mail about a disabled webhook', () => {
+  it('says which, by what, since when, what was answered, and what to do', () => {
+    expect(mail.to).toBe('ops@example.com');
+    expect(mail.subject).toBe('Webhook disabled: example.com (document.deleted)');
+    for (const fact of [
+      'whk_1',
+      webhook.url,
+      'evt_1',
+      'sandbox',
+      'HTTP 503',
+      '2026-01-31T12:00:01.000Z',
+      '2026-01-31T12:00:06.000Z',
+      'POST /v1/webhooks/whk_1/recover {"since":"2026-01-31T12:00:01.000Z"}',
+      'https://api.example.com/live/dashboard#/sandbox/webhooks/whk_1',
+    ]) {
+      expect(mail.text).toContain(fact);
+    }
+  });
+
+  it('shows what a receiver answered as text', () => {
+    expect(mail.html).not.toMatch(/<script|<2>|<b>/);
+    expect(mail.html).toContain('&#60;script&#62;');
+  });
+
+  it('holds no secret', () => {
+    expect(mail.text + mail.html).not.toContain(webhook.secret);
+  });
+});

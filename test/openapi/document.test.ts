@@ -1,0 +1,100 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { describe, expect, it } from 'vitest';
+import { allOperations, operations } from '../../lib/api/operations.ts';
+import { PROBLEMS } from '../../lib/api/problems.ts';
+import { EVENT_TYPES } from '../../lib/events/types.ts';
+import { EXAMPLES } from '../../lib/openapi/examples.ts';
+import { faultsOf, openApi } from '../support/openapi.ts';
+
+type Schema = { $ref?: string; properties?: Record<string, Schema>; items?: Schema; description?: string };
+const operationOf = (method: string, path: string) =>
+  openApi.paths[path]?.[method.toLowerCase()] as {
+    operationId: string;
+    security: object[];
+    responses: Record<string, { content?: Record<string, { examples?: object }> }>;
+  };
+
+describe('the OpenAPI document', () => {
+  it('is valid by the recommended rules of Redocly, without a warning', async () => {
+    const config = await createConfig({
+      extends: ['recommended-strict'],
+      rules: {
+        'no-server-example.com': 'off', // of the tests; the function names the server
+        'operation-4xx-response': 'error',
+        'security-defined': 'error',
+        'no-invalid-media-type-examples': 'error',
+        'no-invalid-schema-examples': 'error',
+        'operation-operationId': 'error',
+        'tag-description': 'error',
+      },
+    });
+    const problems = await lintFromString({ source: JSON.stringify(openApi), config });
+    expect(problems.map(({ message, location }) => `${location[0]?.pointer}: ${message}`)).toEqual([]);
+  });
+
+  it('has every operation, with the callers it is for', () => {
+    for (const { method, path, callers } of allOperations) {
+      const { security } = operationOf(method, path);
+      expect(security.length > 0, path).toBe(callers !== 'anyone');
+      expect(security.some((each) => 'ScopedToken' in each)).toBe(callers.includes('token'));
+    }
+    const described = Object.values(openApi.paths).flatMap((methods) => Object.keys(methods));
+    expect(described).toHaveLength(allOperations.length);
+  });
+
+  it.each(Object.entries(operations))('has examples for %s that are valid by its schemas', (id, {
+    method,
+    path,
+    ...rest
+  }) => {
+    const place = ['paths', path, method.toLowerCase()];
+    const { body, answer } = EXAMPLES[id as keyof typeof EXAMPLES];
+    expect(body !== undefined).toBe('body' in rest);
+    if (body !== undefined) {
+      expect(faultsOf(body, ...place, 'requestBody', 'content', 'application/json', 'schema')).toEqual([]);
+    }
+    const [status, schema] = Object.entries(rest.answers)[0] ?? [];
+    if (rest.function === 'dashboard') return;
+    expect(answer !== undefined).toBe(schema !== null);
+    if (answer !== undefined) {
+      expect(faultsOf(answer, ...place, 'responses', status ?? '', 'content', 'application/json', 'schema')).toEqual(
+        [],
+      );
+    }
+  });
+
+  it('names every error code where it can come, with an example', () => {
+    const named = new Set(
+      allOperations.flatMap(({ method, path }) =>
+        Object.values(operationOf(method, path).responses).flatMap(({ content = {} }) =>
+          Object.keys(content['application/problem+json']?.examples ?? {}),
+        ),
+      ),
+    );
+    expect([...named].sort()).toEqual(Object.keys(PROBLEMS).sort());
+    expect(Object.keys(openApi.components.examples).sort()).toEqual(Object.keys(PROBLEMS).sort());
+  });
+
+  it('describes the delivery of all six event types, with an example that is valid', () => {
+    expect(Object.keys(openApi.webhooks)).toEqual(EVENT_TYPES);
+    for (const type of EVENT_TYPES) {
+      const place = ['webhooks', type, 'post', 'requestBody', 'content', 'application/json'];
+      const { example } = openApi.webhooks[type]?.post.requestBody.content['application/json'] ?? {};
+      expect(faultsOf(example, ...place, 'schema')).toEqual([]);
+    }
+  });
+
+  it('says of every member what it means', () => {
+    const silent: string[] = [];
+    const look = (name: string, { properties = {}, items }: Schema) => {
+      if (items) look(`${name}[]`, items);
+      for (const [field, schema] of Object.entries(properties)) {
+        const isPublished = name.startsWith('PublishEvent');
+        if (!schema.description && !schema.$ref && !isPublished) silent.push(`${name}.${field}`);
+        look(`${name}.${field}`, schema);
+      }
+    };
+    for (const [name, schema] of Object.entries(openApi.components.schemas)) look(name, schema as Schema);
+    expect(silent).toEqual([]);
+  });
+});
