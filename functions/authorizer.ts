@@ -17,7 +17,7 @@ import { environment } from '../lib/aws/environment.ts';
 import { reportFailure } from '../lib/aws/failures.ts';
 import { log } from '../lib/aws/log.ts';
 import { type AuthorizerDecision, countDecision } from '../lib/aws/metrics.ts';
-import { sources } from '../lib/aws/system.ts';
+import { system } from '../lib/aws/system.ts';
 
 export interface AuthorizerDeps {
   keys: {
@@ -27,7 +27,7 @@ export interface AuthorizerDeps {
   clock(): number;
 }
 
-/** API Gateway answers 401 to exactly this message. It never says which part of the credential was wrong. */
+/** API Gateway responses 401 to exactly this message. It never says which part of the credential was wrong. */
 class Unauthorized extends Error {
   constructor() {
     super('Unauthorized');
@@ -40,7 +40,7 @@ export function createHandler({ keys, clock }: AuthorizerDeps) {
     try {
       return await decideOn(event);
     } catch (error) {
-      // The gateway answers 503 to any other error.
+      // The gateway responses 503 to any other error.
       if (!(error instanceof Unauthorized))
         reportFailure('authorization.failed', { request_id: event.requestContext.requestId }, error);
       throw error;
@@ -115,4 +115,4 @@ function headerOf({ multiValueHeaders }: APIGatewayRequestAuthorizerEvent): stri
 }
 
 const table = createTable(environment('TABLE_NAME'));
-export const handler = createHandler({ keys: apiKeys(table), clock: sources.clock });
+export const handler = createHandler({ keys: apiKeys(table), clock: system.clock });

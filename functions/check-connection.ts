@@ -7,7 +7,7 @@ import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { environment } from '../lib/aws/environment.ts';
 import { log } from '../lib/aws/log.ts';
 import { queue } from '../lib/aws/queue.ts';
-import { sources } from '../lib/aws/system.ts';
+import { system } from '../lib/aws/system.ts';
 import { CheckMessage } from '../lib/documents/connections.ts';
 import { type ConnectionsDeps, checkConnection } from '../lib/handlers/connections.ts';
 
@@ -27,5 +27,5 @@ const checks = queue(environment('CHECKS_QUEUE_URL'));
 export const handler = createHandler({
   connections: connections(createTable(environment('TABLE_NAME'))),
   scheduleCheck: (body, delaySeconds) => checks.send({ body, delaySeconds }),
-  ...sources,
+  ...system,
 });

@@ -5,7 +5,7 @@ import { projects } from '../lib/aws/dynamodb/projects.ts';
 import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { environment } from '../lib/aws/environment.ts';
 import { log } from '../lib/aws/log.ts';
-import { sources } from '../lib/aws/system.ts';
+import { system } from '../lib/aws/system.ts';
 import { sortableId } from '../lib/ids.ts';
 import { check, iso, text } from '../lib/schema.ts';
 
@@ -20,16 +20,16 @@ const CreateProject = v.strictObject({
 
 export interface CreateProjectDeps {
   projects: ReturnType<typeof projects>;
-  clock: typeof sources.clock;
-  random: typeof sources.random;
+  clock: typeof system.clock;
+  random: typeof system.random;
 }
 
-/** Invoked by whoever may in the AWS account; there is no HTTP operation. Throws an error that lists every fault. */
+/** Invoked by whoever may in the AWS account; there is no HTTP operation. Throws an error that lists every violation. */
 export function createHandler({ projects, clock, random }: CreateProjectDeps) {
   return async (input: unknown) => {
     const checked = check(CreateProject, input);
-    if ('faults' in checked)
-      throw new Error(checked.faults.map(({ field, detail }) => `${field} ${detail}`).join('; '));
+    if ('violations' in checked)
+      throw new Error(checked.violations.map(({ field, detail }) => `${field} ${detail}`).join('; '));
     const now = clock();
     const secret = () => Buffer.from(random(32)).toString('base64url');
     const project = { id: sortableId('prj', now, random), ...checked.value, cursorSecret: secret(), createdAt: now };
@@ -50,4 +50,4 @@ export function createHandler({ projects, clock, random }: CreateProjectDeps) {
   };
 }
 
-export const handler = createHandler({ projects: projects(createTable(environment('TABLE_NAME'))), ...sources });
+export const handler = createHandler({ projects: projects(createTable(environment('TABLE_NAME'))), ...system });

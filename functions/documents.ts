@@ -7,11 +7,11 @@ import { environment } from '../lib/aws/environment.ts';
 import { reportFailure } from '../lib/aws/failures.ts';
 import { log } from '../lib/aws/log.ts';
 import { queue } from '../lib/aws/queue.ts';
-import { sources } from '../lib/aws/system.ts';
+import { system } from '../lib/aws/system.ts';
 import { connectionHandlers } from '../lib/handlers/connections.ts';
 import { documentHandlers } from '../lib/handlers/documents.ts';
 import { syncHandlers } from '../lib/handlers/sync.ts';
-import { createDispatch } from '../lib/http/serve.ts';
+import { serve } from '../lib/http/serve.ts';
 
 const table = createTable(environment('TABLE_NAME'));
 const checks = queue(environment('CHECKS_QUEUE_URL'));
@@ -21,10 +21,10 @@ const deps = {
   cursors: cursorSecrets(table),
   scheduleCheck: (body: unknown, delaySeconds: number) => checks.send({ body, delaySeconds }),
   reportFailure,
-  ...sources,
+  ...system,
 };
 
-export const handler = createDispatch<'documents'>(
+export const handler = serve<'documents'>(
   { ...documentHandlers(deps), ...syncHandlers(deps), ...connectionHandlers(deps) },
-  { idempotency: idempotencyRecords(table, sources.clock), log, reportFailure },
+  { idempotency: idempotencyRecords(table, system.clock), log, reportFailure },
 );

@@ -4,13 +4,13 @@ import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { environment } from '../lib/aws/environment.ts';
 import { reportFailure } from '../lib/aws/failures.ts';
 import { log } from '../lib/aws/log.ts';
-import { sources } from '../lib/aws/system.ts';
+import { system } from '../lib/aws/system.ts';
 import { eventHandlers } from '../lib/handlers/events.ts';
-import { createDispatch } from '../lib/http/serve.ts';
+import { serve } from '../lib/http/serve.ts';
 
 const table = createTable(environment('TABLE_NAME'));
-export const handler = createDispatch(eventHandlers({ events: events(table), ...sources }), {
-  idempotency: idempotencyRecords(table, sources.clock),
+export const handler = serve(eventHandlers({ events: events(table), ...system }), {
+  idempotency: idempotencyRecords(table, system.clock),
   log,
   reportFailure,
 });

@@ -9,10 +9,10 @@ import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { allWebhooks } from '../lib/aws/dynamodb/webhooks.ts';
 import { environment } from '../lib/aws/environment.ts';
 import { log } from '../lib/aws/log.ts';
-import { sources } from '../lib/aws/system.ts';
+import { system } from '../lib/aws/system.ts';
 import { fanOut } from '../lib/delivery/fan-out.ts';
 import type { Lane } from '../lib/delivery/lanes.ts';
-import type { DeliveryMessage } from '../lib/delivery/record.ts';
+import type { DeliveryMessage } from '../lib/delivery/messages.ts';
 import type { StoredEvent } from '../lib/events/events.ts';
 import type { Space } from '../lib/space.ts';
 import { withStages } from '../lib/stages.ts';
@@ -58,8 +58,8 @@ const queues = laneQueues();
 const deps: FanOutDeps = {
   webhooks: (space) => allWebhooks(table, space),
   enqueue: (lane, messages) => queues[lane].sendAll(messages),
-  skip: (message, event) => deliveries(table).end(message, event, 'skipped', sources.clock()),
-  clock: sources.clock,
+  skip: (message, event) => deliveries(table).end(message, event, 'skipped', system.clock()),
+  clock: system.clock,
 };
 
 export const handler = createHandler(withStages(deps));

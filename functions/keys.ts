@@ -5,12 +5,14 @@ import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { environment } from '../lib/aws/environment.ts';
 import { reportFailure } from '../lib/aws/failures.ts';
 import { log } from '../lib/aws/log.ts';
-import { sources } from '../lib/aws/system.ts';
-import { keyFaults, keyHandlers } from '../lib/handlers/keys.ts';
-import { createDispatch } from '../lib/http/serve.ts';
+import { system } from '../lib/aws/system.ts';
+import { keyHandlers, keyViolations } from '../lib/handlers/keys.ts';
+import { serve } from '../lib/http/serve.ts';
 
 const table = createTable(environment('TABLE_NAME'));
-export const handler = createDispatch(
-  keyHandlers({ keys: apiKeys(table), cursors: cursorSecrets(table), ...sources }),
-  { idempotency: idempotencyRecords(table, sources.clock), log, reportFailure, faults: keyFaults(sources.clock) },
-);
+export const handler = serve(keyHandlers({ keys: apiKeys(table), cursors: cursorSecrets(table), ...system }), {
+  idempotency: idempotencyRecords(table, system.clock),
+  log,
+  reportFailure,
+  violations: keyViolations(system.clock),
+});

@@ -4,13 +4,13 @@ import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { environment } from '../lib/aws/environment.ts';
 import { reportFailure } from '../lib/aws/failures.ts';
 import { log } from '../lib/aws/log.ts';
-import { sources } from '../lib/aws/system.ts';
+import { system } from '../lib/aws/system.ts';
 import { tokenHandlers } from '../lib/handlers/tokens.ts';
-import { createDispatch } from '../lib/http/serve.ts';
+import { serve } from '../lib/http/serve.ts';
 
 const table = createTable(environment('TABLE_NAME'));
-export const handler = createDispatch(tokenHandlers({ keys: apiKeys(table), ...sources }), {
-  idempotency: idempotencyRecords(table, sources.clock),
+export const handler = serve(tokenHandlers({ keys: apiKeys(table), ...system }), {
+  idempotency: idempotencyRecords(table, system.clock),
   log,
   reportFailure,
 });

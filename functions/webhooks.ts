@@ -1,28 +1,36 @@
 import { deliveryQueue } from '../lib/aws/delivery-queue.ts';
 import { cursorSecrets } from '../lib/aws/dynamodb/cursor-secrets.ts';
-import { deliveries } from '../lib/aws/dynamodb/deliveries.ts';
+import { deliveryLog } from '../lib/aws/dynamodb/delivery-log.ts';
 import { events } from '../lib/aws/dynamodb/events.ts';
 import { idempotencyRecords } from '../lib/aws/dynamodb/idempotency.ts';
 import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { webhooks } from '../lib/aws/dynamodb/webhooks.ts';
-import { environment, targets } from '../lib/aws/environment.ts';
+import { addressPolicy, environment } from '../lib/aws/environment.ts';
 import { reportFailure } from '../lib/aws/failures.ts';
 import { log } from '../lib/aws/log.ts';
-import { sources } from '../lib/aws/system.ts';
-import { webhookFaults, webhookHandlers } from '../lib/handlers/webhooks.ts';
-import { createDispatch } from '../lib/http/serve.ts';
+import { system } from '../lib/aws/system.ts';
+import { deliveryHandlers } from '../lib/handlers/deliveries.ts';
+import { webhookHandlers, webhookViolations } from '../lib/handlers/webhooks.ts';
+import { serve } from '../lib/http/serve.ts';
 
 const table = createTable(environment('TABLE_NAME'));
 const deliveriesQueue = deliveryQueue(environment('DELIVERIES_QUEUE_URL'));
 
-export const handler = createDispatch(
-  webhookHandlers({
-    webhooks: webhooks(table),
-    deliveries: deliveries(table),
-    events: events(table),
-    enqueue: deliveriesQueue.sendAll,
-    cursors: cursorSecrets(table),
-    ...sources,
-  }),
-  { idempotency: idempotencyRecords(table, sources.clock), log, reportFailure, faults: webhookFaults(targets()) },
+const deps = {
+  webhooks: webhooks(table),
+  deliveries: deliveryLog(table),
+  events: events(table),
+  enqueue: deliveriesQueue.sendAll,
+  cursors: cursorSecrets(table),
+  ...system,
+};
+
+export const handler = serve<'webhooks'>(
+  { ...webhookHandlers(deps), ...deliveryHandlers(deps) },
+  {
+    idempotency: idempotencyRecords(table, system.clock),
+    log,
+    reportFailure,
+    violations: webhookViolations(addressPolicy()),
+  },
 );

@@ -16,7 +16,7 @@ import {
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { CORS_ALLOWED, CORS_EXPOSED, isForPages, PREFLIGHT_SECONDS } from '../lib/api/cors.ts';
+import { allowsCrossOrigin, CORS_ALLOWED, CORS_EXPOSED, PREFLIGHT_SECONDS } from '../lib/api/cors.ts';
 import type { ApiFunction } from '../lib/api/operation.ts';
 import { allOperations } from '../lib/api/operations.ts';
 import { addDomain, SECURITY_POLICY } from './domain.ts';
@@ -63,7 +63,7 @@ export class Api extends Construct {
 
   /** Answers the question of a browser whether a page of another origin may call (Fetch Standard, "CORS-preflight fetch"). */
   private addPreflights(): void {
-    const operations = Map.groupBy(allOperations.filter(isForPages), ({ path }) => path);
+    const operations = Map.groupBy(allOperations.filter(allowsCrossOrigin), ({ path }) => path);
     for (const [path, methods] of operations) {
       const preflight = this.restApi.root.resourceForPath(path).addCorsPreflight({
         allowOrigins: ['*'],

@@ -5,7 +5,7 @@ import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import type { Variable } from '../lib/aws/environment.ts';
+import type { Variable } from '../lib/deployment.ts';
 import { bundleFunction, projectRoot } from './bundle.ts';
 import type { Settings } from './settings.ts';
 

@@ -10,10 +10,10 @@ import {
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { Key } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
-import { BY_PROJECT } from '../lib/aws/dynamodb/table.ts';
+import { BY_PROJECT } from '../lib/deployment.ts';
 import type { Settings } from './settings.ts';
 
-/** The one table (lib/aws/table.ts says what is in it). Its stream is the outbox of events. */
+/** The one table (lib/aws/dynamodb/items.ts says what is in it). Its stream is the outbox of events. */
 export function createDataTable(scope: Construct, { dataRetention }: Settings, encryptionKey: Key | undefined): Table {
   const retain = dataRetention === 'retain';
   const table = new Table(scope, 'Table', {

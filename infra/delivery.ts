@@ -6,9 +6,9 @@ import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-la
 import { CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { LANE_QUEUES } from '../lib/aws/delivery-queue.ts';
-import type { Variable } from '../lib/aws/environment.ts';
 import { LANES, type Lane } from '../lib/delivery/lanes.ts';
+import type { Variable } from '../lib/deployment.ts';
+import { LANE_QUEUES } from '../lib/deployment.ts';
 import { BundledFunction, consumeQueue } from './bundled-function.ts';
 import { grantKey, grantTable } from './data.ts';
 import { createQueue } from './queues.ts';

@@ -15,7 +15,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { HANDLING_FAILURES, METRICS_NAMESPACE, METRICS_SERVICE } from '../lib/aws/metrics.ts';
+import { HANDLING_FAILURES, METRICS_NAMESPACE, METRICS_SERVICE } from '../lib/deployment.ts';
 import type { Settings } from './settings.ts';
 
 export interface ObservabilityProps {

@@ -1,7 +1,7 @@
 import { Annotations, CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
-import { BY_PROJECT } from '../lib/aws/dynamodb/table.ts';
+import { BY_PROJECT } from '../lib/deployment.ts';
 import { Api } from './api.ts';
 import { BundledFunction } from './bundled-function.ts';
 import { Connections } from './connections.ts';

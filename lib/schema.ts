@@ -1,6 +1,11 @@
 import * as v from 'valibot';
-import type { Fault } from './api/problems.ts';
 import { isJsonObject, isRawNumber, type Json } from './json.ts';
+
+/** One thing that is wrong with a request: where, and what to do about it. */
+export interface Violation {
+  field: string;
+  detail: string;
+}
 
 export const text = (min: number, max: number) =>
   v.pipe(
@@ -56,7 +61,7 @@ export const jsonObject = v.pipe(
   v.metadata({ jsonSchema: { type: 'object', additionalProperties: true } }),
 );
 
-/** Any JSON value, `null` included; absent is a fault. */
+/** Any JSON value, `null` included; absent is a violation. */
 export const anyJson = v.pipe(
   v.custom<Json>((value) => value !== undefined, 'is required'),
   v.metadata({ jsonSchema: {} }),
@@ -99,17 +104,19 @@ export const timestamp = v.pipe(v.string(), v.isoTimestamp());
 export const iso = (ms: number): string => new Date(ms).toISOString();
 export const isoOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : iso(ms));
 
-/** Either the value, or every fault of it, each with the path of its field below `root`. */
+/** Either the value, or every violation of it, each with the path of its field below `root`. */
 export function check<Schema extends v.GenericSchema>(
   schema: Schema,
   input: unknown,
   root = '',
-): { value: v.InferOutput<Schema> } | { faults: Fault[] } {
+): { value: v.InferOutput<Schema> } | { violations: Violation[] } {
   const result = v.safeParse(schema, input);
-  return result.success ? { value: result.output } : { faults: result.issues.map((issue) => faultOf(issue, root)) };
+  return result.success
+    ? { value: result.output }
+    : { violations: result.issues.map((issue) => violationOf(issue, root)) };
 }
 
-function faultOf(issue: v.BaseIssue<unknown>, root: string): Fault {
+function violationOf(issue: v.BaseIssue<unknown>, root: string): Violation {
   const path = (issue.path ?? []).map(({ key }) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
   const field = `${root}${path}`.replace(/^\./, '') || 'body';
   if (issue.kind === 'schema' && issue.type === 'strict_object') {

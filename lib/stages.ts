@@ -16,21 +16,21 @@ export const stageOf = (error: unknown): string => (error instanceof StageError 
 export function withStages<Deps extends object>(deps: Deps): Deps {
   const named = Object.entries(deps).map(([stage, member]) => [
     stage,
-    isVerb(member) ? inStage(stage, member) : member,
+    isMethod(member) ? inStage(stage, member) : member,
   ]);
   return Object.fromEntries(named) as Deps;
 }
 
-type Verb = (...args: unknown[]) => unknown;
+type Method = (...args: unknown[]) => unknown;
 
-const isVerb = (member: unknown): member is Verb => typeof member === 'function';
+const isMethod = (member: unknown): member is Method => typeof member === 'function';
 
-function inStage(stage: string, verb: Verb): Verb {
+function inStage(stage: string, method: Method): Method {
   const fail = (cause: unknown): never => {
     throw new StageError(stage, cause);
   };
   return (...args) => {
-    const result = verb(...args);
+    const result = method(...args);
     return result instanceof Promise ? result.catch(fail) : result;
   };
 }

@@ -3,29 +3,29 @@ import ipaddr from 'ipaddr.js';
 /** Entries a key's allowlist may have. */
 export const MAX_CIDRS = 100;
 
-export type Entry = { cidr: string } | { fault: string };
+export type Entry = { cidr: string } | { violation: string };
 
 const IPV4 = /^(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){3}$/;
 const PREFIX = /^(0|[1-9]\d{0,2})$/;
 
 /**
  * The canonical form of an allowlist entry: `203.0.113.7` is `203.0.113.7/32`, IPv6 as in RFC 5952.
- * Anything that two programs could read differently is a fault: leading zeros, short forms, host bits, zone ids,
+ * Anything that two programs could read differently is a violation: leading zeros, short forms, host bits, zone ids,
  * IPv4-mapped IPv6.
  */
 export function parseEntry(entry: string): Entry {
   const [address = '', prefix, ...more] = entry.split('/');
   const network = parseAddress(address);
-  if ('fault' in network) return network;
+  if ('violation' in network) return network;
   const bits = network.kind() === 'ipv4' ? 32 : 128;
   if (more.length > 0 || (prefix !== undefined && !PREFIX.test(prefix))) {
-    return { fault: `the part after "/" must be a number from 0 to ${bits}` };
+    return { violation: `the part after "/" must be a number from 0 to ${bits}` };
   }
   const length = prefix === undefined ? bits : Number(prefix);
-  if (length > bits) return { fault: `the prefix must be from 0 to ${bits}` };
+  if (length > bits) return { violation: `the prefix must be from 0 to ${bits}` };
   const masked = maskedTo(network, length);
   const cidr = `${format(masked)}/${length}`;
-  if (format(masked) !== format(network)) return { fault: `host bits are set; the network is ${cidr}` };
+  if (format(masked) !== format(network)) return { violation: `host bits are set; the network is ${cidr}` };
   return { cidr };
 }
 
@@ -42,14 +42,15 @@ export function isAllowed(cidrs: readonly string[], caller: string): boolean {
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-function parseAddress(text: string): Address | { fault: string } {
+function parseAddress(text: string): Address | { violation: string } {
   if (IPV4.test(text) && ipaddr.IPv4.isValid(text)) return ipaddr.IPv4.parse(text);
-  if (text.includes('%')) return { fault: 'zone ids are not allowed' };
+  if (text.includes('%')) return { violation: 'zone ids are not allowed' };
   if (!text.includes(':') || !ipaddr.IPv6.isValid(text)) {
-    return { fault: 'is not an IPv4 or IPv6 address or CIDR range in full decimal or colon notation' };
+    return { violation: 'is not an IPv4 or IPv6 address or CIDR range in full decimal or colon notation' };
   }
   const address = ipaddr.IPv6.parse(text);
-  if (text.includes('.') || address.isIPv4MappedAddress()) return { fault: 'write IPv4 addresses in IPv4 notation' };
+  if (text.includes('.') || address.isIPv4MappedAddress())
+    return { violation: 'write IPv4 addresses in IPv4 notation' };
   return address;
 }
 

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Random } from '../ids.ts';
+import type { Environment } from '../space.ts';
 import { encodeBase62, randomBase62 } from './base62.ts';
 import { KEY_FORMAT } from './key-format.ts';
 
@@ -49,4 +50,10 @@ export function sameHash(a: string, b: string): boolean {
 
 function checksum(text: string): string {
   return encodeBase62(crc32(text), 6);
+}
+
+/** The environment that a key belongs to; an admin key says which one it means. */
+export function environmentOf(type: KeyType): Environment | null {
+  if (type === 'admin') return null;
+  return type === 'test' ? 'sandbox' : 'live';
 }

@@ -48,7 +48,7 @@ const cidr = v.pipe(
   v.rawTransform(({ dataset: { value }, addIssue, NEVER }) => {
     const entry = parseEntry(value);
     if ('cidr' in entry) return entry.cidr;
-    addIssue({ message: `"${value.slice(0, 64)}": ${entry.fault}` });
+    addIssue({ message: `"${value.slice(0, 64)}": ${entry.violation}` });
     return NEVER;
   }),
   v.metadata({

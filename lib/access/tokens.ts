@@ -1,8 +1,8 @@
 import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
 import { check, integer, oneOf, timestamp, uniqueList } from '../schema.ts';
-import { ENVIRONMENTS, type Environment, environmentOf } from '../space.ts';
-import { KEY_ID, type KeyType } from './api-key.ts';
+import { ENVIRONMENTS, type Environment } from '../space.ts';
+import { environmentOf, KEY_ID, type KeyType } from './api-key.ts';
 import { Pattern } from './patterns.ts';
 
 /** Bytes of a token. */
@@ -105,7 +105,7 @@ export async function verifyToken(
       currentDate: new Date(nowMs),
     });
     const checked = check(Claims, payload);
-    if ('faults' in checked) return null;
+    if ('violations' in checked) return null;
     const { exp, iat, jti, env, documents, permissions } = checked.value;
     if ((environmentOf(parent.type) ?? env) !== env) return null;
     if (iat * 1000 > nowMs || exp <= iat || exp - iat > MAX_TTL_SECONDS) return null;

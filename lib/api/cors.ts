@@ -4,9 +4,9 @@ import { isFor, type Operation } from './operation.ts';
  * Whether pages of other origins may call an operation: all that scoped tokens may, which are handed to frontends. Any origin
  * may, for no browser sends a credential by itself (Fetch Standard, "CORS protocol and credentials").
  */
-export const isForPages = (operation: Operation): boolean => isFor(operation, 'token');
+export const allowsCrossOrigin = (operation: Operation): boolean => isFor(operation, 'token');
 
-/** Headers of answers that such pages may read. */
+/** Headers of responses that such pages may read. */
 export const CORS_EXPOSED = ['ETag', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
 
 /** Headers that such pages may send. */

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { KeyPrefix } from '../access/patterns.ts';
 import { ConnectionResource, NodeId, RenewConnection } from '../documents/connections.ts';
 import { DocumentResource, MergedDocument, PatchDocument, PutDocument } from '../documents/documents.ts';
-import { SyncAnswer, SyncRequest } from '../documents/sync.ts';
+import { SyncRequest, SyncResponse } from '../documents/sync.ts';
 import { listOf, operation, page, READERS, WRITERS_AND_TOKENS } from './operation.ts';
 import { connectionParameter, documentParameter } from './parameters.ts';
 
@@ -22,16 +22,16 @@ export const documentOperations = {
     path: '/v1/documents',
     summary: 'List documents, all or below a prefix that ends at a segment',
     query: { ...page, prefix: v.optional(KeyPrefix) },
-    answers: { 200: listOf(DocumentResource) },
+    responses: { 200: listOf(DocumentResource) },
   }),
   getDocument: operation({
     ...reads,
     method: 'GET',
     path: '/v1/documents/{key}',
     parameters: { key: documentParameter },
-    summary: 'Read a document; If-None-Match answers 304',
+    summary: 'Read a document; If-None-Match responses 304',
     headers: { 'If-None-Match': v.optional(v.string()) },
-    answers: { 200: DocumentResource, 304: null },
+    responses: { 200: DocumentResource, 304: null },
     refusals: ['document_not_allowed'],
   }),
   putDocument: operation({
@@ -42,7 +42,7 @@ export const documentOperations = {
     summary: 'Create or replace a document',
     headers: writing,
     body: PutDocument,
-    answers: { 200: DocumentResource, 201: DocumentResource },
+    responses: { 200: DocumentResource, 201: DocumentResource },
     refusals: ['document_not_allowed', 'precondition_failed'],
   }),
   patchDocument: operation({
@@ -53,7 +53,7 @@ export const documentOperations = {
     summary: 'Merge fields into a document; null removes one',
     headers: writing,
     body: PatchDocument,
-    answers: { 200: MergedDocument, 201: MergedDocument },
+    responses: { 200: MergedDocument, 201: MergedDocument },
     refusals: ['document_not_allowed', 'precondition_failed', 'conflict'],
   }),
   deleteDocument: operation({
@@ -63,7 +63,7 @@ export const documentOperations = {
     parameters: { key: documentParameter },
     summary: 'Delete a document',
     headers: writing,
-    answers: { 204: null },
+    responses: { 204: null },
     refusals: ['document_not_allowed', 'precondition_failed'],
   }),
   sync: operation({
@@ -73,7 +73,7 @@ export const documentOperations = {
     path: '/v1/sync',
     summary: 'Push changes and pull what differs, in pages',
     body: SyncRequest,
-    answers: { 200: SyncAnswer },
+    responses: { 200: SyncResponse },
     refusals: ['document_not_allowed', 'invalid_cursor', 'conflict'],
   }),
   renewConnection: operation({
@@ -84,7 +84,7 @@ export const documentOperations = {
     parameters: { id: connectionParameter },
     summary: 'Open a connection or renew its lease',
     body: RenewConnection,
-    answers: { 200: ConnectionResource },
+    responses: { 200: ConnectionResource },
     refusals: ['conflict'],
   }),
   closeConnection: operation({
@@ -94,7 +94,7 @@ export const documentOperations = {
     path: '/v1/connections/{id}',
     parameters: { id: connectionParameter },
     summary: 'Close a connection',
-    answers: { 204: null },
+    responses: { 204: null },
     refusals: ['conflict'],
   }),
 };

@@ -12,7 +12,7 @@ export const eventOperations = {
     path: '/v1/events',
     summary: 'Publish an event to the webhooks subscribed to its type',
     body: PublishEvent,
-    answers: { 202: EventResource },
+    responses: { 202: EventResource },
     creates: true,
   }),
   publishEvents: operation({
@@ -21,7 +21,7 @@ export const eventOperations = {
     path: '/v1/events/batch',
     summary: 'Publish up to 100 events, all or none',
     body: PublishEvents,
-    answers: { 202: v.strictObject({ data: v.array(EventResource) }) },
+    responses: { 202: v.strictObject({ data: v.array(EventResource) }) },
     creates: true,
   }),
   getEvent: operation({
@@ -30,6 +30,6 @@ export const eventOperations = {
     path: '/v1/events/{id}',
     parameters: { id: eventParameter },
     summary: 'Read an event',
-    answers: { 200: EventResource },
+    responses: { 200: EventResource },
   }),
 };

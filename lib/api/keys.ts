@@ -11,7 +11,7 @@ export const keyOperations = {
     path: '/v1/keys',
     summary: 'Generate a key; it is shown this once',
     body: CreateKey,
-    answers: { 201: CreatedKey },
+    responses: { 201: CreatedKey },
     creates: true,
     secrets: ['key'],
   }),
@@ -21,7 +21,7 @@ export const keyOperations = {
     path: '/v1/keys',
     summary: 'List the keys of the project',
     query: page,
-    answers: { 200: listOf(KeyResource) },
+    responses: { 200: listOf(KeyResource) },
   }),
   getKey: operation({
     ...key,
@@ -29,7 +29,7 @@ export const keyOperations = {
     path: '/v1/keys/{key}',
     parameters: { key: keyParameter },
     summary: 'Read a key, by its id or by the key itself',
-    answers: { 200: KeyResource },
+    responses: { 200: KeyResource },
   }),
   rotateKey: operation({
     ...key,
@@ -37,7 +37,7 @@ export const keyOperations = {
     path: '/v1/keys/{key}/rotate',
     parameters: { key: keyParameter },
     summary: 'Replace a key; the old one works for 24 hours more',
-    answers: { 201: CreatedKey },
+    responses: { 201: CreatedKey },
     refusals: ['conflict'],
     creates: true,
     secrets: ['key'],
@@ -48,7 +48,7 @@ export const keyOperations = {
     path: '/v1/keys/{key}/revoke',
     parameters: { key: keyParameter },
     summary: 'Revoke a key at once',
-    answers: { 200: KeyResource },
+    responses: { 200: KeyResource },
     refusals: ['conflict'],
   }),
   setAllowlist: operation({
@@ -58,7 +58,7 @@ export const keyOperations = {
     parameters: { key: keyParameter },
     summary: 'Restrict a key to addresses; an empty list lifts the restriction',
     body: Allowlist,
-    answers: { 200: AllowlistResource },
+    responses: { 200: AllowlistResource },
     refusals: ['conflict'],
   }),
   getAllowlist: operation({
@@ -67,6 +67,6 @@ export const keyOperations = {
     path: '/v1/keys/{key}/allowlist',
     parameters: { key: keyParameter },
     summary: 'Read the allowlist of a key',
-    answers: { 200: AllowlistResource },
+    responses: { 200: AllowlistResource },
   }),
 };

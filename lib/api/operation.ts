@@ -40,8 +40,8 @@ export interface Operation {
   headers: v.ObjectEntries;
   /** The schema of the body; an operation without one takes none. */
   body?: v.GenericSchema;
-  /** The answers that are success, by status; the first is the usual one. `null`: no body. */
-  answers: Readonly<Record<number, v.GenericSchema | null>>;
+  /** The responses that are success, by status; the first is the usual one. `null`: no body. */
+  responses: Readonly<Record<number, v.GenericSchema | null>>;
   /** The content type of a success. */
   produces: string;
   /** Codes beyond those that follow from the rest. */

@@ -1,3 +1,5 @@
+import type { Violation } from '../schema.ts';
+
 /** Every error code of the interface, with its HTTP status and title. The status is decided here and nowhere else. */
 export const PROBLEMS = {
   invalid_json: { status: 400, title: 'The body is not valid JSON' },
@@ -23,19 +25,13 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** One thing that is wrong with a request: where, and what to do about it. */
-export interface Fault {
-  field: string;
-  detail: string;
-}
-
 /** An expected outcome that is not success: returned, never thrown. */
-export class Refusal {
+export class Problem {
   readonly code: ProblemCode;
   readonly detail: string;
-  readonly errors: readonly Fault[] | undefined;
+  readonly errors: readonly Violation[] | undefined;
 
-  constructor(code: ProblemCode, detail: string, errors?: readonly Fault[]) {
+  constructor(code: ProblemCode, detail: string, errors?: readonly Violation[]) {
     this.code = code;
     this.detail = detail;
     this.errors = errors;
@@ -43,12 +39,12 @@ export class Refusal {
 }
 
 /** The 400 that lists every fault. */
-export function invalid(errors: readonly Fault[]): Refusal {
-  return new Refusal('invalid_request', 'Correct the fields listed in errors and send the request again.', errors);
+export function invalid(errors: readonly Violation[]): Problem {
+  return new Problem('invalid_request', 'Correct the fields listed in errors and send the request again.', errors);
 }
 
-export const notFound = (what: string): Refusal =>
-  new Refusal('not_found', `This project and environment has no such ${what}.`);
+export const notFound = (what: string): Problem =>
+  new Problem('not_found', `This project and environment has no such ${what}.`);
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
@@ -67,7 +63,7 @@ export function problemHeaders(status: number): Record<string, string> {
 }
 
 /** The body of an error answer (RFC 9457). `type` is a reference into the API reference. */
-export function problemBody({ code, detail, errors }: Pick<Refusal, 'code' | 'detail' | 'errors'>, requestId: string) {
+export function problemBody({ code, detail, errors }: Pick<Problem, 'code' | 'detail' | 'errors'>, requestId: string) {
   const { status, title } = PROBLEMS[code];
   return {
     type: `/docs/errors#${code}`,

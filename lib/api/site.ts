@@ -2,11 +2,11 @@ import * as v from 'valibot';
 import { operation } from './operation.ts';
 
 const page = { function: 'dashboard', callers: 'anyone', method: 'GET', refusals: ['route_not_found'] } as const;
-const html = { ...page, produces: 'text/html', answers: { 200: v.string() } } as const;
+const html = { ...page, produces: 'text/html', responses: { 200: v.string() } } as const;
 const file = {
   ...page,
   produces: '*/*',
-  answers: { 200: v.string() },
+  responses: { 200: v.string() },
   parameters: {
     file: {
       resource: 'file',
@@ -23,7 +23,7 @@ export const pageOperations = {
     ...page,
     path: '/v1/openapi.json',
     summary: 'This description of the API (OpenAPI 3.1)',
-    answers: { 200: v.looseObject({ openapi: v.string() }) },
+    responses: { 200: v.looseObject({ openapi: v.string() }) },
   }),
   openDashboard: operation({ ...html, path: '/dashboard', summary: 'The dashboard' }),
   getDashboardFile: operation({ ...file, path: '/dashboard/{file}', summary: 'A file of the dashboard' }),

@@ -9,7 +9,7 @@ export const tokenOperations = {
     path: '/v1/tokens',
     summary: 'Mint a scoped token; it is shown this once',
     body: MintToken,
-    answers: { 201: MintedToken },
+    responses: { 201: MintedToken },
     creates: true,
     secrets: ['token'],
   }),

@@ -1,6 +1,7 @@
 import type { Lane } from '../delivery/lanes.ts';
 import { groupOf, type QueueMessage } from '../delivery/messages.ts';
-import { environment, type Variable } from './environment.ts';
+import { LANE_QUEUES } from '../deployment.ts';
+import { environment } from './environment.ts';
 import { queue } from './queue.ts';
 
 /** A queue of deliveries: every message travels in the fair-queue group of its webhook. */
@@ -16,13 +17,6 @@ export function deliveryQueue(url: string) {
     },
   };
 }
-
-/** The variables that name the queues of the lanes. */
-export const LANE_QUEUES = {
-  quick: 'DELIVERIES_QUEUE_URL',
-  new: 'NEW_QUEUE_URL',
-  slow: 'SLOW_QUEUE_URL',
-} as const satisfies Record<Lane, Variable>;
 
 export function laneQueues(): Record<Lane, ReturnType<typeof deliveryQueue>> {
   const of = (lane: Lane) => deliveryQueue(environment(LANE_QUEUES[lane]));

@@ -1,18 +1,5 @@
-import type { Targets } from '../webhooks/endpoint-url.ts';
-
-/** Every environment variable of the functions. The infrastructure sets them by these names. */
-export type Variable =
-  | 'TABLE_NAME'
-  | 'DELIVERIES_QUEUE_URL'
-  | 'NEW_QUEUE_URL'
-  | 'SLOW_QUEUE_URL'
-  | 'LANE'
-  | 'CHECKS_QUEUE_URL'
-  | 'SCHEDULE_GROUP'
-  | 'SCHEDULE_ROLE_ARN'
-  | 'SCHEDULE_DLQ_ARN'
-  | 'SENDER_EMAIL'
-  | 'DASHBOARD_URL';
+import type { Variable } from '../deployment.ts';
+import type { AddressPolicy } from '../webhooks/endpoint-url.ts';
 
 /** Reads a variable; throws if it is missing, so that a function without it never starts. */
 export function environment(name: Variable): string {
@@ -21,5 +8,5 @@ export function environment(name: Variable): string {
   return value;
 }
 
-/** The deployed stack never sets `TARGETS`; the local one sets `any`, for receivers on loopback. */
-export const targets = (): Targets => (process.env.TARGETS === 'any' ? 'any' : 'public');
+/** The deployed stack never sets `ALLOW_PRIVATE_ENDPOINTS`; the local one does, for endpoints on loopback. */
+export const addressPolicy = (): AddressPolicy => (process.env.ALLOW_PRIVATE_ENDPOINTS === 'true' ? 'any' : 'public');

@@ -1,6 +1,6 @@
 import type http from 'node:http';
 import { EXCERPT_BYTES, excerptOf, type Failure, failureCode, isOwnFault } from '../delivery/failures.ts';
-import { isSuccess, type Outcome } from '../delivery/record.ts';
+import { isSuccess, type Outcome } from '../delivery/post.ts';
 
 /** Of a body. */
 const MAX_BODY_BYTES = 64 * 1024;

@@ -1,8 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
-import type { Post } from '../delivery/deliver.ts';
-import { ATTEMPT_TIMEOUT_MS, type TimedOutcome } from '../delivery/record.ts';
-import { isPublicHost, type Targets } from '../webhooks/endpoint-url.ts';
+import { ATTEMPT_TIMEOUT_MS, type Post, type TimedOutcome } from '../delivery/post.ts';
+import { type AddressPolicy, isPublicHost } from '../webhooks/endpoint-url.ts';
 import { exchange, type UntimedOutcome } from './exchange.ts';
 import { publicLookup } from './public-lookup.ts';
 
@@ -20,9 +19,9 @@ const IDLE_MS = 15_000;
 /** Connections kept without a request, to all endpoints together. A Lambda function has 1,024 file descriptors. */
 const MAX_IDLE_CONNECTIONS = 64;
 
-export type Receiver = ReturnType<typeof receiver>;
+export type HttpPost = ReturnType<typeof httpPost>;
 
-export interface ReceiverOptions {
+export interface HttpPostOptions {
   /** For one attempt: name, connection, TLS and response together. */
   timeoutMs?: number;
   /** When to tell the caller that an attempt is slow: a multiple of 100. Never, unless given. */
@@ -37,15 +36,15 @@ export interface ReceiverOptions {
  * Names are resolved and checked at every connection, which is made to the very addresses that were checked (§5.4).
  * Whatever the endpoint does is an outcome; only our own faults (no file descriptors, say) throw.
  */
-export function receiver(
-  targets: Targets,
-  { timeoutMs = ATTEMPT_TIMEOUT_MS, slowAfterMs, idleMs = IDLE_MS, nameServers }: ReceiverOptions = {},
+export function httpPost(
+  addressPolicy: AddressPolicy,
+  { timeoutMs = ATTEMPT_TIMEOUT_MS, slowAfterMs, idleMs = IDLE_MS, nameServers }: HttpPostOptions = {},
 ) {
   const connection = {
     minVersion: 'TLSv1.3',
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
-    lookup: targets === 'public' ? publicLookup(timeoutMs * LOOKUP_SHARE, nameServers) : undefined,
+    lookup: addressPolicy === 'public' ? publicLookup(timeoutMs * LOOKUP_SHARE, nameServers) : undefined,
   } as const;
   const kept = { ...connection, keepAlive: true, timeout: idleMs };
   const secure = limitIdle(new https.Agent(kept));
@@ -69,7 +68,7 @@ export function receiver(
 
     async function outcomeOf(target: URL): Promise<UntimedOutcome> {
       const isSecure = target.protocol === 'https:';
-      if (targets === 'public' && !(isSecure && isPublicHost(target.hostname)))
+      if (addressPolicy === 'public' && !(isSecure && isPublicHost(target.hostname)))
         return { statusCode: null, error: 'address_not_public', excerpt: null };
       const first = await send(isSecure ? secure : plain);
       if (!first.wasStale) return first.outcome;

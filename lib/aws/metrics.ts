@@ -1,21 +1,14 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import type { Handled } from '../delivery/deliver.ts';
-
-export const METRICS_NAMESPACE = 'DocumentSync';
-
-/** The one dimension of every metric. */
-export const METRICS_SERVICE = 'document-sync';
-
-/** Units of work that failed on our side. */
-export const HANDLING_FAILURES = 'HandlingFailures';
+import type { DeliverResult } from '../delivery/deliver.ts';
+import { HANDLING_FAILURES, METRICS_NAMESPACE, METRICS_SERVICE } from '../deployment.ts';
 
 /** CloudWatch metrics, written to the log in the embedded format: no call, no wait. */
 const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: METRICS_SERVICE });
 
 /** Counts an attempt. Latency is that of the endpoint, in milliseconds. */
-export function countAttempt(handled: Handled): void {
-  if (!('attempt' in handled)) return;
-  const { attempt, verdict, disabled } = handled;
+export function countAttempt(result: DeliverResult): void {
+  if (!('attempt' in result)) return;
+  const { attempt, verdict, disabled } = result;
   const succeeded = verdict.status === 'succeeded';
   metrics.addMetric('Attempts', MetricUnit.Count, 1);
   metrics.addMetric('Successes', MetricUnit.Count, succeeded ? 1 : 0);

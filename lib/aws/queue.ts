@@ -1,5 +1,6 @@
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { clientSettings } from './client.ts';
+import { domainError } from './errors.ts';
 
 /** Messages of one SendMessageBatch (SQS quotas). */
 const BATCH = 10;
@@ -54,7 +55,7 @@ export function queue(url: string, client = new SQSClient(clientSettings)) {
         else resolve();
       });
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      for (const { reject } of batch) reject(domainError(error));
     }
   }
 

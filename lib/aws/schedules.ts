@@ -1,5 +1,7 @@
 import { ConflictException, CreateScheduleCommand, SchedulerClient } from '@aws-sdk/client-scheduler';
+import { SEND_MESSAGE } from '../deployment.ts';
 import { clientSettings } from './client.ts';
+import { domainError } from './errors.ts';
 
 export interface ScheduleSettings {
   group: string;
@@ -7,9 +9,6 @@ export interface ScheduleSettings {
   queueUrl: string;
   deadLetterArn: string;
 }
-
-/** The universal target: unlike the templated one it passes the group of a fair queue on. */
-export const SEND_MESSAGE = 'arn:aws:scheduler:::aws-sdk:sqs:sendMessage';
 
 /**
  * One-shot schedules that send a message to a queue and delete themselves. A schedule fires within 60 seconds after its
@@ -39,7 +38,7 @@ export function schedules(
         },
       });
       await client.send(command).catch((error: unknown) => {
-        if (!(error instanceof ConflictException)) throw error;
+        if (!(error instanceof ConflictException)) throw domainError(error);
       });
     },
   };

@@ -5,4 +5,4 @@ import type { Random } from '../ids.ts';
 export type Clock = () => number;
 
 /** The clock and the randomness of the machine: handed to whatever needs them. */
-export const sources: { clock: Clock; random: Random } = { clock: () => Date.now(), random: randomBytes };
+export const system: { clock: Clock; random: Random } = { clock: () => Date.now(), random: randomBytes };

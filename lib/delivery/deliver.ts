@@ -1,28 +1,12 @@
 import type { StoredEvent } from '../events/events.ts';
-import { signatureHeaders } from '../webhooks/signature.ts';
-import { previousSecretsAt, type WebhookRecord } from '../webhooks/webhooks.ts';
+import type { WebhookRecord } from '../webhooks/webhooks.ts';
+import { type Due, dueAfter, type Task, taskOf, type Verdict, verdictOn } from './decide.ts';
 import { isSlower, type Lane, laneOf, type Pace, paceAfter, paceOfSuspect } from './lanes.ts';
-import {
-  type Attempt,
-  type DeliveryMessage,
-  type DeliveryRecord,
-  type Due,
-  dueAfter,
-  type Task,
-  type TimedOutcome,
-  taskOf,
-  type Verdict,
-  verdictOn,
-} from './record.ts';
+import type { DeliveryMessage } from './messages.ts';
+import { type Post, postOf, type TimedOutcome } from './post.ts';
+import type { Attempt, DeliveryRecord } from './record.ts';
 
-/** What is being sent. */
-export interface Post {
-  url: string;
-  headers: Record<string, string>;
-  body: string;
-}
-
-export interface Deliverer {
+export interface DeliverDeps {
   lane: Lane;
   clock(): number;
   /** Tells in the middle of an attempt, once, that it is getting long (`SUSPECT_AFTER_MS`). */
@@ -34,7 +18,7 @@ export interface Deliverer {
   /** Notes how quick an endpoint is. Nothing depends on it. */
   setPace(message: DeliveryMessage, pace: Pace): Promise<void>;
   warn(event: string, fields: Record<string, unknown>): void;
-  /** `obsolete`: another run has recorded this attempt and queued its retry, or a newer round has begun. */
+  /** `obsolete`: another run has recorded this attempt and queued its retry, or a newer run has begun. */
   record(
     message: DeliveryMessage,
     event: StoredEvent,
@@ -59,15 +43,15 @@ export interface Deliverer {
 }
 
 /** What a message refers to. */
-export interface Referred {
+export interface DeliveryContext {
   webhook: WebhookRecord | undefined;
   event: StoredEvent | undefined;
   delivery: DeliveryRecord | undefined;
 }
-type Found = Referred & { webhook: WebhookRecord; event: StoredEvent };
+type Found = DeliveryContext & { webhook: WebhookRecord; event: StoredEvent };
 
 /** What became of a message: a task that needed no attempt, or the attempt and its verdict. `wait`: it must come again. */
-export type Handled =
+export type DeliverResult =
   | { task: Exclude<Task, 'send'> | 'wait' }
   | { task: 'send' | 'wait'; attempt: Attempt; verdict: Verdict; disabled: boolean };
 
@@ -77,115 +61,78 @@ export type Handled =
  * copies of a message only one goes on. It throws for our own failures only, and then the message comes again with the same
  * attempt number.
  */
-export async function deliver(message: DeliveryMessage, referred: Referred, deliverer: Deliverer): Promise<Handled> {
-  const { webhook, event, delivery } = referred;
+export async function deliver(
+  message: DeliveryMessage,
+  context: DeliveryContext,
+  deps: DeliverDeps,
+): Promise<DeliverResult> {
+  const { webhook, event, delivery } = context;
   if (!webhook || !event) return { task: 'drop' }; // deleted, or older than we keep events
-  const now = deliverer.clock();
+  const now = deps.clock();
   const lane = laneOf(webhook, now);
-  const isDeferred = isSlower(lane, deliverer.lane);
+  const isDeferred = isSlower(lane, deps.lane);
   const task = taskOf(message, webhook, delivery, event.webhookId !== undefined, isDeferred);
   switch (task) {
     case 'send':
-      return send(message, { webhook, event, delivery }, deliverer);
+      return send(message, { webhook, event, delivery }, deps);
     case 'cancel':
-      await deliverer.end(message, event, 'canceled', now);
+      await deps.end(message, event, 'canceled', now);
       break;
     case 'defer':
-      await deliverer.defer(message, lane);
+      await deps.defer(message, lane);
       break;
     case 'requeue':
-      await requeue(message, dueAfter(delivery?.nextAttemptAt ?? 0, now), deliverer);
+      await requeue(message, dueAfter(delivery?.nextAttemptAt ?? 0, now), deps);
       break;
     case 'notify':
-      if ((await notify(message, webhook, event, delivery?.attempts ?? [], deliverer)) === 'busy')
-        return { task: 'wait' };
+      if ((await notify(message, webhook, event, delivery?.attempts ?? [], deps)) === 'busy') return { task: 'wait' };
   }
   return { task };
 }
 
-async function send(message: DeliveryMessage, found: Found, deliverer: Deliverer): Promise<Handled> {
-  const { attempt, waitedMs } = await post(message, found, deliverer);
-  const handled = await conclude(message, found, attempt, deliverer);
-  await notePace(message, paceAfter(found.webhook, waitedMs, deliverer.clock()), deliverer);
-  return handled;
+async function send(message: DeliveryMessage, found: Found, deps: DeliverDeps): Promise<DeliverResult> {
+  const { attempt, waitedMs } = await post(message, found, deps);
+  const result = await conclude(message, found, attempt, deps);
+  await updatePace(message, paceAfter(found.webhook, waitedMs, deps.clock()), deps);
+  return result;
 }
 
 async function conclude(
   message: DeliveryMessage,
   { webhook, event, delivery }: Found,
   attempt: Attempt,
-  deliverer: Deliverer,
-): Promise<Handled> {
+  deps: DeliverDeps,
+): Promise<DeliverResult> {
   const isTest = event.webhookId !== undefined;
   const verdict = verdictOn(attempt, isTest);
   if (verdict.status !== 'failed' || isTest) {
-    const recorded = await deliverer.record(message, event, attempt, verdict);
-    if (recorded !== 'obsolete' && verdict.status === 'retrying') await requeue(message, verdict, deliverer);
+    const recorded = await deps.record(message, event, attempt, verdict);
+    if (recorded !== 'obsolete' && verdict.status === 'retrying') await requeue(message, verdict, deps);
     return { task: 'send', attempt, verdict, disabled: false };
   }
-  const disabled = (await deliverer.exhaust(message, event, attempt, deliverer.clock())) === 'disabled';
+  const disabled = (await deps.exhaust(message, event, attempt, deps.clock())) === 'disabled';
   const attempts = [...(delivery?.attempts ?? []), attempt];
-  const isBusy = disabled && (await notify(message, webhook, event, attempts, deliverer)) === 'busy';
+  const isBusy = disabled && (await notify(message, webhook, event, attempts, deps)) === 'busy';
   return { task: isBusy ? 'wait' : 'send', attempt, verdict, disabled };
 }
 
-async function requeue(message: DeliveryMessage, due: Due, { retry, markRetried }: Deliverer): Promise<void> {
+async function requeue(message: DeliveryMessage, due: Due, { retry, markRetried }: DeliverDeps): Promise<void> {
   await retry({ ...message, attempt: message.attempt + 1 }, due);
   await markRetried(message);
 }
 
-/** The log event of a dealt-with message. */
-export function handledEvent(
-  message: DeliveryMessage,
-  handled: Handled,
-): [event: string, fields: Record<string, unknown>] {
-  const delivery = deliveryFields(message);
-  if (!('attempt' in handled)) return ['delivery.not_attempted', { ...delivery, reason: handled.task }];
-  const { verdict, attempt, disabled } = handled;
-  const { statusCode, error, durationMs } = attempt;
-  return [
-    'delivery.attempted',
-    { ...delivery, status: verdict.status, status_code: statusCode, error, duration_ms: durationMs, disabled },
-  ];
-}
-
-/** By which the log names a delivery. */
-export const deliveryFields = (message: DeliveryMessage): Record<string, unknown> => ({
-  webhook_id: message.webhookId,
-  event_id: message.eventId,
-  project_id: message.projectId,
-  environment: message.environment,
-  round: message.round,
-  attempt: message.attempt,
-});
-
-async function post(message: DeliveryMessage, { webhook, event }: Found, deliverer: Deliverer) {
-  const at = deliverer.clock();
-  const headers = {
-    'Content-Type': 'application/json',
-    'User-Agent': 'document-sync-webhooks/1',
-    'X-Service-Event-Id': event.id,
-    'X-Service-Event-Type': event.type,
-    'X-Service-Attempt': String(message.attempt),
-    ...(event.webhookId !== undefined && { 'X-Service-Test': 'true' }),
-    ...signatureHeaders({
-      secret: webhook.secret,
-      previousSecrets: previousSecretsAt(webhook, at).map(({ secret }) => secret),
-      id: event.id,
-      timestampSeconds: Math.floor(at / 1000),
-      body: event.body,
-    }),
-  };
+async function post(message: DeliveryMessage, { webhook, event }: Found, deps: DeliverDeps) {
+  const at = deps.clock();
   let suspected: Promise<void> | undefined;
-  const { waitedMs, ...outcome } = await deliverer.post({ url: webhook.url, headers, body: event.body }, () => {
-    suspected = notePace(message, paceOfSuspect(webhook, deliverer.clock()), deliverer);
+  const { waitedMs, ...outcome } = await deps.post(postOf(message, webhook, event, at), () => {
+    suspected = updatePace(message, paceOfSuspect(webhook, deps.clock()), deps);
   });
   await suspected;
   const attempt: Attempt = { number: message.attempt, trigger: message.trigger, at, ...outcome };
   return { attempt, waitedMs };
 }
 
-async function notePace(message: DeliveryMessage, pace: Pace | null, { setPace, warn }: Deliverer): Promise<void> {
+async function updatePace(message: DeliveryMessage, pace: Pace | null, { setPace, warn }: DeliverDeps): Promise<void> {
   if (!pace) return;
   await setPace(message, pace).catch((error: unknown) =>
     warn('webhook.pace_not_noted', { webhook_id: message.webhookId, error }),
@@ -199,7 +146,7 @@ async function notify(
   webhook: WebhookRecord,
   event: StoredEvent,
   attempts: readonly Attempt[],
-  { claimEmail, releaseEmail, notify, markEmailed, clock }: Deliverer,
+  { claimEmail, releaseEmail, notify, markEmailed, clock }: DeliverDeps,
 ): Promise<'claimed' | 'busy' | 'sent'> {
   const claim = await claimEmail(message, clock());
   if (claim !== 'claimed') return claim;

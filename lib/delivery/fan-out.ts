@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../events/events.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { type Lane, laneOf } from './lanes.ts';
-import { type DeliveryMessage, firstMessage } from './record.ts';
+import { type DeliveryMessage, firstMessage } from './messages.ts';
 
 export interface FanOut {
   /** To be sent, by lane. */

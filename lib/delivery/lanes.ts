@@ -1,3 +1,5 @@
+import type { WebhookRecord } from '../webhooks/webhooks.ts';
+
 /**
  * Deliveries have lanes, each a queue with functions of its own, so that endpoints that keep us waiting can hold up their like
  * only. An endpoint is `new` until a quick response earns it the `quick` lane. In the middle of an attempt that is getting
@@ -7,13 +9,8 @@
 export const LANES = ['quick', 'new', 'slow'] as const;
 export type Lane = (typeof LANES)[number];
 
-/** What a webhook's record says about its lane. Times in milliseconds since 1970. */
-export interface Pace {
-  /** When it earned the quick lane; absent until it has, and after it was slow. */
-  quickSince?: number | undefined;
-  /** Until then it takes the slow lane. */
-  slowUntil?: number | undefined;
-}
+/** What a webhook's record says about its lane. */
+export type Pace = Pick<WebhookRecord, 'quickSince' | 'slowUntil'>;
 
 /** An attempt that takes longer than this sends the next ones to the slow lane for a while; a shorter one earns the quick lane. */
 export const SUSPECT_AFTER_MS = 1000;

@@ -1,6 +1,36 @@
 import * as v from 'valibot';
-import { ENVIRONMENTS } from '../space.ts';
-import { DeliveryMessage } from './record.ts';
+import { ENVIRONMENTS, type Space } from '../space.ts';
+import { MAX_ATTEMPTS, TRIGGERS, type Trigger } from './schedule.ts';
+
+/** What goes through the queue and the schedules: references only. `run` counts redeliveries. */
+export const DeliveryMessage = v.strictObject({
+  webhookId: v.string(),
+  eventId: v.string(),
+  projectId: v.string(),
+  environment: v.picklist(ENVIRONMENTS),
+  run: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  attempt: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_ATTEMPTS)),
+  trigger: v.picklist(TRIGGERS),
+});
+export type DeliveryMessage = v.InferOutput<typeof DeliveryMessage>;
+
+/** Names one attempt, for its schedule: at most 64 of `A-Za-z0-9._-`. */
+export function attemptName({ webhookId, eventId, run, attempt }: DeliveryMessage): string {
+  return `${[webhookId, eventId].map((id) => id.slice(id.indexOf('_') + 1)).join('-')}-${run}-${attempt}`;
+}
+
+/** The first message of a delivery, or of a run that somebody asked for. */
+export function firstMessage(
+  { projectId, environment }: Space,
+  webhookId: string,
+  eventId: string,
+  { run = 0, trigger = 'schedule' }: { run?: number; trigger?: Trigger } = {},
+): DeliveryMessage {
+  return { webhookId, eventId, projectId, environment, run, attempt: 1, trigger };
+}
+
+/** Identifies one run through the schedule of one delivery. */
+export const runKey = ({ eventId, run }: Pick<DeliveryMessage, 'eventId' | 'run'>): string => `${eventId}#${run}`;
 
 /** One page of `recover`: the next one is a message again, so no request or function runs for long. */
 export const RecoverMessage = v.strictObject({

@@ -1,6 +1,6 @@
 import type { Space } from '../space.ts';
-import type { QueueMessage, RecoverMessage } from './messages.ts';
-import { type DeliveryRecord, firstMessage } from './record.ts';
+import { firstMessage, type QueueMessage, type RecoverMessage } from './messages.ts';
+import type { DeliveryRecord } from './record.ts';
 import type { Trigger } from './schedule.ts';
 
 /** What `recover` sends again. */
@@ -14,7 +14,7 @@ const PAGE = 100;
 
 export interface Redelivery {
   enqueue(messages: readonly QueueMessage[]): Promise<void>;
-  beginRound(record: DeliveryRecord, round: number, nowMs: number): Promise<void>;
+  startRun(record: DeliveryRecord, run: number, nowMs: number): Promise<void>;
   clock(): number;
 }
 
@@ -46,14 +46,12 @@ export async function sendAgain(
   space: Space,
   records: readonly DeliveryRecord[],
   trigger: Trigger,
-  { enqueue, beginRound, clock }: Redelivery,
+  { enqueue, startRun, clock }: Redelivery,
 ): Promise<void> {
   await enqueue(
-    records.map(({ webhookId, eventId, round }) =>
-      firstMessage(space, webhookId, eventId, { round: round + 1, trigger }),
-    ),
+    records.map(({ webhookId, eventId, run }) => firstMessage(space, webhookId, eventId, { run: run + 1, trigger })),
   );
-  await Promise.all(records.map((record) => beginRound(record, record.round + 1, clock())));
+  await Promise.all(records.map((record) => startRun(record, record.run + 1, clock())));
 }
 
 /** One page of a recovery, and the message for the next. What was sent again is no longer recoverable: repeating is harmless. */

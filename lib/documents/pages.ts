@@ -1,5 +1,6 @@
 import type { KeyRange } from '../access/patterns.ts';
 import type { Space } from '../space.ts';
+import type { DocumentState } from './documents.ts';
 
 /**
  * Bytes of documents in one response. A Lambda function may answer 6,291,556 bytes of JSON (Lambda quotas), in which the
@@ -12,17 +13,25 @@ const MORE_DOCUMENTS = 1000;
 /** Queries of that size in one request: together they take less than a second. */
 const MAX_CUT_QUERIES = 8;
 
-interface Keyed {
+/** A document as it is found in a list. `read` parses it: only what is wanted need be. */
+export interface FoundDocument {
   documentKey: string;
+  revision: number;
+  deleted: boolean;
+  read(): DocumentState;
 }
 
-export interface DocumentList<Found extends Keyed> {
+export interface DocumentList {
+  /**
+   * Of the ranges, which are in order: the next documents of the first that goes on after `after`, at most `limit` or
+   * 1 MB. `next` says where to go on, if anywhere; `isCut`: within the same range.
+   */
   list(
     space: Space,
     ranges: readonly KeyRange[],
     limit: number,
     after?: string,
-  ): Promise<{ found: Found[]; next: string | undefined; isCut: boolean }>;
+  ): Promise<{ found: FoundDocument[]; next: string | undefined; isCut: boolean }>;
 }
 
 /** What to do after a document: go on, stop after it, or stop before it because it does not fit. */
@@ -32,15 +41,15 @@ export type Step = 'more' | 'full' | 'no room';
  * Shows `take` the documents of the ranges in the order of their keys, until it has enough or enough was read. Returns the
  * position after which to go on; `undefined` at the end.
  */
-export async function walkDocuments<Found extends Keyed>(
-  { list }: DocumentList<Found>,
+export async function walkDocuments(
+  { list }: DocumentList,
   {
     space,
     ranges,
     limit,
     after,
   }: { space: Space; ranges: readonly KeyRange[]; limit: number; after?: string | undefined },
-  take: (document: Found) => Step,
+  take: (document: FoundDocument) => Step,
 ): Promise<string | undefined> {
   let position = after;
   for (let isFirst = true, cut = 0; ; isFirst = false) {

@@ -79,7 +79,7 @@ export const PushResult = v.strictObject({
 });
 export type PushResult = v.InferOutput<typeof PushResult>;
 
-export const SyncAnswer = v.strictObject({
+export const SyncResponse = v.strictObject({
   sync_id: v.string(),
   results: v.array(PushResult),
   changes: v.array(

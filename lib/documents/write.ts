@@ -1,19 +1,31 @@
-import type { Documents } from '../aws/dynamodb/documents.ts';
-import { ConflictError } from '../aws/dynamodb/errors.ts';
-import { isTooLarge, newEvent } from '../events/events.ts';
+import { ConflictError } from '../errors.ts';
+import { isTooLarge, newEvent, type StoredEvent } from '../events/events.ts';
 import { type Random, sortableId } from '../ids.ts';
 import type { Space } from '../space.ts';
 import type { DocumentState } from './documents.ts';
 import { type Merge, merge, type Write } from './merge.ts';
 
+/** Documents as they are stored, deleted ones included. */
+export interface DocumentStates {
+  get(space: Space, documentKey: string): Promise<DocumentState | undefined>;
+  /** The new state and its events: together, and only if the document is still at that revision (0: was never there). */
+  save(
+    space: Space,
+    documentKey: string,
+    before: number,
+    state: DocumentState,
+    events: readonly StoredEvent[],
+  ): Promise<boolean>;
+}
+
 export interface DocumentWriter {
-  documents: Pick<Documents, 'get' | 'save'>;
+  documents: DocumentStates;
   clock(): number;
   random: Random;
 }
 
-/** Writers that come at the same time are let through one by one; more rounds than this mean something is wrong. */
-const MAX_ROUNDS = 20;
+/** Writers that come at the same time are let through one by one; more tries than this mean something is wrong. */
+const MAX_TRIES = 20;
 
 export type Written = Merge | { outcome: 'events_too_large' };
 
@@ -27,7 +39,7 @@ export async function writeDocument<Refused>(
   write: Write,
   admit: (current: DocumentState | undefined) => Refused | undefined,
 ): Promise<Written | Refused> {
-  for (let round = 0; round < MAX_ROUNDS; round++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const current = await documents.get(space, write.documentKey);
     const refused = admit(current);
     if (refused !== undefined) return refused;

@@ -1,6 +1,4 @@
-import { notFound, Refusal } from '../api/problems.ts';
-import type { Connections } from '../aws/dynamodb/connections.ts';
-import { ConflictError } from '../aws/dynamodb/errors.ts';
+import { notFound, Problem } from '../api/problems.ts';
 import {
   type CheckMessage,
   type ConnectionRecord,
@@ -8,10 +6,21 @@ import {
   isLapsed,
   lostData,
 } from '../documents/connections.ts';
+import { ConflictError } from '../errors.ts';
 import { newEvent, type StoredEvent } from '../events/events.ts';
 import type { Handlers } from '../http/serve.ts';
 import { type Random, sortableId } from '../ids.ts';
+import type { Space } from '../space.ts';
 import { credentialOf } from './scope.ts';
+
+/** The connections of nodes as they are stored. Of two that end one lease, or renew it, one does. */
+export interface Connections {
+  get(space: Space, id: string): Promise<ConnectionRecord | undefined>;
+  /** Replaces what was read, with the event of the lease that lapsed before, if one did. `false` if it is no longer that. */
+  put(before: ConnectionRecord | undefined, record: ConnectionRecord, lost: readonly StoredEvent[]): Promise<boolean>;
+  /** Removes what was read, with its event. `false` if it is no longer that. */
+  remove(before: ConnectionRecord, lost: readonly StoredEvent[]): Promise<boolean>;
+}
 
 export interface ConnectionsDeps {
   connections: Connections;
@@ -23,16 +32,16 @@ export interface ConnectionsDeps {
 
 type ConnectionHandlers = Pick<Handlers<'documents'>, 'renewConnection' | 'closeConnection'>;
 
-const isOthers = () => new Refusal('conflict', 'Another credential opened this connection: use an id of your own.');
+const isOthers = () => new Problem('conflict', 'Another credential opened this connection: use an id of your own.');
 
 /** Losing a race against another renewal or the check means looking again. */
-const MAX_ROUNDS = 10;
+const MAX_TRIES = 10;
 
 export function connectionHandlers({ connections, scheduleCheck, clock, random }: ConnectionsDeps): ConnectionHandlers {
   return {
     async renewConnection({ path: { id = '' }, body, space, caller }) {
       const credentialId = credentialOf(caller);
-      for (let round = 0; round < MAX_ROUNDS; round++) {
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
         const before = await connections.get(space, id);
         const now = clock();
         const lapsed = before !== undefined && isLapsed(before, now);
@@ -62,7 +71,7 @@ export function connectionHandlers({ connections, scheduleCheck, clock, random }
 
     // A goodbye after the lease ran out is too late: the connection was lost.
     async closeConnection({ path: { id = '' }, space, caller }) {
-      for (let round = 0; round < MAX_ROUNDS; round++) {
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
         const before = await connections.get(space, id);
         if (!before) return notFound('connection');
         if (before.credentialId !== credentialOf(caller)) return isOthers();

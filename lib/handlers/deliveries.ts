@@ -1,15 +1,58 @@
-import { notFound, Refusal } from '../api/problems.ts';
-import { deliveryResource, firstMessage } from '../delivery/record.ts';
+import { notFound, Problem } from '../api/problems.ts';
+import type { QueueMessage } from '../delivery/messages.ts';
+import { firstMessage } from '../delivery/messages.ts';
+import type { DeliveryRecord } from '../delivery/record.ts';
+import { deliveryResource } from '../delivery/record.ts';
 import { recoverableAt } from '../delivery/redelivery.ts';
+import type { DeliveryStatus } from '../delivery/schedule.ts';
+import type { CursorSecrets } from '../http/pagination.ts';
 import { page } from '../http/pagination.ts';
 import type { Handlers } from '../http/serve.ts';
-import type { WebhooksDeps } from './webhooks.ts';
+import type { Space } from '../space.ts';
+import type { TransactionPart } from '../transaction.ts';
+import type { WebhookRecord } from '../webhooks/webhooks.ts';
 
-type DeliveryHandlers = Pick<Handlers<'webhooks'>, 'listDeliveries' | 'getDelivery' | 'redeliver' | 'recover'>;
+export type DeliveryHandlers = Pick<Handlers<'webhooks'>, 'listDeliveries' | 'getDelivery' | 'redeliver' | 'recover'>;
+
+/** Which deliveries of a webhook: of events in a window, with certain statuses. */
+export interface DeliveryFilter {
+  /** Of events at this time or later, and before `until`. */
+  since?: number | undefined;
+  until?: number | undefined;
+  statuses?: readonly DeliveryStatus[] | undefined;
+  /** With `statuses`: those too whose next attempt was due before. */
+  stuckBefore?: number | undefined;
+}
+
+/** The delivery logs of webhooks as they are stored. */
+export interface DeliveryLog {
+  get(webhookId: string, eventId: string): Promise<DeliveryRecord | undefined>;
+  /** Newest first. Reads so much and no more: with a filter, a page may be short, or empty, before the end. */
+  list(
+    webhookId: string,
+    options: DeliveryFilter & { limit: number; after?: string | undefined },
+  ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }>;
+  /** How many there are; exact until it has read 32 MB of the log, then at least. */
+  count(webhookId: string, filter: DeliveryFilter): Promise<number>;
+  /**
+   * Shows that a new run is under way; its attempts may have come first. Of the earlier ones the latest stay. `also` is
+   * written with it.
+   */
+  startRun(record: DeliveryRecord, run: number, nowMs: number, also?: readonly TransactionPart[]): Promise<void>;
+}
+
+export interface DeliveriesDeps {
+  webhooks: { get(space: Space, id: string): Promise<WebhookRecord | undefined> };
+  deliveries: DeliveryLog;
+  /** Hands messages to the deliveries queue. */
+  enqueue(messages: readonly QueueMessage[]): Promise<void>;
+  cursors: CursorSecrets;
+  clock(): number;
+}
 
 /** The delivery log of a webhook, and sending again. */
-export function deliveryHandlers({ webhooks, deliveries, enqueue, cursors, clock }: WebhooksDeps): DeliveryHandlers {
-  const disabled = () => new Refusal('conflict', 'The webhook is disabled: enable it first.');
+export function deliveryHandlers({ webhooks, deliveries, enqueue, cursors, clock }: DeliveriesDeps): DeliveryHandlers {
+  const disabled = () => new Problem('conflict', 'The webhook is disabled: enable it first.');
 
   return {
     async listDeliveries(request) {
@@ -28,18 +71,18 @@ export function deliveryHandlers({ webhooks, deliveries, enqueue, cursors, clock
       return delivery ? { body: deliveryResource(delivery) } : notFound('delivery');
     },
 
-    // The message goes first, and the answer is stored with the new round: a repetition sends the same message again.
-    async redeliver({ path: { id = '', event_id = '' }, space }, completing) {
+    // The message goes first, and the answer is stored with the new run: a repetition sends the same message again.
+    async redeliver({ path: { id = '', event_id = '' }, space }, idempotencyWrites) {
       const webhook = await webhooks.get(space, id);
       const delivery = webhook && (await deliveries.get(id, event_id));
       if (!delivery) return notFound('delivery');
       if (webhook.status === 'disabled') return disabled();
       const now = clock();
-      const round = delivery.round + 1;
-      const reply = { body: deliveryResource({ ...delivery, status: 'retrying', nextAttemptAt: now }) };
-      await enqueue([firstMessage(space, id, event_id, { round, trigger: 'redelivery' })]);
-      await deliveries.beginRound(delivery, round, now, completing(reply));
-      return reply;
+      const run = delivery.run + 1;
+      const response = { body: deliveryResource({ ...delivery, status: 'retrying', nextAttemptAt: now }) };
+      await enqueue([firstMessage(space, id, event_id, { run, trigger: 'redelivery' })]);
+      await deliveries.startRun(delivery, run, now, idempotencyWrites(response));
+      return response;
     },
 
     async recover({ path: { id = '' }, body: { since, until }, space }) {

@@ -1,5 +1,4 @@
-import { invalid, notFound, Refusal } from '../api/problems.ts';
-import type { Documents } from '../aws/dynamodb/documents.ts';
+import { invalid, notFound, Problem } from '../api/problems.ts';
 import {
   type DocumentState,
   documentResource,
@@ -11,16 +10,16 @@ import {
   withoutOthersValues,
 } from '../documents/documents.ts';
 import type { Merge, Write } from '../documents/merge.ts';
-import { createPageBudget, walkDocuments } from '../documents/pages.ts';
-import { type DocumentWriter, writeDocument } from '../documents/write.ts';
+import { createPageBudget, type DocumentList, walkDocuments } from '../documents/pages.ts';
+import { type DocumentStates, type DocumentWriter, writeDocument } from '../documents/write.ts';
 import { MAX_EVENT_BYTES } from '../events/events.ts';
 import { type CursorSecrets, page } from '../http/pagination.ts';
 import type { Caller, Request } from '../http/request.ts';
-import type { Handlers, Reply } from '../http/serve.ts';
+import type { Handlers, OperationResponse } from '../http/serve.ts';
 import { documentKeyOf, may, originOf, rangesFor, reaches } from './scope.ts';
 
 export interface DocumentsDeps extends DocumentWriter {
-  documents: Documents;
+  documents: DocumentStates & DocumentList;
   cursors: CursorSecrets;
 }
 
@@ -35,7 +34,7 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
   return {
     async getDocument(request) {
       const key = documentKeyOf(request);
-      if (key instanceof Refusal) return key;
+      if (key instanceof Problem) return key;
       const state = await documents.get(request.space, key);
       if (!state || state.deleted) return notFound('document');
       const headers = { ETag: etagOf(state) };
@@ -57,7 +56,7 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
 
     async deleteDocument(request) {
       const written = await write(request, { op: 'delete' });
-      if (written instanceof Refusal) return written;
+      if (written instanceof Problem) return written;
       return written.merged.outcome === 'changed' ? {} : notFound('document');
     },
 
@@ -84,9 +83,9 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
     merged: Exclude<Merge, { outcome: 'conflict' | 'future_base' | 'too_large' }>;
   };
 
-  async function write(request: Request, asked: Partial<Write> & Pick<Write, 'op'>): Promise<Written | Refusal> {
+  async function write(request: Request, asked: Partial<Write> & Pick<Write, 'op'>): Promise<Written | Problem> {
     const key = documentKeyOf(request);
-    if (key instanceof Refusal) return key;
+    if (key instanceof Problem) return key;
     const common = {
       documentKey: key,
       fields: {},
@@ -98,10 +97,10 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
     const merged = await writeDocument(deps, request.space, { ...common, ...asked }, (current) =>
       precondition(request, current),
     );
-    if (merged instanceof Refusal) return merged;
+    if (merged instanceof Problem) return merged;
     switch (merged.outcome) {
       case 'conflict':
-        return new Refusal(
+        return new Problem(
           'conflict',
           `Changed since base_revision: ${merged.conflicts.map(({ field }) => field).join(', ')}.`,
         );
@@ -119,10 +118,10 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
   // A token that may only write is shown what its request held, and nothing that it would have to read.
   function answer<More extends object>(
     caller: Caller,
-    written: Written | Refusal,
+    written: Written | Problem,
     more: (merged: Written['merged']) => More,
-  ): Reply<ReturnType<typeof documentResource> & More> | Refusal {
-    if (written instanceof Refusal) return written;
+  ): OperationResponse<ReturnType<typeof documentResource> & More> | Problem {
+    if (written instanceof Problem) return written;
     const { key, asked, merged } = written;
     const { state } = merged;
     if (!state || state.deleted) return notFound('document');
@@ -139,22 +138,22 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
 }
 
 export const tooLarge = () =>
-  new Refusal('payload_too_large', `A document may have at most ${MAX_FIELDS} fields and ${MAX_DOCUMENT_BYTES} bytes.`);
+  new Problem('payload_too_large', `A document may have at most ${MAX_FIELDS} fields and ${MAX_DOCUMENT_BYTES} bytes.`);
 
 export const eventsTooLarge = () =>
-  new Refusal(
+  new Problem(
     'payload_too_large',
     `The events of this write would have more than ${MAX_EVENT_BYTES} bytes: change fewer fields at once.`,
   );
 
 /** RFC 9110 §13.1.1 and §13.1.2: `*` is any document that exists. */
-function precondition({ headers }: Request, current: DocumentState | undefined): Refusal | undefined {
+function precondition({ headers }: Request, current: DocumentState | undefined): Problem | undefined {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
   const failed =
     (ifMatch !== undefined && !namesTag(ifMatch, current, 'strong')) ||
     (ifNoneMatch !== undefined && namesTag(ifNoneMatch, current));
   return failed
-    ? new Refusal('precondition_failed', 'Read the document again and decide with its new ETag.')
+    ? new Problem('precondition_failed', 'Read the document again and decide with its new ETag.')
     : undefined;
 }
 

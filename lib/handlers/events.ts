@@ -1,27 +1,33 @@
-import { notFound, Refusal } from '../api/problems.ts';
-import type { events as eventRecords } from '../aws/dynamodb/events.ts';
-import type { Clock } from '../aws/system.ts';
-import { isTooLarge, MAX_EVENT_BYTES, newEvent } from '../events/events.ts';
+import { notFound, Problem } from '../api/problems.ts';
+import { isTooLarge, MAX_EVENT_BYTES, newEvent, type StoredEvent } from '../events/events.ts';
 import type { Handlers } from '../http/serve.ts';
 import { derivedId, type Random, sortableId } from '../ids.ts';
+import type { TransactionPart } from '../transaction.ts';
+
+/** Published events. Whatever stores one has it delivered. */
+export interface Events {
+  /** All or none; at most 100 with `also`. Events that are stored already, by an earlier run of the request, stay. */
+  publish(events: readonly StoredEvent[], also: readonly TransactionPart[]): Promise<void>;
+  get(id: string): Promise<StoredEvent | undefined>;
+}
 
 export interface EventsDeps {
-  events: ReturnType<typeof eventRecords>;
-  clock: Clock;
+  events: Events;
+  clock(): number;
   random: Random;
 }
 
-const tooLarge = () => new Refusal('payload_too_large', `An event may have at most ${MAX_EVENT_BYTES} bytes.`);
+const tooLarge = () => new Problem('payload_too_large', `An event may have at most ${MAX_EVENT_BYTES} bytes.`);
 
 export function eventHandlers({ events, clock, random }: EventsDeps): Handlers<'events'> {
   return {
-    async publishEvent({ body, space }, completing) {
+    async publishEvent({ body, space }, idempotencyWrites) {
       const now = clock();
       const event = newEvent({ ...space, ...body, id: sortableId('evt', now, random), at: now });
       if (isTooLarge(event)) return tooLarge();
-      const reply = { json: event.body };
-      await events.publish([event], completing(reply));
-      return reply;
+      const response = { json: event.body };
+      await events.publish([event], idempotencyWrites(response));
+      return response;
     },
 
     // Not completed in the same transaction: with 100 events there is no room for it. So a repetition makes the same events.

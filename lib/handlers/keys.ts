@@ -1,25 +1,41 @@
 import { isAllowed } from '../access/allowlist.ts';
 import { hashApiKey, keyIdOf, newApiKey, sameHash } from '../access/api-key.ts';
 import { isLasting, isUsable, type KeyRecord, keyResource, newKeyRecord, rotationExpiry } from '../access/keys.ts';
-import { notFound, Refusal } from '../api/problems.ts';
-import type { ApiKeys } from '../aws/dynamodb/keys.ts';
-import type { Clock } from '../aws/system.ts';
+import { notFound, Problem } from '../api/problems.ts';
 import { type CursorSecrets, page } from '../http/pagination.ts';
-import type { BodyFaults } from '../http/request.ts';
+import type { BodyViolations } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import type { Random } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
 import { check, timestampInput } from '../schema.ts';
+import type { TransactionPart } from '../transaction.ts';
+
+/** The keys of projects as they are stored. */
+export interface Keys {
+  /** Strongly consistent: what was revoked a moment ago is revoked. */
+  get(id: string): Promise<KeyRecord | undefined>;
+  /** In the order of creation, newest first. A key may take a moment to appear. */
+  list(projectId: string, limit: number, after?: string): Promise<{ keys: KeyRecord[]; next: string | undefined }>;
+  /** The admin keys of a project, newest first, read as they are asked for. A key may take a moment to appear. */
+  adminKeys(projectId: string): AsyncGenerator<KeyRecord>;
+  create(record: KeyRecord, also: readonly TransactionPart[]): Promise<void>;
+  /** Adds the new key and ends the old one at `expiresAt`, unless it was rotated or revoked meanwhile: then `false`. */
+  rotate(old: KeyRecord, fresh: KeyRecord, expiresAt: number, also: readonly TransactionPart[]): Promise<boolean>;
+  /** `relyingOn`: another key that must still be as it was read. `false` if it is not. */
+  revoke(id: string, revokedAt: number, relyingOn?: KeyRecord): Promise<boolean>;
+  /** `relyingOn`: as for `revoke`. */
+  setCidrs(id: string, cidrs: string[], relyingOn?: KeyRecord): Promise<boolean>;
+}
 
 export interface KeysDeps {
-  keys: ApiKeys;
+  keys: Keys;
   cursors: CursorSecrets;
-  clock: Clock;
+  clock(): number;
   random: Random;
 }
 
 /** What is wrong with the expiry of a new key. */
-export const keyFaults = (clock: Clock): { createKey: BodyFaults } => ({
+export const keyViolations = (clock: () => number): { createKey: BodyViolations } => ({
   createKey(json) {
     const expiry = check(timestampInput, isJsonObject(json) ? json.expires_at : undefined);
     const isPast = 'value' in expiry && expiry.value <= clock();
@@ -29,25 +45,22 @@ export const keyFaults = (clock: Clock): { createKey: BodyFaults } => ({
 
 export function keyHandlers({ keys, cursors, clock, random }: KeysDeps): Handlers<'keys'> {
   return {
-    async createKey({ body, space: { projectId } }, completing) {
+    async createKey({ body, space: { projectId } }, idempotencyWrites) {
       const now = clock();
       const { key, record } = generate(
         { projectId, type: body.type, name: body.name ?? null, expiresAt: body.expires_at },
         now,
       );
-      const reply = { body: { ...keyResource(record, now), key } };
-      await keys.create(record, completing(reply));
-      return reply;
+      const response = { body: { ...keyResource(record, now), key } };
+      await keys.create(record, idempotencyWrites(response));
+      return response;
     },
 
     listKeys: (request) =>
       page(request, cursors, async (limit, after) => {
         const found = await keys.list(request.space.projectId, limit, after);
         const now = clock();
-        return {
-          data: found.keys.map((record) => keyResource(record, now)),
-          next: found.next && found.keys.at(-1)?.id,
-        };
+        return { data: found.keys.map((record) => keyResource(record, now)), next: found.next };
       }),
 
     getKey: async ({ path, space }) => {
@@ -55,20 +68,20 @@ export function keyHandlers({ keys, cursors, clock, random }: KeysDeps): Handler
       return record ? { body: keyResource(record, clock()) } : notFound('key');
     },
 
-    async rotateKey({ path, space }, completing) {
+    async rotateKey({ path, space }, idempotencyWrites) {
       const old = await ownKey(path.key, space.projectId);
       if (!old) return notFound('key');
       const now = clock();
       const { projectId, type, name, cidrs } = old;
       const { key, record } = generate({ projectId, type, name, cidrs, replaces: old.id }, now);
-      const reply = { body: { ...keyResource(record, now), key } };
+      const response = { body: { ...keyResource(record, now), key } };
       const rotated =
         isUsable(old, now) &&
         !old.replacedBy &&
-        (await keys.rotate(old, record, rotationExpiry(old, now), completing(reply)));
+        (await keys.rotate(old, record, rotationExpiry(old, now), idempotencyWrites(response)));
       return rotated
-        ? reply
-        : new Refusal('conflict', 'Only a key that works and was not rotated before can be rotated.');
+        ? response
+        : new Problem('conflict', 'Only a key that works and was not rotated before can be rotated.');
     },
 
     async revokeKey({ path, space: { projectId } }) {
@@ -80,7 +93,7 @@ export function keyHandlers({ keys, cursors, clock, random }: KeysDeps): Handler
       const isRevoked = await relyingOnOne(others, (other) => keys.revoke(record.id, now, other));
       return isRevoked
         ? { body: keyResource({ ...record, revokedAt: now }, now) }
-        : new Refusal('conflict', 'This is the last admin key without an expiry: create another one first.');
+        : new Problem('conflict', 'This is the last admin key without an expiry: create another one first.');
     },
 
     // Nobody locks themselves out: an admin key that the caller may use from here must be left.
@@ -93,7 +106,7 @@ export function keyHandlers({ keys, cursors, clock, random }: KeysDeps): Handler
       const isSet = await relyingOnOne(others, (other) => keys.setCidrs(record.id, cidrs, other));
       return isSet
         ? { body: { id: record.id, cidrs } }
-        : new Refusal('conflict', `No admin key without an expiry would admit your address, ${address}: include it.`);
+        : new Problem('conflict', `No admin key without an expiry would admit your address, ${address}: include it.`);
     },
 
     async getAllowlist({ path, space }) {

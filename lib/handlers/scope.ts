@@ -1,6 +1,6 @@
 import { intersect, type KeyRange, matchesAny, rangesOf } from '../access/patterns.ts';
 import type { Permission } from '../access/tokens.ts';
-import { Refusal } from '../api/problems.ts';
+import { Problem } from '../api/problems.ts';
 import type { Caller, Request } from '../http/request.ts';
 
 /** Whether a caller reaches a document: keys reach all of their space, tokens what their patterns match. */
@@ -11,7 +11,7 @@ export const may = ({ type, token }: Caller, permission: Permission): boolean =>
   token ? token.permissions.includes(permission) : permission === 'read' || type !== 'read';
 
 export const notAllowed = () =>
-  new Refusal('document_not_allowed', 'The patterns of the token do not match this document.');
+  new Problem('document_not_allowed', 'The patterns of the token do not match this document.');
 
 /** The ranges of keys that a caller reaches among those that some patterns match. */
 export const rangesFor = ({ token }: Caller, patterns: readonly string[]): KeyRange[] => {
@@ -22,8 +22,8 @@ export const rangesFor = ({ token }: Caller, patterns: readonly string[]): KeyRa
 /** By which connections and sync cycles know who opened them: a token is a credential of its own. */
 export const credentialOf = ({ token, keyId }: Caller): string => token?.tokenId ?? keyId;
 
-/** The document key in the path, or the refusal: of a document that a token does not reach it says nothing else. */
-export function documentKeyOf({ path, caller }: Request): string | Refusal {
+/** The document key in the path, or the problem: of a document that a token does not reach it says nothing else. */
+export function documentKeyOf({ path, caller }: Request): string | Problem {
   const key = path.key ?? '';
   return reaches(caller, key) ? key : notAllowed();
 }

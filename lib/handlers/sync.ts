@@ -1,22 +1,32 @@
 import type * as v from 'valibot';
 import { covers, matchesPattern, rangesOf } from '../access/patterns.ts';
-import { type ProblemCode, Refusal } from '../api/problems.ts';
-import { ConflictError } from '../aws/dynamodb/errors.ts';
+import { Problem, type ProblemCode } from '../api/problems.ts';
 import { type Conflict, withoutOthersValues } from '../documents/documents.ts';
 import { createPageBudget, MAX_PAGE_BYTES, walkDocuments } from '../documents/pages.ts';
-import { Cycle, type Push, type PushResult, type SyncAnswer } from '../documents/sync.ts';
+import { Cycle, type Push, type PushResult, type SyncResponse } from '../documents/sync.ts';
 import { writeDocument } from '../documents/write.ts';
-import { newEvent } from '../events/events.ts';
+import { ConflictError } from '../errors.ts';
+import { newEvent, type StoredEvent } from '../events/events.ts';
 import { openCursor, sealCursor } from '../http/cursor.ts';
 import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
 import { check, iso } from '../schema.ts';
+import type { Space } from '../space.ts';
 import { type DocumentsDeps, eventsTooLarge, tooLarge } from './documents.ts';
 import { credentialOf, may, notAllowed, reaches } from './scope.ts';
 
-type Change = v.InferOutput<typeof SyncAnswer>['changes'][number];
+type Change = v.InferOutput<typeof SyncResponse>['changes'][number];
+
+/** Sync cycles that have a name. */
+export interface SyncCycles {
+  /** Reserves the name of a cycle for the credential that chose it. `false` if it is another one's. */
+  claimCycle(space: Space, syncId: string, credentialId: string, nowMs: number): Promise<boolean>;
+  /** The event of a completed cycle, once per sync id. */
+  complete(space: Space, syncId: string, credentialId: string, event: StoredEvent): Promise<void>;
+}
 
 export interface SyncDeps extends DocumentsDeps {
+  documents: DocumentsDeps['documents'] & SyncCycles;
   /** Tells the operator about a push that failed on our side. */
   reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
 }
@@ -35,10 +45,10 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
       if (token && !token.documents.some((pattern) => covers(pattern, body.pattern))) return notAllowed();
       const needed = body.push.length > 0 ? 'write' : 'read';
       if (!may(caller, needed))
-        return new Refusal('insufficient_permissions', 'This credential may not do that with documents.');
+        return new Problem('insufficient_permissions', 'This credential may not do that with documents.');
 
       const cycle = await begin(request);
-      if (cycle instanceof Refusal) return cycle;
+      if (cycle instanceof Problem) return cycle;
       const { results, bytes } = await pushAll(request, cycle.syncId);
       // A token that may only write is shown nothing.
       const { changes, next } = may(caller, 'read')
@@ -62,7 +72,7 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
     },
   };
 
-  async function begin(request: SyncRequest): Promise<Cycle | Refusal> {
+  async function begin(request: SyncRequest): Promise<Cycle | Problem> {
     const { cursor, sync_id } = request.body;
     if (cursor === undefined) {
       const startedAt = clock();
@@ -70,12 +80,12 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
         sync_id === undefined ||
         (await documents.claimCycle(request.space, sync_id, credentialOf(request.caller), startedAt));
       if (!isOwn)
-        return new Refusal('conflict', 'Another credential uses this sync_id: choose another one, or leave it out.');
+        return new Problem('conflict', 'Another credential uses this sync_id: choose another one, or leave it out.');
       return { syncId: sync_id ?? sortableId('syn', startedAt, random), startedAt, pushed: 0, pulled: 0, conflicts: 0 };
     }
     const secret = await cursors.cursorSecret(request.space.projectId);
     const cycle = check(Cycle, JSON.parse(openCursor(secret, scopeOf(request), cursor) ?? 'null'));
-    return 'value' in cycle ? cycle.value : new Refusal('invalid_cursor', 'Start the cycle again without a cursor.');
+    return 'value' in cycle ? cycle.value : new Problem('invalid_cursor', 'Start the cycle again without a cursor.');
   }
 
   async function pushAll(request: SyncRequest, syncId: string): Promise<{ results: PushResult[]; bytes: number }> {

@@ -1,18 +1,15 @@
-import { notFound, Refusal } from '../api/problems.ts';
-import type { Deliveries } from '../aws/dynamodb/deliveries.ts';
-import { ConflictError } from '../aws/dynamodb/errors.ts';
-import type { events as eventRecords } from '../aws/dynamodb/events.ts';
-import type { webhooks as webhookRecords } from '../aws/dynamodb/webhooks.ts';
-import type { Clock } from '../aws/system.ts';
-import type { QueueMessage } from '../delivery/messages.ts';
+import { notFound, Problem } from '../api/problems.ts';
+import { ConflictError } from '../errors.ts';
 import { newEvent, sampleData } from '../events/events.ts';
 import { type CursorSecrets, page } from '../http/pagination.ts';
-import type { BodyFaults } from '../http/request.ts';
+import type { BodyViolations } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { type Random, sortableId } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
 import { check, iso, timestampInput } from '../schema.ts';
-import { normalizeUrl, type Targets, targetFaults } from '../webhooks/endpoint-url.ts';
+import type { Space } from '../space.ts';
+import type { TransactionPart } from '../transaction.ts';
+import { type AddressPolicy, normalizeUrl, urlViolations } from '../webhooks/endpoint-url.ts';
 import {
   generateSecret,
   MAX_PREVIOUS_SECRETS,
@@ -24,26 +21,44 @@ import {
   type WebhookRecord,
   webhookResource,
 } from '../webhooks/webhooks.ts';
-import { deliveryHandlers } from './deliveries.ts';
+import type { DeliveryHandlers } from './deliveries.ts';
+import type { Events } from './events.ts';
+
+/** Webhooks as they are stored. */
+export interface Webhooks {
+  get(space: Space, id: string): Promise<WebhookRecord | undefined>;
+  /** In the order of creation. */
+  list(space: Space, limit: number, after?: string): Promise<{ webhooks: WebhookRecord[]; next: string | undefined }>;
+  /** `full`: the space has as many as it may. Throws if what is `also` written is refused. */
+  create(webhook: WebhookRecord, also: readonly TransactionPart[]): Promise<'created' | 'full'>;
+  /**
+   * Sets the defined members and removes the undefined ones. Returns the webhook as it is then; `undefined` if it is gone,
+   * or its status is no longer what was read.
+   */
+  change(read: WebhookRecord, change: Partial<WebhookRecord>): Promise<WebhookRecord | undefined>;
+  /** Replaces the secret that was read; `false` if it has been replaced meanwhile, or the webhook is gone. */
+  rotate(read: WebhookRecord, change: Partial<WebhookRecord>, also: readonly TransactionPart[]): Promise<boolean>;
+  /** `false` if it was gone already. */
+  remove(space: Space, id: string): Promise<boolean>;
+}
 
 export interface WebhooksDeps {
-  webhooks: ReturnType<typeof webhookRecords>;
-  deliveries: Deliveries;
-  events: ReturnType<typeof eventRecords>;
-  /** Hands messages to the deliveries queue. */
-  enqueue(messages: readonly QueueMessage[]): Promise<void>;
+  webhooks: Webhooks;
+  events: Pick<Events, 'publish'>;
   cursors: CursorSecrets;
-  clock: Clock;
+  clock(): number;
   random: Random;
 }
 
 /** What is wrong with the URL of a webhook that is created or changed, and with the window of a recovery. */
-export function webhookFaults(targets: Targets): Record<'createWebhook' | 'changeWebhook' | 'recover', BodyFaults> {
-  const ofUrl: BodyFaults = (json) =>
+export function webhookViolations(
+  addressPolicy: AddressPolicy,
+): Record<'createWebhook' | 'changeWebhook' | 'recover', BodyViolations> {
+  const ofUrl: BodyViolations = (json) =>
     isJsonObject(json) && typeof json.url === 'string'
-      ? targetFaults(json.url, targets).map((detail) => ({ field: 'url', detail }))
+      ? urlViolations(json.url, addressPolicy).map((detail) => ({ field: 'url', detail }))
       : [];
-  const ofWindow: BodyFaults = (json) => {
+  const ofWindow: BodyViolations = (json) => {
     const { since, until } = isJsonObject(json) ? json : {};
     const [first, last] = [since, until].map((time) => check(timestampInput, time));
     const isReversed = first && last && 'value' in first && 'value' in last && last.value < first.value;
@@ -52,10 +67,11 @@ export function webhookFaults(targets: Targets): Record<'createWebhook' | 'chang
   return { createWebhook: ofUrl, changeWebhook: ofUrl, recover: ofWindow };
 }
 
-export function webhookHandlers(deps: WebhooksDeps): Handlers<'webhooks'> {
-  const { webhooks, events, cursors, clock, random } = deps;
+type WebhookHandlers = Omit<Handlers<'webhooks'>, keyof DeliveryHandlers>;
+
+export function webhookHandlers({ webhooks, events, cursors, clock, random }: WebhooksDeps): WebhookHandlers {
   return {
-    async createWebhook({ body, space }, completing) {
+    async createWebhook({ body, space }, idempotencyWrites) {
       const now = clock();
       const { secret = generateSecret(random), ...given } = body;
       const id = sortableId('whk', now, random);
@@ -69,9 +85,9 @@ export function webhookHandlers(deps: WebhooksDeps): Handlers<'webhooks'> {
         createdAt: now,
         updatedAt: now,
       };
-      const reply = { body: { ...webhookResource(record), secret } };
-      if ((await webhooks.create(record, completing(reply))) === 'created') return reply;
-      return new Refusal('limit_reached', `A project has at most ${MAX_WEBHOOKS} webhooks in each environment.`);
+      const response = { body: { ...webhookResource(record), secret } };
+      if ((await webhooks.create(record, idempotencyWrites(response))) === 'created') return response;
+      return new Problem('limit_reached', `A project has at most ${MAX_WEBHOOKS} webhooks in each environment.`);
     },
 
     listWebhooks: (request) =>
@@ -99,7 +115,7 @@ export function webhookHandlers(deps: WebhooksDeps): Handlers<'webhooks'> {
       return (await webhooks.remove(space, id)) ? {} : notFound('webhook');
     },
 
-    async rotateSecret({ path: { id = '' }, body, space }, completing) {
+    async rotateSecret({ path: { id = '' }, body, space }, idempotencyWrites) {
       const secret = body.secret ?? generateSecret(random);
       for (let tries = 0; tries < MAX_TRIES; tries++) {
         const webhook = await webhooks.get(space, id);
@@ -109,32 +125,30 @@ export function webhookHandlers(deps: WebhooksDeps): Handlers<'webhooks'> {
         if (signing.length >= MAX_PREVIOUS_SECRETS) return tooManySecrets(signing);
         const replaced = { secret: webhook.secret, until: now + SECRET_GRACE_MS };
         const change = { secret, previousSecrets: [replaced, ...signing], updatedAt: now };
-        const reply = { body: { ...webhookResource({ ...webhook, ...change }), secret } };
-        if (await webhooks.rotate(webhook, change, completing(reply))) return reply;
+        const response = { body: { ...webhookResource({ ...webhook, ...change }), secret } };
+        if (await webhooks.rotate(webhook, change, idempotencyWrites(response))) return response;
       }
       throw new ConflictError('Gave up after too many rotations at the same time');
     },
 
-    async testWebhook({ path: { id = '' }, body: { type }, space }, completing) {
+    async testWebhook({ path: { id = '' }, body: { type }, space }, idempotencyWrites) {
       if (!(await webhooks.get(space, id))) return notFound('webhook');
       const now = clock();
       const eventId = sortableId('evt', now, random);
-      const reply = { body: { event_id: eventId } };
+      const response = { body: { event_id: eventId } };
       const event = newEvent({ ...space, id: eventId, at: now, type, data: sampleData(type, now), webhookId: id });
-      await events.publish([event], completing(reply));
-      return reply;
+      await events.publish([event], idempotencyWrites(response));
+      return response;
     },
-
-    ...deliveryHandlers(deps),
   };
 }
 
 /** Losing a race against another change means looking again. */
 const MAX_TRIES = 10;
 
-function tooManySecrets(signing: readonly PreviousSecret[]): Refusal {
+function tooManySecrets(signing: readonly PreviousSecret[]): Problem {
   const next = iso(Math.min(...signing.map(({ until }) => until)));
-  return new Refusal(
+  return new Problem(
     'limit_reached',
     `${MAX_PREVIOUS_SECRETS} earlier secrets still sign, each for 24 hours: rotate again after ${next}.`,
   );

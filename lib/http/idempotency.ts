@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
-import { Refusal } from '../api/problems.ts';
-import type { Write } from '../aws/dynamodb/table.ts';
+import { Problem } from '../api/problems.ts';
+import type { TransactionPart } from '../transaction.ts';
 import type { Request } from './request.ts';
 
-/** For how long a first answer is replayed. */
+/** For how long a first response is replayed. */
 export const REPLAY_MS = 24 * 60 * 60 * 1000;
 /** After that a first request that never ended is taken for dead: no function runs longer. */
 export const RUNNING_MS = 30 * 1000;
 
-/** An answer as it is stored for replay: without the secrets that are shown once. */
-export interface StoredAnswer {
+/** An response as it is stored for replay: without the secrets that are shown once. */
+export interface StoredResponse {
   status: number;
   body: string;
   headers: Record<string, string>;
@@ -24,7 +24,7 @@ export interface IdempotencyRecord {
   startedAt: number;
   expiresAt: number;
   runningUntil: number;
-  answer?: StoredAnswer | undefined;
+  response?: StoredResponse | undefined;
 }
 
 /**
@@ -37,11 +37,11 @@ export interface RequestIdentity {
 }
 
 /** A first request under an idempotency key, while it runs. */
-export interface FirstRun extends RequestIdentity {
-  /** The write that stores the answer, for the transaction that does the work; `null` if the answer is too large for it. */
-  completion(answer: StoredAnswer): Write | null;
-  /** Stores the answer by itself. */
-  finish(answer: StoredAnswer): Promise<void>;
+export interface IdempotencyLock extends RequestIdentity {
+  /** The write that stores the response, for the transaction that does the work; `null` if the response is too large for it. */
+  completion(response: StoredResponse): TransactionPart | null;
+  /** Stores the response by itself. */
+  finish(response: StoredResponse): Promise<void>;
   /** Nothing was done: the key is free again. */
   release(): Promise<void>;
   /** Nobody knows what was done: the same request may run again at once. */
@@ -49,7 +49,7 @@ export interface FirstRun extends RequestIdentity {
 }
 
 export interface Idempotency {
-  begin(request: Request, key: string, fingerprint: string): Promise<FirstRun | StoredAnswer | Refusal>;
+  begin(request: Request, key: string, fingerprint: string): Promise<IdempotencyLock | StoredResponse | Problem>;
 }
 
 /** Two requests are the same if their operation, path, environment and body are. */
@@ -59,16 +59,19 @@ export function fingerprintOf(operationId: string, { path, query, rawBody }: Req
     .digest('base64url');
 }
 
-/** What an existing, unexpired record means to a request: the answer to replay, or why not; `null` if it may take over. */
-export function meetRecord(
+/** What an existing, unexpired record means to a request: the response to replay, or why not; `null` if it may take over. */
+export function replayOrReject(
   record: IdempotencyRecord,
   fingerprint: string,
   nowMs: number,
-): StoredAnswer | Refusal | null {
+): StoredResponse | Problem | null {
   if (record.fingerprint !== fingerprint) {
-    return new Refusal('idempotency_key_reused', 'Send this request with an Idempotency-Key of its own.');
+    return new Problem('idempotency_key_reused', 'Send this request with an Idempotency-Key of its own.');
   }
-  if (record.answer) return record.answer;
+  if (record.response) return record.response;
   if (nowMs >= record.runningUntil) return null;
-  return new Refusal('idempotency_in_progress', 'Wait for the answer to the first request with this Idempotency-Key.');
+  return new Problem(
+    'idempotency_in_progress',
+    'Wait for the response to the first request with this Idempotency-Key.',
+  );
 }

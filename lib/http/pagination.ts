@@ -1,5 +1,5 @@
 import { DEFAULT_PAGE } from '../api/operation.ts';
-import { Refusal } from '../api/problems.ts';
+import { Problem } from '../api/problems.ts';
 import { openCursor, sealCursor } from './cursor.ts';
 import type { Request } from './request.ts';
 
@@ -23,13 +23,13 @@ export async function page<Resource>(
   request: PageRequest,
   { cursorSecret }: CursorSecrets,
   load: (limit: number, after: string | undefined) => Promise<{ data: Resource[]; next: string | undefined }>,
-): Promise<{ body: PageOf<Resource> } | Refusal> {
+): Promise<{ body: PageOf<Resource> } | Problem> {
   const { limit = DEFAULT_PAGE, cursor, ...filters } = request.query;
   const scope = JSON.stringify([request.route, request.space, request.path, filters]);
   const after =
     cursor === undefined ? undefined : openCursor(await cursorSecret(request.space.projectId), scope, cursor);
   if (after === null)
-    return new Refusal('invalid_cursor', 'Start again without a cursor, or pass next_cursor back as it came.');
+    return new Problem('invalid_cursor', 'Start again without a cursor, or pass next_cursor back as it came.');
   const { data, next } = await load(limit, after);
   const next_cursor = next === undefined ? null : sealCursor(await cursorSecret(request.space.projectId), scope, next);
   return { body: { data, next_cursor } };

@@ -1,11 +1,12 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
+import { environmentOf } from '../access/api-key.ts';
 import type { Grant } from '../access/tokens.ts';
 import { type CallerType, creating, type Operation } from '../api/operation.ts';
-import { type Fault, invalid, notFound, Refusal } from '../api/problems.ts';
+import { invalid, notFound, Problem } from '../api/problems.ts';
 import { isJsonObject, parseJson } from '../json.ts';
-import { check, oneOf } from '../schema.ts';
-import { ENVIRONMENTS, type Environment, environmentOf, type Space } from '../space.ts';
+import { check, oneOf, type Violation } from '../schema.ts';
+import { ENVIRONMENTS, type Environment, type Space } from '../space.ts';
 
 /** Bytes that a request body may have. */
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -40,19 +41,19 @@ export interface Request<Query = unknown, Body = unknown> {
 }
 
 /** What is wrong with a body beyond its schema. It may be anything. */
-export type BodyFaults = (json: unknown) => Fault[];
+export type BodyViolations = (json: unknown) => Violation[];
 
-/** Checks a proxy event against its operation: the request, or the refusal that lists every fault, those of `bodyFaults` too. */
+/** Checks a proxy event against its operation: the request, or the problem that lists every violation, those of `bodyViolations` too. */
 export function parseRequest(
   event: APIGatewayProxyEvent,
   operation: Operation,
-  bodyFaults: BodyFaults = () => [],
-): Request | Refusal {
+  bodyViolations: BodyViolations = () => [],
+): Request | Problem {
   const headers = lowerCased(event.headers);
   const rawBody = textOf(event);
-  if (rawBody === null) return new Refusal('invalid_json', 'Send one JSON object in UTF-8: some bytes are not.');
+  if (rawBody === null) return new Problem('invalid_json', 'Send one JSON object in UTF-8: some bytes are not.');
   const json = parseBody(rawBody, headers['content-type']);
-  if (json instanceof Refusal) return json;
+  if (json instanceof Problem) return json;
 
   const query = check(
     v.strictObject({ ...operation.query, environment: v.optional(oneOf(ENVIRONMENTS)) }),
@@ -61,13 +62,16 @@ export function parseRequest(
   // To valibot an array is an object too.
   const body = isJsonObject(json)
     ? check(operation.body ?? v.strictObject({}), json)
-    : { faults: [{ field: 'body', detail: 'must be an object' }] };
-  const faults = [query, headersOf(operation, headers), body].flatMap((each) => ('faults' in each ? each.faults : []));
-  if (faults.length > 0 || 'faults' in query || 'faults' in body) return invalid([...faults, ...bodyFaults(json)]);
+    : { violations: [{ field: 'body', detail: 'must be an object' }] };
+  const violations = [query, headersOf(operation, headers), body].flatMap((each) =>
+    'violations' in each ? each.violations : [],
+  );
+  if (violations.length > 0 || 'violations' in query || 'violations' in body)
+    return invalid([...violations, ...bodyViolations(json)]);
 
   const caller = callerOf(event);
   const environment = chosenEnvironment(caller, query.value.environment);
-  if (environment instanceof Refusal) return environment;
+  if (environment instanceof Problem) return environment;
   const path = decoded(event.pathParameters ?? {});
   for (const [name, { resource, schema }] of Object.entries(operation.parameters))
     if (!v.is(schema, path[name])) return notFound(resource);
@@ -108,19 +112,19 @@ function textOf({ body, isBase64Encoded, httpMethod }: APIGatewayProxyEvent): st
 function parseBody(text: string, contentType: string | undefined): unknown {
   if (text === '') return {};
   if (Buffer.byteLength(text) > MAX_BODY_BYTES) {
-    return new Refusal('payload_too_large', `Send at most ${MAX_BODY_BYTES} bytes.`);
+    return new Problem('payload_too_large', `Send at most ${MAX_BODY_BYTES} bytes.`);
   }
   if (!/^application\/json\s*(;|$)/i.test(contentType ?? '')) {
-    return new Refusal('unsupported_media_type', 'Send the body as Content-Type: application/json.');
+    return new Problem('unsupported_media_type', 'Send the body as Content-Type: application/json.');
   }
   try {
     return parseJson(text);
   } catch (error) {
-    return new Refusal('invalid_json', `Send one JSON object in UTF-8: ${reasonOf(error)}.`);
+    return new Problem('invalid_json', `Send one JSON object in UTF-8: ${reasonOf(error)}.`);
   }
 }
 
-// V8 quotes the text around the fault; a body may hold a secret.
+// V8 quotes the text around the violation; a body may hold a secret.
 const reasonOf = (error: unknown): string =>
   (/nested deeper.*|position \d+/.exec(String(error)) ?? ['it ends too early'])[0];
 
@@ -130,11 +134,11 @@ function callerOf({ requestContext: { authorizer } }: APIGatewayProxyEvent): Cal
   return { projectId: project_id, keyId: key_id, type: caller, token: token && JSON.parse(token) };
 }
 
-function chosenEnvironment({ type, token }: Caller, asked: Environment | undefined): Environment | Refusal {
+function chosenEnvironment({ type, token }: Caller, asked: Environment | undefined): Environment | Problem {
   const own = type === 'token' ? (token?.environment ?? 'live') : environmentOf(type);
   if (own === null) return asked ?? 'live';
   if (asked === undefined || asked === own) return own;
-  return new Refusal('insufficient_permissions', `This credential works in the ${own} environment only.`);
+  return new Problem('insufficient_permissions', `This credential works in the ${own} environment only.`);
 }
 
 function lowerCased(headers: Record<string, string | undefined>): Record<string, string> {

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
-import { CORS_HEADERS, isForPages } from '../api/cors.ts';
+import { allowsCrossOrigin, CORS_HEADERS } from '../api/cors.ts';
 import { type ApiFunction, mayCall, type Operation } from '../api/operation.ts';
 import { type OperationId, type OperationOf, type Operations, operationAt } from '../api/operations.ts';
 import {
@@ -8,20 +8,20 @@ import {
   OUTCOME_UNKNOWN,
   PROBLEM_TYPE,
   PROBLEMS,
+  Problem,
   problemBody,
   problemHeaders,
-  Refusal,
 } from '../api/problems.ts';
-import { ConflictError, isTransient } from '../aws/dynamodb/errors.ts';
-import type { Write } from '../aws/dynamodb/table.ts';
+import { ConflictError, UnavailableError } from '../errors.ts';
+import type { TransactionPart } from '../transaction.ts';
 import {
-  type FirstRun,
   fingerprintOf,
   type Idempotency,
+  type IdempotencyLock,
   type RequestIdentity,
-  type StoredAnswer,
+  type StoredResponse,
 } from './idempotency.ts';
-import { type BodyFaults, parseRequest, type Request } from './request.ts';
+import { type BodyViolations, parseRequest, type Request } from './request.ts';
 
 type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : Record<never, never>;
 type QueryOf<Id extends OperationId> = {
@@ -30,10 +30,10 @@ type QueryOf<Id extends OperationId> = {
 type BodyOf<Id extends OperationId> = Operations[Id] extends { body: infer Schema }
   ? Output<Schema>
   : Record<never, never>;
-type AnswerOf<Id extends OperationId> = Operations[Id]['answers'][keyof Operations[Id]['answers']];
+type ResponseOf<Id extends OperationId> = Operations[Id]['responses'][keyof Operations[Id]['responses']];
 
 /** A success. `json` is a body that is text already and must not change. */
-export interface Reply<Body = unknown> {
+export interface OperationResponse<Body = unknown> {
   body?: Body;
   json?: string;
   /** Default: the operation's usual status. */
@@ -42,147 +42,151 @@ export interface Reply<Body = unknown> {
 }
 
 /** Builds the write that stores the answer under the request's idempotency key; empty if it has none. */
-export type Completing = (reply: Reply) => Write[];
+export type IdempotencyWrites = (response: OperationResponse) => TransactionPart[];
 
 export type Handlers<Name extends ApiFunction> = {
   [Id in OperationOf<Name>]: (
     request: Request<QueryOf<Id>, BodyOf<Id>>,
-    completing: Completing,
+    idempotencyWrites: IdempotencyWrites,
     identity: RequestIdentity | undefined,
-  ) => Promise<Reply<Output<AnswerOf<Id>>> | Refusal>;
+  ) => Promise<OperationResponse<Output<ResponseOf<Id>>> | Problem>;
 };
 
-export interface DispatchLog {
+export interface ServeLog {
   info(message: string, fields: Record<string, unknown>): void;
 }
 
-export interface DispatchDeps<Name extends ApiFunction> {
+export interface ServeDeps<Name extends ApiFunction> {
   idempotency: Idempotency;
-  log: DispatchLog;
+  log: ServeLog;
   /** Tells the operator about a request that failed on our side. */
   reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
-  /** What is wrong with a body beyond its schema, such as a time that has passed: named together with all other faults. */
-  faults?: { [Id in OperationOf<Name>]?: BodyFaults };
+  /** What is wrong with a body beyond its schema, such as a time that has passed: named together with all other violations. */
+  violations?: { [Id in OperationOf<Name>]?: BodyViolations };
 }
 
 export type ApiHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
 
-/** The one way from a proxy event to a verb and back. */
-export function createDispatch<Name extends ApiFunction>(
+/** The one way from a proxy event to a handler and back. */
+export function serve<Name extends ApiFunction>(
   handlers: Handlers<Name>,
-  { idempotency, log, reportFailure, faults = {} }: DispatchDeps<Name>,
+  { idempotency, log, reportFailure, violations = {} }: ServeDeps<Name>,
 ): ApiHandler {
   return async (event) => {
     const { requestId } = event.requestContext;
     const [operationId, operation] = operationAt(event.httpMethod, event.resource) ?? [];
-    const answer = await answerTo(event).catch((error: unknown) => {
+    const answer = await respondTo(event).catch((error: unknown) => {
       if (!(error instanceof ConflictError))
         reportFailure('request.failed', { operation: operationId, request_id: requestId }, error);
-      return refusalFor(error);
+      return problemFor(error);
     });
-    const result = answer instanceof Refusal ? problem(answer, requestId) : answer;
+    const result = answer instanceof Problem ? problem(answer, requestId) : answer;
     log.info('request.handled', { operation: operationId, request_id: requestId, status: result.statusCode });
-    const cors = operation && isForPages(operation) && CORS_HEADERS;
+    const cors = operation && allowsCrossOrigin(operation) && CORS_HEADERS;
     const common = { 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': requestId };
     result.headers = { ...result.headers, ...cors, ...common };
     return result;
   };
 
-  async function answerTo(event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult | Refusal> {
+  async function respondTo(event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult | Problem> {
     const [id, operation] = operationAt(event.httpMethod, event.resource) ?? [];
     if (!id || !operation || !(id in handlers))
-      return new Refusal('route_not_found', 'See the API reference for the operations.');
-    const bodyFaults = faults[id as OperationOf<Name>];
-    const request = parseRequest(event, operation, bodyFaults);
-    if (request instanceof Refusal) return request;
+      return new Problem('route_not_found', 'See the API reference for the operations.');
+    const bodyViolations = violations[id as OperationOf<Name>];
+    const request = parseRequest(event, operation, bodyViolations);
+    if (request instanceof Problem) return request;
     const { type, token } = request.caller;
     if (!mayCall(operation, type, token?.permissions ?? []))
-      return new Refusal('insufficient_permissions', 'Use a credential that may call this operation.');
-    const verb = checked(handlers[id as OperationOf<Name>] as unknown as Verb, bodyFaults);
+      return new Problem('insufficient_permissions', 'Use a credential that may call this operation.');
+    const handler = checked(handlers[id as OperationOf<Name>] as unknown as Handler, bodyViolations);
     const key = request.headers['idempotency-key'];
     if (key === undefined || !operation.creates) {
-      const reply = await verb(request, () => [], undefined);
-      return reply instanceof Refusal ? reply : toResult(toAnswer(reply, operation));
+      const response = await handler(request, () => [], undefined);
+      return response instanceof Problem ? response : toProxyResult(toStoredResponse(response, operation));
     }
     const begun = await idempotency.begin(request, key, fingerprintOf(id, request));
-    if (begun instanceof Refusal) return begun;
-    if ('status' in begun) return toResult({ ...begun, headers: { ...begun.headers, 'Idempotency-Replayed': 'true' } });
-    return runOnce(verb, request, operation, begun);
+    if (begun instanceof Problem) return begun;
+    if ('status' in begun)
+      return toProxyResult({ ...begun, headers: { ...begun.headers, 'Idempotency-Replayed': 'true' } });
+    return runOnce(handler, request, operation, begun);
   }
 }
 
-type Verb = (
+type Handler = (
   request: Request,
-  completing: Completing,
+  idempotencyWrites: IdempotencyWrites,
   identity: RequestIdentity | undefined,
-) => Promise<Reply | Refusal>;
+) => Promise<OperationResponse | Problem>;
 
 // A repetition is answered as the first request was, even if its body would be refused by now.
-const checked = (verb: Verb, bodyFaults: BodyFaults = () => []): Verb => {
+const checked = (handler: Handler, bodyViolations: BodyViolations = () => []): Handler => {
   return async (request, ...rest) => {
-    const found = bodyFaults(request.json);
-    return found.length > 0 ? invalid(found) : verb(request, ...rest);
+    const found = bodyViolations(request.json);
+    return found.length > 0 ? invalid(found) : handler(request, ...rest);
   };
 };
 
 // What throws may have done its work: the same request may run again at once, with the same identity.
 async function runOnce(
-  verb: Verb,
+  handler: Handler,
   request: Request,
   operation: Operation,
-  run: FirstRun,
-): Promise<APIGatewayProxyResult | Refusal> {
+  run: IdempotencyLock,
+): Promise<APIGatewayProxyResult | Problem> {
   let completed = false;
-  const completing = (planned: Reply): Write[] => {
+  const idempotencyWrites = (planned: OperationResponse): TransactionPart[] => {
     const write = run.completion(withoutSecrets(planned, operation));
     completed = write !== null;
     return write ? [write] : [];
   };
   try {
-    const reply = await verb(request, completing, run);
-    if (reply instanceof Refusal) {
+    const response = await handler(request, idempotencyWrites, run);
+    if (response instanceof Problem) {
       await run.release();
-      return reply;
+      return response;
     }
-    if (!completed) await run.finish(withoutSecrets(reply, operation));
-    return toResult(toAnswer(reply, operation));
+    if (!completed) await run.finish(withoutSecrets(response, operation));
+    return toProxyResult(toStoredResponse(response, operation));
   } catch (error) {
     await run.abandon().catch(() => {}); // then the key is free when the run is taken for dead
     throw error;
   }
 }
 
-function withoutSecrets(reply: Reply, operation: Operation): StoredAnswer {
-  if (operation.secrets.length === 0) return toAnswer(reply, operation);
-  const entries = Object.entries(reply.body as object).filter(([name]) => !operation.secrets.includes(name));
-  return toAnswer({ ...reply, body: Object.fromEntries(entries) }, operation);
+function withoutSecrets(response: OperationResponse, operation: Operation): StoredResponse {
+  if (operation.secrets.length === 0) return toStoredResponse(response, operation);
+  const entries = Object.entries(response.body as object).filter(([name]) => !operation.secrets.includes(name));
+  return toStoredResponse({ ...response, body: Object.fromEntries(entries) }, operation);
 }
 
-function toAnswer({ body, json, status, headers = {} }: Reply, operation: Operation): StoredAnswer {
+function toStoredResponse(
+  { body, json, status, headers = {} }: OperationResponse,
+  operation: Operation,
+): StoredResponse {
   const text = json ?? (body === undefined ? '' : JSON.stringify(body));
   const contentType: Record<string, string> = text === '' ? {} : { 'Content-Type': 'application/json' };
   return {
-    status: status ?? Number(Object.keys(operation.answers)[0]),
+    status: status ?? Number(Object.keys(operation.responses)[0]),
     body: text,
     headers: { ...contentType, ...headers },
   };
 }
 
-function toResult({ status, body, headers }: StoredAnswer): APIGatewayProxyResult {
+function toProxyResult({ status, body, headers }: StoredResponse): APIGatewayProxyResult {
   return { statusCode: status, body, headers: { 'Cache-Control': 'no-store', ...headers } };
 }
 
-function problem(refusal: Refusal, requestId: string): APIGatewayProxyResult {
-  const { status } = PROBLEMS[refusal.code];
+function problem(problem: Problem, requestId: string): APIGatewayProxyResult {
+  const { status } = PROBLEMS[problem.code];
   const headers = { 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store', ...problemHeaders(status) };
-  return { statusCode: status, headers, body: JSON.stringify(problemBody(refusal, requestId)) };
+  return { statusCode: status, headers, body: JSON.stringify(problemBody(problem, requestId)) };
 }
 
-function refusalFor(error: unknown): Refusal {
+function problemFor(error: unknown): Problem {
   if (error instanceof ConflictError)
-    return new Refusal(
+    return new Problem(
       'unavailable',
       'Others changed it at the same time, and nothing was done. Send the request again.',
     );
-  return new Refusal(isTransient(error) ? 'unavailable' : 'internal_error', OUTCOME_UNKNOWN);
+  return new Problem(error instanceof UnavailableError ? 'unavailable' : 'internal_error', OUTCOME_UNKNOWN);
 }

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { PROBLEM_TYPE, PROBLEMS, problemBody } from '../api/problems.ts';
-import type { DispatchLog } from './serve.ts';
+import type { ServeLog } from './serve.ts';
 
 /** A file that is served as it is. */
 export interface Page {
@@ -25,24 +25,24 @@ const COMMON = {
  * Serves pages by their path in the API. Every page and asset is public: nothing here knows a credential.
  * Cross-origin isolation and framing: OWASP HTTP Headers Cheat Sheet.
  */
-export function createPageServer(pages: ReadonlyMap<string, Page>, log: DispatchLog) {
+export function createPageServer(pages: ReadonlyMap<string, Page>, log: ServeLog) {
   return async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
     const { requestId } = event.requestContext;
-    const answer = answerTo(event);
+    const answer = respondTo(event);
     log.info('page.served', { resource: event.resource, request_id: requestId, status: answer.statusCode });
     return { ...answer, headers: { ...COMMON, ...answer.headers, 'X-Request-Id': requestId } };
   };
 
-  function answerTo(event: APIGatewayProxyEvent): APIGatewayProxyResult {
+  function respondTo(event: APIGatewayProxyEvent): APIGatewayProxyResult {
     const { requestId } = event.requestContext;
     const path = event.resource.replace('{file}', event.pathParameters?.file ?? '');
     const page = pages.get(path);
     if (!page) {
-      const refusal = { code: 'route_not_found', detail: 'See the API reference for the operations.' } as const;
+      const problem = { code: 'route_not_found', detail: 'See the API reference for the operations.' } as const;
       return {
-        statusCode: PROBLEMS[refusal.code].status,
+        statusCode: PROBLEMS[problem.code].status,
         headers: { 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store' },
-        body: JSON.stringify(problemBody({ ...refusal, errors: undefined }, requestId)),
+        body: JSON.stringify(problemBody({ ...problem, errors: undefined }, requestId)),
       };
     }
     return {

@@ -106,17 +106,17 @@ export const DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, strin
   'Problem.errors': { field: 'Where: a member of the body, or a parameter.', detail: 'What is wrong with it.' },
   PublishEvents: { events: 'Published together, all or none.' },
   RotateSecret: { secret: 'Your own new secret; one is generated if absent.' },
-  SyncAnswer: {
+  SyncResponse: {
     results: 'What became of every push, in their order.',
     changes: 'Documents whose revision differs from `known`, in pages.',
     cursor: 'Goes into the next request of the cycle; `null` when it is over.',
     has_more: 'Whether another page follows; the last one ends the cycle.',
   },
-  'SyncAnswer.results': {
+  'SyncResponse.results': {
     status: '`merged`: applied beside what others had changed. `rejected`: see `code`.',
     code: 'The error code of a rejected push.',
   },
-  'SyncAnswer.changes': { deleted: 'Whether the document was deleted.', fields: '`null` if it was deleted.' },
+  'SyncResponse.changes': { deleted: 'Whether the document was deleted.', fields: '`null` if it was deleted.' },
   SyncCompletedData: {
     pushed: 'Pushes that were applied.',
     pulled: 'Documents that were sent.',

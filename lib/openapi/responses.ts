@@ -10,7 +10,7 @@ import { jsonSchemaOf, refTo } from './schemas.ts';
 export function responsesOf(id: OperationId, operation: Operation) {
   return {
     ...Object.fromEntries(
-      Object.entries(operation.answers).map(([status, schema]) => [
+      Object.entries(operation.responses).map(([status, schema]) => [
         status,
         success(id, operation, Number(status), schema),
       ]),
@@ -32,7 +32,7 @@ const headersOf = (names: readonly string[]) =>
   Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 function success(id: OperationId, operation: Operation, status: number, schema: v.GenericSchema | null) {
-  const isUsual = status === Number(Object.keys(operation.answers)[0]);
+  const isUsual = status === Number(Object.keys(operation.responses)[0]);
   const { answer } = EXAMPLES[id];
   const headers = [
     ...(operation.path === '/v1/documents/{key}' && operation.method !== 'DELETE' ? ['ETag'] : []),
@@ -91,8 +91,8 @@ export function allProblemExamples() {
   const faults = [{ field: 'limit', detail: 'must be an integer from 1 to 100' }];
   return Object.fromEntries(
     codes.map((code) => {
-      const refusal = { code, detail: ADVICE[code], errors: code === 'invalid_request' ? faults : undefined };
-      return [code, { summary: PROBLEMS[code].title, value: problemBody(refusal, EXAMPLE_REQUEST_ID) }];
+      const problem = { code, detail: ADVICE[code], errors: code === 'invalid_request' ? faults : undefined };
+      return [code, { summary: PROBLEMS[code].title, value: problemBody(problem, EXAMPLE_REQUEST_ID) }];
     }),
   );
 }

@@ -12,7 +12,7 @@ import {
   PatchDocument,
   PutDocument,
 } from '../documents/documents.ts';
-import { SyncAnswer, SyncRequest } from '../documents/sync.ts';
+import { SyncRequest, SyncResponse } from '../documents/sync.ts';
 import { EVENT_DATA, EventResource, PublishEvent, PublishEvents } from '../events/events.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import {
@@ -61,7 +61,7 @@ const NAMED = {
   PutDocument,
   RenewConnection,
   RotateSecret,
-  SyncAnswer,
+  SyncResponse,
   SyncRequest,
   TestWebhook,
   Token: MintedToken,

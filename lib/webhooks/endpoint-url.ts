@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { MAX_URL_LENGTH } from './webhooks.ts';
 
 /** What a webhook may point at. `any` lifts the rules of §5.4 and admits `http:`; only the local stack sets it. */
-export type Targets = 'public' | 'any';
+export type AddressPolicy = 'public' | 'any';
 
 // Names that never lead to a public host: special-use ones (RFC 6761, 6762, 7686, 8375, 9476; ICANN's .internal) …
 const SPECIAL_USE_NAMES = ['localhost', 'local', 'home.arpa', 'internal', 'onion', 'alt'];
@@ -20,27 +20,28 @@ const REWRITTEN: readonly (readonly [(text: string) => boolean, string])[] = [
 ];
 
 /** Everything that is wrong with a webhook URL, in words; an empty list if nothing is. */
-export function targetFaults(text: string, targets: Targets): string[] {
-  const faults = REWRITTEN.filter(([isIn]) => isIn(text)).map(([, fault]) => fault);
-  if (!URL.canParse(text)) return [...faults, 'must be an absolute https: URL'];
+export function urlViolations(text: string, addressPolicy: AddressPolicy): string[] {
+  const violations = REWRITTEN.filter(([isIn]) => isIn(text)).map(([, violation]) => violation);
+  if (!URL.canParse(text)) return [...violations, 'must be an absolute https: URL'];
   const url = new URL(text);
   // As typed, which is what the published schema limits, and as stored and sent.
-  if (text.length > MAX_URL_LENGTH) faults.push(`must have at most ${MAX_URL_LENGTH} characters`);
+  if (text.length > MAX_URL_LENGTH) violations.push(`must have at most ${MAX_URL_LENGTH} characters`);
   else if (url.href.length > MAX_URL_LENGTH)
-    faults.push(`must have at most ${MAX_URL_LENGTH} characters when percent-encoded`);
-  if (url.protocol !== 'https:' && !(targets === 'any' && url.protocol === 'http:'))
-    faults.push('must be an https: URL');
-  else if (!/^https?:\/\/[^/]/i.test(text)) faults.push(`must begin with ${url.protocol}// and a host`);
+    violations.push(`must have at most ${MAX_URL_LENGTH} characters when percent-encoded`);
+  if (url.protocol !== 'https:' && !(addressPolicy === 'any' && url.protocol === 'http:'))
+    violations.push('must be an https: URL');
+  else if (!/^https?:\/\/[^/]/i.test(text)) violations.push(`must begin with ${url.protocol}// and a host`);
   // Empty ones are gone from the parsed URL: https://@example.com/, https://example.com/#
-  if (url.username || url.password || /^https?:\/\/[^/?#\\]*@/i.test(text)) faults.push('must not contain credentials');
-  if (text.includes('#')) faults.push('must not contain a fragment');
-  if (targets === 'public' && !isPublicHost(url.hostname)) faults.push('must point to a public host');
-  return faults;
+  if (url.username || url.password || /^https?:\/\/[^/?#\\]*@/i.test(text))
+    violations.push('must not contain credentials');
+  if (text.includes('#')) violations.push('must not contain a fragment');
+  if (addressPolicy === 'public' && !isPublicHost(url.hostname)) violations.push('must point to a public host');
+  return violations;
 }
 
 /**
  * A webhook URL as it is stored and requested: ASCII, as the URL standard serializes it (a lower-case host in
- * punycode, no default port, no dot segments). Throws a `TypeError` for what is no URL: ask `targetFaults` first.
+ * punycode, no default port, no dot segments). Throws a `TypeError` for what is no URL: ask `urlViolations` first.
  */
 export const normalizeUrl = (text: string): string => new URL(text).href;
 

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { Pace } from '../delivery/lanes.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import type { Random } from '../ids.ts';
 import { iso, isoOrNull, oneOf, text, timestamp, uniqueList } from '../schema.ts';
@@ -24,7 +23,7 @@ export interface PreviousSecret {
 }
 
 /** What is stored of a webhook. Times in milliseconds since 1970. */
-export interface WebhookRecord extends Space, Pace {
+export interface WebhookRecord extends Space {
   id: string;
   url: string;
   events: EventType[];
@@ -37,11 +36,15 @@ export interface WebhookRecord extends Space, Pace {
   updatedAt: number;
   disabledAt?: number | undefined;
   disabledReason?: (typeof DISABLED_REASONS)[number] | undefined;
-  /** The delivery (event id and round) whose sixth failure disabled it: the one that sends the email. */
+  /** The delivery (event id and run) whose sixth failure disabled it: the one that sends the email. */
   disabledBy?: string | undefined;
   emailedAt?: number | undefined;
   /** Until then a run of that delivery is sending the email. */
   emailingUntil?: number | undefined;
+  /** When it earned the quick lane; absent until it has, and after it was slow. */
+  quickSince?: number | undefined;
+  /** Until then it takes the slow lane. */
+  slowUntil?: number | undefined;
 }
 
 // endpoint-url.ts says what is wrong with one.

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Permission } from '../../lib/access/tokens.ts';
 import { type CallerType, mayCall, type Operation } from '../../lib/api/operation.ts';
 import { allOperations } from '../../lib/api/operations.ts';
-import { createDispatch } from '../../lib/http/serve.ts';
+import { serve } from '../../lib/http/serve.ts';
 import proxyEvent from '../events/keys.json' with { type: 'json' };
 
 const CALLERS: [CallerType, Permission[]][] = [
@@ -48,8 +48,8 @@ describe('an operation', () => {
           return {};
         },
       ]),
-    ) as unknown as Parameters<typeof createDispatch<'keys'>>[0];
-    const dispatch = createDispatch<'keys'>(verbs, {
+    ) as unknown as Parameters<typeof serve<'keys'>>[0];
+    const dispatch = serve<'keys'>(verbs, {
       idempotency: { begin: () => Promise.reject(new Error('not asked for')) },
       log: { info() {} },
       reportFailure() {},

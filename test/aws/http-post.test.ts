@@ -1,10 +1,10 @@
 import http from 'node:http';
 import net from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { receiver } from '../../lib/aws/http-post.ts';
+import { httpPost } from '../../lib/aws/http-post.ts';
 import { type Behavior, closed, endpoint, listen, stopTime } from '../support/endpoints.ts';
 
-const post = receiver('any');
+const post = httpPost('any');
 const to = (url: string) => ({ url, headers: {}, body: '{}' });
 const ok = { statusCode: 200, error: null };
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
@@ -48,7 +48,7 @@ describe('time', () => {
     const { promise: asked, resolve: ask } = Promise.withResolvers<net.Socket>();
     const { url } = await endpoint(ask);
     const onSlow = vi.fn();
-    const outcome = receiver('any', { slowAfterMs })(to(url), onSlow);
+    const outcome = httpPost('any', { slowAfterMs })(to(url), onSlow);
     const socket = await asked;
     return { outcome, onSlow, respond: () => socket.write(OK) };
   }
@@ -88,7 +88,7 @@ describe('time', () => {
 
 it('gives up by the real clock', async () => {
   const { url } = await endpoint(() => {});
-  expect(await receiver('any', { timeoutMs: 50 })(to(url))).toMatchObject({ statusCode: null, error: 'timeout' });
+  expect(await httpPost('any', { timeoutMs: 50 })(to(url))).toMatchObject({ statusCode: null, error: 'timeout' });
 });
 
 describe('a connection', () => {
@@ -110,7 +110,7 @@ describe('a connection', () => {
   });
 
   it('is made to public addresses only', async () => {
-    const guarded = receiver('public');
+    const guarded = httpPost('public');
     const refused = { statusCode: null, error: 'address_not_public', excerpt: null };
     for (const url of ['https://127.0.0.1/', 'https://[::1]/', 'https://[::ffff:10.0.0.1]/', 'http://93.184.215.14/'])
       expect(await guarded(to(url))).toMatchObject(refused);
@@ -129,7 +129,7 @@ describe('a connection', () => {
 
   it('is closed when it has been idle', async () => {
     const { connections, url } = await endpoint(OK);
-    expect(await receiver('any', { idleMs: 50 })(to(url))).toMatchObject(ok);
+    expect(await httpPost('any', { idleMs: 50 })(to(url))).toMatchObject(ok);
     await closed(connections[0]);
   });
 
@@ -145,7 +145,7 @@ describe('a connection', () => {
       });
     });
     const port = await listen(server, '0.0.0.0');
-    const many = receiver('any');
+    const many = httpPost('any');
     for (let host = 1; host <= 80; host++) expect(await many(to(`http://127.0.0.${host}:${port}/`))).toMatchObject(ok);
     await new Promise<void>((resolve) => {
       changed = () => open.size <= 64 && resolve();

@@ -64,8 +64,8 @@ async function eachPlace(options: BrowserContextOptions, look: (page: Page) => P
   for (const [name, place] of Object.entries(places)) {
     await page.goto(`${service.stack.baseUrl}/dashboard#${place}`);
     await settledAt(page);
-    const fault = await look(page);
-    if (Array.isArray(fault) ? fault.length > 0 : fault) found[name] = fault;
+    const error = await look(page);
+    if (Array.isArray(error) ? error.length > 0 : error) found[name] = error;
   }
   return found;
 }

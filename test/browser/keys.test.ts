@@ -137,7 +137,7 @@ describe('a key', () => {
 });
 
 describe('the allowlist', () => {
-  it('marks the entry at fault, and restricts the key once it is saved', async () => {
+  it('marks the entry that is wrong, and restricts the key once it is saved', async () => {
     const project = await service.project();
     const key = await project.key('live');
     const page = await dashboard.signIn(project.adminKey, '/live/keys');

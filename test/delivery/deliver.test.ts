@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Deliverer, deliver, type Referred } from '../../lib/delivery/deliver.ts';
-import { type DeliveryRecord, firstMessage } from '../../lib/delivery/record.ts';
+import { type DeliverDeps, type DeliveryContext, deliver } from '../../lib/delivery/deliver.ts';
+import { firstMessage } from '../../lib/delivery/messages.ts';
+import type { DeliveryRecord } from '../../lib/delivery/record.ts';
 import { newEvent, sampleData } from '../../lib/events/events.ts';
 import { StageError, withStages } from '../../lib/stages.ts';
 import type { WebhookRecord } from '../../lib/webhooks/webhooks.ts';
@@ -31,14 +32,14 @@ const record = (overrides: Partial<DeliveryRecord>): DeliveryRecord => ({
   eventId: 'evt_1',
   eventType: 'document.deleted',
   status: 'retrying',
-  round: 0,
+  run: 0,
   attempt: 1,
   attempts: [],
   createdAt: now,
   ...overrides,
 });
 const message = (attempt = 1) => ({ ...firstMessage(space, 'whk_1', 'evt_1'), attempt });
-const referred = (overrides: Partial<Referred> = {}): Referred => ({
+const referred = (overrides: Partial<DeliveryContext> = {}): DeliveryContext => ({
   webhook: webhook(),
   event,
   delivery: undefined,
@@ -46,7 +47,7 @@ const referred = (overrides: Partial<Referred> = {}): Referred => ({
 });
 
 /** A deliverer that notes what it is asked for, in order. */
-function deliverer(overrides: Partial<Deliverer> = {}) {
+function deliverer(overrides: Partial<DeliverDeps> = {}) {
   const done: string[] = [];
   const noting =
     <Result>(name: string, result: Result) =>
@@ -54,7 +55,7 @@ function deliverer(overrides: Partial<Deliverer> = {}) {
       done.push(name);
       return result;
     };
-  const deps: Deliverer = {
+  const deps: DeliverDeps = {
     lane: 'slow',
     clock: () => now,
     post: noting('post', { statusCode: 200, error: null, durationMs: 10, waitedMs: 10, excerpt: null }),
@@ -74,7 +75,7 @@ function deliverer(overrides: Partial<Deliverer> = {}) {
   };
   return { done, deps };
 }
-const failing: Partial<Deliverer> = {
+const failing: Partial<DeliverDeps> = {
   post: async () => ({ statusCode: 500, error: 'status_not_2xx', durationMs: 10, waitedMs: 10, excerpt: null }),
 };
 const proven = webhook({ quickSince: now - 1 });

@@ -2,7 +2,7 @@ import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
-import { itemKey } from '../../lib/aws/dynamodb/table.ts';
+import { itemKey } from '../../lib/aws/dynamodb/items.ts';
 import { earliestId } from '../../lib/ids.ts';
 import { mint, put, sync } from '../support/documents.ts';
 import { createWebhook } from '../support/requests.ts';
@@ -45,7 +45,7 @@ beforeAll(async () => {
   const delivery = (i: number) => {
     const eventId = `${earliestId('evt', now - i)}${'0'.repeat(16)}`;
     const status = i % 1000 === 999 ? 'failed' : 'succeeded';
-    const record = { webhookId, eventId, eventType: 'document.deleted', status, round: 0, attempt: 1, attempts: [] };
+    const record = { webhookId, eventId, eventType: 'document.deleted', status, run: 0, attempt: 1, attempts: [] };
     return { ...itemKey.delivery(webhookId, eventId), ...record, createdAt: now - i };
   };
   await fill([

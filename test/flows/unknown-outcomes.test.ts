@@ -42,7 +42,7 @@ describe('a request whose outcome nobody knows', () => {
     const client = await live();
     const endpoint = await startReceiver();
     await createWebhook(client, endpoint.url);
-    break_((call) => byEvents('UpdateItem')(call) && JSON.stringify(call.input).includes('"#answer"'), fault, kill);
+    break_((call) => byEvents('UpdateItem')(call) && JSON.stringify(call.input).includes('"#response"'), fault, kill);
     const first = await client('POST', '/v1/events/batch', keyed(batch));
     expect(first.status).toBeGreaterThanOrEqual(500);
     expect(first.body.detail).toContain('may or may not have taken effect');
@@ -123,7 +123,7 @@ describe('a failure on our side', () => {
   });
 
   it.each<[stage: string, (call: ServiceCall) => boolean]>([
-    ['referred', ({ action, principal }) => action === 'BatchGetItem' && /Deliver/.test(principal)],
+    ['loadContexts', ({ action, principal }) => action === 'BatchGetItem' && /Deliver/.test(principal)],
     ['record', ({ action, input }) => action === 'UpdateItem' && JSON.stringify(input).includes('list_append')],
     ['retry', ({ action, principal }) => action === 'SendMessageBatch' && /DeliverNew/.test(principal)],
   ])('of a delivery is one line that names the stage: %s', { timeout: 60_000 }, async (stage, matches) => {

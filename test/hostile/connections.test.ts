@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, vi } from 'vitest';
-import { receiver } from '../../lib/aws/http-post.ts';
-import { ATTEMPT_TIMEOUT_MS } from '../../lib/delivery/record.ts';
+import { httpPost } from '../../lib/aws/http-post.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../lib/delivery/post.ts';
 import { besideHealthy, closed, endpoint, listen, resetAfter, stopTime } from '../support/endpoints.ts';
 
 stopTime();
-const post = receiver('any');
+const post = httpPost('any');
 const to = (url: string) => post({ url, headers: {}, body: '{}' });
 const response = (text: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
 const ok = { statusCode: 200, error: null };

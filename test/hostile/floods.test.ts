@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { receiver } from '../../lib/aws/http-post.ts';
+import { httpPost } from '../../lib/aws/http-post.ts';
 import { besideHealthy, closed, endpoint, flood, stopTime } from '../support/endpoints.ts';
 
 stopTime(); // what ends a flood is never the time
-const post = receiver('any');
+const post = httpPost('any');
 /** What the buffers of the system's two sockets take, and no more. */
 const MAX_SENT_BYTES = 16 * 1024 * 1024;
 

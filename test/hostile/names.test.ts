@@ -4,8 +4,8 @@ import https from 'node:https';
 import type { TcpSocketConnectOpts } from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
-import { receiver } from '../../lib/aws/http-post.ts';
-import { ATTEMPT_TIMEOUT_MS } from '../../lib/delivery/record.ts';
+import { httpPost } from '../../lib/aws/http-post.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../lib/delivery/post.ts';
 import { listen, stopTime } from '../support/endpoints.ts';
 import { NXDOMAIN, REFUSED, type Records, SERVFAIL, startNameServer, type Zone } from './name-server.ts';
 
@@ -38,7 +38,7 @@ vi.spyOn(https.Agent.prototype, 'createConnection').mockImplementation(function 
 /** Posts to names of a zone as the service does. */
 async function world(zone: Zone) {
   const { address, queries } = await startNameServer({ 'healthy.example.com': [V4], ...zone });
-  const post = receiver('public', { nameServers: [address] });
+  const post = httpPost('public', { nameServers: [address] });
   return { queries, post: (name: string) => post({ url: `https://${name}:${port}/`, headers: {}, body: '{}' }) };
 }
 const ok = { statusCode: 200, error: null };
@@ -134,7 +134,7 @@ describe('a name server', () => {
   });
 
   it('that is not there is a failure on our side, and no attempt', async () => {
-    const post = receiver('public', { nameServers: ['127.0.0.1:1'] });
+    const post = httpPost('public', { nameServers: ['127.0.0.1:1'] });
     await expect(post({ url: 'https://any.example.com/', headers: {}, body: '' })).rejects.toThrow('ECONNREFUSED');
   });
 });

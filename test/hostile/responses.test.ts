@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { receiver } from '../../lib/aws/http-post.ts';
+import { httpPost } from '../../lib/aws/http-post.ts';
 import { type Behavior, besideHealthy, endpoint, resetAfter, stopTime, trickle } from '../support/endpoints.ts';
 
 stopTime();
-const post = receiver('any');
+const post = httpPost('any');
 const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
 const SWITCHING = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';

@@ -5,7 +5,7 @@ import https from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { receiver } from '../../lib/aws/http-post.ts';
+import { httpPost } from '../../lib/aws/http-post.ts';
 import { besideHealthy, listen, stopTime } from '../support/endpoints.ts';
 
 const pem = (name: string) => readFileSync(new URL(`../support/${name}.pem`, import.meta.url), 'utf8');
@@ -15,7 +15,7 @@ const valid = certificate('valid');
 const selfSigned = { key: pem('self-signed.key'), cert: pem('self-signed.cert') };
 
 stopTime();
-const post = receiver('any');
+const post = httpPost('any');
 const secure = (options: https.ServerOptions) => () =>
   https.createServer(options, (request, response) => request.resume().on('end', () => response.end('ok')));
 /** Reads the first message of the handshake, and then. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { SEND_MESSAGE } from '../../lib/aws/schedules.ts';
+import { SEND_MESSAGE } from '../../lib/deployment.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { changed, createWebhook, deliveryOf } from '../support/requests.ts';
 import { type Answer, type Client, eventually, type Project, type Service } from '../support/service.ts';
@@ -61,7 +61,7 @@ export async function createFlows(
     eventId: 'evt_x',
     projectId: project.id,
     environment: 'live',
-    round: 0,
+    run: 0,
     attempt: 1,
     trigger: 'schedule',
   };

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Grant } from '../../infra/local/services/iam.ts';
 import { useService } from '../support/service.ts';
 import { createFlows } from './flows.ts';
 
@@ -28,22 +29,29 @@ describe('the roles', () => {
   });
 
   it('need each of their grants: what is withheld is asked for', { timeout: 400_000 }, async () => {
-    const { iam } = service.stack;
     const superfluous: string[] = [];
-    for (const grant of iam.grants()) {
+    for (const grant of service.stack.iam.grants()) {
       if (INVISIBLE.includes(grant.action)) continue;
-      const asked = iam.withhold(grant).then(() => 'asked');
-      const flow = flows[flowOf(grant.role)]?.().then(
-        () => 'went well',
-        () => 'broke',
-      );
-      const outcome = await Promise.race([asked, flow]);
-      isAbandoned = true;
-      void iam.withhold(undefined);
-      await flow;
-      isAbandoned = false;
+      // A flow that breaks before it gets there says nothing: what the one before left behind may have met it.
+      let outcome = await askedFor(grant);
+      for (let tries = 1; outcome.startsWith('broke') && tries < 3; tries++) outcome = await askedFor(grant);
       if (outcome !== 'asked') superfluous.push(`${grant.role} ${grant.action} ${grant.resources}: ${outcome}`);
     }
     expect(superfluous).toEqual([]);
   });
+
+  async function askedFor(grant: Grant): Promise<string> {
+    const { iam } = service.stack;
+    const asked = iam.withhold(grant).then(() => 'asked');
+    const flow = (flows[flowOf(grant.role)]?.() ?? Promise.resolve()).then(
+      () => 'went well',
+      (error: Error) => `broke: ${error.message}`,
+    );
+    const outcome = await Promise.race([asked, flow]);
+    isAbandoned = true;
+    void iam.withhold(undefined);
+    await flow;
+    isAbandoned = false;
+    return outcome;
+  }
 });

@@ -132,7 +132,7 @@ describe('the functions', () => {
     for (const { Properties } of functions) {
       expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'], Handler: 'index.handler' });
       expect(Properties.Timeout).toBeLessThanOrEqual(60);
-      expect(Properties.Environment.Variables).not.toHaveProperty('TARGETS');
+      expect(Properties.Environment.Variables).not.toHaveProperty('ALLOW_PRIVATE_ENDPOINTS');
     }
     template.hasResourceProperties('AWS::SQS::Queue', { VisibilityTimeout: 180, RedrivePolicy: Match.anyValue() });
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LocalIam } from '../../infra/local/services/iam.ts';
 import { LocalScheduler } from '../../infra/local/services/scheduler.ts';
-import { SEND_MESSAGE } from '../../lib/aws/schedules.ts';
+import { SEND_MESSAGE } from '../../lib/deployment.ts';
 import { readTemplate } from './gateway.ts';
 import { createQueue } from './queues.ts';
 

@@ -53,7 +53,7 @@ describe('the OpenAPI document', () => {
     if (body !== undefined) {
       expect(faultsOf(body, ...place, 'requestBody', 'content', 'application/json', 'schema')).toEqual([]);
     }
-    const [status, schema] = Object.entries(rest.answers)[0] ?? [];
+    const [status, schema] = Object.entries(rest.responses)[0] ?? [];
     if (rest.function === 'dashboard') return;
     expect(answer !== undefined).toBe(schema !== null);
     if (answer !== undefined) {

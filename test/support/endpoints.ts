@@ -2,8 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeEach, expect, vi } from 'vitest';
-import type { Receiver } from '../../lib/aws/http-post.ts';
-import { ATTEMPT_TIMEOUT_MS, type Outcome } from '../../lib/delivery/record.ts';
+import type { HttpPost } from '../../lib/aws/http-post.ts';
+import { ATTEMPT_TIMEOUT_MS, type Outcome } from '../../lib/delivery/post.ts';
 
 const servers: net.Server[] = [];
 const sockets = new Set<net.Socket>();
@@ -111,7 +111,7 @@ async function healthy(): Promise<string> {
  *
  * @param hanging if the endpoint hangs, resolves once it does: then the time of the attempt passes.
  */
-export async function besideHealthy(post: Receiver, url: string, hanging?: Promise<unknown>): Promise<Outcome> {
+export async function besideHealthy(post: HttpPost, url: string, hanging?: Promise<unknown>): Promise<Outcome> {
   healthyUrl ??= healthy();
   const healthyPost = { url: await healthyUrl, headers: {}, body: '{}' };
   const outcome = post({ url, headers: {}, body: '{}' });

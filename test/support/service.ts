@@ -7,7 +7,7 @@ export interface Answer {
   status: number;
   headers: http.IncomingHttpHeaders;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are checked against the OpenAPI document, not by types
+  // biome-ignore lint/suspicious/noExplicitAny: responses are checked against the OpenAPI document, not by types
   body: any;
 }
 

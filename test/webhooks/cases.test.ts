@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isAllowed, parseEntry } from '../../lib/access/allowlist.ts';
-import { isPublicAddress, targetFaults } from '../../lib/webhooks/endpoint-url.ts';
+import { isPublicAddress, urlViolations } from '../../lib/webhooks/endpoint-url.ts';
 import { serviceSignature, standardSignature } from '../../lib/webhooks/signature.ts';
 import allowlist from '../cases/allowlist.json' with { type: 'json' };
 import signatures from '../cases/signatures.json' with { type: 'json' };
@@ -13,8 +13,8 @@ describe('an allowlist entry', () => {
   });
 
   it('with host bits is refused with the network that was meant', () => {
-    expect(parseEntry('10.0.0.5/8')).toEqual({ fault: 'host bits are set; the network is 10.0.0.0/8' });
-    expect(parseEntry('2001:db8::1/32')).toEqual({ fault: 'host bits are set; the network is 2001:db8::/32' });
+    expect(parseEntry('10.0.0.5/8')).toEqual({ violation: 'host bits are set; the network is 10.0.0.0/8' });
+    expect(parseEntry('2001:db8::1/32')).toEqual({ violation: 'host bits are set; the network is 2001:db8::/32' });
   });
 });
 
@@ -45,12 +45,12 @@ describe('a target', () => {
 
   it.each(targets.refused)('%s is refused', (address) => {
     expect(isPublicAddress(address)).toBe(false);
-    expect(targetFaults(urlOf(address), 'public')).toEqual(['must point to a public host']);
+    expect(urlViolations(urlOf(address), 'public')).toEqual(['must point to a public host']);
   });
 
   it.each(targets.allowed)('%s is allowed', (address) => {
     expect(isPublicAddress(address)).toBe(true);
-    expect(targetFaults(urlOf(address), 'public')).toEqual([]);
+    expect(urlViolations(urlOf(address), 'public')).toEqual([]);
   });
 
   it.each([
@@ -71,6 +71,6 @@ describe('a target', () => {
     ['https://[::7f00:1]/hook', 'must point to a public host'],
     [`https://example.com/${'a'.repeat(2029)}`, 'must have at most 2048 characters'],
   ])('%s %s', (url, fault) => {
-    expect(targetFaults(url, 'public')).toEqual([fault]);
+    expect(urlViolations(url, 'public')).toEqual([fault]);
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress, normalizeUrl, targetFaults } from '../../lib/webhooks/endpoint-url.ts';
+import { isPublicAddress, normalizeUrl, urlViolations } from '../../lib/webhooks/endpoint-url.ts';
 import forbidden from '../cases/forbidden-addresses.json' with { type: 'json' };
 
 const NOT_PUBLIC = ['must point to a public host'];
 const hostOf = (address: string) => (address.includes(':') ? `[${address}]` : address);
 const urlOf = (host: string) => `https://${host}/hook`;
-const faultsOf = (host: string) => targetFaults(urlOf(host), 'public');
+const faultsOf = (host: string) => urlViolations(urlOf(host), 'public');
 
 /** Every way to write the same host that the URL standard reads as this one. */
 function spellings(canonical: string): string[] {
@@ -83,21 +83,21 @@ describe.each(forbidden.urls)('$source, $group', ({ refused, allowed, overruled,
   const secure = (url: string) => url.replace(/^http:/, 'https:');
 
   it.each(refused)('%s is not saved', (url) => {
-    expect(targetFaults(url, 'public')).not.toEqual([]);
-    expect(targetFaults(secure(url), 'public')).not.toEqual([]);
+    expect(urlViolations(url, 'public')).not.toEqual([]);
+    expect(urlViolations(secure(url), 'public')).not.toEqual([]);
   });
 
   it.each(overruled)('$url is not saved: $reason', ({ url }) => {
-    expect(targetFaults(url, 'public')).not.toEqual([]);
+    expect(urlViolations(url, 'public')).not.toEqual([]);
   });
 
   it.each(allowed)('%s is saved', (url) => {
-    expect(targetFaults(secure(url), 'public')).toEqual([]);
-    expect(targetFaults(url, 'any')).toEqual([]);
+    expect(urlViolations(secure(url), 'public')).toEqual([]);
+    expect(urlViolations(url, 'any')).toEqual([]);
   });
 
   it.each(resolved)('$url is saved, and not connected to at $address', ({ url, address }) => {
-    expect(targetFaults(secure(url), 'public')).toEqual([]);
+    expect(urlViolations(secure(url), 'public')).toEqual([]);
     expect(isPublicAddress(address)).toBe(false);
   });
 });

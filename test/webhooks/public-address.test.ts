@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress, targetFaults } from '../../lib/webhooks/endpoint-url.ts';
+import { isPublicAddress, urlViolations } from '../../lib/webhooks/endpoint-url.ts';
 import registry from '../cases/special-purpose-addresses.json' with { type: 'json' };
 
 type Family = 'ipv4' | 'ipv6';
@@ -58,7 +58,7 @@ describe.each(['ipv4', 'ipv6'] as const)('a public address of %s', (family) => {
     const property = fc.property(addresses(family), (address) => {
       const expected = isPublic(address, family);
       expect([address, isPublicAddress(address)]).toEqual([address, expected]);
-      expect(targetFaults(urlOf(address, family), 'public')).toEqual(expected ? [] : ['must point to a public host']);
+      expect(urlViolations(urlOf(address, family), 'public')).toEqual(expected ? [] : ['must point to a public host']);
     });
     fc.assert(property, { numRuns: 5000 });
   });

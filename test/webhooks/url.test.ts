@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normalizeUrl, targetFaults } from '../../lib/webhooks/endpoint-url.ts';
+import { normalizeUrl, urlViolations } from '../../lib/webhooks/endpoint-url.ts';
 
 describe('a webhook URL', () => {
   const NOT_PUBLIC = 'must point to a public host';
@@ -53,7 +53,7 @@ describe('a webhook URL', () => {
     ['https://example.com#@10.0.0.1/', [FRAGMENT]],
     [' http://u@[::1]\\#', [SPACE, BACKSLASH, 'must be an https: URL', CREDENTIALS, FRAGMENT, NOT_PUBLIC]],
   ])('%j is refused, with everything that is wrong with it', (text, faults) => {
-    expect(targetFaults(text, 'public')).toEqual(faults);
+    expect(urlViolations(text, 'public')).toEqual(faults);
   });
 
   it.each([
@@ -67,12 +67,12 @@ describe('a webhook URL', () => {
     ['https://example.com/😀', 'https://example.com/%F0%9F%98%80'],
     ['https://134744072/', 'https://8.8.8.8/'],
   ])('%s is stored as %s', (text, stored) => {
-    expect(targetFaults(text, 'public')).toEqual([]);
+    expect(urlViolations(text, 'public')).toEqual([]);
     expect(normalizeUrl(text)).toBe(stored);
   });
 
   it('has at most 2,048 characters, as typed and as stored', () => {
-    const faultsOf = (path: string) => targetFaults(`https://example.com/${path}`, 'public');
+    const faultsOf = (path: string) => urlViolations(`https://example.com/${path}`, 'public');
     expect(faultsOf('a'.repeat(2028))).toEqual([]);
     expect(faultsOf('a'.repeat(2029))).toEqual(['must have at most 2048 characters']);
     expect(faultsOf('../lib/'.repeat(1015))).toEqual(['must have at most 2048 characters']);
@@ -81,11 +81,11 @@ describe('a webhook URL', () => {
   });
 
   it('of a local stack may be http: and point anywhere, by the same rules otherwise', () => {
-    expect(targetFaults('http://127.0.0.1:9000/hook', 'any')).toEqual([]);
-    expect(targetFaults('HTTP://localhost', 'any')).toEqual([]);
-    expect(targetFaults('http:localhost', 'any')).toEqual(['must begin with http:// and a host']);
-    expect(targetFaults('http://@localhost/# ', 'any')).toEqual([SPACE, CREDENTIALS, FRAGMENT]);
-    expect(targetFaults('ftp://localhost/', 'any')).toEqual(['must be an https: URL']);
+    expect(urlViolations('http://127.0.0.1:9000/hook', 'any')).toEqual([]);
+    expect(urlViolations('HTTP://localhost', 'any')).toEqual([]);
+    expect(urlViolations('http:localhost', 'any')).toEqual(['must begin with http:// and a host']);
+    expect(urlViolations('http://@localhost/# ', 'any')).toEqual([SPACE, CREDENTIALS, FRAGMENT]);
+    expect(urlViolations('ftp://localhost/', 'any')).toEqual(['must be an https: URL']);
   });
 
   const token = fc.constantFrom(
@@ -112,13 +112,13 @@ describe('a webhook URL', () => {
 
   it('that is saved is stored in printable ASCII and would be saved again as it is', () => {
     const property = fc.property(text, (typed) => {
-      fc.pre(targetFaults(typed, 'public').length === 0);
+      fc.pre(urlViolations(typed, 'public').length === 0);
       const stored = normalizeUrl(typed);
       expect(stored).toMatch(/^https:\/\/[a-z0-9_.-]+(:\d+)?\/[\x21-\x7e]*$/);
       expect(stored).not.toMatch(/[\\#]/);
       expect(stored.length).toBeLessThanOrEqual(2048);
       expect(normalizeUrl(stored)).toBe(stored);
-      expect(targetFaults(stored, 'public')).toEqual([]);
+      expect(urlViolations(stored, 'public')).toEqual([]);
     });
     fc.assert(property, { numRuns: 2000 });
   });

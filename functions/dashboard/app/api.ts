@@ -19,7 +19,7 @@ type BodyOf<R extends Route> = Operations[OperationAt<R>] extends { body: infer 
 
 /** What an operation answers when it succeeds. */
 export type AnswerTo<R extends Route> = Output<
-  Operations[OperationAt<R>]['answers'][keyof Operations[OperationAt<R>]['answers']]
+  Operations[OperationAt<R>]['responses'][keyof Operations[OperationAt<R>]['responses']]
 >;
 /** An entry of a list. */
 export type EntryOf<R extends Route> = AnswerTo<R> extends { data: readonly (infer Entry)[] } ? Entry : never;

@@ -32,17 +32,17 @@ export function useSession(): Session {
 export const keyIdOf = (key: string): string => `key_${KEY_FORMAT.exec(key)?.[2] ?? ''}`;
 
 /** Why a key does not sign in, or `null` if it does. Only a key that could be an admin key leaves the browser. */
-export async function signInFault(key: string): Promise<string | null> {
+export async function signInProblem(key: string): Promise<string | null> {
   const [, type] = KEY_FORMAT.exec(key) ?? [];
   if (key === '') return 'Enter an admin key.';
   if (type === undefined)
     return 'This is not a whole API key. An admin key begins with svc_admin_ and has 60 characters.';
   if (type !== 'admin') return `This is a ${type} key. The dashboard needs an admin key: it begins with svc_admin_.`;
   const { problem } = await createCall(key, 'live', () => {})('GET /v1/keys', { query: { limit: '1' } });
-  return problem ? (SIGN_IN_FAULTS[problem.code] ?? faultText(problem)) : null;
+  return problem ? (SIGN_IN_PROBLEMS[problem.code] ?? problemText(problem)) : null;
 }
 
-const SIGN_IN_FAULTS: Record<string, string> = {
+const SIGN_IN_PROBLEMS: Record<string, string> = {
   unauthorized:
     'The service does not accept this key: it is mistyped, was revoked, has expired, or belongs to another service.',
   ip_not_allowed:
@@ -50,6 +50,6 @@ const SIGN_IN_FAULTS: Record<string, string> = {
 };
 
 /** A problem in one sentence or two, with what the operator asks for. */
-export function faultText({ detail, request_id, status }: Problem): string {
+export function problemText({ detail, request_id, status }: Problem): string {
   return status >= 500 && request_id ? `${detail} (Request ${request_id})` : detail;
 }

@@ -14,7 +14,7 @@ export interface GatewayContext {
 }
 
 export interface GatewayResponses {
-  /** What the gateway itself answers, from the template. */
+  /** What the gateway itself responses, from the template. */
   of(type: string, context: GatewayContext): GatewayResponse;
 }
 

@@ -1,4 +1,4 @@
-import { SEND_MESSAGE } from '../../../lib/aws/schedules.ts';
+import { SEND_MESSAGE } from '../../../lib/deployment.ts';
 import { ACCOUNT, REGION } from '../template.ts';
 import { type Service, ServiceError } from './endpoints.ts';
 import type { LocalIam } from './iam.ts';

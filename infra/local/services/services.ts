@@ -58,7 +58,7 @@ export async function startServices(options: ServicesOptions) {
     scheduler,
     ses,
     streamArn: table?.streamArn ?? '',
-    /** The SDK's own variables: no function knows that it runs here, but for `TARGETS`. */
+    /** The SDK's own variables: no function knows that it runs here, but for `ALLOW_PRIVATE_ENDPOINTS`. */
     environment: {
       AWS_REGION: REGION,
       AWS_SECRET_ACCESS_KEY: 'local',
@@ -66,7 +66,7 @@ export async function startServices(options: ServicesOptions) {
       AWS_ENDPOINT_URL_SQS: endpoints.url('sqs'),
       AWS_ENDPOINT_URL_SCHEDULER: endpoints.url('scheduler'),
       AWS_ENDPOINT_URL_SES: endpoints.url('ses'),
-      TARGETS: 'any',
+      ALLOW_PRIVATE_ENDPOINTS: 'true',
     } as Record<string, string>,
     async stop() {
       scheduler.stop();

@@ -1,20 +1,14 @@
 import type { KeyRange } from '../../access/patterns.ts';
 import type { DocumentState } from '../../documents/documents.ts';
+import type { FoundDocument } from '../../documents/pages.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../../events/events.ts';
 import { parseJson } from '../../json.ts';
 import type { Space } from '../../space.ts';
+import { all, any, type Condition, is, isAbsent, isNew } from './conditions.ts';
 import { putEvent } from './events.ts';
-import { type Item, itemKey, setting, type Table, timeToLive, type Write } from './table.ts';
-
-/** A document as it is found in a list. `read` parses it: only what is wanted need be. */
-export interface FoundDocument {
-  documentKey: string;
-  revision: number;
-  deleted: boolean;
-  read(): DocumentState;
-}
-
-export type Documents = ReturnType<typeof documents>;
+import { put, update } from './expressions.ts';
+import { type Item, itemKey, timeToLive } from './items.ts';
+import type { Table } from './table.ts';
 
 /** Documents, deleted ones included. Their JSON is stored as text, so that no number loses a digit. */
 export function documents(table: Table) {
@@ -24,10 +18,6 @@ export function documents(table: Table) {
       return item && toState(item);
     },
 
-    /**
-     * Of the ranges, which are in order: the next documents of the first that goes on after `after`, at most `limit` or
-     * 1 MB. `next` says where to go on, if anywhere; `isCut`: within the same range.
-     */
     async list(
       space: Space,
       ranges: readonly KeyRange[],
@@ -52,13 +42,12 @@ export function documents(table: Table) {
       return { found: items.map(toFound), next: next?.sk ?? end, isCut: next !== undefined };
     },
 
-    /** The new state and its events: together, and only if the document is still at that revision (0: was never there). */
     async save(
       space: Space,
       documentKey: string,
       before: number,
       state: DocumentState,
-      events: StoredEvent[],
+      events: readonly StoredEvent[],
     ): Promise<boolean> {
       const { fields, marks, ...rest } = state;
       const Item = {
@@ -67,54 +56,28 @@ export function documents(table: Table) {
         fields: JSON.stringify(fields),
         marks: JSON.stringify(marks),
       };
-      const put: Write = {
-        Put:
-          before === 0
-            ? { Item, ConditionExpression: 'attribute_not_exists(pk)' }
-            : {
-                Item,
-                ConditionExpression: '#revision = :before',
-                ExpressionAttributeNames: { '#revision': 'revision' },
-                ExpressionAttributeValues: { ':before': before },
-              },
-      };
-      return (await table.write([put, ...events.map(putEvent)])).length === 0;
+      const saved = put(Item, before === 0 ? isNew : is('revision', before));
+      return (await table.write([saved, ...events.map(putEvent)])).length === 0;
     },
 
-    /**
-     * Reserves the name of a sync cycle for a credential, who names cycles itself. `false` if it is another one's.
-     */
     async claimCycle(space: Space, syncId: string, credentialId: string, nowMs: number): Promise<boolean> {
-      const update = setting({ credentialId, expires: timeToLive(nowMs + EVENT_RETENTION_MS) });
-      const claim: Write = {
-        Update: {
-          Key: itemKey.sync(space, syncId),
-          ...update,
-          ConditionExpression: 'attribute_not_exists(credentialId) OR credentialId = :credentialId',
-        },
-      };
+      const claimed = { credentialId, expires: timeToLive(nowMs + EVENT_RETENTION_MS) };
+      const claim = update(itemKey.sync(space, syncId), claimed, isFreeFor(credentialId));
       return (await table.write([claim])).length === 0;
     },
 
-    /** The event of a completed cycle, once per sync id. */
     async complete(space: Space, syncId: string, credentialId: string, event: StoredEvent): Promise<void> {
-      const update = setting({
-        credentialId,
-        completedAt: event.at,
-        expires: timeToLive(event.at + EVENT_RETENTION_MS),
-      });
-      const complete: Write = {
-        Update: {
-          Key: itemKey.sync(space, syncId),
-          ...update,
-          ConditionExpression:
-            'attribute_not_exists(completedAt) AND (attribute_not_exists(credentialId) OR credentialId = :credentialId)',
-        },
-      };
+      const expires = timeToLive(event.at + EVENT_RETENTION_MS);
+      const completed = { credentialId, completedAt: event.at, expires };
+      const isOpen = all(isAbsent('completedAt'), isFreeFor(credentialId));
+      const complete = update(itemKey.sync(space, syncId), completed, isOpen);
       await table.write([complete, putEvent(event)]);
     },
   };
 }
+
+/** A sync cycle that nobody else has named. */
+const isFreeFor = (credentialId: string): Condition => any(isAbsent('credentialId'), is('credentialId', credentialId));
 
 const toFound = (item: Item): FoundDocument => ({
   documentKey: String(item.sk),

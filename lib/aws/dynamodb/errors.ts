@@ -1,24 +1,8 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { UnavailableError } from '../../errors.ts';
+import { domainError as awsDomainError } from '../errors.ts';
 
-// Errors of the AWS SDK that mean "try again": nothing is wrong with the request. After some of them (a time-out, an
-// internal error) nobody knows whether it was carried out.
-const TRANSIENT = new Set([
-  'InternalServerError',
-  'LimitExceededException',
-  'ProvisionedThroughputExceededException',
-  'RequestLimitExceeded',
-  'ServiceUnavailable',
-  'ThrottlingException',
-  'TimeoutError',
-  'TransactionConflictException',
-  'TransactionInProgressException',
-]);
 const TRANSIENT_REASONS = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
-
-/** Gave up after too many write conflicts: nothing was changed, and the same request may be sent again. */
-export class ConflictError extends Error {
-  override readonly name = 'ConflictError';
-}
 
 /** An item in DynamoDB's own notation. */
 type AttributeValues = Record<string, AttributeValue>;
@@ -45,8 +29,7 @@ export function failedConditions(error: unknown): FailedCondition[] {
 
 /** Whether a write ran into a transaction that held one of its items: nothing was done (DynamoDB Developer Guide, "Transaction conflict handling"). */
 export const isWriteConflict = (error: unknown): boolean =>
-  (error as Error).name === 'TransactionConflictException' ||
-  (cancellationReasons(error) !== null && isTransient(error));
+  (error as Error).name === 'TransactionConflictException' || isTransientCancellation(error);
 
 /** Why a DynamoDB transaction was canceled, one reason per item; `null` if the error is another. */
 function cancellationReasons(error: unknown): CancellationReason[] | null {
@@ -54,10 +37,11 @@ function cancellationReasons(error: unknown): CancellationReason[] | null {
   return name === 'TransactionCanceledException' ? (CancellationReasons ?? []) : null;
 }
 
-/** Whether the same request may well succeed a little later. */
-export function isTransient(error: unknown): boolean {
-  const { name, $retryable } = error as { name?: string; $retryable?: unknown };
-  if ($retryable !== undefined || TRANSIENT.has(name ?? '')) return true;
+/** What an error of DynamoDB means to those who know nothing of it. */
+export const domainError = (error: unknown): unknown =>
+  isTransientCancellation(error) ? new UnavailableError(error) : awsDomainError(error);
+
+function isTransientCancellation(error: unknown): boolean {
   const codes = (cancellationReasons(error) ?? []).map(({ Code }) => Code ?? 'None').filter((code) => code !== 'None');
   return codes.length > 0 && codes.every((code) => TRANSIENT_REASONS.has(code));
 }

@@ -1,18 +1,22 @@
 import { EVENT_RETENTION_MS, type StoredEvent } from '../../events/events.ts';
-import { type Item, itemKey, type Table, timeToLive, type Write } from './table.ts';
+import type { TransactionPart } from '../../transaction.ts';
+import { isNew } from './conditions.ts';
+import { put } from './expressions.ts';
+import { type Item, itemKey, timeToLive } from './items.ts';
+import type { Table } from './table.ts';
+import type { Write } from './writes.ts';
 
 /** The insertion of an event: in the transaction of what caused it. The stream takes it from there. */
 export function putEvent(event: StoredEvent): Write {
-  const Item = { ...itemKey.event(event.id), ...event, expires: timeToLive(event.at + EVENT_RETENTION_MS) };
-  return { Put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } };
+  const expires = timeToLive(event.at + EVENT_RETENTION_MS);
+  return put({ ...itemKey.event(event.id), ...event, expires }, isNew);
 }
 
 export const toStoredEvent = (item: Item): StoredEvent => item as unknown as StoredEvent;
 
 export function events(table: Table) {
   return {
-    /** All or none; at most 100 with `also`. Events that are stored already, by an earlier run of the request, stay. */
-    async publish(published: StoredEvent[], also: Write[]): Promise<void> {
+    async publish(published: readonly StoredEvent[], also: readonly TransactionPart[]): Promise<void> {
       const taken = await table.write([...published.map(putEvent), ...also]);
       if (taken.length === 0) return;
       const [first] = published;

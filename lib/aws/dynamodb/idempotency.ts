@@ -1,38 +1,37 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
-  type FirstRun,
   type Idempotency,
+  type IdempotencyLock,
   type IdempotencyRecord,
-  meetRecord,
   REPLAY_MS,
   RUNNING_MS,
-  type StoredAnswer,
+  replayOrReject,
+  type StoredResponse,
 } from '../../http/idempotency.ts';
 import type { Clock } from '../system.ts';
-import { type Item, type ItemKey, itemKey, setting, type Table, timeToLive, type Write } from './table.ts';
+import { all, any, type Condition, is, isAbsent, isAtMost, isNew } from './conditions.ts';
+import { put, remove, update } from './expressions.ts';
+import { type Item, type ItemKey, itemKey, timeToLive } from './items.ts';
+import type { Table } from './table.ts';
+import { transactionPart, type Write } from './writes.ts';
 
-/** Answers over this are stored in parts: an item may have 400 KB. */
+/** Responses over this are stored in parts: an item may have 400 KB. */
 const PART_LENGTH = 90_000;
 
 type StoredRecord = IdempotencyRecord & { owner: string; parts?: number };
 type Run = Omit<StoredRecord, 'runningUntil'>;
 
-const isFree = (now: number) => ({
-  ConditionExpression: 'attribute_not_exists(pk) OR expiresAt <= :now',
-  ExpressionAttributeValues: { ':now': now },
-});
-
-const isOwnedBy = (owner: string) => ({
-  ConditionExpression: '#owner = :owner',
-  ExpressionAttributeNames: { '#owner': 'owner' },
-  ExpressionAttributeValues: { ':owner': owner },
-});
-
-// Its run is dead, and no other has taken its place.
-const isUnfinished = ({ owner }: StoredRecord) => {
-  const owned = isOwnedBy(owner);
-  return { ...owned, ConditionExpression: `${owned.ConditionExpression} AND attribute_not_exists(answer)` };
-};
+/*
+ * The record of a key in time. Each run of the request has an owner of its own.
+ *
+ *   (nothing) ── begin ──► owner A, running ── finish ──► response ── 24 hours ──► (nothing)
+ *       ▲                      │      └── abandon, or 30 s ──► owner B, running …
+ *       └────── release ───────┘
+ */
+const isFree = (now: number): Condition => any(isNew, isAtMost('expiresAt', now));
+const isOwnedBy = (owner: string): Condition => is('owner', owner);
+/** Its run is dead, and no other has taken its place. */
+const isUnfinished = ({ owner }: StoredRecord): Condition => all(isOwnedBy(owner), isAbsent('response'));
 
 /** Idempotency records in the table, one per space and key. */
 export function idempotencyRecords(table: Table, clock: Clock): Idempotency {
@@ -43,53 +42,46 @@ export function idempotencyRecords(table: Table, clock: Clock): Idempotency {
         const now = clock();
         const owner = randomUUID();
         const fresh = { fingerprint, owner, runId: owner, startedAt: now, expiresAt: now + REPLAY_MS };
-        if (await take(item, fresh, now, isFree(now))) return firstRun(item, fresh);
+        if (await take(item, fresh, now, isFree(now))) return lockOf(item, fresh);
         const record = (await table.get(item)) as StoredRecord | undefined;
         if (!record || record.expiresAt <= now) continue; // gone meanwhile
-        const met = meetRecord(record, fingerprint, now);
+        const met = replayOrReject(record, fingerprint, now);
         if (met) return 'status' in met ? await assembled(item, met, record.parts ?? 0) : met;
         const takenOver = { ...record, owner };
-        if (await take(item, takenOver, now, isUnfinished(record))) return firstRun(item, takenOver);
+        if (await take(item, takenOver, now, isUnfinished(record))) return lockOf(item, takenOver);
       }
     },
   };
 
-  async function take(key: ItemKey, run: Run, now: number, condition: object): Promise<boolean> {
+  async function take(key: ItemKey, run: Run, now: number, condition: Condition): Promise<boolean> {
     const Item = { ...key, ...run, runningUntil: now + RUNNING_MS, expires: timeToLive(run.expiresAt) };
     try {
-      return (await table.write([{ Put: { Item, ...condition } }])).length === 0;
+      return (await table.write([put(Item, condition)])).length === 0;
     } catch (error) {
-      await firstRun(key, run)
+      await lockOf(key, run)
         .abandon()
         .catch(() => {}); // it may have been taken
       throw error;
     }
   }
 
-  function firstRun(key: ItemKey, { owner, runId, startedAt, expiresAt }: Run): FirstRun {
+  function lockOf(key: ItemKey, { owner, runId, startedAt, expiresAt }: Run): IdempotencyLock {
     const owned = isOwnedBy(owner);
-    const change = (values: Item, condition = owned): Write => {
-      const update = setting(values);
-      const ExpressionAttributeNames = { ...update.ExpressionAttributeNames, ...condition.ExpressionAttributeNames };
-      const ExpressionAttributeValues = { ...update.ExpressionAttributeValues, ...condition.ExpressionAttributeValues };
-      return { Update: { Key: key, ...update, ...condition, ExpressionAttributeNames, ExpressionAttributeValues } };
-    };
-    const store = (answer: StoredAnswer, parts: number): Write => change({ answer, parts });
+    const change = (values: Item): Write => update(key, values, owned);
+    const store = (response: StoredResponse, parts: number): Write => change({ response, parts });
     return {
       id: runId,
       startedAt,
-      completion: (answer) => (answer.body.length > PART_LENGTH ? null : store(answer, 0)),
-      async finish(answer) {
-        const parts = answer.body.match(new RegExp(`[^]{1,${PART_LENGTH}}`, 'gu')) ?? [];
-        if (parts.length <= 1) return void (await table.write([store(answer, 0)]));
+      completion: (response) => (response.body.length > PART_LENGTH ? null : transactionPart(store(response, 0))),
+      async finish(response) {
+        const parts = response.body.match(new RegExp(`[^]{1,${PART_LENGTH}}`, 'gu')) ?? [];
+        if (parts.length <= 1) return void (await table.write([store(response, 0)]));
         const expires = timeToLive(expiresAt);
-        await Promise.all(
-          parts.map((text, i) => table.write([{ Put: { Item: { ...partKey(key, i), text, expires } } }])),
-        );
-        await table.write([store({ ...answer, body: '' }, parts.length)]);
+        await Promise.all(parts.map((text, i) => table.write([put({ ...partKey(key, i), text, expires })])));
+        await table.write([store({ ...response, body: '' }, parts.length)]);
       },
       async release() {
-        await table.write([{ Delete: { Key: key, ...owned } }]);
+        await table.write([remove(key, owned)]);
       },
       async abandon() {
         await table.write([change({ runningUntil: 0 })]);
@@ -97,10 +89,10 @@ export function idempotencyRecords(table: Table, clock: Clock): Idempotency {
     };
   }
 
-  async function assembled(key: ItemKey, answer: StoredAnswer, parts: number): Promise<StoredAnswer> {
-    if (parts === 0) return answer;
+  async function assembled(key: ItemKey, response: StoredResponse, parts: number): Promise<StoredResponse> {
+    if (parts === 0) return response;
     const items = await Promise.all(Array.from({ length: parts }, (_, i) => table.get(partKey(key, i))));
-    return { ...answer, body: items.map((item) => item?.text).join('') };
+    return { ...response, body: items.map((item) => item?.text).join('') };
   }
 }
 

@@ -1,6 +1,9 @@
 import type { KeyRecord } from '../../access/keys.ts';
+import { isNew } from './conditions.ts';
+import { put } from './expressions.ts';
+import { itemKey } from './items.ts';
 import { putKey } from './keys.ts';
-import { itemKey, type Table } from './table.ts';
+import type { Table } from './table.ts';
 
 export interface ProjectRecord {
   id: string;
@@ -20,10 +23,8 @@ export function projects(table: Table) {
 
     /** The project and its first admin key: both or neither. Throws if an id is taken. */
     async create(project: ProjectRecord, adminKey: KeyRecord): Promise<void> {
-      const put = {
-        Put: { Item: { ...itemKey.project(project.id), ...project }, ConditionExpression: 'attribute_not_exists(pk)' },
-      };
-      const taken = await table.write([put, putKey(adminKey)]);
+      const created = put({ ...itemKey.project(project.id), ...project }, isNew);
+      const taken = await table.write([created, putKey(adminKey)]);
       if (taken.length > 0) throw new Error('The new project or key id is taken');
     },
   };

@@ -1,23 +1,22 @@
 import type { Space } from '../../space.ts';
+import type { TransactionPart } from '../../transaction.ts';
 import { MAX_WEBHOOKS, type WebhookRecord } from '../../webhooks/webhooks.ts';
-import { type Item, itemKey, setting, type Table, type Write } from './table.ts';
+import { any, exists, is, isAbsent, isBelow, isNew } from './conditions.ts';
+import { increased, put, remove, update, updateOf } from './expressions.ts';
+import { type Item, itemKey } from './items.ts';
+import type { Table } from './table.ts';
+import type { Write } from './writes.ts';
 
 export const toWebhook = (item: Item): WebhookRecord => item as unknown as WebhookRecord;
 
-export interface WebhookPage {
-  webhooks: WebhookRecord[];
-  next: string | undefined;
-}
-
 export function webhooks(table: Table) {
-  const count = (space: Space, step: 1 | -1): Write => ({
-    Update: {
-      Key: itemKey.webhookCount(space),
-      UpdateExpression: 'ADD webhooks :step',
-      ExpressionAttributeValues: step > 0 ? { ':step': step, ':max': MAX_WEBHOOKS } : { ':step': step },
-      ...(step > 0 && { ConditionExpression: 'attribute_not_exists(webhooks) OR webhooks < :max' }),
-    },
-  });
+  const countUp = (space: Space): Write =>
+    update(
+      itemKey.webhookCount(space),
+      { webhooks: increased(1) },
+      any(isAbsent('webhooks'), isBelow('webhooks', MAX_WEBHOOKS)),
+    );
+  const countDown = (space: Space): Write => update(itemKey.webhookCount(space), { webhooks: increased(-1) });
 
   return {
     async get(space: Space, id: string): Promise<WebhookRecord | undefined> {
@@ -25,8 +24,11 @@ export function webhooks(table: Table) {
       return item && toWebhook(item);
     },
 
-    /** In the order of creation. */
-    async list(space: Space, limit: number, after?: string): Promise<WebhookPage> {
+    async list(
+      space: Space,
+      limit: number,
+      after?: string,
+    ): Promise<{ webhooks: WebhookRecord[]; next: string | undefined }> {
       const { items, next } = await table.query({
         KeyConditionExpression: 'pk = :pk',
         ExpressionAttributeValues: { ':pk': itemKey.webhook(space, '').pk },
@@ -36,52 +38,30 @@ export function webhooks(table: Table) {
       return { webhooks: items.map(toWebhook), next: next?.sk };
     },
 
-    /** `full`: the space has as many as it may. Throws if what is `also` written is refused. */
-    async create(webhook: WebhookRecord, also: Write[]): Promise<'created' | 'full'> {
-      const Item = { ...itemKey.webhook(webhook, webhook.id), ...webhook };
-      const put: Write = { Put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } };
-      const [rejected] = await table.write([count(webhook, 1), put, ...also]);
+    async create(webhook: WebhookRecord, also: readonly TransactionPart[]): Promise<'created' | 'full'> {
+      const created = put({ ...itemKey.webhook(webhook, webhook.id), ...webhook }, isNew);
+      const [rejected] = await table.write([countUp(webhook), created, ...also]);
       if (!rejected) return 'created';
       if (rejected.index === 0) return 'full';
       throw new Error('The new webhook id is taken, or another run of this request has begun');
     },
 
-    /**
-     * Sets the defined members and removes the undefined ones. Returns the webhook as it is then; `undefined` if it is gone,
-     * or its status is no longer what was read.
-     */
     async change(read: WebhookRecord, change: Partial<WebhookRecord>): Promise<WebhookRecord | undefined> {
-      const update = setting(change);
-      const item = await table.update({
-        Key: itemKey.webhook(read, read.id),
-        ...update,
-        ExpressionAttributeNames: { ...update.ExpressionAttributeNames, '#status': 'status' },
-        ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':read': read.status },
-        ConditionExpression: '#status = :read',
-      });
+      const item = await table.update(updateOf(itemKey.webhook(read, read.id), change, is('status', read.status)));
       return item && toWebhook(item);
     },
 
-    /** Replaces the secret that was read; `false` if it has been replaced meanwhile, or the webhook is gone. */
-    async rotate(read: WebhookRecord, change: Partial<WebhookRecord>, also: Write[]): Promise<boolean> {
-      const update = setting(change);
-      const rotate: Write = {
-        Update: {
-          Key: itemKey.webhook(read, read.id),
-          ...update,
-          ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':read': read.secret },
-          ConditionExpression: '#secret = :read',
-        },
-      };
+    async rotate(
+      read: WebhookRecord,
+      change: Partial<WebhookRecord>,
+      also: readonly TransactionPart[],
+    ): Promise<boolean> {
+      const rotate = update(itemKey.webhook(read, read.id), { ...change }, is('secret', read.secret));
       return (await table.write([rotate, ...also])).length === 0;
     },
 
-    /** `false` if it was gone already. */
     async remove(space: Space, id: string): Promise<boolean> {
-      const remove: Write = {
-        Delete: { Key: itemKey.webhook(space, id), ConditionExpression: 'attribute_exists(pk)' },
-      };
-      return (await table.write([remove, count(space, -1)])).length === 0;
+      return (await table.write([remove(itemKey.webhook(space, id), exists), countDown(space)])).length === 0;
     },
   };
 }

@@ -3,7 +3,7 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Problem } from '../api.ts';
 import { Button, Form } from './basics.tsx';
 import { Copyable } from './copyable.tsx';
-import { Fault } from './feedback.tsx';
+import { ProblemNote } from './feedback.tsx';
 
 /** A modal dialog: keeps the focus inside, closes with Escape, and gives the focus back. */
 export function Dialog({
@@ -63,7 +63,7 @@ export function Confirm({
     <Dialog title={title} onClose={onClose}>
       <Form onSubmit={onConfirm}>
         {children}
-        <Fault problem={problem} />
+        <ProblemNote problem={problem} />
         <div class="actions end">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind={kind} busy={busy}>

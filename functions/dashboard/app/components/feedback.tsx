@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import type { Problem } from '../api.ts';
 import type { Loaded } from '../hooks.ts';
-import { faultText } from '../session.ts';
+import { problemText } from '../session.ts';
 import { Button } from './basics.tsx';
 
-export function Fault({ problem }: { problem: Problem | string | undefined }) {
+export function ProblemNote({ problem }: { problem: Problem | string | undefined }) {
   if (problem === undefined) return null;
   return (
-    <p class="callout fault" role="alert">
-      {typeof problem === 'string' ? problem : faultText(problem)}
+    <p class="callout error" role="alert">
+      {typeof problem === 'string' ? problem : problemText(problem)}
     </p>
   );
 }
@@ -31,7 +31,7 @@ export function Await<Value>({ of, children }: { of: Loaded<Value>; children: (v
   if (of.value !== undefined) {
     return (
       <div aria-busy={of.loading}>
-        <Fault problem={of.problem} />
+        <ProblemNote problem={of.problem} />
         {children(of.value)}
       </div>
     );
@@ -39,7 +39,7 @@ export function Await<Value>({ of, children }: { of: Loaded<Value>; children: (v
   if (of.problem) {
     return (
       <div class="empty">
-        <Fault problem={of.problem} />
+        <ProblemNote problem={of.problem} />
         <Button onClick={of.reload}>Try again</Button>
       </div>
     );

@@ -3,11 +3,11 @@ import { useId } from 'preact/hooks';
 import type { Problem } from '../api.ts';
 
 /** What the API found wrong with a member of a request. */
-export const faultOf = (problem: Problem | undefined, field: string): string | undefined =>
+export const violationOf = (problem: Problem | undefined, field: string): string | undefined =>
   problem?.errors?.find((each) => each.field === field)?.detail;
 
 /** What it found wrong with none of the members that a form shows. */
-export function otherFault(problem: Problem | undefined, fields: readonly string[]): Problem | string | undefined {
+export function otherProblem(problem: Problem | undefined, fields: readonly string[]): Problem | string | undefined {
   if (!problem?.errors) return problem;
   const others = problem.errors.filter(
     ({ field }) => !fields.some((each) => field === each || field.startsWith(`${each}[`)),
@@ -18,7 +18,7 @@ export function otherFault(problem: Problem | undefined, fields: readonly string
 interface FieldProps {
   label: string;
   hint?: ComponentChildren;
-  fault?: string | undefined;
+  error?: string | undefined;
   children: (attributes: {
     id: string;
     'aria-describedby': string | undefined;
@@ -27,9 +27,9 @@ interface FieldProps {
 }
 
 /** A label, its control, a hint, and what is wrong with it. */
-export function Field({ label, hint, fault, children }: FieldProps) {
+export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
-  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -38,10 +38,10 @@ export function Field({ label, hint, fault, children }: FieldProps) {
           {hint}
         </p>
       )}
-      {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': fault ? true : undefined })}
-      {fault && (
-        <p class="field-fault" id={`${id}-fault`} role="alert">
-          {label} {fault}.
+      {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': error ? true : undefined })}
+      {error && (
+        <p class="field-error" id={`${id}-error`} role="alert">
+          {label} {error}.
         </p>
       )}
     </div>
@@ -102,7 +102,7 @@ interface ChoicesProps<Option extends string> {
   options: readonly (readonly [value: Option, text: ComponentChildren, meaning?: string])[];
   chosen: readonly Option[];
   onChange: (chosen: Option[]) => void;
-  fault?: string | undefined;
+  error?: string | undefined;
 }
 
 /** One or more of a few, each with its meaning. */
@@ -112,7 +112,7 @@ export function Choices<Option extends string>({
   options,
   chosen,
   onChange,
-  fault,
+  error,
 }: ChoicesProps<Option>) {
   const id = useId();
   const toggle = (option: Option, isOn: boolean) => {
@@ -120,7 +120,7 @@ export function Choices<Option extends string>({
     else onChange(options.map(([each]) => each).filter((each) => (each === option ? isOn : chosen.includes(each))));
   };
   return (
-    <fieldset class="field choices" aria-describedby={fault ? `${id}-fault` : undefined}>
+    <fieldset class="field choices" aria-describedby={error ? `${id}-error` : undefined}>
       <legend>{legend}</legend>
       {options.map(([option, text, meaning]) => (
         <label key={option} class="choice">
@@ -137,9 +137,9 @@ export function Choices<Option extends string>({
           </span>
         </label>
       ))}
-      {fault && (
-        <p class="field-fault" id={`${id}-fault`} role="alert">
-          {legend} {fault}.
+      {error && (
+        <p class="field-error" id={`${id}-error`} role="alert">
+          {legend} {error}.
         </p>
       )}
     </fieldset>

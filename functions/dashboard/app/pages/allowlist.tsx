@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Key } from '../api.ts';
 import { Button, Form, Panel } from '../components/basics.tsx';
-import { Callout, Fault } from '../components/feedback.tsx';
-import { faultOf, otherFault } from '../components/field.tsx';
+import { Callout, ProblemNote } from '../components/feedback.tsx';
+import { otherProblem, violationOf } from '../components/field.tsx';
 import { useSending } from '../hooks.ts';
 import { useSession } from '../session.ts';
 
@@ -63,14 +63,14 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
       <Form onSubmit={save}>
         <ul class="entries" ref={list}>
           {rows.map(({ id, text }, i) => {
-            const fault = faultOf(sending.problem, `cidrs[${i}]`);
+            const error = violationOf(sending.problem, `cidrs[${i}]`);
             return (
               <li key={id}>
                 <input
                   value={text}
                   aria-label={`Address ${i + 1}`}
-                  aria-invalid={fault ? true : undefined}
-                  aria-describedby={fault ? `entry-${id}` : undefined}
+                  aria-invalid={error ? true : undefined}
+                  aria-describedby={error ? `entry-${id}` : undefined}
                   placeholder="203.0.113.0/24"
                   autocomplete="off"
                   spellcheck={false}
@@ -86,9 +86,9 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
                 >
                   Remove
                 </Button>
-                {fault && (
-                  <p class="field-fault" id={`entry-${id}`} role="alert">
-                    {fault}
+                {error && (
+                  <p class="field-error" id={`entry-${id}`} role="alert">
+                    {error}
                   </p>
                 )}
               </li>
@@ -100,7 +100,7 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
             You are signed in with this key: if your own address is not listed, you lock yourself out.
           </Callout>
         )}
-        <Fault problem={otherFault(sending.problem, ['cidrs'])} />
+        <ProblemNote problem={otherProblem(sending.problem, ['cidrs'])} />
         <div class="actions">
           <Button onClick={add}>Add address</Button>
           {isChanged && (

@@ -1,7 +1,7 @@
 import { type Delivery, type Result, serverNow } from '../api.ts';
 import { Button, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { DeliveryBadge, isSuccess, MEANINGS, outcomeText } from '../components/deliveries.tsx';
-import { Await, Empty, Fault } from '../components/feedback.tsx';
+import { Await, Empty, ProblemNote } from '../components/feedback.tsx';
 import { Json, visible } from '../components/json.tsx';
 import { Time } from '../components/time.tsx';
 import { useLoaded, useRepeated, useSending } from '../hooks.ts';
@@ -105,7 +105,7 @@ function Redeliver({ of: { webhook_id, event_id }, onChange }: { of: Delivery; o
   };
   return (
     <>
-      <Fault problem={sending.problem} />
+      <ProblemNote problem={sending.problem} />
       <div class="actions">
         <Button onClick={redeliver} busy={sending.busy}>
           Redeliver

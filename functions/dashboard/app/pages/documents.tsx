@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Document } from '../api.ts';
 import { Button, ButtonLink, Form, PageTitle } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
-import { faultOf, Input } from '../components/field.tsx';
+import { Input, violationOf } from '../components/field.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { useLoaded } from '../hooks.ts';
@@ -32,7 +32,7 @@ export function Documents({ query }: { query: URLSearchParams }) {
           hint="Whole segments of a key, such as org:acme."
           value={typed}
           onInput={setTyped}
-          fault={faultOf(loaded.problem, 'prefix')}
+          error={violationOf(loaded.problem, 'prefix')}
         />
         <Button type="submit">Browse</Button>
       </Form>

@@ -4,8 +4,8 @@ import type { Environment } from '../../../../lib/space.ts';
 import { type AnswerTo, all, type Key } from '../api.ts';
 import { Badge, Button, ButtonLink, Form, PageTitle, Panel, type Tone } from '../components/basics.tsx';
 import { ShownOnce } from '../components/dialog.tsx';
-import { Await, Empty, Fault } from '../components/feedback.tsx';
-import { Choices, faultOf, Input, otherFault } from '../components/field.tsx';
+import { Await, Empty, ProblemNote } from '../components/feedback.tsx';
+import { Choices, Input, otherProblem, violationOf } from '../components/field.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { Countdown, fromLocal, TimeOr } from '../components/time.tsx';
 import { useLoaded, useSending } from '../hooks.ts';
@@ -127,14 +127,14 @@ export function NewKey() {
             options={types.map((each) => [each, <code>svc_{each}_</code>, TYPES[each][1]] as const)}
             chosen={[type]}
             onChange={([chosen]) => chosen && setType(chosen)}
-            fault={faultOf(problem, 'type')}
+            error={violationOf(problem, 'type')}
           />
           <Input
             label="Name"
             hint="Optional: which program it is for."
             value={name}
             onInput={setName}
-            fault={faultOf(problem, 'name')}
+            error={violationOf(problem, 'name')}
           />
           <Input
             label="Expiry"
@@ -142,9 +142,9 @@ export function NewKey() {
             type="datetime-local"
             value={expires}
             onInput={setExpires}
-            fault={faultOf(problem, 'expires_at')}
+            error={violationOf(problem, 'expires_at')}
           />
-          <Fault problem={otherFault(problem, ['type', 'name', 'expires_at'])} />
+          <ProblemNote problem={otherProblem(problem, ['type', 'name', 'expires_at'])} />
           <div class="actions">
             <Button type="submit" kind="primary" busy={sending.busy}>
               Generate

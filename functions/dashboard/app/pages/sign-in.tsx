@@ -1,13 +1,13 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button, Form } from '../components/basics.tsx';
-import { Callout, Fault } from '../components/feedback.tsx';
+import { Callout, ProblemNote } from '../components/feedback.tsx';
 import { Field } from '../components/field.tsx';
-import { signInFault } from '../session.ts';
+import { signInProblem } from '../session.ts';
 
 export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSignIn: (key: string) => void }) {
   const [key, setKey] = useState('');
   const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string>();
+  const [error, setFault] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => {
     document.title = 'Sign in · Dashboard';
@@ -17,7 +17,7 @@ export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSig
     if (busy) return;
     setBusy(true);
     setFault(undefined);
-    const found = await signInFault(key.trim());
+    const found = await signInProblem(key.trim());
     setBusy(false);
     if (found === null) onSignIn(key.trim());
     else setFault(found);
@@ -41,7 +41,7 @@ export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSig
             />
           )}
         </Field>
-        <Fault problem={fault} />
+        <ProblemNote problem={error} />
         <Button type="submit" kind="primary" busy={busy}>
           {busy ? 'Signing in …' : 'Sign in'}
         </Button>

@@ -3,7 +3,7 @@ import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import type { Webhook } from '../api.ts';
 import { Button } from '../components/basics.tsx';
 import { Confirm, Dialog, ShownOnce } from '../components/dialog.tsx';
-import { faultOf, Input, otherFault, Select } from '../components/field.tsx';
+import { Input, otherProblem, Select, violationOf } from '../components/field.tsx';
 import { fromLocal, toLocal } from '../components/time.tsx';
 import { useSending } from '../hooks.ts';
 import { goTo, linkTo } from '../router.ts';
@@ -62,7 +62,7 @@ export function RotateSecretDialog({ of: { id }, onClose }: DialogProps) {
       title="Rotate the signing secret?"
       action="Rotate secret"
       busy={sending.busy}
-      problem={otherFault(sending.problem, ['secret'])}
+      problem={otherProblem(sending.problem, ['secret'])}
       onConfirm={rotate}
       onClose={onClose}
     >
@@ -70,7 +70,7 @@ export function RotateSecretDialog({ of: { id }, onClose }: DialogProps) {
         The old secret signs beside the new one for 24 hours, in X-Service-Signature-Previous. Give the receiver the new
         one.
       </p>
-      <SecretFields secret={secret} onChange={setSecret} fault={faultOf(sending.problem, 'secret')} />
+      <SecretFields secret={secret} onChange={setSecret} error={violationOf(sending.problem, 'secret')} />
     </Confirm>
   );
 }
@@ -108,7 +108,7 @@ export function RecoverDialog({ of: { id, disabled_at }, onClose }: DialogProps)
       title="Recover deliveries"
       action="Recover"
       busy={sending.busy}
-      problem={otherFault(sending.problem, ['since', 'until'])}
+      problem={otherProblem(sending.problem, ['since', 'until'])}
       onConfirm={recover}
       onClose={onClose}
     >
@@ -119,7 +119,7 @@ export function RecoverDialog({ of: { id, disabled_at }, onClose }: DialogProps)
         type="datetime-local"
         value={since}
         onInput={setSince}
-        fault={faultOf(sending.problem, 'since')}
+        error={violationOf(sending.problem, 'since')}
       />
       <Input
         label="Until"
@@ -127,7 +127,7 @@ export function RecoverDialog({ of: { id, disabled_at }, onClose }: DialogProps)
         type="datetime-local"
         value={until}
         onInput={setUntil}
-        fault={faultOf(sending.problem, 'until')}
+        error={violationOf(sending.problem, 'until')}
       />
     </Confirm>
   );

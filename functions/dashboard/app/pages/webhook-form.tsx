@@ -3,8 +3,8 @@ import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../../lib/eve
 import type { AnswerTo, Problem, Webhook } from '../api.ts';
 import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics.tsx';
 import { ShownOnce } from '../components/dialog.tsx';
-import { Callout, Fault } from '../components/feedback.tsx';
-import { Choices, faultOf, Input, otherFault } from '../components/field.tsx';
+import { Callout, ProblemNote } from '../components/feedback.tsx';
+import { Choices, Input, otherProblem, violationOf } from '../components/field.tsx';
 import { useSending } from '../hooks.ts';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
@@ -33,7 +33,7 @@ function WebhookFields({ values, onChange, problem }: FieldsProps) {
         value={values.url}
         placeholder="https://example.com/webhooks"
         onInput={(url) => onChange({ ...values, url })}
-        fault={faultOf(problem, 'url')}
+        error={violationOf(problem, 'url')}
       />
       <Choices
         legend="Events"
@@ -41,14 +41,14 @@ function WebhookFields({ values, onChange, problem }: FieldsProps) {
         options={EVENT_TYPES.map((type) => [type, <code>{type}</code>, EVENT_MEANINGS[type]] as const)}
         chosen={values.events}
         onChange={(events) => onChange({ ...values, events })}
-        fault={faultOf(problem, 'events')}
+        error={violationOf(problem, 'events')}
       />
       <Input
         label="Description"
         hint="Optional: what it is for."
         value={values.description}
         onInput={(description) => onChange({ ...values, description })}
-        fault={faultOf(problem, 'description')}
+        error={violationOf(problem, 'description')}
       />
     </>
   );
@@ -57,14 +57,14 @@ function WebhookFields({ values, onChange, problem }: FieldsProps) {
 interface SecretProps {
   secret: string | undefined;
   onChange: (secret: string | undefined) => void;
-  fault: string | undefined;
+  error: string | undefined;
 }
 
 /** Characters under which a secret of one's own may be guessed. */
 const SHORT_SECRET = 24;
 
 /** Generated, or one's own. */
-export function SecretFields({ secret, onChange, fault }: SecretProps) {
+export function SecretFields({ secret, onChange, error }: SecretProps) {
   return (
     <>
       <Choices
@@ -79,7 +79,7 @@ export function SecretFields({ secret, onChange, fault }: SecretProps) {
       />
       {secret !== undefined && (
         <>
-          <Input label="Secret" value={secret} onInput={onChange} fault={fault} />
+          <Input label="Secret" value={secret} onInput={onChange} error={error} />
           {secret.length > 0 && secret.length < SHORT_SECRET && (
             <Callout kind="warning">
               A secret of fewer than {SHORT_SECRET} characters may be guessed. Anyone who has it can forge events.
@@ -112,8 +112,8 @@ export function NewWebhook() {
       <Panel>
         <Form onSubmit={submit}>
           <WebhookFields values={values} onChange={setValues} problem={sending.problem} />
-          <SecretFields secret={secret} onChange={setSecret} fault={faultOf(sending.problem, 'secret')} />
-          <Fault problem={otherFault(sending.problem, FIELDS)} />
+          <SecretFields secret={secret} onChange={setSecret} error={violationOf(sending.problem, 'secret')} />
+          <ProblemNote problem={otherProblem(sending.problem, FIELDS)} />
           <div class="actions">
             <Button type="submit" kind="primary" busy={sending.busy}>
               Save
@@ -155,7 +155,7 @@ export function ChangeWebhook({ of: webhook, onDone }: { of: Webhook; onDone: ()
     <Panel title="Change webhook">
       <Form onSubmit={submit}>
         <WebhookFields values={values} onChange={setValues} problem={sending.problem} />
-        <Fault problem={otherFault(sending.problem, FIELDS)} />
+        <ProblemNote problem={otherProblem(sending.problem, FIELDS)} />
         <div class="actions">
           <Button type="submit" kind="primary" busy={sending.busy}>
             Save

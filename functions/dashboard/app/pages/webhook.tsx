@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Webhook } from '../api.ts';
 import { Button, Facts, PageTitle, Panel } from '../components/basics.tsx';
-import { Await, Callout, Fault } from '../components/feedback.tsx';
+import { Await, Callout, ProblemNote } from '../components/feedback.tsx';
 import { Time } from '../components/time.tsx';
 import { useLoaded, useSending } from '../hooks.ts';
 import { useSession } from '../session.ts';
@@ -58,7 +58,7 @@ function WebhookPart({ of: webhook, onChange }: { of: Webhook; onChange: () => v
   return (
     <>
       {!isEnabled && <Disabled of={webhook} />}
-      <Fault problem={switching.problem} />
+      <ProblemNote problem={switching.problem} />
       <div class="actions toolbar">
         <Button onClick={toggle} busy={switching.busy} kind={isEnabled ? 'plain' : 'primary'}>
           {isEnabled ? 'Pause' : 'Enable'}

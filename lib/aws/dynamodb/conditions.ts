@@ -1,0 +1,45 @@
+/** What must be true of the stored item for a write to happen, with the names and values that it speaks of. */
+export interface Condition {
+  expression: string;
+  names: Record<string, string>;
+  values: Record<string, unknown>;
+}
+
+const about = (name: string, expression: string, values: Record<string, unknown> = {}): Condition => ({
+  expression,
+  names: { [`#${name}`]: name },
+  values,
+});
+
+export const isPresent = (name: string): Condition => about(name, `attribute_exists(#${name})`);
+export const isAbsent = (name: string): Condition => about(name, `attribute_not_exists(#${name})`);
+export const exists = isPresent('pk');
+export const isNew = isAbsent('pk');
+
+/** Its value has a name of its own, for the write may set another. */
+const compare =
+  (operator: '=' | '<' | '<=') =>
+  (name: string, value: unknown): Condition =>
+    about(name, `#${name} ${operator} :than_${name}`, { [`:than_${name}`]: value });
+export const is = compare('=');
+export const isBelow = compare('<');
+export const isAtMost = compare('<=');
+
+export const all = (...parts: Condition[]): Condition => joined(parts, ' AND ');
+export const any = (...parts: Condition[]): Condition => joined(parts, ' OR ');
+
+/** One value for each name: a condition compares a member with one value. */
+function joined(parts: readonly Condition[], by: string): Condition {
+  return {
+    expression: parts.map(({ expression }) => `(${expression})`).join(by),
+    names: Object.assign({}, ...parts.map(({ names }) => names)),
+    values: Object.assign({}, ...parts.map(({ values }) => values)),
+  };
+}
+
+/** The members of a request that carry a condition. DynamoDB refuses an empty map. */
+export const conditionOf = ({ expression, names, values }: Condition) => ({
+  ConditionExpression: expression,
+  ExpressionAttributeNames: names,
+  ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+});

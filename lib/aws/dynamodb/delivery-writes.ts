@@ -1,0 +1,80 @@
+import type { Verdict } from '../../delivery/decide.ts';
+import type { DeliveryMessage } from '../../delivery/messages.ts';
+import type { Attempt } from '../../delivery/record.ts';
+import type { DeliveryStatus } from '../../delivery/schedule.ts';
+import { EVENT_RETENTION_MS, type StoredEvent } from '../../events/events.ts';
+import { all, any, type Condition, is, isAtMost, isBelow, isNew } from './conditions.ts';
+import { appended, initially, update } from './expressions.ts';
+import { itemKey, timeToLive } from './items.ts';
+import type { Write } from './writes.ts';
+
+/*
+ * A delivery in time. It only ever moves to the right:
+ *
+ *   (nothing) ── run 0 ─────────────────────────────────────►── run 1 ──────────────────►── run 2 …
+ *                │ retrying, attempt 1 … 6 │ succeeded,      │  retrying, attempt 0, 1 …
+ *                                          │ failed,         startRun
+ *                                          │ canceled,
+ *                                          │ skipped
+ */
+const isEarlierRun = ({ run }: DeliveryMessage): Condition => isBelow('run', run);
+const isThisRunGoingOn = ({ run }: DeliveryMessage): Condition => all(is('run', run), is('status', 'retrying'));
+
+/** The attempt of this message is the next to be recorded. */
+const isBeforeAttempt = (message: DeliveryMessage): Condition =>
+  any(isNew, isEarlierRun(message), all(isThisRunGoingOn(message), isBelow('attempt', message.attempt)));
+
+/** The run of this message goes on, and no later attempt than its predecessor is recorded. */
+const isBeforeEnd = (message: DeliveryMessage): Condition =>
+  any(isNew, isEarlierRun(message), all(isThisRunGoingOn(message), isAtMost('attempt', message.attempt - 1)));
+
+/** The last recorded attempt is that of this message. */
+export const isAtAttempt = ({ run, attempt }: DeliveryMessage): Condition =>
+  all(is('run', run), is('attempt', attempt));
+
+/** Records an attempt and what follows from it. */
+export function recordAttempt(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Write {
+  const isRetried = verdict.status === 'retrying';
+  const change = {
+    status: verdict.status,
+    attempt: message.attempt,
+    nextAttemptAt: isRetried ? verdict.dueAt : undefined,
+    retryPending: isRetried ? true : undefined,
+  };
+  return upsert(message, event, change, [attempt], attempt.at, isBeforeAttempt(message));
+}
+
+/** Ends a run without an attempt. */
+export function endRun(message: DeliveryMessage, event: StoredEvent, status: DeliveryStatus, nowMs: number): Write {
+  const change = { status, attempt: message.attempt - 1, nextAttemptAt: undefined, retryPending: undefined };
+  return upsert(message, event, change, [], nowMs, isBeforeEnd(message));
+}
+
+interface Change {
+  status: DeliveryStatus;
+  attempt: number;
+  nextAttemptAt: number | undefined;
+  retryPending: boolean | undefined;
+}
+
+function upsert(
+  message: DeliveryMessage,
+  event: StoredEvent,
+  change: Change,
+  attempts: readonly Attempt[],
+  createdAt: number,
+  condition: Condition,
+): Write {
+  const { webhookId, eventId, run } = message;
+  const values = {
+    ...change,
+    webhookId,
+    eventId,
+    eventType: event.type,
+    run,
+    createdAt: initially(createdAt),
+    attempts: appended(attempts),
+    expires: timeToLive(createdAt + EVENT_RETENTION_MS),
+  };
+  return update(itemKey.delivery(webhookId, eventId), values, condition);
+}

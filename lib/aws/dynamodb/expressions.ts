@@ -1,0 +1,97 @@
+import { type Condition, conditionOf } from './conditions.ts';
+import type { Item, ItemKey } from './items.ts';
+import type { Named, Write } from './writes.ts';
+
+/** What an update does to a member other than to set or to remove it. */
+class Action {
+  readonly clause: 'SET' | 'ADD' | 'REMOVE';
+  readonly expression: (name: string, value: string) => string;
+  readonly values: (value: string) => Record<string, unknown>;
+
+  constructor(clause: Action['clause'], expression: Action['expression'], values: Action['values'] = () => ({})) {
+    this.clause = clause;
+    this.expression = expression;
+    this.values = values;
+  }
+}
+
+const setTo = (value: unknown) =>
+  new Action(
+    'SET',
+    (name, of) => `${name} = ${of}`,
+    (of) => ({ [of]: value }),
+  );
+const removed = new Action('REMOVE', (name) => name);
+
+/** Sets a member that is not there, and leaves one that is. */
+export const initially = (value: unknown) =>
+  new Action(
+    'SET',
+    (name, of) => `${name} = if_not_exists(${name}, ${of})`,
+    (of) => ({ [of]: value }),
+  );
+
+/** Adds to the end of a list, which may not be there. */
+export const appended = (entries: readonly unknown[]) =>
+  new Action(
+    'SET',
+    (name, of) => `${name} = list_append(if_not_exists(${name}, ${of}_none), ${of})`,
+    (of) => ({ [of]: entries, [`${of}_none`]: [] }),
+  );
+
+/** Adds to a number, which may not be there. */
+export const increased = (step: number) =>
+  new Action(
+    'ADD',
+    (name, of) => `${name} ${of}`,
+    (of) => ({ [of]: step }),
+  );
+
+/** Takes so many entries from the beginning of a list. By their place, so that what is appended meanwhile stays. */
+export const withoutFirst = (count: number) =>
+  new Action('REMOVE', (name) => Array.from({ length: count }, (_, i) => `${name}[${i}]`).join(', '));
+
+const actionOf = (value: unknown): Action =>
+  value === undefined ? removed : value instanceof Action ? value : setTo(value);
+
+/** Sets the defined members of `values`, removes the undefined ones, and does with the others what they say. */
+export function updateOf(key: ItemKey, values: Item, condition?: Condition): Named<'Update'>['Update'] {
+  const actions = Object.entries(values).map(([name, value]) => ({ name, action: actionOf(value) }));
+  const clauses = (['SET', 'REMOVE', 'ADD'] as const).flatMap((clause) => {
+    const parts = actions.filter(({ action }) => action.clause === clause);
+    return parts.length === 0
+      ? []
+      : [`${clause} ${parts.map(({ name, action }) => action.expression(`#${name}`, `:${name}`)).join(', ')}`];
+  });
+  const all = {
+    ...Object.assign({}, ...actions.map(({ name, action }) => action.values(`:${name}`))),
+    ...condition?.values,
+  };
+  return {
+    Key: key,
+    ...(condition && conditionOf(condition)),
+    UpdateExpression: clauses.join(' '),
+    ExpressionAttributeNames: {
+      ...Object.fromEntries(actions.map(({ name }) => [`#${name}`, name])),
+      ...condition?.names,
+    },
+    ...(Object.keys(all).length > 0 && { ExpressionAttributeValues: all }), // DynamoDB refuses an empty map
+  };
+}
+
+export const update = (key: ItemKey, values: Item, condition?: Condition): Write => ({
+  Update: updateOf(key, values, condition),
+});
+
+export const put = (item: Item & ItemKey, condition?: Condition): Write => ({
+  Put: { Item: item, ...(condition && conditionOf(condition)) },
+});
+
+export const remove = (key: ItemKey, condition: Condition): Write => ({
+  Delete: { Key: key, ...conditionOf(condition) },
+});
+
+/** Writes nothing: the others of its transaction happen only if the condition is true. */
+export const check = (key: ItemKey, condition: Condition): Write => ({
+  ConditionCheck: { Key: key, ...conditionOf(condition) } as Named<'ConditionCheck'>['ConditionCheck'],
+});

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import type { TransactionPart } from '../../transaction.ts';
+import { domainError, failedConditions, isWriteConflict } from './errors.ts';
+import type { Item } from './items.ts';
+
+type Unnamed<T> = T extends object
+  ? { [K in keyof T]: T[K] extends infer V | undefined ? Omit<V & object, 'TableName'> : never }
+  : never;
+type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+export type Named<K extends keyof TransactItem> = Unnamed<Required<Pick<TransactItem, K>>>;
+
+/** One write of one item, without the table's name. */
+export type Write = Named<'Put'> | Named<'Update'> | Named<'Delete'> | Named<'ConditionCheck'>;
+
+/** For whoever carries it out with a transaction of theirs. */
+export const transactionPart = (write: Write): TransactionPart => write as unknown as TransactionPart;
+
+/** Writes of ours, and those that were handed to us. */
+export const opened = (writes: readonly (Write | TransactionPart)[]): Write[] => writes as Write[];
+
+/** Attempts at a write that runs into a transaction, and the longest wait between two. */
+const CONFLICT_TRIES = 6;
+const CONFLICT_WAIT_MS = 50;
+
+/**
+ * Every conditional write leaves a random id in the item. When its condition is false and the stored item has that id, the
+ * write was done before: its response was lost and the SDK sent it again.
+ */
+const WRITE_ID = 'writeId';
+
+/** A write whose condition was false: its place among the writes, and what is stored, if anything is. */
+export interface Rejected {
+  index: number;
+  item: Item | undefined;
+}
+
+type Decision = { done: true; item: Item | undefined } | { done: false; rejected: Rejected[] };
+
+/**
+ * Carries writes out: `send` gets them marked. What it did counts, also if the response to an earlier try was lost. Conflicts
+ * are tried again with jitter, then thrown.
+ */
+export async function carryOut(
+  writes: readonly Write[],
+  send: (marked: Write[]) => Promise<unknown>,
+): Promise<Decision> {
+  const writeId = randomUUID();
+  const marked = writes.map((write) => withWriteId(write, writeId));
+  for (let tries = 1; ; tries++) {
+    try {
+      const { Attributes } = (await send(marked)) as { Attributes?: Item };
+      return { done: true, item: Attributes };
+    } catch (error) {
+      const rejected = failedConditions(error).map(({ index, item }) => ({ index, item: item && unmarshall(item) }));
+      const own = rejected.find(({ item }) => item?.[WRITE_ID] === writeId);
+      if (own) return { done: true, item: own.item };
+      if (rejected.length > 0) return { done: false, rejected };
+      if (tries === CONFLICT_TRIES || !isWriteConflict(error)) throw domainError(error);
+      await pause(tries);
+    }
+  }
+}
+
+function withWriteId(write: Write, writeId: string): Write {
+  const ReturnValuesOnConditionCheckFailure = 'ALL_OLD';
+  if ('Put' in write && write.Put.ConditionExpression) {
+    const Item = { ...write.Put.Item, [WRITE_ID]: writeId };
+    return { Put: { ...write.Put, Item, ReturnValuesOnConditionCheckFailure } };
+  }
+  if ('Update' in write && write.Update.ConditionExpression) {
+    const { UpdateExpression = '', ExpressionAttributeNames, ExpressionAttributeValues } = write.Update;
+    const mark = `SET #${WRITE_ID} = :${WRITE_ID}`;
+    return {
+      Update: {
+        ...write.Update,
+        UpdateExpression: UpdateExpression.startsWith('SET ')
+          ? UpdateExpression.replace('SET ', () => `${mark}, `)
+          : `${mark} ${UpdateExpression}`,
+        ExpressionAttributeNames: { ...ExpressionAttributeNames, [`#${WRITE_ID}`]: WRITE_ID },
+        ExpressionAttributeValues: { ...ExpressionAttributeValues, [`:${WRITE_ID}`]: writeId },
+        ReturnValuesOnConditionCheckFailure,
+      },
+    };
+  }
+  return write;
+}
+
+export function withoutWriteId({ [WRITE_ID]: _, ...item }: Item): Item {
+  return item;
+}
+
+/** Waits a random time, longer after each try. */
+export function pause(tries: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * CONFLICT_WAIT_MS * 2 ** Math.min(tries, 4)));
+}

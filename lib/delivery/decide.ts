@@ -1,0 +1,67 @@
+import type { WebhookRecord } from '../webhooks/webhooks.ts';
+import { type DeliveryMessage, runKey } from './messages.ts';
+import { isSuccess } from './post.ts';
+import type { Attempt, DeliveryRecord } from './record.ts';
+import { RETRY_DELAYS_SECONDS } from './schedule.ts';
+
+/**
+ * What a message is for, from what is stored now:
+ * `drop`, it has been dealt with; `requeue`, it was sent but its retry is still owed; `cancel`, its webhook is disabled;
+ * `notify`, it disabled the webhook but its email is still to be sent; `defer`, its endpoint belongs in a slower lane;
+ * `send`.
+ */
+export type Task = 'drop' | 'requeue' | 'cancel' | 'notify' | 'defer' | 'send';
+
+export function taskOf(
+  message: DeliveryMessage,
+  webhook: WebhookRecord,
+  delivery: DeliveryRecord | undefined,
+  isTest: boolean,
+  isDeferred: boolean,
+): Task {
+  if (delivery && isRecorded(message, delivery)) {
+    if (isRetryPending(message, delivery)) return 'requeue';
+    return isLastOf(message, delivery) && isEmailOwed(message, webhook) ? 'notify' : 'drop';
+  }
+  if (webhook.status === 'disabled' && !isTest) return 'cancel';
+  return isDeferred ? 'defer' : 'send';
+}
+
+const isLastOf = (message: DeliveryMessage, { run, attempt }: DeliveryRecord): boolean =>
+  run === message.run && attempt === message.attempt;
+
+/** The attempt of this message is recorded, but its retry may not be queued. */
+export const isRetryPending = (message: DeliveryMessage, delivery: DeliveryRecord): boolean =>
+  isLastOf(message, delivery) && delivery.retryPending === true;
+
+/** The delivery of this message disabled the webhook, and the email about it may not be sent. */
+export const isEmailOwed = (message: DeliveryMessage, { disabledBy, emailedAt }: WebhookRecord): boolean =>
+  disabledBy === runKey(message) && emailedAt === undefined;
+
+function isRecorded(message: DeliveryMessage, delivery: DeliveryRecord): boolean {
+  if (delivery.run !== message.run) return delivery.run > message.run;
+  // `skipped` and `canceled` end a run without an attempt of that number.
+  return delivery.attempt >= message.attempt || delivery.status !== 'retrying';
+}
+
+/** When an attempt is due: the time, and the seconds until then. */
+export interface Due {
+  delaySeconds: number;
+  dueAt: number;
+}
+
+export const dueAfter = (dueAt: number, nowMs: number): Due => ({
+  dueAt,
+  delaySeconds: Math.max(0, Math.ceil((dueAt - nowMs) / 1000)),
+});
+
+/** What follows an attempt. */
+export type Verdict = { status: 'succeeded' } | ({ status: 'retrying' } & Due) | { status: 'failed' };
+
+/** 2xx is success; every other outcome is retried on schedule, until the sixth. A test event has one attempt. */
+export function verdictOn(attempt: Attempt, isTest: boolean): Verdict {
+  if (isSuccess(attempt)) return { status: 'succeeded' };
+  const delaySeconds = RETRY_DELAYS_SECONDS[attempt.number - 1];
+  if (isTest || delaySeconds === undefined) return { status: 'failed' };
+  return { status: 'retrying', delaySeconds, dueAt: attempt.at + attempt.durationMs + delaySeconds * 1000 };
+}

@@ -1,0 +1,36 @@
+// Names that the template and the functions must agree on.
+
+/** Every environment variable of the functions. */
+export type Variable =
+  | 'TABLE_NAME'
+  | 'DELIVERIES_QUEUE_URL'
+  | 'NEW_QUEUE_URL'
+  | 'SLOW_QUEUE_URL'
+  | 'LANE'
+  | 'CHECKS_QUEUE_URL'
+  | 'SCHEDULE_GROUP'
+  | 'SCHEDULE_ROLE_ARN'
+  | 'SCHEDULE_DLQ_ARN'
+  | 'SENDER_EMAIL'
+  | 'DASHBOARD_URL';
+
+/** The variables that name the queues of the lanes. */
+export const LANE_QUEUES = {
+  quick: 'DELIVERIES_QUEUE_URL',
+  new: 'NEW_QUEUE_URL',
+  slow: 'SLOW_QUEUE_URL',
+} as const satisfies Record<string, Variable>;
+
+/** The index of the table: the keys of a project. */
+export const BY_PROJECT = 'by_project';
+
+export const METRICS_NAMESPACE = 'DocumentSync';
+
+/** The one dimension of every metric. */
+export const METRICS_SERVICE = 'document-sync';
+
+/** Counts units of work that failed on our side. */
+export const HANDLING_FAILURES = 'HandlingFailures';
+
+/** The universal target of schedules: unlike the templated one it passes the group of a fair queue on. */
+export const SEND_MESSAGE = 'arn:aws:scheduler:::aws-sdk:sqs:sendMessage';

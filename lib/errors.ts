@@ -1,0 +1,16 @@
+/** Gave up after too many write conflicts: nothing was changed, and the same request may be sent again. */
+export class ConflictError extends Error {
+  override readonly name = 'ConflictError';
+}
+
+/**
+ * A service that this one stands on was throttled, timed out or failed inside. The same call may well succeed a little later;
+ * nobody knows whether this one took effect.
+ */
+export class UnavailableError extends Error {
+  override readonly name = 'UnavailableError';
+
+  constructor(cause: unknown) {
+    super((cause as Error).message, { cause });
+  }
+}

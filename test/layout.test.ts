@@ -1,0 +1,94 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/** The rooms of lib/, floor by floor. A file imports from floors below its own and from its own room, and nothing else. */
+const FLOORS = [
+  ['ground'],
+  ['access', 'events'],
+  ['documents', 'webhooks'],
+  ['delivery'],
+  ['api'],
+  ['http', 'openapi'],
+  ['handlers', 'aws'],
+];
+
+const IMPORT = /(?:from|import) '(\.{1,2}\/[^']+)'/g;
+const files = ['functions', 'infra', 'lib'].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => join(folder, name)),
+);
+const importsOf = (file: string, text = readFileSync(file, 'utf8')): string[] =>
+  [...text.matchAll(IMPORT)].map(([, path = '']) => normalize(join(dirname(file), path)));
+
+/** The room of a file of lib/; a file at its root is the ground. */
+function roomOf(file: string): string | undefined {
+  const [folder, room, rest] = file.split('/');
+  if (folder !== 'lib') return undefined;
+  return rest === undefined ? 'ground' : room;
+}
+const floorOf = (room: string): number => FLOORS.findIndex((rooms) => rooms.includes(room));
+
+/** Why a file may not import another; `null` if it may. */
+function objectionTo(file: string, imported: string): string | null {
+  const [from, to] = [roomOf(file), roomOf(imported)];
+  if (to === undefined) return from === undefined ? null : 'lib/ stands on nothing but itself';
+  if (to === 'aws' && from !== 'aws' && !file.startsWith('functions/')) return 'only functions/ wires lib/aws/';
+  if (from === undefined || from === to || floorOf(to) < floorOf(from)) return null;
+  return `${from} does not stand on ${to}`;
+}
+
+describe('an import', () => {
+  it('runs down the floors, and only functions reach AWS', () => {
+    const objections = files.flatMap((file) =>
+      importsOf(file).flatMap((imported) => {
+        const objection = objectionTo(file, imported);
+        return objection === null ? [] : [`${file} -> ${imported}: ${objection}`];
+      }),
+    );
+    expect(objections).toEqual([]);
+  });
+
+  it.each([
+    ['lib/delivery/deliver.ts', 'lib/aws/log.ts'],
+    ['lib/handlers/keys.ts', 'lib/aws/dynamodb/keys.ts'],
+    ['lib/aws/dynamodb/keys.ts', 'lib/handlers/keys.ts'],
+    ['lib/access/keys.ts', 'lib/webhooks/webhooks.ts'],
+    ['lib/documents/merge.ts', 'lib/webhooks/webhooks.ts'],
+    ['lib/json.ts', 'lib/access/keys.ts'],
+    ['lib/http/serve.ts', 'infra/settings.ts'],
+    ['infra/stack.ts', 'lib/aws/log.ts'],
+  ])('of %s may not be %s', (file, imported) => {
+    expect(objectionTo(file, imported)).not.toBeNull();
+  });
+
+  it('makes no circle', () => {
+    const circles: string[] = [];
+    const done = new Set<string>();
+    const walk = (file: string, path: string[]): void => {
+      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' -> '));
+      if (done.has(file) || path.includes(file)) return;
+      for (const imported of importsOf(file)) if (files.includes(imported)) walk(imported, [...path, file]);
+      done.add(file);
+    };
+    for (const file of files) walk(file, []);
+    expect(circles).toEqual([]);
+  });
+});
+
+describe('a file of lib/', () => {
+  it('is in a room that has a floor', () => {
+    const rooms = new Set(files.map(roomOf).filter((room) => room !== undefined));
+    expect([...rooms].sort()).toEqual(FLOORS.flat().sort());
+  });
+
+  it('has at most 200 lines, half of them under 80', () => {
+    const lengths = files
+      .filter((file) => file.startsWith('lib/'))
+      .map((file) => [readFileSync(file, 'utf8').split('\n').length - 1, file] as const)
+      .sort(([a], [b]) => a - b);
+    expect(lengths.filter(([length]) => length > 200)).toEqual([]);
+    expect(lengths[Math.floor(lengths.length / 2)]?.[0]).toBeLessThan(80);
+  });
+});
