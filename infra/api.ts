@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Size, Validations } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Size, Stack, Validations } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
@@ -32,6 +32,7 @@ export interface ApiProps {
 /** The REST API: one method for every operation of lib/api/operations.ts, behind the authorizer unless anyone may call it. */
 export class Api extends Construct {
   readonly restApi: RestApi;
+  readonly dashboardUrl: string;
 
   constructor(scope: Construct, id: string, { settings, authorizer, functions }: ApiProps) {
     super(scope, id);
@@ -59,6 +60,12 @@ export class Api extends Construct {
     acknowledgeRules(this.restApi);
     addGatewayResponses(this, this.restApi);
     addDomain(this, this.restApi, settings);
+    this.dashboardUrl = `https://${settings.domainName || this.defaultHost(settings)}/dashboard`;
+  }
+
+  private defaultHost({ stageName }: Settings): string {
+    const { region, urlSuffix } = Stack.of(this);
+    return `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stageName}`;
   }
 
   /** Answers the question of a browser whether a page of another origin may call (Fetch Standard, "CORS-preflight fetch"). */

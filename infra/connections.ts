@@ -1,15 +1,14 @@
 import { Duration } from 'aws-cdk-lib';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Key } from 'aws-cdk-lib/aws-kms';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { BundledFunction, consumeQueue } from './bundled-function.ts';
-import { grantTable } from './data.ts';
-import { createQueue } from './queues.ts';
+import type { DataTable } from './data-table.ts';
+import { createQueue, grantSend } from './queues.ts';
 import type { Settings } from './settings.ts';
 
 export interface ConnectionsProps {
-  table: Table;
+  table: DataTable;
   settings: Settings;
   deadLetters: Queue;
   encryptionKey: Key | undefined;
@@ -27,11 +26,17 @@ export class Connections extends Construct {
       name: 'check-connection',
       description: 'Ends leases that have run out',
       settings,
-      environment: { TABLE_NAME: table.tableName, CHECKS_QUEUE_URL: this.checks.queueUrl },
+      environment: { TABLE_NAME: table.name, CHECKS_QUEUE_URL: this.checks.queueUrl },
       timeout: Duration.seconds(20),
     });
     consumeQueue(this.check, this.checks);
-    grantTable(table, this.check, ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem']);
-    this.checks.grant(this.check, 'sqs:SendMessage');
+    table.grant(this.check, 'get', 'put', 'delete');
+    grantSend(this.checks, this.check);
+  }
+
+  /** Having connections looked at. */
+  grantSchedule(fn: BundledFunction): void {
+    fn.addEnvironment('CHECKS_QUEUE_URL', this.checks.queueUrl);
+    grantSend(this.checks, fn);
   }
 }

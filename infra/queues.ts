@@ -1,4 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
+import type { IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { Key } from 'aws-cdk-lib/aws-kms';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
@@ -25,4 +26,9 @@ export function createQueue(scope: Construct, id: string, { encryptionKey, deadL
     visibilityTimeout: Duration.minutes(3), // six times the time limit of the consumer (Lambda Developer Guide)
     ...(deadLetters && { deadLetterQueue: { queue: deadLetters, maxReceiveCount: MAX_RECEIVES } }),
   });
+}
+
+/** Sending messages, and nothing else. */
+export function grantSend(queue: Queue, grantee: IGrantable): void {
+  queue.grant(grantee, 'sqs:SendMessage');
 }

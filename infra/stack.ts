@@ -1,14 +1,13 @@
 import { Annotations, CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
-import { Key } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
-import { BY_PROJECT } from '../lib/deployment.ts';
 import { Api } from './api.ts';
+import { createApiFunctions } from './api-functions.ts';
 import { BundledFunction } from './bundled-function.ts';
 import { Connections } from './connections.ts';
-import { createDataTable, grantIndex, grantKey, grantTable } from './data.ts';
+import { DataTable } from './data-table.ts';
 import { Delivery } from './delivery.ts';
+import { createKey, grantKey } from './encryption.ts';
 import { Observability } from './observability.ts';
-import { writePages } from './pages.ts';
 import { DEFAULT_SENDER, readSettings } from './settings.ts';
 
 /** The whole service. It composes; each part is declared where it lives. */
@@ -24,100 +23,34 @@ export class ServiceStack extends Stack {
         'Set -c senderEmail=… to an address that SES has verified: notifications are sent from it.',
       );
     }
-    const encryptionKey =
-      settings.encryption === 'customer' ? new Key(this, 'Key', { enableKeyRotation: true }) : undefined;
-    const table = createDataTable(this, settings, encryptionKey);
-    const apiFunction = (id: string, name: string, description: string) =>
-      new BundledFunction(this, id, {
-        name,
-        description,
-        settings,
-        environment: { TABLE_NAME: table.tableName },
-        timeout: Duration.seconds(20),
-      });
+    const encryptionKey = createKey(this, settings);
+    const table = new DataTable(this, 'Data', settings, encryptionKey);
 
-    const authorizer = apiFunction('Authorize', 'authorizer', 'Decides who may call what');
-    grantTable(table, authorizer, ['dynamodb:GetItem', 'dynamodb:UpdateItem']);
-
-    const keys = apiFunction('Keys', 'keys', 'API keys: generate, rotate, revoke, restrict');
-    grantTable(table, keys, [
-      'dynamodb:GetItem',
-      'dynamodb:PutItem',
-      'dynamodb:UpdateItem',
-      'dynamodb:DeleteItem',
-      'dynamodb:ConditionCheckItem',
-    ]);
-    grantIndex(table, keys, BY_PROJECT);
-
-    const events = apiFunction('Events', 'events', 'Publishes and reads events');
-    grantTable(table, events, ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem']);
-
-    const createProject = apiFunction(
-      'CreateProject',
-      'create-project',
-      'Creates a project and its first admin key: {name, email}',
-    );
-    grantTable(table, createProject, ['dynamodb:PutItem']);
-
-    const tokens = apiFunction('Tokens', 'tokens', 'Mints scoped tokens');
-    grantTable(table, tokens, ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem']);
-
-    const documents = apiFunction('Documents', 'documents', 'Documents, sync and connections');
-    grantTable(table, documents, [
-      'dynamodb:GetItem',
-      'dynamodb:Query',
-      'dynamodb:PutItem',
-      'dynamodb:UpdateItem',
-      'dynamodb:DeleteItem',
-    ]);
-
-    const dashboard = new BundledFunction(this, 'Dashboard', {
-      name: 'dashboard',
-      entry: 'dashboard/server',
-      addFiles: writePages,
-      description: 'The dashboard, the API reference and the OpenAPI document',
-      settings,
-      environment: {},
-      timeout: Duration.seconds(10),
-    });
-
-    const webhooks = apiFunction('Webhooks', 'webhooks', 'Webhooks and their deliveries');
-    const api = new Api(this, 'Api', {
-      settings,
-      authorizer,
-      functions: { keys, tokens, events, webhooks, documents, dashboard },
-    });
-    const defaultHost = `${api.restApi.restApiId}.execute-api.${this.region}.${this.urlSuffix}/${settings.stageName}`;
-    const dashboardUrl = `https://${settings.domainName || defaultHost}/dashboard`;
+    const { authorizer, ...functions } = createApiFunctions(this, settings, table);
+    const api = new Api(this, 'Api', { settings, authorizer, functions });
+    const { dashboardUrl } = api;
     const delivery = new Delivery(this, 'Delivery', { table, settings, dashboardUrl, encryptionKey });
-    webhooks.addEnvironment('DELIVERIES_QUEUE_URL', delivery.queue.queueUrl);
-    delivery.queue.grant(webhooks, 'sqs:SendMessage');
-    grantTable(table, webhooks, [
-      'dynamodb:GetItem',
-      'dynamodb:Query',
-      'dynamodb:PutItem',
-      'dynamodb:UpdateItem',
-      'dynamodb:DeleteItem',
-    ]);
-
-    const connections = new Connections(this, 'Connections', {
-      table,
-      settings,
-      deadLetters: delivery.deadLetters,
-      encryptionKey,
-    });
-    documents.addEnvironment('CHECKS_QUEUE_URL', connections.checks.queueUrl);
-    connections.checks.grant(documents, 'sqs:SendMessage');
-
+    delivery.grantEnqueue(functions.webhooks);
     const { lanes, deadLetters, fanOutFailures, fanOut } = delivery;
-    const functions = {
-      api: [authorizer, keys, tokens, events, webhooks, documents, dashboard],
+    const connections = new Connections(this, 'Connections', { table, settings, deadLetters, encryptionKey });
+    connections.grantSchedule(functions.documents);
+    const createProject = new BundledFunction(this, 'CreateProject', {
+      name: 'create-project',
+      description: 'Creates a project and its first admin key: {name, email}',
+      settings,
+      environment: { TABLE_NAME: table.name },
+      timeout: Duration.seconds(20),
+    });
+    table.grant(createProject, 'put');
+
+    const all = {
+      api: [authorizer, ...Object.values(functions)],
       workers: [createProject, fanOut, ...Object.values(lanes).map(({ deliver }) => deliver), connections.check],
     };
-    for (const fn of [...functions.api, ...functions.workers]) grantKey(encryptionKey, fn);
+    for (const fn of [...all.api, ...all.workers]) grantKey(encryptionKey, fn);
     new Observability(this, 'Observability', {
       settings,
-      functions,
+      functions: all,
       fanOut,
       queues: {
         Deliveries: lanes.quick.queue,

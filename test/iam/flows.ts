@@ -228,7 +228,7 @@ export async function createFlows(
     },
     DeliveryDeliverSlow: lane('SlowQueue'),
     DeliverySchedule: async () => {
-      const role = [...stack.iam.grants()].find(({ role }) => role.startsWith('DeliveryScheduleRole'))?.role ?? '';
+      const role = [...stack.iam.grants()].find(({ role }) => role.startsWith('DeliverySchedulesRole'))?.role ?? '';
       const fire = (QueueUrl: string) =>
         stack.scheduler.fire({
           Arn: SEND_MESSAGE,

@@ -1,0 +1,14 @@
+import type { IGrantable } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import type { Construct } from 'constructs';
+import type { Settings } from './settings.ts';
+
+/** The customer's own key for the table and the queues, if they want one; otherwise AWS's. */
+export function createKey(scope: Construct, { encryption }: Settings): Key | undefined {
+  return encryption === 'customer' ? new Key(scope, 'Key', { enableKeyRotation: true }) : undefined;
+}
+
+/** Reading and writing encrypted items and messages, if the key is the customer's. */
+export function grantKey(key: Key | undefined, grantee: IGrantable): void {
+  key?.grant(grantee, 'kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:DescribeKey');
+}

@@ -1,0 +1,64 @@
+import { Aws, Stack, Validations } from 'aws-cdk-lib';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { Key } from 'aws-cdk-lib/aws-kms';
+import { CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import type { Variable } from '../lib/deployment.ts';
+import type { BundledFunction } from './bundled-function.ts';
+import { grantKey } from './encryption.ts';
+
+export interface SchedulesProps {
+  /** Where every schedule sends its message. */
+  queue: Queue;
+  /** Where it goes if that cannot be done. */
+  deadLetters: Queue;
+  encryptionKey: Key | undefined;
+}
+
+/** A group of one-shot schedules that send a message to a queue. */
+export class Schedules extends Construct {
+  /** What a function needs to know to make one. */
+  readonly variables: Partial<Record<Variable, string>>;
+  private readonly group: CfnScheduleGroup;
+  private readonly role: Role;
+
+  constructor(scope: Construct, id: string, { queue, deadLetters, encryptionKey }: SchedulesProps) {
+    super(scope, id);
+    this.group = new CfnScheduleGroup(this, 'Group');
+    this.role = new Role(this, 'Role', {
+      assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
+        conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID, 'aws:SourceArn': this.group.attrArn } },
+      }),
+    });
+    for (const target of [queue, deadLetters]) target.grant(this.role, 'sqs:SendMessage');
+    grantKey(encryptionKey, this.role);
+    this.variables = {
+      SCHEDULE_GROUP: this.group.ref,
+      SCHEDULE_ROLE_ARN: this.role.roleArn,
+      SCHEDULE_DLQ_ARN: deadLetters.queueArn,
+    };
+  }
+
+  /** Making schedules in this group, and handing them their role. */
+  grantSchedule(fn: BundledFunction): void {
+    const stack = Stack.of(this);
+    const schedules = stack.formatArn({
+      service: 'scheduler',
+      resource: 'schedule',
+      resourceName: `${this.group.ref}/*`,
+    });
+    fn.addToRolePolicy(new PolicyStatement({ actions: ['scheduler:CreateSchedule'], resources: [schedules] }));
+    fn.addToRolePolicy(
+      new PolicyStatement({
+        actions: ['iam:PassRole'],
+        resources: [this.role.roleArn],
+        conditions: { StringEquals: { 'iam:PassedToService': 'scheduler.amazonaws.com' } },
+      }),
+    );
+    Validations.of(fn.role as Role).acknowledge({
+      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<${stack.getLogicalId(this.group)}>/*]`,
+      reason: 'Schedules are named by the attempt that they are for',
+    });
+  }
+}
