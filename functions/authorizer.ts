@@ -27,7 +27,7 @@ export interface AuthorizerDeps {
   clock(): number;
 }
 
-/** API Gateway responses 401 to exactly this message. It never says which part of the credential was wrong. */
+/** API Gateway responds with 401 to exactly this message. It never says which part of the credential was wrong. */
 class Unauthorized extends Error {
   constructor() {
     super('Unauthorized');
@@ -40,7 +40,7 @@ export function createHandler({ keys, clock }: AuthorizerDeps) {
     try {
       return await decideOn(event);
     } catch (error) {
-      // The gateway responses 503 to any other error.
+      // The gateway responds with 503 to any other error.
       if (!(error instanceof Unauthorized))
         reportFailure('authorization.failed', { request_id: event.requestContext.requestId }, error);
       throw error;

@@ -10,7 +10,7 @@ import {
   problemHeaders,
 } from '../lib/api/problems.ts';
 
-// What API Gateway responses by itself, as problem documents of the same shape as the functions'.
+// What API Gateway itself responds with, as problem documents of the same shape as the functions'.
 const RESPONSES: [type: ResponseType, code: ProblemCode, detail: string][] = [
   [ResponseType.UNAUTHORIZED, 'unauthorized', 'Send a valid key or token as Authorization: Bearer <credential>.'],
   [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'route_not_found', 'See the API reference for the operations.'],

@@ -1,6 +1,10 @@
 import * as v from 'valibot';
 import { isJsonObject, isRawNumber, type Json } from './json.ts';
 
+/** The same schema, with what it means in the API reference. */
+export const described = <const Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
+  v.pipe(schema, v.description(meaning));
+
 /** One thing that is wrong with a request: where, and what to do about it. */
 export interface Violation {
   field: string;

@@ -9,7 +9,7 @@ export interface DemoReceiver {
   close(): void;
 }
 
-/** What a customer would run: verifies the signature of what arrives, prints it, and responses 204. */
+/** What a customer would run: verifies the signature of what arrives, prints it, and responds with 204. */
 export async function startDemoReceiver(secret: string, print: (line: string) => void): Promise<DemoReceiver> {
   const receive = async (request: http.IncomingMessage, response: http.ServerResponse) => {
     const body = await readText(request);

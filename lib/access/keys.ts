@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { iso, isoOrNull, oneOf, text, timestamp, timestampInput } from '../schema.ts';
+import { described, iso, isoOrNull, oneOf, text, timestamp, timestampInput } from '../schema.ts';
 import { MAX_CIDRS, parseEntry } from './allowlist.ts';
 import { type ApiKey, hashApiKey, KEY_TYPES, type KeyType } from './api-key.ts';
 
@@ -38,9 +38,9 @@ export const KeyReference = v.pipe(
 );
 
 export const CreateKey = v.strictObject({
-  type: oneOf(KEY_TYPES),
-  name: v.optional(text(1, 100)),
-  expires_at: v.optional(timestampInput),
+  type: described(oneOf(KEY_TYPES), 'Decides the prefix, the environment and the operations that the key may call.'),
+  name: v.optional(described(text(1, 100), 'Optional name.')),
+  expires_at: v.optional(described(timestampInput, 'When the key stops working. Without it, the key does not expire.')),
 });
 
 const cidr = v.pipe(
@@ -62,35 +62,50 @@ const cidr = v.pipe(
 
 /** At most 100 entries, canonical and without duplicates in the output. */
 export const Allowlist = v.strictObject({
-  cidrs: v.pipe(
-    v.array(cidr, 'must be an array'),
-    v.maxLength(MAX_CIDRS, `must have at most ${MAX_CIDRS} entries`),
-    v.checkItems(
-      (entry, i, all) => all.indexOf(entry) === i,
-      (issue) => `"${String(issue.input)}" is there twice`,
+  cidrs: described(
+    v.pipe(
+      v.array(cidr, 'must be an array'),
+      v.maxLength(MAX_CIDRS, `must have at most ${MAX_CIDRS} entries`),
+      v.checkItems(
+        (entry, i, all) => all.indexOf(entry) === i,
+        (issue) => `"${String(issue.input)}" is there twice`,
+      ),
+      v.metadata({ jsonSchema: { uniqueItems: true } }),
     ),
-    v.metadata({ jsonSchema: { uniqueItems: true } }),
+    'IPv4 and IPv6 addresses and CIDR ranges. An empty list lifts the restriction.',
   ),
 });
 
 export const KeyResource = v.strictObject({
-  id: v.string(),
-  type: v.picklist(KEY_TYPES),
-  name: v.nullable(v.string()),
-  hint: v.string(),
-  status: v.picklist(KEY_STATUSES),
-  cidrs: v.array(v.string()),
-  created_at: timestamp,
-  last_used_at: v.nullable(timestamp),
-  expires_at: v.nullable(timestamp),
-  revoked_at: v.nullable(timestamp),
-  replaces: v.nullable(v.string()),
-  replaced_by: v.nullable(v.string()),
+  id: described(v.string(), 'Identifies the key, in paths too.'),
+  type: described(
+    v.picklist(KEY_TYPES),
+    'Decides the prefix, the environment and the operations that the key may call.',
+  ),
+  name: described(v.nullable(v.string()), 'Optional name.'),
+  hint: described(v.string(), 'The last 4 characters of the key.'),
+  status: described(
+    v.picklist(KEY_STATUSES),
+    '`active`, `expiring` (works until `expires_at`), `expired` or `revoked`.',
+  ),
+  cidrs: described(v.array(v.string()), 'The allowlist, canonical; empty means no restriction.'),
+  created_at: described(timestamp, 'When the key was created.'),
+  last_used_at: described(v.nullable(timestamp), 'When the key was last used, to the hour.'),
+  expires_at: described(v.nullable(timestamp), 'When the key stops working.'),
+  revoked_at: described(v.nullable(timestamp), 'When the key was revoked.'),
+  replaces: described(v.nullable(v.string()), 'The key that this one replaced.'),
+  replaced_by: described(v.nullable(v.string()), 'The key that replaced this one.'),
 });
 
 /** `key` is the whole key and shown this once; a replayed answer lacks it. */
-export const CreatedKey = v.strictObject({ ...KeyResource.entries, key: v.optional(v.string()) });
-export const AllowlistResource = v.strictObject({ id: v.string(), cidrs: v.array(v.string()) });
+export const CreatedKey = v.strictObject({
+  ...KeyResource.entries,
+  key: v.optional(described(v.string(), 'The whole key. Only this response has it: the service stores a hash.')),
+});
+export const AllowlistResource = v.strictObject({
+  id: described(v.string(), 'The key.'),
+  cidrs: described(v.array(v.string()), 'The allowlist, canonical; empty means no restriction.'),
+});
 
 /** A key's record as it is before its first use. */
 export function newKeyRecord(

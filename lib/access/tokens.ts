@@ -1,6 +1,6 @@
 import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
-import { check, integer, oneOf, timestamp, uniqueList } from '../schema.ts';
+import { check, described, integer, oneOf, timestamp, uniqueList } from '../schema.ts';
 import { ENVIRONMENTS, type Environment } from '../space.ts';
 import { environmentOf, KEY_ID, type KeyType } from './api-key.ts';
 import { Pattern } from './patterns.ts';
@@ -18,18 +18,24 @@ const ISSUER = 'document-sync';
 const TYPE = 'svc-doc+jwt';
 
 export const MintToken = v.strictObject({
-  documents: uniqueList(Pattern, 1, MAX_PATTERNS),
-  permissions: uniqueList(oneOf(PERMISSIONS), 1, PERMISSIONS.length),
-  ttl: integer(1, MAX_TTL_SECONDS),
+  documents: described(
+    uniqueList(Pattern, 1, MAX_PATTERNS),
+    'Patterns of document keys. `*` stands for one segment, or for one or more at the end.',
+  ),
+  permissions: described(uniqueList(oneOf(PERMISSIONS), 1, PERMISSIONS.length), '`write` does not imply `read`.'),
+  ttl: described(integer(1, MAX_TTL_SECONDS), 'Lifetime in seconds.'),
 });
 
 /** `token` is shown this once; a replayed answer lacks it. */
 export const MintedToken = v.strictObject({
-  token: v.optional(v.string()),
-  token_id: v.string(),
-  documents: v.array(v.string()),
-  permissions: v.array(v.picklist(PERMISSIONS)),
-  expires_at: timestamp,
+  token: v.optional(described(v.string(), 'The token. Only this response has it.')),
+  token_id: described(v.string(), 'Identifies the token; the origin of changes made with it.'),
+  documents: described(
+    v.array(v.string()),
+    'Patterns of document keys. `*` stands for one segment, or for one or more at the end.',
+  ),
+  permissions: described(v.array(v.picklist(PERMISSIONS)), '`write` does not imply `read`.'),
+  expires_at: described(timestamp, 'When the token expires.'),
 });
 
 /** What a token says. */

@@ -3,16 +3,18 @@ import { KeyPrefix } from '../access/patterns.ts';
 import { ConnectionResource, NodeId, RenewConnection } from '../documents/connections.ts';
 import { DocumentResource, MergedDocument, PatchDocument, PutDocument } from '../documents/documents.ts';
 import { SyncRequest, SyncResponse } from '../documents/sync.ts';
+import { described } from '../schema.ts';
 import { listOf, operation, page, READERS, WRITERS_AND_TOKENS } from './operation.ts';
 import { connectionParameter, documentParameter } from './parameters.ts';
 
 const reads = { function: 'documents', callers: READERS, permissions: ['read'] } as const;
 const writes = { function: 'documents', callers: WRITERS_AND_TOKENS, permissions: ['write'] } as const;
 
+const ifNoneMatch = described(v.string(), 'Only if the document does not have this ETag; `*`: if it does not exist.');
 const writing = {
-  'If-Match': v.optional(v.string()),
-  'If-None-Match': v.optional(v.string()),
-  'X-Node-Id': v.optional(NodeId),
+  'If-Match': v.optional(described(v.string(), 'Only if the document has this ETag; `*`: if it exists.')),
+  'If-None-Match': v.optional(ifNoneMatch),
+  'X-Node-Id': v.optional(described(NodeId, 'Identifies the replica that writes; by default, the credential.')),
 };
 
 export const documentOperations = {
@@ -21,7 +23,10 @@ export const documentOperations = {
     method: 'GET',
     path: '/v1/documents',
     summary: 'List documents, all or below a prefix that ends at a segment',
-    query: { ...page, prefix: v.optional(KeyPrefix) },
+    query: {
+      ...page,
+      prefix: v.optional(described(KeyPrefix, 'Only this document and those whose keys continue with `:` after it.')),
+    },
     responses: { 200: listOf(DocumentResource) },
   }),
   getDocument: operation({
@@ -29,10 +34,11 @@ export const documentOperations = {
     method: 'GET',
     path: '/v1/documents/{key}',
     parameters: { key: documentParameter },
-    summary: 'Read a document; If-None-Match responses 304',
-    headers: { 'If-None-Match': v.optional(v.string()) },
+    summary: 'Read a document',
+    headers: { 'If-None-Match': v.optional(ifNoneMatch) },
+    responseHeaders: ['ETag'],
     responses: { 200: DocumentResource, 304: null },
-    refusals: ['document_not_allowed'],
+    problems: ['document_not_allowed'],
   }),
   putDocument: operation({
     ...writes,
@@ -41,9 +47,10 @@ export const documentOperations = {
     parameters: { key: documentParameter },
     summary: 'Create or replace a document',
     headers: writing,
+    responseHeaders: ['ETag'],
     body: PutDocument,
     responses: { 200: DocumentResource, 201: DocumentResource },
-    refusals: ['document_not_allowed', 'precondition_failed'],
+    problems: ['document_not_allowed', 'precondition_failed'],
   }),
   patchDocument: operation({
     ...writes,
@@ -52,9 +59,10 @@ export const documentOperations = {
     parameters: { key: documentParameter },
     summary: 'Merge fields into a document; null removes one',
     headers: writing,
+    responseHeaders: ['ETag'],
     body: PatchDocument,
     responses: { 200: MergedDocument, 201: MergedDocument },
-    refusals: ['document_not_allowed', 'precondition_failed', 'conflict'],
+    problems: ['document_not_allowed', 'precondition_failed', 'conflict'],
   }),
   deleteDocument: operation({
     ...writes,
@@ -64,7 +72,7 @@ export const documentOperations = {
     summary: 'Delete a document',
     headers: writing,
     responses: { 204: null },
-    refusals: ['document_not_allowed', 'precondition_failed'],
+    problems: ['document_not_allowed', 'precondition_failed'],
   }),
   sync: operation({
     ...reads,
@@ -74,7 +82,7 @@ export const documentOperations = {
     summary: 'Push changes and pull what differs, in pages',
     body: SyncRequest,
     responses: { 200: SyncResponse },
-    refusals: ['document_not_allowed', 'invalid_cursor', 'conflict'],
+    problems: ['document_not_allowed', 'invalid_cursor', 'conflict'],
   }),
   renewConnection: operation({
     ...reads,
@@ -85,7 +93,7 @@ export const documentOperations = {
     summary: 'Open a connection or renew its lease',
     body: RenewConnection,
     responses: { 200: ConnectionResource },
-    refusals: ['conflict'],
+    problems: ['conflict'],
   }),
   closeConnection: operation({
     ...reads,
@@ -95,6 +103,6 @@ export const documentOperations = {
     parameters: { id: connectionParameter },
     summary: 'Close a connection',
     responses: { 204: null },
-    refusals: ['conflict'],
+    problems: ['conflict'],
   }),
 };

@@ -38,7 +38,7 @@ export const keyOperations = {
     parameters: { key: keyParameter },
     summary: 'Replace a key; the old one works for 24 hours more',
     responses: { 201: CreatedKey },
-    refusals: ['conflict'],
+    problems: ['conflict'],
     creates: true,
     secrets: ['key'],
   }),
@@ -49,7 +49,7 @@ export const keyOperations = {
     parameters: { key: keyParameter },
     summary: 'Revoke a key at once',
     responses: { 200: KeyResource },
-    refusals: ['conflict'],
+    problems: ['conflict'],
   }),
   setAllowlist: operation({
     ...key,
@@ -59,7 +59,7 @@ export const keyOperations = {
     summary: 'Restrict a key to addresses; an empty list lifts the restriction',
     body: Allowlist,
     responses: { 200: AllowlistResource },
-    refusals: ['conflict'],
+    problems: ['conflict'],
   }),
   getAllowlist: operation({
     ...key,

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import type { KeyType } from '../access/api-key.ts';
 import type { Permission } from '../access/tokens.ts';
-import { integerText } from '../schema.ts';
+import { described, integerText, oneOf } from '../schema.ts';
+import { ENVIRONMENTS } from '../space.ts';
 import type { ProblemCode } from './problems.ts';
 
 /** The functions behind the API, each a file in functions/. */
@@ -42,17 +43,28 @@ export interface Operation {
   body?: v.GenericSchema;
   /** The responses that are success, by status; the first is the usual one. `null`: no body. */
   responses: Readonly<Record<number, v.GenericSchema | null>>;
+  /** Headers of a success beside those that all have. */
+  responseHeaders: readonly 'ETag'[];
   /** The content type of a success. */
   produces: string;
   /** Codes beyond those that follow from the rest. */
-  refusals: readonly ProblemCode[];
+  problems: readonly ProblemCode[];
   /** Creates something: honours `Idempotency-Key`. */
   creates: boolean;
   /** Members of the answer that are shown once and left out of a replay. */
   secrets: readonly string[];
 }
 
-type Defaults = 'permissions' | 'parameters' | 'query' | 'headers' | 'produces' | 'refusals' | 'creates' | 'secrets';
+type Defaults =
+  | 'permissions'
+  | 'parameters'
+  | 'query'
+  | 'headers'
+  | 'responseHeaders'
+  | 'produces'
+  | 'problems'
+  | 'creates'
+  | 'secrets';
 
 /** Fills in what most operations do not have. */
 export function operation<const Given extends Omit<Operation, Defaults> & Partial<Pick<Operation, Defaults>>>(
@@ -63,7 +75,8 @@ export function operation<const Given extends Omit<Operation, Defaults> & Partia
     parameters: {},
     query: {},
     headers: {},
-    refusals: [],
+    responseHeaders: [],
+    problems: [],
     creates: false,
     secrets: [],
   };
@@ -74,8 +87,9 @@ export function operation<const Given extends Omit<Operation, Defaults> & Partia
         parameters: Record<never, never>;
         query: Record<never, never>;
         headers: Record<never, never>;
+        responseHeaders: readonly [];
         produces: 'application/json';
-        refusals: readonly [];
+        problems: readonly [];
         creates: false;
         secrets: readonly [];
       },
@@ -99,15 +113,28 @@ export const mayCall = (operation: Operation, type: CallerType, permissions: rea
 /** Headers of every operation that creates something. */
 export const creating = {
   'Idempotency-Key': v.optional(
-    v.pipe(v.string(), v.regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters')),
+    described(
+      v.pipe(v.string(), v.regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters')),
+      'Makes it safe to send the request again: within 24 hours, the first response is replayed.',
+    ),
   ),
 };
 
 /** Query parameters of every list. */
 export const page = {
-  limit: v.optional(integerText(1, MAX_PAGE)),
-  cursor: v.optional(v.string()),
+  limit: v.optional(described(integerText(1, MAX_PAGE), `Entries on one page, ${DEFAULT_PAGE} by default.`)),
+  cursor: v.optional(described(v.string(), '`next_cursor` of the previous page.')),
+};
+
+/** The query parameter of every operation with a credential. */
+export const chosenEnvironment = {
+  environment: v.optional(
+    described(oneOf(ENVIRONMENTS), 'Which environment an admin key means. Other credentials have one of their own.'),
+  ),
 };
 
 export const listOf = <const Item extends v.GenericSchema>(item: Item) =>
-  v.strictObject({ data: v.array(item), next_cursor: v.nullable(v.string()) });
+  v.strictObject({
+    data: v.array(item),
+    next_cursor: described(v.nullable(v.string()), 'Where the next page begins; `null` on the last one.'),
+  });

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { operation } from './operation.ts';
 
-const page = { function: 'dashboard', callers: 'anyone', method: 'GET', refusals: ['route_not_found'] } as const;
+const page = { function: 'dashboard', callers: 'anyone', method: 'GET', problems: ['route_not_found'] } as const;
 const html = { ...page, produces: 'text/html', responses: { 200: v.string() } } as const;
 const file = {
   ...page,

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { DeliveryResource } from '../delivery/record.ts';
 import { DELIVERY_STATUSES } from '../delivery/schedule.ts';
-import { oneOf, timestampInput } from '../schema.ts';
+import { described, oneOf, timestampInput } from '../schema.ts';
 import {
   ChangeWebhook,
   CreateWebhook,
@@ -14,8 +14,14 @@ import { listOf, operation, page, WRITERS } from './operation.ts';
 import { eventParameter, webhookParameter } from './parameters.ts';
 
 const webhook = { function: 'webhooks', callers: WRITERS } as const;
-const Accepted = v.strictObject({ event_id: v.string() });
-const Recover = v.strictObject({ since: timestampInput, until: v.optional(timestampInput) });
+const Accepted = v.strictObject({ event_id: described(v.string(), 'The sample event.') });
+const Recover = v.strictObject({
+  since: described(timestampInput, 'Recover deliveries of events at this time or later.'),
+  until: v.optional(described(timestampInput, 'And before this time; now by default.')),
+});
+const Recovered = v.strictObject({
+  count: described(v.pipe(v.number(), v.integer()), 'Deliveries that will be sent again; for large logs, at least.'),
+});
 
 export const webhookOperations = {
   createWebhook: operation({
@@ -25,7 +31,7 @@ export const webhookOperations = {
     summary: 'Create a webhook; its secret is shown this once',
     body: CreateWebhook,
     responses: { 201: WebhookWithSecret },
-    refusals: ['limit_reached'],
+    problems: ['limit_reached'],
     creates: true,
     secrets: ['secret'],
   }),
@@ -70,7 +76,7 @@ export const webhookOperations = {
     summary: 'Replace the signing secret; each old one signs beside it for 24 hours',
     body: RotateSecret,
     responses: { 200: WebhookWithSecret },
-    refusals: ['limit_reached'],
+    problems: ['limit_reached'],
     creates: true,
     secrets: ['secret'],
   }),
@@ -90,7 +96,11 @@ export const webhookOperations = {
     path: '/v1/webhooks/{id}/deliveries',
     parameters: { id: webhookParameter },
     summary: 'List the deliveries, newest first',
-    query: { ...page, status: v.optional(oneOf(DELIVERY_STATUSES)), since: v.optional(timestampInput) },
+    query: {
+      ...page,
+      status: v.optional(described(oneOf(DELIVERY_STATUSES), 'Only deliveries with this status.')),
+      since: v.optional(described(timestampInput, 'Only deliveries of events at this time or later.')),
+    },
     responses: { 200: listOf(DeliveryResource) },
   }),
   getDelivery: operation({
@@ -108,7 +118,7 @@ export const webhookOperations = {
     parameters: { id: webhookParameter, event_id: eventParameter },
     summary: 'Send a delivery again, on the whole schedule',
     responses: { 202: DeliveryResource },
-    refusals: ['conflict'],
+    problems: ['conflict'],
     creates: true,
   }),
   recover: operation({
@@ -118,8 +128,8 @@ export const webhookOperations = {
     parameters: { id: webhookParameter },
     summary: 'Send again what failed, was canceled or skipped in a window',
     body: Recover,
-    responses: { 202: v.strictObject({ count: v.pipe(v.number(), v.integer()) }) },
-    refusals: ['conflict'],
+    responses: { 202: Recovered },
+    problems: ['conflict'],
     creates: true,
   }),
 };

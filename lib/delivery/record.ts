@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
-import { iso, isoOrNull, timestamp } from '../schema.ts';
+import { described, iso, isoOrNull, timestamp } from '../schema.ts';
 import type { Outcome } from './post.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus, TRIGGERS, type Trigger } from './schedule.ts';
 
@@ -27,23 +27,38 @@ export interface DeliveryRecord {
 }
 
 export const DeliveryResource = v.strictObject({
-  webhook_id: v.string(),
-  event_id: v.string(),
-  event_type: v.picklist(EVENT_TYPES),
-  status: v.picklist(DELIVERY_STATUSES),
-  attempts: v.array(
-    v.strictObject({
-      number: v.pipe(v.number(), v.integer()),
-      trigger: v.picklist(TRIGGERS),
-      at: timestamp,
-      status_code: v.nullable(v.pipe(v.number(), v.integer())),
-      error: v.nullable(v.string()),
-      duration_ms: v.number(),
-      response_excerpt: v.nullable(v.string()),
-    }),
+  webhook_id: described(v.string(), 'The webhook.'),
+  event_id: described(v.string(), 'The event.'),
+  event_type: described(v.picklist(EVENT_TYPES), 'The type of the event.'),
+  status: described(
+    v.picklist(DELIVERY_STATUSES),
+    '`retrying`: the last attempt failed and another is due. `failed`: all attempts failed. `canceled`: the webhook was disabled in between. `skipped`: it was disabled when the event happened. The last three can be recovered.',
   ),
-  next_attempt_at: v.nullable(timestamp),
-  created_at: timestamp,
+  attempts: described(
+    v.array(
+      v.strictObject({
+        number: described(v.pipe(v.number(), v.integer()), 'From 1 to 6.'),
+        trigger: described(
+          v.picklist(TRIGGERS),
+          'Why the attempt was made: on the `schedule`, because of a `redelivery` or `recovery`, or as a `test`.',
+        ),
+        at: described(timestamp, 'When the attempt started.'),
+        status_code: described(
+          v.nullable(v.pipe(v.number(), v.integer())),
+          'The status code of the response; `null` if there was none.',
+        ),
+        error: described(
+          v.nullable(v.string()),
+          'What went wrong: one of the codes under [delivery failures](docs/errors#delivery-failures).',
+        ),
+        duration_ms: described(v.number(), 'Milliseconds until the response or the failure.'),
+        response_excerpt: described(v.nullable(v.string()), 'At most the first KiB of the response body.'),
+      }),
+    ),
+    'All attempts, oldest first, those of redeliveries included.',
+  ),
+  next_attempt_at: described(v.nullable(timestamp), 'When the next attempt is due.'),
+  created_at: described(timestamp, 'When the first attempt started.'),
 });
 
 export function deliveryResource(record: DeliveryRecord): v.InferOutput<typeof DeliveryResource> {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { integer, iso, timestamp } from '../schema.ts';
+import { described, integer, iso, timestamp } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 
 /** Seconds that a lease may last: as long as a queue can delay its check. */
@@ -18,17 +18,23 @@ export const NodeId = v.pipe(
 );
 
 export const RenewConnection = v.strictObject({
-  node_id: NodeId,
-  lease_seconds: v.optional(integer(MIN_LEASE_SECONDS, MAX_LEASE_SECONDS), DEFAULT_LEASE_SECONDS),
+  node_id: described(NodeId, 'Identifies the replica. It grants nothing.'),
+  lease_seconds: v.optional(
+    described(
+      integer(MIN_LEASE_SECONDS, MAX_LEASE_SECONDS),
+      'Seconds after which the connection is lost unless it is renewed.',
+    ),
+    DEFAULT_LEASE_SECONDS,
+  ),
 });
 
 export const ConnectionResource = v.strictObject({
-  connection_id: v.string(),
-  node_id: v.string(),
-  lease_seconds: v.number(),
-  connected_at: timestamp,
-  last_seen_at: timestamp,
-  expires_at: timestamp,
+  connection_id: described(v.string(), 'Identifies the connection.'),
+  node_id: described(v.string(), 'Identifies the replica. It grants nothing.'),
+  lease_seconds: described(v.number(), 'Seconds after which the connection is lost unless it is renewed.'),
+  connected_at: described(timestamp, 'When the connection was opened.'),
+  last_seen_at: described(timestamp, 'When the lease was last renewed.'),
+  expires_at: described(timestamp, 'When the lease expires.'),
 });
 
 /** What is stored of an open connection. Times in milliseconds since 1970. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
 import { isJsonObject, type Json } from '../json.ts';
-import { integer, iso, jsonObject, oneOf, timestamp } from '../schema.ts';
+import { described, integer, iso, jsonObject, oneOf, timestamp } from '../schema.ts';
 
 /** Bytes of a document's fields, as JSON. */
 export const MAX_DOCUMENT_BYTES = 128 * 1024;
@@ -31,17 +31,37 @@ export const fields = v.pipe(
   jsonObject,
   v.check((value) => Object.keys(value).length <= MAX_FIELDS, `must have at most ${MAX_FIELDS} members`),
 );
-export const PutDocument = v.strictObject({ fields });
+export const PutDocument = v.strictObject({
+  fields: described(fields, 'The fields of the document by name, with any JSON values.'),
+});
 export const PatchDocument = v.strictObject({
-  fields,
-  base_revision: v.optional(revision),
-  on_conflict: v.optional(oneOf(ON_CONFLICT), 'last_write_wins'),
+  fields: described(fields, 'The fields to set, with any JSON values. `null` removes a field.'),
+  base_revision: v.optional(
+    described(revision, 'The revision that the change is based on; 0 if the document did not exist.'),
+  ),
+  on_conflict: v.optional(
+    described(
+      oneOf(ON_CONFLICT),
+      'Who wins where both sides changed a field to different values. `reject` changes nothing.',
+    ),
+    'last_write_wins',
+  ),
 });
 export const baseRevision = revision;
 
 // `value` is absent on the side of others for a token that may not read.
-const side = v.strictObject({ value: v.optional(v.any()), origin: v.string(), revision: v.number() });
-export const ConflictResource = v.strictObject({ field: v.string(), winner: side, loser: side });
+const side = v.strictObject({
+  value: v.optional(
+    described(v.any(), 'The value; `null` if the field was removed. A token without `read` sees only its own.'),
+  ),
+  origin: described(v.string(), 'The node that wrote the value.'),
+  revision: described(v.number(), 'The revision at which it was written.'),
+});
+export const ConflictResource = v.strictObject({
+  field: described(v.string(), 'The name of the field.'),
+  winner: described(side, 'What the field has now.'),
+  loser: described(side, 'What the other side wrote.'),
+});
 type ShownConflict = v.InferOutput<typeof ConflictResource>;
 
 type Side = { value: Json; origin: string; revision: number };
@@ -49,13 +69,22 @@ type Side = { value: Json; origin: string; revision: number };
 export type Conflict = { field: string; winner: Side; loser: Side };
 
 export const DocumentResource = v.strictObject({
-  document_key: v.string(),
-  revision: v.number(),
-  fields: jsonObject,
-  created_at: timestamp,
-  updated_at: timestamp,
+  document_key: described(v.string(), 'Key of the document: segments joined by `:`.'),
+  revision: described(
+    v.number(),
+    'Revision of the document: 1 when it is created, 1 more with every write that changes it.',
+  ),
+  fields: described(jsonObject, 'The fields of the document by name, with any JSON values.'),
+  created_at: described(timestamp, 'When the document was created.'),
+  updated_at: described(timestamp, 'When the document was last changed.'),
 });
-export const MergedDocument = v.strictObject({ ...DocumentResource.entries, conflicts: v.array(ConflictResource) });
+export const MergedDocument = v.strictObject({
+  ...DocumentResource.entries,
+  conflicts: described(
+    v.array(ConflictResource),
+    'The fields that both sides changed to different values, and who won.',
+  ),
+});
 
 export function documentResource(document_key: string, state: DocumentState): v.InferOutput<typeof DocumentResource> {
   const { revision, fields, createdAt, updatedAt } = state;

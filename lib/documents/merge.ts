@@ -1,4 +1,4 @@
-import type { EventData } from '../events/events.ts';
+import type { EventData } from '../events/data.ts';
 import type { Json } from '../json.ts';
 import {
   type Conflict,

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { DOCUMENT_KEY_SCHEMA, DocumentKey, isDocumentKey, Pattern } from '../access/patterns.ts';
 import { isJsonObject } from '../json.ts';
-import { check, integer, jsonObject, oneOf } from '../schema.ts';
+import { check, described, integer, jsonObject, oneOf } from '../schema.ts';
 import { NodeId } from './connections.ts';
 import { baseRevision, ConflictResource, fields, ON_CONFLICT } from './documents.ts';
 
@@ -11,11 +11,20 @@ export const MAX_SYNC_PAGE = 100;
 
 const Push = v.pipe(
   v.strictObject({
-    op: oneOf(['put', 'patch', 'delete']),
-    document_key: DocumentKey,
-    base_revision: baseRevision,
-    fields: v.optional(fields),
-    on_conflict: v.optional(oneOf(ON_CONFLICT), 'last_write_wins'),
+    op: described(oneOf(['put', 'patch', 'delete']), 'What to do with the document.'),
+    document_key: described(DocumentKey, 'Key of the document: segments joined by `:`.'),
+    base_revision: described(
+      baseRevision,
+      'The revision that the change is based on; 0 if the document did not exist.',
+    ),
+    fields: v.optional(described(fields, 'For `put` and `patch`.')),
+    on_conflict: v.optional(
+      described(
+        oneOf(ON_CONFLICT),
+        'Who wins where both sides changed a field to different values. `reject` changes nothing.',
+      ),
+      'last_write_wins',
+    ),
   }),
   v.forward(
     v.check(
@@ -58,40 +67,58 @@ const Known = v.pipe(
 );
 
 export const SyncRequest = v.strictObject({
-  node_id: NodeId,
+  node_id: described(NodeId, 'Identifies the replica. It grants nothing.'),
   sync_id: v.optional(
-    v.pipe(v.string('must be a string'), v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -')),
+    described(
+      v.pipe(v.string('must be a string'), v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -')),
+      'Identifies the cycle. Without it, an id is generated.',
+    ),
   ),
-  pattern: Pattern,
-  push: v.pipe(v.array(Push, 'must be an array'), v.maxLength(MAX_PUSHES, `must have at most ${MAX_PUSHES} entries`)),
-  known: Known,
-  cursor: v.optional(v.string('must be a string')),
-  limit: v.optional(integer(1, MAX_SYNC_PAGE), 50),
+  pattern: described(Pattern, 'The documents of the cycle: a document key in which a whole segment may be `*`.'),
+  push: described(
+    v.pipe(v.array(Push, 'must be an array'), v.maxLength(MAX_PUSHES, `must have at most ${MAX_PUSHES} entries`)),
+    'Changes. Each is applied by itself: a rejected one does not stop the others.',
+  ),
+  known: described(Known, 'The revision that the node has of every document it has.'),
+  cursor: v.optional(described(v.string('must be a string'), 'From the last response of this cycle.')),
+  limit: v.optional(described(integer(1, MAX_SYNC_PAGE), 'Changes on one page.'), 50),
 });
 
 export const PUSH_STATUSES = ['applied', 'merged', 'unchanged', 'rejected'] as const;
 export const PushResult = v.strictObject({
-  document_key: v.string(),
-  status: v.picklist(PUSH_STATUSES),
-  revision: v.nullable(v.number()),
-  conflicts: v.array(ConflictResource),
-  code: v.optional(v.string()),
+  document_key: described(v.string(), 'Key of the document: segments joined by `:`.'),
+  status: described(
+    v.picklist(PUSH_STATUSES),
+    '`merged`: applied together with the changes of others. `rejected`: see `code`.',
+  ),
+  revision: described(v.nullable(v.number()), 'The revision of the document now; `null` if the push was rejected.'),
+  conflicts: described(
+    v.array(ConflictResource),
+    'The fields that both sides changed to different values, and who won.',
+  ),
+  code: v.optional(described(v.string(), 'The error code of a rejected push.')),
 });
 export type PushResult = v.InferOutput<typeof PushResult>;
 
 export const SyncResponse = v.strictObject({
-  sync_id: v.string(),
-  results: v.array(PushResult),
-  changes: v.array(
-    v.strictObject({
-      document_key: v.string(),
-      revision: v.number(),
-      deleted: v.boolean(),
-      fields: v.nullable(jsonObject),
-    }),
+  sync_id: described(v.string(), 'Identifies the cycle.'),
+  results: described(v.array(PushResult), 'What happened to every push, in the same order.'),
+  changes: described(
+    v.array(
+      v.strictObject({
+        document_key: described(v.string(), 'Key of the document: segments joined by `:`.'),
+        revision: described(
+          v.number(),
+          'Revision of the document: 1 when it is created, 1 more with every write that changes it.',
+        ),
+        deleted: described(v.boolean(), 'Whether the document was deleted.'),
+        fields: described(v.nullable(jsonObject), 'The fields; `null` if the document was deleted.'),
+      }),
+    ),
+    'Documents whose revision differs from `known`, in pages.',
   ),
-  cursor: v.nullable(v.string()),
-  has_more: v.boolean(),
+  cursor: described(v.nullable(v.string()), 'For the next request of the cycle; `null` at its end.'),
+  has_more: described(v.boolean(), 'Whether another page follows. The last page ends the cycle.'),
 });
 
 /** A cycle so far; it travels in its own cursor, which nobody can change. */

@@ -71,7 +71,7 @@ export function deliveryHandlers({ webhooks, deliveries, enqueue, cursors, clock
       return delivery ? { body: deliveryResource(delivery) } : notFound('delivery');
     },
 
-    // The message goes first, and the answer is stored with the new run: a repetition sends the same message again.
+    // The message goes first, and the response is stored with the new run: a repetition sends the same message again.
     async redeliver({ path: { id = '', event_id = '' }, space }, idempotencyWrites) {
       const webhook = await webhooks.get(space, id);
       const delivery = webhook && (await deliveries.get(id, event_id));

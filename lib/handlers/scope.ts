@@ -22,7 +22,7 @@ export const rangesFor = ({ token }: Caller, patterns: readonly string[]): KeyRa
 /** By which connections and sync cycles know who opened them: a token is a credential of its own. */
 export const credentialOf = ({ token, keyId }: Caller): string => token?.tokenId ?? keyId;
 
-/** The document key in the path, or the problem: of a document that a token does not reach it says nothing else. */
+/** The document key in the path, or the problem, which says nothing else of a document that the token does not reach. */
 export function documentKeyOf({ path, caller }: Request): string | Problem {
   const key = path.key ?? '';
   return reaches(caller, key) ? key : notAllowed();

@@ -1,6 +1,7 @@
 import { notFound, Problem } from '../api/problems.ts';
 import { ConflictError } from '../errors.ts';
-import { newEvent, sampleData } from '../events/events.ts';
+import { newEvent } from '../events/events.ts';
+import { sampleData } from '../events/samples.ts';
 import { type CursorSecrets, page } from '../http/pagination.ts';
 import type { BodyViolations } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';

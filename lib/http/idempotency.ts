@@ -8,7 +8,7 @@ export const REPLAY_MS = 24 * 60 * 60 * 1000;
 /** After that a first request that never ended is taken for dead: no function runs longer. */
 export const RUNNING_MS = 30 * 1000;
 
-/** An response as it is stored for replay: without the secrets that are shown once. */
+/** A response as it is stored for replay: without the secrets that are shown once. */
 export interface StoredResponse {
   status: number;
   body: string;

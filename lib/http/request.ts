@@ -2,11 +2,11 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { environmentOf } from '../access/api-key.ts';
 import type { Grant } from '../access/tokens.ts';
-import { type CallerType, creating, type Operation } from '../api/operation.ts';
+import { type CallerType, chosenEnvironment, creating, type Operation } from '../api/operation.ts';
 import { invalid, notFound, Problem } from '../api/problems.ts';
 import { isJsonObject, parseJson } from '../json.ts';
-import { check, oneOf, type Violation } from '../schema.ts';
-import { ENVIRONMENTS, type Environment, type Space } from '../space.ts';
+import { check, type Violation } from '../schema.ts';
+import type { Environment, Space } from '../space.ts';
 
 /** Bytes that a request body may have. */
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -55,10 +55,7 @@ export function parseRequest(
   const json = parseBody(rawBody, headers['content-type']);
   if (json instanceof Problem) return json;
 
-  const query = check(
-    v.strictObject({ ...operation.query, environment: v.optional(oneOf(ENVIRONMENTS)) }),
-    event.queryStringParameters ?? {},
-  );
+  const query = check(v.strictObject({ ...operation.query, ...chosenEnvironment }), event.queryStringParameters ?? {});
   // To valibot an array is an object too.
   const body = isJsonObject(json)
     ? check(operation.body ?? v.strictObject({}), json)
@@ -70,7 +67,7 @@ export function parseRequest(
     return invalid([...violations, ...bodyViolations(json)]);
 
   const caller = callerOf(event);
-  const environment = chosenEnvironment(caller, query.value.environment);
+  const environment = environmentFor(caller, query.value.environment);
   if (environment instanceof Problem) return environment;
   const path = decoded(event.pathParameters ?? {});
   for (const [name, { resource, schema }] of Object.entries(operation.parameters))
@@ -134,7 +131,7 @@ function callerOf({ requestContext: { authorizer } }: APIGatewayProxyEvent): Cal
   return { projectId: project_id, keyId: key_id, type: caller, token: token && JSON.parse(token) };
 }
 
-function chosenEnvironment({ type, token }: Caller, asked: Environment | undefined): Environment | Problem {
+function environmentFor({ type, token }: Caller, asked: Environment | undefined): Environment | Problem {
   const own = type === 'token' ? (token?.environment ?? 'live') : environmentOf(type);
   if (own === null) return asked ?? 'live';
   if (asked === undefined || asked === own) return own;

@@ -1,6 +1,6 @@
 import type { OperationId } from '../api/operations.ts';
 import { EXAMPLE_IDS } from '../api/parameters.ts';
-import { sampleData } from '../events/events.ts';
+import { sampleData } from '../events/samples.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import { iso } from '../schema.ts';
 

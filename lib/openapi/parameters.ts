@@ -1,7 +1,5 @@
-import * as v from 'valibot';
-import { creating, type Operation } from '../api/operation.ts';
-import { oneOf } from '../schema.ts';
-import { ENVIRONMENTS } from '../space.ts';
+import type * as v from 'valibot';
+import { chosenEnvironment, creating, type Operation } from '../api/operation.ts';
 import { type JsonSchema, jsonSchemaOf } from './schemas.ts';
 
 /** The parameters of an operation: those in its path, its query, its headers. */
@@ -16,13 +14,13 @@ export function parametersOf({ callers, parameters: ofPath, query, headers, crea
   }));
   const ofQuery = {
     ...query,
-    ...(callers !== 'anyone' && { environment: v.optional(oneOf(ENVIRONMENTS)) }),
+    ...(callers !== 'anyone' && chosenEnvironment),
   };
   for (const [name, schema] of Object.entries(ofQuery)) {
-    parameters.push(parameter('query', name, jsonSchemaOf(schema as v.GenericSchema)));
+    parameters.push(parameter('query', name, schema as v.GenericSchema));
   }
   for (const [name, schema] of Object.entries({ ...headers, ...(creates && creating) })) {
-    parameters.push(parameter('header', name, jsonSchemaOf(schema as v.GenericSchema)));
+    parameters.push(parameter('header', name, schema as v.GenericSchema));
   }
   return parameters;
 }
@@ -36,23 +34,7 @@ interface Parameter {
   example?: string;
 }
 
-const PARAMETERS: Record<string, string> = {
-  environment: 'Which data space an admin key means; other credentials have one of their own.',
-  limit: 'Entries in a page; 50 if absent.',
-  cursor: '`next_cursor` of the page before.',
-  status: 'Only deliveries of this status.',
-  since: 'Only what happened at this time or later.',
-  prefix: 'Only this document and those whose keys go on with `:` after it.',
-  'Idempotency-Key': 'Makes a repetition of the request within 24 hours answer what the first one did.',
-  'If-Match': 'Only if the document has this ETag; `*`: if it exists.',
-  'If-None-Match': 'Only if the document does not have this ETag; `*`: if it does not exist.',
-  'X-Node-Id': 'Names the replica that writes; the credential, if absent.',
-};
-
-const parameter = (place: 'query' | 'header', name: string, schema: JsonSchema): Parameter => ({
-  name,
-  in: place,
-  required: false,
-  description: PARAMETERS[name] ?? '',
-  schema,
-});
+function parameter(place: 'query' | 'header', name: string, given: v.GenericSchema): Parameter {
+  const { description = '', ...schema } = jsonSchemaOf(given);
+  return { name, in: place, required: false, description: String(description), schema };
+}

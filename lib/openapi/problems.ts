@@ -36,8 +36,8 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
 
 /** The codes that an operation may answer, in the order of their status. */
 export function codesOf(operation: Operation): ProblemCode[] {
-  const { method, path, callers, query, creates, refusals } = operation;
-  const codes = new Set<ProblemCode>([...refusals, 'too_many_requests', 'internal_error', 'unavailable']);
+  const { method, path, callers, query, creates, problems } = operation;
+  const codes = new Set<ProblemCode>([...problems, 'too_many_requests', 'internal_error', 'unavailable']);
   const add = (...more: ProblemCode[]) => more.forEach((code) => void codes.add(code));
   if (callers !== 'anyone') add('invalid_request', 'unauthorized', 'insufficient_permissions', 'ip_not_allowed');
   if (method !== 'GET') add('invalid_json', 'payload_too_large', 'unsupported_media_type');

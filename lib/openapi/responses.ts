@@ -34,10 +34,7 @@ const headersOf = (names: readonly string[]) =>
 function success(id: OperationId, operation: Operation, status: number, schema: v.GenericSchema | null) {
   const isUsual = status === Number(Object.keys(operation.responses)[0]);
   const { answer } = EXAMPLES[id];
-  const headers = [
-    ...(operation.path === '/v1/documents/{key}' && operation.method !== 'DELETE' ? ['ETag'] : []),
-    ...(operation.creates ? ['Idempotency-Replayed'] : []),
-  ];
+  const headers = [...operation.responseHeaders, ...(operation.creates ? ['Idempotency-Replayed'] : [])];
   return {
     description: STATUSES[status] ?? '',
     headers: headersOf(headers),

@@ -13,8 +13,10 @@ import {
   PutDocument,
 } from '../documents/documents.ts';
 import { SyncRequest, SyncResponse } from '../documents/sync.ts';
-import { EVENT_DATA, EventResource, PublishEvent, PublishEvents } from '../events/events.ts';
+import { EVENT_DATA } from '../events/data.ts';
+import { EventResource, PublishEvent, PublishEvents } from '../events/events.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
+import { described } from '../schema.ts';
 import {
   ChangeWebhook,
   CreateWebhook,
@@ -23,19 +25,28 @@ import {
   WebhookResource,
   WebhookWithSecret,
 } from '../webhooks/webhooks.ts';
-import { DESCRIPTIONS, EXTENDED } from './descriptions.ts';
 
 export type JsonSchema = { [keyword: string]: unknown };
 
 /** An error answer (RFC 9457), as lib/api/problems.ts writes it. */
 const Problem = v.strictObject({
-  type: v.string(),
-  title: v.string(),
-  status: v.number(),
-  detail: v.string(),
-  code: v.picklist(Object.keys(PROBLEMS) as (keyof typeof PROBLEMS)[]),
-  request_id: v.string(),
-  errors: v.optional(v.array(v.strictObject({ field: v.string(), detail: v.string() }))),
+  type: described(v.string(), 'Where the code is explained, relative to the API.'),
+  title: described(v.string(), 'What the code means.'),
+  status: described(v.number(), 'The HTTP status code.'),
+  detail: described(v.string(), 'What to do.'),
+  code: described(v.picklist(Object.keys(PROBLEMS) as (keyof typeof PROBLEMS)[]), 'Stable: match on it.'),
+  request_id: described(v.string(), 'Also in `X-Request-Id`. Quote it to the operator.'),
+  errors: v.optional(
+    described(
+      v.array(
+        v.strictObject({
+          field: described(v.string(), 'A member of the body, or a parameter.'),
+          detail: described(v.string(), 'What is wrong with it.'),
+        }),
+      ),
+      'Everything that is wrong with the request, on a 400.',
+    ),
+  ),
 });
 
 /** The schemas that have a name in the document. */
@@ -106,11 +117,10 @@ export function namedSchemas(): Record<string, JsonSchema> {
   all.PublishEvent = {
     oneOf: EVENT_TYPES.map((type) => ({ ...published(type), description: `Publishes \`${type}\`.` })),
   };
-  const isEvent = new Set(EVENT_TYPES.map(schemaNameOf));
   return Object.fromEntries(
     Object.entries(all)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, schema]) => [name, described(isEvent.has(name) ? 'Event' : name, schema)]),
+      .map(([name, schema]) => [name, simplified(schema)]),
   );
 }
 
@@ -120,7 +130,10 @@ export const schemaNameOf = (type: EventType): string =>
 
 const published = (type: EventType): JsonSchema => ({
   type: 'object',
-  properties: { type: { const: type }, data: { $ref: refTo(`${schemaNameOf(type)}Data`) } },
+  properties: {
+    type: { const: type, description: 'The type of the event.' },
+    data: { $ref: refTo(`${schemaNameOf(type)}Data`), description: 'What happened. More members may be present.' },
+  },
   required: ['type', 'data'],
   additionalProperties: false,
 });
@@ -139,23 +152,16 @@ const oneOfTypes = (nameOf: (type: EventType) => string): JsonSchema => ({
   },
 });
 
-/** Every member with its description (lib/openapi/descriptions.ts), nested ones too. */
-function described(name: string, given: JsonSchema): JsonSchema {
+/** With `nullable` types all the way down. */
+function simplified(given: JsonSchema): JsonSchema {
   const schema = nullable(given);
   const properties = schema.properties as Record<string, JsonSchema> | undefined;
   const items = schema.items as JsonSchema | undefined;
   return {
     ...schema,
-    ...(items && { items: described(name, items) }),
+    ...(items && { items: simplified(items) }),
     ...(properties && {
-      properties: Object.fromEntries(
-        Object.entries(properties).map(([field, property]) => {
-          const description = [name, EXTENDED[name] ?? '', 'any']
-            .map((each) => DESCRIPTIONS[each]?.[field])
-            .find(Boolean);
-          return [field, { ...described(`${name}.${field}`, property), ...(description && { description }) }];
-        }),
-      ),
+      properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, simplified(each)])),
     }),
   };
 }

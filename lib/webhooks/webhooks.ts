@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import type { Random } from '../ids.ts';
-import { iso, isoOrNull, oneOf, text, timestamp, uniqueList } from '../schema.ts';
+import { described, iso, isoOrNull, oneOf, text, timestamp, uniqueList } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 
 /** Per project and environment. */
@@ -57,39 +57,63 @@ const description = v.nullable(text(0, 500));
 const secret = text(1, 256);
 
 export const CreateWebhook = v.strictObject({
-  url,
-  events,
-  secret: v.optional(secret),
-  description: v.optional(description, null),
+  url: described(
+    url,
+    'Where deliveries are posted: an absolute `https:` URL on a public host, without credentials or fragment.',
+  ),
+  events: described(events, 'The event types to subscribe to.'),
+  secret: v.optional(described(secret, 'Your own signing secret. Without it, one is generated.')),
+  description: v.optional(described(description, 'Optional description.'), null),
 });
 
 export const ChangeWebhook = v.strictObject({
-  url: v.optional(url),
-  events: v.optional(events),
-  description: v.optional(description),
-  status: v.optional(oneOf(WEBHOOK_STATUSES)),
+  url: v.optional(
+    described(
+      url,
+      'Where deliveries are posted: an absolute `https:` URL on a public host, without credentials or fragment.',
+    ),
+  ),
+  events: v.optional(described(events, 'The event types to subscribe to.')),
+  description: v.optional(described(description, 'Optional description.')),
+  status: v.optional(described(oneOf(WEBHOOK_STATUSES), '`enabled` enables the webhook again, `disabled` pauses it.')),
 });
 export type WebhookChange = v.InferOutput<typeof ChangeWebhook>;
 
-export const RotateSecret = v.strictObject({ secret: v.optional(secret) });
-export const TestWebhook = v.strictObject({ type: v.optional(oneOf(EVENT_TYPES), 'document.changed') });
+export const RotateSecret = v.strictObject({
+  secret: v.optional(described(secret, 'Your own new secret. Without it, one is generated.')),
+});
+export const TestWebhook = v.strictObject({
+  type: v.optional(described(oneOf(EVENT_TYPES), 'The type of the sample event.'), 'document.changed'),
+});
 
 export const WebhookResource = v.strictObject({
-  id: v.string(),
-  url: v.string(),
-  events: v.array(v.picklist(EVENT_TYPES)),
-  description: v.nullable(v.string()),
-  status: v.picklist(WEBHOOK_STATUSES),
-  environment: v.picklist(ENVIRONMENTS),
-  secret_hint: v.string(),
-  created_at: timestamp,
-  updated_at: timestamp,
-  disabled_at: v.nullable(timestamp),
-  disabled_reason: v.nullable(v.picklist(DISABLED_REASONS)),
+  id: described(v.string(), 'Identifies the webhook.'),
+  url: described(
+    v.string(),
+    'Where deliveries are posted: an absolute `https:` URL on a public host, without credentials or fragment.',
+  ),
+  events: described(v.array(v.picklist(EVENT_TYPES)), 'The event types that the webhook is subscribed to.'),
+  description: described(v.nullable(v.string()), 'Optional description.'),
+  status: described(
+    v.picklist(WEBHOOK_STATUSES),
+    '`enabled`, or `disabled`: paused, or after a delivery failed six times.',
+  ),
+  environment: described(v.picklist(ENVIRONMENTS), 'The environment of the webhook.'),
+  secret_hint: described(v.string(), 'The last 4 characters of the secret, if it has 16 or more.'),
+  created_at: described(timestamp, 'When the webhook was created.'),
+  updated_at: described(timestamp, 'When the webhook was last changed.'),
+  disabled_at: described(v.nullable(timestamp), 'When the webhook was disabled.'),
+  disabled_reason: described(
+    v.nullable(v.picklist(DISABLED_REASONS)),
+    '`deliveries_failed`: all six attempts of a delivery failed. `paused`: somebody disabled it.',
+  ),
 });
 
 /** `secret` is shown this once; a replayed answer lacks it. */
-export const WebhookWithSecret = v.strictObject({ ...WebhookResource.entries, secret: v.optional(v.string()) });
+export const WebhookWithSecret = v.strictObject({
+  ...WebhookResource.entries,
+  secret: v.optional(described(v.string(), 'Signs every delivery. Only the response that sets it has it.')),
+});
 
 /** `whsec_` + base64 of 32 bytes, the form of Standard Webhooks. */
 export function generateSecret(random: Random): string {

@@ -5,7 +5,7 @@ import type { Answer } from './service.ts';
 
 type Responses = Record<string, { content?: Record<string, unknown>; headers?: Record<string, unknown> }>;
 
-/** Checks an answer against the OpenAPI document: whatever any test calls, it responses as promised. */
+/** Checks an answer against the OpenAPI document: whatever any test calls, it keeps what is promised. */
 export function expectConformance(method: string, path: string, { status, headers, text, body }: Answer): void {
   expect(headers['x-request-id'], 'every answer has a request id').toBeTruthy();
   const route = path.split('?')[0] ?? '';

@@ -14,7 +14,7 @@ export interface GatewayContext {
 }
 
 export interface GatewayResponses {
-  /** What the gateway itself responses, from the template. */
+  /** What the gateway itself responds with, from the template. */
   of(type: string, context: GatewayContext): GatewayResponse;
 }
 

@@ -12,7 +12,7 @@ export interface GatewayResponse {
 const OWN_HEADERS = ['connection', 'content-length', 'transfer-encoding'];
 
 /**
- * What a function returned, as a response; `null` if it is none, which API Gateway responses as an error of the integration
+ * What a function returned, as a response; `null` if it is none, which API Gateway turns into an error of the integration
  * (API Gateway Developer Guide, "Output format of a Lambda function for proxy integration").
  */
 export function readProxyResult(result: unknown): GatewayResponse | null {

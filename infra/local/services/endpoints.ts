@@ -34,7 +34,7 @@ export type Interceptor = (call: ServiceCall) => Fault | undefined;
 
 export type Service = (request: ServiceRequest) => Promise<ServiceResponse> | ServiceResponse;
 
-/** An error that a service responses in its protocol. */
+/** An error response of a service, in its protocol. */
 export class ServiceError extends Error {
   readonly code: string;
   readonly status: number;
@@ -132,7 +132,7 @@ function inputOf(headers: http.IncomingHttpHeaders, body: string): Record<string
 
 const isForm = (headers: http.IncomingHttpHeaders): boolean => headers['content-type']?.includes('urlencoded') ?? false;
 
-// No local database responses this by itself: it runs one transaction after another.
+// No local database does this by itself: it runs one transaction after another.
 function conflict(action: string): ServiceResponse {
   const isTransaction = action === 'TransactWriteItems';
   const code = isTransaction ? 'TransactionCanceledException' : 'TransactionConflictException';

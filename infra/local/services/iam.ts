@@ -71,7 +71,7 @@ export class LocalIam {
     return left.length > 0;
   }
 
-  /** Throws what AWS responses if a role may not do this. */
+  /** Throws what AWS throws if a role may not do this. */
   require(role: string, action: string, resource: string, context: Record<string, string> = {}): void {
     if (this.allows(role, action, resource, context)) return;
     throw new ServiceError('AccessDeniedException', `${role} is not authorized to perform ${action} on ${resource}`);

@@ -1,0 +1,103 @@
+import * as v from 'valibot';
+import { anyJson, DATE_TIME_SCHEMA, described, integer, iso, jsonObject, timestampInput } from '../schema.ts';
+import type { EventType } from './types.ts';
+
+const name = v.pipe(v.string('must be a string'), v.minLength(1, 'must not be empty'));
+const count = integer(0, Number.MAX_SAFE_INTEGER);
+const revision = integer(1, Number.MAX_SAFE_INTEGER);
+const side = v.looseObject(
+  {
+    value: described(anyJson, 'The value; `null` if the field was removed.'),
+    origin: described(name, 'The node that wrote the value.'),
+    revision: described(count, 'The revision at which it was written.'),
+  },
+  'must be an object',
+);
+const time = v.pipe(timestampInput, v.transform(iso), v.metadata({ jsonSchema: DATE_TIME_SCHEMA }));
+
+/** `data` of each type (§6); further members are allowed. */
+export const EVENT_DATA = {
+  'document.created': v.looseObject({
+    document_key: described(name, 'Key of the document: segments joined by `:`.'),
+    revision: described(
+      revision,
+      'Revision of the document: 1 when it is created, 1 more with every write that changes it.',
+    ),
+    fields: described(jsonObject, 'The fields of the document by name, with any JSON values.'),
+    origin: described(name, 'The node that made the change.'),
+  }),
+  'document.changed': v.looseObject({
+    document_key: described(name, 'Key of the document: segments joined by `:`.'),
+    changes: described(
+      v.pipe(
+        v.array(
+          v.looseObject({
+            field: described(v.string('must be a string'), 'The name of the field.'),
+            old_value: described(anyJson, 'The value before; `null` if the field was added.'),
+            new_value: described(anyJson, 'The value after; `null` if the field was removed.'),
+            origin: described(name, 'The node that made the change.'),
+          }),
+        ),
+        v.minLength(1, 'must have at least 1 entry'),
+      ),
+      'One entry for every changed field.',
+    ),
+    revision: described(
+      revision,
+      'Revision of the document: 1 when it is created, 1 more with every write that changes it.',
+    ),
+  }),
+  'document.deleted': v.looseObject({
+    document_key: described(name, 'Key of the document: segments joined by `:`.'),
+    revision: described(
+      revision,
+      'Revision of the document: 1 when it is created, 1 more with every write that changes it.',
+    ),
+    origin: described(name, 'The node that made the change.'),
+  }),
+  'sync.conflict': v.looseObject({
+    document_key: described(name, 'Key of the document: segments joined by `:`.'),
+    revision: described(
+      revision,
+      'Revision of the document: 1 when it is created, 1 more with every write that changes it.',
+    ),
+    base_revision: described(count, 'The revision that the change is based on; 0 if the document did not exist.'),
+    sync_id: described(
+      v.nullable(v.string('must be a string or null')),
+      'The sync cycle; `null` if the write was not part of one.',
+    ),
+    resolution: described(name, 'The rule that decided.'),
+    conflicts: described(
+      v.pipe(
+        v.array(
+          v.looseObject({
+            field: described(v.string('must be a string'), 'The name of the field.'),
+            winner: described(side, 'What the field has now.'),
+            loser: described(side, 'What the other side wrote.'),
+          }),
+        ),
+        v.minLength(1, 'must have at least 1 entry'),
+      ),
+      'The fields that both sides changed to different values, and who won.',
+    ),
+  }),
+  'sync.completed': v.looseObject({
+    sync_id: described(name, 'Identifies the sync cycle.'),
+    node_id: described(name, 'Identifies the replica. It grants nothing.'),
+    pattern: described(name, 'The documents of the cycle.'),
+    pushed: described(count, 'Pushes that were applied.'),
+    pulled: described(count, 'Documents that were sent.'),
+    conflicts: described(count, 'Conflicts that were resolved.'),
+    started_at: described(time, 'When the cycle started.'),
+    completed_at: described(time, 'When it ended.'),
+  }),
+  'connection.lost': v.looseObject({
+    connection_id: described(name, 'Identifies the connection.'),
+    node_id: described(name, 'Identifies the replica. It grants nothing.'),
+    connected_at: described(time, 'When the connection was opened.'),
+    last_seen_at: described(time, 'When the lease was last renewed.'),
+    lost_at: described(time, 'When the lease expired.'),
+  }),
+} satisfies Record<EventType, v.GenericSchema>;
+
+export type EventData<Type extends EventType = EventType> = v.InferInput<(typeof EVENT_DATA)[Type]>;
