@@ -5,7 +5,7 @@ import { ENVIRONMENTS, type Space } from '../space.ts';
 /** Seconds that a lease may last: as long as a queue can delay its check. */
 export const MAX_LEASE_SECONDS = 900;
 const MIN_LEASE_SECONDS = 10;
-const DEFAULT_LEASE_SECONDS = 60;
+const DEFAULT_LEASE_SECONDS = 300;
 
 export const ConnectionId = v.pipe(v.string('must be a string'), v.regex(/^[A-Za-z0-9_-]{1,64}$/));
 
