@@ -2,7 +2,7 @@ import { PROBLEMS, type ProblemCode } from '../lib/api/problems.ts';
 import { FAILURES } from '../lib/delivery/failures.ts';
 import { ADVICE } from '../lib/openapi/problems.ts';
 
-/** The body of `/docs/errors`: every code under an anchor of its own, where `type` of a problem document leads. */
+/** The body of `/docs/errors`. Every code has its own anchor, which the `type` of a problem document points to. */
 export function errorsBody(): string {
   const problems = Object.entries(PROBLEMS).map(
     ([code, { status, title }]) => `<section id="${code}">
@@ -16,12 +16,12 @@ export function errorsBody(): string {
   return `<main class="errors">
 <p><a href="../docs">API reference</a></p>
 <h1>Errors</h1>
-<p>An error is a problem document (RFC 9457). Match on its <code>code</code>, which is stable; <code>detail</code> says what to do,
-and <code>request_id</code> is what the operator asks for.</p>
+<p>Errors are problem documents (RFC 9457). Match on <code>code</code>, which is stable. <code>detail</code> says what to do.
+If you contact the operator, include the <code>request_id</code>.</p>
 ${problems.join('\n')}
 <section id="delivery-failures">
 <h2><a href="#delivery-failures">Delivery failures</a></h2>
-<p>What went wrong with an attempt stands in <code>error</code> of the attempt.</p>
+<p>The <code>error</code> of a delivery attempt is one of these codes.</p>
 <dl>
 ${failures.join('\n')}
 </dl>

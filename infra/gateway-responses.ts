@@ -13,19 +13,27 @@ import {
 // What API Gateway itself responds with, as problem documents of the same shape as the functions'.
 const RESPONSES: [type: ResponseType, code: ProblemCode, detail: string][] = [
   [ResponseType.UNAUTHORIZED, 'unauthorized', 'Send a valid key or token as Authorization: Bearer <credential>.'],
-  [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'route_not_found', 'See the API reference for the operations.'],
-  [ResponseType.RESOURCE_NOT_FOUND, 'route_not_found', 'See the API reference for the operations.'],
+  [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'route_not_found', 'See the API reference for all operations.'],
+  [ResponseType.RESOURCE_NOT_FOUND, 'route_not_found', 'See the API reference for all operations.'],
   // An unknown route with a Bearer header: the gateway takes it for a bad AWS signature.
-  [ResponseType.INVALID_SIGNATURE, 'route_not_found', 'See the API reference for the operations.'],
+  [ResponseType.INVALID_SIGNATURE, 'route_not_found', 'See the API reference for all operations.'],
   [ResponseType.REQUEST_TOO_LARGE, 'payload_too_large', 'Send a body of at most 1 MiB.'],
   [ResponseType.UNSUPPORTED_MEDIA_TYPE, 'unsupported_media_type', 'Send the body as Content-Type: application/json.'],
-  [ResponseType.THROTTLED, 'too_many_requests', 'Send the request again after the time in Retry-After.'],
-  [ResponseType.QUOTA_EXCEEDED, 'too_many_requests', 'Send the request again after the time in Retry-After.'],
-  [ResponseType.AUTHORIZER_FAILURE, 'unavailable', 'Nothing was done. Send it again after the time in Retry-After.'],
+  [ResponseType.THROTTLED, 'too_many_requests', 'Send the request again after the number of seconds in Retry-After.'],
+  [
+    ResponseType.QUOTA_EXCEEDED,
+    'too_many_requests',
+    'Send the request again after the number of seconds in Retry-After.',
+  ],
+  [
+    ResponseType.AUTHORIZER_FAILURE,
+    'unavailable',
+    'Nothing was changed. Send the request again after the number of seconds in Retry-After.',
+  ],
   [
     ResponseType.AUTHORIZER_CONFIGURATION_ERROR,
     'unavailable',
-    'Nothing was done. Send it again after the time in Retry-After.',
+    'Nothing was changed. Send the request again after the number of seconds in Retry-After.',
   ],
   [ResponseType.INTEGRATION_TIMEOUT, 'unavailable', OUTCOME_UNKNOWN],
   [ResponseType.INTEGRATION_FAILURE, 'unavailable', OUTCOME_UNKNOWN],

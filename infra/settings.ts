@@ -1,7 +1,7 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
 
-/** The context parameters of the stack (`cdk deploy -c name=value`): what each may be, and what it is by default. */
+/** The context parameters of the stack (`cdk deploy -c name=value`): the default of each and the values it allows. */
 const PARAMETERS = {
   senderEmail: { default: 'notifications@example.com', pattern: /^[^@\s]+@[^@\s]+\.[^@\s]+$/ },
   stageName: { default: 'live', pattern: /^[A-Za-z0-9_]{1,128}$/ },
@@ -30,7 +30,7 @@ export type Settings = { [Name in keyof typeof PARAMETERS]: Widened<(typeof PARA
 
 export const DEFAULT_SENDER = PARAMETERS.senderEmail.default;
 
-/** Reads the context; throws an error that names the parameter and what it may be. */
+/** Reads the context. Throws an error that names the parameter and the values it allows. */
 export function readSettings(node: Node): Settings {
   const entries = Object.entries<Parameter>(PARAMETERS).map(([name, parameter]) => [
     name,

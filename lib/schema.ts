@@ -55,7 +55,7 @@ export const uniqueList = <const Item extends v.GenericSchema<string, string>>(i
     v.array(item, 'must be an array'),
     v.minLength(min, `must have at least ${min} ${min === 1 ? 'entry' : 'entries'}`),
     v.maxLength(max, `must have at most ${max} entries`),
-    v.checkItems((entry, i, all) => all.indexOf(entry) === i, 'is there twice'),
+    v.checkItems((entry, i, all) => all.indexOf(entry) === i, 'is a duplicate'),
     v.metadata({ jsonSchema: { uniqueItems: true } }),
   );
 

@@ -9,7 +9,7 @@ export interface DemoReceiver {
   close(): void;
 }
 
-/** What a customer would run: verifies the signature of what arrives, prints it, and responds with 204. */
+/** An endpoint as a customer would run it: verifies the signature of each request, prints the request, and responds with 204. */
 export async function startDemoReceiver(secret: string, print: (line: string) => void): Promise<DemoReceiver> {
   const receive = async (request: http.IncomingMessage, response: http.ServerResponse) => {
     const body = await readText(request);
@@ -21,7 +21,7 @@ export async function startDemoReceiver(secret: string, print: (line: string) =>
     response.writeHead(verified ? 204 : 401).end();
   };
   const server = http.createServer((request, response) => {
-    receive(request, response).catch(() => response.destroy()); // the sender has gone
+    receive(request, response).catch(() => response.destroy()); // the client has disconnected
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -7,7 +7,7 @@ export interface Demo {
   keys: Record<(typeof KEY_TYPES)[number], string>;
 }
 
-/** A project with a key of each type, and a webhook in each environment that points at the demo receiver. */
+/** Creates a project with a key of each type, and in each environment a webhook that points at the demo receiver. */
 export async function createDemo(stack: LocalStack, receiver: { url: string; secret: string }): Promise<Demo> {
   const created = await stack.invoke('CreateProject', { name: 'Demo', email: 'demo@example.com' });
   const { project, admin_key } = created as { project: Demo['project']; admin_key: { key: string } };
@@ -29,6 +29,6 @@ export async function createDemo(stack: LocalStack, receiver: { url: string; sec
 async function post(stack: LocalStack, key: string, path: string, body: unknown): Promise<{ key?: string }> {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
   const response = await fetch(stack.baseUrl + path, { method: 'POST', headers, body: JSON.stringify(body) });
-  if (!response.ok) throw new Error(`POST ${path} was answered ${response.status}: ${await response.text()}`);
+  if (!response.ok) throw new Error(`POST ${path} returned ${response.status}: ${await response.text()}`);
   return response.json() as Promise<{ key?: string }>;
 }

@@ -25,18 +25,18 @@ async function main(): Promise<void> {
   const write = openLog(logFile, MAX_LOG_BYTES);
 
   await requireFreePort(port);
-  say('Starting the database and synthesizing the stack …');
+  say('Starting the database and synthesizing the stack…');
   const starting = startDatabase(database);
   starting.catch(() => {}); // awaited below
   const assembly = join(directory, 'cdk.out');
   await synthesizeApart(assembly);
   const { endpoint: databaseEndpoint } = await starting;
 
-  say('Starting the API, the queues, the schedules and the functions …');
+  say('Starting the API, queues, schedules and Lambda functions…');
   const output = (id: string, text: string) => write(text.replace(/^(?=.)/gm, `${id} `));
   const stack = await startStack({ assembly, databaseEndpoint, port, speed, concurrency, output });
 
-  say('Creating a demo project …');
+  say('Creating a demo project…');
   const secret = generateSecret(randomBytes);
   const receiver = await startDemoReceiver(secret, (line) => say(`\n[receiver] ${line}`));
   const demo = await createDemo(stack, { url: receiver.url, secret });
@@ -100,7 +100,7 @@ function welcome(stack: LocalStack, { keys }: Demo, secret: string, speed: numbe
   };
   const body = JSON.stringify({ type: 'document.changed', data });
   return `
-Ready: ${stack.baseUrl}${speed === 1 ? '' : `, delays and schedules ${speed} times faster`}
+Ready: ${stack.baseUrl}${speed === 1 ? '' : ` (delays and schedules run ${speed} times faster)`}
   admin key       ${keys.admin}
   live key        ${keys.live}
   test key        ${keys.test}
@@ -108,17 +108,17 @@ Ready: ${stack.baseUrl}${speed === 1 ? '' : `, delays and schedules ${speed} tim
   webhook secret  ${secret}
   dashboard       ${stack.baseUrl}/dashboard
   API reference   ${stack.baseUrl}/docs
-  mails           ${stack.mailUrl}
+  emails          ${stack.mailUrl}
   function log    ${logFile}
 
-Publish an event; the demo receiver verifies and prints it here:
+Publish an event. The demo receiver verifies its signature and prints it here:
 
   curl ${stack.baseUrl}/v1/events \\
     -H 'Authorization: Bearer ${keys.live}' \\
     -H 'Content-Type: application/json' \\
     -d '${body}'
 
-Ctrl-C stops everything.`;
+Press Ctrl-C to stop.`;
 }
 
 main().catch((error: unknown) => {

@@ -5,13 +5,14 @@ import { StartError, startDatabase } from './services/database.ts';
 import { startServices } from './services/services.ts';
 import { synthesize } from './synthesize.ts';
 
-/** By this name a container reaches the machine it runs on; on Linux, `sam local` is told so with `--add-host`. */
+/** The name by which a container reaches its host. On Linux, `sam local` needs `--add-host` for it. */
 const HOST = 'host.docker.internal';
 const directory = join(projectRoot, '.local', 'sam');
 
 /**
- * `npm run sam:services`: the AWS services for `sam local`, a template that it can run on this machine, and the values of
- * its variables. `sam local` sets no variable that the template does not declare, so the template declares some more.
+ * `npm run sam:services` starts the local AWS services for `sam local`, and writes a template that runs on this machine and
+ * the values of its environment variables. `sam local` sets only variables that the template declares, so all of them are
+ * declared here.
  */
 async function main(): Promise<void> {
   process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
@@ -31,7 +32,7 @@ async function main(): Promise<void> {
 
   iam.isPermissive = true;
 
-  const { AWS_REGION: _, AWS_SECRET_ACCESS_KEY: __, ...endpoints } = environment; // reserved: sam sets them itself
+  const { AWS_REGION: _, AWS_SECRET_ACCESS_KEY: __, ...endpoints } = environment; // reserved: sam sets these itself
   const functions = template.ofType<{ Environment: { Variables: Record<string, string> } }>('AWS::Lambda::Function');
   const variables = Object.fromEntries(
     functions.map(({ id, properties: { Environment } }) => [id, { ...Environment.Variables, ...endpoints }]),
@@ -45,12 +46,12 @@ async function main(): Promise<void> {
   writeFileSync(path, JSON.stringify(raw, null, 1));
   writeFileSync(join(directory, 'env.json'), JSON.stringify(variables, null, 1));
   const common = `-t .local/sam/DocumentSyncService.template.json --env-vars .local/sam/env.json --add-host ${HOST}:host-gateway`;
-  process.stdout.write(`\nThe services run. In another terminal, with any credentials (AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local):
+  process.stdout.write(`\nThe services are running. In another terminal, set any credentials (AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local) and run:
 
   sam local invoke CreateProject ${common} -e test/events/create-project.json
   sam local start-api ${common}
 
-Ctrl-C stops them.\n`);
+Press Ctrl-C to stop them.\n`);
 }
 
 main().catch((error: unknown) => {

@@ -68,7 +68,7 @@ export const Allowlist = v.strictObject({
       v.maxLength(MAX_CIDRS, `must have at most ${MAX_CIDRS} entries`),
       v.checkItems(
         (entry, i, all) => all.indexOf(entry) === i,
-        (issue) => `"${String(issue.input)}" is there twice`,
+        (issue) => `"${String(issue.input)}" is a duplicate`,
       ),
       v.metadata({ jsonSchema: { uniqueItems: true } }),
     ),

@@ -19,7 +19,7 @@ export const eventOperations = {
     ...event,
     method: 'POST',
     path: '/v1/events/batch',
-    summary: 'Publish up to 100 events, all or none',
+    summary: 'Publish up to 100 events: all or none',
     body: PublishEvents,
     responses: { 202: v.strictObject({ data: v.array(EventResource) }) },
     creates: true,

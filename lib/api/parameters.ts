@@ -40,6 +40,6 @@ export const documentParameter: PathParameter = {
 export const connectionParameter: PathParameter = {
   resource: 'connection',
   schema: ConnectionId,
-  description: 'A name of your own: 1 to 64 of `A-Z a-z 0-9 _ -`.',
+  description: 'An id of your choice: 1 to 64 of `A-Z a-z 0-9 _ -`.',
   example: EXAMPLE_IDS.connection,
 };

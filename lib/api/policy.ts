@@ -15,7 +15,7 @@ export function bearerCredential(header: string | undefined): string | null {
 }
 
 const FORBIDDEN = {
-  insufficient_permissions: 'Use a credential that may call this operation.',
+  insufficient_permissions: 'Use a credential that is allowed to call this operation.',
   ip_not_allowed: 'Call from an address on the allowlist of the key.',
 } as const;
 export type Forbidden = keyof typeof FORBIDDEN;

@@ -6,21 +6,21 @@ export const PROBLEMS = {
   invalid_request: { status: 400, title: 'The request is not valid' },
   invalid_cursor: { status: 400, title: 'The cursor is not valid' },
   unauthorized: { status: 401, title: 'The credential is missing or not valid' },
-  insufficient_permissions: { status: 403, title: 'The credential may not do this' },
+  insufficient_permissions: { status: 403, title: 'The credential is not allowed to do this' },
   ip_not_allowed: { status: 403, title: 'The address is not on the allowlist of the key' },
-  document_not_allowed: { status: 403, title: 'The token does not reach this document' },
-  not_found: { status: 404, title: 'There is no such resource' },
-  route_not_found: { status: 404, title: 'There is no such operation' },
+  document_not_allowed: { status: 403, title: 'The token does not cover this document' },
+  not_found: { status: 404, title: 'Resource not found' },
+  route_not_found: { status: 404, title: 'Operation not found' },
   conflict: { status: 409, title: 'The state of the resource does not allow this' },
-  idempotency_in_progress: { status: 409, title: 'The first request with this key is still running' },
-  limit_reached: { status: 409, title: 'A limit is reached' },
+  idempotency_in_progress: { status: 409, title: 'The first request with this key is still in progress' },
+  limit_reached: { status: 409, title: 'Limit reached' },
   precondition_failed: { status: 412, title: 'The resource has changed' },
   payload_too_large: { status: 413, title: 'The payload is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not supported' },
-  idempotency_key_reused: { status: 422, title: 'The idempotency key belongs to another request' },
+  idempotency_key_reused: { status: 422, title: 'The idempotency key was used for another request' },
   too_many_requests: { status: 429, title: 'Too many requests' },
   internal_error: { status: 500, title: 'Something went wrong on our side' },
-  unavailable: { status: 503, title: 'The service is briefly unavailable' },
+  unavailable: { status: 503, title: 'The service is temporarily unavailable' },
 } as const;
 
 export type ProblemCode = keyof typeof PROBLEMS;
@@ -44,7 +44,7 @@ export function invalid(errors: readonly Violation[]): Problem {
 }
 
 export const notFound = (what: string): Problem =>
-  new Problem('not_found', `This project and environment has no such ${what}.`);
+  new Problem('not_found', `There is no such ${what} in this project and environment.`);
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
@@ -53,7 +53,7 @@ export const RETRY_AFTER_SECONDS = 1;
 
 /** What a 500 or 503 says after which nobody knows whether the work was done. */
 export const OUTCOME_UNKNOWN =
-  'The request may or may not have taken effect. Send it again with the same Idempotency-Key, or look before you repeat it; quote the request id to the operator if it fails again.';
+  'The request may or may not have taken effect. Send it again with the same Idempotency-Key, or check before you repeat it. If it fails again, quote the request id to the operator.';
 
 /** Headers that go with a status: RFC 9110 §11.6.1 (401) and §10.2.3 (429, 503). */
 export function problemHeaders(status: number): Record<string, string> {

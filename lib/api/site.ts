@@ -22,12 +22,12 @@ export const pageOperations = {
   getOpenApi: operation({
     ...page,
     path: '/v1/openapi.json',
-    summary: 'This description of the API (OpenAPI 3.1)',
+    summary: 'The OpenAPI 3.1 document',
     responses: { 200: v.looseObject({ openapi: v.string() }) },
   }),
   openDashboard: operation({ ...html, path: '/dashboard', summary: 'The dashboard' }),
   getDashboardFile: operation({ ...file, path: '/dashboard/{file}', summary: 'A file of the dashboard' }),
   openReference: operation({ ...html, path: '/docs', summary: 'The API reference' }),
-  openErrors: operation({ ...html, path: '/docs/errors', summary: 'Every error code, and what to do about it' }),
+  openErrors: operation({ ...html, path: '/docs/errors', summary: 'All error codes and what to do about them' }),
   getReferenceFile: operation({ ...file, path: '/docs/{file}', summary: 'A file of the reference' }),
 };

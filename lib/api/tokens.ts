@@ -7,7 +7,7 @@ export const tokenOperations = {
     callers: WRITERS,
     method: 'POST',
     path: '/v1/tokens',
-    summary: 'Mint a scoped token; it is shown this once',
+    summary: 'Create a scoped token, shown once',
     body: MintToken,
     responses: { 201: MintedToken },
     creates: true,

@@ -1,20 +1,20 @@
 /** What a failed attempt is recorded as. Stable: customers match on these. */
 export const FAILURES = {
-  timeout: 'no complete answer within 5 seconds',
+  timeout: 'no complete response within 5 seconds',
   dns_not_found: 'the host name does not exist',
   dns_failed: 'the host name could not be resolved',
-  address_not_public: 'the host name leads to an address that is not public',
+  address_not_public: 'the host name resolves to an address that is not public',
   connection_refused: 'the connection was refused',
-  connection_reset: 'the connection was closed before the answer',
-  host_unreachable: 'the host cannot be reached',
+  connection_reset: 'the connection was closed before the response',
+  host_unreachable: 'the host is unreachable',
   connection_failed: 'the connection failed',
   certificate_invalid: 'the TLS certificate is not valid for this host',
   tls_failed: 'TLS 1.3 could not be negotiated',
-  response_invalid: 'the answer is not HTTP',
-  response_too_large: 'the answer has more than 64 KiB',
-  response_truncated: 'the answer ended before it was complete',
-  redirect_not_followed: 'the answer was a redirect; redirects are not followed',
-  status_not_2xx: 'the answer had a status other than 2xx',
+  response_invalid: 'the response is not HTTP',
+  response_too_large: 'the response is larger than 64 KiB',
+  response_truncated: 'the response ended before it was complete',
+  redirect_not_followed: 'the response was a redirect; redirects are not followed',
+  status_not_2xx: 'the status code was not 2xx',
 } as const;
 
 export type Failure = keyof typeof FAILURES;

@@ -29,7 +29,7 @@ const Push = v.pipe(
   v.forward(
     v.check(
       ({ op, fields }) => (op === 'delete') === (fields === undefined),
-      'is for put and patch, and required there',
+      'is required for put and patch, and not allowed for delete',
     ),
     ['fields'],
   ),

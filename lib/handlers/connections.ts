@@ -32,7 +32,7 @@ export interface ConnectionsDeps {
 
 type ConnectionHandlers = Pick<Handlers<'documents'>, 'renewConnection' | 'closeConnection'>;
 
-const isOthers = () => new Problem('conflict', 'Another credential opened this connection: use an id of your own.');
+const isOthers = () => new Problem('conflict', 'Another credential opened this connection. Use a different id.');
 
 /** Losing a race against another renewal or the check means looking again. */
 const MAX_TRIES = 10;

@@ -52,7 +52,7 @@ export interface DeliveriesDeps {
 
 /** The delivery log of a webhook, and sending again. */
 export function deliveryHandlers({ webhooks, deliveries, enqueue, cursors, clock }: DeliveriesDeps): DeliveryHandlers {
-  const disabled = () => new Problem('conflict', 'The webhook is disabled: enable it first.');
+  const disabled = () => new Problem('conflict', 'The webhook is disabled. Enable it first.');
 
   return {
     async listDeliveries(request) {

@@ -17,7 +17,7 @@ export interface EventsDeps {
   random: Random;
 }
 
-const tooLarge = () => new Problem('payload_too_large', `An event may have at most ${MAX_EVENT_BYTES} bytes.`);
+const tooLarge = () => new Problem('payload_too_large', `An event can have at most ${MAX_EVENT_BYTES} bytes.`);
 
 export function eventHandlers({ events, clock, random }: EventsDeps): Handlers<'events'> {
   return {

@@ -81,7 +81,7 @@ export function keyHandlers({ keys, cursors, clock, random }: KeysDeps): Handler
         (await keys.rotate(old, record, rotationExpiry(old, now), idempotencyWrites(response)));
       return rotated
         ? response
-        : new Problem('conflict', 'Only a key that works and was not rotated before can be rotated.');
+        : new Problem('conflict', 'Only an active key that has not been rotated can be rotated.');
     },
 
     async revokeKey({ path, space: { projectId } }) {
@@ -93,7 +93,7 @@ export function keyHandlers({ keys, cursors, clock, random }: KeysDeps): Handler
       const isRevoked = await relyingOnOne(others, (other) => keys.revoke(record.id, now, other));
       return isRevoked
         ? { body: keyResource({ ...record, revokedAt: now }, now) }
-        : new Problem('conflict', 'This is the last admin key without an expiry: create another one first.');
+        : new Problem('conflict', 'This is the last admin key without an expiry. Create another one first.');
     },
 
     // Nobody locks themselves out: an admin key that the caller may use from here must be left.
@@ -106,7 +106,7 @@ export function keyHandlers({ keys, cursors, clock, random }: KeysDeps): Handler
       const isSet = await relyingOnOne(others, (other) => keys.setCidrs(record.id, cidrs, other));
       return isSet
         ? { body: { id: record.id, cidrs } }
-        : new Problem('conflict', `No admin key without an expiry would admit your address, ${address}: include it.`);
+        : new Problem('conflict', `No admin key without an expiry would allow your address. Include ${address}.`);
     },
 
     async getAllowlist({ path, space }) {

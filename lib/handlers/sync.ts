@@ -45,7 +45,7 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
       if (token && !token.documents.some((pattern) => covers(pattern, body.pattern))) return notAllowed();
       const needed = body.push.length > 0 ? 'write' : 'read';
       if (!may(caller, needed))
-        return new Problem('insufficient_permissions', 'This credential may not do that with documents.');
+        return new Problem('insufficient_permissions', 'This credential cannot do that with documents.');
 
       const cycle = await begin(request);
       if (cycle instanceof Problem) return cycle;
@@ -80,7 +80,7 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
         sync_id === undefined ||
         (await documents.claimCycle(request.space, sync_id, credentialOf(request.caller), startedAt));
       if (!isOwn)
-        return new Problem('conflict', 'Another credential uses this sync_id: choose another one, or leave it out.');
+        return new Problem('conflict', 'Another credential uses this sync_id. Choose a different one, or omit it.');
       return { syncId: sync_id ?? sortableId('syn', startedAt, random), startedAt, pushed: 0, pulled: 0, conflicts: 0 };
     }
     const secret = await cursors.cursorSecret(request.space.projectId);

@@ -5,6 +5,8 @@ import type { Handlers } from '../http/serve.ts';
 import { type Random, sortableId } from '../ids.ts';
 import { iso } from '../schema.ts';
 
+const grouped = (bytes: number): string => bytes.toLocaleString('en-US');
+
 export interface TokensDeps {
   keys: { get(id: string): Promise<KeyRecord | undefined> };
   clock(): number;
@@ -22,7 +24,7 @@ export function tokenHandlers({ keys, clock, random }: TokensDeps): Handlers<'to
       const grant = { ...space, keyId: parent.id, tokenId, documents, permissions };
       const token = await signToken(grant, ttl, now, parent.tokenSecret);
       if (token.length > MAX_TOKEN_BYTES) {
-        const detail = `make a token of ${token.length} bytes; it may have at most ${MAX_TOKEN_BYTES}`;
+        const detail = `would make a token of ${grouped(token.length)} bytes; the limit is ${grouped(MAX_TOKEN_BYTES)}`;
         return invalid([{ field: 'documents', detail }]);
       }
       const expires_at = iso((Math.floor(now / 1000) + ttl) * 1000);

@@ -88,7 +88,7 @@ export function webhookHandlers({ webhooks, events, cursors, clock, random }: We
       };
       const response = { body: { ...webhookResource(record), secret } };
       if ((await webhooks.create(record, idempotencyWrites(response))) === 'created') return response;
-      return new Problem('limit_reached', `A project has at most ${MAX_WEBHOOKS} webhooks in each environment.`);
+      return new Problem('limit_reached', `A project can have at most ${MAX_WEBHOOKS} webhooks in each environment.`);
     },
 
     listWebhooks: (request) =>
@@ -151,7 +151,7 @@ function tooManySecrets(signing: readonly PreviousSecret[]): Problem {
   const next = iso(Math.min(...signing.map(({ until }) => until)));
   return new Problem(
     'limit_reached',
-    `${MAX_PREVIOUS_SECRETS} earlier secrets still sign, each for 24 hours: rotate again after ${next}.`,
+    `${MAX_PREVIOUS_SECRETS} previous secrets are still in use, each for 24 hours. Rotate again after ${next}.`,
   );
 }
 

@@ -66,7 +66,7 @@ export function replayOrReject(
   nowMs: number,
 ): StoredResponse | Problem | null {
   if (record.fingerprint !== fingerprint) {
-    return new Problem('idempotency_key_reused', 'Send this request with an Idempotency-Key of its own.');
+    return new Problem('idempotency_key_reused', 'Use a new Idempotency-Key for this request.');
   }
   if (record.response) return record.response;
   if (nowMs >= record.runningUntil) return null;

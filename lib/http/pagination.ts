@@ -29,7 +29,10 @@ export async function page<Resource>(
   const after =
     cursor === undefined ? undefined : openCursor(await cursorSecret(request.space.projectId), scope, cursor);
   if (after === null)
-    return new Problem('invalid_cursor', 'Start again without a cursor, or pass next_cursor back as it came.');
+    return new Problem(
+      'invalid_cursor',
+      'Pass next_cursor exactly as you received it, or start again without a cursor.',
+    );
   const { data, next } = await load(limit, after);
   const next_cursor = next === undefined ? null : sealCursor(await cursorSecret(request.space.projectId), scope, next);
   return { body: { data, next_cursor } };

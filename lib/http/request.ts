@@ -51,7 +51,7 @@ export function parseRequest(
 ): Request | Problem {
   const headers = lowerCased(event.headers);
   const rawBody = textOf(event);
-  if (rawBody === null) return new Problem('invalid_json', 'Send one JSON object in UTF-8: some bytes are not.');
+  if (rawBody === null) return new Problem('invalid_json', 'Send one JSON object in UTF-8: some bytes are not UTF-8.');
   const json = parseBody(rawBody, headers['content-type']);
   if (json instanceof Problem) return json;
 
@@ -109,7 +109,7 @@ function textOf({ body, isBase64Encoded, httpMethod }: APIGatewayProxyEvent): st
 function parseBody(text: string, contentType: string | undefined): unknown {
   if (text === '') return {};
   if (Buffer.byteLength(text) > MAX_BODY_BYTES) {
-    return new Problem('payload_too_large', `Send at most ${MAX_BODY_BYTES} bytes.`);
+    return new Problem('payload_too_large', `Send a body of at most ${MAX_BODY_BYTES} bytes.`);
   }
   if (!/^application\/json\s*(;|$)/i.test(contentType ?? '')) {
     return new Problem('unsupported_media_type', 'Send the body as Content-Type: application/json.');
@@ -135,7 +135,7 @@ function environmentFor({ type, token }: Caller, asked: Environment | undefined)
   const own = type === 'token' ? (token?.environment ?? 'live') : environmentOf(type);
   if (own === null) return asked ?? 'live';
   if (asked === undefined || asked === own) return own;
-  return new Problem('insufficient_permissions', `This credential works in the ${own} environment only.`);
+  return new Problem('insufficient_permissions', `This credential works only in the ${own} environment.`);
 }
 
 function lowerCased(headers: Record<string, string | undefined>): Record<string, string> {

@@ -91,13 +91,13 @@ export function serve<Name extends ApiFunction>(
   async function respondTo(event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult | Problem> {
     const [id, operation] = operationAt(event.httpMethod, event.resource) ?? [];
     if (!id || !operation || !(id in handlers))
-      return new Problem('route_not_found', 'See the API reference for the operations.');
+      return new Problem('route_not_found', 'See the API reference for all operations.');
     const bodyViolations = violations[id as OperationOf<Name>];
     const request = parseRequest(event, operation, bodyViolations);
     if (request instanceof Problem) return request;
     const { type, token } = request.caller;
     if (!mayCall(operation, type, token?.permissions ?? []))
-      return new Problem('insufficient_permissions', 'Use a credential that may call this operation.');
+      return new Problem('insufficient_permissions', 'Use a credential that is allowed to call this operation.');
     const handler = checked(handlers[id as OperationOf<Name>] as unknown as Handler, bodyViolations);
     const key = request.headers['idempotency-key'];
     if (key === undefined || !operation.creates) {
@@ -184,9 +184,6 @@ function problem(problem: Problem, requestId: string): APIGatewayProxyResult {
 
 function problemFor(error: unknown): Problem {
   if (error instanceof ConflictError)
-    return new Problem(
-      'unavailable',
-      'Others changed it at the same time, and nothing was done. Send the request again.',
-    );
+    return new Problem('unavailable', 'Too many concurrent changes, so nothing was changed. Send the request again.');
   return new Problem(error instanceof UnavailableError ? 'unavailable' : 'internal_error', OUTCOME_UNKNOWN);
 }

@@ -38,7 +38,7 @@ export function createPageServer(pages: ReadonlyMap<string, Page>, log: ServeLog
     const path = event.resource.replace('{file}', event.pathParameters?.file ?? '');
     const page = pages.get(path);
     if (!page) {
-      const problem = { code: 'route_not_found', detail: 'See the API reference for the operations.' } as const;
+      const problem = { code: 'route_not_found', detail: 'See the API reference for all operations.' } as const;
       return {
         statusCode: PROBLEMS[problem.code].status,
         headers: { 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store' },

@@ -15,29 +15,36 @@ export function delivered(type: EventType) {
   return {
     operationId: `deliver${schemaNameOf(type)}`,
     summary: EVENT_MEANINGS[type],
-    description: `Any 2xx within 5 seconds is success. Everything else is tried again ${RETRY_DELAYS_SECONDS.map(duration).join(', ')} after the failure before; the sixth failure disables the webhook. An event may come twice, and events come in no particular order.`,
+    description: `Any 2xx within 5 seconds is success. Everything else is retried ${RETRY_DELAYS_SECONDS.map(duration).join(', ')} after the previous failure; the sixth failure disables the webhook. An event may arrive more than once, and events arrive in no particular order.`,
     security: [],
     parameters: [
-      required('X-Service-Signature', '`sha256=` and the hexadecimal HMAC-SHA256 of the raw body under the secret.', {
-        type: 'string',
-        pattern: '^sha256=[0-9a-f]{64}$',
-      }),
-      required('X-Service-Signature-Previous', 'The same under the old secret, for 24 hours after a rotation.'),
-      required('X-Service-Event-Id', 'The id of the event: the same at every attempt.'),
+      required(
+        'X-Service-Signature',
+        '`sha256=` and the hexadecimal HMAC-SHA256 of the raw body, keyed with the secret.',
+        {
+          type: 'string',
+          pattern: '^sha256=[0-9a-f]{64}$',
+        },
+      ),
+      required('X-Service-Signature-Previous', 'The same with the previous secret, for 24 hours after a rotation.'),
+      required('X-Service-Event-Id', 'The id of the event, the same for every attempt.'),
       required('X-Service-Event-Type', 'The type of the event.', { const: type }),
-      required('X-Service-Attempt', 'Counts the attempts.', { type: 'integer', minimum: 1, maximum: 6 }),
+      required('X-Service-Attempt', 'Number of the attempt.', { type: 'integer', minimum: 1, maximum: 6 }),
       required('X-Service-Test', '`true`: a sample event.'),
-      required('webhook-id', 'As Standard Webhooks has it: the id of the event.'),
-      required('webhook-timestamp', 'When this attempt was signed, in seconds since 1970.'),
-      required('webhook-signature', '`v1,` and the signature by Standard Webhooks; two of them after a rotation.'),
+      required('webhook-id', 'The id of the event (Standard Webhooks).'),
+      required('webhook-timestamp', 'When this attempt was signed, in seconds since 1970 (Standard Webhooks).'),
+      required(
+        'webhook-signature',
+        '`v1,` and the signature (Standard Webhooks), with one more for each previous secret after a rotation.',
+      ),
     ],
     requestBody: {
       required: true,
       content: { 'application/json': { schema: { $ref: refTo(schemaNameOf(type)) }, example: EXAMPLE_EVENTS[type] } },
     },
     responses: {
-      '2XX': { description: 'Taken. Work that takes long is done after the answer.' },
-      default: { description: 'Failed: it is tried again.' },
+      '2XX': { description: 'Delivered. Respond first; do slow work asynchronously.' },
+      default: { description: 'Failed. The delivery is retried.' },
     },
   };
 }

@@ -9,20 +9,20 @@ import { allProblemExamples, HEADERS, responsesOf } from './responses.ts';
 import { jsonSchemaOf, namedSchemas } from './schemas.ts';
 
 const TAGS: Record<ApiFunction, { name: string; description: string }> = {
-  keys: { name: 'Keys', description: 'API keys of the project: generate, rotate, revoke, restrict to addresses.' },
-  tokens: { name: 'Scoped tokens', description: 'JWTs that reach some documents, for some seconds.' },
-  webhooks: { name: 'Webhooks', description: 'Where events are delivered, and the log of every delivery.' },
-  events: { name: 'Events', description: 'Events of a sync engine of your own.' },
+  keys: { name: 'Keys', description: 'API keys of the project: create, rotate, revoke, restrict to IP addresses.' },
+  tokens: { name: 'Scoped tokens', description: 'Short-lived JWTs for some documents and permissions.' },
+  webhooks: { name: 'Webhooks', description: 'Endpoints for events, and the log of every delivery.' },
+  events: { name: 'Events', description: 'Events from your own sync engine.' },
   documents: { name: 'Documents and sync', description: 'Documents, sync cycles and connections.' },
-  dashboard: { name: 'Pages', description: 'The dashboard and this reference; they need no credential.' },
+  dashboard: { name: 'Pages', description: 'The dashboard and this reference, without a credential.' },
 };
 
 const DESCRIPTION = `Authentication and webhooks for a document synchronization service.
 
 Requests carry \`Authorization: Bearer <key or token>\`; bodies are JSON. An error is a problem document (RFC 9457) whose
-\`code\` is stable; every code is explained under [errors](docs/errors). Lists come in pages: pass \`next_cursor\` as \`cursor\`.
-An \`Idempotency-Key\` makes it safe to repeat a request that creates something. Pages of any origin may call whatever a
-scoped token may (CORS).`;
+\`code\` is stable; every code is explained under [errors](docs/errors). Lists are paginated: pass \`next_cursor\` as \`cursor\`.
+An \`Idempotency-Key\` makes it safe to repeat a request that creates something. Browsers can call everything that a
+scoped token can, from any origin (CORS).`;
 
 /** The whole interface as an OpenAPI 3.1 document. `server` is the address that paths are relative to. */
 export function openApiDocument(server: string) {
@@ -56,14 +56,14 @@ const SECURITY_SCHEMES = {
     type: 'http',
     scheme: 'bearer',
     description:
-      'An API key: `svc_live_…` (live), `svc_test_…` (sandbox), `svc_read_…` (reads live documents), `svc_admin_…` (all of its project, in the environment that the query names).',
+      'An API key: `svc_live_…` (live), `svc_test_…` (sandbox), `svc_read_…` (reads live documents), `svc_admin_…` (everything in its project, in the environment given in the query).',
   },
   ScopedToken: {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
     description:
-      'A scoped token of at most 2,048 bytes: reaches the documents that it names, as long as its parent key works.',
+      'A scoped token of at most 2,048 bytes. It covers the documents that match its patterns, as long as its parent key works.',
   },
 };
 
@@ -93,7 +93,7 @@ function describe(id: OperationId, operation: Operation) {
 
 /** Who may call, in words. */
 function callersText({ callers, permissions }: Operation): string {
-  if (callers === 'anyone') return 'Needs no credential.';
+  if (callers === 'anyone') return 'No credential needed.';
   const keys = callers.filter((caller) => caller !== 'token').map((type) => `\`svc_${type}_\``);
   const tokens = callers.includes('token') ? `; scoped tokens with ${permissions.join(' or ')}` : '';
   return `For keys ${keys.join(', ')}${tokens}.`;

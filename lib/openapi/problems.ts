@@ -3,35 +3,36 @@ import { PROBLEMS, type ProblemCode } from '../api/problems.ts';
 
 /** When each code comes, and what to do about it: the pages under `/docs/errors`. */
 export const ADVICE: Readonly<Record<ProblemCode, string>> = {
-  invalid_json: 'The body is not JSON in UTF-8, is cut off, or is nested deeper than 200 levels. Nothing was changed.',
+  invalid_json:
+    'The body is not JSON in UTF-8, is truncated, or is nested more than 200 levels deep. Nothing was changed.',
   invalid_request:
-    'Members or parameters are unknown, missing, of the wrong type or out of range. errors lists every fault with its field; nothing was changed.',
+    'Fields or parameters are unknown, missing, of the wrong type or out of range. errors lists all of them with their field. Nothing was changed.',
   invalid_cursor:
-    'Cursors are opaque and belong to the list, the filters and the environment they came with. Begin again without one.',
+    'Cursors are opaque and belong to one list with its filters and environment. Start again without one.',
   unauthorized:
-    'There is no Authorization: Bearer header, or the credential in it is unknown, revoked, expired or malformed. Which of these it is, the answer does not say.',
+    'There is no Authorization: Bearer header, or its credential is unknown, revoked, expired or malformed. The response does not say which.',
   insufficient_permissions:
-    'The credential is genuine but not for this: keys are managed with an admin key, read keys read documents, tokens have their own permissions, and every key but an admin key has one environment.',
+    'The credential is valid, but not for this operation. Keys are managed with an admin key, read keys only read documents, tokens have their own permissions, and every key except an admin key belongs to one environment.',
   ip_not_allowed:
-    'The key, or the parent key of the token, has an allowlist, and the address that the request came from is not on it.',
+    'The key, or the parent key of the token, has an allowlist that does not include the IP address of the request.',
   document_not_allowed:
-    'The patterns of the scoped token do not match the document, or do not cover the pattern of the sync. The answer is the same whether the document exists or not.',
-  not_found: 'It does not exist, or belongs to another project or to the other environment.',
-  route_not_found: 'No operation has this method and path. The API reference lists all of them.',
+    'The patterns of the scoped token do not match the document, or do not cover the pattern of the sync. The response is the same whether or not the document exists.',
+  not_found: 'The resource does not exist, or belongs to another project or environment.',
+  route_not_found: 'There is no operation with this method and path. See the API reference for all operations.',
   conflict:
-    'The state of the resource does not allow it now: a key that was rotated already, the last admin key, a webhook that is disabled, a field that changed since base_revision. detail says which.',
-  precondition_failed:
-    'The document does not have the revision that If-Match names, or exists although If-None-Match is *.',
-  idempotency_key_reused: 'The Idempotency-Key came with another request within the last 24 hours. Use a new one.',
-  idempotency_in_progress: 'The first request with this Idempotency-Key has not ended. Send it again after a moment.',
-  limit_reached: 'There are as many as there may be; detail names the limit. Delete one first.',
-  payload_too_large: 'Bodies may have 1 MiB, documents 128 KiB and 1,000 fields, events 256 KiB.',
-  unsupported_media_type: 'Bodies are sent as Content-Type: application/json.',
-  too_many_requests: 'The whole API has a rate limit. Send the request again after the seconds in Retry-After.',
+    'The current state of the resource does not allow this: a key that was already rotated, the last admin key, a disabled webhook, a field that changed since base_revision. detail says which.',
+  precondition_failed: 'The document does not have the revision in If-Match, or it exists although If-None-Match is *.',
+  idempotency_key_reused:
+    'The Idempotency-Key was used for a different request within the last 24 hours. Use a new one.',
+  idempotency_in_progress: 'The first request with this Idempotency-Key is still in progress. Send it again shortly.',
+  limit_reached: 'A limit is reached; detail names it. Delete one first.',
+  payload_too_large: 'The limits are 1 MiB for bodies, 128 KiB and 1,000 fields for documents, and 256 KiB for events.',
+  unsupported_media_type: 'Send bodies with Content-Type: application/json.',
+  too_many_requests: 'The API has a rate limit. Send the request again after the number of seconds in Retry-After.',
   internal_error:
-    'Something went wrong on our side, and the request may or may not have taken effect. Send it again with the same Idempotency-Key, which works at once; tell the operator the request_id.',
+    'Something went wrong on our side, and the request may or may not have taken effect. Send it again with the same Idempotency-Key; you do not have to wait. Give the request_id to the operator.',
   unavailable:
-    'The service could not finish. detail says whether nothing was done, or nobody knows. Send the request again after the seconds in Retry-After, with the same Idempotency-Key, which works at once.',
+    'The service could not finish the request. detail says whether nothing was changed, or whether that is unknown. Send the request again after the number of seconds in Retry-After, with the same Idempotency-Key.',
 };
 
 /** The codes that an operation may answer, in the order of their status. */

@@ -22,11 +22,11 @@ export function responsesOf(id: OperationId, operation: Operation) {
 const text = { type: 'string' };
 /** `components.headers`. */
 export const HEADERS = {
-  'X-Request-Id': { description: 'Names the request in the logs.', schema: text },
+  'X-Request-Id': { description: 'Identifies the request in the logs.', schema: text },
   ETag: { description: 'The revision, in quotes.', schema: text },
-  'Idempotency-Replayed': { description: '`true`: this is the first answer again, without secrets.', schema: text },
-  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } },
-  'WWW-Authenticate': { description: 'The scheme that is asked for.', schema: text },
+  'Idempotency-Replayed': { description: '`true`: the response to the first request, without secrets.', schema: text },
+  'Retry-After': { description: 'Seconds to wait before the next request.', schema: { type: 'integer' } },
+  'WWW-Authenticate': { description: 'The authentication scheme.', schema: text },
 };
 const headersOf = (names: readonly string[]) =>
   Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
@@ -50,11 +50,11 @@ function success(id: OperationId, operation: Operation, status: number, schema: 
 }
 
 const STATUSES: Record<number, string> = {
-  200: 'Done.',
+  200: 'Success.',
   201: 'Created.',
-  202: 'Accepted: what follows from it happens after this answer.',
-  204: 'Done; there is no body.',
-  304: 'Not changed since the ETag in If-None-Match.',
+  202: 'Accepted. The work continues after this response.',
+  204: 'Success, without a body.',
+  304: 'Not modified since the ETag in If-None-Match.',
 };
 
 function refused(operation: Operation) {
