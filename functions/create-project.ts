@@ -13,7 +13,7 @@ const CreateProject = v.strictObject({
   name: text(1, 100),
   email: v.pipe(
     v.string('must be a string'),
-    v.email('must be an e-mail address'),
+    v.email('must be an email address'),
     v.maxLength(254, 'must have at most 254 characters'),
   ),
 });

@@ -7,7 +7,7 @@ import { deliveryLog } from '../lib/aws/dynamodb/delivery-log.ts';
 import { disabling } from '../lib/aws/dynamodb/disabling.ts';
 import { projects } from '../lib/aws/dynamodb/projects.ts';
 import { createTable } from '../lib/aws/dynamodb/table.ts';
-import { mail } from '../lib/aws/email.ts';
+import { email } from '../lib/aws/email.ts';
 import { addressPolicy, environment } from '../lib/aws/environment.ts';
 import { httpPost } from '../lib/aws/http-post.ts';
 import { log } from '../lib/aws/log.ts';
@@ -91,7 +91,7 @@ const lateRetries = schedules({
   deadLetterArn: environment('SCHEDULE_DLQ_ARN'),
   queueUrl: environment(LANE_QUEUES.quick),
 });
-const mails = mail(environment('SENDER_EMAIL'));
+const emails = email(environment('SENDER_EMAIL'));
 const dashboardUrl = environment('DASHBOARD_URL');
 
 const lane = environment('LANE') as Lane;
@@ -109,7 +109,7 @@ const deps: HandlerDeps = {
   },
   async notify(webhook, event, attempts) {
     const project = await projects(table).get(webhook.projectId);
-    if (project) await mails.send(disabledNotification({ project, webhook, event, attempts, dashboardUrl }));
+    if (project) await emails.send(disabledNotification({ project, webhook, event, attempts, dashboardUrl }));
   },
   recoverPage: (message) =>
     recoverPage(message, { ...deliveryLog(table), clock: system.clock, enqueue: queues.quick.sendAll }),

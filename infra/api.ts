@@ -68,7 +68,7 @@ export class Api extends Construct {
     return `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stageName}`;
   }
 
-  /** Answers the question of a browser whether a page of another origin may call (Fetch Standard, "CORS-preflight fetch"). */
+  /** Tells a browser whether a page of another origin may call (Fetch Standard, "CORS-preflight fetch"). */
   private addPreflights(): void {
     const operations = Map.groupBy(allOperations.filter(allowsCrossOrigin), ({ path }) => path);
     for (const [path, methods] of operations) {
@@ -79,7 +79,7 @@ export class Api extends Construct {
         exposeHeaders: CORS_EXPOSED,
         maxAge: Duration.seconds(PREFLIGHT_SECONDS),
       });
-      // The gateway makes this answer itself, out of text (API Gateway Developer Guide, "Content type conversions").
+      // The gateway makes this response itself, out of text (API Gateway Developer Guide, "Content type conversions").
       const cfn = preflight.node.defaultChild as CfnMethod;
       cfn.addPropertyOverride('Integration.ContentHandling', 'CONVERT_TO_TEXT');
       acknowledgePublic(preflight, 'A browser asks for permission before it has a credential to send');
@@ -125,7 +125,7 @@ export class Api extends Construct {
     return new RequestAuthorizer(this, 'Authorizer', {
       handler,
       resultsCacheTtl: Duration.seconds(authorizerCacheSeconds),
-      // A cached answer is for one credential from one address; sam local knows no identity source but headers.
+      // A cached decision is for one credential from one address; sam local knows no identity source but headers.
       identitySources: [
         IdentitySource.header('Authorization'),
         ...(cached ? [IdentitySource.context('identity.sourceIp')] : []),

@@ -47,7 +47,7 @@ export function addGatewayResponses(scope: Construct, restApi: IRestApi): void {
   for (const [type, code, detail] of RESPONSES) {
     add(type, PROBLEMS[code].status, problemBody({ code, detail, errors: undefined }, '$context.requestId'));
   }
-  // The authorizer says which of the few codes it is; nothing else of the request is put into the answer.
+  // The authorizer says which of the few codes it is; nothing else of the request is put into the response.
   const of = (name: string) => `$context.authorizer.${name}`;
   add(ResponseType.ACCESS_DENIED, 403, {
     type: `/docs/errors#${of('code')}`,

@@ -101,7 +101,7 @@ function isDateTime(text: string): boolean {
   return Number(day) <= lastDay && Number(hour) < 24 && ms >= FIRST_MS && ms <= LAST_MS;
 }
 
-/** A date-time in an answer: ISO 8601 UTC with milliseconds. */
+/** A date-time in a response: ISO 8601 UTC with milliseconds. */
 export const timestamp = v.pipe(v.string(), v.isoTimestamp());
 
 /** Milliseconds since 1970, as the interface writes them. */

@@ -94,7 +94,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   const gateway = createGateway(template, functionOf, now);
   api.on('request', (request, response) => {
     if (request.url === MAIL_PATH) {
-      response.setHeader('Content-Type', 'application/json').end(JSON.stringify(ses.mails));
+      response.setHeader('Content-Type', 'application/json').end(JSON.stringify(ses.emails));
     } else void gateway.handle(request, response);
   });
 

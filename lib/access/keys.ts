@@ -97,7 +97,7 @@ export const KeyResource = v.strictObject({
   replaced_by: described(v.nullable(v.string()), 'The key that replaced this one.'),
 });
 
-/** `key` is the whole key and shown this once; a replayed answer lacks it. */
+/** `key` is the whole key and shown this once; a replayed response lacks it. */
 export const CreatedKey = v.strictObject({
   ...KeyResource.entries,
   key: v.optional(described(v.string(), 'The whole key. Only this response has it: the service stores a hash.')),

@@ -26,7 +26,7 @@ export const MintToken = v.strictObject({
   ttl: described(integer(1, MAX_TTL_SECONDS), 'Lifetime in seconds.'),
 });
 
-/** `token` is shown this once; a replayed answer lacks it. */
+/** `token` is shown this once; a replayed response lacks it. */
 export const MintedToken = v.strictObject({
   token: v.optional(described(v.string(), 'The token. Only this response has it.')),
   token_id: described(v.string(), 'Identifies the token; the origin of changes made with it.'),

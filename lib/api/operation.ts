@@ -51,7 +51,7 @@ export interface Operation {
   problems: readonly ProblemCode[];
   /** Creates something: honours `Idempotency-Key`. */
   creates: boolean;
-  /** Members of the answer that are shown once and left out of a replay. */
+  /** Members of the response that are shown once and left out of a replay. */
   secrets: readonly string[];
 }
 

@@ -62,7 +62,7 @@ export function problemHeaders(status: number): Record<string, string> {
   return {};
 }
 
-/** The body of an error answer (RFC 9457). `type` is a reference into the API reference. */
+/** The body of an error response (RFC 9457). `type` is a reference into the API reference. */
 export function problemBody({ code, detail, errors }: Pick<Problem, 'code' | 'detail' | 'errors'>, requestId: string) {
   const { status, title } = PROBLEMS[code];
   return {

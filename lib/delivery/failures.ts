@@ -19,7 +19,7 @@ export const FAILURES = {
 
 export type Failure = keyof typeof FAILURES;
 
-/** Bytes of an answer that are kept. */
+/** Bytes of a response that are kept. */
 export const EXCERPT_BYTES = 1024;
 
 const BY_CODE: Record<string, Failure> = {
@@ -65,7 +65,7 @@ export function failureCode(error: unknown): Failure {
   return 'connection_failed';
 }
 
-/** The first KiB of an answer as text without control or direction characters; `null` if it is empty. */
+/** The first KiB of a response as text without control or direction characters; `null` if it is empty. */
 export function excerptOf(body: Buffer): string | null {
   if (body.length === 0) return null;
   // `stream` leaves out a character that the cut went through.

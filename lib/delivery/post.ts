@@ -3,7 +3,7 @@ import { signatureHeaders } from '../webhooks/signature.ts';
 import { previousSecretsAt, type WebhookRecord } from '../webhooks/webhooks.ts';
 import type { DeliveryMessage } from './messages.ts';
 
-/** For the answer: connection, TLS and headers included. */
+/** For the response: connection, TLS and headers included. */
 export const ATTEMPT_TIMEOUT_MS = 5000;
 
 /** What is being sent. */
@@ -15,12 +15,12 @@ export interface Post {
 
 /** How one POST ended. */
 export interface Outcome {
-  /** `null` if no answer came. */
+  /** `null` if there was no response. */
   statusCode: number | null;
   /** A stable code if anything went wrong (failures.ts lists them), else `null`. */
   error: string | null;
   durationMs: number;
-  /** At most 1 KiB of the answer's text. */
+  /** At most 1 KiB of the response's text. */
   excerpt: string | null;
 }
 

@@ -3,7 +3,7 @@ import type { Space } from '../space.ts';
 import type { DocumentState } from './documents.ts';
 
 /**
- * Bytes of documents in one response. A Lambda function may answer 6,291,556 bytes of JSON (Lambda quotas), in which the
+ * Bytes of documents in one response. A Lambda function may return 6,291,556 bytes of JSON (Lambda quotas), in which the
  * body is a string: its quotes are escaped once more.
  */
 export const MAX_PAGE_BYTES = 5 * 1024 * 1024;

@@ -43,13 +43,13 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
     },
 
     async putDocument(request) {
-      return answer(request.caller, await write(request, { op: 'put', fields: request.body.fields }), () => ({}));
+      return respond(request.caller, await write(request, { op: 'put', fields: request.body.fields }), () => ({}));
     },
 
     async patchDocument(request) {
       const { fields, base_revision: baseRevision, on_conflict: onConflict } = request.body;
       const written = await write(request, { op: 'patch', fields, baseRevision, onConflict });
-      return answer(request.caller, written, ({ conflicts }) => ({
+      return respond(request.caller, written, ({ conflicts }) => ({
         conflicts: may(request.caller, 'read') ? conflicts : withoutOthersValues(conflicts, fields, onConflict),
       }));
     },
@@ -116,7 +116,7 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
   }
 
   // A token that may only write is shown what its request held, and nothing that it would have to read.
-  function answer<More extends object>(
+  function respond<More extends object>(
     caller: Caller,
     written: Written | Problem,
     more: (merged: Written['merged']) => More,

@@ -61,14 +61,14 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
         conflicts: cycle.conflicts + results.reduce((sum, { conflicts }) => sum + conflicts.length, 0),
         after: next,
       };
-      const answer = { sync_id: cycle.syncId, results, changes };
+      const response = { sync_id: cycle.syncId, results, changes };
       if (next === undefined) {
         await complete(request, soFar);
-        return { body: { ...answer, cursor: null, has_more: false } };
+        return { body: { ...response, cursor: null, has_more: false } };
       }
       const secret = await cursors.cursorSecret(space.projectId);
       const cursor = sealCursor(secret, scopeOf(request), JSON.stringify(soFar));
-      return { body: { ...answer, cursor, has_more: true } };
+      return { body: { ...response, cursor, has_more: true } };
     },
   };
 

@@ -41,7 +41,7 @@ export interface OperationResponse<Body = unknown> {
   headers?: Record<string, string>;
 }
 
-/** Builds the write that stores the answer under the request's idempotency key; empty if it has none. */
+/** Builds the write that stores the response under the request's idempotency key; empty if it has none. */
 export type IdempotencyWrites = (response: OperationResponse) => TransactionPart[];
 
 export type Handlers<Name extends ApiFunction> = {
@@ -75,12 +75,12 @@ export function serve<Name extends ApiFunction>(
   return async (event) => {
     const { requestId } = event.requestContext;
     const [operationId, operation] = operationAt(event.httpMethod, event.resource) ?? [];
-    const answer = await respondTo(event).catch((error: unknown) => {
+    const response = await respondTo(event).catch((error: unknown) => {
       if (!(error instanceof ConflictError))
         reportFailure('request.failed', { operation: operationId, request_id: requestId }, error);
       return problemFor(error);
     });
-    const result = answer instanceof Problem ? problem(answer, requestId) : answer;
+    const result = response instanceof Problem ? problemResult(response, requestId) : response;
     log.info('request.handled', { operation: operationId, request_id: requestId, status: result.statusCode });
     const cors = operation && allowsCrossOrigin(operation) && CORS_HEADERS;
     const common = { 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': requestId };
@@ -118,7 +118,7 @@ type Handler = (
   identity: RequestIdentity | undefined,
 ) => Promise<OperationResponse | Problem>;
 
-// A repetition is answered as the first request was, even if its body would be refused by now.
+// A repeated request gets the response of the first one, even if its body would not be valid by now.
 const checked = (handler: Handler, bodyViolations: BodyViolations = () => []): Handler => {
   return async (request, ...rest) => {
     const found = bodyViolations(request.json);
@@ -176,7 +176,7 @@ function toProxyResult({ status, body, headers }: StoredResponse): APIGatewayPro
   return { statusCode: status, body, headers: { 'Cache-Control': 'no-store', ...headers } };
 }
 
-function problem(problem: Problem, requestId: string): APIGatewayProxyResult {
+function problemResult(problem: Problem, requestId: string): APIGatewayProxyResult {
   const { status } = PROBLEMS[problem.code];
   const headers = { 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store', ...problemHeaders(status) };
   return { statusCode: status, headers, body: JSON.stringify(problemBody(problem, requestId)) };

@@ -28,9 +28,9 @@ const COMMON = {
 export function createPageServer(pages: ReadonlyMap<string, Page>, log: ServeLog) {
   return async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
     const { requestId } = event.requestContext;
-    const answer = respondTo(event);
-    log.info('page.served', { resource: event.resource, request_id: requestId, status: answer.statusCode });
-    return { ...answer, headers: { ...COMMON, ...answer.headers, 'X-Request-Id': requestId } };
+    const response = respondTo(event);
+    log.info('page.served', { resource: event.resource, request_id: requestId, status: response.statusCode });
+    return { ...response, headers: { ...COMMON, ...response.headers, 'X-Request-Id': requestId } };
   };
 
   function respondTo(event: APIGatewayProxyEvent): APIGatewayProxyResult {

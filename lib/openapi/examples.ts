@@ -7,8 +7,8 @@ import { iso } from '../schema.ts';
 /** What one call of an operation sends and gets. */
 export interface Example {
   body?: unknown;
-  /** The answer with the usual status. */
-  answer?: unknown;
+  /** The response with the usual status. */
+  response?: unknown;
 }
 
 const AT = Date.parse('2026-01-31T12:00:00.000Z');
@@ -89,19 +89,19 @@ const { id: _id, timestamp: _timestamp, ...published } = EXAMPLE_EVENTS['documen
 const listOf = (item: unknown) => ({ data: [item], next_cursor: null });
 
 export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
-  createKey: { body: { type: 'live', name: 'App' }, answer: createdKey },
-  listKeys: { answer: listOf(key) },
-  getKey: { answer: key },
-  rotateKey: { answer: { ...createdKey, id: 'key_01Fl0pQe4BvC', replaces: key.id } },
-  revokeKey: { answer: { ...key, status: 'revoked', revoked_at: at(60) } },
+  createKey: { body: { type: 'live', name: 'App' }, response: createdKey },
+  listKeys: { response: listOf(key) },
+  getKey: { response: key },
+  rotateKey: { response: { ...createdKey, id: 'key_01Fl0pQe4BvC', replaces: key.id } },
+  revokeKey: { response: { ...key, status: 'revoked', revoked_at: at(60) } },
   setAllowlist: {
     body: { cidrs: ['203.0.113.0/24', '198.51.100.7'] },
-    answer: { id: key.id, cidrs: ['203.0.113.0/24', '198.51.100.7/32'] },
+    response: { id: key.id, cidrs: ['203.0.113.0/24', '198.51.100.7/32'] },
   },
-  getAllowlist: { answer: { id: key.id, cidrs: ['203.0.113.0/24'] } },
+  getAllowlist: { response: { id: key.id, cidrs: ['203.0.113.0/24'] } },
   createToken: {
     body: { documents: ['org:acme:*'], permissions: ['read'], ttl: 3600 },
-    answer: {
+    response: {
       token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6InN2Yy1kb2Mrand0Ii…',
       token_id: 'tok_01FkqCz5pV8NJd',
       documents: ['org:acme:*'],
@@ -111,30 +111,30 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
   },
   createWebhook: {
     body: { url: webhook.url, events: webhook.events, description: webhook.description },
-    answer: { ...webhook, secret },
+    response: { ...webhook, secret },
   },
-  listWebhooks: { answer: listOf(webhook) },
-  getWebhook: { answer: webhook },
+  listWebhooks: { response: listOf(webhook) },
+  getWebhook: { response: webhook },
   changeWebhook: {
     body: { status: 'disabled' },
-    answer: { ...webhook, status: 'disabled', updated_at: at(60), disabled_at: at(60), disabled_reason: 'paused' },
+    response: { ...webhook, status: 'disabled', updated_at: at(60), disabled_at: at(60), disabled_reason: 'paused' },
   },
   deleteWebhook: {},
-  rotateSecret: { body: {}, answer: { ...webhook, updated_at: at(60), secret } },
-  testWebhook: { body: { type: 'document.changed' }, answer: { event_id: EXAMPLE_IDS.event } },
-  listDeliveries: { answer: listOf(delivery) },
-  getDelivery: { answer: delivery },
-  redeliver: { answer: { ...delivery, next_attempt_at: at(7200) } },
-  recover: { body: { since: at(0) }, answer: { count: 12 } },
-  publishEvent: { body: published, answer: EXAMPLE_EVENTS['document.changed'] },
-  publishEvents: { body: { events: [published] }, answer: { data: [EXAMPLE_EVENTS['document.changed']] } },
-  getEvent: { answer: EXAMPLE_EVENTS['document.changed'] },
-  listDocuments: { answer: listOf(document) },
-  getDocument: { answer: document },
-  putDocument: { body: { fields: document.fields }, answer: document },
+  rotateSecret: { body: {}, response: { ...webhook, updated_at: at(60), secret } },
+  testWebhook: { body: { type: 'document.changed' }, response: { event_id: EXAMPLE_IDS.event } },
+  listDeliveries: { response: listOf(delivery) },
+  getDelivery: { response: delivery },
+  redeliver: { response: { ...delivery, next_attempt_at: at(7200) } },
+  recover: { body: { since: at(0) }, response: { count: 12 } },
+  publishEvent: { body: published, response: EXAMPLE_EVENTS['document.changed'] },
+  publishEvents: { body: { events: [published] }, response: { data: [EXAMPLE_EVENTS['document.changed']] } },
+  getEvent: { response: EXAMPLE_EVENTS['document.changed'] },
+  listDocuments: { response: listOf(document) },
+  getDocument: { response: document },
+  putDocument: { body: { fields: document.fields }, response: document },
   patchDocument: {
     body: { fields: { title: 'Mine' }, base_revision: 1 },
-    answer: { ...document, revision: 3, fields: { ...document.fields, title: 'Mine' }, conflicts: [conflict] },
+    response: { ...document, revision: 3, fields: { ...document.fields, title: 'Mine' }, conflicts: [conflict] },
   },
   deleteDocument: {},
   sync: {
@@ -144,7 +144,7 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
       push: [{ op: 'patch', document_key: 'org:acme:doc-2', base_revision: 4, fields: { done: true } }],
       known: { 'org:acme:doc-1': 1 },
     },
-    answer: {
+    response: {
       sync_id: 'syn_01FkqDt3sU6MHb',
       results: [{ document_key: 'org:acme:doc-2', status: 'applied', revision: 5, conflicts: [] }],
       changes: [{ document_key: document.document_key, revision: 2, deleted: false, fields: document.fields }],
@@ -154,7 +154,7 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
   },
   renewConnection: {
     body: { node_id: 'laptop', lease_seconds: 60 },
-    answer: {
+    response: {
       connection_id: EXAMPLE_IDS.connection,
       node_id: 'laptop',
       lease_seconds: 60,

@@ -35,7 +35,7 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
     'The service could not finish the request. detail says whether nothing was changed, or whether that is unknown. Send the request again after the number of seconds in Retry-After, with the same Idempotency-Key.',
 };
 
-/** The codes that an operation may answer, in the order of their status. */
+/** The codes that an operation may respond with, in the order of their status. */
 export function codesOf(operation: Operation): ProblemCode[] {
   const { method, path, callers, query, creates, problems } = operation;
   const codes = new Set<ProblemCode>([...problems, 'too_many_requests', 'internal_error', 'unavailable']);

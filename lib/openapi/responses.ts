@@ -6,7 +6,7 @@ import { EXAMPLE_REQUEST_ID, EXAMPLES } from './examples.ts';
 import { ADVICE, codesOf } from './problems.ts';
 import { jsonSchemaOf, refTo } from './schemas.ts';
 
-/** Every answer of an operation by its status: what it is there for, and what it may refuse. */
+/** Every response of an operation by its status: what it is there for, and what it may refuse. */
 export function responsesOf(id: OperationId, operation: Operation) {
   return {
     ...Object.fromEntries(
@@ -33,7 +33,7 @@ const headersOf = (names: readonly string[]) =>
 
 function success(id: OperationId, operation: Operation, status: number, schema: v.GenericSchema | null) {
   const isUsual = status === Number(Object.keys(operation.responses)[0]);
-  const { answer } = EXAMPLES[id];
+  const { response } = EXAMPLES[id];
   const headers = [...operation.responseHeaders, ...(operation.creates ? ['Idempotency-Replayed'] : [])];
   return {
     description: STATUSES[status] ?? '',
@@ -42,7 +42,7 @@ function success(id: OperationId, operation: Operation, status: number, schema: 
       content: {
         [operation.produces]: {
           schema: jsonSchemaOf(schema),
-          ...(isUsual && answer !== undefined && { example: answer }),
+          ...(isUsual && response !== undefined && { example: response }),
         },
       },
     }),

@@ -28,7 +28,7 @@ import {
 
 export type JsonSchema = { [keyword: string]: unknown };
 
-/** An error answer (RFC 9457), as lib/api/problems.ts writes it. */
+/** An error response (RFC 9457), as lib/api/problems.ts writes it. */
 const Problem = v.strictObject({
   type: described(v.string(), 'Where the code is explained, relative to the API.'),
   title: described(v.string(), 'What the code means.'),

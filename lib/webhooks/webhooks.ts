@@ -109,7 +109,7 @@ export const WebhookResource = v.strictObject({
   ),
 });
 
-/** `secret` is shown this once; a replayed answer lacks it. */
+/** `secret` is shown this once; a replayed response lacks it. */
 export const WebhookWithSecret = v.strictObject({
   ...WebhookResource.entries,
   secret: v.optional(described(v.string(), 'Signs every delivery. Only the response that sets it has it.')),

@@ -52,7 +52,7 @@ export async function createScenario(service: Service): Promise<Scenario> {
 
   return async (faults) => {
     await live('PATCH', `/v1/webhooks/${ill.id}`, { body: { status: 'enabled' } });
-    const mailsBefore = mailsTo(service, project).length;
+    const emailsBefore = emailsTo(service, project).length;
     const recorder = inject(service, faults);
     try {
       const event = await publish(live, changed());
@@ -60,9 +60,9 @@ export async function createScenario(service: Service): Promise<Scenario> {
       await untilSettled(service, live, [well.id, ill.id], eventId);
       recorder.stop();
       await expectNothingLost(live, well.id, ill.id, eventId, { healthy, failing }, faults.length);
-      const mails = mailsTo(service, project).slice(mailsBefore);
-      expect(mails.length, 'mails').toBeGreaterThanOrEqual(1);
-      expect(mails.length, 'mails').toBeLessThanOrEqual(1 + SDK_TRIES * recorder.faultsAroundMail());
+      const emails = emailsTo(service, project).slice(emailsBefore);
+      expect(emails.length, 'emails').toBeGreaterThanOrEqual(1);
+      expect(emails.length, 'emails').toBeLessThanOrEqual(1 + SDK_TRIES * recorder.faultsAroundEmail());
       return { calls: recorder.calls, messages: recorder.messages() };
     } finally {
       recorder.stop();
@@ -70,21 +70,21 @@ export async function createScenario(service: Service): Promise<Scenario> {
   };
 }
 
-const mailsTo = (service: Service, project: Project) =>
-  service.stack.ses.mails.filter(({ to }) => to === project.email);
+const emailsTo = (service: Service, project: Project) =>
+  service.stack.ses.emails.filter(({ to }) => to === project.email);
 
 function inject({ stack }: Service, faults: readonly Planned[]) {
   const calls: ServiceCall[] = [];
   const known = new Map<string, Fault | undefined>();
   let messages = 0;
-  let aroundMail = 0;
+  let aroundEmail = 0;
   stack.endpoints.intercept = (call) => {
     if (!/FanOut|Deliver/.test(call.principal)) return undefined;
     if (known.has(call.callId)) return known.get(call.callId);
     const kind = faults.find(({ at, kind }) => at === calls.length && kind !== 'duplicate')?.kind as Kind | undefined;
     calls.push(call);
-    const mailIsNear = call.action === 'SendEmail' || calls.at(-2)?.action === 'SendEmail';
-    if (kind && mailIsNear) aroundMail++;
+    const emailIsNear = call.action === 'SendEmail' || calls.at(-2)?.action === 'SendEmail';
+    if (kind && emailIsNear) aroundEmail++;
     // The message comes again at once here, and minutes later by the clock.
     if (kind) stack.clock.advance(VISIBILITY_MS);
     if (kind?.startsWith('killed')) kill(call.principal);
@@ -106,7 +106,7 @@ function inject({ stack }: Service, faults: readonly Planned[]) {
   return {
     calls,
     messages: () => messages,
-    faultsAroundMail: () => aroundMail,
+    faultsAroundEmail: () => aroundEmail,
     stop() {
       stack.endpoints.intercept = undefined;
       queues.forEach((queue, i) => {

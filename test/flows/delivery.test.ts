@@ -88,7 +88,7 @@ describe('a delivery', () => {
   const service = useService({ speed: 20_000 });
 
   it(
-    'that keeps failing is tried 6 times on schedule, then disables the webhook and mails once',
+    'that keeps failing is tried 6 times on schedule, then disables the webhook and emails once',
     {
       timeout: 60_000,
     },
@@ -131,8 +131,8 @@ describe('a delivery', () => {
       const webhook = (await live('GET', `/v1/webhooks/${id}`)).body;
       expect(webhook).toMatchObject({ status: 'disabled', disabled_reason: 'deliveries_failed' });
 
-      const mails = () => service.stack.ses.mails.filter(({ to }) => to === project.email);
-      const [mail] = await eventually(() => (mails().length > 0 ? mails() : undefined));
+      const emails = () => service.stack.ses.emails.filter(({ to }) => to === project.email);
+      const [mail] = await eventually(() => (emails().length > 0 ? emails() : undefined));
       expect(mail?.text).toContain(id);
       expect(mail?.text).toContain(event.body.id);
       expect(mail?.text).toContain('HTTP 500');
@@ -140,7 +140,7 @@ describe('a delivery', () => {
       const late = await publish(live);
       expect(await settled(live, id, late.body.id)).toMatchObject({ status: 'skipped', attempts: [] });
       expect(receiver.received).toHaveLength(6);
-      expect(mails()).toHaveLength(1);
+      expect(emails()).toHaveLength(1);
     },
   );
 
@@ -175,7 +175,7 @@ describe('a delivery', () => {
     },
   );
 
-  it('is one of many that fail at once: one disables, one mail is sent', { timeout: 60_000 }, async () => {
+  it('is one of many that fail at once: one disables, one email is sent', { timeout: 60_000 }, async () => {
     const project = await service.project();
     const live = await project.client('live');
     const receiver = await startReceiver(500);
@@ -187,7 +187,7 @@ describe('a delivery', () => {
     for (const status of statuses) expect(['failed', 'canceled']).toContain(status);
     expect((await live('GET', `/v1/webhooks/${id}`)).body.disabled_reason).toBe('deliveries_failed');
     await eventually(() => [...service.stack.functions.values()].every((fn) => fn.busy === 0));
-    expect(service.stack.ses.mails.filter(({ to }) => to === project.email)).toHaveLength(1);
+    expect(service.stack.ses.emails.filter(({ to }) => to === project.email)).toHaveLength(1);
   });
 
   it('to a receiver that recovers at the 4th attempt succeeds', async () => {

@@ -169,7 +169,7 @@ describe('a webhook', () => {
     expect(delivery).toMatchObject({ status: 'failed', event_type: 'document.changed', attempts: [{ number: 1 }] });
     expect(receiver.received).toHaveLength(1);
     expect(bystander.received).toHaveLength(0);
-    expect(service.stack.ses.mails.filter(({ text }) => text.includes(id))).toEqual([]);
+    expect(service.stack.ses.emails.filter(({ text }) => text.includes(id))).toEqual([]);
     expect(code(await client('POST', `/v1/webhooks/${id}/test`, { body: { type: 'x' } }))).toEqual([
       400,
       'invalid_request',

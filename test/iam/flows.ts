@@ -81,7 +81,7 @@ export async function createFlows(
 
   /** A message of each kind of attempt, in a lane: retried by the queue, retried by a schedule, and the last one. */
   const lane = (queue: 'Queue' | 'NewQueue' | 'SlowQueue') => async () => {
-    const mails = stack.ses.mails.length;
+    const emails = stack.ses.emails.length;
     for (const attempt of [1, 3, 6]) {
       const webhook = await createWebhook(live, failing.url, { events: [deletion.type] });
       if (queue === 'Queue') await prove(webhook.id, deletion);
@@ -91,7 +91,7 @@ export async function createFlows(
       const numbers = async (): Promise<number[]> =>
         ((await deliveryOf(live, webhook.id, eventId))?.attempts ?? []).map(({ number }: { number: number }) => number);
       await soon(async () => (await numbers()).includes(attempt));
-      if (attempt === 6) await soon(() => stack.ses.mails.slice(mails).some(({ text }) => text.includes(webhook.id)));
+      if (attempt === 6) await soon(() => stack.ses.emails.slice(emails).some(({ text }) => text.includes(webhook.id)));
       else await soon(async () => (await numbers()).includes(attempt + 1));
       await ok(live('DELETE', `/v1/webhooks/${webhook.id}`));
     }

@@ -44,7 +44,7 @@ describe('an execution environment', () => {
   });
 });
 
-describe('the mails', () => {
+describe('the emails', () => {
   it('are the newest 10,000', () => {
     const iam = new LocalIam(readTemplate());
     iam.isPermissive = true;
@@ -53,6 +53,6 @@ describe('the mails', () => {
       const body = new URLSearchParams({ Action: 'SendEmail', 'Message.Subject.Data': `${i}` }).toString();
       ses.service({ method: 'POST', path: '/', headers: {}, principal: 'role', body });
     }
-    expect([ses.mails.length, ses.mails.at(0)?.subject, ses.mails.at(-1)?.subject]).toEqual([10_000, '10', '10009']);
+    expect([ses.emails.length, ses.emails.at(0)?.subject, ses.emails.at(-1)?.subject]).toEqual([10_000, '10', '10009']);
   });
 });

@@ -4,11 +4,11 @@ import { gunzipSync, gzipSync, inflateSync } from 'node:zlib';
 export interface Compression {
   /** The body of a request as the function gets it, or `null` if it has more bytes or cannot be read. */
   decode(body: Buffer, encoding: string | undefined): Buffer | null;
-  /** The body of an answer as the client gets it, with the headers that say so. */
+  /** The body of a response as the client gets it, with the headers that say so. */
   encode(body: Buffer, accepted: string | undefined): { body: Buffer; headers: Record<string, string> };
 }
 
-/** `minimumBytes`: what an answer must have to be compressed; without it nothing is. */
+/** `minimumBytes`: what a response must have to be compressed; without it nothing is. */
 export function createCompression(minimumBytes: number | undefined, maxBytes: number): Compression {
   const isOn = minimumBytes !== undefined;
   return {

@@ -7,7 +7,7 @@ export interface Route {
   resource: string;
   segments: string[];
   authorizerId: string | undefined;
-  /** The function, or the answer of a method that has none (a mock integration). */
+  /** The function, or the response of a method that has none (a mock integration). */
   target: { integrationUri: string } | { status: number; headers: Record<string, string> };
 }
 

@@ -15,9 +15,9 @@ export interface SentMail {
 /** The oldest are forgotten. */
 const MAX_MAILS = 10_000;
 
-/** The Query protocol of SES, for SendEmail. Mails are kept here and never sent. */
+/** The Query protocol of SES, for SendEmail. Emails are kept here and never sent. */
 export class LocalSes {
-  readonly mails: SentMail[] = [];
+  readonly emails: SentMail[] = [];
   private readonly now: () => number;
   private readonly iam: LocalIam;
 
@@ -32,7 +32,7 @@ export class LocalSes {
     if (of('Action') !== 'SendEmail')
       throw new ServiceError('InvalidAction', `The local SES does not know ${of('Action')}`);
     this.iam.require(principal, 'ses:SendEmail', `arn:aws:ses:${REGION}:${ACCOUNT}:identity/${of('Source')}`);
-    this.mails.push({
+    this.emails.push({
       to: of('Destination.ToAddresses.member.1'),
       from: of('Source'),
       subject: of('Message.Subject.Data'),
@@ -40,7 +40,7 @@ export class LocalSes {
       html: of('Message.Body.Html.Data'),
       at: new Date(this.now()).toISOString(),
     });
-    if (this.mails.length > MAX_MAILS) this.mails.shift();
+    if (this.emails.length > MAX_MAILS) this.emails.shift();
     const result = `<SendEmailResult><MessageId>${randomUUID()}</MessageId></SendEmailResult>`;
     const namespace = 'http://ses.amazonaws.com/doc/2010-12-01/';
     return {
