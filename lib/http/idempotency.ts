@@ -53,9 +53,9 @@ export interface Idempotency {
 }
 
 /** Two requests are the same if their operation, path, environment and body are. */
-export function fingerprintOf(operationId: string, { path, query, rawBody }: Request): string {
+export function fingerprintOf(operationId: string, { path, space: { environment }, query, rawBody }: Request): string {
   return createHash('sha256')
-    .update(JSON.stringify([operationId, path, query, rawBody]))
+    .update(JSON.stringify([operationId, path, { ...(query as object), environment }, rawBody]))
     .digest('base64url');
 }
 

@@ -121,9 +121,14 @@ function parseBody(text: string, contentType: string | undefined): unknown {
   }
 }
 
-// V8 quotes the text around the violation; a body may hold a secret.
-const reasonOf = (error: unknown): string =>
-  (/nested deeper.*|position \d+/.exec(String(error)) ?? ['it ends too early'])[0];
+// Of V8's message only what cannot be a piece of the body, which may hold a secret.
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : '';
+  if (message.startsWith('nested deeper')) return message;
+  if (message.startsWith('Unexpected end') || message.startsWith('Unterminated string')) return 'it ends too early';
+  const [position] = /(?<= (?:in|after) JSON at )position \d+(?= \(line \d+ column \d+\)$)/.exec(message) ?? [];
+  return position ? `there is an error at ${position}` : 'it is not valid JSON';
+}
 
 function callerOf({ requestContext: { authorizer } }: APIGatewayProxyEvent): Caller {
   const { project_id, key_id, caller, token } = authorizer ?? {};

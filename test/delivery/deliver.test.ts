@@ -1,47 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import type { Task } from '../../lib/delivery/decide.ts';
 import { type DeliverDeps, type DeliveryContext, deliver } from '../../lib/delivery/deliver.ts';
-import { firstMessage } from '../../lib/delivery/messages.ts';
-import type { DeliveryRecord } from '../../lib/delivery/record.ts';
-import { newEvent, sampleData } from '../../lib/events/events.ts';
 import { StageError, withStages } from '../../lib/stages.ts';
-import type { WebhookRecord } from '../../lib/webhooks/webhooks.ts';
+import { attempt, event, message as messageWith, now, record, webhook } from './builders.ts';
 
-const now = Date.parse('2026-01-31T12:00:00.000Z');
-const space = { projectId: 'prj_1', environment: 'live' } as const;
-const event = newEvent({
-  ...space,
-  id: 'evt_1',
-  at: now,
-  type: 'document.deleted',
-  data: sampleData('document.deleted', now),
-});
-const webhook = (overrides: Partial<WebhookRecord> = {}): WebhookRecord => ({
-  ...space,
-  id: 'whk_1',
-  url: 'https://example.com/',
-  events: ['document.deleted'],
-  description: null,
-  secret: 'secret',
-  status: 'enabled',
-  createdAt: now,
-  updatedAt: now,
-  ...overrides,
-});
-const record = (overrides: Partial<DeliveryRecord>): DeliveryRecord => ({
-  webhookId: 'whk_1',
-  eventId: 'evt_1',
-  eventType: 'document.deleted',
-  status: 'retrying',
-  run: 0,
-  attempt: 1,
-  attempts: [],
-  createdAt: now,
-  ...overrides,
-});
-const message = (attempt = 1) => ({ ...firstMessage(space, 'whk_1', 'evt_1'), attempt });
+const message = (attempt = 1) => messageWith({ attempt });
 const referred = (overrides: Partial<DeliveryContext> = {}): DeliveryContext => ({
   webhook: webhook(),
-  event,
+  event: event(),
   delivery: undefined,
   ...overrides,
 });
@@ -181,5 +147,200 @@ describe('the email about a disabled webhook', () => {
     expect(error).toBeInstanceOf(StageError);
     expect((error as StageError).stage).toBe('notify');
     expect(done).toEqual(['claimEmail', 'releaseEmail']);
+  });
+});
+
+describe('a message', () => {
+  const disabled = webhook({ status: 'disabled' });
+  const test = event({ webhookId: 'whk_1' });
+
+  it.each<[string, Partial<DeliveryContext>, Task, string[]]>([
+    ['of a deleted webhook is dropped', { webhook: undefined }, 'drop', []],
+    ['of an event that is no longer kept is dropped', { event: undefined }, 'drop', []],
+    ['that was dealt with is dropped', { delivery: record() }, 'drop', []],
+    ['of a disabled webhook ends its run', { webhook: disabled }, 'cancel', ['end']],
+    ['of a test event is sent to a disabled webhook', { webhook: disabled, event: test }, 'send', ['post', 'record']],
+  ])('%s', async (_, overrides, task, effects) => {
+    const { done, deps } = deliverer({ setPace: async () => {} });
+    expect(await deliver(message(), referred(overrides), deps)).toMatchObject({ task });
+    expect(done).toEqual(effects);
+  });
+
+  it('is canceled now', async () => {
+    const ends: unknown[][] = [];
+    const { deps } = deliverer({ end: async (...args) => void ends.push(args) });
+    await deliver(message(2), referred({ webhook: disabled, delivery: record() }), deps);
+    expect(ends).toEqual([[message(2), event(), 'canceled', now]]);
+  });
+
+  it('is handed on as it is', async () => {
+    const handedOn: unknown[][] = [];
+    const { done, deps } = deliverer({ lane: 'quick', defer: async (...args) => void handedOn.push(args) });
+    await deliver(message(3), referred({ delivery: record({ attempt: 2 }) }), deps);
+    expect(handedOn).toEqual([[message(3), 'new']]);
+    expect(done).toEqual([]);
+  });
+
+  it.each<[string, number | undefined, number]>([
+    ['when it is due', now + 60_000, 60],
+    ['at once if that is over', now - 60_000, 0],
+    ['at once if nobody knows', undefined, 0],
+  ])('whose retry is pending queues the next attempt, %s', async (_, nextAttemptAt, delaySeconds) => {
+    const retries: unknown[][] = [];
+    const { deps } = deliverer({ retry: async (...args) => void retries.push(args) });
+    await deliver(message(), referred({ delivery: record({ retryPending: true, nextAttemptAt }) }), deps);
+    expect(retries).toEqual([[message(2), { dueAt: nextAttemptAt ?? 0, delaySeconds }]]);
+  });
+});
+
+describe('an attempt', () => {
+  it('is recorded with its number, its trigger, and the time before it', async () => {
+    let time = now;
+    const records: unknown[][] = [];
+    const { deps } = deliverer({
+      clock: () => time,
+      post: async () => {
+        time += 300;
+        return { statusCode: 503, error: 'status_not_2xx', durationMs: 290, waitedMs: 200, excerpt: 'busy' };
+      },
+      record: async (...args) => {
+        records.push(args);
+        return 'recorded';
+      },
+    });
+    const asked = messageWith({ attempt: 2, run: 1, trigger: 'redelivery' });
+    const result = await deliver(asked, referred({ webhook: proven }), deps);
+    const made = attempt({
+      number: 2,
+      trigger: 'redelivery',
+      at: now,
+      statusCode: 503,
+      durationMs: 290,
+      excerpt: 'busy',
+    });
+    const verdict = { status: 'retrying', delaySeconds: 300, dueAt: now + 290 + 300_000 };
+    expect(records).toEqual([[asked, event(), made, verdict]]);
+    expect(result).toEqual({ task: 'send', attempt: made, verdict, disabled: false });
+  });
+
+  it('sends the stored event to the endpoint URL, signed at the time of the attempt', async () => {
+    const posts: unknown[] = [];
+    const { deps } = deliverer({
+      post: async (request) => {
+        posts.push(request);
+        return { statusCode: 200, error: null, durationMs: 10, waitedMs: 10, excerpt: null };
+      },
+    });
+    await deliver(message(2), referred({ webhook: proven }), deps);
+    const headers = expect.objectContaining({ 'X-Service-Event-Id': 'evt_1', 'X-Service-Attempt': '2' });
+    expect(posts).toEqual([{ url: proven.url, headers, body: event().body }]);
+  });
+
+  it('that failed queues the next one, due on schedule', async () => {
+    const retries: unknown[][] = [];
+    const { deps } = deliverer({ ...failing, retry: async (...args) => void retries.push(args) });
+    await deliver(message(5), referred({ webhook: proven }), deps);
+    expect(retries).toEqual([[message(6), expect.objectContaining({ dueAt: now + 10 + 43_200_000 })]]);
+  });
+
+  it('of a test event that failed is recorded, and neither retried nor held against the webhook', async () => {
+    const { done, deps } = deliverer(failing);
+    const context = referred({ webhook: proven, event: event({ webhookId: 'whk_1' }) });
+    const result = await deliver(message(), context, deps);
+    expect(result).toMatchObject({ task: 'send', verdict: { status: 'failed' }, disabled: false });
+    expect(done).toEqual(['record']);
+  });
+
+  it('that is the sixth to fail sends no email if it did not disable the webhook', async () => {
+    const { done, deps } = deliverer({ ...failing, exhaust: async () => 'recorded' });
+    const result = await deliver(message(6), referred({ webhook: proven }), deps);
+    expect(result).toMatchObject({ task: 'send', verdict: { status: 'failed' }, disabled: false });
+    expect(done).toEqual([]);
+  });
+
+  it('that is the sixth and succeeds leaves the webhook enabled', async () => {
+    const { done, deps } = deliverer();
+    expect(await deliver(message(6), referred({ webhook: proven }), deps)).toMatchObject({ disabled: false });
+    expect(done).toEqual(['post', 'record']);
+  });
+
+  it('that was quick earns its endpoint the quick lane, after it is recorded', async () => {
+    const paces: unknown[] = [];
+    const { done, deps } = deliverer({
+      setPace: async (_, pace) => {
+        paces.push([...done, pace]);
+      },
+    });
+    await deliver(message(), referred(), deps);
+    expect(paces).toEqual([['post', 'record', { quickSince: now }]]);
+  });
+});
+
+describe('a step that fails', () => {
+  const sixth = { attempt: 6 } as const;
+  it.each<[keyof DeliverDeps, { attempt?: number }, string[]]>([
+    ['post', {}, []],
+    ['record', {}, []],
+    ['retry', {}, ['record']],
+    ['markRetried', {}, ['record', 'retry']],
+    ['exhaust', sixth, []],
+    ['claimEmail', sixth, ['exhaust']],
+    ['notify', sixth, ['exhaust', 'claimEmail', 'releaseEmail']],
+    ['markEmailed', sixth, ['exhaust', 'claimEmail', 'notify']],
+  ])('stops what follows, so that its message comes again: %s', async (step, { attempt = 1 }, effects) => {
+    const { done, deps } = deliverer({ ...failing, [step]: () => Promise.reject(new Error('throttled')) });
+    const delivering = deliver(message(attempt), referred({ webhook: proven }), withStages(deps));
+    await expect(delivering).rejects.toMatchObject({ name: 'StageError', stage: step });
+    expect(done).toEqual(effects);
+  });
+});
+
+describe('an email', () => {
+  const earlier = [1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5].map((number) => attempt({ number }));
+  /** The email of a context, and what else happened. */
+  async function emailOf(overrides: Partial<DeliveryContext>, others: Partial<DeliverDeps> = {}) {
+    const emails: unknown[][] = [];
+    const { done, deps } = deliverer({ ...failing, notify: async (...args) => void emails.push(args), ...others });
+    const result = await deliver(message(6), referred(overrides), deps);
+    return { emails, result, done };
+  }
+
+  it('lists the attempts of its run, the last one included', async () => {
+    const { emails } = await emailOf({ delivery: record({ attempt: 5, attempts: earlier }) });
+    const attempts = [1, 2, 3, 4, 5, 6].map((number) => attempt({ number }));
+    expect(emails).toEqual([[webhook(), event(), attempts]]);
+  });
+
+  it('lists the recorded attempts if it is sent later', async () => {
+    const disabled = webhook({ status: 'disabled', disabledBy: 'evt_1#0' });
+    const attempts = [...earlier, attempt({ number: 6 })];
+    const delivery = record({ status: 'failed', attempt: 6, attempts });
+    const { emails, result, done } = await emailOf({ webhook: disabled, delivery });
+    expect(emails).toEqual([[disabled, event(), attempts.slice(-6)]]);
+    expect(result).toEqual({ task: 'notify' });
+    expect(done).toEqual(['claimEmail', 'markEmailed']);
+  });
+
+  it('waits while another run is sending it, though the attempt was made', async () => {
+    const { emails, result } = await emailOf({}, { claimEmail: async () => 'busy' });
+    expect(result).toMatchObject({ task: 'wait', attempt: { number: 6 }, disabled: true });
+    expect(emails).toEqual([]);
+  });
+
+  it('does not come twice if another run has sent it', async () => {
+    const { emails, result } = await emailOf({}, { claimEmail: async () => 'sent' });
+    expect(result).toMatchObject({ task: 'send', disabled: true });
+    expect(emails).toEqual([]);
+  });
+
+  it('fails for its own reason, even if the claim could not be released', async () => {
+    const failed = emailOf(
+      {},
+      {
+        notify: () => Promise.reject(new Error('MessageRejected')),
+        releaseEmail: () => Promise.reject(new Error('throttled')),
+      },
+    );
+    await expect(failed).rejects.toThrow('MessageRejected');
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { disabledNotification } from '../../lib/delivery/notification.ts';
 import type { Attempt } from '../../lib/delivery/record.ts';
-import { newEvent, sampleData } from '../../lib/events/events.ts';
+import { newEvent } from '../../lib/events/events.ts';
+import { sampleData } from '../../lib/events/samples.ts';
 import type { WebhookRecord } from '../../lib/webhooks/webhooks.ts';
 
 const at = Date.UTC(2026, 0, 31, 12);
@@ -12,7 +13,7 @@ const webhook: WebhookRecord = {
   url: 'https://example.com/hook?a=1&b=<2>',
   events: ['document.deleted'],
   description: null,
-  secret: 'not to be seen',
+  secret: 'whsec_secret',
   status: 'disabled',
   createdAt: at,
   updatedAt: at,
@@ -36,7 +37,7 @@ const attempts = [1, 2, 3, 4, 5, 6].map(
   }),
 );
 const project = { name: 'Acme <b>', email: 'ops@example.com' };
-const mail = disabledNotification({
+const email = disabledNotification({
   project,
   webhook,
   event,
@@ -44,10 +45,10 @@ const mail = disabledNotification({
   dashboardUrl: 'https://api.example.com/live/dashboard',
 });
 
-describe('the mail about a disabled webhook', () => {
-  it('says which, by what, since when, what was answered, and what to do', () => {
-    expect(mail.to).toBe('ops@example.com');
-    expect(mail.subject).toBe('Webhook disabled: example.com (document.deleted)');
+describe('the email about a disabled webhook', () => {
+  it('names the webhook, the event, the failure and its times, and the next steps', () => {
+    expect(email.to).toBe('ops@example.com');
+    expect(email.subject).toBe('Webhook disabled: example.com (document.deleted)');
     for (const fact of [
       'whk_1',
       webhook.url,
@@ -59,16 +60,16 @@ describe('the mail about a disabled webhook', () => {
       'POST /v1/webhooks/whk_1/recover {"since":"2026-01-31T12:00:01.000Z"}',
       'https://api.example.com/live/dashboard#/sandbox/webhooks/whk_1',
     ]) {
-      expect(mail.text).toContain(fact);
+      expect(email.text).toContain(fact);
     }
   });
 
-  it('shows what a receiver answered as text', () => {
-    expect(mail.html).not.toMatch(/<script|<2>|<b>/);
-    expect(mail.html).toContain('&#60;script&#62;');
+  it('shows the response of an endpoint as text', () => {
+    expect(email.html).not.toMatch(/<script|<2>|<b>/);
+    expect(email.html).toContain('&#60;script&#62;');
   });
 
-  it('holds no secret', () => {
-    expect(mail.text + mail.html).not.toContain(webhook.secret);
+  it('contains no secret', () => {
+    expect(email.text + email.html).not.toContain(webhook.secret);
   });
 });

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { fanOut } from '../../lib/delivery/fan-out.ts';
+import type { StoredEvent } from '../../lib/events/events.ts';
+import type { WebhookRecord } from '../../lib/webhooks/webhooks.ts';
+import { event, message, now, webhook } from './builders.ts';
+
+/** The webhooks that an event goes to, by lane, and those that it skips. */
+function goesTo(webhooks: readonly WebhookRecord[], overrides: Partial<StoredEvent> = {}) {
+  const { lanes, skipped } = fanOut(event(overrides), webhooks, now);
+  const ids = (messages: { webhookId: string }[]) => messages.map(({ webhookId }) => webhookId);
+  return {
+    ...Object.fromEntries([...lanes].map(([lane, messages]) => [lane, ids(messages)])),
+    ...(skipped.length > 0 && { skipped: ids(skipped) }),
+  };
+}
+
+describe('an event', () => {
+  it.each<[string, Partial<WebhookRecord>, object]>([
+    ['goes to a webhook that is subscribed to its type', {}, { new: ['whk_1'] }],
+    ['goes to one with further types', { events: ['document.created', 'document.deleted'] }, { new: ['whk_1'] }],
+    ['does not go to a webhook of other types', { events: ['document.created', 'document.changed'] }, {}],
+    ['does not go to a disabled webhook, which is recorded', { status: 'disabled' }, { skipped: ['whk_1'] }],
+    ['is not recorded for a disabled webhook of other types', { status: 'disabled', events: ['sync.completed'] }, {}],
+    ['goes to a webhook created in its millisecond', { createdAt: now }, { new: ['whk_1'] }],
+    ['does not go to a webhook created after it', { createdAt: now + 1 }, {}],
+    ['is not recorded for a disabled webhook created after it', { status: 'disabled', createdAt: now + 1 }, {}],
+  ])('%s', (_, overrides, expected) => {
+    expect(goesTo([webhook(overrides)])).toEqual(expected);
+  });
+
+  it.each<[string, Partial<WebhookRecord>, object]>([
+    ['that has earned nothing takes the new lane', {}, { new: ['whk_1'] }],
+    ['that was quick takes the quick lane', { quickSince: now - 1 }, { quick: ['whk_1'] }],
+    ['that was slow takes the slow lane', { slowUntil: now + 1 }, { slow: ['whk_1'] }],
+    ['that is suspect takes the slow lane', { quickSince: now - 1, slowUntil: now + 1 }, { slow: ['whk_1'] }],
+    ['that was slow until now takes the new lane', { slowUntil: now }, { new: ['whk_1'] }],
+  ])('for an endpoint %s', (_, pace, expected) => {
+    expect(goesTo([webhook(pace)])).toEqual(expected);
+  });
+
+  it('goes once to each of many webhooks, in their order within a lane', () => {
+    const webhooks = [
+      webhook({ id: 'whk_a' }),
+      webhook({ id: 'whk_b', quickSince: now }),
+      webhook({ id: 'whk_c', status: 'disabled', quickSince: now }),
+      webhook({ id: 'whk_d' }),
+      webhook({ id: 'whk_e', events: ['sync.conflict'] }),
+      webhook({ id: 'whk_f', slowUntil: now + 1 }),
+      webhook({ id: 'whk_g', status: 'disabled' }),
+    ];
+    const expected = { new: ['whk_a', 'whk_d'], quick: ['whk_b'], slow: ['whk_f'], skipped: ['whk_c', 'whk_g'] };
+    expect(goesTo(webhooks)).toEqual(expected);
+  });
+
+  it('without webhooks goes nowhere', () => {
+    expect(goesTo([])).toEqual({});
+  });
+
+  it('is sent and skipped as the first attempt of the first run', () => {
+    const webhooks = [webhook(), webhook({ id: 'whk_2', status: 'disabled' })];
+    const { lanes, skipped } = fanOut(event(), webhooks, now);
+    const first = { run: 0, attempt: 1, trigger: 'schedule' } as const;
+    expect(lanes.get('new')).toEqual([message(first)]);
+    expect(skipped).toEqual([message({ webhookId: 'whk_2', ...first })]);
+  });
+
+  it('stays in its space', () => {
+    const { lanes } = fanOut(event({ environment: 'sandbox' }), [webhook({ environment: 'sandbox' })], now);
+    expect(lanes.get('new')).toMatchObject([{ projectId: 'prj_1', environment: 'sandbox' }]);
+  });
+});
+
+describe('a test event', () => {
+  const test = { webhookId: 'whk_2' };
+  it.each<[string, readonly WebhookRecord[]]>([
+    ['goes to its webhook alone', [webhook(), webhook({ id: 'whk_2' })]],
+    ['goes to its webhook without asking for it', []],
+    ['goes to its webhook though it is disabled', [webhook({ id: 'whk_2', status: 'disabled' })]],
+    ['goes to its webhook though it is not subscribed', [webhook({ id: 'whk_2', events: ['sync.conflict'] })]],
+    ['goes to its webhook by the new lane, whatever its pace', [webhook({ id: 'whk_2', quickSince: now })]],
+  ])('%s', (_, webhooks) => {
+    expect(goesTo(webhooks, test)).toEqual({ new: ['whk_2'] });
+  });
+
+  it('is marked as one', () => {
+    expect(fanOut(event(test), [], now).lanes.get('new')).toEqual([message({ ...test, trigger: 'test' })]);
+  });
+});

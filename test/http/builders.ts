@@ -1,0 +1,57 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+
+export interface Given extends Partial<Omit<APIGatewayProxyEvent, 'requestContext'>> {
+  /** What the authorizer says of the caller. */
+  authorizer?: Record<string, string> | null;
+  requestId?: string;
+}
+
+/** What an authorizer passes on about a key. */
+export const keyOf = (caller: string) => ({ project_id: 'prj_1', key_id: 'key_1', caller });
+
+/** The same about a scoped token. */
+export const tokenOf = (overrides: object = {}) => ({
+  ...keyOf('token'),
+  token: JSON.stringify({
+    tokenId: 'tok_1',
+    environment: 'live',
+    documents: ['org:*'],
+    permissions: ['read'],
+    ...overrides,
+  }),
+});
+
+/** A request as API Gateway hands it over, of an admin key unless told: `GET /v1/keys`. */
+export function proxyEvent({
+  authorizer = keyOf('admin'),
+  requestId = 'request-1',
+  ...overrides
+}: Given = {}): APIGatewayProxyEvent {
+  const { httpMethod = 'GET', resource = '/v1/keys' } = overrides;
+  return {
+    resource,
+    path: resource,
+    httpMethod,
+    headers: {},
+    multiValueHeaders: {},
+    queryStringParameters: null,
+    multiValueQueryStringParameters: null,
+    pathParameters: null,
+    stageVariables: null,
+    body: null,
+    isBase64Encoded: false,
+    requestContext: {
+      requestId,
+      identity: { sourceIp: '192.0.2.1' },
+      authorizer,
+    } as unknown as APIGatewayProxyEvent['requestContext'],
+    ...overrides,
+  };
+}
+
+/** The parts of a POST with a JSON body, or with that text. */
+export const posting = (body: unknown, headers: Record<string, string> = {}) => ({
+  httpMethod: 'POST',
+  headers: { 'Content-Type': 'application/json', ...headers },
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+});
