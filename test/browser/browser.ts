@@ -5,26 +5,26 @@ import type { Service } from '../support/service.ts';
 export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
 export interface Dashboard {
-  /** A page that is not signed in. */
+  /** Opens a page without signing in. */
   open(path?: string, options?: BrowserContextOptions): Promise<Page>;
-  /** A page that is signed in, at a place such as `/live/keys`. */
+  /** Opens a page, signed in, at a place such as `/live/keys`. */
   signIn(key: string, place?: string, options?: BrowserContextOptions): Promise<Page>;
 }
 
 /**
- * Chromium for the tests of a file. Whatever a page does, it must ask nobody but the service for anything, throw nothing,
- * and violate no Content-Security-Policy: the console says so.
+ * Chromium for the tests of a file. Fails a test in which a page throws, sends a request to anything but the service, opens a
+ * browser dialog, or logs an error, such as a violation of its Content-Security-Policy.
  */
 export function useDashboard(service: Service): Dashboard {
   let browser: Browser;
   const pages: Page[] = [];
-  const faults: string[] = [];
+  const errors: string[] = [];
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
   });
   afterEach(async () => {
     await Promise.all(pages.splice(0).map((page) => page.context().close()));
-    expect(faults.splice(0)).toEqual([]);
+    expect(errors.splice(0)).toEqual([]);
   });
   afterAll(() => browser?.close());
 
@@ -34,19 +34,19 @@ export function useDashboard(service: Service): Dashboard {
     const page = await context.newPage();
     pages.push(page);
     page.setDefaultTimeout(15_000);
-    page.on('pageerror', (error) => faults.push(`threw ${error.stack}`));
+    page.on('pageerror', (error) => errors.push(`threw ${error.stack}`));
     page.on('dialog', (dialog) => {
-      faults.push(`opened ${dialog.type()}: ${dialog.message()}`);
+      errors.push(`opened ${dialog.type()}: ${dialog.message()}`);
       void dialog.dismiss();
     });
     page.on('console', (message) => {
-      // Chromium reports every 4xx here; the page says them in its own words.
+      // Chromium logs every 4xx; the page shows those in its own words.
       const isStatus = message.text().startsWith('Failed to load resource: the server responded with a status');
-      if (message.type() === 'error' && !isStatus) faults.push(message.text());
+      if (message.type() === 'error' && !isStatus) errors.push(message.text());
     });
     page.on('request', (request) => {
       const url = request.url();
-      if (!url.startsWith(service.stack.baseUrl) && !url.startsWith('data:')) faults.push(`asked ${url}`);
+      if (!url.startsWith(service.stack.baseUrl) && !url.startsWith('data:')) errors.push(`requested ${url}`);
     });
     await page.goto(service.stack.baseUrl + path);
     return page;
@@ -68,7 +68,7 @@ export async function signInWith(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** The text that a dialog shows once, taken by its copy button. */
+/** The secret that a dialog shows once, taken with its copy button. */
 export async function copyShown(page: Page): Promise<string> {
   await page.getByRole('dialog').getByRole('button', { name: /^Copy/ }).click();
   const text = await page.evaluate(() => navigator.clipboard.readText());

@@ -10,7 +10,7 @@ const service = useService();
 let close: () => Promise<unknown>;
 let page: Page;
 
-/** A frontend of a customer: a page of another origin. */
+/** A customer's frontend: a page of another origin. */
 beforeAll(async () => {
   const frontend = http.createServer((_request, response) => response.end('<!doctype html><title>Frontend</title>'));
   await new Promise<void>((resolve) => frontend.listen(0, '127.0.0.1', resolve));
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => close?.());
 
-/** What the page gets of the API: the status, a header, the body; or that the browser kept it from the page. */
+/** What the page sees of a response: status, ETag and error code; `blocked` if the browser withholds it. */
 const fetched = (credential: string, method: string, path: string, body?: object) =>
   page.evaluate(
     async ([url, verb, token, text]) => {
@@ -36,7 +36,7 @@ const fetched = (credential: string, method: string, path: string, body?: object
   );
 
 describe('a frontend of another origin', () => {
-  it('reads, writes and syncs documents with a scoped token, and sees why it is refused', async () => {
+  it('reads, writes and syncs documents with a scoped token, and sees why a request is rejected', async () => {
     const project = await service.project();
     const live = await project.client('live');
     await put(live, 'org:acme:doc-1', { title: 'Draft' });
@@ -58,7 +58,7 @@ describe('a frontend of another origin', () => {
     expect(await fetched(key, 'DELETE', '/v1/documents/a')).toMatchObject({ code: 'insufficient_permissions' });
   });
 
-  it('cannot manage keys or webhooks: no page has the credentials for that', async () => {
+  it('cannot manage keys or webhooks, which take credentials that no page should have', async () => {
     const { adminKey } = await service.project();
     expect(await fetched(adminKey, 'GET', '/v1/keys')).toBe('blocked');
     expect(await fetched(adminKey, 'POST', '/v1/webhooks', {})).toBe('blocked');

@@ -7,7 +7,7 @@ const service = useService();
 const dashboard = useDashboard(service);
 
 describe('the documents', () => {
-  it('are browsed by prefix, and looked at', async () => {
+  it('are browsed by prefix, and viewed', async () => {
     const project = await service.project();
     for (const key of ['org:acme:doc-1', 'org:acme:doc-2', 'org:acmecorp:doc', 'user:1']) {
       await put(project.admin, key, { title: key });
@@ -29,7 +29,7 @@ describe('the documents', () => {
     await expect.poll(() => rows.count()).toBe(3);
   });
 
-  it('come in pages, and a prefix that is none is said to be', async () => {
+  it('come in pages, and an invalid prefix is reported', async () => {
     const project = await service.project();
     for (let i = 0; i < 26; i++) await put(project.admin, `doc-${String(i).padStart(2, '0')}`, { i });
     const page = await dashboard.signIn(project.adminKey, '/live/documents');
@@ -47,6 +47,6 @@ describe('the documents', () => {
   it('of an empty environment say what to do', async () => {
     const { adminKey } = await service.project();
     const page = await dashboard.signIn(adminKey, '/sandbox/documents');
-    await page.getByText('There is no document yet.').waitFor();
+    await page.getByText('No documents yet.').waitFor();
   });
 });

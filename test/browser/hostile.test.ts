@@ -8,7 +8,7 @@ import { heading, useDashboard } from './browser.ts';
 const service = useService({ speed: 200_000 });
 const dashboard = useDashboard(service);
 
-/** Runs if any of it becomes markup, a URL or a script. */
+/** Sets `pwned` if any part of it becomes markup, a URL or a script. */
 const HOSTILE = `"'></code></pre><script>window.pwned=1</script><img src=x onerror="window.pwned=1">{{7*7}}javascript:window.pwned=1`;
 const RIGHT_TO_LEFT = '\u202egnp.exe';
 
@@ -18,8 +18,8 @@ async function expectText(page: Page, text = HOSTILE): Promise<void> {
   expect(await page.locator('main script, main img, main iframe, main [onerror]').count()).toBe(0);
 }
 
-describe('what a stranger wrote', () => {
-  it('is text: name of a key, description and address of a webhook', async () => {
+describe('untrusted text', () => {
+  it('stays text: name of a key, description and URL of a webhook', async () => {
     const project = await service.project();
     const { body: key } = await project.admin('POST', '/v1/keys', {
       body: { type: 'live', name: HOSTILE.slice(0, 100) },
@@ -38,7 +38,7 @@ describe('what a stranger wrote', () => {
     await heading(page, new URL(url).href).waitFor();
   });
 
-  it('is text: payload and answer of a receiver', async () => {
+  it('stays text: payload and response of a delivery', async () => {
     const project = await service.project();
     const receiver = await startReceiver((response) => {
       response.writeHead(500, { 'Content-Type': 'text/html' }).end(`${HOSTILE}${RIGHT_TO_LEFT}`);
@@ -55,7 +55,7 @@ describe('what a stranger wrote', () => {
     expect(await page.locator('main').textContent()).not.toContain(RIGHT_TO_LEFT);
   });
 
-  it('is text: names and values of the fields of a document', async () => {
+  it('stays text: names and values of the fields of a document', async () => {
     const project = await service.project();
     const fields = { [HOSTILE]: HOSTILE, text: RIGHT_TO_LEFT };
     await project.admin('PUT', '/v1/documents/a:b', { body: { fields } });
@@ -65,7 +65,7 @@ describe('what a stranger wrote', () => {
     expect(await page.locator('main').textContent()).not.toContain(RIGHT_TO_LEFT);
   });
 
-  it('does not break the page by its size, its depth or its numbers', async () => {
+  it('does not break the page by size, depth or large numbers', async () => {
     const project = await service.project();
     const deep = `${'['.repeat(150)}${']'.repeat(150)}`;
     const body = `{"fields":{"big":12345678901234567890,"small":1.10,"long":"${'x'.repeat(60_000)}","deep":${deep}}}`;
@@ -79,10 +79,10 @@ describe('what a stranger wrote', () => {
     await expect.poll(async () => (await text.textContent())?.length).toBeGreaterThan(60_000);
   });
 
-  it('is not found in a place that makes no sense', async () => {
+  it('in the URL leads to an error, not into the page', async () => {
     const { adminKey } = await service.project();
     const page = await dashboard.signIn(adminKey, `/live/webhooks/${encodeURIComponent(HOSTILE)}`);
-    await page.getByText('has no such webhook').waitFor();
+    await page.getByText('no such webhook').waitFor();
     await page.goto(`${service.stack.baseUrl}/dashboard#/live/%E0%A4%A/nowhere`);
     await heading(page, 'Not found').waitFor();
     expect(await page.evaluate(() => 'pwned' in window)).toBe(false);

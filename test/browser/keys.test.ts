@@ -11,7 +11,7 @@ describe('signing in', () => {
   it('says plainly why a key does not open the dashboard', async () => {
     const project = await service.project();
     const page = await dashboard.open();
-    const faultFor = async (key: string) => {
+    const problemWith = async (key: string) => {
       await signInWith(page, key);
       const alert = page.getByRole('alert');
       await alert.waitFor();
@@ -19,18 +19,18 @@ describe('signing in', () => {
       await page.getByLabel('Admin key').fill('');
       return text;
     };
-    expect(await faultFor('')).toBe('Enter an admin key.');
-    expect(await faultFor('svc_admin_short')).toContain('not a whole API key');
-    expect(await faultFor(await project.key('live'))).toContain('This is a live key');
-    expect(await faultFor(`${project.adminKey.slice(0, -1)}${project.adminKey.endsWith('a') ? 'b' : 'a'}`)).toContain(
-      'mistyped, was revoked, has expired',
-    );
+    expect(await problemWith('')).toBe('Enter an admin key.');
+    expect(await problemWith('svc_admin_short')).toContain('not a complete API key');
+    expect(await problemWith(await project.key('live'))).toContain('This is a live key');
+    expect(
+      await problemWith(`${project.adminKey.slice(0, -1)}${project.adminKey.endsWith('a') ? 'b' : 'a'}`),
+    ).toContain('mistyped, revoked or expired');
     const revoked = await project.key('admin');
     await project.admin('POST', `/v1/keys/${revoked}/revoke`);
-    expect(await faultFor(revoked)).toContain('was revoked');
+    expect(await problemWith(revoked)).toContain('not valid');
     const restricted = await project.key('admin');
     await project.admin('POST', `/v1/keys/${restricted}/allowlist`, { body: { cidrs: ['203.0.113.7'] } });
-    expect(await faultFor(restricted)).toContain('Your address is not on the allowlist');
+    expect(await problemWith(restricted)).toContain("Your IP address is not on this key's allowlist");
   });
 
   it('keeps the key in the session storage of the tab, until signing out, and nowhere else', async () => {
@@ -99,7 +99,7 @@ describe('a key', () => {
     expect(await page.content()).not.toContain(fresh);
     await page.getByRole('link', { name: 'Keys', exact: true }).click();
     await page.getByText('Revoked and expired (1)').click();
-    await page.getByRole('table', { name: 'Keys that work no more' }).getByRole('link', { name: 'App' }).waitFor();
+    await page.getByRole('table', { name: 'Inactive keys' }).getByRole('link', { name: 'App' }).waitFor();
   });
 
   it('is not revoked until somebody confirms', async () => {
@@ -125,7 +125,7 @@ describe('a key', () => {
     expect(await page.getByRole('dialog').getByRole('alert').textContent()).toContain('last');
   });
 
-  it('has its faults beside the fields', async () => {
+  it('shows violations next to their fields', async () => {
     const project = await service.project();
     const page = await dashboard.signIn(project.adminKey, '/sandbox/keys/new');
     await page.getByLabel('Expiry').fill('2020-01-01T00:00');
@@ -160,7 +160,7 @@ describe('the allowlist', () => {
 
     await page.getByRole('button', { name: 'Remove address 1' }).click();
     await page.getByRole('button', { name: 'Save allowlist' }).click();
-    await page.getByText('The restriction is lifted.').waitFor();
+    await page.getByText('Restriction removed.').waitFor();
     expect(await status(key)).toBe(200);
   });
 

@@ -11,7 +11,7 @@ const dashboard = useDashboard(service);
 describe('the API reference', () => {
   it('shows every operation and the six webhooks, from this origin alone', async () => {
     const page = await dashboard.open('/docs');
-    await page.getByText('Generate a key; it is shown this once').waitFor();
+    await page.getByText('Create a key, shown once').waitFor();
     await expect.poll(() => page.locator('.opblock').count()).toBe(allOperations.length + 6);
   });
 
@@ -33,6 +33,6 @@ describe('the API reference', () => {
     for (const code of [...Object.keys(PROBLEMS), ...Object.keys(FAILURES), 'delivery-failures'])
       expect(await page.locator(`[id="${code}"]`).count(), code).toBe(1);
     await page.getByRole('link', { name: 'API reference' }).click();
-    await page.getByText('Generate a key; it is shown this once').waitFor();
+    await page.getByText('Create a key, shown once').waitFor();
   });
 });

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { CHROMIUM } from './browser.ts';
 
-/** Says in one sentence what is missing. */
+/** Fails with one sentence if Chromium is missing. */
 export default function setup(): void {
-  if (!existsSync(CHROMIUM)) throw new Error(`The browser tests need Chromium at ${CHROMIUM}, or where CHROMIUM says.`);
+  if (!existsSync(CHROMIUM))
+    throw new Error(`The browser tests need Chromium at ${CHROMIUM}. Set CHROMIUM to use another path.`);
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { chromium } from 'playwright-core';
 import { CHROMIUM } from './browser.ts';
 
-/** `npm run screenshots`: makes the README's pictures of what `npm start -- --speed 60` shows after a while of use. */
+/** `npm run screenshots` takes the README's screenshots of a running `npm start -- --speed 60`, after some use. */
 const directory = 'functions/dashboard/screenshots';
 const { base_url, keys } = JSON.parse(readFileSync('.local/stack.json', 'utf8'));
 
@@ -39,7 +39,7 @@ for (let i = 1; i <= 9; i++) {
   });
   await new Promise((resolve) => setTimeout(resolve, 300));
 }
-await settle(); // three attempts of those that fail
+await settle(); // three attempts of each failing delivery
 
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
 mkdirSync(directory, { recursive: true });

@@ -49,7 +49,7 @@ describe('a webhook', () => {
     await heading(page, 'Create Webhook').waitFor();
   });
 
-  it('has its faults beside the fields, and a warning for a short secret', async () => {
+  it('shows violations next to their fields, and warns about a short secret', async () => {
     const { adminKey } = await service.project();
     const page = await dashboard.signIn(adminKey, '/live/webhooks/new');
     await page.getByLabel('Endpoint URL').fill('ftp://example.com');
@@ -65,7 +65,7 @@ describe('a webhook', () => {
     await page.getByText('Endpoint URL must be an https: URL.').waitFor();
   });
 
-  it('is tested, paused, changed, given a new secret, and deleted', async () => {
+  it('is tested, paused, edited, given a new secret, and deleted', async () => {
     const project = await service.project();
     const receiver = await startReceiver();
     const { id, secret } = await createWebhook(project.admin, receiver.url);
@@ -84,7 +84,7 @@ describe('a webhook', () => {
     await page.getByRole('button', { name: 'Enable' }).click();
     await expect.poll(() => badge(page)).toBe('enabled');
 
-    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByLabel('Description').fill('Search index');
     await page.getByLabel('document.changed').uncheck();
     await page.getByRole('button', { name: 'Save' }).click();
@@ -99,13 +99,13 @@ describe('a webhook', () => {
 
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete webhook' }).click();
-    await page.getByText('Nothing is notified here yet.').waitFor();
+    await page.getByText('No webhooks yet.').waitFor();
     expect((await project.admin('GET', `/v1/webhooks/${id}`)).status).toBe(404);
   });
 });
 
-describe('a receiver that fails', () => {
-  it('shows in the log; the webhook is disabled and a mail leads back; enabled again, it recovers', async () => {
+describe('an endpoint that fails', () => {
+  it('shows in the log; the webhook is disabled and an email links to it; enabled again, it recovers', async () => {
     const project = await service.project();
     const receiver = await startReceiver((response) => response.writeHead(503).end('Out of order'));
     const { id } = await createWebhook(project.admin, receiver.url);
@@ -114,13 +114,15 @@ describe('a receiver that fails', () => {
 
     await expect.poll(() => badge(page)).toBe('failed');
     expect(await page.locator('.attempts li').count()).toBe(6);
-    expect(await page.locator('.attempts li').first().textContent()).toContain('Answered 503');
-    expect(await page.getByLabel('Answer to attempt 6').textContent()).toBe('Out of order');
+    expect(await page.locator('.attempts li').first().textContent()).toContain('HTTP 503');
+    expect(await page.getByLabel('Response to attempt 6').textContent()).toBe('Out of order');
     expect(await page.locator('.timeline li').allTextContents()).toEqual(
-      ['At once', '+ 1 min', '+ 5 min', '+ 30 min', '+ 2 h', '+ 12 h'].map((delay) => expect.stringContaining(delay)),
+      ['Immediately', '+ 1 min', '+ 5 min', '+ 30 min', '+ 2 h', '+ 12 h'].map((delay) =>
+        expect.stringContaining(delay),
+      ),
     );
-    const mail = await eventually(() => service.stack.ses.mails.find(({ to }) => to.includes(project.email)));
-    const link = /https?:\S+\/dashboard(#\S+)/.exec(mail.text)?.[1];
+    const email = await eventually(() => service.stack.ses.emails.find(({ to }) => to.includes(project.email)));
+    const link = /https?:\S+\/dashboard(#\S+)/.exec(email.text)?.[1];
     expect(link).toBe(`#/live/webhooks/${id}`);
 
     await page.goto(`${service.stack.baseUrl}/dashboard${link}`);
@@ -139,13 +141,13 @@ describe('a receiver that fails', () => {
     await page.getByRole('button', { name: 'Recover' }).click();
     await page.getByLabel('Since').fill('2026-01-01T00:00');
     await page.getByRole('dialog').getByRole('button', { name: 'Recover' }).click();
-    await page.getByText('2 deliveries are sent again.').waitFor();
+    await page.getByText('2 deliveries will be sent again.').waitFor();
     await page.getByRole('button', { name: 'Done' }).click();
     await receiver.until(before + 2);
     await expect.poll(() => page.getByRole('cell', { name: 'succeeded' }).count()).toBe(2);
   });
 
-  it('is sent to again by Redeliver', async () => {
+  it('gets an event again by Redeliver', async () => {
     const project = await service.project();
     const receiver = await startReceiver(204);
     const { id } = await createWebhook(project.admin, receiver.url);
@@ -159,7 +161,7 @@ describe('a receiver that fails', () => {
 });
 
 describe('the delivery log', () => {
-  it('has filters and pages that are part of the address', async () => {
+  it('has filters and pages that are part of the URL', async () => {
     const project = await service.project();
     const receiver = await startReceiver();
     const { id } = await createWebhook(project.admin, receiver.url);
@@ -172,7 +174,7 @@ describe('the delivery log', () => {
     await expect.poll(() => rows.count()).toBe(2);
     await page.reload();
     await expect.poll(() => rows.count()).toBe(2);
-    await page.getByLabel('Time').selectOption('The last hour');
+    await page.getByLabel('Time').selectOption('Last hour');
     await expect.poll(() => rows.count()).toBe(25);
     const since = /since=[^&]+/.exec(page.url())?.[0];
     expect(since).toBeDefined();
@@ -182,7 +184,7 @@ describe('the delivery log', () => {
     await page.getByRole('link', { name: 'Newest' }).click();
     await expect.poll(() => rows.count()).toBe(25);
     await page.getByLabel('Status').selectOption('failed');
-    await page.getByText('No delivery matches.').waitFor();
+    await page.getByText('No deliveries match these filters.').waitFor();
     expect(new URL(page.url()).hash).toContain('status=failed');
     await page.goBack();
     await expect.poll(() => rows.count()).toBe(25);
@@ -196,16 +198,16 @@ describe('the environments', () => {
     const receiver = await startReceiver();
     await createWebhook(test, receiver.url);
     const page = await dashboard.signIn(project.adminKey, '/live/webhooks');
-    await page.getByText('Nothing is notified here yet.').waitFor();
-    expect(await page.getByText('You are looking at test data').count()).toBe(0);
+    await page.getByText('No webhooks yet.').waitFor();
+    expect(await page.getByText('You are viewing test data').count()).toBe(0);
     await page.getByRole('navigation', { name: 'Environment' }).getByRole('link', { name: 'Sandbox' }).click();
     await page.getByRole('link', { name: receiver.url }).waitFor();
-    await page.getByText('You are looking at test data').waitFor();
+    await page.getByText('You are viewing test data').waitFor();
   });
 });
 
 describe('the overview', () => {
-  it('counts deliveries by what became of them, and names what needs attention', async () => {
+  it('counts deliveries by outcome, and names what needs attention', async () => {
     const project = await service.project();
     const working = await startReceiver();
     const failing = await startReceiver(500);
@@ -222,12 +224,12 @@ describe('the overview', () => {
     const count = (name: string) => page.locator('.legend li', { hasText: name }).locator('strong').textContent();
     await expect.poll(() => count('Succeeded')).toBe('4');
     expect(Number(await count('Failed')) + Number(await count('Canceled or skipped'))).toBe(4);
-    await page.getByText('Numbers').click();
+    await page.getByText('View as table').click();
     const cells = await page.locator('.chart tbody td:nth-child(2)').allTextContents();
     expect(cells.map(Number).reduce((a, b) => a + b)).toBe(4);
     await page.getByLabel('7 days').check();
     await expect.poll(() => count('Succeeded')).toBe('4');
-    await page.getByText('stops working in 23 h').waitFor();
+    await page.getByText('expires in 23 h').waitFor();
     await page.getByRole('link', { name: failing.url }).click();
     await heading(page, failing.url).waitFor();
   });
@@ -235,13 +237,13 @@ describe('the overview', () => {
   it('of a new project says what to do', async () => {
     const { adminKey } = await service.project();
     const page = await dashboard.signIn(adminKey);
-    await page.getByText('There is no webhook here yet.').waitFor();
-    await page.getByText('Nothing does.').waitFor();
+    await page.getByText('No webhooks yet.').waitFor();
+    await page.getByText('Nothing needs attention.').waitFor();
   });
 });
 
-describe('a page whose service is away', () => {
-  it('keeps what it showed, says so, and goes on when the service is back', async () => {
+describe('a page whose service is unavailable', () => {
+  it('keeps its content, says so, and recovers with the service', async () => {
     const project = await service.project();
     const receiver = await startReceiver();
     const { id } = await createWebhook(project.admin, receiver.url);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { linkTo, placeOf } from '../../functions/dashboard/app/router.ts';
 
 describe('a link', () => {
-  it('leads to the place it was made of, whatever is in it', () => {
+  it('leads back to the place it was made from, whatever characters it has', () => {
     const segment = fc.string({ minLength: 1, unit: 'grapheme' });
     fc.assert(
       fc.property(fc.constantFrom('live', 'sandbox'), fc.array(segment), segment, (environment, segments, status) => {
@@ -21,7 +21,7 @@ describe('a link', () => {
     ['#/other/webhooks', 'live', ['webhooks']],
     ['#/live/%E0%A4%A', 'live', ['%E0%A4%A']],
     ['#/live//keys/', 'live', ['keys']],
-  ])('that was typed, "%s", leads somewhere', (hash, environment, segments) => {
+  ])('typed as "%s" leads to a valid place', (hash, environment, segments) => {
     expect(placeOf(hash)).toMatchObject({ environment, segments });
   });
 });

@@ -15,8 +15,8 @@ describe('a duration', () => {
   });
 });
 
-describe('text of a stranger', () => {
-  it('shows what cannot be seen or turns the direction, and stays JSON', () => {
+describe('untrusted text', () => {
+  it('is shown with invisible and direction-changing characters escaped, and stays JSON', () => {
     const value = { text: 'a\u202eb\u200bc\u0000d\ufeff', plain: 'Grüße 你好 🎉\n' };
     const shown = visible(JSON.stringify(value));
     expect(shown).toContain('a\\u202eb\\u200bc');

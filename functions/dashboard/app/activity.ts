@@ -1,10 +1,10 @@
 import { all, type Call, type Delivery, type Result, type Webhook } from './api.ts';
 
-/** Pages of 100 deliveries that are read of one webhook. */
+/** At most this many pages of 100 deliveries are read per webhook. */
 const MAX_PAGES = 5;
 const HOUR_MS = 60 * 60 * 1000;
 
-/** What became of deliveries that began in a span of time. */
+/** Deliveries created in a span of time, by outcome. */
 export interface Counts {
   succeeded: number;
   retrying: number;
@@ -16,16 +16,16 @@ export const KINDS = ['succeeded', 'retrying', 'failed', 'unsent'] as const;
 
 export interface Activity {
   webhooks: Webhook[];
-  /** Oldest first; each begins at `from`. */
+  /** Oldest first; each starts at `from`. */
   spans: { from: number; counts: Counts }[];
   total: Counts;
-  /** The deliveries that wait for another attempt, by webhook. */
+  /** Number of deliveries waiting for another attempt, by webhook id. */
   retrying: Map<string, number>;
-  /** Some logs are longer than what was read of them. */
+  /** At least one log was too long to read in full. */
   isPartial: boolean;
 }
 
-/** The deliveries of the last hours in all webhooks of an environment, counted by span. */
+/** Counts the deliveries of the last `hours` to all webhooks of an environment, in 24 spans. */
 export async function readActivity(
   call: Call,
   hours: number,

@@ -3,7 +3,7 @@ import type { OperationId, Operations } from '../../../lib/api/operations.ts';
 import { createLimiter } from '../../../lib/limiter.ts';
 import type { Environment } from '../../../lib/space.ts';
 
-/** `METHOD /path` of every operation; a call of one that does not exist does not compile. */
+/** `METHOD /path` of every operation; calling one that does not exist is a type error. */
 type RouteOf<Id extends OperationId> = `${Operations[Id]['method']} ${Operations[Id]['path']}`;
 export type Route = { [Id in OperationId]: RouteOf<Id> }[OperationId];
 type OperationAt<R extends Route> = { [Id in OperationId]: R extends RouteOf<Id> ? Id : never }[OperationId];
@@ -17,19 +17,19 @@ type QueryOf<R extends Route> = {
 };
 type BodyOf<R extends Route> = Operations[OperationAt<R>] extends { body: infer Schema } ? Input<Schema> : never;
 
-/** What an operation answers when it succeeds. */
-export type AnswerTo<R extends Route> = Output<
+/** The body of a successful response. */
+export type ResponseOf<R extends Route> = Output<
   Operations[OperationAt<R>]['responses'][keyof Operations[OperationAt<R>]['responses']]
 >;
 /** An entry of a list. */
-export type EntryOf<R extends Route> = AnswerTo<R> extends { data: readonly (infer Entry)[] } ? Entry : never;
+export type EntryOf<R extends Route> = ResponseOf<R> extends { data: readonly (infer Entry)[] } ? Entry : never;
 
-export type Key = AnswerTo<'GET /v1/keys/{key}'>;
-export type Webhook = AnswerTo<'GET /v1/webhooks/{id}'>;
-export type Delivery = AnswerTo<'GET /v1/webhooks/{id}/deliveries/{event_id}'>;
+export type Key = ResponseOf<'GET /v1/keys/{key}'>;
+export type Webhook = ResponseOf<'GET /v1/webhooks/{id}'>;
+export type Delivery = ResponseOf<'GET /v1/webhooks/{id}/deliveries/{event_id}'>;
 export type Document = EntryOf<'GET /v1/documents'>;
 
-/** A problem document (RFC 9457) of the API, or `unreachable` if there was no answer. */
+/** A problem document (RFC 9457) from the API, or `unreachable` if there was no response. */
 export interface Problem {
   code: string;
   status: number;
@@ -48,14 +48,14 @@ export type CallOptions<R extends Route> = ([PathOf<R>] extends [never]
 export type Call = <R extends Route>(
   route: R,
   ...options: [PathOf<R>] extends [never] ? [CallOptions<R>?] : [CallOptions<R>]
-) => Promise<Result<AnswerTo<R>>>;
+) => Promise<Result<ResponseOf<R>>>;
 
 type AnyOptions = { path?: Record<string, string>; query?: Record<string, unknown>; body?: unknown };
 
-// A page may ask for much; a new AWS account runs 10 functions at a time. What somebody does goes first.
+// A page may send many reads, and a new AWS account runs only 10 functions at once. Writes skip the queue.
 const limited = createLimiter(4);
 
-/** Calls the API that the page came from, as the holder of a key, in one environment. */
+/** Calls the API that served this page, with a key, in one environment. */
 export function createCall(key: string, environment: Environment, onUnauthorized: () => void): Call {
   const call = async (route: string, { path = {}, query = {}, body }: AnyOptions = {}): Promise<Result<unknown>> => {
     const [method = '', template = ''] = route.split(' ');
@@ -89,21 +89,21 @@ export function createCall(key: string, environment: Environment, onUnauthorized
 
 let clockOffsetMs = 0;
 
-/** The time by the clock of the service: the reader's own may be wrong, and a key ends by the other one. */
+/** The time by the service's clock, by which keys expire. The user's own clock may be wrong. */
 export const serverNow = (): number => Date.now() + clockOffsetMs;
 
 function noteServerTime(date: string | null): void {
   if (date === null) return;
   const offsetMs = Date.parse(date) - Date.now();
-  clockOffsetMs = Math.abs(offsetMs) > 5000 ? offsetMs : 0; // the header has seconds only, and took a while
+  clockOffsetMs = Math.abs(offsetMs) > 5000 ? offsetMs : 0; // the header is rounded to seconds and took time to arrive
 }
 
 const UNREACHABLE = {
   code: 'unreachable',
   status: 0,
-  detail: 'The service cannot be reached. Check your connection and try again.',
+  detail: 'Could not reach the service. Check your connection and try again.',
 };
-const UNREADABLE = { code: 'unreadable', detail: 'The service gave an answer that makes no sense. Try again.' };
+const UNREADABLE = { code: 'unreadable', detail: 'The service returned an unexpected response. Try again.' };
 
 const isProblem = (value: unknown): value is Problem =>
   typeof value === 'object' && value !== null && 'code' in value && 'detail' in value;
@@ -111,7 +111,7 @@ const isProblem = (value: unknown): value is Problem =>
 type Reviver = (this: unknown, key: string, value: unknown, context?: { source?: string }) => unknown;
 const json = JSON as unknown as { parse(text: string, reviver: Reviver): unknown; rawJSON?(text: string): unknown };
 
-/** Keeps the digits of numbers that a double would change, where the browser can (JSON.rawJSON). */
+/** Keeps every digit of numbers that a double cannot represent, if the browser supports JSON.rawJSON. */
 function parse(text: string): unknown {
   return json.parse(text, (_name, value, context) => {
     const source = context?.source;
@@ -120,7 +120,7 @@ function parse(text: string): unknown {
   });
 }
 
-/** Every entry of a list, page by page; at most `max`. */
+/** All entries of a list, read page by page; stops once there are `max`. */
 export async function all<R extends 'GET /v1/keys' | 'GET /v1/webhooks'>(
   call: Call,
   route: R,

@@ -29,9 +29,9 @@ export function App() {
   }, []);
   const session = useMemo(() => {
     if (key === null) return null;
-    const refused = () => signOut('You were signed out: this key was revoked or has expired.');
+    const onUnauthorized = () => signOut('You were signed out because this key was revoked or has expired.');
     const announce = (text: string) => setAnnouncement(({ number }) => ({ text, number: number + 1 }));
-    return { call: createCall(key, environment, refused), environment, keyId: keyIdOf(key), announce };
+    return { call: createCall(key, environment, onUnauthorized), environment, keyId: keyIdOf(key), announce };
   }, [key, environment, signOut]);
 
   if (!session) {
@@ -81,7 +81,7 @@ function Shell({ place, onSignOut, children }: { place: Place; onSignOut: () => 
         </div>
         {environment === 'sandbox' && (
           <p class="sandbox-banner">
-            <strong>Sandbox</strong> You are looking at test data, apart from everything live.
+            <strong>Sandbox</strong> You are viewing test data. Live data is not affected.
           </p>
         )}
       </header>
@@ -124,7 +124,7 @@ function EnvironmentSwitch({ current, section }: { current: Environment; section
   );
 }
 
-/** Each place is a page of its own: what was typed into one is not found in another. */
+/** The key makes every place a page with its own state, so that nothing typed into one shows up in another. */
 function pageAt({ environment, segments, query }: Place) {
   const [section, id = '', part, event = ''] = segments;
   const key = [environment, ...segments].join('/');
@@ -146,7 +146,7 @@ function pageAt({ environment, segments, query }: Place) {
     <>
       <PageTitle>Not found</PageTitle>
       <p>
-        There is no such page. <a href={linkTo(environment)}>Go to the overview</a>.
+        This page does not exist. <a href={linkTo(environment)}>Go to the overview</a>.
       </p>
     </>
   );

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Problem, type Result, serverNow } from './api.ts';
 
 export interface Loaded<Value> {
-  /** What came last; it stays while another answer is awaited, and when that one is a problem. */
+  /** The latest value. It stays during a reload, and when the reload fails. */
   value?: Value | undefined;
   problem?: Problem | undefined;
   loading: boolean;
@@ -10,13 +10,13 @@ export interface Loaded<Value> {
 }
 
 /**
- * What `load` gives, again whenever `key` changes; an answer that comes after that is dropped. It is the same thing loaded
- * again when only `version` changes.
+ * Calls `load`, and calls it again whenever `key` or `version` changes; a result that arrives after that is dropped. A new
+ * `key` discards the old value, a new `version` keeps it until the next one arrives.
  */
 export function useLoaded<Value>(key: string, load: () => Promise<Result<Value>>, version = 0): Loaded<Value> {
   const [state, setState] = useState<{ key: string } & Omit<Loaded<Value>, 'reload'>>({ key, loading: true });
-  const [turn, setTurn] = useState(0);
-  // The key stands for all that `load` depends on.
+  const [reloads, setReloads] = useState(0);
+  // `key` stands for everything that `load` depends on.
   useEffect(() => {
     let isCurrent = true;
     setState((last) => (last.key === key ? { ...last, loading: true } : { key, loading: true }));
@@ -26,12 +26,12 @@ export function useLoaded<Value>(key: string, load: () => Promise<Result<Value>>
     return () => {
       isCurrent = false;
     };
-  }, [key, turn, version]);
+  }, [key, reloads, version]);
   const current = state.key === key ? state : { loading: true };
-  return { ...current, reload: () => setTurn((last) => last + 1) };
+  return { ...current, reload: () => setReloads((last) => last + 1) };
 }
 
-/** Calls `act` again and again while the page is to be seen; not at all if `everyMs` is `null`. */
+/** Calls `act` at an interval while the page is visible; never if `everyMs` is `null`. */
 export function useRepeated(everyMs: number | null, act: () => void): void {
   const latest = useRef(act);
   latest.current = act;
@@ -44,7 +44,7 @@ export function useRepeated(everyMs: number | null, act: () => void): void {
   }, [everyMs]);
 }
 
-/** The time of the service, to the second. */
+/** The service's time, updated every second. */
 export function useNow(): number {
   const [now, setNow] = useState(serverNow);
   useEffect(() => {
@@ -57,27 +57,27 @@ export function useNow(): number {
 export interface Sending<Value> {
   busy: boolean;
   problem: Problem | undefined;
-  /** Sends once at a time. */
+  /** Does nothing while a request is in flight. */
   send(): Promise<Value | undefined>;
   clear(): void;
 }
 
-/** A request that somebody asked for: whether it is under way, and what was wrong with it. */
+/** A request that the user makes: whether it is in flight, and its problem if it failed. */
 export function useSending<Value>(act: () => Promise<Result<Value>>): Sending<Value> {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
-  const isUnderWay = useRef(false); // two clicks may come before the next rendering
+  const isInFlight = useRef(false); // two clicks can come before the next render
   return {
     busy,
     problem,
     clear: () => setProblem(undefined),
     async send() {
-      if (isUnderWay.current) return undefined;
-      isUnderWay.current = true;
+      if (isInFlight.current) return undefined;
+      isInFlight.current = true;
       setBusy(true);
       setProblem(undefined);
       const result = await act();
-      isUnderWay.current = false;
+      isInFlight.current = false;
       setBusy(false);
       setProblem(result.problem);
       return result.value;

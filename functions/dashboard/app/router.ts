@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Environment } from '../../../lib/space.ts';
 
-/** Where the reader is: `#/live/webhooks/whk_1?status=failed`. The hash never reaches the server. */
+/** The current location, such as `#/live/webhooks/whk_1?status=failed`. The hash never reaches the server. */
 export interface Place {
   environment: Environment;
-  /** Decoded, without the environment. */
+  /** URL-decoded, without the environment. */
   segments: string[];
   query: URLSearchParams;
 }
@@ -15,7 +15,7 @@ export function placeOf(hash: string): Place {
   return { environment: environment === 'sandbox' ? 'sandbox' : 'live', segments, query: new URLSearchParams(query) };
 }
 
-/** The address of a place; empty parameters are left out. */
+/** The link to a place; empty parameters are left out. */
 export function linkTo(
   environment: Environment,
   segments: readonly string[] = [],

@@ -2,7 +2,7 @@ import './styles.css';
 
 declare const SwaggerUIBundle: (options: Record<string, unknown>) => void;
 
-// Swagger UI switches its own dark style by this class.
+// This class turns on Swagger UI's dark theme.
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);
@@ -20,7 +20,7 @@ SwaggerUIBundle({
   syntaxHighlight: { theme: 'nord' },
 });
 
-// Swagger UI gives its choices no names that a screen reader could say.
+// Swagger UI gives its select elements no accessible names.
 const NAMES = [
   ['#servers', 'Server'],
   ['.examples-select-element', 'Example'],

@@ -35,7 +35,7 @@ export function Button({
   );
 }
 
-/** The heading of a page: takes the focus when the page opens, so that keyboard and screen reader begin here. */
+/** The heading of a page. It takes the focus when the page opens, so that keyboards and screen readers start here. */
 export function PageTitle({ children, actions }: { children: string; actions?: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
@@ -82,7 +82,7 @@ export function Badge({ tone, children }: { tone: Tone; children: ComponentChild
 
 export type Fact = [name: string, value: ComponentChildren];
 
-/** Names and values, one under the other. */
+/** A list of names and values. */
 export function Facts({ children }: { children: Fact[] }) {
   return (
     <dl class="facts">
@@ -119,7 +119,7 @@ interface FormProps {
   role?: 'search';
 }
 
-/** A form that the browser neither checks nor sends. */
+/** A form that the browser neither validates nor submits. */
 export function Form({ onSubmit, children, ...rest }: FormProps) {
   return (
     <form

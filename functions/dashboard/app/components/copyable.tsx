@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { Button } from './basics.tsx';
 
-/** A text to take along, with a button that copies it. */
+/** A text with a button that copies it. */
 export function Copyable({ text, label }: { text: string; label: string }) {
   const [isCopied, setCopied] = useState(false);
   const code = useRef<HTMLElement>(null);
@@ -9,7 +9,7 @@ export function Copyable({ text, label }: { text: string; label: string }) {
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      if (code.current) getSelection()?.selectAllChildren(code.current); // the browser refuses: ready for Ctrl-C
+      if (code.current) getSelection()?.selectAllChildren(code.current); // no clipboard access: select it for Ctrl-C
       return;
     }
     setCopied(true);

@@ -5,7 +5,7 @@ import { Button, Form } from './basics.tsx';
 import { Copyable } from './copyable.tsx';
 import { ProblemNote } from './feedback.tsx';
 
-/** A modal dialog: keeps the focus inside, closes with Escape, and gives the focus back. */
+/** A modal dialog: traps the focus, closes with Escape, and restores the focus. */
 export function Dialog({
   title,
   onClose,
@@ -20,7 +20,7 @@ export function Dialog({
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    return () => element?.close(); // the browser gives the focus back
+    return () => element?.close(); // the browser restores the focus
   }, []);
   return (
     <dialog
@@ -48,7 +48,7 @@ interface ConfirmProps {
   onClose: () => void;
 }
 
-/** Asks before something is done. */
+/** Asks the user to confirm an action. */
 export function Confirm({
   title,
   action,
@@ -75,7 +75,7 @@ export function Confirm({
   );
 }
 
-/** A secret, this one time. */
+/** Shows a secret that cannot be shown again. */
 export function ShownOnce({
   title,
   text,
@@ -91,7 +91,7 @@ export function ShownOnce({
 }) {
   return (
     <Dialog title={title} onClose={onClose}>
-      <p>Copy it now: it is not shown again.</p>
+      <p>Copy it now. You won't be able to see it again.</p>
       <Copyable text={text} label={label} />
       {children}
       <div class="actions end">

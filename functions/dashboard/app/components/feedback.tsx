@@ -26,7 +26,7 @@ export function Empty({ children, action }: { children: ComponentChildren; actio
   );
 }
 
-/** What was loaded, or that it is on its way, or why it is not there. */
+/** The loaded value; before that a loading indicator, or the problem with a way to try again. */
 export function Await<Value>({ of, children }: { of: Loaded<Value>; children: (value: Value) => ComponentChildren }) {
   if (of.value !== undefined) {
     return (
@@ -46,7 +46,7 @@ export function Await<Value>({ of, children }: { of: Loaded<Value>; children: (v
   }
   return (
     <output class="loading">
-      <progress aria-label="Loading" /> Loading …
+      <progress aria-label="Loading" /> Loading…
     </output>
   );
 }

@@ -2,11 +2,11 @@ import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { Problem } from '../api.ts';
 
-/** What the API found wrong with a member of a request. */
+/** What the API reported for a field of the request. */
 export const violationOf = (problem: Problem | undefined, field: string): string | undefined =>
   problem?.errors?.find((each) => each.field === field)?.detail;
 
-/** What it found wrong with none of the members that a form shows. */
+/** A problem that none of the form's `fields` shows. */
 export function otherProblem(problem: Problem | undefined, fields: readonly string[]): Problem | string | undefined {
   if (!problem?.errors) return problem;
   const others = problem.errors.filter(
@@ -26,7 +26,7 @@ interface FieldProps {
   }) => ComponentChildren;
 }
 
-/** A label, its control, a hint, and what is wrong with it. */
+/** A control with its label, hint and error. */
 export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
@@ -105,7 +105,7 @@ interface ChoicesProps<Option extends string> {
   error?: string | undefined;
 }
 
-/** One or more of a few, each with its meaning. */
+/** Radio buttons or checkboxes, each with an explanation. */
 export function Choices<Option extends string>({
   legend,
   type,

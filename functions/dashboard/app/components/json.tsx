@@ -1,15 +1,15 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Button } from './basics.tsx';
 
-/** Characters that are shown before somebody asks for more. */
+/** Characters shown before the user asks for all of them. */
 const MAX_SHOWN = 20_000;
 
-/** A JSON value as text: colours for kinds, and nothing of it can run, reorder or break the page. */
+/** A JSON value as coloured text. Nothing in it can run as code, reorder the text or break the page. */
 export function Json({ value, label }: { value: unknown; label: string }) {
   const [isWhole, setWhole] = useState(false);
   const text = useMemo(() => visible(JSON.stringify(value, null, 2) ?? 'null'), [value]);
   const shown = isWhole ? text : text.slice(0, MAX_SHOWN);
-  const parts = useMemo(() => coloured(shown), [shown]); // a page that refreshes does not do it again
+  const parts = useMemo(() => coloured(shown), [shown]); // not again on every refresh of the page
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
@@ -40,7 +40,7 @@ function coloured(text: string) {
   return [...parts, text.slice(end)];
 }
 
-/** Characters that cannot be seen or that turn the direction of what follows, written as JSON escapes. */
+/** Writes invisible characters, and those that change the text direction, as JSON escapes. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

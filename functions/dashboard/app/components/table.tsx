@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** A column: its title, and what a row has there. The first one names the row. */
+/** A column: its title and its cells. The first column names the row. */
 export type Column<Row> = readonly [title: string, cell: (row: Row) => ComponentChildren];
 
 interface TableProps<Row> {

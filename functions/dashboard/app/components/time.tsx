@@ -3,7 +3,7 @@ import { useNow } from '../hooks.ts';
 const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const utc = (at: string): string => `${at.slice(0, 19).replace('T', ' ')} UTC`;
 
-/** A time in the reader's own zone, with UTC on hover. */
+/** A time in the user's time zone, with UTC on hover. */
 export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={utc(at)}>
@@ -16,7 +16,7 @@ export function TimeOr({ at, none }: { at: string | null; none: string }) {
   return at === null ? <span class="muted">{none}</span> : <Time at={at} />;
 }
 
-/** The time that is left, counting down; `over` once it has come. */
+/** Counts down to a time, then shows `over`. */
 export function Countdown({ to, over }: { to: string; over: string }) {
   const left = Math.ceil((Date.parse(to) - useNow()) / 1000);
   return (
@@ -38,14 +38,14 @@ export function durationText(seconds: number): string {
   return shown.length > 0 ? shown.join(' ') : '0 s';
 }
 
-/** The value of a `datetime-local` field, which is in the reader's zone, as the API takes it; `undefined` if it is empty. */
+/** Converts the value of a `datetime-local` field, which is in the user's time zone, for the API; `undefined` if empty. */
 export function fromLocal(value: string): string | undefined {
   if (value === '') return undefined;
   const date = new Date(value);
-  return Number.isNaN(date.getTime()) ? value : date.toISOString(); // the API says what is wrong with it
+  return Number.isNaN(date.getTime()) ? value : date.toISOString(); // the API explains what is wrong
 }
 
-/** The reverse, to the minute. */
+/** The reverse of `fromLocal`, to the minute. */
 export function toLocal(ms: number): string {
   const date = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000);
   return date.toISOString().slice(0, 16);

@@ -11,7 +11,7 @@ interface Row {
   text: string;
 }
 
-/** The addresses that may use a key. The API names the entry that is wrong; it is marked. */
+/** Edits the addresses that may use a key. Marks the entries that the API reports as wrong. */
 export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => void }) {
   const { call, keyId, announce } = useSession();
   const nextId = useRef(0);
@@ -39,14 +39,14 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
     const saved = await sending.send();
     if (!saved) return;
     setRows(saved.cidrs.map(row));
-    announce(saved.cidrs.length === 0 ? 'The restriction is lifted.' : 'The allowlist is saved.');
+    announce(saved.cidrs.length === 0 ? 'Restriction removed.' : 'Allowlist saved.');
     onSaved();
   };
   const add = () => {
     isAdded.current = true;
     change([...rows, row('')]);
   };
-  // Several lines are several entries.
+  // Each pasted line or list item becomes an entry.
   const paste = (at: number, event: ClipboardEvent) => {
     const lines = (event.clipboardData?.getData('text') ?? '').split(/[\s,;]+/).filter(Boolean);
     if (lines.length < 2) return;
@@ -57,8 +57,8 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
     <Panel title="Allowlist">
       <p class="muted">
         {rows.length === 0
-          ? 'The key works from any address. List addresses or ranges to restrict it to them.'
-          : 'The key works from these addresses only. Remove all of them to lift the restriction.'}
+          ? 'This key works from any IP address. Add addresses or CIDR ranges to restrict it.'
+          : 'This key works only from these addresses. Remove them all to lift the restriction.'}
       </p>
       <Form onSubmit={save}>
         <ul class="entries" ref={list}>
@@ -97,7 +97,7 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
         </ul>
         {key.id === keyId && isChanged && cidrs.length > 0 && (
           <Callout kind="warning">
-            You are signed in with this key: if your own address is not listed, you lock yourself out.
+            You are signed in with this key. If your own IP address is not listed, you will lock yourself out.
           </Callout>
         )}
         <ProblemNote problem={otherProblem(sending.problem, ['cidrs'])} />

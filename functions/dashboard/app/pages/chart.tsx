@@ -10,7 +10,7 @@ const WIDTH = 720;
 const HEIGHT = 160;
 const sum = (counts: Counts): number => KINDS.reduce((total, kind) => total + counts[kind], 0);
 
-/** Deliveries over time, one stacked bar for each span; the same numbers as a table for whoever cannot see it. */
+/** Deliveries over time, one stacked bar per span. A table has the same numbers for people who cannot see the chart. */
 export function Chart({ of: { spans, total, isPartial }, hours }: { of: Activity; hours: number }) {
   const highest = Math.max(1, ...spans.map(({ counts }) => sum(counts)));
   const format = new Intl.DateTimeFormat(
@@ -52,9 +52,9 @@ export function Chart({ of: { spans, total, isPartial }, hours }: { of: Activity
             <span key={from}>{label(from)}</span>
           ))}
       </div>
-      {isPartial && <figcaption class="muted">Of each webhook the latest 500 deliveries are counted.</figcaption>}
+      {isPartial && <figcaption class="muted">Only the latest 500 deliveries of each webhook are counted.</figcaption>}
       <details>
-        <summary>Numbers</summary>
+        <summary>View as table</summary>
         <table>
           <thead>
             <tr>

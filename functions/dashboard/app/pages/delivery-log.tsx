@@ -14,25 +14,25 @@ const PAGE = 25;
 const REFRESH_MS = 5000;
 const SPANS = [
   ['', 'Any time'],
-  ['1', 'The last hour'],
-  ['24', 'The last 24 hours'],
-  ['168', 'The last 7 days'],
+  ['1', 'Last hour'],
+  ['24', 'Last 24 hours'],
+  ['168', 'Last 7 days'],
 ] as const;
 
-// The address has the time itself: the pages of a list belong to one filter.
+// The URL holds the resulting time: a cursor is valid only with the filters it came with.
 const hoursAgo = (hours: string): string =>
   hours === '' ? '' : new Date(serverNow() - Number(hours) * 3_600_000).toISOString();
 
 interface LogProps {
   webhook: Webhook;
   query: URLSearchParams;
-  /** Changes when the log may have. */
-  turn: number;
+  /** Changes when the log may have changed. */
+  version: number;
   onChange: () => void;
 }
 
-/** The deliveries of a webhook, newest first. Filters and page are part of the address. */
-export function DeliveryLog({ webhook, query, turn, onChange }: LogProps) {
+/** The deliveries of a webhook, newest first. Filters and page are part of the URL. */
+export function DeliveryLog({ webhook, query, version, onChange }: LogProps) {
   const { call, environment } = useSession();
   const { id } = webhook;
   const status = query.get('status') ?? '';
@@ -53,7 +53,7 @@ export function DeliveryLog({ webhook, query, turn, onChange }: LogProps) {
           cursor: cursor || undefined,
         },
       }),
-    turn,
+    version,
   );
   useRepeated(cursor === '' ? REFRESH_MS : null, loaded.reload);
   return (
@@ -78,8 +78,8 @@ export function DeliveryLog({ webhook, query, turn, onChange }: LogProps) {
             {data.length === 0 ? (
               <Empty>
                 {status || since || cursor
-                  ? 'No delivery matches. Choose other filters.'
-                  : 'No event was delivered yet. Send a test event, or change a document.'}
+                  ? 'No deliveries match these filters.'
+                  : 'No deliveries yet. Send a test event or change a document.'}
               </Empty>
             ) : (
               <LogTable deliveries={data} />
@@ -116,18 +116,18 @@ function LogTable({ deliveries }: { deliveries: Delivery[] }) {
           <DeliveryBadge status={status} />
           {status === 'retrying' && next_attempt_at && (
             <small>
-              next in <Countdown to={next_attempt_at} over="a moment" />
+              next attempt in <Countdown to={next_attempt_at} over="a moment" />
             </small>
           )}
         </>
       ),
     ],
     ['Attempts', ({ attempts }) => attempts.length],
-    ['Last answer', ({ attempts }) => <LastAnswer of={attempts.at(-1)} />],
-    ['Begun', ({ created_at }) => <Time at={created_at} />],
+    ['Last response', ({ attempts }) => <LastResponse of={attempts.at(-1)} />],
+    ['Created', ({ created_at }) => <Time at={created_at} />],
   ];
   return <Table caption="Deliveries" columns={columns} rows={deliveries} keyOf={({ event_id }) => event_id} />;
 }
 
-const LastAnswer = ({ of: attempt }: { of: Delivery['attempts'][number] | undefined }) =>
+const LastResponse = ({ of: attempt }: { of: Delivery['attempts'][number] | undefined }) =>
   attempt ? outcomeText(attempt) : <span class="muted">none</span>;

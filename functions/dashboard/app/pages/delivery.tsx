@@ -10,13 +10,13 @@ import { useSession } from '../session.ts';
 import { Timeline } from './timeline.tsx';
 
 const REFRESH_MS = 2000;
-/** After that an event without a delivery was not for this webhook. */
+/** An event that has no delivery by then was not sent to this webhook. */
 const FIRST_ATTEMPT_MS = 60_000;
 
 export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventId: string }) {
   const { call, environment } = useSession();
   const event = useLoaded(eventId, () => call('GET /v1/events/{id}', { path: { id: eventId } }));
-  // There is no delivery before its first attempt: `null` until then.
+  // A delivery exists only once its first attempt is recorded: `null` until then.
   const delivery = useLoaded(`${webhookId} ${eventId}`, async (): Promise<Result<Delivery | null>> => {
     const path = { id: webhookId, event_id: eventId };
     const result = await call('GET /v1/webhooks/{id}/deliveries/{event_id}', { path });
@@ -31,24 +31,24 @@ export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventI
         <a href={linkTo(environment, ['webhooks', webhookId])}>Webhook</a>
       </p>
       <Await of={event}>
-        {(happened) => (
+        {(occurred) => (
           <>
-            <PageTitle>{happened.type}</PageTitle>
+            <PageTitle>{occurred.type}</PageTitle>
             <Await of={delivery}>
               {(found) =>
                 found ? (
-                  <DeliveryPart of={found} happenedAt={happened.timestamp} onChange={delivery.reload} />
+                  <DeliveryPart of={found} occurredAt={occurred.timestamp} onChange={delivery.reload} />
                 ) : !isAwaited ? (
-                  <Empty>This event was not delivered to this webhook.</Empty>
+                  <Empty>This event was not sent to this webhook.</Empty>
                 ) : (
                   <output class="loading">
-                    <progress aria-label="Waiting" /> On its way: no attempt is recorded yet.
+                    <progress aria-label="Waiting for the first attempt" /> Waiting for the first attempt…
                   </output>
                 )
               }
             </Await>
             <Panel title="Payload">
-              <Json value={happened} label="Payload" />
+              <Json value={occurred} label="Payload" />
             </Panel>
           </>
         )}
@@ -59,11 +59,11 @@ export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventI
 
 function DeliveryPart({
   of: delivery,
-  happenedAt,
+  occurredAt,
   onChange,
 }: {
   of: Delivery;
-  happenedAt: string;
+  occurredAt: string;
   onChange: () => void;
 }) {
   return (
@@ -78,7 +78,7 @@ function DeliveryPart({
               </>,
             ],
             ['Event', <code key="event">{delivery.event_id}</code>],
-            ['Happened', <Time key="happened" at={happenedAt} />],
+            ['Event time', <Time key="occurred" at={occurredAt} />],
           ]}
         </Facts>
         <Redeliver of={delivery} onChange={onChange} />
@@ -100,7 +100,7 @@ function Redeliver({ of: { webhook_id, event_id }, onChange }: { of: Delivery; o
   );
   const redeliver = async () => {
     if (!(await sending.send())) return;
-    announce('The event is sent again.');
+    announce('Redelivery queued.');
     onChange();
   };
   return (
@@ -116,7 +116,7 @@ function Redeliver({ of: { webhook_id, event_id }, onChange }: { of: Delivery; o
 }
 
 function Attempts({ of: { attempts } }: { of: Delivery }) {
-  if (attempts.length === 0) return <p class="muted">None was made.</p>;
+  if (attempts.length === 0) return <p class="muted">No attempts yet.</p>;
   return (
     <ol class="attempts">
       {attempts.map((attempt, i) => (
@@ -128,7 +128,7 @@ function Attempts({ of: { attempts } }: { of: Delivery }) {
           </header>
           {attempt.response_excerpt !== null && (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-            <section class="scroll" tabIndex={0} aria-label={`Answer to attempt ${attempt.number}`}>
+            <section class="scroll" tabIndex={0} aria-label={`Response to attempt ${attempt.number}`}>
               <pre dir="ltr">{visible(attempt.response_excerpt)}</pre>
             </section>
           )}

@@ -9,11 +9,11 @@ import { useSession } from '../session.ts';
 export function DocumentPage({ documentKey }: { documentKey: string }) {
   const { call, environment } = useSession();
   const loaded = useLoaded(documentKey, () => call('GET /v1/documents/{key}', { path: { key: documentKey } }));
-  const above = documentKey.split(':').slice(0, -1).join(':');
+  const parent = documentKey.split(':').slice(0, -1).join(':');
   return (
     <>
       <p class="up">
-        <a href={linkTo(environment, ['documents'], { prefix: above })}>{above || 'Documents'}</a>
+        <a href={linkTo(environment, ['documents'], { prefix: parent })}>{parent || 'Documents'}</a>
       </p>
       <PageTitle>{documentKey}</PageTitle>
       <Await of={loaded}>
@@ -25,7 +25,7 @@ export function DocumentPage({ documentKey }: { documentKey: string }) {
                   {[
                     ['Revision', String(document.revision)],
                     ['Created', <Time key="created" at={document.created_at} />],
-                    ['Changed', <Time key="updated" at={document.updated_at} />],
+                    ['Updated', <Time key="updated" at={document.updated_at} />],
                   ]}
                 </Facts>
               </Panel>

@@ -11,7 +11,7 @@ import { useSession } from '../session.ts';
 
 const PAGE = 25;
 
-/** Documents below a prefix. Prefix and page are part of the address. */
+/** Documents below a prefix. Prefix and page are part of the URL. */
 export function Documents({ query }: { query: URLSearchParams }) {
   const { call, environment } = useSession();
   const prefix = query.get('prefix') ?? '';
@@ -29,7 +29,7 @@ export function Documents({ query }: { query: URLSearchParams }) {
       <Form class="filters" role="search" onSubmit={() => goTo(at({ prefix: typed.trim().replace(/:$/, '') }))}>
         <Input
           label="Prefix"
-          hint="Whole segments of a key, such as org:acme."
+          hint="One or more whole segments of a key, such as org:acme."
           value={typed}
           onInput={setTyped}
           error={violationOf(loaded.problem, 'prefix')}
@@ -43,8 +43,8 @@ export function Documents({ query }: { query: URLSearchParams }) {
             {data.length === 0 ? (
               <Empty>
                 {prefix
-                  ? 'No document has a key that begins so. Browse a shorter prefix.'
-                  : 'There is no document yet. Write one: PUT /v1/documents/{key}.'}
+                  ? 'No documents have this prefix. Try a shorter one.'
+                  : 'No documents yet. Create one with PUT /v1/documents/{key}.'}
               </Empty>
             ) : (
               <DocumentTable documents={data} />
@@ -60,14 +60,14 @@ export function Documents({ query }: { query: URLSearchParams }) {
   );
 }
 
-/** The way up, segment by segment. */
+/** Breadcrumbs: one link per segment of the prefix. */
 function Trail({ prefix, onChoose }: { prefix: string; onChoose: (prefix: string) => void }) {
   const { environment } = useSession();
   const segments = prefix.split(':');
   return (
     <nav class="trail" aria-label="Prefix">
       <a href={linkTo(environment, ['documents'])} onClick={() => onChoose('')}>
-        all
+        All
       </a>
       {segments.map((segment, i) => {
         const upTo = segments.slice(0, i + 1).join(':');
@@ -90,7 +90,7 @@ function DocumentTable({ documents }: { documents: Document[] }) {
     ['Key', ({ document_key }) => <a href={linkTo(environment, ['documents', document_key])}>{document_key}</a>],
     ['Revision', ({ revision }) => revision],
     ['Fields', ({ fields }) => Object.keys(fields).length],
-    ['Changed', ({ updated_at }) => <Time at={updated_at} />],
+    ['Updated', ({ updated_at }) => <Time at={updated_at} />],
   ];
   return <Table caption="Documents" columns={columns} rows={documents} keyOf={({ document_key }) => document_key} />;
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { AnswerTo, Key } from '../api.ts';
+import type { Key, ResponseOf } from '../api.ts';
 import { Button, type Fact, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { Confirm, ShownOnce } from '../components/dialog.tsx';
 import { Await, Callout } from '../components/feedback.tsx';
@@ -31,7 +31,7 @@ export function KeyPage({ id }: { id: string }) {
   );
 }
 
-/** Until when a key works on that has been replaced. */
+/** For a key that was rotated: its successor, and when it expires. */
 function Handover({ of: key }: { of: Key }) {
   const { environment } = useSession();
   if (!key.replaced_by || key.status === 'revoked') return null;
@@ -39,8 +39,8 @@ function Handover({ of: key }: { of: Key }) {
   if (key.status !== 'expiring' || !key.expires_at) return <Callout kind="info">Replaced by {successor}.</Callout>;
   return (
     <Callout kind="warning">
-      Replaced by {successor}. This one works for <Countdown to={key.expires_at} over="no time" /> more, until{' '}
-      <Time at={key.expires_at} />. Deploy the new key, then revoke this one.
+      Replaced by {successor}. This key expires on <Time at={key.expires_at} />. Time left:{' '}
+      <Countdown to={key.expires_at} over="none, it has expired" />. Deploy the new key, then revoke this one.
     </Callout>
   );
 }
@@ -52,7 +52,7 @@ function KeyFacts({ of: key }: { of: Key }) {
     <Facts>
       {[
         ['Key', <KeyHint key="key" of={key} />],
-        ['Id', <code key="id">{key.id}</code>],
+        ['ID', <code key="id">{key.id}</code>],
         ['Status', <KeyStatus key="status" status={key.status} />],
         ['Created', <Time key="created" at={key.created_at} />],
         ['Last used (to the hour)', <TimeOr key="used" at={key.last_used_at} none="never" />],
@@ -67,7 +67,7 @@ function KeyFacts({ of: key }: { of: Key }) {
 function KeyActions({ of: key, onChange }: { of: Key; onChange: () => void }) {
   const { call, environment, keyId, announce } = useSession();
   const [asked, setAsked] = useState<'rotate' | 'revoke'>();
-  const [created, setCreated] = useState<AnswerTo<'POST /v1/keys/{key}/rotate'>>();
+  const [created, setCreated] = useState<ResponseOf<'POST /v1/keys/{key}/rotate'>>();
   const path = { key: key.id };
   const rotating = useSending(() => call('POST /v1/keys/{key}/rotate', { path }));
   const revoking = useSending(() => call('POST /v1/keys/{key}/revoke', { path }));
@@ -81,7 +81,7 @@ function KeyActions({ of: key, onChange }: { of: Key; onChange: () => void }) {
   const revoke = async () => {
     if (!(await revoking.send())) return;
     setAsked(undefined);
-    announce(`${nameOf(key)} is revoked.`);
+    announce(`${nameOf(key)} revoked.`);
     onChange();
   };
   const close = () => {
@@ -105,8 +105,8 @@ function KeyActions({ of: key, onChange }: { of: Key; onChange: () => void }) {
           onClose={close}
         >
           <p>
-            A new key takes its name, type and allowlist and works at once. The old one works for 24 hours more, so that
-            you can deploy the new one.
+            You get a new key with the same name, type and allowlist. It works immediately. The old key works for
+            another 24 hours, so you have time to deploy the new one.
           </p>
         </Confirm>
       )}
@@ -121,10 +121,12 @@ function KeyActions({ of: key, onChange }: { of: Key; onChange: () => void }) {
           onClose={close}
         >
           <p>
-            <strong>{nameOf(key)}</strong> is refused from its next request on, and so are the tokens that it minted.
-            This cannot be undone.
+            <strong>{nameOf(key)}</strong> stops working immediately, and so do the tokens minted with it. This cannot
+            be undone.
           </p>
-          {key.id === keyId && <p class="callout warning">You are signed in with this key: you will be signed out.</p>}
+          {key.id === keyId && (
+            <p class="callout warning">You are signed in with this key. Revoking it signs you out.</p>
+          )}
         </Confirm>
       )}
       {created?.key && (
@@ -138,7 +140,7 @@ function KeyActions({ of: key, onChange }: { of: Key; onChange: () => void }) {
           }}
         >
           {key.id === keyId && (
-            <p class="callout warning">Sign in with it: the key that you signed in with ends in 24 hours.</p>
+            <p class="callout warning">Sign in with the new key. The one you are using expires in 24 hours.</p>
           )}
         </ShownOnce>
       )}

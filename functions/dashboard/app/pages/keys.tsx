@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { KeyType } from '../../../../lib/access/api-key.ts';
 import type { Environment } from '../../../../lib/space.ts';
-import { type AnswerTo, all, type Key } from '../api.ts';
+import { all, type Key, type ResponseOf } from '../api.ts';
 import { Badge, Button, ButtonLink, Form, PageTitle, Panel, type Tone } from '../components/basics.tsx';
 import { ShownOnce } from '../components/dialog.tsx';
 import { Await, Empty, ProblemNote } from '../components/feedback.tsx';
@@ -14,9 +14,12 @@ import { useSession } from '../session.ts';
 
 const TYPES: Record<KeyType, [environments: readonly Environment[], meaning: string]> = {
   live: [['live'], 'Full access to live documents, events and webhooks. For your servers.'],
-  read: [['live'], 'Reads live documents and nothing else. For public clients.'],
+  read: [['live'], 'Read-only access to live documents. For public clients.'],
   test: [['sandbox'], 'Full access to the sandbox. For development.'],
-  admin: [['live', 'sandbox'], 'Everything in the project, keys included. For this dashboard and for operators.'],
+  admin: [
+    ['live', 'sandbox'],
+    'Full access to the project, including its API keys. For this dashboard and for operators.',
+  ],
 };
 const typesOf = (environment: Environment): KeyType[] =>
   (Object.keys(TYPES) as KeyType[]).filter((type) => TYPES[type][0].includes(environment));
@@ -41,20 +44,18 @@ export function Keys() {
         {(every) => {
           const keys = every.filter(({ type }) => TYPES[type][0].includes(environment));
           const usable = keys.filter(isUsable);
-          const ended = keys.filter((key) => !isUsable(key));
+          const inactive = keys.filter((key) => !isUsable(key));
           return (
             <>
               {usable.length === 0 ? (
-                <Empty action={generate}>
-                  No key works here yet. Generate one for each program that calls the API.
-                </Empty>
+                <Empty action={generate}>No active keys. Generate one for each app that calls the API.</Empty>
               ) : (
-                <KeyTable keys={usable} caption="Keys that work" />
+                <KeyTable keys={usable} caption="Active keys" endTitle="Expires" />
               )}
-              {ended.length > 0 && (
+              {inactive.length > 0 && (
                 <details>
-                  <summary>Revoked and expired ({ended.length})</summary>
-                  <KeyTable keys={ended} caption="Keys that work no more" />
+                  <summary>Revoked and expired ({inactive.length})</summary>
+                  <KeyTable keys={inactive} caption="Inactive keys" endTitle="Revoked or expired" />
                 </details>
               )}
             </>
@@ -65,7 +66,7 @@ export function Keys() {
   );
 }
 
-function KeyTable({ keys, caption }: { keys: Key[]; caption: string }) {
+function KeyTable({ keys, caption, endTitle }: { keys: Key[]; caption: string; endTitle: string }) {
   const { environment, keyId } = useSession();
   const columns: Column<Key>[] = [
     [
@@ -84,7 +85,7 @@ function KeyTable({ keys, caption }: { keys: Key[]; caption: string }) {
       ({ cidrs }) => (cidrs.length === 0 ? <span class="muted">any address</span> : `${cidrs.length} listed`),
     ],
     ['Last used', ({ last_used_at }) => <TimeOr at={last_used_at} none="never" />],
-    ['Ends', (key) => <End of={key} />],
+    [endTitle, (key) => <End of={key} />],
   ];
   return <Table caption={caption} columns={columns} rows={keys} keyOf={({ id }) => id} />;
 }
@@ -110,7 +111,7 @@ export function NewKey() {
   const [type, setType] = useState<KeyType>(types[0] ?? 'live');
   const [name, setName] = useState('');
   const [expires, setExpires] = useState('');
-  const [created, setCreated] = useState<AnswerTo<'POST /v1/keys'>>();
+  const [created, setCreated] = useState<ResponseOf<'POST /v1/keys'>>();
   const sending = useSending(() =>
     call('POST /v1/keys', { body: { type, name: name || undefined, expires_at: fromLocal(expires) } }),
   );
@@ -131,14 +132,14 @@ export function NewKey() {
           />
           <Input
             label="Name"
-            hint="Optional: which program it is for."
+            hint="Optional. The app that will use this key."
             value={name}
             onInput={setName}
             error={violationOf(problem, 'name')}
           />
           <Input
             label="Expiry"
-            hint="Optional, in your local time. Without it the key works until it is revoked."
+            hint="Optional, in your local time. Leave empty for a key that never expires."
             type="datetime-local"
             value={expires}
             onInput={setExpires}
@@ -160,7 +161,7 @@ export function NewKey() {
           label="key"
           onClose={() => goTo(linkTo(environment, ['keys', created.id]))}
         >
-          <p class="muted">Keep it in an environment variable of the program, not in its code.</p>
+          <p class="muted">Store it in an environment variable or a secrets manager, not in your code.</p>
         </ShownOnce>
       )}
     </>

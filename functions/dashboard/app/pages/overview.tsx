@@ -38,7 +38,7 @@ export function Overview() {
         />
         {loaded.loading && of > 0 && (
           <p class="loading">
-            <progress value={done} max={of} aria-label="Logs read" /> {done} of {of} logs read
+            <progress value={done} max={of} aria-label="Delivery logs loaded" /> {done} of {of} delivery logs loaded
           </p>
         )}
         <Await of={loaded}>
@@ -51,7 +51,7 @@ export function Overview() {
                   </ButtonLink>
                 }
               >
-                There is no webhook here yet. Create one to be notified of what happens to documents.
+                No webhooks yet. Create one to get notified when documents change.
               </Empty>
             ) : (
               <Chart of={activity} hours={Number(hours)} />
@@ -71,29 +71,35 @@ export function Overview() {
 function Attention({ activity: { webhooks, retrying }, keys }: { activity: Activity; keys: Key[] }) {
   const { environment } = useSession();
   const disabled = webhooks.filter(({ disabled_reason }) => disabled_reason === 'deliveries_failed');
-  const struggling = webhooks.filter(({ id, status }) => status === 'enabled' && retrying.has(id));
-  const ending = keys.filter(({ status }) => status === 'expiring');
-  if (disabled.length + struggling.length + ending.length === 0) return <p class="muted">Nothing does.</p>;
+  const failing = webhooks.filter(({ id, status }) => status === 'enabled' && retrying.has(id));
+  const expiring = keys.filter(({ status }) => status === 'expiring');
+  if (disabled.length + failing.length + expiring.length === 0) return <p class="muted">Nothing needs attention.</p>;
   return (
     <ul class="attention">
       {disabled.map(({ id, url, disabled_at }) => (
         <li key={id} class="bad">
-          <a href={linkTo(environment, ['webhooks', id])}>{url}</a> was disabled{' '}
-          {disabled_at && <Time at={disabled_at} />}: repair the receiver, enable it, and recover what it missed.
+          <a href={linkTo(environment, ['webhooks', id])}>{url}</a> was disabled on{' '}
+          {disabled_at && <Time at={disabled_at} />}. Fix your endpoint, enable the webhook, then recover missed
+          deliveries.
         </li>
       ))}
-      {struggling.map(({ id, url }) => (
+      {failing.map(({ id, url }) => (
         <li key={id} class="waiting">
-          <a href={linkTo(environment, ['webhooks', id], { status: 'retrying' })}>{url}</a> does not take{' '}
-          {retrying.get(id)?.toLocaleString()} of its deliveries; they are tried again.
+          <a href={linkTo(environment, ['webhooks', id], { status: 'retrying' })}>{url}</a>:{' '}
+          {failingText(retrying.get(id) ?? 0)}
         </li>
       ))}
-      {ending.map((key) => (
+      {expiring.map((key) => (
         <li key={key.id} class="waiting">
-          <a href={linkTo(environment, ['keys', key.id])}>{nameOf(key)}</a> stops working in{' '}
+          <a href={linkTo(environment, ['keys', key.id])}>{nameOf(key)}</a> expires in{' '}
           {key.expires_at && <Countdown to={key.expires_at} over="a moment" />}.
         </li>
       ))}
     </ul>
   );
 }
+
+const failingText = (count: number): string =>
+  count === 1
+    ? '1 delivery is failing and will be retried.'
+    : `${count.toLocaleString()} deliveries are failing and will be retried.`;

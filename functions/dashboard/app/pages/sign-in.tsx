@@ -7,7 +7,7 @@ import { signInProblem } from '../session.ts';
 export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSignIn: (key: string) => void }) {
   const [key, setKey] = useState('');
   const [busy, setBusy] = useState(false);
-  const [error, setFault] = useState<string>();
+  const [error, setError] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => {
     document.title = 'Sign in · Dashboard';
@@ -16,18 +16,18 @@ export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSig
   const submit = async () => {
     if (busy) return;
     setBusy(true);
-    setFault(undefined);
+    setError(undefined);
     const found = await signInProblem(key.trim());
     setBusy(false);
     if (found === null) onSignIn(key.trim());
-    else setFault(found);
+    else setError(found);
   };
   return (
     <main class="sign-in">
       <h1>Sign in</h1>
       {notice && <Callout kind="info">{notice}</Callout>}
       <Form onSubmit={submit}>
-        <Field label="Admin key" hint="It stays in this tab, until you sign out or close it.">
+        <Field label="Admin key" hint="Stored in this tab only, until you sign out or close it.">
           {(attributes) => (
             <input
               {...attributes}
@@ -43,7 +43,7 @@ export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSig
         </Field>
         <ProblemNote problem={error} />
         <Button type="submit" kind="primary" busy={busy}>
-          {busy ? 'Signing in …' : 'Sign in'}
+          {busy ? 'Signing in…' : 'Sign in'}
         </Button>
       </Form>
       <p class="muted">

@@ -5,8 +5,8 @@ import { Countdown, durationText, Time } from '../components/time.tsx';
 
 type Attempt = Delivery['attempts'][number];
 
-/** The attempts of the latest round: a redelivery begins at 1 again. */
-const latestRound = (attempts: readonly Attempt[]): readonly Attempt[] =>
+/** The attempts of the latest run: a redelivery starts at 1 again. */
+const latestRun = (attempts: readonly Attempt[]): readonly Attempt[] =>
   attempts.slice(
     Math.max(
       0,
@@ -14,8 +14,8 @@ const latestRound = (attempts: readonly Attempt[]): readonly Attempt[] =>
     ),
   );
 
-/** Whether a redelivery has begun whose first attempt is not recorded yet: the next one is not due by the schedule. */
-function isBegunAgain({ attempts, status, next_attempt_at }: Delivery): boolean {
+/** Whether a redelivery is queued and has no attempt yet: its first attempt is not due when the schedule says. */
+function isRestarted({ attempts, status, next_attempt_at }: Delivery): boolean {
   const last = attempts.at(-1);
   if (status !== 'retrying' || !last || !next_attempt_at) return false;
   const delay = RETRY_DELAYS_SECONDS[last.number - 1];
@@ -24,13 +24,13 @@ function isBegunAgain({ attempts, status, next_attempt_at }: Delivery): boolean 
   return Math.abs(Date.parse(next_attempt_at) - byScheduleMs) > 1000;
 }
 
-/** The whole schedule of six attempts: those that were made, the next one, and those that may follow. */
+/** The schedule of six attempts: those already made, the next one, and those that may follow. */
 export function Timeline({ of: delivery }: { of: Delivery }) {
   const { attempts, status, next_attempt_at } = delivery;
-  const made = isBegunAgain(delivery) ? [] : latestRound(attempts);
+  const made = isRestarted(delivery) ? [] : latestRun(attempts);
   const next = status === 'retrying' ? made.length : -1;
   const last = made.at(-1);
-  // When the attempts after the next one would be due, if each fails at once.
+  // When the attempts after the next one are due at the earliest: each fails immediately.
   let dueAt = next_attempt_at ? Date.parse(next_attempt_at) : 0;
   return (
     <ol class="timeline">
@@ -38,11 +38,11 @@ export function Timeline({ of: delivery }: { of: Delivery }) {
         const attempt = made[i];
         const isNext = i === next;
         if (i > next && next >= 0) dueAt += delay * 1000;
-        const ended = !attempt && next < 0;
+        const isOver = !attempt && next < 0;
         const state = attempt ? (isSuccess(attempt) ? 'good' : 'bad') : isNext ? 'waiting' : 'off';
         return (
           <li key={delay} class={state} aria-current={isNext ? 'step' : undefined}>
-            <span class="delay">{i === 0 ? 'At once' : `+ ${durationText(delay)}`}</span>
+            <span class="delay">{i === 0 ? 'Immediately' : `+ ${durationText(delay)}`}</span>
             <i aria-hidden="true" />
             <strong>Attempt {i + 1}</strong>
             {attempt && (
@@ -59,12 +59,12 @@ export function Timeline({ of: delivery }: { of: Delivery }) {
                 <Time at={next_attempt_at} />
               </>
             )}
-            {!attempt && !isNext && !ended && (
+            {!attempt && !isNext && !isOver && (
               <span class="muted">
                 not before <Time at={new Date(dueAt).toISOString()} />
               </span>
             )}
-            {ended && <span class="muted">{last && isSuccess(last) ? 'not needed' : 'not made'}</span>}
+            {isOver && <span class="muted">{last && isSuccess(last) ? 'not needed' : 'not attempted'}</span>}
           </li>
         );
       })}

@@ -33,7 +33,10 @@ export function TestDialog({ of: { id, events }, onClose }: DialogProps) {
       onConfirm={send}
       onClose={onClose}
     >
-      <p>A sample goes to this webhook alone, marked X-Service-Test. It is sent once and never disables the webhook.</p>
+      <p>
+        Sends a sample event to this webhook only, with the header X-Service-Test. It is sent once and never disables
+        the webhook.
+      </p>
       <Select
         label="Event type"
         value={type}
@@ -50,10 +53,10 @@ export function RotateSecretDialog({ of: { id }, onClose }: DialogProps) {
   const [rotated, setRotated] = useState<string>();
   const sending = useSending(() => call('POST /v1/webhooks/{id}/rotate-secret', { path: { id }, body: { secret } }));
   const rotate = async () => {
-    const answer = await sending.send();
-    if (!answer) return;
-    announce('The secret is rotated.');
-    if (secret === undefined && answer.secret) setRotated(answer.secret);
+    const response = await sending.send();
+    if (!response) return;
+    announce('Secret rotated.');
+    if (secret === undefined && response.secret) setRotated(response.secret);
     else onClose();
   };
   if (rotated) return <ShownOnce title="New signing secret" text={rotated} label="secret" onClose={onClose} />;
@@ -67,8 +70,8 @@ export function RotateSecretDialog({ of: { id }, onClose }: DialogProps) {
       onClose={onClose}
     >
       <p>
-        The old secret signs beside the new one for 24 hours, in X-Service-Signature-Previous. Give the receiver the new
-        one.
+        For 24 hours, events are signed with both secrets. The signature of the old one is in
+        X-Service-Signature-Previous. Switch your endpoint to the new secret.
       </p>
       <SecretFields secret={secret} onChange={setSecret} error={violationOf(sending.problem, 'secret')} />
     </Confirm>
@@ -91,7 +94,7 @@ export function RecoverDialog({ of: { id, disabled_at }, onClose }: DialogProps)
   const recover = async () => setCount((await sending.send())?.count);
   if (count !== undefined) {
     return (
-      <Dialog title="Recovering" onClose={onClose}>
+      <Dialog title="Recover deliveries" onClose={onClose}>
         <p>
           <output>{recoveredText(count)}</output>
         </p>
@@ -112,10 +115,12 @@ export function RecoverDialog({ of: { id, disabled_at }, onClose }: DialogProps)
       onConfirm={recover}
       onClose={onClose}
     >
-      <p>Everything that failed, was canceled or was skipped in that time is sent again, on the whole schedule.</p>
+      <p>
+        Deliveries that failed, were canceled or were skipped in this window are sent again, on the full retry schedule.
+      </p>
       <Input
         label="Since"
-        hint="Your local time."
+        hint="In your local time."
         type="datetime-local"
         value={since}
         onInput={setSince}
@@ -123,7 +128,7 @@ export function RecoverDialog({ of: { id, disabled_at }, onClose }: DialogProps)
       />
       <Input
         label="Until"
-        hint="Optional."
+        hint="Optional, in your local time. Leave empty to include everything until now."
         type="datetime-local"
         value={until}
         onInput={setUntil}
@@ -134,8 +139,8 @@ export function RecoverDialog({ of: { id, disabled_at }, onClose }: DialogProps)
 }
 
 function recoveredText(count: number): string {
-  if (count === 0) return 'Nothing of that time is left to send.';
-  return count === 1 ? '1 delivery is sent again.' : `${count.toLocaleString()} deliveries are sent again.`;
+  if (count === 0) return 'Nothing to recover in this window.';
+  return count === 1 ? '1 delivery will be sent again.' : `${count.toLocaleString()} deliveries will be sent again.`;
 }
 
 export function DeleteDialog({ of: { id, url }, onClose }: DialogProps) {
@@ -146,7 +151,7 @@ export function DeleteDialog({ of: { id, url }, onClose }: DialogProps) {
   });
   const remove = async () => {
     if (!(await sending.send())) return;
-    announce('The webhook is deleted.');
+    announce('Webhook deleted.');
     goTo(linkTo(environment, ['webhooks']));
   };
   return (
@@ -160,7 +165,7 @@ export function DeleteDialog({ of: { id, url }, onClose }: DialogProps) {
       onClose={onClose}
     >
       <p>
-        <strong class="break">{url}</strong> gets nothing more, and retries that are due are dropped. This cannot be
+        No more events are sent to <strong class="break">{url}</strong>, and pending retries are dropped. This cannot be
         undone.
       </p>
     </Confirm>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
-import type { AnswerTo, Problem, Webhook } from '../api.ts';
+import type { Problem, ResponseOf, Webhook } from '../api.ts';
 import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics.tsx';
 import { ShownOnce } from '../components/dialog.tsx';
 import { Callout, ProblemNote } from '../components/feedback.tsx';
@@ -28,7 +28,7 @@ function WebhookFields({ values, onChange, problem }: FieldsProps) {
     <>
       <Input
         label="Endpoint URL"
-        hint="Where events are posted: an https address of a server of yours."
+        hint="An https URL on your server that receives the events."
         type="url"
         value={values.url}
         placeholder="https://example.com/webhooks"
@@ -45,7 +45,7 @@ function WebhookFields({ values, onChange, problem }: FieldsProps) {
       />
       <Input
         label="Description"
-        hint="Optional: what it is for."
+        hint="Optional. What this webhook is for."
         value={values.description}
         onInput={(description) => onChange({ ...values, description })}
         error={violationOf(problem, 'description')}
@@ -60,10 +60,10 @@ interface SecretProps {
   error: string | undefined;
 }
 
-/** Characters under which a secret of one's own may be guessed. */
+/** A custom secret with fewer characters can be guessed. */
 const SHORT_SECRET = 24;
 
-/** Generated, or one's own. */
+/** Chooses between a generated and a custom secret. */
 export function SecretFields({ secret, onChange, error }: SecretProps) {
   return (
     <>
@@ -72,7 +72,7 @@ export function SecretFields({ secret, onChange, error }: SecretProps) {
         type="radio"
         options={[
           ['generated', 'Generate one', '32 random bytes, shown once.'],
-          ['own', 'Use my own', 'One that the receiver has already.'],
+          ['own', 'Use my own', 'A secret that your endpoint already has.'],
         ]}
         chosen={[secret === undefined ? 'generated' : 'own']}
         onChange={([chosen]) => onChange(chosen === 'own' ? '' : undefined)}
@@ -82,7 +82,7 @@ export function SecretFields({ secret, onChange, error }: SecretProps) {
           <Input label="Secret" value={secret} onInput={onChange} error={error} />
           {secret.length > 0 && secret.length < SHORT_SECRET && (
             <Callout kind="warning">
-              A secret of fewer than {SHORT_SECRET} characters may be guessed. Anyone who has it can forge events.
+              A secret with fewer than {SHORT_SECRET} characters can be guessed. Anyone who knows it can forge events.
             </Callout>
           )}
         </>
@@ -95,7 +95,7 @@ export function NewWebhook() {
   const { call, environment } = useSession();
   const [values, setValues] = useState<Values>({ url: '', events: [], description: '' });
   const [secret, setSecret] = useState<string>();
-  const [created, setCreated] = useState<AnswerTo<'POST /v1/webhooks'>>();
+  const [created, setCreated] = useState<ResponseOf<'POST /v1/webhooks'>>();
   const { url, events, description } = values;
   const sending = useSending(() =>
     call('POST /v1/webhooks', { body: { url: url.trim(), events, secret, description: description || null } }),
@@ -124,15 +124,15 @@ export function NewWebhook() {
       </Panel>
       {created?.secret && (
         <ShownOnce title="Signing secret" text={created.secret} label="secret" onClose={() => open(created.id)}>
-          <p class="muted">The receiver verifies X-Service-Signature with it.</p>
+          <p class="muted">Use it on your endpoint to verify the X-Service-Signature header.</p>
         </ShownOnce>
       )}
     </>
   );
 }
 
-/** Changes what a webhook was created with; the secret is rotated instead. */
-export function ChangeWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () => void }) {
+/** Edits everything a webhook was created with except its secret, which is rotated instead. */
+export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () => void }) {
   const { call, announce } = useSession();
   const [values, setValues] = useState<Values>({
     url: webhook.url,
@@ -148,11 +148,11 @@ export function ChangeWebhook({ of: webhook, onDone }: { of: Webhook; onDone: ()
   );
   const submit = async () => {
     if (!(await sending.send())) return;
-    announce('The webhook is changed.');
+    announce('Webhook updated.');
     onDone();
   };
   return (
-    <Panel title="Change webhook">
+    <Panel title="Edit webhook">
       <Form onSubmit={submit}>
         <WebhookFields values={values} onChange={setValues} problem={sending.problem} />
         <ProblemNote problem={otherProblem(sending.problem, FIELDS)} />

@@ -7,16 +7,16 @@ import { useLoaded, useSending } from '../hooks.ts';
 import { useSession } from '../session.ts';
 import { DeliveryLog } from './delivery-log.tsx';
 import { DeleteDialog, RecoverDialog, RotateSecretDialog, TestDialog } from './webhook-dialogs.tsx';
-import { ChangeWebhook } from './webhook-form.tsx';
+import { EditWebhook } from './webhook-form.tsx';
 import { WebhookStatus } from './webhooks.tsx';
 
 export function WebhookPage({ id, query }: { id: string; query: URLSearchParams }) {
   const { call } = useSession();
-  const [turn, setTurn] = useState(0);
+  const [logVersion, setLogVersion] = useState(0);
   const loaded = useLoaded(id, () => call('GET /v1/webhooks/{id}', { path: { id } }));
   const reload = () => {
     loaded.reload();
-    setTurn((last) => last + 1); // the log too
+    setLogVersion((last) => last + 1);
   };
   return (
     <Await of={loaded}>
@@ -24,14 +24,14 @@ export function WebhookPage({ id, query }: { id: string; query: URLSearchParams 
         <>
           <PageTitle>{webhook.url}</PageTitle>
           <WebhookPart of={webhook} onChange={reload} />
-          <DeliveryLog webhook={webhook} query={query} turn={turn} onChange={reload} />
+          <DeliveryLog webhook={webhook} query={query} version={logVersion} onChange={reload} />
         </>
       )}
     </Await>
   );
 }
 
-type Asked = 'test' | 'change' | 'rotate' | 'recover' | 'delete';
+type Asked = 'test' | 'edit' | 'rotate' | 'recover' | 'delete';
 
 function WebhookPart({ of: webhook, onChange }: { of: Webhook; onChange: () => void }) {
   const { call, announce } = useSession();
@@ -46,7 +46,7 @@ function WebhookPart({ of: webhook, onChange }: { of: Webhook; onChange: () => v
   const toggle = async () => {
     const changed = await switching.send();
     if (!changed) return;
-    announce(changed.status === 'enabled' ? 'The webhook is enabled.' : 'The webhook is paused.');
+    announce(changed.status === 'enabled' ? 'Webhook enabled.' : 'Webhook paused.');
     onChange();
   };
   const close = () => setAsked(undefined);
@@ -54,7 +54,7 @@ function WebhookPart({ of: webhook, onChange }: { of: Webhook; onChange: () => v
     close();
     onChange();
   };
-  if (asked === 'change') return <ChangeWebhook of={webhook} onDone={done} />;
+  if (asked === 'edit') return <EditWebhook of={webhook} onDone={done} />;
   return (
     <>
       {!isEnabled && <Disabled of={webhook} />}
@@ -64,7 +64,7 @@ function WebhookPart({ of: webhook, onChange }: { of: Webhook; onChange: () => v
           {isEnabled ? 'Pause' : 'Enable'}
         </Button>
         <Button onClick={() => setAsked('test')}>Send test event</Button>
-        <Button onClick={() => setAsked('change')}>Change</Button>
+        <Button onClick={() => setAsked('edit')}>Edit</Button>
         <Button onClick={() => setAsked('rotate')}>Rotate secret</Button>
         <Button onClick={() => setAsked('recover')} disabled={!isEnabled}>
           Recover
@@ -89,9 +89,9 @@ function WebhookPart({ of: webhook, onChange }: { of: Webhook; onChange: () => v
               </ul>,
             ],
             ['Secret', webhook.secret_hint ? <code key="secret">…{webhook.secret_hint}</code> : 'set'],
-            ['Id', <code key="id">{webhook.id}</code>],
+            ['ID', <code key="id">{webhook.id}</code>],
             ['Created', <Time key="created" at={webhook.created_at} />],
-            ['Changed', <Time key="updated" at={webhook.updated_at} />],
+            ['Updated', <Time key="updated" at={webhook.updated_at} />],
           ]}
         </Facts>
       </Panel>
@@ -108,11 +108,14 @@ function Disabled({ of: { disabled_reason, disabled_at } }: { of: Webhook }) {
   return (
     <Callout kind="warning">
       {disabled_reason === 'paused' ? (
-        <>Paused since {since}. Events are recorded as skipped meanwhile.</>
+        <>Paused since {since}. Events are recorded as skipped while the webhook is paused.</>
       ) : (
-        <>Disabled since {since}: all six attempts of a delivery failed. Repair the receiver and enable the webhook.</>
+        <>
+          Disabled since {since} because all six attempts of a delivery failed. Fix your endpoint, then enable the
+          webhook.
+        </>
       )}{' '}
-      What it misses can be recovered for 30 days.
+      Missed events can be recovered for 30 days.
     </Callout>
   );
 }

@@ -8,7 +8,7 @@ import { useLoaded } from '../hooks.ts';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 
-/** Deliveries in the strip of a webhook. */
+/** Number of deliveries shown per webhook. */
 const STRIP_LENGTH = 20;
 
 export function WebhookStatus({ of: { status, disabled_reason } }: { of: Webhook }) {
@@ -52,8 +52,8 @@ export function Webhooks() {
         {(webhooks) =>
           webhooks.length === 0 ? (
             <Empty action={create}>
-              Nothing is notified here yet. A webhook posts events to a server of yours as they happen, signed, and
-              tries again when that server does not answer.
+              No webhooks yet. A webhook sends signed events to your server as they occur, and retries deliveries that
+              fail.
             </Empty>
           ) : (
             <Table caption="Webhooks" columns={columns} rows={webhooks} keyOf={({ id }) => id} />
@@ -69,6 +69,6 @@ function LatestDeliveries({ id }: { id: string }) {
   const loaded = useLoaded(id, () =>
     call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { limit: String(STRIP_LENGTH) } }),
   );
-  if (loaded.problem) return <span class="muted">not available</span>;
+  if (loaded.problem) return <span class="muted">unavailable</span>;
   return loaded.value ? <Strip deliveries={loaded.value.data} /> : <span class="muted">…</span>;
 }
