@@ -48,16 +48,16 @@ describe('the OpenAPI document', () => {
     ...rest
   }) => {
     const place = ['paths', path, method.toLowerCase()];
-    const { body, answer } = EXAMPLES[id as keyof typeof EXAMPLES];
+    const { body, response } = EXAMPLES[id as keyof typeof EXAMPLES];
     expect(body !== undefined).toBe('body' in rest);
     if (body !== undefined) {
       expect(faultsOf(body, ...place, 'requestBody', 'content', 'application/json', 'schema')).toEqual([]);
     }
     const [status, schema] = Object.entries(rest.responses)[0] ?? [];
     if (rest.function === 'dashboard') return;
-    expect(answer !== undefined).toBe(schema !== null);
-    if (answer !== undefined) {
-      expect(faultsOf(answer, ...place, 'responses', status ?? '', 'content', 'application/json', 'schema')).toEqual(
+    expect(response !== undefined).toBe(schema !== null);
+    if (response !== undefined) {
+      expect(faultsOf(response, ...place, 'responses', status ?? '', 'content', 'application/json', 'schema')).toEqual(
         [],
       );
     }
