@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { ApiFunction } from '../lib/api/operation.ts';
 import { BundledFunction } from './bundled-function.ts';
-import type { DataTable, TableAction } from './data-table.ts';
+import type { DataTable, TableAction } from './data.ts';
 import { writePages } from './pages.ts';
 import type { Settings } from './settings.ts';
 

@@ -3,7 +3,7 @@ import type { Key } from 'aws-cdk-lib/aws-kms';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { BundledFunction, consumeQueue } from './bundled-function.ts';
-import type { DataTable } from './data-table.ts';
+import type { DataTable } from './data.ts';
 import { createQueue, grantSend } from './queues.ts';
 import type { Settings } from './settings.ts';
 

@@ -7,7 +7,7 @@ import { Construct } from 'constructs';
 import { LANES, type Lane } from '../lib/delivery/lanes.ts';
 import { LANE_QUEUES, type Variable } from '../lib/deployment.ts';
 import { BundledFunction, type ConsumeOptions, consumeQueue } from './bundled-function.ts';
-import type { DataTable } from './data-table.ts';
+import type { DataTable } from './data.ts';
 import { createQueue, grantSend } from './queues.ts';
 import { Schedules } from './schedules.ts';
 import { grantSendEmail } from './sender.ts';

@@ -4,7 +4,7 @@ import { Api } from './api.ts';
 import { createApiFunctions } from './api-functions.ts';
 import { BundledFunction } from './bundled-function.ts';
 import { Connections } from './connections.ts';
-import { DataTable } from './data-table.ts';
+import { DataTable } from './data.ts';
 import { Delivery } from './delivery.ts';
 import { createKey, grantKey } from './encryption.ts';
 import { Observability } from './observability.ts';

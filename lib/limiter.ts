@@ -1,4 +1,5 @@
-// The browser imports this too.
+// The browser imports this too: it must stay light.
+
 /** Lets so many run at a time; the others wait, first come, first served. */
 export function createLimiter(atOnce: number) {
   let underWay = 0;

@@ -1,3 +1,5 @@
+// The browser imports this too: it must stay light.
+
 export const ENVIRONMENTS = ['live', 'sandbox'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
 

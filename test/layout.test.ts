@@ -78,6 +78,17 @@ describe('an import', () => {
 });
 
 describe('a file of lib/', () => {
+  it('says so in its first line if the browser imports it', () => {
+    const isBrowser = (file: string) => /^functions\/dashboard\/(app|reference)\//.test(file);
+    const imported = files.filter(isBrowser).flatMap((file) => {
+      const values = readFileSync(file, 'utf8').replace(/^import type .*$/gm, '');
+      return importsOf(file, values).filter((path) => path.startsWith('lib/'));
+    });
+    expect(imported.length).toBeGreaterThan(0);
+    const silent = imported.filter((path) => !readFileSync(path, 'utf8').startsWith('// The browser imports this too'));
+    expect([...new Set(silent)]).toEqual([]);
+  });
+
   it('is in a room that has a floor', () => {
     const rooms = new Set(files.map(roomOf).filter((room) => room !== undefined));
     expect([...rooms].sort()).toEqual(FLOORS.flat().sort());

@@ -1,3 +1,5 @@
+// The browser imports this too: it must stay light.
+
 /** What a failed attempt is recorded as. Stable: customers match on these. */
 export const FAILURES = {
   timeout: 'no complete response within 5 seconds',

@@ -1,3 +1,5 @@
+// The browser imports this too: it must stay light.
+
 export const EVENT_TYPES = [
   'document.created',
   'document.changed',
