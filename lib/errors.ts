@@ -14,3 +14,8 @@ export class UnavailableError extends Error {
     super((cause as Error).message, { cause });
   }
 }
+
+/** Not a failure: the message must come again, because somebody else is at work on it. */
+export class NotYetError extends Error {
+  override readonly name = 'NotYetError';
+}

@@ -1,11 +1,7 @@
 import { BatchProcessor, type EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, DynamoDBRecord, DynamoDBStreamEvent, SQSEvent, SQSRecord } from 'aws-lambda';
+import { NotYetError } from '../errors.ts';
 import { reportFailure } from './failures.ts';
-
-/** Not a failure: the record must come again, because somebody else is at work on it. */
-export class NotYet extends Error {
-  override readonly name = 'NotYet';
-}
 
 interface Consumer<Item extends SQSRecord | DynamoDBRecord> {
   handle(record: Item): Promise<void>;
@@ -26,7 +22,7 @@ export function consume<Item extends SQSRecord | DynamoDBRecord>(
     try {
       await handle(record);
     } catch (error) {
-      if (!(error instanceof NotYet)) {
+      if (!(error instanceof NotYetError)) {
         const [event, fields] = describe(record);
         reportFailure(event, { ...fields, receive_count: receiveCount(record) }, error);
       }

@@ -4,8 +4,6 @@ import { domainError } from './errors.ts';
 
 /** Messages of one SendMessageBatch (SQS quotas). */
 const BATCH = 10;
-/** The longest delay of a message (SQS quotas). */
-export const MAX_DELAY_SECONDS = 900;
 
 export interface Message {
   body: unknown;

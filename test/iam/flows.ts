@@ -83,8 +83,10 @@ export async function createFlows(
   const lane = (queue: 'Queue' | 'NewQueue' | 'SlowQueue') => async () => {
     const emails = stack.ses.emails.length;
     for (const attempt of [1, 3, 6]) {
-      const webhook = await createWebhook(live, failing.url, { events: [deletion.type] });
+      const endpoint = await startReceiver();
+      const webhook = await createWebhook(live, endpoint.url, { events: [deletion.type] });
       if (queue === 'Queue') await prove(webhook.id, deletion);
+      endpoint.behave(500);
       const eventId = await publish();
       const message = { ...lost, webhookId: webhook.id, eventId, attempt };
       queueNamed(queue).send(JSON.stringify(message));

@@ -15,7 +15,16 @@ import type { TransactionPart } from '../../transaction.ts';
 import { clientSettings } from '../client.ts';
 import { domainError } from './errors.ts';
 import type { Item, ItemKey } from './items.ts';
-import { carryOut, type Named, opened, pause, type Rejected, type Write, withoutWriteId } from './writes.ts';
+import {
+  carryOut,
+  type Named,
+  opened,
+  type Pause,
+  pauseAtRandom,
+  type Rejected,
+  type Write,
+  withoutWriteId,
+} from './writes.ts';
 
 export interface Page {
   items: Item[];
@@ -39,8 +48,16 @@ const MAX_REQUESTS = 8;
 
 const keyOf = (item: Item | undefined): ItemKey => ({ pk: String(item?.pk), sk: String(item?.sk) });
 
-export function createTable(name: string, client = new DynamoDBClient(clientSettings)) {
-  const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+export interface TableOptions {
+  documents?: Pick<DynamoDBDocumentClient, 'send'>;
+  /** Between tries of what ran into a transaction, or was left undone. */
+  pause?: Pause;
+}
+
+const documentClient = () =>
+  DynamoDBDocumentClient.from(new DynamoDBClient(clientSettings), { marshallOptions: { removeUndefinedValues: true } });
+
+export function createTable(name: string, { documents = documentClient(), pause = pauseAtRandom }: TableOptions = {}) {
   // Those that wait do so here: at the SDK's own pool of connections their time limit would run.
   const limited = createLimiter(CONCURRENT_REQUESTS);
   const reading = <T>(act: () => Promise<T>): Promise<T> =>
@@ -112,20 +129,28 @@ export function createTable(name: string, client = new DynamoDBClient(clientSett
      * thrown.
      */
     async write(parts: readonly (Write | TransactionPart)[]): Promise<Rejected[]> {
-      const decision = await carryOut(opened(parts), (writes) => {
-        const [only] = writes;
-        return only && writes.length === 1 ? writeOne(only) : transact(writes);
-      });
+      const decision = await carryOut(
+        opened(parts),
+        (writes) => {
+          const [only] = writes;
+          return only && writes.length === 1 ? writeOne(only) : transact(writes);
+        },
+        pause,
+      );
       return decision.done ? [] : decision.rejected;
     },
 
     /** Updates one item and returns it as it is now; `undefined` if the condition was false. */
     async update(input: Named<'Update'>['Update']): Promise<Item | undefined> {
-      const decision = await carryOut([{ Update: input }], ([marked]) => {
-        const { Update } = marked as Named<'Update'>;
-        const command = new UpdateCommand(named({ ...Update, ReturnValues: 'ALL_NEW' }));
-        return limited(() => documents.send(command));
-      });
+      const decision = await carryOut(
+        [{ Update: input }],
+        ([marked]) => {
+          const { Update } = marked as Named<'Update'>;
+          const command = new UpdateCommand(named({ ...Update, ReturnValues: 'ALL_NEW' }));
+          return limited(() => documents.send(command));
+        },
+        pause,
+      );
       return decision.done ? withoutWriteId(decision.item ?? {}) : undefined;
     },
   };

@@ -45,6 +45,7 @@ type Decision = { done: true; item: Item | undefined } | { done: false; rejected
 export async function carryOut(
   writes: readonly Write[],
   send: (marked: Write[]) => Promise<unknown>,
+  pause: Pause,
 ): Promise<Decision> {
   const writeId = randomUUID();
   const marked = writes.map((write) => withWriteId(write, writeId));
@@ -92,6 +93,7 @@ export function withoutWriteId({ [WRITE_ID]: _, ...item }: Item): Item {
 }
 
 /** Waits a random time, longer after each try. */
-export function pause(tries: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.random() * CONFLICT_WAIT_MS * 2 ** Math.min(tries, 4)));
-}
+export type Pause = (tries: number) => Promise<void>;
+
+export const pauseAtRandom: Pause = (tries) =>
+  new Promise((resolve) => setTimeout(resolve, Math.random() * CONFLICT_WAIT_MS * 2 ** Math.min(tries, 4)));

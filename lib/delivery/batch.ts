@@ -1,0 +1,40 @@
+import { NotYetError } from '../errors.ts';
+import { type DeliverDeps, type DeliverResult, type DeliveryContext, deliver } from './deliver.ts';
+import { attemptName, type DeliveryMessage, type QueueMessage, type RecoverMessage } from './messages.ts';
+
+export interface BatchDeps extends DeliverDeps {
+  /** What the messages refer to, in their order. */
+  loadContexts(messages: readonly DeliveryMessage[]): Promise<DeliveryContext[]>;
+  recoverPage(message: RecoverMessage): Promise<void>;
+  /** Told once for every delivery that was dealt with. */
+  done(message: DeliveryMessage, result: DeliverResult): void;
+}
+
+/**
+ * Deals with the messages of a batch, each by itself: if it throws, that message must come again. What they refer to is read
+ * at once; if that fails, they all come again. Copies of one message are one delivery.
+ */
+export function deliverBatch(messages: readonly (QueueMessage | null)[], deps: BatchDeps) {
+  const loading = load();
+  loading.catch(() => {}); // every message awaits it
+  const runs = new Map<string, Promise<DeliverResult>>();
+
+  return async function handle(message: QueueMessage | null): Promise<void> {
+    if (!message) throw new Error('The message is none of ours');
+    if ('recover' in message) return deps.recoverPage(message);
+    const context = (await loading).get(message) as DeliveryContext;
+    const name = attemptName(message);
+    const copy = runs.get(name);
+    const run = copy ?? deliver(message, context, deps);
+    runs.set(name, run);
+    const result = await run;
+    if (!copy) deps.done(message, result);
+    if (result.task === 'wait') throw new NotYetError('Another run is sending the email');
+  };
+
+  async function load(): Promise<Map<QueueMessage, DeliveryContext>> {
+    const due = messages.filter((message): message is DeliveryMessage => message !== null && !('recover' in message));
+    const contexts = await deps.loadContexts(due);
+    return new Map(due.map((message, i) => [message, contexts[i] as DeliveryContext]));
+  }
+}

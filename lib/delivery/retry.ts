@@ -1,0 +1,20 @@
+import type { Due } from './decide.ts';
+import { attemptName, type DeliveryMessage } from './messages.ts';
+
+/** Seconds that a queue can delay a message (SQS quotas). */
+export const MAX_QUEUE_DELAY_SECONDS = 900;
+
+export interface RetryDeps {
+  /** At least once, after the delay. */
+  enqueue(message: DeliveryMessage, delaySeconds: number): Promise<void>;
+  /** At least once, at the time or within a minute after it. Doing it again under the same name changes nothing. */
+  schedule(name: string, message: DeliveryMessage, atMs: number): Promise<void>;
+}
+
+/** Has an attempt made when it is due: by the queue as long as it can wait for it, else by a schedule of its own. */
+export const retryBy =
+  ({ enqueue, schedule }: RetryDeps) =>
+  (message: DeliveryMessage, { delaySeconds, dueAt }: Due): Promise<void> =>
+    delaySeconds <= MAX_QUEUE_DELAY_SECONDS
+      ? enqueue(message, delaySeconds)
+      : schedule(attemptName(message), message, dueAt);
