@@ -2,7 +2,7 @@ import type { KeyRecord } from '../../access/keys.ts';
 import { BY_PROJECT } from '../../deployment.ts';
 import type { TransactionPart } from '../../transaction.ts';
 import { all, any, type Condition, exists, is, isAbsent, isBelow, isNew } from './conditions.ts';
-import { check, put, update } from './expressions.ts';
+import { check, initially, put, update } from './expressions.ts';
 import { type Item, itemKey } from './items.ts';
 import type { Table } from './table.ts';
 import type { Write } from './writes.ts';
@@ -69,7 +69,7 @@ export function apiKeys(table: Table) {
     },
 
     async revoke(id: string, revokedAt: number, relyingOn?: KeyRecord): Promise<boolean> {
-      return changeKey(id, { revokedAt }, relyingOn);
+      return changeKey(id, { revokedAt: initially(revokedAt) }, relyingOn);
     },
 
     async setCidrs(id: string, cidrs: string[], relyingOn?: KeyRecord): Promise<boolean> {

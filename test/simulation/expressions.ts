@@ -1,0 +1,190 @@
+/** An item in the notation of the document client. */
+export type Item = Record<string, unknown>;
+
+export interface Names {
+  ExpressionAttributeNames?: Record<string, string> | undefined;
+  ExpressionAttributeValues?: Record<string, unknown> | undefined;
+}
+
+type Evaluate = (item: Item, names: Names) => unknown;
+
+const TOKEN = /\s*(<=|>=|<|>|=|[(),]|[#:]?[A-Za-z_][\w]*(?:\[\d+\])?)/gy;
+
+function tokensOf(expression: string): string[] {
+  const tokens = [...expression.matchAll(TOKEN)].map(([, token = '']) => token);
+  if (tokens.join('') !== expression.replace(/\s+/g, '')) throw new Error(`Not understood: ${expression}`);
+  return tokens;
+}
+
+/** Parses each expression once: there are few, and they are used over and over. */
+function cached<Parsed>(parse: (expression: string) => Parsed): (expression: string) => Parsed {
+  const known = new Map<string, Parsed>();
+  return (expression) => {
+    const parsed = known.get(expression) ?? parse(expression);
+    known.set(expression, parsed);
+    return parsed;
+  };
+}
+
+const nameOf = (token: string, { ExpressionAttributeNames = {} }: Names): string => {
+  if (!token.startsWith('#')) return token;
+  const name = ExpressionAttributeNames[token];
+  if (name === undefined) throw new Error(`No name ${token}`);
+  return name;
+};
+const namedValue = (token: string, { ExpressionAttributeValues = {} }: Names): unknown => {
+  if (!(token in ExpressionAttributeValues)) throw new Error(`No value ${token}`);
+  return ExpressionAttributeValues[token];
+};
+const operand =
+  (token: string): Evaluate =>
+  (item, names) =>
+    token.startsWith(':') ? namedValue(token, names) : item[nameOf(token, names)];
+
+const isEqual = (a: unknown, b: unknown): boolean =>
+  a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b));
+const isComparable = (a: unknown, b: unknown): boolean =>
+  (typeof a === 'number' && typeof b === 'number') || (typeof a === 'string' && typeof b === 'string');
+const COMPARISONS: Record<string, (a: never, b: never) => boolean> = {
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+  '>': (a, b) => a > b,
+  '>=': (a, b) => a >= b,
+};
+
+/** Condition, key condition and filter expressions, as far as this service writes them. */
+export const conditionOf: (expression: string) => (item: Item, names: Names) => boolean = cached((expression) => {
+  const tokens = tokensOf(expression);
+  let at = 0;
+  const next = (): string => tokens[at++] ?? '';
+  const expect = (token: string): void => {
+    if (next() !== token) throw new Error(`${token} is missing in ${expression}`);
+  };
+  const any = either();
+  if (at !== tokens.length) throw new Error(`Not understood: ${expression}`);
+  return (item, names) => any(item, names) === true;
+
+  function either(): Evaluate {
+    const parts = [both()];
+    while (tokens[at] === 'OR') {
+      at++;
+      parts.push(both());
+    }
+    return (item, names) => parts.some((part) => part(item, names));
+  }
+  function both(): Evaluate {
+    const parts = [single()];
+    while (tokens[at] === 'AND') {
+      at++;
+      parts.push(single());
+    }
+    return (item, names) => parts.every((part) => part(item, names));
+  }
+  function single(): Evaluate {
+    const token = next();
+    if (token === '(') {
+      const inner = either();
+      expect(')');
+      return inner;
+    }
+    if (token === 'attribute_exists' || token === 'attribute_not_exists') {
+      expect('(');
+      const name = next();
+      expect(')');
+      return (item, names) => (item[nameOf(name, names)] !== undefined) === (token === 'attribute_exists');
+    }
+    const left = operand(token);
+    const operator = next();
+    if (operator === 'BETWEEN') {
+      const first = operand(next());
+      expect('AND');
+      const last = operand(next());
+      return (item, names) => {
+        const value = left(item, names) as string;
+        return value >= (first(item, names) as string) && value <= (last(item, names) as string);
+      };
+    }
+    if (operator === 'IN') {
+      expect('(');
+      const options = [operand(next())];
+      while (tokens[at] === ',') {
+        at++;
+        options.push(operand(next()));
+      }
+      expect(')');
+      return (item, names) => options.some((option) => isEqual(left(item, names), option(item, names)));
+    }
+    const right = operand(next());
+    if (operator === '=') return (item, names) => isEqual(left(item, names), right(item, names));
+    const compare = COMPARISONS[operator];
+    if (!compare) throw new Error(`Not understood: ${expression}`);
+    return (item, names) => {
+      const [a, b] = [left(item, names), right(item, names)];
+      return isComparable(a, b) && compare(a as never, b as never);
+    };
+  }
+});
+
+type Change = (item: Item, before: Item, names: Names) => void;
+
+/** Update expressions, as far as this service writes them. Every right side sees the item as it was before. */
+export const updateOf: (expression: string) => (before: Item, names: Names) => Item = cached((expression) => {
+  const tokens = tokensOf(expression);
+  const changes: Change[] = [];
+  let at = 0;
+  const next = (): string => tokens[at++] ?? '';
+  while (at < tokens.length) {
+    const clause = next();
+    const parse = { SET: set, REMOVE: remove, ADD: add }[clause];
+    if (!parse) throw new Error(`Not understood: ${expression}`);
+    do changes.push(parse());
+    while (tokens[at] === ',' && ++at);
+  }
+  return (before, names) => {
+    const item = { ...before };
+    for (const change of changes) change(item, before, names);
+    for (const [name, value] of Object.entries(item)) {
+      if (Array.isArray(value) && value.includes(REMOVED)) item[name] = value.filter((each) => each !== REMOVED);
+    }
+    return item;
+  };
+
+  function set(): Change {
+    const name = next();
+    next(); // =
+    const value = expressionOf();
+    return (item, before, names) => {
+      item[nameOf(name, names)] = value(before, names);
+    };
+  }
+  function expressionOf(): Evaluate {
+    const token = next();
+    if (token !== 'if_not_exists' && token !== 'list_append') return operand(token);
+    next(); // (
+    const first = expressionOf();
+    next(); // ,
+    const second = expressionOf();
+    next(); // )
+    return token === 'if_not_exists'
+      ? (item, names) => first(item, names) ?? second(item, names)
+      : (item, names) => [...(first(item, names) as unknown[]), ...(second(item, names) as unknown[])];
+  }
+  function remove(): Change {
+    const [, name = '', index] = /^([^[]+)(?:\[(\d+)\])?$/.exec(next()) ?? [];
+    return (item, _before, names) => {
+      const key = nameOf(name, names);
+      if (index === undefined) delete item[key];
+      else item[key] = (item[key] as unknown[]).map((each, i) => (i === Number(index) ? REMOVED : each));
+    };
+  }
+  function add(): Change {
+    const name = next();
+    const value = operand(next());
+    return (item, before, names) => {
+      const key = nameOf(name, names);
+      item[key] = ((before[key] as number | undefined) ?? 0) + (value(before, names) as number);
+    };
+  }
+});
+
+const REMOVED = Symbol('removed');

@@ -1,0 +1,351 @@
+import { isLasting, type KeyRecord } from '../../lib/access/keys.ts';
+import { runKey } from '../../lib/delivery/messages.ts';
+import { isSuccess } from '../../lib/delivery/post.ts';
+import type { Attempt, DeliveryRecord } from '../../lib/delivery/record.ts';
+import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from '../../lib/delivery/schedule.ts';
+import type { StoredEvent } from '../../lib/events/events.ts';
+import { serviceSignature, standardSignature } from '../../lib/webhooks/signature.ts';
+import type { WebhookRecord } from '../../lib/webhooks/webhooks.ts';
+import type { Item } from './expressions.ts';
+import type { Received, SimulatedService } from './service.ts';
+import type { World } from './world.ts';
+
+/** Clocks of two functions are apart by at most this. */
+const SKEW_MS = 5000;
+
+/** What a promise was broken by. */
+export class Violation extends Error {
+  readonly invariant: string;
+  constructor(invariant: string, detail: string) {
+    super(`${invariant}: ${detail}`);
+    this.invariant = invariant;
+  }
+}
+
+interface Version<Value> {
+  step: number;
+  at: number;
+  value: Value | undefined;
+}
+
+/** Every state that an item ever had. */
+class History<Value> {
+  private readonly versions = new Map<string, Version<Value>[]>();
+
+  add(id: string, version: Version<Value>): void {
+    const versions = this.versions.get(id);
+    if (versions) versions.push(version);
+    else this.versions.set(id, [version]);
+  }
+
+  all(id: string): readonly Version<Value>[] {
+    return this.versions.get(id) ?? [];
+  }
+
+  ids(): IterableIterator<string> {
+    return this.versions.keys();
+  }
+
+  /** What somebody could have read between two steps: the state at the first, and those that followed. */
+  between(id: string, first: number, last: number): (Value | undefined)[] {
+    const versions = this.all(id);
+    const before = versions.filter(({ step }) => step < first).at(-1);
+    return [before?.value, ...versions.filter(({ step }) => step >= first && step <= last).map(({ value }) => value)];
+  }
+}
+
+/** What clients were told and have done. */
+export interface Promised {
+  /** Events that were accepted (202), by id. */
+  accepted: Map<string, { type: string }>;
+  /** Markers of what was created under an idempotency key and acknowledged: exactly one of each is there. */
+  once: Set<string>;
+  /** Markers of what was created under an idempotency key and never acknowledged: at most one of each is there. */
+  atMostOnce: Set<string>;
+}
+
+/** Watches a service, and throws when a promise is broken. */
+export class Invariants {
+  private readonly webhooks = new History<WebhookRecord>();
+  private readonly deliveries = new History<DeliveryRecord>();
+  private readonly byUrl = new Map<string, string>();
+  private readonly signatures = new Map<string, string>();
+  private readonly service: SimulatedService;
+  private readonly world: World;
+  private disablings = 0;
+  /** Disablings that the customer undid, or whose webhook was deleted, before the email. */
+  private undone = 0;
+  violation: Violation | undefined;
+
+  constructor(service: SimulatedService, world: World) {
+    this.service = service;
+    this.world = world;
+    service.onChange = (before, after) => this.guard(() => this.onChange(before, after));
+    service.onPost = (post) => this.guard(() => this.onPost(post));
+  }
+
+  private guard(look: () => void): void {
+    try {
+      look();
+    } catch (error) {
+      if (!(error instanceof Violation)) throw error;
+      this.violation ??= error;
+    }
+  }
+
+  private onChange(before: Item | undefined, after: Item | undefined): void {
+    const pk = String((after ?? before)?.pk);
+    const version = { step: this.world.steps, at: this.world.now };
+    if (pk.startsWith('HOOKS#')) {
+      const [old, value] = [before, after] as unknown as (WebhookRecord | undefined)[];
+      const id = String((value ?? old)?.id);
+      this.webhooks.add(id, { ...version, value });
+      if (value) this.byUrl.set(value.url, id);
+      this.onWebhook(old, value);
+    } else if (pk.startsWith('HOOK#')) {
+      const [old, value] = [before, after] as unknown as (DeliveryRecord | undefined)[];
+      if (!value) return;
+      this.deliveries.add(idOf(value.webhookId, value.eventId), { ...version, value });
+      onDelivery(old, value);
+    } else if (pk.startsWith('KEY#')) onKey(before as never, after as never);
+  }
+
+  private onWebhook(before: WebhookRecord | undefined, after: WebhookRecord | undefined): void {
+    const isPending = before?.disabledBy !== undefined && before.emailedAt === undefined;
+    if (isPending && after?.disabledBy !== before.disabledBy) {
+      must(after === undefined || after.status === 'enabled', 'A webhook is disabled once', `${before.id} again`);
+      this.undone++;
+    }
+    if (!after?.disabledBy || before?.disabledBy === after.disabledBy) return;
+    this.disablings++;
+    must(before?.status === 'enabled', 'A webhook is disabled once', `${after.id} was ${before?.status}`);
+    const [eventId = ''] = after.disabledBy.split('#');
+    const delivery = this.service.db.get(`HOOK#${after.id}`, eventId) as unknown as DeliveryRecord | undefined;
+    const isExhausted =
+      delivery?.status === 'failed' && delivery.attempt === MAX_ATTEMPTS && runKey(delivery) === after.disabledBy;
+    must(isExhausted, 'Only the sixth failure disables a webhook', `${after.id} by ${after.disabledBy}`);
+  }
+
+  private onPost(post: Received): void {
+    const id = this.byUrl.get(post.url) ?? '';
+    const name = `${post.eventId} to ${id}, attempt ${post.attempt} of run ${post.run}`;
+    const seen = this.webhooks.between(id, post.readAt, post.step).filter((webhook) => webhook !== undefined);
+    must(seen.length > 0, 'Nothing is sent for a deleted webhook', name);
+    const isTest = post.headers['X-Service-Test'] === 'true';
+    must(isTest || seen.some(({ status }) => status === 'enabled'), 'Nothing is sent to a disabled webhook', name);
+
+    const deliveries = this.deliveries.between(idOf(id, post.eventId), post.readAt, post.step);
+    const isDue = deliveries.some((delivery) => !delivery || isBefore(post, delivery));
+    must(isDue, 'No attempt is made after it was recorded or its run ended', name);
+
+    const isCurrent = seen.some(({ secret }) => this.signatureOf(secret, post) === post.headers['X-Service-Signature']);
+    must(isCurrent, 'A delivery is signed with the secret of its webhook', name);
+    const secrets = seen.flatMap(({ previousSecrets = [] }) => previousSecrets);
+    const ended = secrets.filter(({ until }) => until + SKEW_MS < post.at);
+    const timestamp = Number(post.headers['webhook-timestamp']);
+    const isStale = ended.some(({ secret }) =>
+      post.headers['webhook-signature']?.includes(standardSignature(secret, post.eventId, timestamp, post.body)),
+    );
+    must(!isStale, 'No signature is made with a secret that has ended', name);
+  }
+
+  private signatureOf(secret: string, { eventId, body }: Received): string {
+    const id = `${secret} ${eventId}`; // the body of an event never changes
+    const signature = this.signatures.get(id) ?? serviceSignature(secret, body);
+    this.signatures.set(id, signature);
+    return signature;
+  }
+
+  /** What must be true when everything has come to rest. */
+  atRest(promised: Promised): void {
+    this.guard(() => {
+      must(this.service.isIdle, 'Everything comes to rest', 'something is still on its way');
+      const dead = Object.values(this.service.queues).reduce((sum, { deadLetters }) => sum + deadLetters, 0);
+      must(dead === 0, 'Nothing becomes a dead letter', `${dead} messages`);
+      const items = [...this.service.db.items()];
+      const events = items.filter(({ sk }) => sk === 'EVENT') as unknown as StoredEvent[];
+      for (const id of promised.accepted.keys())
+        must(
+          events.some((event) => event.id === id),
+          'An accepted event is stored',
+          id,
+        );
+      const webhooks = items.filter(({ pk }) => String(pk).startsWith('HOOKS#')) as unknown as WebhookRecord[];
+      for (const webhook of webhooks) for (const event of events) this.onRest(webhook, event);
+      this.onCounts(items, events, webhooks, promised);
+      this.onExhausted();
+      this.onEmails();
+      onDocuments(items, events);
+      const keys = items.filter(({ pk }) => String(pk).startsWith('KEY#')) as unknown as KeyRecord[];
+      const isSafe = keys.some((key) => key.type === 'admin' && isLasting(key, this.world.now));
+      must(isSafe, 'A project always has an admin key', 'none is left');
+    });
+  }
+
+  private onRest(webhook: WebhookRecord, event: StoredEvent): void {
+    const name = `${event.id} to ${webhook.id}`;
+    const isFor = event.webhookId ? event.webhookId === webhook.id : webhook.events.includes(event.type);
+    // Clocks differ: what was created at nearly the same time may or may not have it.
+    if (!isFor || webhook.createdAt > event.at - SKEW_MS) return;
+    const delivery = this.service.db.get(`HOOK#${webhook.id}`, event.id) as unknown as DeliveryRecord | undefined;
+    must(delivery !== undefined, 'Every event has a delivery to every webhook', name);
+    must(delivery.status !== 'retrying', 'No delivery waits for an attempt that never comes', name);
+    must(!delivery.retryPending, 'No retry is pending when everything is at rest', name);
+    const last = delivery.attempts.at(-1);
+    if (delivery.status === 'succeeded')
+      must(last !== undefined && isSuccess(last), 'A delivery that succeeded had a 2xx', name);
+    if (delivery.status === 'failed')
+      must(event.webhookId !== undefined || last?.number === MAX_ATTEMPTS, 'A delivery fails after six attempts', name);
+    if (delivery.status === 'canceled' || delivery.status === 'skipped') {
+      const wasDisabled = this.webhooks.all(webhook.id).some(({ value }) => value?.status === 'disabled');
+      must(wasDisabled, 'Only a disabled webhook misses an event', name);
+    }
+  }
+
+  private onCounts(
+    items: readonly Item[],
+    events: readonly StoredEvent[],
+    webhooks: readonly WebhookRecord[],
+    { once, atMostOnce }: Promised,
+  ): void {
+    const counter = items.find(({ pk }) => String(pk).startsWith('COUNT#'))?.webhooks ?? 0;
+    must(counter === webhooks.length, 'The count of webhooks is right', `${counter} instead of ${webhooks.length}`);
+    // Webhooks that are gone count too.
+    const ever = [...this.webhooks.ids()].map((id) => this.webhooks.all(id)[0]?.value?.description);
+    const created = new Map<string, number>();
+    for (const text of [...events.map(({ body }) => body), ...ever]) {
+      const [marker] = /marker-\d+-\d+/.exec(text ?? '') ?? [];
+      if (marker) created.set(marker, (created.get(marker) ?? 0) + 1);
+    }
+    for (const marker of atMostOnce)
+      must(
+        (created.get(marker) ?? 0) <= 1,
+        'An idempotency key takes effect once',
+        `${marker} is there ${created.get(marker)} times`,
+      );
+    for (const marker of once)
+      must(
+        created.get(marker) === 1,
+        'An idempotency key takes effect once',
+        `${marker} is there ${created.get(marker) ?? 0} times`,
+      );
+  }
+
+  /** With the last failure of a delivery its webhook is disabled, if it was not already. */
+  private onExhausted(): void {
+    for (const id of this.deliveries.ids()) {
+      for (const { step, value } of this.deliveries.all(id)) {
+        if (value?.status !== 'failed' || value.attempt !== MAX_ATTEMPTS) continue;
+        const then = this.webhooks.between(value.webhookId, step, step);
+        must(
+          then.some((webhook) => webhook?.status !== 'enabled'),
+          'The sixth failure disables the webhook',
+          id,
+        );
+      }
+    }
+  }
+
+  private onEmails(): void {
+    const { length } = this.service.emails;
+    must(length >= this.disablings - this.undone, 'Every disabling has its email', `${length} for ${this.disablings}`);
+    if (this.world.faults === 0)
+      must(
+        length <= this.disablings,
+        'Without a fault, every disabling has one email',
+        `${length} for ${this.disablings}`,
+      );
+  }
+}
+
+function must(condition: boolean, invariant: string, detail: string): asserts condition {
+  if (!condition) throw new Violation(invariant, detail);
+}
+
+const idOf = (webhookId: string, eventId: string): string => `${webhookId} ${eventId}`;
+
+/** Whether an attempt was still to be made when a delivery was in this state. */
+function isBefore({ run, attempt }: Received, delivery: DeliveryRecord): boolean {
+  if (delivery.run !== run) return delivery.run < run;
+  return delivery.status === 'retrying' && delivery.attempt < attempt;
+}
+
+function onDelivery(before: DeliveryRecord | undefined, after: DeliveryRecord): void {
+  const name = idOf(after.webhookId, after.eventId);
+  if (before) {
+    must(after.run >= before.run, 'A run never goes back', name);
+    if (after.run === before.run) {
+      const isMoving = before.status === 'retrying' || before.status === after.status;
+      must(isMoving, 'A run that has ended stays as it ended', `${name}: ${before.status} became ${after.status}`);
+      must(after.attempt >= before.attempt, 'Attempts never go back', name);
+    }
+  }
+  const { attempts } = after;
+  const added = attempts.slice(before?.attempts.length ?? 0);
+  if (before && attempts.length <= before.attempts.length) return;
+  for (const attempt of added) {
+    const i = attempts.indexOf(attempt);
+    const previous = attempts[i - 1];
+    const isFirst = attempt.number === 1;
+    must(attempt.number <= MAX_ATTEMPTS, 'A run has at most six attempts', name);
+    if (isFirst || !previous) continue;
+    must(
+      previous.number < attempt.number,
+      'Each attempt is recorded once',
+      `${name}: ${previous.number}, ${attempt.number}`,
+    );
+    if (previous.number === attempt.number - 1) onDelay(name, previous, attempt);
+  }
+}
+
+function onDelay(name: string, previous: Attempt, attempt: Attempt): void {
+  const delayMs = (RETRY_DELAYS_SECONDS[previous.number - 1] ?? 0) * 1000;
+  const passedMs = attempt.at - (previous.at + previous.durationMs);
+  must(
+    passedMs >= delayMs - SKEW_MS,
+    'No delay is shorter than the schedule',
+    `${name}: ${passedMs} ms instead of ${delayMs}`,
+  );
+}
+
+function onKey(before: KeyRecord | undefined, after: KeyRecord | undefined): void {
+  if (!before) return;
+  must(
+    after !== undefined && (before.revokedAt === undefined || after.revokedAt === before.revokedAt),
+    'A revoked key stays revoked',
+    before.id,
+  );
+  const isSame = before.replacedBy === undefined || before.replacedBy === after.replacedBy;
+  must(isSame, 'A key is rotated once', before.id);
+}
+
+/** Every write of a document has one event, and what the events say adds up to the document. */
+function onDocuments(items: readonly Item[], events: readonly StoredEvent[]): void {
+  const documents = items.filter(({ pk }) => String(pk).startsWith('DOCS#'));
+  for (const { sk, revision, fields, deleted } of documents) {
+    const changes = events
+      .filter(({ type }) => type.startsWith('document.'))
+      .map(({ type, body }) => ({ type, data: JSON.parse(body).data }))
+      .filter(({ data }) => data.document_key === sk && data.marker === undefined)
+      .sort((a, b) => a.data.revision - b.data.revision);
+    const revisions = changes.map(({ data }) => data.revision);
+    const expected = Array.from({ length: Number(revision) }, (_, i) => i + 1);
+    must(
+      JSON.stringify(revisions) === JSON.stringify(expected),
+      'Every write of a document has one event',
+      `${sk} has revision ${revision}, events of ${revisions}`,
+    );
+    const folded = new Map<string, unknown>();
+    for (const { type, data } of changes) {
+      if (type !== 'document.changed') folded.clear();
+      for (const [name, value] of Object.entries(data.fields ?? {})) folded.set(name, value);
+      for (const { field, new_value } of data.changes ?? []) {
+        if (new_value === null) folded.delete(field);
+        else folded.set(field, new_value);
+      }
+    }
+    const sorted = (entries: [string, unknown][]) => JSON.stringify(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+    const stored = deleted ? [] : Object.entries(JSON.parse(String(fields)));
+    must(sorted([...folded]) === sorted(stored), 'A document is what its events say', String(sk));
+  }
+}

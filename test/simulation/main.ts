@@ -1,0 +1,120 @@
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { SABOTAGES } from './sabotages.ts';
+import { runSchedule, shrink } from './scenario.ts';
+
+/*
+ * npm run simulate -- [--seeds 1000000] [--from 1] [--seed N [--faults N] [--actions N]] [--sabotage NAME]
+ * With --seed it runs one schedule and tells its story.
+ */
+
+interface Part {
+  from: number;
+  seeds: number;
+  sabotage: string | undefined;
+}
+
+interface Progress {
+  schedules: number;
+  faults: number;
+  coverage: [string, number][];
+  failed: { seed: number; message: string } | undefined;
+}
+
+const REPORT_EVERY = 500;
+
+if (isMainThread) await main();
+else await work(workerData as Part);
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      seeds: { type: 'string', default: '10000' },
+      from: { type: 'string', default: '1' },
+      seed: { type: 'string' },
+      faults: { type: 'string' },
+      actions: { type: 'string' },
+      sabotage: { type: 'string' },
+    },
+  });
+  if (values.sabotage && !SABOTAGES[values.sabotage]) {
+    throw new Error(`There is no such sabotage. These are: ${Object.keys(SABOTAGES).join('; ')}`);
+  }
+  const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+  if (values.seed !== undefined)
+    return tell(Number(values.seed), values.sabotage, number(values.faults), number(values.actions));
+  await runMany({ from: Number(values.from), seeds: Number(values.seeds), sabotage: values.sabotage });
+}
+
+async function tell(
+  seed: number,
+  sabotage: string | undefined,
+  maxFaults?: number,
+  maxActions?: number,
+): Promise<void> {
+  const options = { seed, sabotage: SABOTAGES[sabotage ?? ''], maxFaults, maxActions };
+  const { violation, story } = await runSchedule({ ...options, isTold: true });
+  console.log(story.join('\n'));
+  console.log(violation ? `\n✗ ${violation.message}` : '\n✓ Every promise was kept.');
+  process.exitCode = violation ? 1 : 0;
+}
+
+async function runMany({ from, seeds, sabotage }: Part): Promise<void> {
+  const started = performance.now();
+  const threads = Math.min(availableParallelism(), seeds);
+  const share = Math.ceil(seeds / threads);
+  const progress = new Map<number, Progress>();
+  const coverage = new Map<string, number>();
+  let failed: Progress['failed'];
+  const print = () => {
+    const all = [...progress.values()];
+    const done = all.reduce((sum, { schedules }) => sum + schedules, 0);
+    const faults = all.reduce((sum, each) => sum + each.faults, 0);
+    const seconds = (performance.now() - started) / 1000;
+    const rate = Math.round(done / seconds);
+    process.stdout.write(
+      `\r${done} of ${seeds} schedules, ${rate} a second, ${faults} faults, ${coverage.size} kinds of fault × call`,
+    );
+  };
+  const workers = Array.from({ length: threads }, (_, i) => {
+    const part: Part = { from: from + i * share, seeds: Math.min(share, seeds - i * share), sabotage };
+    const worker = new Worker(new URL(import.meta.url), { workerData: part });
+    worker.on('message', (report: Progress) => {
+      progress.set(i, report);
+      for (const [name, count] of report.coverage) coverage.set(name, (coverage.get(name) ?? 0) + count);
+      failed ??= report.failed;
+      print();
+    });
+    return new Promise<void>((resolve, reject) => worker.on('exit', () => resolve()).on('error', reject));
+  });
+  await Promise.all(workers);
+  console.log();
+  if (!failed) return console.log('Every promise was kept.');
+  const smallest = await shrink({ seed: failed.seed, sabotage: SABOTAGES[sabotage ?? ''] });
+  const options = `--seed ${smallest.seed} --faults ${smallest.maxFaults} --actions ${smallest.maxActions}`;
+  console.log(
+    `✗ ${failed.message}\nThe smallest schedule that shows it: npm run simulate -- ${options}${sabotage ? ` --sabotage '${sabotage}'` : ''}`,
+  );
+  process.exitCode = 1;
+}
+
+async function work({ from, seeds, sabotage }: Part): Promise<void> {
+  const report: Progress = { schedules: 0, faults: 0, coverage: [], failed: undefined };
+  let coverage = new Map<string, number>();
+  const send = () => {
+    parentPort?.postMessage({ ...report, coverage: [...coverage] });
+    coverage = new Map();
+  };
+  for (let seed = from; seed < from + seeds && !report.failed; seed++) {
+    const outcome = await runSchedule({ seed, sabotage: SABOTAGES[sabotage ?? ''] });
+    report.schedules++;
+    report.faults += outcome.faults;
+    for (const [name, count] of outcome.coverage) coverage.set(name, (coverage.get(name) ?? 0) + count);
+    for (const [name, count] of outcome.actions)
+      coverage.set(`user: ${name}`, (coverage.get(`user: ${name}`) ?? 0) + count);
+    if (outcome.violation) report.failed = { seed, message: outcome.violation.message };
+    if (report.schedules % REPORT_EVERY === 0) send();
+  }
+  send();
+}

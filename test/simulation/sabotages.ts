@@ -1,0 +1,161 @@
+import type { BatchDeps } from '../../lib/delivery/batch.ts';
+import type { DeliveryContext } from '../../lib/delivery/deliver.ts';
+import type { Command } from './dynamodb.ts';
+import type { Sabotage } from './service.ts';
+
+/** A change of every write that a pattern of its kind and expressions finds. */
+const writes =
+  (isMeant: (text: string) => boolean, change: (write: Record<string, unknown>) => Record<string, unknown>) =>
+  (command: Command): Command => {
+    const changed = (write: Record<string, unknown>) => (isMeant(textOf(write)) ? change(write) : write);
+    if (command.name === 'Put' || command.name === 'Update') return { ...command, input: changed(command.input) };
+    if (command.name !== 'TransactWrite') return command;
+    const TransactItems = command.input.TransactItems.map((item: Record<string, Record<string, unknown>>) =>
+      Object.fromEntries(Object.entries(item).map(([kind, write]) => [kind, changed(write)])),
+    );
+    return { ...command, input: { ...command.input, TransactItems } };
+  };
+const textOf = ({ Key, Item, UpdateExpression, ConditionExpression }: Record<string, unknown>): string =>
+  [(Key as { pk?: string })?.pk ?? (Item as { pk?: string })?.pk, UpdateExpression, ConditionExpression].join(' ');
+const unconditional = (write: Record<string, unknown>) => {
+  const { ConditionExpression: _, ReturnValuesOnConditionCheckFailure: __, ...rest } = write;
+  return rest;
+};
+const withoutWhole = (isMeant: (text: string) => boolean) => ({
+  command: (command: Command): Command => {
+    if (command.name !== 'TransactWrite') return command;
+    const TransactItems = command.input.TransactItems.filter((item: Record<string, Record<string, unknown>>) =>
+      Object.values(item).every((write) => !isMeant(textOf(write))),
+    );
+    return { ...command, input: { ...command.input, TransactItems } };
+  },
+});
+const has =
+  (...parts: string[]) =>
+  (text: string): boolean =>
+    parts.every((part) => text.includes(part));
+const delivery = has('HOOK#');
+const deliver = (change: (deps: BatchDeps) => Partial<BatchDeps>): Sabotage => ({
+  deliver: (deps) => ({ ...deps, ...change(deps) }),
+});
+
+/** Ways to break the service that the simulation must find. Each is a hole that was there once, or one mistake away. */
+export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
+  'a lost response is taken for the write of somebody else': {
+    error: (error) => {
+      const { Item, CancellationReasons } = error as { Item?: object; CancellationReasons?: object[] };
+      const withoutItem = (each: object) => ({ ...each, Item: undefined });
+      if (Item) return Object.assign(error as Error, { Item: undefined });
+      if (CancellationReasons)
+        Object.assign(error as Error, { CancellationReasons: CancellationReasons.map(withoutItem) });
+      return error;
+    },
+  },
+  'an attempt that is recorded already ends the message': deliver(({ record }) => ({
+    record: async (...args) => ((await record(...args)) === 'recorded' ? 'recorded' : 'obsolete'),
+  })),
+  'the retry is not noted as pending': {
+    command: writes(has('HOOK#', ':retryPending'), (write) => ({
+      ...write,
+      UpdateExpression: String(write.UpdateExpression).replace(
+        '#retryPending = :retryPending',
+        '#retryPending = #retryPending',
+      ),
+    })),
+  },
+  'the flag is cleared before the retry is queued': deliver(({ retry, markRetried }) => ({
+    retry: async (message, due) => {
+      await markRetried({ ...message, attempt: message.attempt - 1 });
+      await retry(message, due);
+    },
+  })),
+  'a failure to queue the retry is ignored': deliver(({ retry }) => ({
+    retry: (message, due) => retry(message, due).catch(() => {}),
+  })),
+  'an attempt is recorded whatever is stored': { command: writes(delivery, unconditional) },
+  'the sixth failure does not disable': withoutWhole(has('HOOKS#', 'disabledBy')),
+  'a webhook is disabled twice': { command: writes(has('HOOKS#', ':disabledBy'), unconditional) },
+  'the email is sent before it is claimed': deliver(() => ({ claimEmail: async () => 'claimed' })),
+  'the email is not noted as sent': deliver(() => ({ markEmailed: async () => {} })),
+  'an email that failed is not sent again': deliver(({ notify }) => ({
+    notify: (...args) => notify(...args).catch(() => {}),
+  })),
+  'a failed fan-out is acknowledged': {
+    fanOut: (deps) => ({ ...deps, enqueue: (lane, messages) => deps.enqueue(lane, messages).catch(() => {}) }),
+  },
+  'a disabled webhook is skipped without a record': { fanOut: (deps) => ({ ...deps, skip: async () => {} }) },
+  'a failed delivery is acknowledged': deliver(({ record }) => ({
+    record: (...args) => record(...args).catch(() => 'obsolete'),
+  })),
+  'schedules of different attempts have one name': deliver(({ retry }) => ({
+    retry: (message, due) => retry({ ...message, run: 0 }, due),
+  })),
+  'a retry comes too early': deliver(({ retry }) => ({
+    retry: (message, { delaySeconds, dueAt }) =>
+      retry(message, { delaySeconds: Math.ceil(delaySeconds / 2), dueAt: dueAt - delaySeconds * 500 }),
+  })),
+  'a disabled webhook is sent to': deliver(({ loadContexts }) => ({
+    loadContexts: async (messages) =>
+      (await loadContexts(messages)).map((context) => ({
+        ...context,
+        webhook: context.webhook && { ...context.webhook, status: 'enabled' as const },
+      })),
+  })),
+  'webhooks are remembered for good': (() => {
+    const known = new Map<string, DeliveryContext['webhook']>();
+    return deliver(({ loadContexts }) => ({
+      loadContexts: async (messages) =>
+        (await loadContexts(messages)).map((context, i) => {
+          const id = messages[i]?.webhookId ?? '';
+          if (context.webhook && !known.has(id)) known.set(id, context.webhook);
+          return { ...context, webhook: known.get(id) };
+        }),
+    }));
+  })(),
+  'an attempt is made whatever is recorded': deliver(({ loadContexts }) => ({
+    loadContexts: async (messages) =>
+      (await loadContexts(messages)).map((context) => ({ ...context, delivery: undefined })),
+  })),
+  'old secrets sign for good': deliver(({ loadContexts }) => ({
+    loadContexts: async (messages) =>
+      (await loadContexts(messages)).map((context) => ({
+        ...context,
+        webhook: context.webhook && {
+          ...context.webhook,
+          previousSecrets: context.webhook.previousSecrets?.map((each) => ({
+            ...each,
+            until: Number.MAX_SAFE_INTEGER,
+          })),
+        },
+      })),
+  })),
+  'an idempotency key locks nothing': { command: writes(has('IDEMPOTENCY#'), unconditional) },
+  'the events of a repeated batch are new ones': {
+    handlers: (handlers) => ({
+      ...handlers,
+      ...('publishEvents' in handlers && {
+        publishEvents: (request: object, idempotencyWrites: unknown) =>
+          (handlers.publishEvents as (...args: unknown[]) => unknown)(request, idempotencyWrites, undefined),
+      }),
+    }),
+  },
+  'the response is not stored with the event': withoutWhole(has('IDEMPOTENCY#', ':response')),
+  'a redelivery that could not be queued is taken for done': {
+    enqueue: (enqueue) => (messages) => enqueue(messages).catch(() => {}),
+  },
+  'a document is saved over what others wrote': { command: writes(has('DOCS#'), unconditional) },
+  'a deleted webhook still counts': withoutWhole((text) => text.startsWith('COUNT#') && !text.includes('attribute')),
+  'a key is rotated twice': { command: writes(has('KEY#', ':replacedBy'), unconditional) },
+  'the last admin key can be revoked': {
+    command: (command) =>
+      command.name === 'TransactWrite'
+        ? {
+            ...command,
+            input: {
+              ...command.input,
+              TransactItems: command.input.TransactItems.filter((item: object) => !('ConditionCheck' in item)),
+            },
+          }
+        : command,
+  },
+};

@@ -1,0 +1,69 @@
+import { Invariants, Violation } from './invariants.ts';
+import { type Sabotage, SimulatedService } from './service.ts';
+import { Users } from './users.ts';
+import { World } from './world.ts';
+
+export interface ScheduleOptions {
+  seed: number;
+  sabotage?: Sabotage | undefined;
+  /** Fewer of them than the seed says: to shrink a failure. */
+  maxFaults?: number | undefined;
+  maxActions?: number | undefined;
+  isTold?: boolean;
+}
+
+export interface Outcome {
+  violation: Violation | undefined;
+  steps: number;
+  faults: number;
+  actions: ReadonlyMap<string, number>;
+  coverage: ReadonlyMap<string, number>;
+  story: readonly string[];
+}
+
+/** Far more than any schedule takes. */
+const STEPS_MAX = 20_000;
+const FAULTS_MAX = 6;
+const ACTIONS_MAX = 10;
+
+/** One schedule: everything that its seed makes happen, until nothing is left to do. */
+export async function runSchedule({
+  seed,
+  sabotage,
+  maxFaults,
+  maxActions,
+  isTold,
+}: ScheduleOptions): Promise<Outcome> {
+  const world = new World({
+    seed,
+    // Every fourth schedule has no fault: then less is allowed.
+    maxFaults: Math.min(maxFaults ?? FAULTS_MAX, seed % 4 === 0 ? 0 : FAULTS_MAX),
+    faultRate: 0.03,
+    isTold: isTold ?? false,
+  });
+  const service = new SimulatedService(world, sabotage);
+  const invariants = new Invariants(service, world);
+  await service.setUp();
+  const users = new Users(world, service, seed);
+  const count = Math.min(maxActions ?? ACTIONS_MAX, 3 + Math.floor(world.choosing() * ACTIONS_MAX));
+  void users.act(count);
+  const isAtRest = await world.run(STEPS_MAX);
+  if (isAtRest) invariants.atRest(users.promised);
+  else invariants.violation ??= new Violation('Everything comes to rest', `not within ${STEPS_MAX} steps`);
+  const { steps, faults, coverage, story } = world;
+  return { violation: invariants.violation, steps, faults, coverage, story, actions: users.done };
+}
+
+/** The same failure with the fewest faults and actions that still show it. */
+export async function shrink(options: ScheduleOptions): Promise<ScheduleOptions> {
+  const fails = async (fewer: ScheduleOptions) => (await runSchedule(fewer)).violation !== undefined;
+  let smallest: ScheduleOptions = { ...options, maxFaults: FAULTS_MAX, maxActions: ACTIONS_MAX + 3 };
+  for (const name of ['maxActions', 'maxFaults'] as const) {
+    for (let fewer = 0; fewer < (smallest[name] ?? 0); fewer++) {
+      if (!(await fails({ ...smallest, [name]: fewer }))) continue;
+      smallest = { ...smallest, [name]: fewer };
+      break;
+    }
+  }
+  return smallest;
+}

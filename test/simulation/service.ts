@@ -1,0 +1,362 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { newApiKey } from '../../lib/access/api-key.ts';
+import { newKeyRecord } from '../../lib/access/keys.ts';
+import type { ApiFunction } from '../../lib/api/operation.ts';
+import { cursorSecrets } from '../../lib/aws/dynamodb/cursor-secrets.ts';
+import { deliveries } from '../../lib/aws/dynamodb/deliveries.ts';
+import { deliveryLog } from '../../lib/aws/dynamodb/delivery-log.ts';
+import { disabling } from '../../lib/aws/dynamodb/disabling.ts';
+import { documents } from '../../lib/aws/dynamodb/documents.ts';
+import { events, toStoredEvent } from '../../lib/aws/dynamodb/events.ts';
+import { idempotencyRecords } from '../../lib/aws/dynamodb/idempotency.ts';
+import { apiKeys } from '../../lib/aws/dynamodb/keys.ts';
+import { projects } from '../../lib/aws/dynamodb/projects.ts';
+import { createTable, type Table, type TableOptions } from '../../lib/aws/dynamodb/table.ts';
+import { allWebhooks, webhooks } from '../../lib/aws/dynamodb/webhooks.ts';
+import { type BatchDeps, deliverBatch } from '../../lib/delivery/batch.ts';
+import { type FanOutDeps, fanOutBatch } from '../../lib/delivery/fan-out.ts';
+import { LANES, type Lane } from '../../lib/delivery/lanes.ts';
+import type { QueueMessage } from '../../lib/delivery/messages.ts';
+import type { Post, TimedOutcome } from '../../lib/delivery/post.ts';
+import { recoverPage } from '../../lib/delivery/redelivery.ts';
+import { retryBy } from '../../lib/delivery/retry.ts';
+import type { StoredEvent } from '../../lib/events/events.ts';
+import { deliveryHandlers } from '../../lib/handlers/deliveries.ts';
+import { documentHandlers } from '../../lib/handlers/documents.ts';
+import { eventHandlers } from '../../lib/handlers/events.ts';
+import { keyHandlers } from '../../lib/handlers/keys.ts';
+import { webhookHandlers } from '../../lib/handlers/webhooks.ts';
+import { type ApiHandler, type Handlers, serve } from '../../lib/http/serve.ts';
+import type { Space } from '../../lib/space.ts';
+import { type Command, MemoryDynamoDb } from './dynamodb.ts';
+import type { Item } from './expressions.ts';
+import { SimulatedQueue, SimulatedScheduler, SimulatedStream } from './services.ts';
+import type { Process, World } from './world.ts';
+
+/** What an endpoint does with the next request. */
+export type Behaviour = 'responds' | 'fails' | 'hangs' | 'resets' | 'dawdles';
+
+const BEHAVIOURS: Record<Behaviour, [statusCode: number | null, error: string | null, durationMs: number]> = {
+  responds: [200, null, 50],
+  dawdles: [200, null, 3000],
+  fails: [500, 'status_not_2xx', 50],
+  resets: [null, 'connection_reset', 20],
+  hangs: [null, 'timeout', 5000],
+};
+
+/** A POST that reached an endpoint. */
+export interface Received {
+  step: number;
+  /** When it began, by the world's clock. */
+  at: number;
+  url: string;
+  eventId: string;
+  /** The newest run that a message of its batch with this attempt is for. */
+  run: number;
+  attempt: number;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+  /** The step at which its process began to read what it refers to. */
+  readAt: number;
+}
+
+export interface SentEmail {
+  webhookId: string;
+  at: number;
+}
+
+/** Changes of the real code, or around it, that break a promise. */
+export interface Sabotage {
+  /** Of a command to the table. */
+  command?(command: Command): Command;
+  /** Of an error that the table throws. */
+  error?(error: unknown): unknown;
+  deliver?(deps: BatchDeps): BatchDeps;
+  fanOut?(deps: FanOutDeps): FanOutDeps;
+  handlers?(handlers: Record<string, unknown>): Record<string, unknown>;
+  /** Of how a request hands messages to the queue. */
+  enqueue?(enqueue: Enqueue): Enqueue;
+}
+
+export interface Request {
+  fn: ApiFunction;
+  method: string;
+  resource: string;
+  path?: Record<string, string>;
+  body?: object;
+  idempotencyKey?: string | undefined;
+}
+
+/** A response; `null` if the client never got one. */
+export type Response = { status: number; body: never } | null;
+
+const API_LIMIT_MS = 20_000;
+const DELIVER_LIMIT_MS = 30_000;
+const FAN_OUT_LIMIT_MS = 60_000;
+
+/** The service: its real code, on simulated services. */
+export class SimulatedService {
+  readonly db: MemoryDynamoDb;
+  readonly queues: Record<Lane, SimulatedQueue>;
+  readonly scheduler: SimulatedScheduler;
+  readonly stream: SimulatedStream<StoredEvent>;
+  readonly endpoints = new Map<string, Behaviour>();
+  readonly received: Received[] = [];
+  readonly emails: SentEmail[] = [];
+  readonly space: Space = { projectId: 'prj_1', environment: 'live' };
+  /** Told of every change of an item, and of every POST. */
+  onChange: (before: Item | undefined, after: Item | undefined) => void = () => {};
+  onPost: (post: Received) => void = () => {};
+  private readonly world: World;
+  private readonly sabotage: Sabotage;
+  /** The first admin key: that of the users. */
+  adminKeyId = '';
+  private tokens = 0;
+
+  constructor(world: World, sabotage: Sabotage = {}) {
+    this.world = world;
+    this.sabotage = sabotage;
+    const consumer = (lane: Lane) => (batch: readonly QueueMessage[], settle: Settle) =>
+      this.deliver(lane, batch, settle);
+    this.queues = Object.fromEntries(
+      LANES.map((lane) => [lane, new SimulatedQueue(world, consumer(lane), 0.02)]),
+    ) as Record<Lane, SimulatedQueue>;
+    this.scheduler = new SimulatedScheduler(world, (message) => this.queues.quick.send(message));
+    this.stream = new SimulatedStream<StoredEvent>(world, (batch, settle) => this.fanOut(batch, settle));
+    this.db = new MemoryDynamoDb((before, after) => {
+      if (!before && after?.sk === 'EVENT') this.stream.append(toStoredEvent(after));
+      this.onChange(before, after);
+    });
+  }
+
+  /** A project with an admin key, without a fault. */
+  async setUp(): Promise<void> {
+    const { random, now } = this.world;
+    const documents = { send: async (command: object) => this.db.execute(commandOf(command)) };
+    const table = createTable('table', { documents } as unknown as TableOptions);
+    const key = newApiKey('admin', now, random);
+    const record = newKeyRecord(key, { projectId: 'prj_1', name: 'Admin', tokenSecret: 'secret', createdAt: now });
+    const project = { id: 'prj_1', name: 'Test', email: 'test@example.com', cursorSecret: 'secret', createdAt: now };
+    await projects(table).create(project, record);
+    this.adminKeyId = key.id;
+  }
+
+  /** Whether anything is on its way. */
+  get isIdle(): boolean {
+    return Object.values(this.queues).every(({ size }) => size === 0) && this.scheduler.size + this.stream.size === 0;
+  }
+
+  /** Sends one request. */
+  request(request: Request): Promise<Response> {
+    return new Promise((resolve) => {
+      this.world.spawn(
+        `${request.method} ${request.resource}`,
+        API_LIMIT_MS,
+        async (process) => {
+          const { statusCode, body } = await this.api(request.fn, process)(eventOf(request));
+          resolve({ status: statusCode, body: (body ? JSON.parse(body) : undefined) as never });
+        },
+        () => resolve(null),
+      );
+    });
+  }
+
+  private tableOf(process: Process): Table {
+    const send = (given: object): Promise<object> => {
+      let command = commandOf(given);
+      if (command.name === 'TransactWrite') {
+        command = { ...command, input: { ClientRequestToken: `token ${this.tokens++}`, ...command.input } };
+      }
+      command = this.sabotage.command?.(command) ?? command;
+      return this.world
+        .call(process, `dynamodb ${command.name}`, () => this.db.execute(command), TABLE_FAULTS)
+        .catch((error: unknown) => {
+          throw this.sabotage.error?.(error) ?? error;
+        });
+    };
+    return createTable('table', {
+      documents: { send },
+      pause: () => this.world.wait(process, 20),
+    } as unknown as TableOptions);
+  }
+
+  private clockOf(process: Process): () => number {
+    return () => this.world.now + process.skewMs;
+  }
+
+  private async send(process: Process, lane: Lane, message: QueueMessage, delaySeconds = 0): Promise<void> {
+    await this.world.call(process, 'sqs SendMessage', () => this.queues[lane].send(message, delaySeconds));
+  }
+
+  private enqueue(process: Process) {
+    return async (messages: readonly QueueMessage[]): Promise<void> => {
+      await Promise.all(messages.map((message) => this.send(process, 'quick', message)));
+    };
+  }
+
+  private fanOut(batch: readonly StoredEvent[], settle: Settle): void {
+    this.run('fan-out', FAN_OUT_LIMIT_MS, batch, settle, (process) => {
+      const table = this.tableOf(process);
+      const deps: FanOutDeps = {
+        webhooks: (space) => allWebhooks(table, space),
+        enqueue: async (lane, messages) => {
+          await Promise.all(messages.map((message) => this.send(process, lane, message)));
+        },
+        skip: (message, event) => deliveries(table).end(message, event, 'skipped', this.clockOf(process)()),
+        clock: this.clockOf(process),
+      };
+      return fanOutBatch(this.sabotage.fanOut?.(deps) ?? deps);
+    });
+  }
+
+  private deliver(lane: Lane, batch: readonly QueueMessage[], settle: Settle): void {
+    this.run(`deliver ${lane}`, DELIVER_LIMIT_MS, batch, settle, (process) => {
+      const table = this.tableOf(process);
+      const clock = this.clockOf(process);
+      const deps: BatchDeps = {
+        ...deliveries(table),
+        ...disabling(table),
+        lane,
+        clock,
+        post: (post, onSlow) => this.post(process, batch, post, onSlow),
+        warn: () => {},
+        defer: (message, slower) => this.send(process, slower, message),
+        retry: retryBy({
+          enqueue: (message, delaySeconds) => this.send(process, lane, message, delaySeconds),
+          schedule: (name, message, atMs) =>
+            this.world.call(process, 'scheduler CreateSchedule', () => this.scheduler.create(name, atMs, message)),
+        }),
+        notify: async ({ id, projectId }) => {
+          if (!(await projects(table).get(projectId))) return;
+          await this.world.call(process, 'ses SendEmail', () => {
+            this.emails.push({ webhookId: id, at: this.world.now });
+          });
+        },
+        recoverPage: (message) =>
+          recoverPage(message, { ...deliveryLog(table), clock, enqueue: this.enqueue(process) }),
+        done: () => {},
+      };
+      return deliverBatch(batch, this.sabotage.deliver?.(deps) ?? deps);
+    });
+  }
+
+  /** One invocation for a batch: those that throw come again, or all of them if it dies. */
+  private run<Entry>(
+    name: string,
+    limitMs: number,
+    batch: readonly Entry[],
+    settle: Settle,
+    start: (process: Process) => (entry: Entry) => Promise<unknown>,
+  ): void {
+    const work = async (process: Process): Promise<void> => {
+      const handle = start(process);
+      const failed = new Set<number>();
+      await Promise.all(batch.map((entry, i) => handle(entry).catch(() => failed.add(i))));
+      settle(failed);
+    };
+    this.world.spawn(name, limitMs, work, () => settle('all'));
+  }
+
+  private async post(
+    process: Process,
+    batch: readonly QueueMessage[],
+    { url, headers, body }: Post,
+    onSlow: () => void,
+  ): Promise<TimedOutcome> {
+    const eventId = headers['X-Service-Event-Id'] ?? '';
+    const attempt = Number(headers['X-Service-Attempt']);
+    const runs = batch.map((message) =>
+      'recover' in message || message.eventId !== eventId || message.attempt !== attempt ? -1 : message.run,
+    );
+    const behaviour = await this.world.call(
+      process,
+      'POST',
+      () => {
+        const received = {
+          step: this.world.steps,
+          at: this.world.now,
+          url,
+          eventId,
+          run: Math.max(...runs),
+          attempt,
+          headers,
+          body,
+          readAt: process.readAt,
+        };
+        this.received.push(received);
+        this.onPost(received);
+        return this.endpoints.get(url) ?? 'responds';
+      },
+      ['killed before', 'killed after'],
+    );
+    const [statusCode, error, durationMs] = BEHAVIOURS[behaviour];
+    this.world.tell(() => `  the endpoint ${behaviour}`);
+    if (durationMs > 1000) {
+      await this.world.wait(process, 1000);
+      onSlow();
+      await this.world.wait(process, durationMs - 1000);
+    } else await this.world.wait(process, durationMs);
+    return { statusCode, error, durationMs, waitedMs: durationMs, excerpt: null };
+  }
+
+  private api(fn: ApiFunction, process: Process): ApiHandler {
+    const table = this.tableOf(process);
+    const clock = this.clockOf(process);
+    const deps = {
+      webhooks: webhooks(table),
+      deliveries: deliveryLog(table),
+      events: events(table),
+      keys: apiKeys(table),
+      documents: documents(table),
+      cursors: cursorSecrets(table),
+      enqueue: this.sabotage.enqueue?.(this.enqueue(process)) ?? this.enqueue(process),
+      clock,
+      random: this.world.random,
+    };
+    const all = {
+      webhooks: () => ({ ...webhookHandlers(deps), ...deliveryHandlers(deps) }),
+      events: () => eventHandlers(deps),
+      keys: () => keyHandlers(deps),
+      documents: () => documentHandlers(deps),
+    };
+    const own = all[fn as keyof typeof all]() as Record<string, unknown>;
+    const handlers = (this.sabotage.handlers?.(own) ?? own) as Handlers<'events'>;
+    return serve(handlers, {
+      idempotency: idempotencyRecords(table, clock),
+      log: { info: () => {} },
+      reportFailure: () => {},
+    });
+  }
+}
+
+type Enqueue = (messages: readonly QueueMessage[]) => Promise<void>;
+type Settle = (failed: ReadonlySet<number> | 'all') => void;
+
+// A transaction carries a token, and a conditional write an id: what is sent twice by the SDK counts once. A read can be as often as it likes.
+const TABLE_FAULTS = ['refused', 'throttled', 'lost', 'repeated', 'killed before', 'killed after', 'late'] as const;
+
+function commandOf(command: object): Command {
+  const { input } = command as { input: object };
+  return { name: command.constructor.name.replace('Command', ''), input };
+}
+
+function eventOf({ method, resource, path, body, idempotencyKey }: Request): APIGatewayProxyEvent {
+  return {
+    httpMethod: method,
+    resource,
+    path: resource,
+    pathParameters: path ?? null,
+    queryStringParameters: null,
+    headers: {
+      ...(body && { 'Content-Type': 'application/json' }),
+      ...(idempotencyKey && { 'Idempotency-Key': idempotencyKey }),
+    },
+    body: body ? JSON.stringify(body) : null,
+    isBase64Encoded: false,
+    requestContext: {
+      requestId: 'request',
+      identity: { sourceIp: '192.0.2.1' },
+      authorizer: { project_id: 'prj_1', key_id: 'key_1', caller: 'admin' },
+    },
+  } as unknown as APIGatewayProxyEvent;
+}

@@ -1,0 +1,254 @@
+/** A repeatable sequence of numbers from 0 to 1 (mulberry32). */
+export function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** One invocation of a Lambda function, or a client. Once it is killed, nothing that it awaits ever comes back. */
+export interface Process {
+  id: number;
+  name: string;
+  isAlive: boolean;
+  /** How far its clock is from the world's. */
+  skewMs: number;
+  onDeath: () => void;
+  /** The step at which it began to read what it acts on. */
+  readAt: number;
+}
+
+/** A call of a process to a service, which waits until the world carries it out. */
+interface Call {
+  process: Process;
+  /** What is called, as the story names it and as coverage counts it. */
+  name: string;
+  perform(): unknown;
+  /** Which faults can happen to it. */
+  faults: readonly FaultKind[];
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * `refused`, `throttled`: not carried out. `lost`: carried out, and the response lost for good. `repeated`: carried out, the
+ * response lost, and sent again by the SDK. `twice`: carried out twice. `killed before`, `killed after`: the process dies.
+ * `late`: seconds pass before it is carried out.
+ */
+export const FAULT_KINDS = [
+  'refused',
+  'throttled',
+  'lost',
+  'repeated',
+  'twice',
+  'killed before',
+  'killed after',
+  'late',
+] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+interface Timer {
+  at: number;
+  order: number;
+  fire(): void;
+}
+
+export interface WorldOptions {
+  seed: number;
+  /** Faults after which there are no more. */
+  maxFaults: number;
+  /** Chance of a fault at a call. */
+  faultRate: number;
+  /** Keeps what happens, for people. */
+  isTold?: boolean;
+}
+
+export const START_MS = Date.UTC(2026, 0, 31, 12);
+
+/** An error as the SDK throws it. */
+const sdkError = (name: string): Error => Object.assign(new Error(name), { name });
+const SDK_ERRORS: Partial<Record<FaultKind, string>> = {
+  refused: 'InternalServerError',
+  throttled: 'ThrottlingException',
+  lost: 'TimeoutError',
+};
+
+/** Virtual time, and a scheduler that decides at every await of anybody what runs next. One seed, one history. */
+export class World {
+  now = START_MS;
+  steps = 0;
+  faults = 0;
+  /** How often each fault met each kind of call. */
+  readonly coverage = new Map<string, number>();
+  readonly story: string[] = [];
+  private readonly calls: Call[] = [];
+  private readonly timers: Timer[] = [];
+  private order = 0;
+  private processes = 0;
+  private readonly options: WorldOptions;
+  // Streams of their own, so that fewer faults leave the order of everything else as it was, as long as they can.
+  private readonly scheduling: () => number;
+  private readonly failing: () => number;
+  readonly choosing: () => number;
+  private readonly bytes: () => number;
+
+  constructor(options: WorldOptions) {
+    this.options = options;
+    this.scheduling = randomOf(options.seed);
+    this.failing = randomOf(options.seed ^ 0x5bd1e995);
+    this.choosing = randomOf(options.seed ^ 0x2545f491);
+    this.bytes = randomOf(options.seed ^ 0x1b873593);
+  }
+
+  readonly random = (length: number): Uint8Array => Uint8Array.from({ length }, () => Math.floor(this.bytes() * 256));
+
+  pick<T>(options: readonly T[]): T {
+    return options[Math.floor(this.choosing() * options.length)] as T;
+  }
+
+  chance(probability: number): boolean {
+    return this.choosing() < probability;
+  }
+
+  tell(text: () => string): void {
+    if (this.options.isTold) this.story.push(`${new Date(this.now).toISOString().slice(5, 23)}  ${text()}`);
+  }
+
+  after(ms: number, fire: () => void): Timer {
+    const timer = { at: this.now + ms, order: this.order++, fire };
+    this.timers.push(timer);
+    return timer;
+  }
+
+  /** Starts a process. `work` runs until it ends, or until the process is killed; `timeLimitMs` kills it. */
+  spawn(
+    name: string,
+    timeLimitMs: number,
+    work: (process: Process) => Promise<void>,
+    onDeath: () => void = () => {},
+  ): Process {
+    const process: Process = {
+      id: this.processes++,
+      name,
+      isAlive: true,
+      skewMs: Math.round((this.choosing() - 0.5) * 5000),
+      onDeath,
+      readAt: this.steps,
+    };
+    this.tell(() => `${name} ${process.id} starts`);
+    const limit = this.after(timeLimitMs, () => {
+      if (process.isAlive) this.faults++;
+      this.kill(process, 'ran out of time');
+    });
+    void work(process).then(() => {
+      process.isAlive = false;
+      const i = this.timers.indexOf(limit);
+      if (i >= 0) this.timers.splice(i, 1);
+    });
+    return process;
+  }
+
+  kill(process: Process, why: string): void {
+    if (!process.isAlive) return;
+    process.isAlive = false;
+    this.tell(() => `${process.name} ${process.id} ${why}`);
+    process.onDeath();
+  }
+
+  /** A call of a process to a service: it settles when the world says so, or never. */
+  call<Result>(
+    process: Process,
+    name: string,
+    perform: () => Result,
+    faults: readonly FaultKind[] = FAULT_KINDS,
+  ): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => {
+      if (!process.isAlive) return;
+      this.calls.push({ process, name, perform, faults, resolve: resolve as (value: unknown) => void, reject });
+    });
+  }
+
+  /** Time that a process waits for. */
+  wait(process: Process, ms: number): Promise<void> {
+    return new Promise((resolve) => this.after(ms, () => process.isAlive && resolve()));
+  }
+
+  /** Runs until nothing is left to do, or `stepsMax` is reached: then it returns `false`. */
+  async run(stepsMax: number): Promise<boolean> {
+    for (const last = this.steps + stepsMax; this.steps < last; this.steps++) {
+      await new Promise(setImmediate); // until everybody waits for the world again
+      // Now and then time passes although somebody could go on.
+      const isLate = this.calls.length === 0 || (this.isSoon() && this.scheduling() < 0.05);
+      if (!isLate) this.perform(this.take());
+      else if (this.timers.length > 0) this.passTime();
+      else return true;
+    }
+    return false;
+  }
+
+  /** Whether the next timer fires within the time that a slow call takes. */
+  private isSoon(): boolean {
+    return this.timers.some(({ at }) => at <= this.now + 3000);
+  }
+
+  private take(): Call {
+    const i = Math.floor(this.scheduling() * this.calls.length);
+    const [call] = this.calls.splice(i, 1);
+    return call as Call;
+  }
+
+  private passTime(): void {
+    if (this.timers.length === 0) return;
+    let next = 0;
+    for (let i = 1; i < this.timers.length; i++) {
+      const [a, b] = [this.timers[i] as Timer, this.timers[next] as Timer];
+      if (a.at < b.at || (a.at === b.at && a.order < b.order)) next = i;
+    }
+    const [timer] = this.timers.splice(next, 1);
+    if (!timer) return;
+    this.now = Math.max(this.now, timer.at);
+    timer.fire();
+  }
+
+  private perform(call: Call): void {
+    if (!call.process.isAlive) return;
+    this.now += Math.floor(this.scheduling() * 20);
+    const fault = this.faultFor(call);
+    if (fault) {
+      this.faults++;
+      this.coverage.set(`${fault} × ${call.name}`, (this.coverage.get(`${fault} × ${call.name}`) ?? 0) + 1);
+    }
+    this.tell(() => `${call.process.name} ${call.process.id}: ${call.name}${fault ? `  ⚡ ${fault}` : ''}`);
+    if (fault === 'killed before') this.kill(call.process, 'is killed');
+    else if (fault === 'late') this.after(1000 + Math.floor(this.failing() * 4000), () => this.carryOut(call));
+    else if (fault === 'refused' || fault === 'throttled') call.reject(sdkError(SDK_ERRORS[fault] ?? ''));
+    else this.carryOut(call, fault);
+  }
+
+  private carryOut(call: Call, fault?: FaultKind): void {
+    if (!call.process.isAlive) return;
+    try {
+      let result = call.perform();
+      if (fault === 'repeated') {
+        // The SDK's second try is one call more: others may come first.
+        this.calls.push(call);
+        return;
+      }
+      if (fault === 'twice') result = call.perform();
+      if (fault === 'killed after') this.kill(call.process, 'is killed');
+      else if (fault === 'lost') call.reject(sdkError(SDK_ERRORS.lost ?? ''));
+      else call.resolve(result);
+    } catch (error) {
+      call.reject(error);
+    }
+  }
+
+  private faultFor({ faults }: Call): FaultKind | undefined {
+    const isOne = this.failing() < this.options.faultRate && this.faults < this.options.maxFaults;
+    return isOne ? faults[Math.floor(this.failing() * faults.length)] : undefined;
+  }
+}
