@@ -1,7 +1,14 @@
 import { join } from 'node:path';
 import { AssetHashType, type Duration, RemovalPolicy, Stage, Validations } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import {
+  Architecture,
+  Code,
+  Function as LambdaFunction,
+  RecursiveLoop,
+  Runtime,
+  Tracing,
+} from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
@@ -22,6 +29,11 @@ export interface BundledFunctionProps {
   timeout: Duration;
   /** CPU comes with memory. */
   memorySize?: number;
+  /**
+   * It sends to a queue that it is fed from. Lambda would end such a chain after some 16 invocations (Lambda Developer Guide,
+   * "Recursive loop detection"): whoever allows it says what ends the chain.
+   */
+  feedsItself?: boolean;
 }
 
 /** One file of functions/ as a Lambda function, with a role and a log group that are its own. */
@@ -38,6 +50,7 @@ export class BundledFunction extends LambdaFunction {
       environment,
       timeout,
       memorySize = 512,
+      feedsItself = false,
     }: BundledFunctionProps,
   ) {
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
@@ -56,6 +69,7 @@ export class BundledFunction extends LambdaFunction {
       timeout,
       memorySize,
       tracing: Tracing.ACTIVE,
+      ...(feedsItself && { recursiveLoop: RecursiveLoop.ALLOW }),
       environment: { ...environment, POWERTOOLS_SERVICE_NAME: name },
     });
     logGroup.grantWrite(role);

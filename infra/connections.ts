@@ -28,6 +28,7 @@ export class Connections extends Construct {
       settings,
       environment: { TABLE_NAME: table.name, CHECKS_QUEUE_URL: this.checks.queueUrl },
       timeout: Duration.seconds(20),
+      feedsItself: true, // one check for each lease: it ends with the connection
     });
     consumeQueue(this.check, this.checks);
     table.grant(this.check, 'get', 'put', 'delete');

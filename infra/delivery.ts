@@ -124,6 +124,7 @@ export class Delivery extends Construct {
         DASHBOARD_URL: dashboardUrl,
       },
       timeout: Duration.seconds(30),
+      feedsItself: true, // six attempts at most; a recovery ends with its window
     });
     const queue = this.queues[lane];
     consumeQueue(deliver, queue, { maxConcurrency: settings.deliverConcurrency, ...batches });

@@ -1,4 +1,5 @@
-import { Duration } from 'aws-cdk-lib';
+import { Aws, Duration } from 'aws-cdk-lib';
+import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import {
   Alarm,
   ComparisonOperator,
@@ -10,6 +11,7 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
@@ -22,6 +24,9 @@ export interface ObservabilityProps {
   settings: Settings;
   /** Behind the API, and behind queues and streams: each group has alarms of its own. */
   functions: { api: LambdaFunction[]; workers: LambdaFunction[] };
+  /** Throws at every credential that is not valid: its errors are other people's. */
+  authorizer: LambdaFunction;
+  restApi: RestApi;
   fanOut: LambdaFunction;
   /** Queues that work waits in. */
   queues: Record<string, Queue>;
@@ -48,10 +53,19 @@ export class Observability extends Construct {
     if (email === '') return undefined;
     const topic = new Topic(this, 'Alarms', { enforceSSL: true });
     topic.addSubscription(new EmailSubscription(email));
+    // A policy of one's own replaces the one that lets services of the account publish (SNS Developer Guide).
+    topic.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+      }),
+    );
     return topic;
   }
 
-  private addAlarms({ functions, fanOut, queues, failures }: ObservabilityProps): void {
+  private addAlarms({ functions, authorizer, restApi, fanOut, queues, failures }: ObservabilityProps): void {
     for (const [name, queue] of Object.entries(failures)) {
       this.alarm(
         `${name}NotEmpty`,
@@ -77,8 +91,10 @@ export class Observability extends Construct {
       5,
     );
     this.alarm('HandlingFailures', own(HANDLING_FAILURES, 'Sum', MINUTE), 5, 'handling-failures', 3);
+    this.alarm('ServerErrors', restApi.metricServerError({ period: MINUTE, statistic: 'Sum' }), 5, 'server-errors', 3);
     for (const [group, some] of Object.entries({ Api: functions.api, Worker: functions.workers })) {
-      const errors = sumOf(some, (fn) => fn.metricErrors({ period: MINUTE, statistic: 'Sum' }));
+      const ours = some.filter((fn) => fn !== authorizer);
+      const errors = sumOf(ours, (fn) => fn.metricErrors({ period: MINUTE, statistic: 'Sum' }));
       const throttles = sumOf(some, (fn) => fn.metricThrottles({ period: MINUTE, statistic: 'Sum' }));
       this.alarm(`${group}Errors`, errors, 5, 'function-errors', 3);
       this.alarm(`${group}Throttles`, throttles, 10, 'throttles', 3);
@@ -108,7 +124,7 @@ export class Observability extends Construct {
     });
     dashboard.addWidgets(
       graph('Deliveries', [own('Attempts', 'Sum'), own('Retries', 'Sum'), own('Failures', 'Sum')], [successRate]),
-      graph('Latency of receivers (ms)', [own('Latency', 'p50'), own('Latency', 'p99')]),
+      graph('Latency of endpoints (ms)', [own('Latency', 'p50'), own('Latency', 'p99')]),
       graph('Disabled webhooks', [own('Disabled', 'Sum')]),
     );
     dashboard.addWidgets(

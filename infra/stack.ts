@@ -51,6 +51,8 @@ export class ServiceStack extends Stack {
     new Observability(this, 'Observability', {
       settings,
       functions: all,
+      authorizer,
+      restApi: api.restApi,
       fanOut,
       queues: {
         Deliveries: lanes.quick.queue,

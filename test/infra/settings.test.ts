@@ -123,4 +123,24 @@ describe('an alarm', () => {
       expect(anchors).toContain(/infra\/RUNBOOK\.md#([\w-]+)$/.exec(Properties.AlarmDescription)?.[1]);
     }
   });
+
+  it('reaches whoever is to know: CloudWatch may publish, of this account only', () => {
+    const { template } = synth({ alarmEmail: 'ops@example.com' });
+    const statement = {
+      Effect: 'Allow',
+      Principal: { Service: 'cloudwatch.amazonaws.com' },
+      Action: 'sns:Publish',
+      Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+    };
+    template.hasResourceProperties('AWS::SNS::TopicPolicy', {
+      PolicyDocument: { Statement: Match.arrayWith([Match.objectLike(statement)]) },
+    });
+  });
+
+  it('cannot be raised by strangers: errors of the authorizer are those of credentials', () => {
+    const alarms = synth({}).template.findResources('AWS::CloudWatch::Alarm');
+    const errors = Object.values(alarms).filter(({ Properties }) => JSON.stringify(Properties).includes('"Errors"'));
+    expect(errors.length).toBe(2);
+    for (const alarm of errors) expect(JSON.stringify(alarm)).not.toContain('Authorize');
+  });
 });

@@ -93,6 +93,34 @@ describe('the event sources', () => {
   });
 });
 
+describe('a function that feeds itself', () => {
+  const isSending = (queue: unknown, role: string) =>
+    Object.values(template.findResources('AWS::IAM::Policy')).some(
+      ({ Properties: { Roles, PolicyDocument } }) =>
+        JSON.stringify(Roles).includes(role) &&
+        PolicyDocument.Statement.some(
+          ({ Action, Resource }: { Action: unknown; Resource: unknown }) =>
+            [Action].flat().includes('sqs:SendMessage') && JSON.stringify(Resource).includes(JSON.stringify(queue)),
+        ),
+    );
+  const functions = template.findResources('AWS::Lambda::Function');
+  const feeding = Object.values(template.findResources('AWS::Lambda::EventSourceMapping')).flatMap(({ Properties }) => {
+    const id: string = Properties.FunctionName.Ref;
+    const role: string = functions[id]?.Properties.Role['Fn::GetAtt'][0];
+    return isSending(Properties.EventSourceArn, role) ? [id] : [];
+  });
+
+  it('may do so: Lambda would end the chain after some 16 invocations', () => {
+    expect(feeding.length).toBe(4); // three lanes, and the check of connections
+    for (const id of feeding) expect(functions[id]?.Properties.RecursiveLoop, id).toBe('Allow');
+  });
+
+  it('is the only one that may', () => {
+    const allowed = Object.keys(functions).filter((id) => functions[id]?.Properties.RecursiveLoop === 'Allow');
+    expect(allowed.sort()).toEqual(feeding.sort());
+  });
+});
+
 describe('a key in a path', () => {
   it('is in no trace: the stage writes none', () => {
     template.resourcePropertiesCountIs('AWS::ApiGateway::Stage', { TracingEnabled: true }, 0);
