@@ -1,16 +1,8 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent, Statement } from 'aws-lambda';
-import { hashApiKey, parseApiKey, sameHash } from '../lib/access/api-key.ts';
-import { hourToRecord, isUsable, type KeyRecord } from '../lib/access/keys.ts';
-import { type Grant, parentOf, verifyToken } from '../lib/access/tokens.ts';
-import {
-  allowedArns,
-  bearerCredential,
-  type Decision,
-  decide,
-  forbidden,
-  isKeyLike,
-  stageArn,
-} from '../lib/api/policy.ts';
+import { authenticate } from '../lib/access/authenticate.ts';
+import { hourToRecord, type KeyRecord } from '../lib/access/keys.ts';
+import type { Grant } from '../lib/access/tokens.ts';
+import { allowedArns, bearerCredential, type Decision, decide, forbidden, stageArn } from '../lib/api/policy.ts';
 import { apiKeys } from '../lib/aws/dynamodb/keys.ts';
 import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { environment } from '../lib/aws/environment.ts';
@@ -49,14 +41,12 @@ export function createHandler({ keys, clock }: AuthorizerDeps) {
 
   async function decideOn(event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
     const credential = bearerCredential(headerOf(event)) ?? '';
-    const isKey = isKeyLike(credential);
-    const keyId = isKey ? parseApiKey(credential)?.id : parentOf(credential);
-    const record = keyId ? await keys.get(keyId) : undefined;
-    if (!record || !isUsable(record, clock())) throw refused();
-    const grant = isKey ? null : await verifyToken(credential, record, clock());
-    const isGenuine = isKey ? sameHash(hashApiKey(credential), record.hash) : grant !== null;
-    if (!isGenuine) throw refused();
-
+    const authenticated = await authenticate(credential, { keys, clock });
+    if (!authenticated) {
+      count('Unauthorized', {});
+      throw new Unauthorized();
+    }
+    const { record, grant } = authenticated;
     const decision = decide(record, event.requestContext.identity.sourceIp);
     const hour = hourToRecord(record, clock());
     if (decision.allowed && hour !== null) {
@@ -67,11 +57,6 @@ export function createHandler({ keys, clock }: AuthorizerDeps) {
     count(decision.allowed ? 'Authorized' : 'Forbidden', { key_id: record.id, operation: event.resource });
     return policy(event.methodArn, record, grant, decision);
   }
-}
-
-function refused(): Error {
-  count('Unauthorized', {});
-  return new Unauthorized();
 }
 
 function count(decision: AuthorizerDecision, fields: Record<string, string>): void {

@@ -37,5 +37,3 @@ export function allowedArns(type: CallerType, permissions: readonly Permission[]
 
 /** Every method of the stage that a method ARN (`arn:…:<api>/<stage>/<METHOD>/<path>`) belongs to. */
 export const stageArn = (methodArn: string): string => methodArn.split('/').slice(0, 2).join('/');
-
-export const isKeyLike = (credential: string): boolean => credential.startsWith('svc_');

@@ -62,6 +62,8 @@ export interface Promised {
   once: Set<string>;
   /** Markers of what was created under an idempotency key and never acknowledged: at most one of each is there. */
   atMostOnce: Set<string>;
+  /** What clients have seen broken. */
+  broken: [invariant: string, detail: string][];
 }
 
 /** Watches a service, and throws when a promise is broken. */
@@ -159,6 +161,7 @@ export class Invariants {
   /** What must be true when everything has come to rest. */
   atRest(promised: Promised): void {
     this.guard(() => {
+      for (const [invariant, detail] of promised.broken) must(false, invariant, detail);
       must(this.service.isIdle, 'Everything comes to rest', 'something is still on its way');
       const dead = Object.values(this.service.queues).reduce((sum, { deadLetters }) => sum + deadLetters, 0);
       must(dead === 0, 'Nothing becomes a dead letter', `${dead} messages`);

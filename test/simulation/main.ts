@@ -5,7 +5,7 @@ import { SABOTAGES } from './sabotages.ts';
 import { runSchedule, shrink } from './scenario.ts';
 
 /*
- * npm run simulate -- [--seeds 1000000] [--from 1] [--seed N [--faults N] [--actions N]] [--sabotage NAME]
+ * npm run simulate -- [--seeds 1000000] [--from 1] [--coverage] [--seed N [--faults N] [--actions N]] [--sabotage NAME]
  * With --seed it runs one schedule and tells its story.
  */
 
@@ -36,6 +36,7 @@ async function main(): Promise<void> {
       faults: { type: 'string' },
       actions: { type: 'string' },
       sabotage: { type: 'string' },
+      coverage: { type: 'boolean', default: false },
     },
   });
   if (values.sabotage && !SABOTAGES[values.sabotage]) {
@@ -44,7 +45,8 @@ async function main(): Promise<void> {
   const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
   if (values.seed !== undefined)
     return tell(Number(values.seed), values.sabotage, number(values.faults), number(values.actions));
-  await runMany({ from: Number(values.from), seeds: Number(values.seeds), sabotage: values.sabotage });
+  const part = { from: Number(values.from), seeds: Number(values.seeds), sabotage: values.sabotage };
+  await runMany(part, values.coverage);
 }
 
 async function tell(
@@ -60,7 +62,7 @@ async function tell(
   process.exitCode = violation ? 1 : 0;
 }
 
-async function runMany({ from, seeds, sabotage }: Part): Promise<void> {
+async function runMany({ from, seeds, sabotage }: Part, isCoverageShown: boolean): Promise<void> {
   const started = performance.now();
   const threads = Math.min(availableParallelism(), seeds);
   const share = Math.ceil(seeds / threads);
@@ -74,7 +76,7 @@ async function runMany({ from, seeds, sabotage }: Part): Promise<void> {
     const seconds = (performance.now() - started) / 1000;
     const rate = Math.round(done / seconds);
     process.stdout.write(
-      `\r${done} of ${seeds} schedules, ${rate} a second, ${faults} faults, ${coverage.size} kinds of fault × call`,
+      `\r${done} of ${seeds} schedules, ${rate} a second, ${faults} faults, ${coverage.size} kinds of fault × call and action × state`,
     );
   };
   const workers = Array.from({ length: threads }, (_, i) => {
@@ -90,6 +92,10 @@ async function runMany({ from, seeds, sabotage }: Part): Promise<void> {
   });
   await Promise.all(workers);
   console.log();
+  if (isCoverageShown) {
+    const sorted = [...coverage].sort(([a], [b]) => (a < b ? -1 : 1));
+    for (const [name, count] of sorted) console.log(`${String(count).padStart(12)}  ${name}`);
+  }
   if (!failed) return console.log('Every promise was kept.');
   const smallest = await shrink({ seed: failed.seed, sabotage: SABOTAGES[sabotage ?? ''] });
   const options = `--seed ${smallest.seed} --faults ${smallest.maxFaults} --actions ${smallest.maxActions}`;

@@ -1,3 +1,5 @@
+import { authenticate } from '../../lib/access/authenticate.ts';
+import type { KeyRecord } from '../../lib/access/keys.ts';
 import type { BatchDeps } from '../../lib/delivery/batch.ts';
 import type { DeliveryContext } from '../../lib/delivery/deliver.ts';
 import type { Command } from './dynamodb.ts';
@@ -34,6 +36,8 @@ const has =
   (...parts: string[]) =>
   (text: string): boolean =>
     parts.every((part) => text.includes(part));
+const unended = (record: KeyRecord | undefined, members: readonly (keyof KeyRecord)[]): KeyRecord | undefined =>
+  record && { ...record, ...Object.fromEntries(members.map((name) => [name, undefined])) };
 const delivery = has('HOOK#');
 const deliver = (change: (deps: BatchDeps) => Partial<BatchDeps>): Sabotage => ({
   deliver: (deps) => ({ ...deps, ...change(deps) }),
@@ -146,6 +150,26 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   'a document is saved over what others wrote': { command: writes(has('DOCS#'), unconditional) },
   'a deleted webhook still counts': withoutWhole((text) => text.startsWith('COUNT#') && !text.includes('attribute')),
   'a key is rotated twice': { command: writes(has('KEY#', ':replacedBy'), unconditional) },
+  'a revoked key works on': {
+    authenticate: (credential, { keys, clock }) =>
+      authenticate(credential, {
+        keys: { get: async (id) => unended(await keys.get(id), ['revokedAt']) },
+        clock,
+      }),
+  },
+  'a rotated key works on for ever': {
+    authenticate: (credential, { keys, clock }) =>
+      authenticate(credential, {
+        keys: { get: async (id) => unended(await keys.get(id), ['expiresAt']) },
+        clock,
+      }),
+  },
+  'a rotated key ends at once': {
+    command: writes(has('KEY#', ':replacedBy'), (write) => ({
+      ...write,
+      ExpressionAttributeValues: { ...(write.ExpressionAttributeValues as object), ':expiresAt': 0 },
+    })),
+  },
   'the last admin key can be revoked': {
     command: (command) =>
       command.name === 'TransactWrite'

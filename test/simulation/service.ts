@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { newApiKey } from '../../lib/access/api-key.ts';
+import { authenticate } from '../../lib/access/authenticate.ts';
 import { newKeyRecord } from '../../lib/access/keys.ts';
 import type { ApiFunction } from '../../lib/api/operation.ts';
 import { cursorSecrets } from '../../lib/aws/dynamodb/cursor-secrets.ts';
@@ -74,6 +75,7 @@ export interface Sabotage {
   deliver?(deps: BatchDeps): BatchDeps;
   fanOut?(deps: FanOutDeps): FanOutDeps;
   handlers?(handlers: Record<string, unknown>): Record<string, unknown>;
+  authenticate?: typeof authenticate;
   /** Of how a request hands messages to the queue. */
   enqueue?(enqueue: Enqueue): Enqueue;
 }
@@ -110,6 +112,7 @@ export class SimulatedService {
   private readonly world: World;
   private readonly sabotage: Sabotage;
   /** The first admin key: that of the users. */
+  adminKey = '';
   adminKeyId = '';
   private tokens = 0;
 
@@ -139,11 +142,18 @@ export class SimulatedService {
     const project = { id: 'prj_1', name: 'Test', email: 'test@example.com', cursorSecret: 'secret', createdAt: now };
     await projects(table).create(project, record);
     this.adminKeyId = key.id;
+    this.adminKey = key.key;
   }
 
   /** Whether anything is on its way. */
   get isIdle(): boolean {
     return Object.values(this.queues).every(({ size }) => size === 0) && this.scheduler.size + this.stream.size === 0;
+  }
+
+  get isAnyDisabled(): boolean {
+    for (const { pk, status } of this.db.items())
+      if (status === 'disabled' && String(pk).startsWith('HOOKS#')) return true;
+    return false;
   }
 
   /** Sends one request. */
@@ -158,6 +168,23 @@ export class SimulatedService {
         },
         () => resolve(null),
       );
+    });
+  }
+
+  /** Calls with a key: whether it works. `null` if the client got no answer. */
+  authorize(key: string): Promise<boolean | null> {
+    return new Promise((resolve) => {
+      const work = async (process: Process): Promise<void> => {
+        const deps = { keys: apiKeys(this.tableOf(process)), clock: this.clockOf(process) };
+        const check = this.sabotage.authenticate ?? authenticate;
+        resolve(
+          await check(key, deps).then(
+            (found) => found !== null,
+            () => null,
+          ),
+        );
+      };
+      this.world.spawn('authorize', API_LIMIT_MS, work, () => resolve(null));
     });
   }
 

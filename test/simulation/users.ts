@@ -12,12 +12,13 @@ const MAX_TRIES = 8;
 
 /** The customers of a service: they may do anything at any time. */
 export class Users {
-  readonly promised: Promised = { accepted: new Map(), once: new Set(), atMostOnce: new Set() };
+  readonly promised: Promised = { accepted: new Map(), once: new Set(), atMostOnce: new Set(), broken: [] };
   /** How often each action was done. */
   readonly done = new Map<string, number>();
   private readonly webhookIds: string[] = [];
   private readonly eventIds: string[] = [];
-  private readonly keyIds: string[] = [];
+  /** What a client knows of its keys, by id. */
+  private readonly keys = new Map<string, KnownKey>();
   private readonly world: World;
   private readonly service: SimulatedService;
   private readonly seed: number;
@@ -50,17 +51,21 @@ export class Users {
     ['create a key', () => this.createKey()],
     ['rotate a key', () => this.onKey('/v1/keys/{key}/rotate')],
     ['revoke a key', () => this.onKey('/v1/keys/{key}/revoke')],
+    ['use a key', () => this.useKey()],
+    ['use a key', () => this.useKey()],
     ['change an endpoint', async () => this.changeEndpoint()],
     ['change an endpoint', async () => this.changeEndpoint()],
   ];
 
   /** So many actions, each some time after the one before; some do not wait for it. */
   async act(count: number): Promise<void> {
+    this.keys.set(this.service.adminKeyId, { key: this.service.adminKey });
     await this.createWebhook();
     if (this.world.chance(0.5)) await this.createWebhook();
     for (let i = 0; i < count; i++) {
       const [name, action] = this.world.pick(this.actions);
-      this.done.set(name, (this.done.get(name) ?? 0) + 1);
+      const state = `${name} × ${this.service.isIdle ? 'at rest' : 'in flight'}, ${this.service.isAnyDisabled ? 'one disabled' : 'all enabled'}`;
+      this.done.set(state, (this.done.get(state) ?? 0) + 1);
       this.world.tell(() => `— a user does this: ${name}`);
       const acted = action();
       if (this.world.chance(0.6)) await acted;
@@ -215,21 +220,47 @@ export class Users {
 
   private async createKey(): Promise<void> {
     const type = this.world.pick(['admin', 'live']);
-    const response = await this.send({ fn: 'keys', method: 'POST', resource: '/v1/keys', body: { type } });
-    if (response?.status === 201) this.keyIds.push((response.body as { id: string }).id);
+    this.know(await this.send({ fn: 'keys', method: 'POST', resource: '/v1/keys', body: { type } }));
+  }
+
+  /** A replayed response lacks the key itself. */
+  private know(response: Response): void {
+    const { id, key } = (response?.status === 201 ? response.body : {}) as { id?: string; key?: string };
+    if (id !== undefined) this.keys.set(id, { key: key ?? '' });
   }
 
   private onKey(resource: string): Promise<void> {
-    const key = this.world.chance(0.5)
-      ? this.service.adminKeyId
-      : this.world.pick([this.service.adminKeyId, ...this.keyIds]);
+    const key = this.world.pick([this.service.adminKeyId, ...this.keys.keys()]);
     return this.several(async () => {
       // Two admins may revoke each other.
-      const other = this.world.chance(0.3) ? this.world.pick([this.service.adminKeyId, ...this.keyIds]) : key;
-      const request = { fn: 'keys', method: 'POST', resource, path: { key: other } } as const;
-      const response = await this.send(request, resource.endsWith('rotate'));
-      if (response?.status === 201) this.keyIds.push((response.body as { id: string }).id);
+      const id = this.world.chance(0.3) ? this.world.pick([...this.keys.keys()]) : key;
+      const known = this.keys.get(id) as KnownKey;
+      const isRotation = resource.endsWith('rotate');
+      const asked = this.world.now;
+      const before = known.isUncertain;
+      known.isUncertain = true;
+      const response = await this.send({ fn: 'keys', method: 'POST', resource, path: { key: id } }, isRotation);
+      if (isRotation && response?.status === 201) known.rotated = [asked, this.world.now];
+      if (!isRotation && response?.status === 200) known.revokedAt = this.world.now;
+      if (response !== null && before === undefined) delete known.isUncertain;
+      this.know(response);
     });
+  }
+
+  /** Revoked means refused, and 24 hours mean 24 hours. */
+  private async useKey(): Promise<void> {
+    const id = this.world.pick([...this.keys.keys()]);
+    const known = this.keys.get(id);
+    if (!known?.key) return;
+    const [asked, knownThen] = [this.world.now, { ...known }];
+    const works = await this.service.authorize(known.key);
+    if (works === null) return;
+    const { revokedAt, rotated = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY] } = knownThen;
+    const hasEnded = revokedAt !== undefined || asked > rotated[1] + GRACE_MS + SKEW_MS;
+    if (hasEnded && works) this.promised.broken.push(['Revoked means refused', id]);
+    const isUntouched = !knownThen.isUncertain && !known.isUncertain && known.revokedAt === undefined;
+    const isInTime = known.rotated === undefined || this.world.now < known.rotated[0] + GRACE_MS - SKEW_MS;
+    if (isUntouched && isInTime && !works) this.promised.broken.push(['A key works until it ends', id]);
   }
 
   private changeEndpoint(): void {
@@ -239,6 +270,21 @@ export class Users {
     this.service.endpoints.set(url, behaviour);
   }
 }
+
+/** What a client was told of a key. */
+interface KnownKey {
+  key: string;
+  /** When it was told that the key is revoked. */
+  revokedAt?: number;
+  /** Between which times it was told that the key is rotated. */
+  rotated?: [asked: number, told: number];
+  /** It asked for that and may not know how it ended. */
+  isUncertain?: boolean;
+}
+
+/** For how long a key works on after a rotation, and by how much two clocks can differ. */
+const GRACE_MS = 24 * HOUR_MS;
+const SKEW_MS = 5000;
 
 const isInProgress = ({ status, body }: { status: number; body: { code?: string } }): boolean =>
   status === 409 && body?.code === 'idempotency_in_progress';
