@@ -160,7 +160,8 @@ export class MemoryDynamoDb {
           direction * (String(item[order]) < start ? -1 : String(item[order]) > start ? 1 : 0) > 0,
       );
     const read = found.slice(0, Math.min(input.Limit ?? QUERY_PAGE, QUERY_PAGE));
-    const last = read.length < found.length ? read.at(-1) : undefined;
+    // DynamoDB looks no further than `Limit`: the next page may be empty.
+    const last = read.length === input.Limit || read.length < found.length ? read.at(-1) : undefined;
     const matching = input.FilterExpression
       ? read.filter((item) => conditionOf(input.FilterExpression ?? '')(item, input))
       : read;

@@ -166,7 +166,7 @@ export const updateOf: (expression: string) => (before: Item, names: Names) => I
     const second = expressionOf();
     next(); // )
     return token === 'if_not_exists'
-      ? (item, names) => first(item, names) ?? second(item, names)
+      ? (item, names) => (first(item, names) === undefined ? second(item, names) : first(item, names))
       : (item, names) => [...(first(item, names) as unknown[]), ...(second(item, names) as unknown[])];
   }
   function remove(): Change {

@@ -47,9 +47,12 @@ export const increased = (step: number) =>
     (of) => ({ [of]: step }),
   );
 
-/** Takes so many entries from the beginning of a list. By their place, so that what is appended meanwhile stays. */
+/**
+ * Takes so many entries from the beginning of a list. By their place, so that what is appended meanwhile stays; the last one
+ * first, which also suits a database that takes them one after another.
+ */
 export const withoutFirst = (count: number) =>
-  new Action('REMOVE', (name) => Array.from({ length: count }, (_, i) => `${name}[${i}]`).join(', '));
+  new Action('REMOVE', (name) => Array.from({ length: count }, (_, i) => `${name}[${count - 1 - i}]`).join(', '));
 
 const actionOf = (value: unknown): Action =>
   value === undefined ? removed : value instanceof Action ? value : setTo(value);

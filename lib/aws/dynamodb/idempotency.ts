@@ -46,7 +46,7 @@ export function idempotencyRecords(table: Table, clock: Clock): Idempotency {
         const record = (await table.get(item)) as StoredRecord | undefined;
         if (!record || record.expiresAt <= now) continue; // gone meanwhile
         const met = replayOrReject(record, fingerprint, now);
-        if (met) return 'status' in met ? await assembled(item, met, record.parts ?? 0) : met;
+        if (met) return 'status' in met ? await assembled(item, met, record) : met;
         const takenOver = { ...record, owner };
         if (await take(item, takenOver, now, isUnfinished(record))) return lockOf(item, takenOver);
       }
@@ -77,7 +77,7 @@ export function idempotencyRecords(table: Table, clock: Clock): Idempotency {
         const parts = response.body.match(new RegExp(`[^]{1,${PART_LENGTH}}`, 'gu')) ?? [];
         if (parts.length <= 1) return void (await table.write([store(response, 0)]));
         const expires = timeToLive(expiresAt);
-        await Promise.all(parts.map((text, i) => table.write([put({ ...partKey(key, i), text, expires })])));
+        await Promise.all(parts.map((text, i) => table.write([put({ ...partKey(key, owner, i), text, expires })])));
         await table.write([store({ ...response, body: '' }, parts.length)]);
       },
       async release() {
@@ -89,11 +89,16 @@ export function idempotencyRecords(table: Table, clock: Clock): Idempotency {
     };
   }
 
-  async function assembled(key: ItemKey, response: StoredResponse, parts: number): Promise<StoredResponse> {
+  async function assembled(
+    key: ItemKey,
+    response: StoredResponse,
+    { owner, parts = 0 }: StoredRecord,
+  ): Promise<StoredResponse> {
     if (parts === 0) return response;
-    const items = await Promise.all(Array.from({ length: parts }, (_, i) => table.get(partKey(key, i))));
+    const items = await Promise.all(Array.from({ length: parts }, (_, i) => table.get(partKey(key, owner, i))));
     return { ...response, body: items.map((item) => item?.text).join('') };
   }
 }
 
-const partKey = ({ pk }: ItemKey, i: number): ItemKey => ({ pk, sk: `PART#${i}` });
+/** A run that another one took over, and that goes on all the same, writes none of its parts. */
+const partKey = ({ pk }: ItemKey, owner: string, i: number): ItemKey => ({ pk, sk: `PART#${owner}#${i}` });

@@ -1,0 +1,262 @@
+import { describe, expect, it } from 'vitest';
+import type { KeyRecord } from '../../lib/access/keys.ts';
+import { apiKeys } from '../../lib/aws/dynamodb/keys.ts';
+import type { Keys } from '../../lib/handlers/keys.ts';
+import { HOUR_MS, newKey, newSpace, now, recordOf, walk } from './builders.ts';
+import { companion, stores } from './stores.ts';
+
+const LATER = now + HOUR_MS;
+
+describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
+  const keys = apiKeys(table) satisfies Keys;
+  const stored = async (id: string) => recordOf(await keys.get(id));
+  async function create(overrides: Partial<KeyRecord> = {}): Promise<KeyRecord> {
+    const record = newKey(overrides);
+    await keys.create(record, []);
+    return record;
+  }
+  async function collect(admins: AsyncGenerator<KeyRecord>): Promise<string[]> {
+    const ids: string[] = [];
+    for await (const { id } of admins) ids.push(id);
+    return ids;
+  }
+
+  describe('create', () => {
+    it('stores the key with what is also written', async () => {
+      const record = newKey({ cidrs: ['192.0.2.0/24'], expiresAt: LATER });
+      const { also, isWritten } = companion(table);
+      await keys.create(record, also);
+      expect(await stored(record.id)).toEqual(record);
+      expect(await isWritten()).toBe(true);
+    });
+
+    it('of a taken id throws and changes nothing', async () => {
+      const record = await create();
+      const { also, isWritten } = companion(table);
+      await expect(keys.create({ ...record, name: 'Other' }, also)).rejects.toThrow('taken');
+      expect(await stored(record.id)).toEqual(record);
+      expect(await isWritten()).toBe(false);
+    });
+
+    it('throws and stores nothing if what is also written is refused', async () => {
+      const record = newKey();
+      await expect(keys.create(record, companion(table, { isRefused: true }).also)).rejects.toThrow();
+      expect(await keys.get(record.id)).toBeUndefined();
+    });
+
+    it('succeeds if the response was lost', async () => {
+      const record = newKey();
+      await apiKeys(lossy).create(record, companion(table).also);
+      await apiKeys(lossy).create(newKey(), []);
+      expect(await stored(record.id)).toEqual(record);
+    });
+  });
+
+  describe('get', () => {
+    it('finds nothing under an unknown id', async () => {
+      expect(await keys.get(newKey().id)).toBeUndefined();
+    });
+  });
+
+  describe('list', () => {
+    const inOrder = async (count: number) => {
+      const { projectId } = newSpace();
+      const ids: string[] = [];
+      for (let i = 0; i < count; i++) ids.unshift((await create({ projectId, createdAt: now + i })).id);
+      return { projectId, ids };
+    };
+
+    it('is in the order of creation, newest first, and has no keys of other projects', async () => {
+      const { projectId, ids } = await inOrder(3);
+      await create();
+      const { keys: found } = await keys.list(projectId, 10);
+      expect(found.map(({ id }) => id)).toEqual(ids);
+      expect(recordOf(found[0])).toEqual(await stored(ids[0] ?? ''));
+    });
+
+    it('is empty for a project without keys', async () => {
+      expect(await keys.list(newSpace().projectId, 10)).toEqual({ keys: [], next: undefined });
+    });
+
+    it.each([
+      ['as asked for', table],
+      ['cut short', short],
+    ])('has every key once, in pages %s', async (_, from) => {
+      const { projectId, ids } = await inOrder(7);
+      const { entries, pages } = await walk(async (after) => {
+        const page = await apiKeys(from).list(projectId, 3, after);
+        return { entries: page.keys.map(({ id }) => id), next: page.next };
+      });
+      expect(entries).toEqual(ids);
+      expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(3);
+    });
+  });
+
+  describe('adminKeys', () => {
+    it.each([
+      ['one query', table],
+      ['many queries', short],
+    ])('are all admin keys of the project and no others, newest first, in %s', async (_, from) => {
+      const { projectId } = newSpace();
+      await create();
+      const types = ['admin', 'live', 'test', 'read', 'live', 'admin', 'live', 'admin', 'read'] as const;
+      const created = [];
+      for (const [i, type] of types.entries()) created.unshift(await create({ projectId, type, createdAt: now + i }));
+      const admins = created.filter(({ type }) => type === 'admin').map(({ id }) => id);
+      expect(await collect(apiKeys(from).adminKeys(projectId))).toEqual(admins);
+    });
+
+    it('are none in a project without keys', async () => {
+      expect(await collect(keys.adminKeys(newSpace().projectId))).toEqual([]);
+    });
+  });
+
+  describe('rotate', () => {
+    it('ends the old key and adds the new one, with what is also written', async () => {
+      const old = await create({ cidrs: ['192.0.2.0/24'] });
+      const fresh = newKey({ projectId: old.projectId, cidrs: old.cidrs, replaces: old.id });
+      const { also, isWritten } = companion(table);
+      expect(await keys.rotate(old, fresh, LATER, also)).toBe(true);
+      expect(await stored(old.id)).toEqual({ ...old, replacedBy: fresh.id, expiresAt: LATER });
+      expect(await stored(fresh.id)).toEqual(fresh);
+      expect(await isWritten()).toBe(true);
+    });
+
+    it.each<[string, (old: KeyRecord) => Promise<unknown>]>([
+      ['was rotated', (old) => keys.rotate(old, newKey({ projectId: old.projectId }), LATER, [])],
+      ['was revoked', ({ id }) => keys.revoke(id, now)],
+      ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'])],
+    ])('is false and changes nothing if the key %s meanwhile', async (_, happen) => {
+      const old = await create();
+      await happen(old);
+      const before = await stored(old.id);
+      const fresh = newKey();
+      const { also, isWritten } = companion(table);
+      expect(await keys.rotate(old, fresh, LATER + 1, also)).toBe(false);
+      expect(await stored(old.id)).toEqual(before);
+      expect(await keys.get(fresh.id)).toBeUndefined();
+      expect(await isWritten()).toBe(false);
+    });
+
+    it('of a key that is not there makes none', async () => {
+      const [old, fresh] = [newKey(), newKey()];
+      expect(await keys.rotate(old, fresh, LATER, [])).toBe(false);
+      expect([await keys.get(old.id), await keys.get(fresh.id)]).toEqual([undefined, undefined]);
+    });
+
+    it('is false and changes nothing if what is also written is refused', async () => {
+      const [old, fresh] = [await create(), newKey()];
+      expect(await keys.rotate(old, fresh, LATER, companion(table, { isRefused: true }).also)).toBe(false);
+      expect(await stored(old.id)).toEqual(old);
+      expect(await keys.get(fresh.id)).toBeUndefined();
+    });
+
+    it('happens once of two at once', async () => {
+      const old = await create();
+      const fresh = [newKey(), newKey()];
+      const rotated = await Promise.all(fresh.map((each) => keys.rotate(old, each, LATER, [])));
+      expect(rotated.filter(Boolean)).toHaveLength(1);
+      expect((await stored(old.id))?.replacedBy).toBe(fresh[rotated.indexOf(true)]?.id);
+      expect(await keys.get(fresh[rotated.indexOf(false)]?.id ?? '')).toBeUndefined();
+    });
+
+    it('succeeds if the response was lost', async () => {
+      const [old, fresh] = [await create(), newKey()];
+      expect(await apiKeys(lossy).rotate(old, fresh, LATER, companion(table).also)).toBe(true);
+      expect(await stored(fresh.id)).toEqual(fresh);
+    });
+  });
+
+  describe('revoke', () => {
+    it('notes when, and the first time stays', async () => {
+      const record = await create();
+      expect(await keys.revoke(record.id, now)).toBe(true);
+      expect(await keys.revoke(record.id, LATER)).toBe(true);
+      expect(await stored(record.id)).toEqual({ ...record, revokedAt: now });
+    });
+
+    it('of two admin keys that rely on each other leaves one', async () => {
+      const [a, b] = [await create(), await create()];
+      const revoked = await Promise.all([keys.revoke(a.id, now, b), keys.revoke(b.id, now, a)]);
+      expect(revoked.filter(Boolean)).toHaveLength(1);
+      const left = await Promise.all([a, b].map(async ({ id }) => (await keys.get(id))?.revokedAt === undefined));
+      expect(left).toEqual(revoked.map((isRevoked) => !isRevoked));
+    });
+  });
+
+  describe('setCidrs', () => {
+    it('replaces the allowlist', async () => {
+      const record = await create({ cidrs: ['192.0.2.0/24'] });
+      expect(await keys.setCidrs(record.id, [])).toBe(true);
+      expect(await stored(record.id)).toEqual({ ...record, cidrs: [] });
+    });
+  });
+
+  type Change = (id: string, relyingOn?: KeyRecord, from?: typeof keys) => Promise<boolean>;
+  describe.each<[string, Change, Partial<KeyRecord>]>([
+    ['revoke', (id, relyingOn, from = keys) => from.revoke(id, LATER, relyingOn), { revokedAt: LATER }],
+    [
+      'setCidrs',
+      (id, relyingOn, from = keys) => from.setCidrs(id, ['192.0.2.9/32'], relyingOn),
+      { cidrs: ['192.0.2.9/32'] },
+    ],
+  ])('%s', (_, change, changed) => {
+    it('of a key that is not there is false and makes none', async () => {
+      const { id } = newKey();
+      expect(await change(id)).toBe(false);
+      expect(await keys.get(id)).toBeUndefined();
+    });
+
+    it('happens while the key that it relies on is as it was read, which it leaves alone', async () => {
+      const [record, other] = [await create(), await create({ cidrs: ['192.0.2.0/24', '198.51.100.1/32'] })];
+      expect(await change(record.id, other)).toBe(true);
+      expect(await stored(record.id)).toEqual({ ...record, ...changed });
+      expect(await stored(other.id)).toEqual(other);
+    });
+
+    it.each<[string, (other: KeyRecord) => Promise<unknown>]>([
+      ['was revoked', ({ id }) => keys.revoke(id, now)],
+      ['has an end in sight', (other) => keys.rotate(other, newKey(), LATER, [])],
+      ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'])],
+    ])('is false and changes nothing if the key that it relies on %s meanwhile', async (_, happen) => {
+      const [record, other] = [await create(), await create()];
+      await happen(other);
+      expect(await change(record.id, other)).toBe(false);
+      expect(await stored(record.id)).toEqual(record);
+    });
+
+    it('is false if the key that it relies on is not there', async () => {
+      const record = await create();
+      expect(await change(record.id, newKey())).toBe(false);
+      expect(await stored(record.id)).toEqual(record);
+    });
+
+    it.each([
+      ['alone', async () => undefined],
+      ['relying on another', async () => create()],
+    ])('succeeds %s if the response was lost', async (_, relying) => {
+      const record = await create();
+      expect(await change(record.id, await relying(), apiKeys(lossy))).toBe(true);
+      expect(await stored(record.id)).toEqual({ ...record, ...changed });
+    });
+  });
+
+  describe('recordUse', () => {
+    it.each([
+      ['the first hour', undefined, now, now],
+      ['a later hour', now, LATER, LATER],
+      ['the same hour', now, now, now],
+      ['not an earlier hour', LATER, now, LATER],
+    ])('notes %s', async (_, lastUsedAt, hour, expected) => {
+      const record = await create({ lastUsedAt });
+      await keys.recordUse(record.id, hour);
+      expect(await stored(record.id)).toEqual({ ...record, lastUsedAt: expected });
+    });
+
+    it('of a key that is not there makes none', async () => {
+      const { id } = newKey();
+      await keys.recordUse(id, now);
+      expect(await keys.get(id)).toBeUndefined();
+    });
+  });
+});

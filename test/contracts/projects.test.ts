@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { cursorSecrets } from '../../lib/aws/dynamodb/cursor-secrets.ts';
+import { apiKeys } from '../../lib/aws/dynamodb/keys.ts';
+import { projects } from '../../lib/aws/dynamodb/projects.ts';
+import { newKey, newProject, recordOf } from './builders.ts';
+import { stores } from './stores.ts';
+
+describe.each(stores)('projects in $name', ({ table, lossy }) => {
+  const { create, get } = projects(table);
+  const keys = apiKeys(table);
+
+  it('are created with their first admin key', async () => {
+    const project = newProject();
+    const key = newKey({ projectId: project.id });
+    await create(project, key);
+    expect(recordOf(await get(project.id))).toEqual(project);
+    expect(recordOf(await keys.get(key.id))).toEqual(key);
+    expect((await keys.list(project.id, 10)).keys.map(({ id }) => id)).toEqual([key.id]);
+  });
+
+  it('are not there before', async () => {
+    expect(await get(newProject().id)).toBeUndefined();
+  });
+
+  it('whose id is taken are refused, and no key is made', async () => {
+    const project = newProject();
+    await create(project, newKey());
+    const key = newKey();
+    await expect(create({ ...project, name: 'Other' }, key)).rejects.toThrow('taken');
+    expect(recordOf(await get(project.id))).toEqual(project);
+    expect(await keys.get(key.id)).toBeUndefined();
+  });
+
+  it('whose key id is taken are refused, and no project is made', async () => {
+    const [project, key] = [newProject(), newKey()];
+    await keys.create(key, []);
+    await expect(create(project, { ...key, name: 'Other' })).rejects.toThrow('taken');
+    expect(await get(project.id)).toBeUndefined();
+    expect(recordOf(await keys.get(key.id))).toEqual(key);
+  });
+
+  it('are created also if the response was lost', async () => {
+    const project = newProject();
+    await projects(lossy).create(project, newKey());
+    expect(recordOf(await get(project.id))).toEqual(project);
+  });
+
+  describe('the cursor secret', () => {
+    it('is that of the project', async () => {
+      const project = newProject({ cursorSecret: 'of this project' });
+      await create(project, newKey());
+      const { cursorSecret } = cursorSecrets(table);
+      expect([await cursorSecret(project.id), await cursorSecret(project.id)]).toEqual(
+        Array(2).fill('of this project'),
+      );
+    });
+
+    it('of a project that is gone throws', async () => {
+      await expect(cursorSecrets(table).cursorSecret(newProject().id)).rejects.toThrow('gone');
+    });
+  });
+});
