@@ -49,6 +49,16 @@ describe('the execution environments of a function', () => {
     expect([fn.size, ids.size]).toEqual([4, 1]);
   });
 
+  it('have a spare one when all have been at work for long, and no more', async () => {
+    const fn = createFunction(HANG, { options: { concurrency: 4 } });
+    await fn.invoke({ ms: 1 });
+    const long = fn.invoke({ ms: 1000 });
+    await eventually(() => fn.size === 2);
+    await fn.invoke({ ms: 1 });
+    await long;
+    expect([fn.busy, fn.size]).toEqual([0, 2]);
+  });
+
   it('are ended when nobody needs them, and never at work', async () => {
     const fn = createFunction(HANG, { options: { concurrency: 3, idleMs: 100 } });
     const long = fn.invoke({ ms: 1500 });

@@ -2,6 +2,8 @@ import type { ExecutionEnvironment } from './execution-environment.ts';
 
 /** How long no environment of a function becomes free before one more is started; a start takes about as long. */
 const PATIENCE_MS = 250;
+/** How long all of them are at work before a spare one is started, whether or not somebody waits already. */
+const SPARE_AFTER_MS = 50;
 
 export interface PoolOptions {
   maxSize: number;
@@ -12,7 +14,8 @@ export interface PoolOptions {
 
 /**
  * The execution environments of one function. The one that was used last is used first; one that nobody needed for a while is
- * ended; one more is started when none became free for a moment. In the cloud each has processors of its own, so Lambda starts
+ * ended; one more is started when none became free for a moment, or when all have been at work for longer than most invocations
+ * take: then somebody is likely to wait soon (Lambda also initializes some ahead of need). In the cloud each has processors of its own, so Lambda starts
  * them at once; here short invocations are over sooner the fewer they share the processors with.
  */
 export class EnvironmentPool {
@@ -23,6 +26,7 @@ export class EnvironmentPool {
   private readonly waiting: ((environment: ExecutionEnvironment) => void)[] = [];
   private freeAt = 0;
   private isGrowing = false;
+  private spare: NodeJS.Timeout | undefined;
   private isStopped = false;
 
   constructor(options: PoolOptions) {
@@ -38,7 +42,10 @@ export class EnvironmentPool {
     if (this.isStopped) throw new Error('The function is stopped');
     const last = this.idle.pop();
     clearTimeout(last?.timer);
-    if (last) return last.environment;
+    if (last) {
+      if (this.idle.length === 0) this.spareLater();
+      return last.environment;
+    }
     const environment = new Promise<ExecutionEnvironment>((resolve) => this.waiting.push(resolve));
     void this.grow();
     return environment;
@@ -50,6 +57,15 @@ export class EnvironmentPool {
     const next = this.waiting.shift();
     if (next) next(environment);
     else this.idle.push({ environment, timer: setTimeout(() => void environment.stop(), this.options.idleMs) });
+  }
+
+  private spareLater(): void {
+    clearTimeout(this.spare);
+    const since = this.freeAt;
+    this.spare = setTimeout(() => {
+      const isShort = this.idle.length === 0 && this.freeAt === since;
+      if (isShort && !this.isStopped && this.all.size < this.options.maxSize) void this.start();
+    }, SPARE_AFTER_MS);
   }
 
   /** Forgets an environment that has ended. */
@@ -70,6 +86,7 @@ export class EnvironmentPool {
 
   async stop(): Promise<void> {
     this.isStopped = true;
+    clearTimeout(this.spare);
     await Promise.all([...this.all].map((environment) => environment.stop()));
   }
 
