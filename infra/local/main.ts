@@ -6,6 +6,7 @@ import { generateSecret } from '../../lib/webhooks/webhooks.ts';
 import { projectRoot } from '../bundle.ts';
 import { createDemo, type Demo } from './demo.ts';
 import { startDemoReceiver } from './demo-receiver.ts';
+import { SPARE_AFTER_MS } from './lambda/environment-pool.ts';
 import { DEFAULT_CONCURRENCY } from './lambda/lambda.ts';
 import { openLog } from './log-file.ts';
 import { DATABASES, type DatabaseName, StartError, startDatabase } from './services/database.ts';
@@ -34,7 +35,15 @@ async function main(): Promise<void> {
 
   say('Starting the API, queues, schedules and Lambda functions…');
   const output = (id: string, text: string) => write(text.replace(/^(?=.)/gm, `${id} `));
-  const stack = await startStack({ assembly, databaseEndpoint, port, speed, concurrency, output });
+  const stack = await startStack({
+    assembly,
+    databaseEndpoint,
+    port,
+    speed,
+    concurrency,
+    output,
+    spareAfterMs: SPARE_AFTER_MS,
+  });
 
   say('Creating a demo project…');
   const secret = generateSecret(randomBytes);

@@ -26,6 +26,8 @@ export interface StackOptions {
   concurrency?: number;
   /** How long an execution environment without an invocation is kept (`DEFAULT_IDLE_MS`). */
   idleMs?: number;
+  /** How long all environments of a function are at work before a spare one is started; never, if absent. */
+  spareAfterMs?: number;
   /** Added to the environment of every function. */
   environment?: Record<string, string>;
   /** Receives what functions print. */
@@ -67,6 +69,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     output: options.output ?? (() => {}),
     concurrency,
     idleMs,
+    spareAfterMs: options.spareAfterMs,
     iam,
     logGroupArn: (name) => template.arn(name),
   });

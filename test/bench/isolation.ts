@@ -1,5 +1,6 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { SPARE_AFTER_MS } from '../../infra/local/lambda/environment-pool.ts';
 import { startDatabase } from '../../infra/local/services/database.ts';
 import { type LocalStack, startStack } from '../../infra/local/stack.ts';
 
@@ -47,7 +48,7 @@ const row = (measured: Latencies, healthy: Latencies) => ({
 // The database slows down with what it holds: each run has one of its own.
 async function run(assembly: string, others: number, behaviour: Behaviour, seconds = SECONDS) {
   const database = await startDatabase();
-  const stack = await startStack({ assembly, databaseEndpoint: database.endpoint });
+  const stack = await startStack({ assembly, databaseEndpoint: database.endpoint, spareAfterMs: SPARE_AFTER_MS });
   const rounds = WARM_UP_SECONDS + seconds;
   let round = 0;
   let received = 0;

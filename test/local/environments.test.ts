@@ -50,7 +50,7 @@ describe('the execution environments of a function', () => {
   });
 
   it('have a spare one when all have been at work for long, and no more', async () => {
-    const fn = createFunction(HANG, { options: { concurrency: 4 } });
+    const fn = createFunction(HANG, { options: { concurrency: 4, spareAfterMs: 20 } });
     await fn.invoke({ ms: 1 });
     const long = fn.invoke({ ms: 1000 });
     await eventually(() => fn.size === 2);

@@ -3,19 +3,21 @@ import type { ExecutionEnvironment } from './execution-environment.ts';
 /** How long no environment of a function becomes free before one more is started; a start takes about as long. */
 const PATIENCE_MS = 250;
 /** How long all of them are at work before a spare one is started, whether or not somebody waits already. */
-const SPARE_AFTER_MS = 50;
+export const SPARE_AFTER_MS = 50;
 
 export interface PoolOptions {
   maxSize: number;
   /** How long an environment without an invocation is kept. */
   idleMs: number;
+  /** After which there is a spare one (`SPARE_AFTER_MS`); never, if absent: each start takes processor time from the others. */
+  spareAfterMs?: number | undefined;
   start(): ExecutionEnvironment;
 }
 
 /**
  * The execution environments of one function. The one that was used last is used first; one that nobody needed for a while is
- * ended; one more is started when none became free for a moment, or when all have been at work for longer than most invocations
- * take: then somebody is likely to wait soon (Lambda also initializes some ahead of need). In the cloud each has processors of its own, so Lambda starts
+ * ended; one more is started when none became free for a moment, or, if there are spares, when all have been at work for longer
+ * than most invocations take: then somebody is likely to wait soon (Lambda also initializes some ahead of need). In the cloud each has processors of its own, so Lambda starts
  * them at once; here short invocations are over sooner the fewer they share the processors with.
  */
 export class EnvironmentPool {
@@ -61,11 +63,12 @@ export class EnvironmentPool {
 
   private spareLater(): void {
     clearTimeout(this.spare);
+    if (this.options.spareAfterMs === undefined) return;
     const since = this.freeAt;
     this.spare = setTimeout(() => {
       const isShort = this.idle.length === 0 && this.freeAt === since;
       if (isShort && !this.isStopped && this.all.size < this.options.maxSize) void this.start();
-    }, SPARE_AFTER_MS);
+    }, this.options.spareAfterMs);
   }
 
   /** Forgets an environment that has ended. */

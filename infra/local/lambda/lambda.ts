@@ -49,6 +49,8 @@ export interface LambdaOptions {
   concurrency: number;
   /** How long an execution environment without an invocation is kept. */
   idleMs: number;
+  /** How long all are at work before a spare one is started; never, if absent. */
+  spareAfterMs?: number | undefined;
 }
 
 /** One function of the template: its bundled asset, in as many execution environments as it has invocations at once. */
@@ -80,8 +82,8 @@ export class LocalFunction {
       timeoutMs: this.properties.Timeout * 1000,
       clock: options.clock.shared,
     };
-    const { concurrency: maxSize, idleMs } = options;
-    this.environments = new EnvironmentPool({ maxSize, idleMs, start: () => this.start() });
+    const { concurrency: maxSize, idleMs, spareAfterMs } = options;
+    this.environments = new EnvironmentPool({ maxSize, idleMs, spareAfterMs, start: () => this.start() });
   }
 
   /** The handler's response, as JSON carries it. Throws `FunctionError`. */
