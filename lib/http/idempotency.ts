@@ -55,7 +55,7 @@ export interface Idempotency {
 /** Two requests are the same if their operation, path, environment and body are. */
 export function fingerprintOf(operationId: string, { path, space: { environment }, query, rawBody }: Request): string {
   return createHash('sha256')
-    .update(JSON.stringify([operationId, path, { ...(query as object), environment }, rawBody]))
+    .update(JSON.stringify([operationId, path, environment, query, rawBody]))
     .digest('base64url');
 }
 

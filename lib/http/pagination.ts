@@ -1,6 +1,5 @@
 import { DEFAULT_PAGE } from '../api/operation.ts';
 import { Problem } from '../api/problems.ts';
-import type { Environment } from '../space.ts';
 import { openCursor, sealCursor } from './cursor.ts';
 import type { Request } from './request.ts';
 
@@ -14,11 +13,7 @@ export interface CursorSecrets {
   cursorSecret(projectId: string): Promise<string>;
 }
 
-type PageRequest = Request<{
-  limit?: number | undefined;
-  cursor?: string | undefined;
-  environment?: Environment | undefined;
-}>;
+type PageRequest = Request<{ limit?: number | undefined; cursor?: string | undefined }>;
 
 /**
  * One page of a list: `load` reads up to `limit` items after a position and says the next position, if there is more.
@@ -29,7 +24,7 @@ export async function page<Resource>(
   { cursorSecret }: CursorSecrets,
   load: (limit: number, after: string | undefined) => Promise<{ data: Resource[]; next: string | undefined }>,
 ): Promise<{ body: PageOf<Resource> } | Problem> {
-  const { limit = DEFAULT_PAGE, cursor, environment: _, ...filters } = request.query; // the space says which
+  const { limit = DEFAULT_PAGE, cursor, ...filters } = request.query;
   const scope = JSON.stringify([request.route, request.space, request.path, filters]);
   const after =
     cursor === undefined ? undefined : openCursor(await cursorSecret(request.space.projectId), scope, cursor);

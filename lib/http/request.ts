@@ -67,7 +67,8 @@ export function parseRequest(
     return invalid([...violations, ...bodyViolations(json)]);
 
   const caller = callerOf(event);
-  const environment = environmentFor(caller, query.value.environment);
+  const { environment: asked, ...ownQuery } = query.value; // the space says which
+  const environment = environmentFor(caller, asked);
   if (environment instanceof Problem) return environment;
   const path = decoded(event.pathParameters ?? {});
   for (const [name, { resource, schema }] of Object.entries(operation.parameters))
@@ -79,7 +80,7 @@ export function parseRequest(
     route: `${operation.method} ${operation.path}`,
     address: event.requestContext.identity.sourceIp,
     path,
-    query: query.value,
+    query: ownQuery,
     body: body.value,
     headers,
     rawBody,

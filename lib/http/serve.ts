@@ -75,7 +75,7 @@ export function serve<Name extends ApiFunction>(
   return async (event) => {
     const { requestId } = event.requestContext;
     const [operationId, operation] = operationAt(event.httpMethod, event.resource) ?? [];
-    const response = await respondTo(event).catch((error: unknown) => {
+    const response = await respondTo(event, operationId, operation).catch((error: unknown) => {
       if (!(error instanceof ConflictError))
         reportFailure('request.failed', { operation: operationId, request_id: requestId }, error);
       return problemFor(error);
@@ -88,8 +88,11 @@ export function serve<Name extends ApiFunction>(
     return result;
   };
 
-  async function respondTo(event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult | Problem> {
-    const [id, operation] = operationAt(event.httpMethod, event.resource) ?? [];
+  async function respondTo(
+    event: APIGatewayProxyEvent,
+    id: OperationId | undefined,
+    operation: Operation | undefined,
+  ): Promise<APIGatewayProxyResult | Problem> {
     if (!id || !operation || !(id in handlers))
       return new Problem('route_not_found', 'See the API reference for all operations.');
     const bodyViolations = violations[id as OperationOf<Name>];
