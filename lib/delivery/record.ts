@@ -26,6 +26,16 @@ export interface DeliveryRecord {
   retryPending?: boolean | undefined;
 }
 
+/** Which deliveries of a webhook: of events in a window, with certain statuses. */
+export interface DeliveryFilter {
+  /** Of events at this time or later, and before `until`. */
+  since?: number | undefined;
+  until?: number | undefined;
+  statuses?: readonly DeliveryStatus[] | undefined;
+  /** With `statuses`: those too whose next attempt was due before. */
+  stuckBefore?: number | undefined;
+}
+
 export const DeliveryResource = v.strictObject({
   webhook_id: described(v.string(), 'The webhook.'),
   event_id: described(v.string(), 'The event.'),

@@ -1,6 +1,6 @@
 import type { Space } from '../space.ts';
 import { firstMessage, type QueueMessage, type RecoverMessage } from './messages.ts';
-import type { DeliveryRecord } from './record.ts';
+import type { DeliveryFilter, DeliveryRecord } from './record.ts';
 import type { Trigger } from './schedule.ts';
 
 /** What `recover` sends again. */
@@ -18,24 +18,14 @@ export interface Redelivery {
   clock(): number;
 }
 
-/** Which deliveries of a webhook to recover: of events in the window, those that ended without success, and stuck ones. */
-export interface RecoverableOptions {
-  since: number;
-  until: number;
-  statuses: typeof RECOVERABLE;
-  stuckBefore: number;
-  limit: number;
-  after: string | undefined;
-}
-
 export interface Recovery extends Redelivery {
   list(
     webhookId: string,
-    options: RecoverableOptions,
+    options: DeliveryFilter & { limit: number; after?: string | undefined },
   ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }>;
 }
 
-/** What is recoverable at a time. */
+/** What is recoverable at a time: deliveries that ended without success, and stuck ones. */
 export const recoverableAt = (nowMs: number) => ({ statuses: RECOVERABLE, stuckBefore: nowMs - STUCK_AFTER_MS });
 
 /**

@@ -1,10 +1,9 @@
 import { notFound, Problem } from '../api/problems.ts';
 import type { QueueMessage } from '../delivery/messages.ts';
 import { firstMessage } from '../delivery/messages.ts';
-import type { DeliveryRecord } from '../delivery/record.ts';
+import type { DeliveryFilter, DeliveryRecord } from '../delivery/record.ts';
 import { deliveryResource } from '../delivery/record.ts';
 import { recoverableAt } from '../delivery/redelivery.ts';
-import type { DeliveryStatus } from '../delivery/schedule.ts';
 import type { CursorSecrets } from '../http/pagination.ts';
 import { page } from '../http/pagination.ts';
 import type { Handlers } from '../http/serve.ts';
@@ -13,16 +12,6 @@ import type { TransactionPart } from '../transaction.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 
 export type DeliveryHandlers = Pick<Handlers<'webhooks'>, 'listDeliveries' | 'getDelivery' | 'redeliver' | 'recover'>;
-
-/** Which deliveries of a webhook: of events in a window, with certain statuses. */
-export interface DeliveryFilter {
-  /** Of events at this time or later, and before `until`. */
-  since?: number | undefined;
-  until?: number | undefined;
-  statuses?: readonly DeliveryStatus[] | undefined;
-  /** With `statuses`: those too whose next attempt was due before. */
-  stuckBefore?: number | undefined;
-}
 
 /** The delivery logs of webhooks as they are stored. */
 export interface DeliveryLog {

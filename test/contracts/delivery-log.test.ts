@@ -3,8 +3,9 @@ import { deliveries } from '../../lib/aws/dynamodb/deliveries.ts';
 import { deliveryLog } from '../../lib/aws/dynamodb/delivery-log.ts';
 import { itemKey } from '../../lib/aws/dynamodb/items.ts';
 import type { Verdict } from '../../lib/delivery/decide.ts';
+import type { DeliveryFilter } from '../../lib/delivery/record.ts';
 import { EVENT_RETENTION_MS } from '../../lib/events/events.ts';
-import type { DeliveryFilter, DeliveryLog } from '../../lib/handlers/deliveries.ts';
+import type { DeliveryLog } from '../../lib/handlers/deliveries.ts';
 import { earliestId } from '../../lib/ids.ts';
 import {
   attemptOf,

@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { QueueMessage, RecoverMessage } from '../../lib/delivery/messages.ts';
-import {
-  type RecoverableOptions,
-  type Recovery,
-  recoverableAt,
-  recoverPage,
-  sendAgain,
-} from '../../lib/delivery/redelivery.ts';
+import { type Recovery, recoverableAt, recoverPage, sendAgain } from '../../lib/delivery/redelivery.ts';
 import { message, now, record, space } from './builders.ts';
+
+type RecoveryOptions = Parameters<Recovery['list']>[1];
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -15,7 +11,7 @@ const HOUR_MS = 60 * 60 * 1000;
 function recovery(overrides: Partial<Recovery> = {}) {
   const done: string[] = [];
   const sent: QueueMessage[] = [];
-  const asked: [webhookId: string, RecoverableOptions][] = [];
+  const asked: [webhookId: string, RecoveryOptions][] = [];
   const deps: Recovery = {
     clock: () => now,
     enqueue: async (messages) => {

@@ -1,5 +1,4 @@
-import type { DeliveryRecord } from '../../delivery/record.ts';
-import type { DeliveryStatus } from '../../delivery/schedule.ts';
+import type { DeliveryFilter, DeliveryRecord } from '../../delivery/record.ts';
 import { EVENT_RETENTION_MS } from '../../events/events.ts';
 import { earliestId } from '../../ids.ts';
 import type { TransactionPart } from '../../transaction.ts';
@@ -9,13 +8,6 @@ import { type Item, itemKey, timeToLive } from './items.ts';
 import type { Table } from './table.ts';
 
 export const toDelivery = (item: Item): DeliveryRecord => item as unknown as DeliveryRecord;
-
-interface Filter {
-  since?: number | undefined;
-  until?: number | undefined;
-  statuses?: readonly DeliveryStatus[] | undefined;
-  stuckBefore?: number | undefined;
-}
 
 /** Attempts of earlier runs that a new run leaves in the record. */
 const KEPT_ATTEMPTS = 24;
@@ -36,7 +28,7 @@ export function deliveryLog(table: Table) {
 
     async list(
       webhookId: string,
-      { limit, after, ...filter }: Filter & { limit: number; after?: string | undefined },
+      { limit, after, ...filter }: DeliveryFilter & { limit: number; after?: string | undefined },
     ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }> {
       const query = queryOf(webhookId, filter);
       if (!query) return { deliveries: [], next: undefined };
@@ -46,7 +38,7 @@ export function deliveryLog(table: Table) {
       return { deliveries: items.map(toDelivery), next: next?.sk };
     },
 
-    async count(webhookId: string, filter: Filter): Promise<number> {
+    async count(webhookId: string, filter: DeliveryFilter): Promise<number> {
       const query = queryOf(webhookId, filter);
       let count = 0;
       let after: object | undefined;
@@ -83,7 +75,7 @@ export function deliveryLog(table: Table) {
 }
 
 /** `null` if the window is empty. */
-function queryOf(webhookId: string, { since = 0, until, statuses, stuckBefore }: Filter) {
+function queryOf(webhookId: string, { since = 0, until, statuses, stuckBefore }: DeliveryFilter) {
   const first = earliestId('evt', since);
   const last = until === undefined ? 'evt_~' : earliestId('evt', until);
   if (first > last) return null; // DynamoDB refuses a range from its end to its beginning

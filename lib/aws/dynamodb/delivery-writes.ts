@@ -3,7 +3,7 @@ import type { DeliveryMessage } from '../../delivery/messages.ts';
 import type { Attempt } from '../../delivery/record.ts';
 import type { DeliveryStatus } from '../../delivery/schedule.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../../events/events.ts';
-import { all, any, type Condition, is, isAtMost, isBelow, isNew } from './conditions.ts';
+import { all, any, type Condition, is, isBelow, isNew } from './conditions.ts';
 import { appended, initially, update } from './expressions.ts';
 import { itemKey, timeToLive } from './items.ts';
 import type { Write } from './writes.ts';
@@ -20,13 +20,9 @@ import type { Write } from './writes.ts';
 const isEarlierRun = ({ run }: DeliveryMessage): Condition => isBelow('run', run);
 const isThisRunGoingOn = ({ run }: DeliveryMessage): Condition => all(is('run', run), is('status', 'retrying'));
 
-/** The attempt of this message is the next to be recorded. */
+/** The attempt of this message is still to be recorded. */
 const isBeforeAttempt = (message: DeliveryMessage): Condition =>
   any(isNew, isEarlierRun(message), all(isThisRunGoingOn(message), isBelow('attempt', message.attempt)));
-
-/** The run of this message goes on, and no later attempt than its predecessor is recorded. */
-const isBeforeEnd = (message: DeliveryMessage): Condition =>
-  any(isNew, isEarlierRun(message), all(isThisRunGoingOn(message), isAtMost('attempt', message.attempt - 1)));
 
 /** The last recorded attempt is that of this message. */
 export const isAtAttempt = ({ run, attempt }: DeliveryMessage): Condition =>
@@ -41,13 +37,13 @@ export function recordAttempt(message: DeliveryMessage, event: StoredEvent, atte
     nextAttemptAt: isRetried ? verdict.dueAt : undefined,
     retryPending: isRetried ? true : undefined,
   };
-  return upsert(message, event, change, [attempt], attempt.at, isBeforeAttempt(message));
+  return upsert(message, event, change, [attempt], attempt.at);
 }
 
 /** Ends a run without an attempt. */
 export function endRun(message: DeliveryMessage, event: StoredEvent, status: DeliveryStatus, nowMs: number): Write {
   const change = { status, attempt: message.attempt - 1, nextAttemptAt: undefined, retryPending: undefined };
-  return upsert(message, event, change, [], nowMs, isBeforeEnd(message));
+  return upsert(message, event, change, [], nowMs);
 }
 
 interface Change {
@@ -63,7 +59,6 @@ function upsert(
   change: Change,
   attempts: readonly Attempt[],
   createdAt: number,
-  condition: Condition,
 ): Write {
   const { webhookId, eventId, run } = message;
   const values = {
@@ -76,5 +71,5 @@ function upsert(
     attempts: appended(attempts),
     expires: timeToLive(createdAt + EVENT_RETENTION_MS),
   };
-  return update(itemKey.delivery(webhookId, eventId), values, condition);
+  return update(itemKey.delivery(webhookId, eventId), values, isBeforeAttempt(message));
 }
