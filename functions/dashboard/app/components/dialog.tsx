@@ -94,11 +94,18 @@ export function ShownOnce({
       <p>Copy it now. You won't be able to see it again.</p>
       <Copyable text={text} label={label} />
       {children}
-      <div class="actions end">
-        <Button kind="primary" onClick={onClose}>
-          Done
-        </Button>
-      </div>
+      <Done onClose={onClose} />
     </Dialog>
+  );
+}
+
+/** The end of a dialog that has nothing more to ask. */
+export function Done({ onClose }: { onClose: () => void }) {
+  return (
+    <div class="actions end">
+      <Button kind="primary" onClick={onClose}>
+        Done
+      </Button>
+    </div>
   );
 }

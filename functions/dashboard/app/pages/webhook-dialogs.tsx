@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
 import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import type { Webhook } from '../api.ts';
-import { Button } from '../components/basics.tsx';
-import { Confirm, Dialog, ShownOnce } from '../components/dialog.tsx';
+import { Confirm, Dialog, Done, ShownOnce } from '../components/dialog.tsx';
 import { Input, otherProblem, Select, violationOf } from '../components/field.tsx';
 import { fromLocal, toLocal } from '../components/time.tsx';
 import { useSending } from '../hooks.ts';
@@ -98,11 +97,7 @@ export function RecoverDialog({ of: { id, disabled_at }, onClose }: DialogProps)
         <p>
           <output>{recoveredText(count)}</output>
         </p>
-        <div class="actions end">
-          <Button kind="primary" onClick={onClose}>
-            Done
-          </Button>
-        </div>
+        <Done onClose={onClose} />
       </Dialog>
     );
   }
