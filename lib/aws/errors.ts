@@ -14,7 +14,7 @@ const TRANSIENT = new Set([
 ]);
 
 /** Whether the same request may well succeed a little later. */
-export function isTransient(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   const { name, $retryable } = error as { name?: string; $retryable?: unknown };
   return $retryable !== undefined || TRANSIENT.has(name ?? '');
 }

@@ -65,20 +65,20 @@ export const conditionOf: (expression: string) => (item: Item, names: Names) => 
   return (item, names) => any(item, names) === true;
 
   function either(): Evaluate {
-    const parts = [both()];
-    while (tokens[at] === 'OR') {
-      at++;
-      parts.push(both());
-    }
+    const parts = separatedBy('OR', both);
     return (item, names) => parts.some((part) => part(item, names));
   }
   function both(): Evaluate {
-    const parts = [single()];
-    while (tokens[at] === 'AND') {
-      at++;
-      parts.push(single());
-    }
+    const parts = separatedBy('AND', single);
     return (item, names) => parts.every((part) => part(item, names));
+  }
+  function separatedBy(keyword: string, parse: () => Evaluate): Evaluate[] {
+    const parts = [parse()];
+    while (tokens[at] === keyword) {
+      at++;
+      parts.push(parse());
+    }
+    return parts;
   }
   function single(): Evaluate {
     const token = next();
