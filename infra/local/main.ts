@@ -6,7 +6,6 @@ import { generateSecret } from '../../lib/webhooks/webhooks.ts';
 import { projectRoot } from '../bundle.ts';
 import { createDemo, type Demo } from './demo.ts';
 import { startDemoReceiver } from './demo-receiver.ts';
-import { SPARE_AFTER_MS } from './lambda/environment-pool.ts';
 import { DEFAULT_CONCURRENCY } from './lambda/lambda.ts';
 import { openLog } from './log-file.ts';
 import { DATABASES, type DatabaseName, StartError, startDatabase } from './services/database.ts';
@@ -42,7 +41,7 @@ async function main(): Promise<void> {
     speed,
     concurrency,
     output,
-    spareAfterMs: SPARE_AFTER_MS,
+    spares: true,
   });
 
   say('Creating a demo project…');

@@ -26,8 +26,8 @@ export interface StackOptions {
   concurrency?: number;
   /** How long an execution environment without an invocation is kept (`DEFAULT_IDLE_MS`). */
   idleMs?: number;
-  /** How long all environments of a function are at work before a spare one is started; never, if absent. */
-  spareAfterMs?: number;
+  /** Whether functions that poll keep an environment more than are at work (Lambda begins with five pollers): 30 MB each. */
+  spares?: boolean;
   /** Added to the environment of every function. */
   environment?: Record<string, string>;
   /** Receives what functions print. */
@@ -63,16 +63,20 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   });
   const { template, iam, queueAt, ses } = services;
 
-  const functions = createFunctions(template, {
+  const mappings = template
+    .ofType<MappingProperties>('AWS::Lambda::EventSourceMapping')
+    .map(({ properties }) => properties);
+  const polling = new Set(mappings.map(({ FunctionName }) => FunctionName));
+  const functions = createFunctions(template, (id) => ({
+    keepsSpare: options.spares && polling.has(id),
     clock,
     environment: { ...services.environment, TZ: 'UTC', ...options.environment },
     output: options.output ?? (() => {}),
     concurrency,
     idleMs,
-    spareAfterMs: options.spareAfterMs,
     iam,
     logGroupArn: (name) => template.arn(name),
-  });
+  }));
   const functionOf = (arn: string): LocalFunction => {
     const found = functions.get(/function:(\w+)/.exec(arn)?.[1] ?? '');
     if (!found) throw new Error(`The template has no function ${arn}`);
@@ -80,7 +84,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   };
 
   const stops: (() => void)[] = [];
-  for (const { properties: mapping } of template.ofType<MappingProperties>('AWS::Lambda::EventSourceMapping')) {
+  for (const mapping of mappings) {
     const fn = functionOf(`function:${mapping.FunctionName}`);
     const queue = queueAt(mapping.EventSourceArn);
     if (queue) {
@@ -150,9 +154,11 @@ function listen(server: http.Server, port: number): Promise<void> {
 
 function createFunctions(
   template: Template,
-  options: ConstructorParameters<typeof LocalFunction>[2],
+  optionsOf: (id: string) => ConstructorParameters<typeof LocalFunction>[2],
 ): Map<string, LocalFunction> {
   const resources =
     template.ofType<ConstructorParameters<typeof LocalFunction>[0]['properties']>('AWS::Lambda::Function');
-  return new Map(resources.map((resource) => [resource.id, new LocalFunction(resource, template, options)]));
+  return new Map(
+    resources.map((resource) => [resource.id, new LocalFunction(resource, template, optionsOf(resource.id))]),
+  );
 }

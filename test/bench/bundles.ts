@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { assetOf } from '../../infra/local/lambda/lambda.ts';
 import { Template } from '../../infra/local/template.ts';
+import { median } from './median.ts';
 
 const RUNS = 7;
 
 /** Size and import time of every function. Each import is a process of its own, as at a cold start. */
 export async function measureBundles(assembly: string) {
-  const empty = median(() => importTimeMs('data:text/javascript,'));
+  const empty = medianImportMs('data:text/javascript,');
   const places = { queuesUrl: 'http://127.0.0.1', tablePrefix: '', baseUrl: () => '' };
   const functions = new Template(assembly, places).ofType<FunctionProperties>('AWS::Lambda::Function');
   const paths = new Map(
@@ -19,7 +20,7 @@ export async function measureBundles(assembly: string) {
     }),
   );
   return [...paths].map(([name, path]) => {
-    const importMs = median(() => importTimeMs(pathToFileURL(path).href));
+    const importMs = medianImportMs(pathToFileURL(path).href);
     const kilobytes = Math.round(statSync(path).size / 1024);
     return { function: name, kilobytes, import_ms: Math.round(importMs), ratio: Math.round(importMs / empty) };
   });
@@ -29,6 +30,8 @@ interface FunctionProperties {
   Code: { S3Key: string };
   Environment: { Variables: Record<string, string> };
 }
+
+const medianImportMs = (url: string): number => median(Array.from({ length: RUNS }, () => importTimeMs(url)));
 
 function importTimeMs(url: string): number {
   const script = `const t=performance.now();await import(${JSON.stringify(url)});console.log('ms='+(performance.now()-t))`;
@@ -54,9 +57,4 @@ function importTimeMs(url: string): number {
   const ms = Number(/ms=([\d.]+)/.exec(stdout)?.[1]);
   if (Number.isNaN(ms)) throw new Error(stderr);
   return ms;
-}
-
-function median(measure: () => number): number {
-  const sorted = Array.from({ length: RUNS }, measure).sort((a, b) => a - b);
-  return sorted[Math.floor(RUNS / 2)] ?? Number.NaN;
 }

@@ -49,14 +49,15 @@ describe('the execution environments of a function', () => {
     expect([fn.size, ids.size]).toEqual([4, 1]);
   });
 
-  it('have a spare one when all have been at work for long, and no more', async () => {
-    const fn = createFunction(HANG, { options: { concurrency: 4, spareAfterMs: 20 } });
+  it('are one more than are at work, if so wanted', async () => {
+    const fn = createFunction(HANG, { options: { concurrency: 3, keepsSpare: true } });
     await fn.invoke({ ms: 1 });
-    const long = fn.invoke({ ms: 1000 });
     await eventually(() => fn.size === 2);
-    await fn.invoke({ ms: 1 });
-    await long;
-    expect([fn.busy, fn.size]).toEqual([0, 2]);
+    const long = [fn.invoke({ ms: 2000 }), fn.invoke({ ms: 2000 })];
+    await eventually(() => fn.size === 3);
+    for (let i = 0; i < 5; i++) await fn.invoke({ ms: 100 });
+    expect([fn.busy, fn.size]).toEqual([2, 3]);
+    await Promise.all(long);
   });
 
   it('are ended when nobody needs them, and never at work', async () => {

@@ -2,23 +2,22 @@ import type { ExecutionEnvironment } from './execution-environment.ts';
 
 /** How long no environment of a function becomes free before one more is started; a start takes about as long. */
 const PATIENCE_MS = 250;
-/** How long all of them are at work before a spare one is started, whether or not somebody waits already. */
-export const SPARE_AFTER_MS = 50;
+/** When a spare one is started after the last idle one was taken: not beside the first moments of the invocation. */
+const SPARE_AFTER_MS = 50;
 
 export interface PoolOptions {
   maxSize: number;
   /** How long an environment without an invocation is kept. */
   idleMs: number;
-  /** After which there is a spare one (`SPARE_AFTER_MS`); never, if absent: each start takes processor time from the others. */
-  spareAfterMs?: number | undefined;
+  /** Whether there is always one more than are at work: nobody waits for the first start beside an invocation that hangs. */
+  keepsSpare?: boolean | undefined;
   start(): ExecutionEnvironment;
 }
 
 /**
  * The execution environments of one function. The one that was used last is used first; one that nobody needed for a while is
- * ended; one more is started when none became free for a moment, or, if there are spares, when all have been at work for longer
- * than most invocations take: then somebody is likely to wait soon (Lambda also initializes some ahead of need). In the cloud each has processors of its own, so Lambda starts
- * them at once; here short invocations are over sooner the fewer they share the processors with.
+ * ended; one more is started when none became free for a moment. In the cloud each has processors of its own, so Lambda starts
+ * them at once (and initializes some ahead of need); here short invocations are over sooner the fewer they share them with.
  */
 export class EnvironmentPool {
   private readonly options: PoolOptions;
@@ -44,12 +43,9 @@ export class EnvironmentPool {
     if (this.isStopped) throw new Error('The function is stopped');
     const last = this.idle.pop();
     clearTimeout(last?.timer);
-    if (last) {
-      if (this.idle.length === 0) this.spareLater();
-      return last.environment;
-    }
-    const environment = new Promise<ExecutionEnvironment>((resolve) => this.waiting.push(resolve));
-    void this.grow();
+    const environment = last?.environment ?? new Promise<ExecutionEnvironment>((resolve) => this.waiting.push(resolve));
+    if (!last) void this.grow();
+    if (this.options.keepsSpare && this.idle.length === 0) this.spareLater();
     return environment;
   }
 
@@ -62,13 +58,11 @@ export class EnvironmentPool {
   }
 
   private spareLater(): void {
-    clearTimeout(this.spare);
-    if (this.options.spareAfterMs === undefined) return;
-    const since = this.freeAt;
-    this.spare = setTimeout(() => {
-      const isShort = this.idle.length === 0 && this.freeAt === since;
-      if (isShort && !this.isStopped && this.all.size < this.options.maxSize) void this.start();
-    }, this.options.spareAfterMs);
+    const size = this.all.size;
+    this.spare ??= setTimeout(() => {
+      this.spare = undefined;
+      if (!this.isStopped && this.all.size === size && size < this.options.maxSize) void this.start();
+    }, SPARE_AFTER_MS);
   }
 
   /** Forgets an environment that has ended. */

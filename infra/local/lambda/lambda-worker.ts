@@ -1,3 +1,4 @@
+import { enableCompileCache, flushCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { shiftClock } from './clock.ts';
 
@@ -9,6 +10,8 @@ export interface WorkerSettings {
   functionArn: string;
   timeoutMs: number;
   clock: SharedArrayBuffer;
+  /** The directory for compiled code. */
+  compileCache: string;
 }
 
 export interface Invocation {
@@ -28,16 +31,21 @@ const MAX_RESPONSE_BYTES = 6_291_556;
 const settings = workerData as WorkerSettings;
 shiftClock(settings.clock);
 
+// Environments of one function compile the same code: the first one's work is kept for the others, and for the next start.
+enableCompileCache(settings.compileCache);
+
 const module = import(settings.modulePath) as Promise<
   Record<string, (event: unknown, context: unknown) => Promise<unknown>>
 >;
 const say = (message: WorkerMessage) => parentPort?.postMessage(message);
 
 parentPort?.on('message', async (invocation: Invocation) => say(await run(invocation)));
-module.then(
-  () => say('ready'),
-  () => say('ready'), // every invocation fails with the reason
-);
+module
+  .catch(() => {}) // every invocation fails with the reason
+  .then(() => {
+    say('ready');
+    flushCompileCache();
+  });
 
 async function run({ requestId, payload }: Invocation): Promise<Result> {
   const deadline = performance.now() + settings.timeoutMs;

@@ -49,8 +49,8 @@ export interface LambdaOptions {
   concurrency: number;
   /** How long an execution environment without an invocation is kept. */
   idleMs: number;
-  /** How long all are at work before a spare one is started; never, if absent. */
-  spareAfterMs?: number | undefined;
+  /** Whether there is always one more than are at work. */
+  keepsSpare?: boolean | undefined;
 }
 
 /** One function of the template: its bundled asset, in as many execution environments as it has invocations at once. */
@@ -81,9 +81,10 @@ export class LocalFunction {
       functionArn: template.arn(resource.id),
       timeoutMs: this.properties.Timeout * 1000,
       clock: options.clock.shared,
+      compileCache: join(template.directory, 'compile-cache'),
     };
-    const { concurrency: maxSize, idleMs, spareAfterMs } = options;
-    this.environments = new EnvironmentPool({ maxSize, idleMs, spareAfterMs, start: () => this.start() });
+    const { concurrency: maxSize, idleMs, keepsSpare } = options;
+    this.environments = new EnvironmentPool({ maxSize, idleMs, keepsSpare, start: () => this.start() });
   }
 
   /** The handler's response, as JSON carries it. Throws `FunctionError`. */

@@ -1,0 +1,3 @@
+/** The upper one of the two in the middle, if their number is even. */
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
