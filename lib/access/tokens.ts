@@ -10,6 +10,8 @@ export const MAX_TOKEN_BYTES = 2048;
 /** Seconds that a token may live. */
 export const MAX_TTL_SECONDS = 86_400;
 const MAX_PATTERNS = 32;
+/** By how much the clock that signed may be ahead of the one that verifies (RFC 7519 §4.1.4, "some small leeway"). */
+const CLOCK_LEEWAY_MS = 5000;
 
 export const PERMISSIONS = ['read', 'write'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
@@ -114,7 +116,7 @@ export async function verifyToken(
     if ('violations' in checked) return null;
     const { exp, iat, jti, env, documents, permissions } = checked.value;
     if ((environmentOf(parent.type) ?? env) !== env) return null;
-    if (iat * 1000 > nowMs || exp <= iat || exp - iat > MAX_TTL_SECONDS) return null;
+    if (iat * 1000 > nowMs + CLOCK_LEEWAY_MS || exp <= iat || exp - iat > MAX_TTL_SECONDS) return null;
     return { tokenId: jti, keyId: parent.id, projectId: parent.projectId, environment: env, documents, permissions };
   } catch {
     return null;
