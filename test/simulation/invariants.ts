@@ -3,15 +3,15 @@ import { runKey } from '../../lib/delivery/messages.ts';
 import { isSuccess } from '../../lib/delivery/post.ts';
 import type { Attempt, DeliveryRecord } from '../../lib/delivery/record.ts';
 import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from '../../lib/delivery/schedule.ts';
+import type { ConnectionRecord } from '../../lib/documents/connections.ts';
 import type { StoredEvent } from '../../lib/events/events.ts';
 import { serviceSignature, standardSignature } from '../../lib/webhooks/signature.ts';
 import type { WebhookRecord } from '../../lib/webhooks/webhooks.ts';
+import type { Received } from './endpoints.ts';
 import type { Item } from './expressions.ts';
-import type { Received, SimulatedService } from './service.ts';
-import type { World } from './world.ts';
-
-/** Clocks of two functions are apart by at most this. */
-const SKEW_MS = 5000;
+import type { Node } from './nodes.ts';
+import type { SimulatedService } from './service.ts';
+import { SKEW_MS, type World } from './world.ts';
 
 /** What a promise was broken by. */
 export class Violation extends Error {
@@ -62,6 +62,10 @@ export interface Promised {
   once: Set<string>;
   /** Markers of what was created under an idempotency key and never acknowledged: at most one of each is there. */
   atMostOnce: Set<string>;
+  /** Sync cycles by their ids. */
+  cycles: Map<string, 'begun' | 'completed'>;
+  /** Which connections clients asked to close, and when. */
+  goodbyes: [connectionId: string, asked: number][];
   /** What clients have seen broken. */
   broken: [invariant: string, detail: string][];
 }
@@ -70,6 +74,7 @@ export interface Promised {
 export class Invariants {
   private readonly webhooks = new History<WebhookRecord>();
   private readonly deliveries = new History<DeliveryRecord>();
+  private readonly connections = new History<ConnectionRecord>();
   private readonly byUrl = new Map<string, string>();
   private readonly signatures = new Map<string, string>();
   private readonly service: SimulatedService;
@@ -109,6 +114,9 @@ export class Invariants {
       if (!value) return;
       this.deliveries.add(idOf(value.webhookId, value.eventId), { ...version, value });
       onDelivery(old, value);
+    } else if (pk.startsWith('CONNECTION#')) {
+      const value = after as ConnectionRecord | undefined;
+      if (value) this.connections.add(`${value.id} ${value.connectedAt}`, { ...version, value });
     } else if (pk.startsWith('KEY#')) onKey(before as never, after as never);
   }
 
@@ -163,8 +171,8 @@ export class Invariants {
     this.guard(() => {
       for (const [invariant, detail] of promised.broken) must(false, invariant, detail);
       must(this.service.isIdle, 'Everything comes to rest', 'something is still on its way');
-      const dead = Object.values(this.service.queues).reduce((sum, { deadLetters }) => sum + deadLetters, 0);
-      must(dead === 0, 'Nothing becomes a dead letter', `${dead} messages`);
+      const { deadLetters } = this.service;
+      must(deadLetters === 0, 'Nothing becomes a dead letter', `${deadLetters} messages`);
       const items = [...this.service.db.items()];
       const events = items.filter(({ sk }) => sk === 'EVENT') as unknown as StoredEvent[];
       for (const id of promised.accepted.keys())
@@ -179,6 +187,8 @@ export class Invariants {
       this.onExhausted();
       this.onEmails();
       onDocuments(items, events);
+      onCycles(events, promised);
+      this.onConnections(items, events, promised);
       const keys = items.filter(({ pk }) => String(pk).startsWith('KEY#')) as unknown as KeyRecord[];
       const isSafe = keys.some((key) => key.type === 'admin' && isLasting(key, this.world.now));
       must(isSafe, 'A project always has an admin key', 'none is left');
@@ -247,6 +257,41 @@ export class Invariants {
         );
       }
     }
+  }
+
+  /** Whoever went without a goodbye is lost, once, when the last lease ended. */
+  private onConnections(items: readonly Item[], events: readonly StoredEvent[], { goodbyes }: Promised): void {
+    const isOpen = items.some(({ pk }) => String(pk).startsWith('CONNECTION#'));
+    must(!isOpen, 'A connection ends with its lease', 'one is still open');
+    const losses = events
+      .map(({ type, body }) => ({ type, data: JSON.parse(body).data }))
+      .filter(({ type, data }) => type === 'connection.lost' && data.marker === undefined)
+      .map(({ data }) => data);
+    for (const session of this.connections.ids()) {
+      const last = this.connections.all(session).at(-1)?.value as ConnectionRecord;
+      const lost = losses.filter(
+        ({ connection_id, connected_at }) => `${connection_id} ${Date.parse(connected_at)}` === session,
+      );
+      const isLeft = goodbyes.some(([id, asked]) => id === last.id && asked > last.connectedAt - SKEW_MS);
+      must(lost.length <= 1, 'A lost connection has one event', `${session} has ${lost.length}`);
+      must(lost.length === 1 || isLeft, 'A lost connection has one event', `${session} has none`);
+      const isTrue = lost.every(({ lost_at }) => Date.parse(lost_at) === last.expiresAt);
+      must(isTrue, 'A connection is lost when its last lease ends', session);
+    }
+  }
+
+  /** What every node holds after its last cycle is what the service holds. */
+  converged(nodes: readonly Node[]): void {
+    this.guard(() => {
+      for (const { sk, deleted, fields, revision } of this.service.db.items()) {
+        if (fields === undefined) continue;
+        const stored = { revision, fields: deleted ? null : JSON.parse(String(fields)) };
+        for (const { id, copy } of nodes) {
+          const isSame = JSON.stringify(copy.get(String(sk))) === JSON.stringify(stored);
+          must(isSame, 'Nodes that have synchronized agree', `${sk} on ${id}`);
+        }
+      }
+    });
   }
 
   private onEmails(): void {
@@ -320,6 +365,16 @@ function onKey(before: KeyRecord | undefined, after: KeyRecord | undefined): voi
   );
   const isSame = before.replacedBy === undefined || before.replacedBy === after.replacedBy;
   must(isSame, 'A key is rotated once', before.id);
+}
+
+/** A cycle that ended has one event, and no other has more. */
+function onCycles(events: readonly StoredEvent[], { cycles }: Promised): void {
+  const completed = events.filter(({ type }) => type === 'sync.completed').map(({ body }) => JSON.parse(body).data);
+  for (const [syncId, state] of cycles) {
+    const count = completed.filter(({ sync_id }) => sync_id === syncId).length;
+    const isRight = count === 1 || (count === 0 && state === 'begun');
+    must(isRight, 'A sync cycle completes once', `${syncId}, ${state}, has ${count} events`);
+  }
 }
 
 /** Every write of a document has one event, and what the events say adds up to the document. */

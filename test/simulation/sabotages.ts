@@ -147,6 +147,54 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   'a redelivery that could not be queued is taken for done': {
     enqueue: (enqueue) => (messages) => enqueue(messages).catch(() => {}),
   },
+  'a connection ends without its event': {
+    command: (command) =>
+      JSON.stringify(command.input).includes('CONNECTION#') ? withoutWhole(has('EVENT#')).command(command) : command,
+  },
+  'a renewed connection is not looked at again': {
+    connections: (deps) => ({
+      ...deps,
+      scheduleCheck: async (message, delaySeconds) => {
+        const isOpen = (await deps.connections.get(message, message.connectionId)) !== undefined;
+        if (!isOpen) await deps.scheduleCheck(message, delaySeconds);
+      },
+    }),
+  },
+  'a connection is stored before its check is queued': {
+    connections: (deps) => {
+      const owed: (() => Promise<void>)[] = [];
+      return {
+        ...deps,
+        scheduleCheck: async (...args) => void owed.push(() => deps.scheduleCheck(...args)),
+        connections: {
+          ...deps.connections,
+          put: async (...args) => {
+            const isDone = await deps.connections.put(...args);
+            for (const send of owed.splice(0)) await send();
+            return isDone;
+          },
+        },
+      };
+    },
+  },
+  'a lease that was renewed meanwhile is ended': { command: writes(has('CONNECTION#'), unconditional) },
+  'a sync cycle completes again': { command: writes(has('SYNC#', ':completedAt'), unconditional) },
+  'a sync passes over deleted documents': {
+    handlers: (handlers) => ({
+      ...handlers,
+      ...('sync' in handlers && {
+        sync: async (request: object) => {
+          const response = (await (handlers.sync as (request: object) => Promise<object>)(request)) as {
+            body?: { changes: { deleted: boolean }[] };
+          };
+          const { body } = response;
+          return body
+            ? { ...response, body: { ...body, changes: body.changes.filter((each) => !each.deleted) } }
+            : response;
+        },
+      }),
+    }),
+  },
   'a document is saved over what others wrote': { command: writes(has('DOCS#'), unconditional) },
   'a deleted webhook still counts': withoutWhole((text) => text.startsWith('COUNT#') && !text.includes('attribute')),
   'a key is rotated twice': { command: writes(has('KEY#', ':replacedBy'), unconditional) },

@@ -24,7 +24,7 @@ export interface Outcome {
 /** Far more than any schedule takes. */
 const STEPS_MAX = 20_000;
 const FAULTS_MAX = 6;
-const ACTIONS_MAX = 10;
+const ACTIONS_MAX = 6;
 
 /** One schedule: everything that its seed makes happen, until nothing is left to do. */
 export async function runSchedule({
@@ -47,9 +47,15 @@ export async function runSchedule({
   const users = new Users(world, service, seed);
   const count = Math.min(maxActions ?? ACTIONS_MAX, 3 + Math.floor(world.choosing() * ACTIONS_MAX));
   void users.act(count);
-  const isAtRest = await world.run(STEPS_MAX);
-  if (isAtRest) invariants.atRest(users.promised);
-  else invariants.violation ??= new Violation('Everything comes to rest', `not within ${STEPS_MAX} steps`);
+  if (await world.run(STEPS_MAX)) {
+    invariants.atRest(users.promised);
+    let isSettled = false;
+    void users.settle().then(() => {
+      isSettled = true;
+    });
+    await world.run(STEPS_MAX, () => isSettled);
+    invariants.converged(users.nodes.all);
+  } else invariants.violation ??= new Violation('Everything comes to rest', `not within ${STEPS_MAX} steps`);
   const { steps, faults, coverage, story } = world;
   return { violation: invariants.violation, steps, faults, coverage, story, actions: users.done };
 }

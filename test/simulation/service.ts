@@ -1,8 +1,8 @@
-import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { newApiKey } from '../../lib/access/api-key.ts';
 import { authenticate } from '../../lib/access/authenticate.ts';
 import { newKeyRecord } from '../../lib/access/keys.ts';
 import type { ApiFunction } from '../../lib/api/operation.ts';
+import { connections } from '../../lib/aws/dynamodb/connections.ts';
 import { cursorSecrets } from '../../lib/aws/dynamodb/cursor-secrets.ts';
 import { deliveries } from '../../lib/aws/dynamodb/deliveries.ts';
 import { deliveryLog } from '../../lib/aws/dynamodb/delivery-log.ts';
@@ -21,45 +21,24 @@ import type { QueueMessage } from '../../lib/delivery/messages.ts';
 import type { Post, TimedOutcome } from '../../lib/delivery/post.ts';
 import { recoverPage } from '../../lib/delivery/redelivery.ts';
 import { retryBy } from '../../lib/delivery/retry.ts';
+import type { CheckMessage } from '../../lib/documents/connections.ts';
 import type { StoredEvent } from '../../lib/events/events.ts';
+import { type ConnectionsDeps, checkConnection, connectionHandlers } from '../../lib/handlers/connections.ts';
 import { deliveryHandlers } from '../../lib/handlers/deliveries.ts';
 import { documentHandlers } from '../../lib/handlers/documents.ts';
 import { eventHandlers } from '../../lib/handlers/events.ts';
 import { keyHandlers } from '../../lib/handlers/keys.ts';
+import { syncHandlers } from '../../lib/handlers/sync.ts';
+import { tokenHandlers } from '../../lib/handlers/tokens.ts';
 import { webhookHandlers } from '../../lib/handlers/webhooks.ts';
 import { type ApiHandler, type Handlers, serve } from '../../lib/http/serve.ts';
 import type { Space } from '../../lib/space.ts';
 import { type Command, MemoryDynamoDb } from './dynamodb.ts';
+import { type Behaviour, OUTCOMES, type Received } from './endpoints.ts';
 import type { Item } from './expressions.ts';
+import { proxyEventOf, type Request, type Response } from './requests.ts';
 import { SimulatedQueue, SimulatedScheduler, SimulatedStream } from './services.ts';
 import type { Process, World } from './world.ts';
-
-/** What an endpoint does with the next request. */
-export type Behaviour = 'responds' | 'fails' | 'hangs' | 'resets' | 'dawdles';
-
-const BEHAVIOURS: Record<Behaviour, [statusCode: number | null, error: string | null, durationMs: number]> = {
-  responds: [200, null, 50],
-  dawdles: [200, null, 3000],
-  fails: [500, 'status_not_2xx', 50],
-  resets: [null, 'connection_reset', 20],
-  hangs: [null, 'timeout', 5000],
-};
-
-/** A POST that reached an endpoint. */
-export interface Received {
-  step: number;
-  /** When it began, by the world's clock. */
-  at: number;
-  url: string;
-  eventId: string;
-  /** The newest run that a message of its batch with this attempt is for. */
-  run: number;
-  attempt: number;
-  headers: Readonly<Record<string, string>>;
-  body: string;
-  /** The step at which its process began to read what it refers to. */
-  readAt: number;
-}
 
 export interface SentEmail {
   webhookId: string;
@@ -76,30 +55,21 @@ export interface Sabotage {
   fanOut?(deps: FanOutDeps): FanOutDeps;
   handlers?(handlers: Record<string, unknown>): Record<string, unknown>;
   authenticate?: typeof authenticate;
+  connections?(deps: ConnectionsDeps): ConnectionsDeps;
   /** Of how a request hands messages to the queue. */
   enqueue?(enqueue: Enqueue): Enqueue;
 }
 
-export interface Request {
-  fn: ApiFunction;
-  method: string;
-  resource: string;
-  path?: Record<string, string>;
-  body?: object;
-  idempotencyKey?: string | undefined;
-}
-
-/** A response; `null` if the client never got one. */
-export type Response = { status: number; body: never } | null;
-
 const API_LIMIT_MS = 20_000;
 const DELIVER_LIMIT_MS = 30_000;
 const FAN_OUT_LIMIT_MS = 60_000;
+const CHECK_LIMIT_MS = 30_000;
 
 /** The service: its real code, on simulated services. */
 export class SimulatedService {
   readonly db: MemoryDynamoDb;
-  readonly queues: Record<Lane, SimulatedQueue>;
+  readonly queues: Record<Lane, SimulatedQueue<QueueMessage>>;
+  readonly checks: SimulatedQueue<CheckMessage>;
   readonly scheduler: SimulatedScheduler;
   readonly stream: SimulatedStream<StoredEvent>;
   readonly endpoints = new Map<string, Behaviour>();
@@ -123,7 +93,8 @@ export class SimulatedService {
       this.deliver(lane, batch, settle);
     this.queues = Object.fromEntries(
       LANES.map((lane) => [lane, new SimulatedQueue(world, consumer(lane), 0.02)]),
-    ) as Record<Lane, SimulatedQueue>;
+    ) as Record<Lane, SimulatedQueue<QueueMessage>>;
+    this.checks = new SimulatedQueue(world, (batch, settle) => this.check(batch, settle), 0.02);
     this.scheduler = new SimulatedScheduler(world, (message) => this.queues.quick.send(message));
     this.stream = new SimulatedStream<StoredEvent>(world, (batch, settle) => this.fanOut(batch, settle));
     this.db = new MemoryDynamoDb((before, after) => {
@@ -147,12 +118,25 @@ export class SimulatedService {
 
   /** Whether anything is on its way. */
   get isIdle(): boolean {
-    return Object.values(this.queues).every(({ size }) => size === 0) && this.scheduler.size + this.stream.size === 0;
+    return [...this.allQueues, this.scheduler, this.stream].every(({ size }) => size === 0);
+  }
+
+  get deadLetters(): number {
+    return this.allQueues.reduce((sum, { deadLetters }) => sum + deadLetters, 0);
+  }
+
+  private get allQueues() {
+    return [...Object.values(this.queues), this.checks];
   }
 
   get isAnyDisabled(): boolean {
     for (const { pk, status } of this.db.items())
       if (status === 'disabled' && String(pk).startsWith('HOOKS#')) return true;
+    return false;
+  }
+
+  get hasDocuments(): boolean {
+    for (const { pk } of this.db.items()) if (String(pk).startsWith('DOCS#')) return true;
     return false;
   }
 
@@ -163,7 +147,7 @@ export class SimulatedService {
         `${request.method} ${request.resource}`,
         API_LIMIT_MS,
         async (process) => {
-          const { statusCode, body } = await this.api(request.fn, process)(eventOf(request));
+          const { statusCode, body } = await this.api(request.fn, process)(proxyEventOf(request, this.space.projectId));
           resolve({ status: statusCode, body: (body ? JSON.parse(body) : undefined) as never });
         },
         () => resolve(null),
@@ -175,17 +159,30 @@ export class SimulatedService {
   authorize(key: string): Promise<boolean | null> {
     return new Promise((resolve) => {
       const work = async (process: Process): Promise<void> => {
-        const deps = { keys: apiKeys(this.tableOf(process)), clock: this.clockOf(process) };
+        const { keys, done } = this.keysOf(process);
         const check = this.sabotage.authenticate ?? authenticate;
+        const found = check(key, { keys, clock: this.clockOf(process) });
         resolve(
-          await check(key, deps).then(
-            (found) => found !== null,
+          await found.finally(done).then(
+            (authenticated) => authenticated !== null,
             () => null,
           ),
         );
       };
       this.world.spawn('authorize', API_LIMIT_MS, work, () => resolve(null));
     });
+  }
+
+  /** Keys for who signs or verifies tokens once it has read one: that is real work, off this thread, until `done`. */
+  private keysOf(process: Process) {
+    const keys = apiKeys(this.tableOf(process));
+    let done = () => {};
+    const get = async (id: string) => {
+      const record = await keys.get(id);
+      done = this.world.hold();
+      return record;
+    };
+    return { keys: { get }, done: () => done() };
   }
 
   private tableOf(process: Process): Table {
@@ -267,6 +264,24 @@ export class SimulatedService {
     });
   }
 
+  private connectionsOf(process: Process): ConnectionsDeps {
+    const deps: ConnectionsDeps = {
+      connections: connections(this.tableOf(process)),
+      scheduleCheck: (message, delaySeconds) =>
+        this.world.call(process, 'sqs SendMessage', () => this.checks.send(message, delaySeconds)),
+      clock: this.clockOf(process),
+      random: this.world.random,
+    };
+    return this.sabotage.connections?.(deps) ?? deps;
+  }
+
+  private check(batch: readonly CheckMessage[], settle: Settle): void {
+    this.run('check-connection', CHECK_LIMIT_MS, batch, settle, (process) => {
+      const deps = this.connectionsOf(process);
+      return (message) => checkConnection(message, deps);
+    });
+  }
+
   /** One invocation for a batch: those that throw come again, or all of them if it dies. */
   private run<Entry>(
     name: string,
@@ -316,7 +331,7 @@ export class SimulatedService {
       },
       ['killed before', 'killed after'],
     );
-    const [statusCode, error, durationMs] = BEHAVIOURS[behaviour];
+    const [statusCode, error, durationMs] = OUTCOMES[behaviour];
     this.world.tell(() => `  the endpoint ${behaviour}`);
     if (durationMs > 1000) {
       await this.world.wait(process, 1000);
@@ -340,19 +355,26 @@ export class SimulatedService {
       clock,
       random: this.world.random,
     };
+    const tokenKeys = this.keysOf(process);
     const all = {
       webhooks: () => ({ ...webhookHandlers(deps), ...deliveryHandlers(deps) }),
       events: () => eventHandlers(deps),
       keys: () => keyHandlers(deps),
-      documents: () => documentHandlers(deps),
+      documents: () => ({
+        ...documentHandlers(deps),
+        ...syncHandlers({ ...deps, reportFailure: () => {} }),
+        ...connectionHandlers(this.connectionsOf(process)),
+      }),
+      tokens: () => tokenHandlers({ ...deps, keys: tokenKeys.keys }),
     };
     const own = all[fn as keyof typeof all]() as Record<string, unknown>;
     const handlers = (this.sabotage.handlers?.(own) ?? own) as Handlers<'events'>;
-    return serve(handlers, {
+    const respond = serve(handlers, {
       idempotency: idempotencyRecords(table, clock),
       log: { info: () => {} },
       reportFailure: () => {},
     });
+    return (event) => respond(event).finally(tokenKeys.done);
   }
 }
 
@@ -365,25 +387,4 @@ const TABLE_FAULTS = ['refused', 'throttled', 'lost', 'repeated', 'killed before
 function commandOf(command: object): Command {
   const { input } = command as { input: object };
   return { name: command.constructor.name.replace('Command', ''), input };
-}
-
-function eventOf({ method, resource, path, body, idempotencyKey }: Request): APIGatewayProxyEvent {
-  return {
-    httpMethod: method,
-    resource,
-    path: resource,
-    pathParameters: path ?? null,
-    queryStringParameters: null,
-    headers: {
-      ...(body && { 'Content-Type': 'application/json' }),
-      ...(idempotencyKey && { 'Idempotency-Key': idempotencyKey }),
-    },
-    body: body ? JSON.stringify(body) : null,
-    isBase64Encoded: false,
-    requestContext: {
-      requestId: 'request',
-      identity: { sourceIp: '192.0.2.1' },
-      authorizer: { project_id: 'prj_1', key_id: 'key_1', caller: 'admin' },
-    },
-  } as unknown as APIGatewayProxyEvent;
 }

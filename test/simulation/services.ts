@@ -6,21 +6,18 @@ const MAX_RECEIVES = 20;
 /** For how long a received message is hidden (infra/queues.ts). */
 const VISIBILITY_MS = 3 * 60 * 1000;
 
-interface Stored {
-  message: QueueMessage;
+interface Stored<Message> {
+  message: Message;
   receives: number;
   /** Whoever got it deletes it for everybody who got it. */
   isDeleted: boolean;
 }
 
 /** An SQS queue: at least once, in no particular order. `deliver` gets batches and says what becomes of each message. */
-export class SimulatedQueue {
-  private readonly visible: Stored[] = [];
+export class SimulatedQueue<Message> {
+  private readonly visible: Stored<Message>[] = [];
   private readonly world: World;
-  private readonly consume: (
-    batch: readonly QueueMessage[],
-    settle: (failed: ReadonlySet<number> | 'all') => void,
-  ) => void;
+  private readonly consume: (batch: readonly Message[], settle: (failed: ReadonlySet<number> | 'all') => void) => void;
   private readonly duplicateRate: number;
   private hidden = 0;
   private isPolling = false;
@@ -28,7 +25,7 @@ export class SimulatedQueue {
 
   constructor(
     world: World,
-    consume: (batch: readonly QueueMessage[], settle: (failed: ReadonlySet<number> | 'all') => void) => void,
+    consume: (batch: readonly Message[], settle: (failed: ReadonlySet<number> | 'all') => void) => void,
     duplicateRate: number,
   ) {
     this.world = world;
@@ -41,11 +38,11 @@ export class SimulatedQueue {
     return this.visible.length + this.hidden;
   }
 
-  send(message: QueueMessage, delaySeconds = 0): void {
+  send(message: Message, delaySeconds = 0): void {
     this.hide({ message: message, receives: 0, isDeleted: false }, delaySeconds * 1000);
   }
 
-  private hide(stored: Stored, ms: number): void {
+  private hide(stored: Stored<Message>, ms: number): void {
     this.hidden++;
     this.world.after(ms, () => {
       this.hidden--;
@@ -65,7 +62,7 @@ export class SimulatedQueue {
       const size = 1 + Math.floor(this.world.choosing() * Math.min(10, this.visible.length));
       const batch = Array.from({ length: size }, () => {
         const [stored] = this.visible.splice(Math.floor(this.world.choosing() * this.visible.length), 1);
-        return stored as Stored;
+        return stored as Stored<Message>;
       });
       // At least once: now and then two consumers get a message at the same time.
       for (const stored of batch) if (this.world.chance(this.duplicateRate)) this.visible.push(stored);

@@ -68,6 +68,8 @@ export interface WorldOptions {
 }
 
 export const START_MS = Date.UTC(2026, 0, 31, 12);
+/** Clocks of two functions are apart by at most this. */
+export const SKEW_MS = 5000;
 
 /** An error as the SDK throws it. */
 const sdkError = (name: string): Error => Object.assign(new Error(name), { name });
@@ -85,6 +87,8 @@ export class World {
   /** How often each fault met each kind of call. */
   readonly coverage = new Map<string, number>();
   readonly story: string[] = [];
+  /** Work that is neither a call nor a wait: time stands still until it is done. */
+  private held = 0;
   private readonly calls: Call[] = [];
   private readonly timers: Timer[] = [];
   private order = 0;
@@ -135,7 +139,7 @@ export class World {
       id: this.processes++,
       name,
       isAlive: true,
-      skewMs: Math.round((this.choosing() - 0.5) * 5000),
+      skewMs: Math.round((this.choosing() - 0.5) * SKEW_MS),
       onDeath,
       readAt: this.steps,
     };
@@ -177,10 +181,18 @@ export class World {
     return new Promise((resolve) => this.after(ms, () => process.isAlive && resolve()));
   }
 
-  /** Runs until nothing is left to do, or `stepsMax` is reached: then it returns `false`. */
-  async run(stepsMax: number): Promise<boolean> {
+  /** Lets nothing else happen until what is returned is called. For work that leaves the thread, as WebCrypto does. */
+  hold(): () => void {
+    this.held++;
+    return () => void this.held--;
+  }
+
+  /** Runs until nothing is left to do or `isOver`, or until `stepsMax` is reached: then it returns `false`. */
+  async run(stepsMax: number, isOver: () => boolean = () => false): Promise<boolean> {
     for (const last = this.steps + stepsMax; this.steps < last; this.steps++) {
-      await new Promise(setImmediate); // until everybody waits for the world again
+      do await new Promise(setImmediate);
+      while (this.held > 0); // until everybody waits for the world again
+      if (isOver()) return true;
       // Now and then time passes although somebody could go on.
       const isLate = this.calls.length === 0 || (this.isSoon() && this.scheduling() < 0.05);
       if (!isLate) this.perform(this.take());
