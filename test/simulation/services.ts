@@ -6,6 +6,10 @@ const MAX_RECEIVES = 20;
 /** For how long a received message is hidden (infra/queues.ts). */
 const VISIBILITY_MS = 3 * 60 * 1000;
 
+/** Now and then the queue is out of order: a message comes hours later. */
+const OUTAGE_RATE = 0.003;
+const OUTAGE_MS = 5 * 60 * 60 * 1000;
+
 interface Stored<Message> {
   message: Message;
   receives: number;
@@ -39,7 +43,8 @@ export class SimulatedQueue<Message> {
   }
 
   send(message: Message, delaySeconds = 0): void {
-    this.hide({ message: message, receives: 0, isDeleted: false }, delaySeconds * 1000);
+    const outageMs = this.world.chance(OUTAGE_RATE) ? OUTAGE_MS : 0;
+    this.hide({ message, receives: 0, isDeleted: false }, delaySeconds * 1000 + outageMs);
   }
 
   private hide(stored: Stored<Message>, ms: number): void {
