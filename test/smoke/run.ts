@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { cleanUp } from './clean-up.ts';
+import { type Client, createClient } from './client.ts';
+import type { Receiver } from './receiver.ts';
+
+export interface Options {
+  /** With the stage or base path, without a slash at the end. */
+  baseUrl: string;
+  adminKey: string;
+  /** The URL by which the service reaches the receiver. */
+  receiver?: { url: string; at: Receiver } | undefined;
+  /** For a delivery, from its cause. */
+  deliveryTimeoutMs: number;
+  signal: AbortSignal;
+  /** An authority to trust beside the usual ones. */
+  ca?: string;
+}
+
+/** What a check has to work with. Whatever it creates has a name that begins with that of the run, in the sandbox. */
+export interface Run extends Options {
+  name: string;
+  as(credential: string | null): Client;
+  admin: Client;
+  /** With a key of the sandbox. */
+  test: Client;
+  createKey(): Promise<{ id: string; key: string }>;
+}
+
+/** One thing that must hold. Throws what does not, in words. Needs no other check to have run before. */
+export interface Check {
+  name: string;
+  /** Without it, it cannot be checked. */
+  needs?: 'https' | 'receiver';
+  run(run: Run): Promise<void>;
+}
+
+export interface Result {
+  /** Of the check. */
+  name: string;
+  outcome: 'holds' | 'fails' | 'not checked';
+  /** Why, unless it holds. */
+  reason: string;
+}
+
+const NEEDS = { https: 'the base URL is http:', receiver: 'there is no --receiver' } as const;
+export const BEGIN = 'The admin key creates a key for the sandbox';
+export const CLEAN_UP = 'What the run created is deleted, its keys are revoked';
+
+/** Runs the checks one after another, and removes what they created: also after a failure or an interruption. */
+export async function smoke(
+  checks: readonly Check[],
+  options: Options,
+  report: (result: Result) => void,
+): Promise<Result[]> {
+  const name = `smoke-${randomBytes(4).toString('hex')}`;
+  const as = (credential: string | null) => createClient(options, credential);
+  const results: Result[] = [];
+  const add = (...[name, outcome, reason = '']: [string, Result['outcome'], string?]) => {
+    const result = { name, outcome, reason };
+    results.push(result);
+    report(result);
+  };
+  let run: Run | undefined;
+  await attempt(BEGIN, async () => {
+    run = await begin(name, as, options);
+  });
+  for (const check of checks) {
+    if (options.signal.aborted) add(check.name, 'not checked', 'interrupted');
+    else if (!run) add(check.name, 'not checked', 'there is no key to check it with');
+    else if (isMissing(check, options)) add(check.name, 'not checked', NEEDS[check.needs ?? 'https']);
+    else await attempt(check.name, () => check.run(run as Run));
+  }
+  const { signal: _, ...rest } = options; // what an interruption leaves is removed, too
+  await attempt(CLEAN_UP, () => cleanUp(name, createClient(rest, options.adminKey)));
+  return results;
+
+  async function attempt(name: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+      add(name, 'holds');
+    } catch (error) {
+      if ((error as Error).name === 'AbortError') add(name, 'not checked', 'interrupted');
+      else add(name, 'fails', (error as Error).message.split('\n')[0]);
+    }
+  }
+}
+
+async function begin(name: string, as: Run['as'], options: Options): Promise<Run> {
+  const admin = as(options.adminKey);
+  const createKey = async () => {
+    const response = await admin('POST', '/v1/keys', { body: { type: 'test', name } });
+    if (response.status !== 201) throw new Error(`${response.request}: ${response.status} ${response.text}`);
+    return response.json;
+  };
+  const { key } = await createKey();
+  return { ...options, name, as, admin, createKey, test: as(key) };
+}
+
+const isMissing = ({ needs }: Check, { baseUrl, receiver }: Options): boolean =>
+  (needs === 'https' && !baseUrl.startsWith('https:')) || (needs === 'receiver' && !receiver);
