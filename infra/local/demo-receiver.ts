@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import http from 'node:http';
+import http, { type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serviceSignature } from '../../lib/webhooks/signature.ts';
 import { readText } from './services/bodies.ts';
@@ -12,12 +12,8 @@ export interface DemoReceiver {
 /** An endpoint as a customer would run it: verifies the signature of each request, prints the request, and responds with 204. */
 export async function startDemoReceiver(secret: string, print: (line: string) => void): Promise<DemoReceiver> {
   const receive = async (request: http.IncomingMessage, response: http.ServerResponse) => {
-    const body = await readText(request);
-    const verified = isSame(String(request.headers['x-service-signature'] ?? ''), serviceSignature(secret, body));
-    const { 'x-service-event-type': type, 'x-service-attempt': attempt } = request.headers;
-    print(
-      `${verified ? '✓ verified' : '✗ NOT VERIFIED'}  ${type}  attempt ${attempt}\n  ${request.headers['x-service-signature']}\n  ${body}`,
-    );
+    const { verified, line } = readDelivery(secret, request.headers, await readText(request));
+    print(line);
     response.writeHead(verified ? 204 : 401).end();
   };
   const server = http.createServer((request, response) => {
@@ -28,6 +24,14 @@ export async function startDemoReceiver(secret: string, print: (line: string) =>
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
     close: () => server.close().closeAllConnections(),
   };
+}
+
+/** Whether a request is a genuine delivery, and what to show of it. */
+export function readDelivery(secret: string, headers: IncomingHttpHeaders, body: string) {
+  const { 'x-service-event-type': type, 'x-service-attempt': attempt, 'x-service-signature': signature } = headers;
+  const verified = isSame(String(signature ?? ''), serviceSignature(secret, body));
+  const line = `${verified ? '✓ verified' : '✗ NOT VERIFIED'}  ${type}  attempt ${attempt}\n  ${signature}\n  ${body}`;
+  return { verified, line };
 }
 
 function isSame(given: string, expected: string): boolean {

@@ -1,57 +1,69 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { projectRoot } from '../bundle.ts';
+import { CONTAINER_HOST, listenAddresses } from './sam/addresses.ts';
+import { startSam } from './sam/start.ts';
 import { StartError, startDatabase } from './services/database.ts';
-import { startServices } from './services/services.ts';
+import { requireFreePort } from './stack.ts';
 import { synthesize } from './synthesize.ts';
 
-/** The name by which a container reaches its host. On Linux, `sam local` needs `--add-host` for it. */
-const HOST = 'host.docker.internal';
 const directory = join(projectRoot, '.local', 'sam');
+/** Next to those of `sam local start-api` and `start-lambda`. */
+const DEFAULT_PORT = '3002';
+const START_LAMBDA_URL = 'http://127.0.0.1:3001';
 
-/**
- * `npm run sam:services` starts the local AWS services for `sam local`, and writes a template that runs on this machine and
- * the values of its environment variables. `sam local` sets only variables that the template declares, so all of them are
- * declared here.
- */
+/** `npm run sam:services -- [--port 3002] [--pipeline]` starts what `sam local` lacks. */
 async function main(): Promise<void> {
+  const { port, pipeline } = readArguments();
   process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
-  const architecture = process.arch === 'arm64' ? 'arm64' : 'x86_64';
+  await requireFreePort(port);
+  const architecture = process.arch === 'arm64' ? 'arm64' : 'x86_64'; // containers have that of the machine
   const assembly = synthesize(directory, { architecture, 'aws:cdk:enable-asset-metadata': true });
   const { endpoint } = await startDatabase();
-  const { template, environment, iam } = await startServices({
+  const { names } = await startSam({
     assembly,
+    directory,
     databaseEndpoint: endpoint,
-    speed: 1,
-    visibilitySpeed: 1,
-    now: () => Date.now(),
-    baseUrl: () => 'http://127.0.0.1:3000',
-    listen: '0.0.0.0',
-    host: HOST,
+    addresses: listenAddresses(),
+    host: CONTAINER_HOST,
+    port,
+    tablePrefix: 'sam-',
+    startLambdaUrl: pipeline ? START_LAMBDA_URL : undefined,
+    print: (line) => process.stdout.write(`\n[receiver] ${line}\n`),
   });
+  process.stdout.write(welcome(names, port, pipeline));
+}
 
-  iam.isPermissive = true;
-
-  const { AWS_REGION: _, AWS_SECRET_ACCESS_KEY: __, ...endpoints } = environment; // reserved: sam sets these itself
-  const functions = template.ofType<{ Environment: { Variables: Record<string, string> } }>('AWS::Lambda::Function');
-  const variables = Object.fromEntries(
-    functions.map(({ id, properties: { Environment } }) => [id, { ...Environment.Variables, ...endpoints }]),
-  );
-  const path = join(directory, 'DocumentSyncService.template.json');
-  const raw = JSON.parse(readFileSync(path, 'utf8'));
-  for (const [id, values] of Object.entries(variables)) {
-    const declared = raw.Resources[id].Properties.Environment.Variables;
-    for (const name of Object.keys(values)) declared[name] ??= '';
+function readArguments(): { port: number; pipeline: boolean } {
+  try {
+    const { values } = parseArgs({
+      options: { port: { type: 'string', default: DEFAULT_PORT }, pipeline: { type: 'boolean', default: false } },
+    });
+    const port = Number(values.port);
+    if (!(Number.isInteger(port) && port >= 1 && port <= 65535))
+      throw new Error('--port must be an integer from 1 to 65535');
+    return { port, pipeline: values.pipeline };
+  } catch (error) {
+    throw new StartError(`${(error as Error).message}. Usage: npm run sam:services -- [--port 3002] [--pipeline]`);
   }
-  writeFileSync(path, JSON.stringify(raw, null, 1));
-  writeFileSync(join(directory, 'env.json'), JSON.stringify(variables, null, 1));
-  const common = `-t .local/sam/DocumentSyncService.template.json --env-vars .local/sam/env.json --add-host ${HOST}:host-gateway`;
-  process.stdout.write(`\nThe services are running. In another terminal, set any credentials (AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local) and run:
+}
 
-  sam local invoke CreateProject ${common} -e test/events/create-project.json
-  sam local start-api ${common}
+function welcome(names: readonly string[], port: number, pipeline: boolean): string {
+  const start = pipeline ? 'sam local start-lambda' : 'sam local start-api';
+  return `
+The services are running. In another terminal:
 
-Press Ctrl-C to stop them.\n`);
+  export AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=us-east-1
+  SAM="-t .local/sam/template.json --env-vars .local/sam/env.json --add-host ${CONTAINER_HOST}:host-gateway"
+  sam local invoke DeliveryDeliver $SAM -e .local/sam/events/DeliveryDeliver.json
+  ${start} $SAM --warm-containers LAZY
+
+  functions   ${names.join(', ')}
+  emails      http://127.0.0.1:${port}/emails
+  endpoint    http://${CONTAINER_HOST}:${port}/receiver, for webhooks: prints here what it gets
+
+Press Ctrl-C to stop them; containers that run then have to be started again, too.
+`;
 }
 
 main().catch((error: unknown) => {

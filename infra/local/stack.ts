@@ -2,13 +2,10 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createGateway } from './gateway/api-gateway.ts';
 import { LocalClock } from './lambda/clock.ts';
-import type { MappingProperties } from './lambda/event-sources.ts';
 import { DEFAULT_CONCURRENCY, DEFAULT_IDLE_MS, LocalFunction } from './lambda/lambda.ts';
-import { pollQueue } from './lambda/queue-poller.ts';
+import { mappingsOf, startMappings } from './lambda/mappings.ts';
 import { StartError } from './services/database.ts';
 import { type Services, startServices } from './services/services.ts';
-import { StreamPoller } from './services/stream.ts';
-import { streamConsumer } from './services/stream-consumer.ts';
 import type { Template } from './template.ts';
 
 export interface StackOptions {
@@ -61,12 +58,9 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     now,
     baseUrl: () => baseUrl,
   });
-  const { template, iam, queueAt, ses } = services;
+  const { template, iam, ses } = services;
 
-  const mappings = template
-    .ofType<MappingProperties>('AWS::Lambda::EventSourceMapping')
-    .map(({ properties }) => properties);
-  const polling = new Set(mappings.map(({ FunctionName }) => FunctionName));
+  const polling = new Set(mappingsOf(services).map(({ FunctionName }) => FunctionName));
   const functions = createFunctions(template, (id) => ({
     keepsSpare: options.spares && polling.has(id),
     clock,
@@ -83,20 +77,14 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     return found;
   };
 
-  const stops: (() => void)[] = [];
-  for (const mapping of mappings) {
-    const fn = functionOf(`function:${mapping.FunctionName}`);
-    const queue = queueAt(mapping.EventSourceArn);
-    if (queue) {
-      stops.push(pollQueue({ queue, fn, mapping, concurrency, iam }));
-    } else {
-      const failureQueue = queueAt(mapping.DestinationConfig?.OnFailure.Destination ?? '');
-      const consume = streamConsumer({ fn, mapping, failureQueue, iam, retrySpeed: visibilitySpeed, now });
-      const poller = new StreamPoller(databaseEndpoint, services.streamArn, consume, clock);
-      await poller.start();
-      stops.push(() => poller.stop());
-    }
-  }
+  const stopMappings = await startMappings({
+    services,
+    databaseEndpoint,
+    functionOf: (id) => functionOf(`function:${id}`),
+    concurrency,
+    retrySpeed: visibilitySpeed,
+    clock,
+  });
 
   const gateway = createGateway(template, functionOf, now);
   api.on('request', (request, response) => {
@@ -117,7 +105,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
       return fn.invoke(event);
     },
     async stop() {
-      for (const stop of stops) stop();
+      stopMappings();
       api.closeAllConnections();
       await Promise.all([
         new Promise((resolve) => api.close(resolve)),

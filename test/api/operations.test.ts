@@ -3,7 +3,7 @@ import type { Permission } from '../../lib/access/tokens.ts';
 import { type CallerType, mayCall, type Operation } from '../../lib/api/operation.ts';
 import { allOperations } from '../../lib/api/operations.ts';
 import { serve } from '../../lib/http/serve.ts';
-import proxyEvent from '../events/keys.json' with { type: 'json' };
+import { keyOf, proxyEvent } from '../http/builders.ts';
 
 const CALLERS: [CallerType, Permission[]][] = [
   ['admin', []],
@@ -55,10 +55,7 @@ describe('an operation', () => {
       reportFailure() {},
     });
     for (const caller of ['admin', 'live', 'test', 'read']) {
-      const authorizer = { project_id: 'prj_1', key_id: 'key_1', caller };
-      const event = { ...proxyEvent, requestContext: { ...proxyEvent.requestContext, authorizer } };
-      const listing = { ...event, httpMethod: 'GET', resource: '/v1/keys', body: null };
-      const { statusCode } = await dispatch(listing as unknown as Parameters<typeof dispatch>[0]);
+      const { statusCode } = await dispatch(proxyEvent({ authorizer: keyOf(caller) }));
       expect(statusCode, caller).toBe(caller === 'admin' ? 200 : 403);
     }
     expect(reached).toEqual(['listKeys']);

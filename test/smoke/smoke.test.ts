@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listen } from '../support/endpoints.ts';
+import { freePort } from '../support/endpoints.ts';
 import { type Project, useService } from '../support/service.ts';
 import { SERVICE_BREAKAGES, TUNNEL_BREAKAGES } from './breakages.ts';
 import { checks } from './checks/all.ts';
@@ -75,13 +74,6 @@ async function start(args: string[], seen: (printed: string, kill: () => void) =
   }
   const [code] = await once(child, 'close');
   return { code, printed };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 describe('npm run smoke', () => {

@@ -24,6 +24,14 @@ export async function listen(server: net.Server, host = '127.0.0.1'): Promise<nu
   return (server.address() as AddressInfo).port;
 }
 
+/** On which nothing listens. */
+export async function freePort(): Promise<number> {
+  const server = net.createServer();
+  const port = await listen(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
 /** What an endpoint does with a request: writes this, or anything else. */
 export type Behavior = string | ((socket: net.Socket, count: number) => void);
 

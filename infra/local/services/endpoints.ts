@@ -46,14 +46,11 @@ export class ServiceError extends Error {
   }
 }
 
-/** The AWS services of the local stack on one loopback port, each below a prefix: `/sqs`, `/scheduler`, … */
+/** The AWS services of the local stack on one port, each below a prefix: `/sqs`, `/scheduler`, … */
 export class Endpoints {
   private readonly services = new Map<string, Service>();
   intercept: Interceptor | undefined;
-  private readonly server = http.createServer((request, response) => {
-    this.respond(request, response).catch(() => response.destroy()); // the caller has gone
-  });
-
+  private readonly servers: http.Server[] = [];
   private readonly host: string;
 
   /** `host`: by which its callers reach it. */
@@ -61,9 +58,22 @@ export class Endpoints {
     this.host = host;
   }
 
-  async listen(address = '127.0.0.1'): Promise<void> {
-    this.server.keepAliveTimeout = 60_000;
-    await new Promise<void>((resolve) => this.server.listen(0, address, resolve));
+  /** On the same port of all addresses; 0: any free one. */
+  async listen(addresses: readonly string[] = ['127.0.0.1'], port = 0): Promise<void> {
+    for (const address of addresses) {
+      const server = http.createServer((request, response) => {
+        this.respond(request, response).catch(() => response.destroy()); // the caller has gone
+      });
+      server.keepAliveTimeout = 60_000;
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject).listen(this.port ?? port, address, resolve);
+      });
+      this.servers.push(server);
+    }
+  }
+
+  private get port(): number | undefined {
+    return (this.servers[0]?.address() as AddressInfo | undefined)?.port;
   }
 
   add(prefix: string, service: Service): void {
@@ -71,12 +81,16 @@ export class Endpoints {
   }
 
   url(prefix: string): string {
-    return `http://${this.host}:${(this.server.address() as AddressInfo).port}/${prefix}`;
+    return `http://${this.host}:${this.port}/${prefix}`;
   }
 
   async close(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+    await Promise.all(
+      this.servers.map((server) => {
+        server.closeAllConnections();
+        return new Promise((resolve) => server.close(resolve));
+      }),
+    );
   }
 
   private async respond(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {

@@ -20,19 +20,22 @@ export interface ServicesOptions {
   now: () => number;
   /** What the API's own URL is replaced with. */
   baseUrl: () => string;
-  /** The address to listen on, and the host by which functions reach it. */
-  listen?: string;
+  /** The addresses and the port to listen on, and the host by which functions reach them. */
+  addresses?: readonly string[];
+  port?: number;
   host?: string;
+  /** Of the tables' names; by default one of its own, for several stacks share a database. */
+  tablePrefix?: string;
 }
 
 export type Services = Awaited<ReturnType<typeof startServices>>;
 
 /** The AWS services of the template on this machine: table, queues, schedules and mail, behind the policies of its roles. */
 export async function startServices(options: ServicesOptions) {
-  const { assembly, databaseEndpoint, speed, visibilitySpeed, now, baseUrl, listen, host } = options;
+  const { assembly, databaseEndpoint, speed, visibilitySpeed, now, baseUrl, addresses, port, host } = options;
   const endpoints = new Endpoints(host);
-  await endpoints.listen(listen);
-  const tablePrefix = `local-${randomUUID().slice(0, 8)}-`;
+  await endpoints.listen(addresses, port);
+  const { tablePrefix = `local-${randomUUID().slice(0, 8)}-` } = options;
   const template = new Template(assembly, { queuesUrl: endpoints.url('sqs'), tablePrefix, baseUrl });
   const [table] = await createTables(template, databaseEndpoint);
   const queues = createQueues(template, speed, visibilitySpeed);
@@ -57,6 +60,7 @@ export async function startServices(options: ServicesOptions) {
     queueAt,
     scheduler,
     ses,
+    tableName: table?.name ?? '',
     streamArn: table?.streamArn ?? '',
     /** The SDK's own variables: no function knows that it runs here, but for `ALLOW_PRIVATE_ENDPOINTS`. */
     environment: {

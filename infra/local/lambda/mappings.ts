@@ -1,0 +1,44 @@
+import type { Services } from '../services/services.ts';
+import { StreamPoller } from '../services/stream.ts';
+import { streamConsumer } from '../services/stream-consumer.ts';
+import type { LocalClock } from './clock.ts';
+import type { BatchConsumer, MappingProperties } from './event-sources.ts';
+import { pollQueue } from './queue-poller.ts';
+
+export interface MappingsOptions {
+  services: Pick<Services, 'template' | 'iam' | 'queueAt' | 'streamArn'>;
+  databaseEndpoint: string;
+  /** By its logical id. */
+  functionOf(id: string): BatchConsumer;
+  /** Batches of one mapping at once, at most. */
+  concurrency: number;
+  /** How many times faster a failed batch of a stream is tried again. */
+  retrySpeed: number;
+  clock: LocalClock;
+}
+
+export const mappingsOf = ({ template }: Pick<Services, 'template'>): MappingProperties[] =>
+  template.ofType<MappingProperties>('AWS::Lambda::EventSourceMapping').map(({ properties }) => properties);
+
+/** Has the template's functions invoked by their queues and by the table's stream. Returns what stops it. */
+export async function startMappings(options: MappingsOptions): Promise<() => void> {
+  const { services, databaseEndpoint, functionOf, concurrency, retrySpeed, clock } = options;
+  const { iam, queueAt, streamArn } = services;
+  const stops: (() => void)[] = [];
+  for (const mapping of mappingsOf(services)) {
+    const fn = functionOf(mapping.FunctionName);
+    const queue = queueAt(mapping.EventSourceArn);
+    if (queue) {
+      stops.push(pollQueue({ queue, fn, mapping, concurrency, iam }));
+    } else {
+      const failureQueue = queueAt(mapping.DestinationConfig?.OnFailure.Destination ?? '');
+      const consume = streamConsumer({ fn, mapping, failureQueue, iam, retrySpeed, now: () => clock.now() });
+      const poller = new StreamPoller(databaseEndpoint, streamArn, consume, clock);
+      await poller.start();
+      stops.push(() => poller.stop());
+    }
+  }
+  return () => {
+    for (const stop of stops) stop();
+  };
+}

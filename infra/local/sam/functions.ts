@@ -1,0 +1,39 @@
+import { LocalClock } from '../lambda/clock.ts';
+import { type FunctionProperties, LocalFunction } from '../lambda/lambda.ts';
+import type { Services } from '../services/services.ts';
+import { CONTAINER_HOST } from './addresses.ts';
+import { functionName } from './template.ts';
+
+/** Invokes a function by its name. */
+// biome-ignore lint/suspicious/noExplicitAny: every function responds with something else
+export type Invoke = (name: string, event: unknown) => Promise<any>;
+
+/** The functions outside containers, without what would invoke them: to create what the samples are about. */
+export function startFunctions({ template, environment, iam }: Pick<Services, 'template' | 'environment' | 'iam'>) {
+  // What containers know this machine by, it does not know itself by.
+  const here = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll(CONTAINER_HOST, '127.0.0.1'));
+  const clock = new LocalClock();
+  const options = {
+    clock,
+    environment: { ...here(environment), TZ: 'UTC' },
+    output: () => {},
+    iam,
+    logGroupArn: (name: string) => template.arn(name),
+    concurrency: 1,
+    idleMs: 60_000,
+  };
+  const functions = new Map(
+    template
+      .ofType<FunctionProperties>('AWS::Lambda::Function')
+      .map(({ properties, ...resource }) => [
+        functionName(resource.id),
+        new LocalFunction({ ...resource, properties: here(properties) }, template, options),
+      ]),
+  );
+  const invoke: Invoke = async (name, event) => {
+    const fn = functions.get(name);
+    if (!fn) throw new Error(`The template has no function ${name}`);
+    return fn.invoke(event);
+  };
+  return { invoke, stop: () => Promise.all([...functions.values()].map((fn) => fn.stop())) };
+}

@@ -1,0 +1,34 @@
+import { type AttributeValue, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { dynamoDbClient } from '../services/dynamodb.ts';
+
+type Item = Record<string, AttributeValue>;
+
+/** The items of a small table, whatever their keys are made of. */
+export interface Items {
+  /** The item with that id, or that sort key. Throws if there is none. */
+  find(id: string): Promise<Item>;
+  /** Sets an attribute of it. */
+  set(id: string, name: string, value: AttributeValue): Promise<void>;
+}
+
+export function tableItems(endpoint: string, TableName: string): Items {
+  const client = dynamoDbClient(endpoint);
+  const find = async (id: string): Promise<Item> => {
+    const { Items = [] } = await client.send(new ScanCommand({ TableName }));
+    const found = Items.find((item) => item['id']?.S === id || item['sk']?.S === id);
+    if (!found) throw new Error(`The table has no item ${id}`);
+    return found;
+  };
+  return {
+    find,
+    async set(id, name, value) {
+      const { pk, sk } = await find(id);
+      const set = {
+        UpdateExpression: 'SET #name = :value',
+        ExpressionAttributeNames: { '#name': name },
+        ExpressionAttributeValues: { ':value': value },
+      };
+      await client.send(new UpdateItemCommand({ TableName, Key: { pk, sk } as Item, ...set }));
+    },
+  };
+}

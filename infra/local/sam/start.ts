@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { generateSecret } from '../../../lib/webhooks/webhooks.ts';
+import { readDelivery } from '../demo-receiver.ts';
+import { LocalClock } from '../lambda/clock.ts';
+import { startMappings } from '../lambda/mappings.ts';
+import { startServices } from '../services/services.ts';
+import { startFunctions } from './functions.ts';
+import { tableItems } from './items.ts';
+import { containerFunction } from './pipeline.ts';
+import { createSamples } from './samples.ts';
+import { functionName, samTemplate } from './template.ts';
+
+export interface SamOptions {
+  /** A directory that `cdk synth` made. */
+  assembly: string;
+  /** Where to write: the assembly itself, if `sam local` is to find the code. */
+  directory: string;
+  databaseEndpoint: string;
+  addresses: readonly string[];
+  /** By which functions reach them. */
+  host: string;
+  port: number;
+  tablePrefix: string;
+  /** Of `sam local start-lambda`, which then runs the functions that queues and the stream invoke. */
+  startLambdaUrl?: string | undefined;
+  /** Receives what the endpoint of the samples' webhook got. */
+  print(line: string): void;
+}
+
+/** Batches of one queue at once: each takes a container. */
+const CONCURRENCY = 2;
+
+/**
+ * Starts what `sam local` lacks: the AWS services, with an endpoint for webhooks. Creates what the samples are about, and
+ * writes the samples, the environment variables and, last, the template.
+ */
+export async function startSam(options: SamOptions) {
+  const { assembly, directory, databaseEndpoint, addresses, host, port, tablePrefix, startLambdaUrl, print } = options;
+  const path = (...names: string[]) => join(directory, ...names);
+  for (const name of ['template.json', 'env.json', 'events']) rmSync(path(name), { recursive: true, force: true });
+  const services = await startServices({
+    assembly,
+    databaseEndpoint,
+    speed: 1,
+    visibilitySpeed: 1,
+    now: () => Date.now(),
+    baseUrl: () => 'http://127.0.0.1:3000', // of `sam local start-api`
+    addresses,
+    port,
+    host,
+    tablePrefix,
+  });
+  const { template, environment, endpoints, iam, ses, tableName } = services;
+  iam.isPermissive = true;
+
+  const secret = generateSecret(randomBytes);
+  endpoints.add('receiver', ({ headers, body }) => {
+    const { verified, line } = readDelivery(secret, headers, body);
+    print(line);
+    return { status: verified ? 204 : 401, body: '' };
+  });
+  endpoints.add('emails', () => ({
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(ses.emails),
+  }));
+
+  const { invoke, stop } = startFunctions(services);
+  const receiver = { url: endpoints.url('receiver'), secret };
+  const items = tableItems(databaseEndpoint, tableName);
+  const samples = await createSamples({ invoke, items, receiver, now: Date.now() }).finally(stop);
+
+  const write = (name: string, value: object) => writeFileSync(path(name), `${JSON.stringify(value, null, 1)}\n`);
+  const raw = JSON.parse(readFileSync(join(assembly, 'DocumentSyncService.template.json'), 'utf8'));
+  const sam = samTemplate(raw, template, environment);
+  mkdirSync(path('events'), { recursive: true });
+  for (const [name, sample] of Object.entries(samples)) write(join('events', `${name}.json`), sample);
+  write('env.json', sam.variables);
+  write('template.json', sam.template);
+
+  const functionOf = (id: string) => containerFunction(startLambdaUrl ?? '', functionName(id), id);
+  const pipeline = { services, databaseEndpoint, functionOf, concurrency: CONCURRENCY, retrySpeed: 1 };
+  const stopMappings = startLambdaUrl ? await startMappings({ ...pipeline, clock: new LocalClock() }) : () => {};
+  return {
+    ...services,
+    names: Object.keys(samples),
+    async stop() {
+      stopMappings();
+      await services.stop();
+    },
+  };
+}
