@@ -1,9 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { type BuildOptions, buildSync } from 'esbuild';
-
-export const projectRoot = fileURLToPath(new URL('..', import.meta.url));
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { type BuildOptions, buildSync, type OutputFile } from 'esbuild';
+import { projectRoot } from './project-root.ts';
 
 /** Some dependencies are CommonJS: bundled into a module they need a `require`. */
 const REQUIRE = "import{createRequire}from'node:module';const require=createRequire(import.meta.url);";
@@ -23,20 +21,33 @@ export const bundleOptions = {
 
 /** Writes `index.mjs` into `assetDirectory` and its source map beside the assets, where it costs no start-up time. */
 export function bundleFunction(entry: string, assetDirectory: string, mapDirectory: string): void {
-  const built = buildSync({
+  bundles ??= bundleAll();
+  const name = outputOf(entry);
+  for (const directory of [assetDirectory, mapDirectory]) mkdirSync(directory, { recursive: true });
+  writeFileSync(join(assetDirectory, 'index.mjs'), contentsOf(bundles, `${name}.mjs`));
+  writeFileSync(join(mapDirectory, `${name}.mjs.map`), contentsOf(bundles, `${name}.mjs.map`));
+}
+
+let bundles: readonly OutputFile[] | undefined;
+
+/** All functions in one pass: what they share, which is most, is read and parsed once. The bundles are those of single passes. */
+function bundleAll(): readonly OutputFile[] {
+  const files = readdirSync(join(projectRoot, 'functions')).filter((name) => name.endsWith('.ts'));
+  const entries = [...files.map((file) => basename(file, '.ts')), 'dashboard/server'];
+  return buildSync({
     ...bundleOptions,
-    entryPoints: [join('functions', `${entry}.ts`)],
-    outfile: 'index.mjs',
+    entryPoints: Object.fromEntries(entries.map((entry) => [outputOf(entry), join('functions', `${entry}.ts`)])),
+    outdir: '.',
+    outExtension: { '.js': '.mjs' },
     sourcemap: 'external',
     write: false,
-  });
-  mkdirSync(mapDirectory, { recursive: true });
-  for (const { path, contents } of built.outputFiles) {
-    writeFileSync(
-      path.endsWith('.map')
-        ? join(mapDirectory, `${entry.replace('/', '-')}.mjs.map`)
-        : join(assetDirectory, 'index.mjs'),
-      contents,
-    );
-  }
+  }).outputFiles;
+}
+
+const outputOf = (entry: string): string => entry.replace('/', '-');
+
+function contentsOf(files: readonly OutputFile[], name: string): Uint8Array {
+  const found = files.find(({ path }) => basename(path) === name);
+  if (!found) throw new Error(`There is no function ${name}`);
+  return found.contents;
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { AssetHashType, type Duration, RemovalPolicy, Stage, Validations } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy, Stack, Stage, Validations } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
@@ -13,7 +13,8 @@ import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { Variable } from '../lib/deployment.ts';
-import { bundleFunction, projectRoot } from './bundle.ts';
+import { bundleFunction } from './bundle.ts';
+import { projectRoot } from './project-root.ts';
 import type { Settings } from './settings.ts';
 
 export interface BundledFunctionProps {
@@ -109,19 +110,11 @@ export function consumeQueue(
 }
 
 function bundledCode(scope: Construct, entry: string, addFiles: BundledFunctionProps['addFiles']): Code {
-  const maps = join(Stage.of(scope)?.outdir ?? 'cdk.out', 'source-maps');
-  return Code.fromAsset(join(projectRoot, 'functions'), {
-    assetHashType: AssetHashType.OUTPUT,
-    bundling: {
-      image: Runtime.NODEJS_24_X.bundlingImage, // never pulled: bundling happens here
-      command: [entry], // tells the bundles of one folder apart
-      local: {
-        tryBundle(outputDirectory) {
-          bundleFunction(entry, outputDirectory, maps);
-          addFiles?.(outputDirectory);
-          return true;
-        },
-      },
-    },
-  });
+  // Such as for `cdk list`, which reads nothing but names.
+  if (!Stack.of(scope).bundlingRequired) return Code.fromAsset(join(projectRoot, 'functions'));
+  const outdir = Stage.of(scope)?.outdir ?? 'cdk.out';
+  const directory = join(outdir, 'bundles', entry);
+  bundleFunction(entry, directory, join(outdir, 'source-maps'));
+  addFiles?.(directory);
+  return Code.fromAsset(directory);
 }

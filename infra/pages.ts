@@ -5,8 +5,8 @@ import { basename, dirname, extname, join, posix } from 'node:path';
 import { buildSync } from 'esbuild';
 import { BASE_URL, type Page } from '../lib/http/static.ts';
 import { openApiDocument } from '../lib/openapi/document.ts';
-import { projectRoot } from './bundle.ts';
 import { errorsBody } from './errors-page.ts';
+import { projectRoot } from './project-root.ts';
 
 const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',

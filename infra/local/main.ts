@@ -3,14 +3,14 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { generateSecret } from '../../lib/webhooks/webhooks.ts';
-import { projectRoot } from '../bundle.ts';
+import { projectRoot } from '../project-root.ts';
+import { assemble } from './assembly.ts';
 import { createDemo, type Demo } from './demo.ts';
 import { startDemoReceiver } from './demo-receiver.ts';
 import { DEFAULT_CONCURRENCY } from './lambda/lambda.ts';
 import { openLog } from './log-file.ts';
 import { DATABASES, type DatabaseName, StartError, startDatabase } from './services/database.ts';
 import { type LocalStack, requireFreePort, startStack } from './stack.ts';
-import { synthesizeApart } from './synthesis-process.ts';
 
 const directory = join(projectRoot, '.local');
 const MAX_LOG_BYTES = 50 * 1024 * 1024;
@@ -28,8 +28,7 @@ async function main(): Promise<void> {
   say('Starting the database and synthesizing the stack…');
   const starting = startDatabase(database);
   starting.catch(() => {}); // awaited below
-  const assembly = join(directory, 'cdk.out');
-  await synthesizeApart(assembly);
+  const assembly = await assemble();
   const { endpoint: databaseEndpoint } = await starting;
 
   say('Starting the API, queues, schedules and Lambda functions…');

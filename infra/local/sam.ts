@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { projectRoot } from '../bundle.ts';
+import { projectRoot } from '../project-root.ts';
 import { CONTAINER_HOST, listenAddresses } from './sam/addresses.ts';
 import { startSam } from './sam/start.ts';
 import { StartError, startDatabase } from './services/database.ts';

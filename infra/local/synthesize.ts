@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '../bundle.ts';
+import { projectRoot } from '../project-root.ts';
 import { createApp } from '../service.ts';
 
 /** Does what `cdk synth` does, in this process. Returns the directory. */

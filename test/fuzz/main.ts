@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { assemble } from '../../infra/local/assembly.ts';
 import { startDatabase } from '../../infra/local/services/database.ts';
 import { type LocalStack, startStack } from '../../infra/local/stack.ts';
-import { synthesize } from '../../infra/local/synthesize.ts';
 import { attack, type Run } from './schemathesis.ts';
 import { CALLER_TYPES, createLastAdminKey, createSubject } from './subjects.ts';
 
@@ -19,7 +19,7 @@ process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
 const errors: string[] = [];
 const database = await startDatabase();
 const stack = await startStack({
-  assembly: synthesize(join(directory, 'cdk.out')),
+  assembly: await assemble(),
   databaseEndpoint: database.endpoint,
   output: (id, text) =>
     void errors.push(

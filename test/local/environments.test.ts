@@ -61,16 +61,19 @@ describe('the execution environments of a function', () => {
   });
 
   it('are ended when nobody needs them, and never at work', async () => {
-    const fn = createFunction(HANG, { options: { concurrency: 3, idleMs: 100 } });
-    const long = fn.invoke({ ms: 1500 });
-    const short = [fn.invoke({ ms: 300 }), fn.invoke({ ms: 300 })];
+    const fn = createFunction(ID, { options: { concurrency: 3, idleMs: 100 } });
+    const [long, short] = [join(directory, randomUUID()), join(directory, randomUUID())];
+    const running = fn.invoke({ file: long });
+    const others = [fn.invoke({ file: short }), fn.invoke({ file: short })];
     await eventually(() => fn.size === 3);
-    await Promise.all(short);
+    writeFileSync(short, '');
+    await Promise.all(others);
     await eventually(() => fn.size === 1);
     expect(fn.busy).toBe(1);
-    expect(await long).toBe('ok');
+    writeFileSync(long, '');
+    await running;
     await eventually(() => fn.size === 0);
-    expect(await fn.invoke({ ms: 0 })).toBe('ok');
+    expect(await fn.invoke({ file: long })).toEqual(expect.any(Number));
   });
 
   it('that end while they load fail one invocation each', async () => {

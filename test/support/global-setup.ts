@@ -1,9 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { assemble } from '../../infra/local/assembly.ts';
 import { type DatabaseName, startDatabase } from '../../infra/local/services/database.ts';
-import { synthesize } from '../../infra/local/synthesize.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -15,13 +12,10 @@ declare module 'vitest' {
 
 /** Once per run: the synthesized stack and one database for all tests, by name in `DATABASE` if not the default. */
 export default async function setup(project: TestProject): Promise<() => void> {
-  const directory = mkdtempSync(join(tmpdir(), 'service-test-'));
-  const database = startDatabase(process.env.DATABASE as DatabaseName | undefined);
-  project.provide('assembly', synthesize(directory));
-  const { endpoint, stop } = await database;
+  const starting = startDatabase(process.env.DATABASE as DatabaseName | undefined);
+  starting.catch(() => {}); // awaited below
+  project.provide('assembly', await assemble());
+  const { endpoint, stop } = await starting;
   project.provide('databaseEndpoint', endpoint);
-  return () => {
-    stop();
-    rmSync(directory, { recursive: true, force: true });
-  };
+  return stop;
 }

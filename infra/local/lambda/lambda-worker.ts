@@ -1,4 +1,4 @@
-import { enableCompileCache, flushCompileCache } from 'node:module';
+import { flushCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { shiftClock } from './clock.ts';
 
@@ -10,7 +10,7 @@ export interface WorkerSettings {
   functionArn: string;
   timeoutMs: number;
   clock: SharedArrayBuffer;
-  /** The directory for compiled code. */
+  /** The directory for compiled code: what one environment compiles, the others need not, nor those of the next start. */
   compileCache: string;
 }
 
@@ -30,9 +30,6 @@ const MAX_RESPONSE_BYTES = 6_291_556;
 
 const settings = workerData as WorkerSettings;
 shiftClock(settings.clock);
-
-// Environments of one function compile the same code: the first one's work is kept for the others, and for the next start.
-enableCompileCache(settings.compileCache);
 
 const module = import(settings.modulePath) as Promise<
   Record<string, (event: unknown, context: unknown) => Promise<unknown>>
