@@ -2,15 +2,24 @@ import { timingSafeEqual } from 'node:crypto';
 import http, { type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serviceSignature } from '../../lib/webhooks/signature.ts';
+import { listen } from './listen.ts';
 import { readText } from './services/bodies.ts';
 
 export interface DemoReceiver {
   url: string;
+  port: number;
   close(): void;
 }
 
+export interface DemoReceiverOptions {
+  secret: string;
+  /** 0: any free port. */
+  port: number;
+  print(line: string): void;
+}
+
 /** An endpoint as a customer would run it: verifies the signature of each request, prints the request, and responds with 204. */
-export async function startDemoReceiver(secret: string, print: (line: string) => void): Promise<DemoReceiver> {
+export async function startDemoReceiver({ secret, port, print }: DemoReceiverOptions): Promise<DemoReceiver> {
   const receive = async (request: http.IncomingMessage, response: http.ServerResponse) => {
     const { verified, line } = readDelivery(secret, request.headers, await readText(request));
     print(line);
@@ -19,9 +28,11 @@ export async function startDemoReceiver(secret: string, print: (line: string) =>
   const server = http.createServer((request, response) => {
     receive(request, response).catch(() => response.destroy()); // the client has disconnected
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listen(server, port, '--receiver-port');
+  const address = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
+    url: `http://127.0.0.1:${address.port}/webhooks`,
+    port: address.port,
     close: () => server.close().closeAllConnections(),
   };
 }

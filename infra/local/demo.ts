@@ -1,14 +1,17 @@
 import type { KEY_TYPES } from '../../lib/access/api-key.ts';
 import { EVENT_TYPES } from '../../lib/events/types.ts';
+import type { DemoReceiver } from './demo-receiver.ts';
 import type { LocalStack } from './stack.ts';
 
 export interface Demo {
   project: { id: string; name: string; email: string };
   keys: Record<(typeof KEY_TYPES)[number], string>;
+  webhook_secret: string;
+  receiver_port: number;
 }
 
 /** Creates a project with a key of each type, and in each environment a webhook that points at the demo receiver. */
-export async function createDemo(stack: LocalStack, receiver: { url: string; secret: string }): Promise<Demo> {
+export async function createDemo(stack: LocalStack, receiver: DemoReceiver, secret: string): Promise<Demo> {
   const created = await stack.invoke('CreateProject', { name: 'Demo', email: 'demo@example.com' });
   const { project, admin_key } = created as { project: Demo['project']; admin_key: { key: string } };
   const admin = admin_key.key;
@@ -19,11 +22,11 @@ export async function createDemo(stack: LocalStack, receiver: { url: string; sec
   const webhook = {
     url: receiver.url,
     events: EVENT_TYPES,
-    secret: receiver.secret,
+    secret,
     description: 'Demo receiver in the terminal',
   };
   await Promise.all([keys.live, keys.test].map((key) => post(stack, key, '/v1/webhooks', webhook)));
-  return { project, keys };
+  return { project, keys, webhook_secret: secret, receiver_port: receiver.port };
 }
 
 async function post(stack: LocalStack, key: string, path: string, body: unknown): Promise<{ key?: string }> {

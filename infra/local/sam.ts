@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { projectRoot } from '../project-root.ts';
+import { requireFreePort } from './listen.ts';
 import { CONTAINER_HOST, listenAddresses } from './sam/addresses.ts';
 import { startSam } from './sam/start.ts';
 import { StartError, startDatabase } from './services/database.ts';
-import { requireFreePort } from './stack.ts';
 import { synthesize } from './synthesize.ts';
 
 const directory = join(projectRoot, '.local', 'sam');
@@ -16,7 +16,7 @@ const START_LAMBDA_URL = 'http://127.0.0.1:3001';
 async function main(): Promise<void> {
   const { port, pipeline } = readArguments();
   process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
-  await requireFreePort(port);
+  await requireFreePort(port, '--port');
   const architecture = process.arch === 'arm64' ? 'arm64' : 'x86_64'; // containers have that of the machine
   const assembly = synthesize(directory, { architecture, 'aws:cdk:enable-asset-metadata': true });
   const { endpoint } = await startDatabase();

@@ -4,8 +4,9 @@ import { createGateway } from './gateway/api-gateway.ts';
 import { LocalClock } from './lambda/clock.ts';
 import { DEFAULT_CONCURRENCY, DEFAULT_IDLE_MS, LocalFunction } from './lambda/lambda.ts';
 import { mappingsOf, startMappings } from './lambda/mappings.ts';
-import { StartError } from './services/database.ts';
+import { listen } from './listen.ts';
 import { type Services, startServices } from './services/services.ts';
+import type { State } from './services/state.ts';
 import type { Template } from './template.ts';
 
 export interface StackOptions {
@@ -25,6 +26,8 @@ export interface StackOptions {
   idleMs?: number;
   /** Whether functions that poll keep an environment more than are at work (Lambda begins with five pollers): 30 MB each. */
   spares?: boolean;
+  /** What the services begin with; nothing by default. */
+  state?: State;
   /** Added to the environment of every function. */
   environment?: Record<string, string>;
   /** Receives what functions print. */
@@ -48,7 +51,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   const clock = new LocalClock();
   const now = () => clock.now();
   const api = http.createServer({ maxHeaderSize: 64 * 1024 });
-  await listen(api, port);
+  await listen(api, port, '--port');
   const baseUrl = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
   const services = await startServices({
     assembly,
@@ -57,6 +60,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     visibilitySpeed,
     now,
     baseUrl: () => baseUrl,
+    ...(options.state && { state: options.state }),
   });
   const { template, iam, ses } = services;
 
@@ -118,27 +122,6 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
 
 /** Of this machine only; the deployed API has no such path. */
 const MAIL_PATH = '/_local/mail';
-
-/** Says so at once, before anything is started, if a port is taken. */
-export async function requireFreePort(port: number): Promise<void> {
-  const probe = http.createServer();
-  await listen(probe, port);
-  await new Promise((resolve) => probe.close(resolve));
-}
-
-function listen(server: http.Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = error.code === 'EADDRINUSE';
-      reject(
-        taken
-          ? new StartError(`Port ${port} is taken: stop what listens there, or pass another one with --port.`)
-          : error,
-      );
-    });
-    server.listen(port, '127.0.0.1', resolve);
-  });
-}
 
 function createFunctions(
   template: Template,

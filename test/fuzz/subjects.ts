@@ -45,8 +45,8 @@ export async function createLastAdminKey(stack: LocalStack): Promise<Subject> {
 
 async function createKeys(stack: LocalStack) {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-  const receiver = await startDemoReceiver(secret, () => {});
-  return (await createDemo(stack, { url: receiver.url, secret })).keys;
+  const receiver = await startDemoReceiver({ secret, port: 0, print: () => {} });
+  return (await createDemo(stack, receiver, secret)).keys;
 }
 
 async function createToken(stack: LocalStack, key: string): Promise<string> {

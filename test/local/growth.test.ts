@@ -48,7 +48,7 @@ describe('the emails', () => {
   it('are the newest 10,000', () => {
     const iam = new LocalIam(readTemplate());
     iam.isPermissive = true;
-    const ses = new LocalSes(() => 0, iam);
+    const ses = new LocalSes(() => 0, iam, new Map());
     for (let i = 0; i < 10_010; i++) {
       const body = new URLSearchParams({ Action: 'SendEmail', 'Message.Subject.Data': `${i}` }).toString();
       ses.service({ method: 'POST', path: '/', headers: {}, principal: 'role', body });

@@ -10,5 +10,6 @@ export const createQueue = (settings: Partial<Settings> = {}): LocalQueue =>
     visibilityTimeoutSeconds: 1,
     speed: 1,
     visibilitySpeed: 1000,
+    kept: new Map(),
     ...settings,
   });

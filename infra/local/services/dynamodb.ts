@@ -4,16 +4,19 @@ import {
   type CreateTableCommandInput,
   DescribeTableCommand,
   DynamoDBClient,
+  type KeySchemaElement,
+  ResourceInUseException,
 } from '@aws-sdk/client-dynamodb';
 import { ACCOUNT, REGION, type Template } from '../template.ts';
 import { readText } from './bodies.ts';
+import { StartError } from './database.ts';
 import type { Service } from './endpoints.ts';
 import { dynamoDbActions, type LocalIam } from './iam.ts';
 
 export const dynamoDbClient = (endpoint: string) =>
   new DynamoDBClient({ endpoint, region: REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
 
-/** The template's tables, with their indexes and streams. */
+/** The template's tables, with their indexes and streams, created unless they are there. */
 export async function createTables(
   template: Template,
   endpoint: string,
@@ -24,20 +27,37 @@ export async function createTables(
     .map(async ({ id, properties }) => {
       const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, StreamSpecification } = properties;
       const name = template.ref(id);
-      await client.send(
-        new CreateTableCommand({
-          TableName: name,
-          KeySchema,
-          AttributeDefinitions,
-          GlobalSecondaryIndexes,
-          BillingMode: 'PAY_PER_REQUEST',
-          StreamSpecification: { ...StreamSpecification, StreamEnabled: StreamSpecification !== undefined },
-        }),
-      );
+      const create = new CreateTableCommand({
+        TableName: name,
+        KeySchema,
+        AttributeDefinitions,
+        GlobalSecondaryIndexes,
+        BillingMode: 'PAY_PER_REQUEST',
+        StreamSpecification: { ...StreamSpecification, StreamEnabled: StreamSpecification !== undefined },
+      });
+      await client.send(create).catch((error: unknown) => {
+        if (!(error instanceof ResourceInUseException)) throw error; // it is there already
+      });
       const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
+      if (keysOf(Table ?? {}) !== keysOf(properties)) {
+        throw new StartError('The kept table has other keys or indexes than the template: start without --keep.');
+      }
       return { name, streamArn: Table?.LatestStreamArn ?? '' };
     });
   return Promise.all(created).finally(() => client.destroy());
+}
+
+/** The same text for tables with the same keys and indexes. */
+function keysOf({ KeySchema, GlobalSecondaryIndexes = [] }: KeyedTable): string {
+  const keys = (schema: KeySchemaElement[] = []) =>
+    schema.map(({ AttributeName, KeyType }) => [AttributeName, KeyType]);
+  const indexes = GlobalSecondaryIndexes.map((index) => [index.IndexName, keys(index.KeySchema)]);
+  return JSON.stringify([keys(KeySchema), indexes.sort()]);
+}
+
+interface KeyedTable {
+  KeySchema?: KeySchemaElement[] | undefined;
+  GlobalSecondaryIndexes?: { IndexName?: string | undefined; KeySchema?: KeySchemaElement[] | undefined }[] | undefined;
 }
 
 /** Passes requests of the functions on to the database. */

@@ -4,7 +4,7 @@ import { type Service, ServiceError } from './endpoints.ts';
 import type { LocalIam } from './iam.ts';
 import type { LocalQueue } from './sqs.ts';
 
-interface Schedule {
+export interface Schedule {
   GroupName: string;
   ScheduleExpression: string;
   Target: { Arn: string; RoleArn: string; Input: string; DeadLetterConfig?: { Arn: string } };
@@ -17,6 +17,8 @@ export interface SchedulerOptions {
   iam: LocalIam;
   /** By URL or ARN. */
   queueAt(urlOrArn: string): LocalQueue | undefined;
+  /** Has every schedule until it has fired, by group and name; those that it has at first are schedules again. */
+  kept: Map<string, Schedule>;
 }
 
 const AT = /^at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)$/;
@@ -28,6 +30,7 @@ export class LocalScheduler {
 
   constructor(options: SchedulerOptions) {
     this.options = options;
+    for (const [key, schedule] of options.kept) this.wait(key, schedule);
   }
 
   readonly service: Service = ({ method, path, body, principal }) => {
@@ -39,6 +42,7 @@ export class LocalScheduler {
     if (method === 'GET') return json({ Name: name, ...found[1].schedule });
     clearTimeout(found[1].timer);
     this.schedules.delete(found[0]);
+    this.options.kept.delete(found[0]);
     return json({});
   };
 
@@ -63,19 +67,27 @@ export class LocalScheduler {
     if (!parseObject(Target.Input))
       throw new ServiceError('ValidationException', 'The Input of the target is no JSON object');
     const arn = `arn:aws:scheduler:${REGION}:${ACCOUNT}:schedule/${key}`;
-    const { iam, now, speed } = this.options;
+    const { iam, kept } = this.options;
     iam.require(principal, 'scheduler:CreateSchedule', arn);
     iam.require(principal, 'iam:PassRole', Target.RoleArn, { 'iam:PassedToService': 'scheduler.amazonaws.com' });
     if (this.schedules.has(key)) throw new ServiceError('ConflictException', `Schedule ${name} already exists`, 409);
+    kept.set(key, schedule);
+    this.wait(key, schedule);
+    return { ScheduleArn: arn };
+  }
+
+  private wait(key: string, schedule: Schedule): void {
+    const { now, speed, kept } = this.options;
+    const at = Date.parse(`${AT.exec(schedule.ScheduleExpression)?.[1]}Z`);
     const timer = setTimeout(
       () => {
         this.schedules.delete(key);
-        this.fire(Target);
+        this.fire(schedule.Target);
+        kept.delete(key);
       },
-      Math.max(0, Date.parse(`${at}Z`) - now()) / speed,
+      Math.max(0, at - now()) / speed,
     );
     this.schedules.set(key, { schedule, timer });
-    return { ScheduleArn: arn };
   }
 
   /** Sends as the schedule's role may, and to its dead-letter queue what it may not or cannot. */

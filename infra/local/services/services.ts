@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { REGION, Template } from '../template.ts';
 import { createTables, dynamoDbProxy } from './dynamodb.ts';
 import { Endpoints } from './endpoints.ts';
@@ -7,6 +6,7 @@ import { LocalScheduler } from './scheduler.ts';
 import { LocalSes } from './ses.ts';
 import type { LocalQueue } from './sqs.ts';
 import { createQueues, sqsService } from './sqs-service.ts';
+import { createState, type State } from './state.ts';
 
 export interface ServicesOptions {
   /** A directory that `cdk synth` made. */
@@ -24,8 +24,8 @@ export interface ServicesOptions {
   addresses?: readonly string[];
   port?: number;
   host?: string;
-  /** Of the tables' names; by default one of its own, for several stacks share a database. */
-  tablePrefix?: string;
+  /** What they begin with, and keep up to date. */
+  state?: State;
 }
 
 export type Services = Awaited<ReturnType<typeof startServices>>;
@@ -35,15 +35,15 @@ export async function startServices(options: ServicesOptions) {
   const { assembly, databaseEndpoint, speed, visibilitySpeed, now, baseUrl, addresses, port, host } = options;
   const endpoints = new Endpoints(host);
   await endpoints.listen(addresses, port);
-  const { tablePrefix = `local-${randomUUID().slice(0, 8)}-` } = options;
+  const { tablePrefix, messages, schedules, positions, emails } = options.state ?? createState();
   const template = new Template(assembly, { queuesUrl: endpoints.url('sqs'), tablePrefix, baseUrl });
   const [table] = await createTables(template, databaseEndpoint);
-  const queues = createQueues(template, speed, visibilitySpeed);
+  const queues = createQueues(template, { speed, visibilitySpeed, kept: messages });
   const queueAt = (urlOrArn: string): LocalQueue | undefined => queues.get(urlOrArn.split(/[/:]/).at(-1) ?? '');
   const iam = new LocalIam(template);
-  const ses = new LocalSes(now, iam);
+  const ses = new LocalSes(now, iam, emails);
   const groups = template.ofType('AWS::Scheduler::ScheduleGroup').map(({ id }) => id);
-  const scheduler = new LocalScheduler({ groups, now, speed, iam, queueAt });
+  const scheduler = new LocalScheduler({ groups, now, speed, iam, queueAt, kept: schedules });
   endpoints.add(
     'sqs',
     sqsService((name) => queues.get(name), iam),
@@ -62,6 +62,7 @@ export async function startServices(options: ServicesOptions) {
     ses,
     tableName: table?.name ?? '',
     streamArn: table?.streamArn ?? '',
+    streamPositions: positions,
     /** The SDK's own variables: no function knows that it runs here, but for `ALLOW_PRIVATE_ENDPOINTS`. */
     environment: {
       AWS_REGION: REGION,

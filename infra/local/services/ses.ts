@@ -17,13 +17,19 @@ const MAX_MAILS = 10_000;
 
 /** The Query protocol of SES, for SendEmail. Emails are kept here and never sent. */
 export class LocalSes {
-  readonly emails: SentMail[] = [];
   private readonly now: () => number;
   private readonly iam: LocalIam;
+  private readonly kept: Map<string, SentMail>;
 
-  constructor(now: () => number, iam: LocalIam) {
+  /** `kept`: has the emails, by id. */
+  constructor(now: () => number, iam: LocalIam, kept: Map<string, SentMail>) {
     this.now = now;
     this.iam = iam;
+    this.kept = kept;
+  }
+
+  get emails(): SentMail[] {
+    return [...this.kept.values()];
   }
 
   readonly service: Service = ({ body, principal }) => {
@@ -32,7 +38,8 @@ export class LocalSes {
     if (of('Action') !== 'SendEmail')
       throw new ServiceError('InvalidAction', `The local SES does not know ${of('Action')}`);
     this.iam.require(principal, 'ses:SendEmail', `arn:aws:ses:${REGION}:${ACCOUNT}:identity/${of('Source')}`);
-    this.emails.push({
+    const id = randomUUID();
+    this.kept.set(id, {
       to: of('Destination.ToAddresses.member.1'),
       from: of('Source'),
       subject: of('Message.Subject.Data'),
@@ -40,8 +47,9 @@ export class LocalSes {
       html: of('Message.Body.Html.Data'),
       at: new Date(this.now()).toISOString(),
     });
-    if (this.emails.length > MAX_MAILS) this.emails.shift();
-    const result = `<SendEmailResult><MessageId>${randomUUID()}</MessageId></SendEmailResult>`;
+    const [oldest = ''] = this.kept.keys();
+    if (this.kept.size > MAX_MAILS) this.kept.delete(oldest);
+    const result = `<SendEmailResult><MessageId>${id}</MessageId></SendEmailResult>`;
     const namespace = 'http://ses.amazonaws.com/doc/2010-12-01/';
     return {
       headers: { 'Content-Type': 'text/xml' },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Template } from '../template.ts';
 import { type Service, ServiceError } from './endpoints.ts';
 import type { LocalIam } from './iam.ts';
-import { LocalQueue } from './sqs.ts';
+import { LocalQueue, type QueueSettings } from './sqs.ts';
 
 interface Entry {
   Id?: string;
@@ -122,7 +122,10 @@ interface QueueProperties {
 }
 
 /** The queues of the template, by id. */
-export function createQueues(template: Template, speed: number, visibilitySpeed: number): Map<string, LocalQueue> {
+export function createQueues(
+  template: Template,
+  settings: Pick<QueueSettings, 'speed' | 'visibilitySpeed' | 'kept'>,
+): Map<string, LocalQueue> {
   const queues = new Map<string, LocalQueue>();
   for (const { id, properties } of template.ofType<QueueProperties>('AWS::SQS::Queue')) {
     const { VisibilityTimeout: visibilityTimeoutSeconds = 30, RedrivePolicy } = properties;
@@ -138,8 +141,7 @@ export function createQueues(template: Template, speed: number, visibilitySpeed:
         arn: template.arn(id),
         visibilityTimeoutSeconds,
         deadLetters,
-        speed,
-        visibilitySpeed,
+        ...settings,
       }),
     );
   }

@@ -10,6 +10,13 @@ export interface QueueMessage {
   receiptHandle: string;
 }
 
+/** A message as it outlives the process: until it is deleted. Times are Unix times in milliseconds. */
+export interface KeptMessage extends Pick<QueueMessage, 'body' | 'group' | 'sentAt'> {
+  queue: string;
+  /** When its delay is over. */
+  visibleAt: number;
+}
+
 export interface QueueSettings {
   name: string;
   arn: string;
@@ -19,6 +26,8 @@ export interface QueueSettings {
   speed: number;
   /** How many times faster the visibility timeout passes after a failure: 1, but for tests of redelivery. */
   visibilitySpeed: number;
+  /** Has every message until it is deleted, by its id; those of this queue that it has at first are in the queue again. */
+  kept: Map<string, KeptMessage>;
 }
 
 /** A standard queue with the semantics of SQS that matter here: delay, visibility, redrive, and fair groups. */
@@ -31,6 +40,10 @@ export class LocalQueue {
 
   constructor(settings: QueueSettings) {
     this.settings = settings;
+    for (const [messageId, { queue, visibleAt, ...message }] of settings.kept) {
+      if (queue !== settings.name) continue;
+      this.showAfter(visibleAt - Date.now(), { ...message, messageId, receiveCount: 0, receiptHandle: '' });
+    }
   }
 
   send(
@@ -38,18 +51,14 @@ export class LocalQueue {
     { group, delaySeconds = 0 }: { group?: string | undefined; delaySeconds?: number | undefined } = {},
   ): string {
     const messageId = randomUUID();
-    const message = { messageId, body, group, sentAt: Date.now(), receiveCount: 0, receiptHandle: '' };
-    if (delaySeconds === 0) this.show(message);
-    else {
-      const timer = setTimeout(
-        () => {
-          this.delayed.delete(timer);
-          this.show(message);
-        },
-        (delaySeconds * 1000) / this.settings.speed,
-      );
-      this.delayed.add(timer);
-    }
+    const delayMs = (delaySeconds * 1000) / this.settings.speed;
+    const message = { body, group, sentAt: Date.now() };
+    this.settings.kept.set(messageId, {
+      queue: this.settings.name,
+      ...message,
+      visibleAt: message.sentAt + delayMs,
+    });
+    this.showAfter(delayMs, { ...message, messageId, receiveCount: 0, receiptHandle: '' });
     return messageId;
   }
 
@@ -64,6 +73,7 @@ export class LocalQueue {
       if (deadLetters && message.receiveCount > deadLetters.maxReceiveCount) {
         this.visible.end(message, 0);
         deadLetters.queue().send(message.body, { group: message.group });
+        this.settings.kept.delete(message.messageId);
         continue;
       }
       received.push(this.hide(message));
@@ -73,7 +83,9 @@ export class LocalQueue {
 
   delete(receiptHandle: string): void {
     const entry = this.takeInFlight(receiptHandle);
-    if (entry) clearTimeout(entry.timer);
+    if (!entry) return;
+    clearTimeout(entry.timer);
+    this.settings.kept.delete(entry.message.messageId);
   }
 
   /** The consumer failed: the message comes again when its visibility timeout is over. */
@@ -106,6 +118,18 @@ export class LocalQueue {
   stop(): void {
     for (const timer of this.delayed) clearTimeout(timer);
     for (const { timer } of this.inFlight.values()) clearTimeout(timer);
+  }
+
+  private showAfter(delayMs: number, message: QueueMessage): void {
+    if (delayMs <= 0) {
+      this.show(message);
+      return;
+    }
+    const timer = setTimeout(() => {
+      this.delayed.delete(timer);
+      this.show(message);
+    }, delayMs);
+    this.delayed.add(timer);
   }
 
   private show(message: QueueMessage): void {

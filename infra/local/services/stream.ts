@@ -4,6 +4,7 @@ import {
   DynamoDBStreamsClient,
   GetRecordsCommand,
   GetShardIteratorCommand,
+  TrimmedDataAccessException,
 } from '@aws-sdk/client-dynamodb-streams';
 import type { LocalClock } from '../lambda/clock.ts';
 import { REGION } from '../template.ts';
@@ -13,23 +14,29 @@ const POLL_MS = 30;
 /** Between two looks for new shards. */
 const SHARDS_MS = 10_000;
 
-/** Reads a stream of the local database from its beginning, in order, and hands every record to `consume` once it resolves. */
+export interface StreamPollerOptions {
+  /** Of the local database. */
+  endpoint: string;
+  arn: string;
+  consume(records: _Record[]): Promise<void>;
+  /** By which records are dated, as the functions that wrote them were told the time. */
+  clock: LocalClock;
+  /** By shard, the sequence number of the last record that was consumed. */
+  positions: Map<string, string>;
+}
+
+/** Reads a stream of the local database from its beginning or where it was, in order, and hands every record to `consume`. */
 export class StreamPoller {
   private readonly client: DynamoDBStreamsClient;
-  private readonly arn: string;
-  private readonly consume: (records: _Record[]) => Promise<void>;
-  private readonly clock: LocalClock;
+  private readonly options: StreamPollerOptions;
   private readonly known = new Set<string>();
   private stopped = false;
   private timer: NodeJS.Timeout | undefined;
 
-  /** `clock`: by which records are dated, as the functions that wrote them were told the time. */
-  constructor(endpoint: string, arn: string, consume: (records: _Record[]) => Promise<void>, clock: LocalClock) {
+  constructor(options: StreamPollerOptions) {
     const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-    this.client = new DynamoDBStreamsClient({ endpoint, region: REGION, credentials });
-    this.arn = arn;
-    this.consume = consume;
-    this.clock = clock;
+    this.client = new DynamoDBStreamsClient({ endpoint: options.endpoint, region: REGION, credentials });
+    this.options = options;
   }
 
   async start(): Promise<void> {
@@ -44,7 +51,7 @@ export class StreamPoller {
   }
 
   private async findShards(): Promise<void> {
-    const { StreamDescription } = await this.client.send(new DescribeStreamCommand({ StreamArn: this.arn }));
+    const { StreamDescription } = await this.client.send(new DescribeStreamCommand({ StreamArn: this.options.arn }));
     for (const { ShardId } of StreamDescription?.Shards ?? []) {
       if (!ShardId || this.known.has(ShardId)) continue;
       this.known.add(ShardId);
@@ -55,29 +62,35 @@ export class StreamPoller {
   private dated(record: _Record): _Record {
     const createdAt = record.dynamodb?.ApproximateCreationDateTime;
     if (!createdAt) return record;
-    return { ...record, dynamodb: { ...record.dynamodb, ApproximateCreationDateTime: this.clock.moved(createdAt) } };
+    return {
+      ...record,
+      dynamodb: { ...record.dynamodb, ApproximateCreationDateTime: this.options.clock.moved(createdAt) },
+    };
   }
 
   // An iterator can expire or be trimmed; a new one goes on where the last record was.
   private async read(ShardId: string): Promise<void> {
-    const shard = { StreamArn: this.arn, ShardId };
-    let last: string | undefined;
+    const shard = { StreamArn: this.options.arn, ShardId };
+    const { positions } = this.options;
     let iterator: string | undefined;
     while (!this.stopped) {
       try {
+        const last = positions.get(ShardId);
         const position = last
           ? ({ ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: last } as const)
           : ({ ShardIteratorType: 'TRIM_HORIZON' } as const);
         iterator ??= (await this.client.send(new GetShardIteratorCommand({ ...shard, ...position }))).ShardIterator;
         const batch = await this.client.send(new GetRecordsCommand({ ShardIterator: iterator, Limit: 1000 }));
         const records = (batch.Records ?? []).map((record) => this.dated(record));
-        if (records.length > 0) await this.consume(records);
+        if (records.length > 0) await this.options.consume(records);
+        const { SequenceNumber } = records.at(-1)?.dynamodb ?? {};
+        if (SequenceNumber) positions.set(ShardId, SequenceNumber);
         if (!batch.NextShardIterator) return; // the shard is closed and read to its end
         iterator = batch.NextShardIterator;
-        last = records.at(-1)?.dynamodb?.SequenceNumber ?? last;
         if (records.length > 0) continue;
-      } catch {
+      } catch (error) {
         iterator = undefined;
+        if (error instanceof TrimmedDataAccessException) positions.delete(ShardId);
       }
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }

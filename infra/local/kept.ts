@@ -1,0 +1,49 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Demo } from './demo.ts';
+import { StartError } from './services/database.ts';
+import { openState, type State } from './services/state.ts';
+
+/** What `npm start -- --keep` finds again. */
+export interface Kept {
+  /** For the files of the database. */
+  directory: string;
+  state: State;
+  /** Unless this is the first start, or the last one did not get so far. */
+  demo: Demo | undefined;
+  keepDemo(demo: Demo): void;
+}
+
+/** Until this process ends, no other can open it: two stacks would both deliver what waits. */
+export function openKept(directory: string): Kept {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  lock(join(directory, 'lock'));
+  const path = join(directory, 'demo.json');
+  const demo = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Demo) : undefined;
+  return {
+    directory,
+    state: openState(directory),
+    demo,
+    keepDemo(given) {
+      writeFileSync(`${path}.new`, JSON.stringify(given), { mode: 0o600 });
+      renameSync(`${path}.new`, path);
+    },
+  };
+}
+
+function lock(path: string): void {
+  const owner = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
+  if (owner > 0 && isRunning(owner)) {
+    throw new StartError(`Process ${owner} has been started with --keep and uses the kept data: stop it first.`);
+  }
+  writeFileSync(path, String(process.pid));
+  process.on('exit', () => rmSync(path, { force: true }));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

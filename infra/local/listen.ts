@@ -1,0 +1,24 @@
+import http from 'node:http';
+import { StartError } from './services/database.ts';
+
+/** Listens on loopback; 0 is any free port. `option`: which one chooses another port. */
+export function listen(server: http.Server, port: number, option: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE';
+      reject(
+        taken
+          ? new StartError(`Port ${port} is taken: stop what listens there, or pass another one with ${option}.`)
+          : error,
+      );
+    });
+    server.listen(port, '127.0.0.1', resolve);
+  });
+}
+
+/** Says so at once, before anything is started, if a port is taken. */
+export async function requireFreePort(port: number, option: string): Promise<void> {
+  const probe = http.createServer();
+  await listen(probe, port, option);
+  await new Promise((resolve) => probe.close(resolve));
+}

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { generateSecret } from '../../lib/webhooks/webhooks.ts';
+import type { Arguments } from './arguments.ts';
+import { assemble } from './assembly.ts';
+import { createDemo, type Demo } from './demo.ts';
+import { startDemoReceiver } from './demo-receiver.ts';
+import { openKept } from './kept.ts';
+import { requireFreePort } from './listen.ts';
+import { openLog } from './log-file.ts';
+import { defaultDatabase, startDatabase } from './services/database.ts';
+import { type LocalStack, startStack } from './stack.ts';
+
+const MAX_LOG_BYTES = 50 * 1024 * 1024;
+const say = (text: string) => process.stdout.write(`${text}\n`);
+
+/** Runs the stack, the demo project and its endpoint until the process ends. */
+export async function start(options: Omit<Arguments, 'help'>): Promise<void> {
+  const { port, speed, concurrency, directory, database = defaultDatabase() } = options;
+  mkdirSync(directory, { recursive: true });
+  const kept = options.keep ? openKept(join(directory, 'kept', database)) : undefined;
+  const receiverPort = kept?.demo?.receiver_port ?? options.receiverPort;
+  await Promise.all([requireFreePort(port, '--port'), requireFreePort(receiverPort, '--receiver-port')]);
+
+  say(database === 'dynamodb-local' ? 'Starting… DynamoDB Local listens on all interfaces.' : 'Starting…');
+  const starting = startDatabase(database, kept?.directory);
+  starting.catch(() => {}); // awaited below
+  const assembly = await assemble();
+  const { endpoint: databaseEndpoint } = await starting;
+
+  // Before the deliveries that wait: they go on at once.
+  const secret = kept?.demo?.webhook_secret ?? generateSecret(randomBytes);
+  const print = (line: string) => void say(`\n[receiver] ${line}`);
+  const receiver = await startDemoReceiver({ secret, port: receiverPort, print });
+  const logFile = join(directory, 'functions.log');
+  const write = openLog(logFile, MAX_LOG_BYTES);
+  const output = (id: string, text: string) => write(text.replace(/^(?=.)/gm, `${id} `));
+  const state = kept && { state: kept.state };
+  const stack = await startStack({
+    assembly,
+    databaseEndpoint,
+    port,
+    speed,
+    concurrency,
+    output,
+    spares: true,
+    ...state,
+  });
+  const demo = kept?.demo ?? (await createDemo(stack, receiver, secret));
+  kept?.keepDemo(demo);
+  writeStackFile(directory, stack, demo);
+  say(welcome(stack, demo, speed, logFile));
+}
+
+/** The dashboard takes the key out of the address at once; what follows `#` never leaves the browser. */
+const signInUrl = ({ baseUrl }: LocalStack, { keys }: Demo): string => `${baseUrl}/dashboard#key=${keys.admin}`;
+
+function writeStackFile(directory: string, stack: LocalStack, { project, keys, webhook_secret }: Demo): void {
+  const file = {
+    base_url: stack.baseUrl,
+    dashboard_url: `${stack.baseUrl}/dashboard`,
+    mail_url: stack.mailUrl,
+    project,
+    keys,
+    webhook_secret,
+  };
+  const path = join(directory, 'stack.json');
+  rmSync(path, { force: true }); // a file that is there would keep its mode
+  writeFileSync(path, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
+  process.on('exit', () => rmSync(path, { force: true }));
+}
+
+function welcome(stack: LocalStack, demo: Demo, speed: number, logFile: string): string {
+  const data = {
+    document_key: 'org:acme:doc-1',
+    revision: 2,
+    changes: [{ field: 'title', old_value: 'Draft', new_value: 'Final', origin: 'curl' }],
+  };
+  const body = JSON.stringify({ type: 'document.changed', data });
+  return `
+Ready: ${stack.baseUrl}${speed === 1 ? '' : ` (delays and schedules run ${speed} times faster)`}
+  admin key       ${demo.keys.admin}
+  live key        ${demo.keys.live}
+  test key        ${demo.keys.test}
+  read key        ${demo.keys.read}
+  webhook secret  ${demo.webhook_secret}
+  dashboard       ${signInUrl(stack, demo)}
+  API reference   ${stack.baseUrl}/docs
+  emails          ${stack.mailUrl}
+  function log    ${logFile}
+
+Publish an event. The demo receiver verifies its signature and prints it here:
+
+  curl ${stack.baseUrl}/v1/events \\
+    -H 'Authorization: Bearer ${demo.keys.live}' \\
+    -H 'Content-Type: application/json' \\
+    -d '${body}'
+
+Press Ctrl-C to stop.`;
+}

@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startReceiver } from '../support/receiver.ts';
+import { createWebhook, publish, settled } from '../support/requests.ts';
+import { type Client, eventually, request } from '../support/service.ts';
+import { isRunning, LOOPBACK, listeningAddresses, processesOf } from './processes.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'start-'));
+const started: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of started) child.kill();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** `npm start` with these options, on any free ports. */
+function run(...options: string[]) {
+  const args = ['infra/local/main.ts', '--port', '0', '--directory', directory, ...options];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  started.push(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  const ended = once(child, 'exit').then(([code]) => ({ code, output }));
+  return {
+    ended,
+    pid: child.pid as number,
+    async ready() {
+      await eventually(() => output.includes('Press Ctrl-C') || child.exitCode !== null, 50_000);
+      const stack = JSON.parse(readFileSync(join(directory, 'stack.json'), 'utf8'));
+      const client: Client = (method, path, call = {}) =>
+        request(stack.base_url, method, path, { ...call, headers: { Authorization: `Bearer ${stack.keys.live}` } });
+      return { output, stack, client };
+    },
+    stop() {
+      child.kill('SIGINT');
+      return ended;
+    },
+  };
+}
+
+describe('npm start', { timeout: 120_000 }, () => {
+  it('listens on loopback only, tells its secrets to its user, and leaves nothing when it is stopped', async () => {
+    const service = run();
+    const { output, stack } = await service.ready();
+    const pids = processesOf(service.pid);
+    expect(pids.map(isRunning)).toEqual([true, true]); // the database is the second
+    expect(listeningAddresses(pids)).toEqual([LOOPBACK, LOOPBACK, LOOPBACK, LOOPBACK]);
+    expect(statSync(join(directory, 'stack.json')).mode & 0o777).toBe(0o600);
+    expect(output).toContain(`webhook secret  ${stack.webhook_secret}\n`);
+    expect(output).toContain(`${stack.dashboard_url}#key=${stack.keys.admin}\n`);
+    expect((await service.stop()).code).toBe(0);
+    await eventually(() => !pids.some(isRunning));
+    expect(existsSync(join(directory, 'stack.json'))).toBe(false);
+  });
+
+  it('goes on with --keep where it was stopped: keys, deliveries that wait, and who may use it', async () => {
+    const endpoint = await startReceiver(500);
+    const options = ['--keep', '--speed', '600'];
+    const first = run(...options);
+    const before = await first.ready();
+    const webhook = await createWebhook(before.client, endpoint.url);
+    const { body: event } = await publish(before.client);
+    await endpoint.until(3);
+    const second = await run(...options).ended;
+    expect(second).toEqual({ code: 1, output: expect.stringContaining(`Process ${first.pid}`) });
+    await first.stop();
+    endpoint.behave(200);
+    const after = await run(...options).ready();
+    expect(after.stack.keys).toEqual(before.stack.keys);
+    expect(after.stack.webhook_secret).toBe(before.stack.webhook_secret);
+    const delivery = await settled(after.client, webhook.id, event.id);
+    expect([delivery.status, delivery.attempts.length, endpoint.received.length]).toEqual(['succeeded', 4, 4]);
+  });
+
+  it.each([
+    [['--fast'], "Unknown option '--fast'; `npm start -- --help` lists the options.\n"],
+    [['--port', '-1'], "Option '--port' argument is ambiguous; `npm start -- --help` lists the options.\n"],
+    [['--port', 'http'], '--port must be an integer from 0 to 65535.\n'],
+    [['now'], "Unexpected argument 'now'; `npm start -- --help` lists the options.\n"],
+  ])('refuses %j in one sentence', async (options, sentence) => {
+    const { code, output } = await run(...options).ended;
+    expect([code, output]).toEqual([1, sentence]);
+  });
+
+  it('explains its options on one screen', async () => {
+    const { code, output } = await run('--help').ended;
+    expect(code).toBe(0);
+    const lines = output.split('\n');
+    expect(lines.length).toBeLessThan(24);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(120);
+    for (const name of ['port', 'receiver-port', 'speed', 'concurrency', 'database', 'keep', 'directory', 'help'])
+      expect(output).toContain(`\n  --${name} `);
+  });
+});
