@@ -54,6 +54,35 @@ describe('signing in', () => {
     await heading(page, 'Sign in').waitFor();
   });
 
+  it('takes one click on the link that a local stack prints, which leaves the key nowhere but in the tab', async () => {
+    const { adminKey } = await service.project();
+    const page = await dashboard.open(`/dashboard#key=${adminKey}`);
+    await heading(page, 'Overview').waitFor();
+    const found = () => page.evaluate(() => [location.href, history.length, Object.values({ ...sessionStorage })]);
+    const [address, length] = await found();
+    expect(address).toBe(`${service.stack.baseUrl}/dashboard`);
+    await page.reload();
+    await heading(page, 'Overview').waitFor();
+    expect(await found()).toEqual([address, length, [adminKey]]);
+    expect(service.log.join('')).not.toContain(adminKey);
+  });
+
+  it('takes such a link in a tab that is here already, and shows no key that does not sign in', async () => {
+    const [first, second] = [await service.project(), await service.project()];
+    const page = await dashboard.open();
+    const follow = (key: string) => page.evaluate((hash) => location.assign(hash), `#key=${key}`);
+    const address = () => page.evaluate(() => location.href);
+    await follow(await first.key('live'));
+    await expect.poll(address).toBe(`${service.stack.baseUrl}/dashboard`);
+    await heading(page, 'Sign in').waitFor();
+    for (const { adminKey } of [first, second]) {
+      await follow(adminKey);
+      await expect.poll(() => page.evaluate(() => Object.values({ ...sessionStorage }))).toEqual([adminKey]);
+      await heading(page, 'Overview').waitFor();
+      expect(await address()).toBe(`${service.stack.baseUrl}/dashboard`);
+    }
+  });
+
   it('ends when the key is revoked elsewhere, and says so', async () => {
     const project = await service.project();
     const second = await project.key('admin');

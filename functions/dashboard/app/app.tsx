@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useCallback, useMemo, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { ENVIRONMENTS, type Environment } from '../../../lib/space.ts';
 import { createCall } from './api.ts';
 import { PageTitle } from './components/basics.tsx';
@@ -14,10 +14,10 @@ import { WebhookPage } from './pages/webhook.tsx';
 import { NewWebhook } from './pages/webhook-form.tsx';
 import { Webhooks } from './pages/webhooks.tsx';
 import { linkTo, type Place, usePlace } from './router.ts';
-import { forgetKey, keyIdOf, rememberedKey, rememberKey, SessionContext } from './session.ts';
+import { forgetKey, keyIdOf, rememberedKey, rememberKey, SessionContext, takeLinkedKey } from './session.ts';
 
 export function App() {
-  const [key, setKey] = useState(rememberedKey);
+  const [key, setKey] = useState(() => takeLinkedKey() ?? rememberedKey());
   const [notice, setNotice] = useState<string>();
   const [announcement, setAnnouncement] = useState({ text: '', number: 0 });
   const place = usePlace();
@@ -26,6 +26,17 @@ export function App() {
     forgetKey();
     setKey(null);
     setNotice(why);
+  }, []);
+  // The link can also be pasted into a tab that is here already.
+  useEffect(() => {
+    const follow = () => {
+      const linked = takeLinkedKey();
+      if (linked === null) return;
+      setNotice(undefined);
+      setKey(linked);
+    };
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
   }, []);
   const session = useMemo(() => {
     if (key === null) return null;
