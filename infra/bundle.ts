@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { type BuildOptions, buildSync, type OutputFile } from 'esbuild';
+import { type BuildOptions, build, buildSync, type OutputFile } from 'esbuild';
 import { projectRoot } from './project-root.ts';
 
 /** Some dependencies are CommonJS: bundled into a module they need a `require`. */
@@ -21,7 +21,7 @@ export const bundleOptions = {
 
 /** Writes `index.mjs` into `assetDirectory` and its source map beside the assets, where it costs no start-up time. */
 export function bundleFunction(entry: string, assetDirectory: string, mapDirectory: string): void {
-  bundles ??= bundleAll();
+  bundles ??= buildSync(options()).outputFiles;
   const name = outputOf(entry);
   for (const directory of [assetDirectory, mapDirectory]) mkdirSync(directory, { recursive: true });
   writeFileSync(join(assetDirectory, 'index.mjs'), contentsOf(bundles, `${name}.mjs`));
@@ -30,18 +30,23 @@ export function bundleFunction(entry: string, assetDirectory: string, mapDirecto
 
 let bundles: readonly OutputFile[] | undefined;
 
+/** Bundles beside what the process does meanwhile, such as loading the CDK. */
+export async function bundleAhead(): Promise<void> {
+  bundles = (await build(options())).outputFiles;
+}
+
 /** All functions in one pass: what they share, which is most, is read and parsed once. The bundles are those of single passes. */
-function bundleAll(): readonly OutputFile[] {
+function options() {
   const files = readdirSync(join(projectRoot, 'functions')).filter((name) => name.endsWith('.ts'));
   const entries = [...files.map((file) => basename(file, '.ts')), 'dashboard/server'];
-  return buildSync({
+  return {
     ...bundleOptions,
     entryPoints: Object.fromEntries(entries.map((entry) => [outputOf(entry), join('functions', `${entry}.ts`)])),
     outdir: '.',
     outExtension: { '.js': '.mjs' },
     sourcemap: 'external',
     write: false,
-  }).outputFiles;
+  } as const satisfies BuildOptions;
 }
 
 const outputOf = (entry: string): string => entry.replace('/', '-');

@@ -56,7 +56,7 @@ export async function assemble(): Promise<string> {
 
 /** In a process of its own: the 300 MB that the CDK takes are given back, and the start goes on meanwhile. */
 async function synthesizeApart(outdir: string): Promise<void> {
-  const script = fileURLToPath(new URL('./synthesize.ts', import.meta.url));
+  const script = fileURLToPath(new URL('./synthesis-process.ts', import.meta.url));
   const env = {
     ...process.env,
     CDK_VALIDATION: 'false',

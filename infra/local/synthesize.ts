@@ -8,6 +8,3 @@ export function synthesize(outdir: string, context: Record<string, unknown> = {}
   const { context: configured } = JSON.parse(readFileSync(join(projectRoot, 'cdk.json'), 'utf8'));
   return createApp({ outdir, context: { ...configured, ...context } }).synth().directory;
 }
-
-// As a process of its own: node synthesize.ts <directory>.
-if (import.meta.main) synthesize(process.argv[2] ?? '');
