@@ -40,7 +40,9 @@ export async function createTables(
       });
       const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
       if (keysOf(Table ?? {}) !== keysOf(properties)) {
-        throw new StartError('The kept table has other keys or indexes than the template: start without --keep.');
+        throw new StartError(
+          'The kept table has other keys or indexes than the template: remove .local/kept, or start without --keep.',
+        );
       }
       return { name, streamArn: Table?.LatestStreamArn ?? '' };
     });
