@@ -83,10 +83,10 @@ export class BundledFunction extends LambdaFunction {
 
 export interface ConsumeOptions {
   /**
-   * Batches at the same time; 0 sets no limit. Unlike reserved concurrency it leaves what must wait in the queue, unreceived
-   * (Lambda Developer Guide, "Configuring scaling behavior for SQS event source mappings").
+   * Batches at the same time, 2 to 1,000. Unlike reserved concurrency it leaves what must wait in the queue, unreceived, and
+   * it can be more than the account has (Lambda Developer Guide, "Configuring scaling behavior for SQS event source mappings").
    */
-  maxConcurrency?: number;
+  maxConcurrency: number;
   /** Messages at most, 10 by default; more only with a window to gather them in. */
   batchSize?: number;
   /** For how long Lambda may gather messages for a batch. */
@@ -97,13 +97,13 @@ export interface ConsumeOptions {
 export function consumeQueue(
   fn: BundledFunction,
   queue: Queue,
-  { maxConcurrency = 0, batchSize = 10, maxBatchingWindow }: ConsumeOptions = {},
+  { maxConcurrency, batchSize = 10, maxBatchingWindow }: ConsumeOptions,
 ): void {
   fn.addEventSourceMapping('Messages', {
     eventSourceArn: queue.queueArn,
     batchSize,
     reportBatchItemFailures: true,
-    ...(maxConcurrency > 0 && { maxConcurrency }),
+    maxConcurrency,
     ...(maxBatchingWindow && { maxBatchingWindow }),
   });
   queue.grant(fn, 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes');

@@ -30,7 +30,7 @@ export class Connections extends Construct {
       timeout: Duration.seconds(20),
       feedsItself: true, // one check for each lease: it ends with the connection
     });
-    consumeQueue(this.check, this.checks);
+    consumeQueue(this.check, this.checks, { maxConcurrency: settings.checkConcurrency });
     table.grant(this.check, 'get', 'put', 'delete');
     grantSend(this.checks, this.check);
   }

@@ -109,7 +109,7 @@ export class Delivery extends Construct {
     lane: Lane,
     { table, settings, dashboardUrl }: DeliveryProps,
     schedules: Schedules,
-    batches: ConsumeOptions = {},
+    batches: Omit<ConsumeOptions, 'maxConcurrency'> = {},
   ): DeliveryLane {
     const deliver = new BundledFunction(this, id, {
       name: 'deliver',

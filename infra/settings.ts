@@ -9,7 +9,8 @@ const PARAMETERS = {
   authorizerCacheSeconds: { default: 0, min: 0, max: 3600 },
   throttleRate: { default: 1000, min: 1, max: 10_000 },
   throttleBurst: { default: 2000, min: 1, max: 5000 },
-  deliverConcurrency: { default: 0, min: 0, max: 1000 },
+  deliverConcurrency: { default: 150, min: 2, max: 1000 },
+  checkConcurrency: { default: 20, min: 2, max: 1000 },
   dataRetention: { default: 'retain', pattern: /^(retain|destroy)$/ },
   logRetentionDays: { default: 30, oneOf: Object.values(RetentionDays).filter((days) => typeof days === 'number') },
   encryption: { default: 'aws', pattern: /^(aws|customer)$/ },
@@ -42,9 +43,6 @@ export function readSettings(node: Node): Settings {
   }
   if ((settings.hostedZoneId === '') !== (settings.hostedZoneName === '')) {
     throw new Error('The context parameters hostedZoneId and hostedZoneName go together');
-  }
-  if (settings.deliverConcurrency === 1) {
-    throw new Error('The context parameter deliverConcurrency must be 0 (no limit) or an integer from 2 to 1000');
   }
   return settings;
 }

@@ -2,7 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createGateway } from './gateway/api-gateway.ts';
 import { LocalClock } from './lambda/clock.ts';
-import { DEFAULT_CONCURRENCY, DEFAULT_IDLE_MS, LocalFunction } from './lambda/lambda.ts';
+import { DEFAULT_ACCOUNT_CONCURRENCY, DEFAULT_CONCURRENCY, DEFAULT_IDLE_MS, LocalFunction } from './lambda/lambda.ts';
 import { mappingsOf, startMappings } from './lambda/mappings.ts';
 import { listen } from './listen.ts';
 import { type Services, startServices } from './services/services.ts';
@@ -22,6 +22,8 @@ export interface StackOptions {
   visibilitySpeed?: number;
   /** Execution environments per function, at most (`DEFAULT_CONCURRENCY`). */
   concurrency?: number;
+  /** Invocations at once of all functions together, at most: Lambda throttles the others. */
+  accountConcurrency?: number;
   /** How long an execution environment without an invocation is kept (`DEFAULT_IDLE_MS`). */
   idleMs?: number;
   /** Whether functions that poll keep an environment more than are at work (Lambda begins with five pollers): 30 MB each. */
@@ -64,12 +66,14 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   });
   const { template, iam, ses } = services;
 
+  const account = { limit: options.accountConcurrency ?? DEFAULT_ACCOUNT_CONCURRENCY, running: 0 };
   const polling = new Set(mappingsOf(services).map(({ FunctionName }) => FunctionName));
   const functions = createFunctions(template, (id) => ({
     keepsSpare: options.spares && polling.has(id),
     clock,
     environment: { ...services.environment, TZ: 'UTC', ...options.environment },
     output: options.output ?? (() => {}),
+    account,
     concurrency,
     idleMs,
     iam,

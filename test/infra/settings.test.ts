@@ -38,6 +38,7 @@ const choices: Record<string, object[]> = {
     {},
     {
       deliverConcurrency: '50',
+      checkConcurrency: '2',
       throttleRate: '5',
       throttleBurst: '5',
       authorizerCacheSeconds: '60',
@@ -79,8 +80,6 @@ describe('the template', () => {
     });
     const isLimited = { ScalingConfig: { MaximumConcurrency: 50 } };
     template.resourcePropertiesCountIs('AWS::Lambda::EventSourceMapping', isLimited, 3);
-    const isReserved = { ReservedConcurrentExecutions: Match.anyValue() };
-    template.resourcePropertiesCountIs('AWS::Lambda::Function', isReserved, 0);
     template.hasResourceProperties('AWS::ApiGateway::Stage', { StageName: 'v2' });
     template.hasResourceProperties('AWS::ApiGateway::Authorizer', {
       AuthorizerResultTtlInSeconds: 60,
@@ -100,11 +99,34 @@ describe('the template', () => {
     [{ architecture: 'mips' }, 'architecture'],
     [{ authorizerCacheSeconds: '1.5' }, 'authorizerCacheSeconds must be an integer from 0 to 3600'],
     [{ authorizerCacheSeconds: '3601' }, 'authorizerCacheSeconds'],
+    [{ deliverConcurrency: '1' }, 'deliverConcurrency must be an integer from 2 to 1000'],
+    [{ checkConcurrency: '0' }, 'checkConcurrency must be an integer from 2 to 1000'],
     [{ logRetentionDays: '31' }, 'logRetentionDays must be one of'],
     [{ domainName: 'api.example.com' }, 'domainName and certificateArn go together'],
     [{ hostedZoneId: 'Z1' }, 'hostedZoneId and hostedZoneName go together'],
   ])('is not made of %o', (settings, message) => {
     expect(() => synth(settings)).toThrow(message);
+  });
+});
+
+describe('a stage', () => {
+  const deploymentOf = (settings: object) => {
+    const [stage] = Object.values(synth(settings).template.findResources('AWS::ApiGateway::Stage'));
+    return stage?.Properties.DeploymentId.Ref;
+  };
+
+  it('gets changes of the authorizer: each makes another deployment', () => {
+    const ids = ['0', '60', '300'].map((authorizerCacheSeconds) => deploymentOf({ authorizerCacheSeconds }));
+    expect(new Set(ids).size).toBe(3);
+    expect(deploymentOf({ logRetentionDays: '7' })).toBe(ids[0]);
+  });
+});
+
+describe('cdk.json', () => {
+  it('decides on every feature flag that the CDK recommends', () => {
+    const path = 'node_modules/aws-cdk-lib/recommended-feature-flags.json';
+    const recommended = Object.keys(JSON.parse(readFileSync(path, 'utf8')));
+    expect(recommended.filter((flag) => !(flag in context))).toEqual([]);
   });
 });
 

@@ -84,6 +84,16 @@ describe('the event sources', () => {
     });
   });
 
+  it('take part of the concurrency of an account, unreserved: what must wait does so unreceived, and the API has the rest', () => {
+    const mappings = Object.values(template.findResources('AWS::Lambda::EventSourceMapping'));
+    const queues = mappings.filter(({ Properties }) => Properties.StartingPosition === undefined);
+    expect(queues.length).toBeGreaterThan(0);
+    const limits = queues.map(({ Properties }) => Properties.ScalingConfig?.MaximumConcurrency ?? 1000);
+    expect(limits.reduce((sum, limit) => sum + limit)).toBeLessThanOrEqual(500); // of 1,000 (Lambda quotas)
+    const isReserved = { ReservedConcurrentExecutions: Match.anyValue() };
+    template.resourcePropertiesCountIs('AWS::Lambda::Function', isReserved, 0);
+  });
+
   it('give up on a message after 20 receives, into a queue that raises an alarm', () => {
     template.hasResourceProperties('AWS::SQS::Queue', { RedrivePolicy: Match.objectLike({ maxReceiveCount: 20 }) });
     template.hasResourceProperties('AWS::CloudWatch::Alarm', {

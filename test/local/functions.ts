@@ -42,6 +42,7 @@ export function createFunction(
       output: () => {},
       iam: { allows: () => true },
       logGroupArn: (name) => name,
+      account: { limit: Number.POSITIVE_INFINITY, running: 0 },
       concurrency: 2,
       idleMs: 60_000,
       ...options,

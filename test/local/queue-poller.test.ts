@@ -120,6 +120,22 @@ describe('the poller of a queue', () => {
     expect(again.batch.Records.map(({ attributes }) => attributes.ApproximateReceiveCount)).toContain('2');
   });
 
+  it.each([
+    ['leaves the rest of an account alone with a MaximumConcurrency', 2, 'ok', 10],
+    ['takes all of a small account without one', undefined, THROTTLED, 0],
+  ])('%s', async (_name, MaximumConcurrency, outcome, waiting) => {
+    const account = { limit: 3, running: 0 };
+    const options = { account, concurrency: 20 };
+    const worker = createFunction('export const handler = () => new Promise(() => {});', { options });
+    const api = createFunction(`export const handler = async () => 'ok';`, { options });
+    const queue = createQueue({ visibilityTimeoutSeconds: 60 });
+    start(queue, worker, MaximumConcurrency === undefined ? {} : { ScalingConfig: { MaximumConcurrency } });
+    send(queue, 12);
+    await eventually(() => worker.busy === (MaximumConcurrency ?? account.limit));
+    expect(await api.invoke({}).catch(({ name }) => name)).toBe(outcome);
+    expect(queue.counts().visible).toBeGreaterThanOrEqual(waiting);
+  });
+
   it('counts a receive for what Lambda throttles, up to the dead letters', async () => {
     const deadLetters = createQueue();
     const queue = createQueue({ deadLetters: { queue: () => deadLetters, maxReceiveCount: 3 } });

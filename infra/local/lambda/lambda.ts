@@ -20,6 +20,8 @@ export interface FunctionProperties {
 
 /** Execution environments per function, at most. Lambda starts many more; each of these takes some 30 MB of this machine. */
 export const DEFAULT_CONCURRENCY = 8;
+/** Invocations at once of all functions of an account, at most (Lambda quotas: 1,000 in a region, 10 in a new account). */
+export const DEFAULT_ACCOUNT_CONCURRENCY = 1000;
 /** How long an execution environment without an invocation is kept. */
 export const DEFAULT_IDLE_MS = 60_000;
 /** Of a synchronous invocation, in bytes of JSON (Lambda quotas: 6 MB). */
@@ -37,6 +39,12 @@ export class FunctionError extends Error {
 /** The error type of an invocation that did not begin, because too many run already. */
 export const THROTTLED = 'TooManyRequestsException';
 
+/** The invocations that all functions of an account share. */
+export interface AccountConcurrency {
+  limit: number;
+  running: number;
+}
+
 export interface LambdaOptions {
   clock: LocalClock;
   /** Added to the template's environment. */
@@ -45,6 +53,7 @@ export interface LambdaOptions {
   output: (functionId: string, text: string) => void;
   iam: Pick<LocalIam, 'allows'>;
   logGroupArn(name: string): string;
+  account: AccountConcurrency;
   /** Execution environments per function, at most: further invocations wait for one. */
   concurrency: number;
   /** How long an execution environment without an invocation is kept. */
@@ -93,11 +102,17 @@ export class LocalFunction {
     if (Buffer.byteLength(payload) > MAX_REQUEST_BYTES) {
       throw new FunctionError('RequestTooLargeException', `Request must be smaller than ${MAX_REQUEST_BYTES} bytes`);
     }
-    if (this.running >= (this.properties.ReservedConcurrentExecutions ?? Number.POSITIVE_INFINITY)) {
+    const { account } = this.options;
+    const isReservedFull = this.running >= (this.properties.ReservedConcurrentExecutions ?? Number.POSITIVE_INFINITY);
+    if (isReservedFull || account.running >= account.limit) {
       throw new FunctionError(THROTTLED, 'Rate Exceeded.');
     }
     this.running++;
-    const result = await this.run(payload).finally(() => this.running--);
+    account.running++;
+    const result = await this.run(payload).finally(() => {
+      this.running--;
+      account.running--;
+    });
     if ('error' in result) throw new FunctionError(result.error.name, result.error.message);
     return JSON.parse(result.payload);
   }
