@@ -1,13 +1,20 @@
-import { Duration, Validations } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { Key } from 'aws-cdk-lib/aws-kms';
-import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import {
+  type EventSourceMapping,
+  FilterCriteria,
+  FilterRule,
+  MetricType,
+  StartingPosition,
+} from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { LANES, type Lane } from '../lib/delivery/lanes.ts';
 import { LANE_QUEUES, type Variable } from '../lib/deployment.ts';
 import { BundledFunction, type ConsumeOptions, consumeQueue } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
+import { FailedEvents } from './failed-events.ts';
 import { createQueue, grantSend } from './queues.ts';
 import { Schedules } from './schedules.ts';
 import { grantSendEmail } from './sender.ts';
@@ -26,11 +33,13 @@ export interface DeliveryLane {
   deliver: BundledFunction;
 }
 
-/** From a new event to its webhooks: fan-out, queues, schedules, deliver, and the queues for what we could not do. */
+/** From a new event to its webhooks: fan-out, queues, schedules, deliver, and where we keep what we could not do. */
 export class Delivery extends Construct {
   readonly deadLetters: Queue;
-  readonly fanOutFailures: Queue;
+  readonly failedEvents: FailedEvents;
+  readonly failedSchedules: Queue;
   readonly fanOut: BundledFunction;
+  readonly fanOutMapping: EventSourceMapping;
   readonly lanes: Record<Lane, DeliveryLane>;
   private readonly queues: Record<Lane, Queue>;
 
@@ -38,19 +47,16 @@ export class Delivery extends Construct {
     super(scope, id);
     const { encryptionKey } = props;
     this.deadLetters = createQueue(this, 'DeadLetters', { encryptionKey });
-    this.fanOutFailures = createQueue(this, 'FanOutFailures', { encryptionKey });
-    Validations.of(this.fanOutFailures).acknowledge({
-      id: 'AwsSolutions-SQS3',
-      reason: 'It is a dead-letter queue itself, of a stream',
-    });
+    this.failedEvents = new FailedEvents(this, 'FailedEvents', encryptionKey);
     const laneQueue = (id: string) => createQueue(this, id, { encryptionKey, deadLetters: this.deadLetters });
     this.queues = { quick: laneQueue('Queue'), new: laneQueue('NewQueue'), slow: laneQueue('SlowQueue') };
     this.fanOut = this.createFanOut(props);
+    this.fanOutMapping = this.feedFanOut(props);
     const schedules = new Schedules(this, 'Schedules', {
       queue: this.queues.quick,
-      deadLetters: this.deadLetters,
       encryptionKey,
     });
+    this.failedSchedules = schedules.failures;
     this.lanes = {
       quick: this.createLane('Deliver', 'quick', props, schedules),
       new: this.createLane('DeliverNew', 'new', props, schedules),
@@ -81,16 +87,25 @@ export class Delivery extends Construct {
       environment: { TABLE_NAME: table.name, ...this.laneVariables },
       timeout: Duration.minutes(1),
     });
-    fanOut.addEventSourceMapping('Events', {
+    table.grant(fanOut, 'query', 'update');
+    for (const queue of Object.values(this.queues)) grantSend(queue, fanOut);
+    return fanOut;
+  }
+
+  private feedFanOut({ table }: DeliveryProps): EventSourceMapping {
+    table.grantStream(this.fanOut);
+    return this.fanOut.addEventSourceMapping('Events', {
       eventSourceArn: table.streamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: 100,
       parallelizationFactor: 10,
       bisectBatchOnError: true,
       // As often as it takes, but not until the stream forgets them after 24 hours: what is given up must be kept somewhere.
-      maxRecordAge: Duration.hours(23),
+      retryAttempts: -1,
+      maxRecordAge: Duration.hours(12),
       reportBatchItemFailures: true,
-      onFailure: { bind: () => ({ destination: this.fanOutFailures.queueArn }) },
+      onFailure: this.failedEvents.destinationOf(this.fanOut),
+      metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
       filters: [
         FilterCriteria.filter({
           eventName: FilterRule.isEqual('INSERT'),
@@ -98,10 +113,6 @@ export class Delivery extends Construct {
         }),
       ],
     });
-    table.grantStream(fanOut);
-    table.grant(fanOut, 'query', 'update');
-    for (const queue of [...Object.values(this.queues), this.fanOutFailures]) grantSend(queue, fanOut);
-    return fanOut;
   }
 
   private createLane(

@@ -12,7 +12,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { EventSourceMapping, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -28,6 +28,7 @@ export interface ObservabilityProps {
   authorizer: LambdaFunction;
   restApi: RestApi;
   fanOut: LambdaFunction;
+  fanOutMapping: EventSourceMapping;
   /** Queues that work waits in. */
   queues: Record<string, Queue>;
   /** Queues that must be empty. */
@@ -65,7 +66,15 @@ export class Observability extends Construct {
     return topic;
   }
 
-  private addAlarms({ functions, authorizer, restApi, fanOut, queues, failures }: ObservabilityProps): void {
+  private addAlarms({
+    functions,
+    authorizer,
+    restApi,
+    fanOut,
+    fanOutMapping,
+    queues,
+    failures,
+  }: ObservabilityProps): void {
     for (const [name, queue] of Object.entries(failures)) {
       this.alarm(
         `${name}NotEmpty`,
@@ -90,6 +99,7 @@ export class Observability extends Construct {
       'stream-age',
       5,
     );
+    this.alarm('FailedEvents', givenUp(fanOutMapping), 0, 'failed-events');
     this.alarm('HandlingFailures', own(HANDLING_FAILURES, 'Sum', MINUTE), 5, 'handling-failures', 3);
     this.alarm('ServerErrors', restApi.metricServerError({ period: MINUTE, statistic: 'Sum' }), 5, 'server-errors', 3);
     for (const [group, some] of Object.entries({ Api: functions.api, Worker: functions.workers })) {
@@ -153,6 +163,22 @@ export class Observability extends Construct {
       ),
     );
   }
+}
+
+/** Events that a mapping handed to its destination, or could not even hand there (Lambda metrics, "Event source mapping"). */
+function givenUp({ eventSourceMappingId }: EventSourceMapping): MathExpression {
+  const metric = (metricName: string) =>
+    new Metric({
+      namespace: 'AWS/Lambda',
+      metricName,
+      dimensionsMap: { EventSourceMappingUUID: eventSourceMappingId },
+      statistic: 'Sum',
+    });
+  return new MathExpression({
+    expression: 'SUM(METRICS())',
+    usingMetrics: { kept: metric('OnFailureDestinationDeliveredEventCount'), dropped: metric('DroppedEventCount') },
+    period: MINUTE,
+  });
 }
 
 const own = (metricName: string, statistic: string, period?: Duration): Metric =>

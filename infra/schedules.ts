@@ -7,36 +7,45 @@ import { Construct } from 'constructs';
 import type { Variable } from '../lib/deployment.ts';
 import type { BundledFunction } from './bundled-function.ts';
 import { grantKey } from './encryption.ts';
+import { createQueue } from './queues.ts';
 
 export interface SchedulesProps {
   /** Where every schedule sends its message. */
   queue: Queue;
-  /** Where it goes if that cannot be done. */
-  deadLetters: Queue;
   encryptionKey: Key | undefined;
 }
 
 /** A group of one-shot schedules that send a message to a queue. */
 export class Schedules extends Construct {
+  /**
+   * What they could not send, as the input of their target (EventBridge Scheduler User Guide, "Configuring a schedule's
+   * dead-letter queue"). SQS moves nothing back from here: `infra/replay.ts` does.
+   */
+  readonly failures: Queue;
   /** What a function needs to know to make one. */
   readonly variables: Partial<Record<Variable, string>>;
   private readonly group: CfnScheduleGroup;
   private readonly role: Role;
 
-  constructor(scope: Construct, id: string, { queue, deadLetters, encryptionKey }: SchedulesProps) {
+  constructor(scope: Construct, id: string, { queue, encryptionKey }: SchedulesProps) {
     super(scope, id);
+    this.failures = createQueue(this, 'Failures', { encryptionKey });
+    Validations.of(this.failures).acknowledge({
+      id: 'AwsSolutions-SQS3',
+      reason: 'It is a dead-letter queue itself, of schedules',
+    });
     this.group = new CfnScheduleGroup(this, 'Group');
     this.role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
         conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID, 'aws:SourceArn': this.group.attrArn } },
       }),
     });
-    for (const target of [queue, deadLetters]) target.grant(this.role, 'sqs:SendMessage');
+    for (const target of [queue, this.failures]) target.grant(this.role, 'sqs:SendMessage');
     grantKey(encryptionKey, this.role);
     this.variables = {
       SCHEDULE_GROUP: this.group.ref,
       SCHEDULE_ROLE_ARN: this.role.roleArn,
-      SCHEDULE_DLQ_ARN: deadLetters.queueArn,
+      SCHEDULE_DLQ_ARN: this.failures.queueArn,
     };
   }
 

@@ -31,7 +31,7 @@ export class ServiceStack extends Stack {
     const { dashboardUrl } = api;
     const delivery = new Delivery(this, 'Delivery', { table, settings, dashboardUrl, encryptionKey });
     delivery.grantEnqueue(functions.webhooks);
-    const { lanes, deadLetters, fanOutFailures, fanOut } = delivery;
+    const { lanes, deadLetters, failedSchedules, fanOut, fanOutMapping } = delivery;
     const connections = new Connections(this, 'Connections', { table, settings, deadLetters, encryptionKey });
     connections.grantSchedule(functions.documents);
     const createProject = new BundledFunction(this, 'CreateProject', {
@@ -54,13 +54,14 @@ export class ServiceStack extends Stack {
       authorizer,
       restApi: api.restApi,
       fanOut,
+      fanOutMapping,
       queues: {
         Deliveries: lanes.quick.queue,
         NewDeliveries: lanes.new.queue,
         SlowDeliveries: lanes.slow.queue,
         Checks: connections.checks,
       },
-      failures: { DeadLetters: deadLetters, FanOutFailures: fanOutFailures },
+      failures: { DeadLetters: deadLetters, FailedSchedules: failedSchedules },
     });
 
     new CfnOutput(this, 'BaseUrl', {
@@ -71,6 +72,15 @@ export class ServiceStack extends Stack {
     new CfnOutput(this, 'CreateProjectFunction', {
       value: createProject.functionName,
       description: 'Invoke it to create a project',
+    });
+    new CfnOutput(this, 'FanOutFunction', { value: fanOut.functionName, description: 'For npm run replay' });
+    new CfnOutput(this, 'FailedEventsBucket', {
+      value: delivery.failedEvents.bucket.bucketName,
+      description: 'Events that the fan-out gave up: npm run replay -- events',
+    });
+    new CfnOutput(this, 'FailedSchedulesQueue', {
+      value: failedSchedules.queueUrl,
+      description: 'Retries that could not be queued: npm run replay -- schedules',
     });
   }
 }

@@ -80,6 +80,8 @@ export class Template {
     switch (this.raw[id]?.Type) {
       case 'AWS::SQS::Queue':
         return of('sqs', id);
+      case 'AWS::S3::Bucket':
+        return `arn:aws:s3:::${name}`;
       case 'AWS::DynamoDB::Table':
         return of('dynamodb', `table/${name}`);
       case 'AWS::Lambda::Function':

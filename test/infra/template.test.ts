@@ -70,17 +70,40 @@ describe('the table', () => {
 });
 
 describe('the event sources', () => {
+  const [bucket = ''] = Object.keys(template.findResources('AWS::S3::Bucket'));
+
   it('report partial failures', () => {
     for (const { Properties } of Object.values(template.findResources('AWS::Lambda::EventSourceMapping'))) {
       expect(Properties.FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
     }
   });
 
-  it('try an event again until just before the stream forgets it, and then keep where it was', () => {
+  it('try an event again half a day long, as often as it takes, and then keep it', () => {
     template.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
-      MaximumRecordAgeInSeconds: 23 * 60 * 60,
-      MaximumRetryAttempts: Match.absent(),
-      DestinationConfig: { OnFailure: Match.anyValue() },
+      MaximumRecordAgeInSeconds: 12 * 60 * 60,
+      MaximumRetryAttempts: -1,
+      DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': [bucket, 'Arn'] } } },
+      MetricsConfig: { Metrics: ['EventCount'] },
+    });
+  });
+
+  it('keep what they give up in a bucket that is private, encrypted, and outlives the stack', () => {
+    template.hasResource('AWS::S3::Bucket', {
+      DeletionPolicy: 'Retain',
+      Properties: {
+        BucketEncryption: Match.anyValue(),
+        LifecycleConfiguration: { Rules: [{ ExpirationInDays: 30, Status: 'Enabled' }] },
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+      },
+    });
+    const isSslOnly = Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } });
+    template.hasResourceProperties('AWS::S3::BucketPolicy', {
+      PolicyDocument: { Statement: Match.arrayWith([isSslOnly]) },
     });
   });
 

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import type { MappingProperties } from '../../infra/local/lambda/event-sources.ts';
 import { FunctionError, THROTTLED } from '../../infra/local/lambda/lambda.ts';
 import { streamConsumer } from '../../infra/local/services/stream-consumer.ts';
-import { createQueue } from './queues.ts';
 
 interface Batch {
   Records: { eventName: string; dynamodb: { SequenceNumber: string; ApproximateCreationDateTime: number } }[];
@@ -19,7 +18,7 @@ const record = (SequenceNumber: string, ageSeconds = 0, eventName: _Record['even
 function createConsumer(invoke: (ids: string[], tries: number) => unknown, mapping: Partial<MappingProperties> = {}) {
   const batches: string[][] = [];
   const events: Batch[] = [];
-  const failureQueue = createQueue();
+  const destination = new Map<string, string>();
   const consume = streamConsumer({
     fn: {
       role: 'role',
@@ -31,12 +30,12 @@ function createConsumer(invoke: (ids: string[], tries: number) => unknown, mappi
       },
     },
     mapping: { EventSourceArn: 'stream', FunctionName: 'fn', ...mapping },
-    failureQueue,
+    destination,
     iam: { allows: () => true },
     retrySpeed: 10_000,
     now: () => NOW,
   });
-  const discarded = () => failureQueue.receive(10).map(({ body }) => JSON.parse(body));
+  const discarded = () => [...destination.values()].map((body) => JSON.parse(body));
   return { consume, batches, events, discarded };
 }
 
@@ -81,15 +80,19 @@ describe('the poller of a stream', () => {
 
   it.each([0, 3])('discards records after %i retries, and goes on', async (MaximumRetryAttempts) => {
     const mapping = { MaximumRetryAttempts, BatchSize: 2 };
-    const { consume, batches, discarded } = createConsumer((ids) => (ids.includes('2') ? fail() : null), mapping);
+    const { consume, batches, events, discarded } = createConsumer(
+      (ids) => (ids.includes('2') ? fail() : null),
+      mapping,
+    );
     await consume([record('1'), record('2'), record('3')]);
     expect(batches).toEqual([...Array(MaximumRetryAttempts + 1).fill(['1', '2']), ['3']]);
-    expect(discarded()).toEqual([
+    expect(discarded()).toMatchObject([
       {
         requestContext: { condition: 'RetryAttemptsExhausted', approximateInvokeCount: MaximumRetryAttempts + 1 },
         DDBStreamBatchInfo: { startSequenceNumber: '1', endSequenceNumber: '2', batchSize: 2, streamArn: 'stream' },
       },
     ]);
+    expect(discarded().map(({ payload }) => JSON.parse(payload))).toEqual([events[0]]);
   });
 
   it('does not count what Lambda throttled: it did not reach the function', async () => {

@@ -6,7 +6,7 @@ import type { BatchConsumer, MappingProperties } from './event-sources.ts';
 import { pollQueue } from './queue-poller.ts';
 
 export interface MappingsOptions {
-  services: Pick<Services, 'template' | 'iam' | 'queueAt' | 'streamArn' | 'streamPositions'>;
+  services: Pick<Services, 'template' | 'iam' | 'queueAt' | 'buckets' | 'streamArn' | 'streamPositions'>;
   databaseEndpoint: string;
   /** By its logical id. */
   functionOf(id: string): BatchConsumer;
@@ -23,7 +23,7 @@ export const mappingsOf = ({ template }: Pick<Services, 'template'>): MappingPro
 /** Has the template's functions invoked by their queues and by the table's stream. Returns what stops it. */
 export async function startMappings(options: MappingsOptions): Promise<() => void> {
   const { services, databaseEndpoint, functionOf, concurrency, retrySpeed, clock } = options;
-  const { iam, queueAt, streamArn, streamPositions } = services;
+  const { iam, queueAt, buckets, streamArn, streamPositions } = services;
   const stops: (() => void)[] = [];
   for (const mapping of mappingsOf(services)) {
     const fn = functionOf(mapping.FunctionName);
@@ -31,8 +31,8 @@ export async function startMappings(options: MappingsOptions): Promise<() => voi
     if (queue) {
       stops.push(pollQueue({ queue, fn, mapping, concurrency, iam }));
     } else {
-      const failureQueue = queueAt(mapping.DestinationConfig?.OnFailure.Destination ?? '');
-      const consume = streamConsumer({ fn, mapping, failureQueue, iam, retrySpeed, now: () => clock.now() });
+      const destination = buckets.get(mapping.DestinationConfig?.OnFailure.Destination ?? '');
+      const consume = streamConsumer({ fn, mapping, destination, iam, retrySpeed, now: () => clock.now() });
       const poller = new StreamPoller({
         endpoint: databaseEndpoint,
         arn: streamArn,

@@ -2,6 +2,7 @@ import { REGION, Template } from '../template.ts';
 import { createTables, dynamoDbProxy } from './dynamodb.ts';
 import { Endpoints } from './endpoints.ts';
 import { LocalIam } from './iam.ts';
+import { createBuckets } from './s3.ts';
 import { LocalScheduler } from './scheduler.ts';
 import { LocalSes } from './ses.ts';
 import type { LocalQueue } from './sqs.ts';
@@ -40,6 +41,7 @@ export async function startServices(options: ServicesOptions) {
   const [table] = await createTables(template, databaseEndpoint);
   const queues = createQueues(template, { speed, visibilitySpeed, kept: messages });
   const queueAt = (urlOrArn: string): LocalQueue | undefined => queues.get(urlOrArn.split(/[/:]/).at(-1) ?? '');
+  const buckets = createBuckets(template);
   const iam = new LocalIam(template);
   const ses = new LocalSes(now, iam, emails);
   const groups = template.ofType('AWS::Scheduler::ScheduleGroup').map(({ id }) => id);
@@ -56,6 +58,7 @@ export async function startServices(options: ServicesOptions) {
     template,
     endpoints,
     iam,
+    buckets,
     queues,
     queueAt,
     scheduler,

@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { _Record } from '@aws-sdk/client-dynamodb-streams';
 import { type BatchConsumer, invokeBatch, type MappingProperties } from '../lambda/event-sources.ts';
 import { THROTTLED } from '../lambda/lambda.ts';
 import { REGION } from '../template.ts';
 import type { LocalIam } from './iam.ts';
-import type { LocalQueue } from './sqs.ts';
+import type { LocalBucket } from './s3.ts';
 
 const STREAM_ACTIONS = ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'];
 const PERMISSION_CHECK_MS = 50;
@@ -11,8 +12,8 @@ const PERMISSION_CHECK_MS = 50;
 export interface StreamConsumerOptions {
   fn: BatchConsumer;
   mapping: MappingProperties;
-  /** Where discarded records are told about. */
-  failureQueue: LocalQueue | undefined;
+  /** Where discarded records are kept. */
+  destination: LocalBucket | undefined;
   iam: Pick<LocalIam, 'allows'>;
   /** How many times faster a failed batch is tried again. */
   retrySpeed: number;
@@ -22,9 +23,9 @@ export interface StreamConsumerOptions {
 /**
  * Lambda's poller of a stream: in order, in batches that match the filters; a failed batch is tried again from the first item
  * that failed. Records are discarded that are too old, or after too many tries that reached the function (Lambda Developer
- * Guide, "Lambda parameters for Amazon DynamoDB event source mappings"); the failure queue is told.
+ * Guide, "Lambda parameters for Amazon DynamoDB event source mappings"); the destination keeps them.
  */
-export function streamConsumer({ fn, mapping, failureQueue, iam, retrySpeed, now }: StreamConsumerOptions) {
+export function streamConsumer({ fn, mapping, destination, iam, retrySpeed, now }: StreamConsumerOptions) {
   const patterns = (mapping.FilterCriteria?.Filters ?? []).map(({ Pattern }) => JSON.parse(Pattern));
   const maxRetries = limitOf(mapping.MaximumRetryAttempts);
   const maxAgeMs = limitOf(mapping.MaximumRecordAgeInSeconds) * 1000;
@@ -59,8 +60,12 @@ export function streamConsumer({ fn, mapping, failureQueue, iam, retrySpeed, now
   }
 
   function discard(records: _Record[], condition: string, approximateInvokeCount: number): void {
-    const mayTell = failureQueue && iam.allows(fn.role, 'sqs:SendMessage', failureQueue.settings.arn);
-    if (records.length === 0 || !mayTell) return;
+    const arn = mapping.DestinationConfig?.OnFailure.Destination;
+    const at = new Date(now()).toISOString();
+    const key = `aws/lambda/${mapping.FunctionName}/shard/${at.slice(0, 10).replaceAll('-', '/')}/${at}-${randomUUID()}`;
+    const mayWrite =
+      iam.allows(fn.role, 's3:ListBucket', `${arn}`) && iam.allows(fn.role, 's3:PutObject', `${arn}/${key}`);
+    if (records.length === 0 || !destination || !mayWrite) return;
     const [first, last] = [records.at(0), records.at(-1)].map((record) => record && sequenceOf(record));
     const DDBStreamBatchInfo = {
       startSequenceNumber: first,
@@ -68,7 +73,12 @@ export function streamConsumer({ fn, mapping, failureQueue, iam, retrySpeed, now
       batchSize: records.length,
       streamArn: mapping.EventSourceArn,
     };
-    failureQueue.send(JSON.stringify({ requestContext: { condition, approximateInvokeCount }, DDBStreamBatchInfo }));
+    const requestContext = { functionArn: mapping.FunctionName, condition, approximateInvokeCount };
+    const payload = JSON.stringify({ Records: records.map(toEvent) });
+    destination.set(
+      key,
+      JSON.stringify({ requestContext, version: '1.0', timestamp: at, DDBStreamBatchInfo, payload }),
+    );
   }
 
   function toEvent(record: _Record): object {

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { FailedEventsAccess, FailedSchedulesAccess } from './replay.ts';
+
+const run = promisify(execFile);
+/** The largest event of a Lambda function (Lambda quotas), and room for what is around it. */
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+
+/** Runs the AWS CLI, with the credentials of the shell. Returns what it prints. */
+async function aws(...args: string[]): Promise<string> {
+  return (await run('aws', args, { maxBuffer: MAX_OUTPUT_BYTES })).stdout;
+}
+const awsJson = async (...args: string[]) => JSON.parse((await aws(...args, '--output', 'json')) || 'null');
+
+export function failedEvents(bucket: string, functionName: string): FailedEventsAccess {
+  return {
+    list: async () =>
+      (await awsJson('s3api', 'list-objects-v2', '--bucket', bucket, '--query', 'Contents[].Key')) ?? [],
+    read: (key) => aws('s3', 'cp', `s3://${bucket}/${key}`, '-'),
+    remove: async (key) => void (await aws('s3', 'rm', `s3://${bucket}/${key}`)),
+    async invoke(payload) {
+      const directory = mkdtempSync(join(tmpdir(), 'replay-'));
+      const [input, output] = [join(directory, 'input'), join(directory, 'output')];
+      try {
+        writeFileSync(input, payload, { mode: 0o600 });
+        const name = ['--function-name', functionName];
+        const { FunctionError } = await awsJson('lambda', 'invoke', ...name, '--payload', `fileb://${input}`, output);
+        const response = readFileSync(output, 'utf8');
+        if (FunctionError) throw new Error(`${functionName} failed: ${response}`);
+        return JSON.parse(response);
+      } finally {
+        rmSync(directory, { recursive: true });
+      }
+    },
+  };
+}
+
+export function failedSchedules(queueUrl: string): FailedSchedulesAccess {
+  const queue = ['--queue-url', queueUrl];
+  return {
+    async receive() {
+      const answer = await awsJson(
+        'sqs',
+        'receive-message',
+        ...queue,
+        '--max-number-of-messages',
+        '10',
+        '--wait-time-seconds',
+        '5',
+      );
+      const messages: { Body: string; ReceiptHandle: string }[] = answer?.Messages ?? [];
+      return messages.map(({ Body, ReceiptHandle }) => ({ body: Body, receiptHandle: ReceiptHandle }));
+    },
+    remove: async (receiptHandle) =>
+      void (await aws('sqs', 'delete-message', ...queue, '--receipt-handle', receiptHandle)),
+    send: async (input) => void (await aws('sqs', 'send-message', '--cli-input-json', input)),
+  };
+}

@@ -1,0 +1,81 @@
+import { parseArgs } from 'node:util';
+import * as cli from './aws-cli.ts';
+
+/** Files in a bucket, and a Lambda function to hand them to. */
+export interface FailedEventsAccess {
+  list(): Promise<string[]>;
+  read(key: string): Promise<string>;
+  remove(key: string): Promise<void>;
+  /** The function's response. Throws if the function failed. */
+  invoke(payload: string): Promise<unknown>;
+}
+
+/** Messages in a queue. */
+export interface FailedSchedulesAccess {
+  /** Some of them; none if there are no more. */
+  receive(): Promise<{ body: string; receiptHandle: string }[]>;
+  remove(receiptHandle: string): Promise<void>;
+  /** Performs SendMessage with this input, in JSON. */
+  send(input: string): Promise<void>;
+}
+
+/** The batch that the fan-out was invoked with, in what Lambda wrote when it gave the batch up: whole, as JSON within JSON. */
+export function batchIn(text: string): string {
+  const { payload } = JSON.parse(text) as { payload?: unknown };
+  if (typeof payload !== 'string' || !Array.isArray(JSON.parse(payload).Records))
+    throw new Error('This is no record of a discarded batch: it has no payload with Records');
+  return payload;
+}
+
+/**
+ * Hands what the fan-out gave up to the fan-out again, oldest first. A file that it still cannot handle stays. Repeating
+ * is harmless: a delivery whose attempt is recorded is not sent again.
+ */
+export async function replayEvents(access: FailedEventsAccess): Promise<{ replayed: string[]; left: string[] }> {
+  const replayed: string[] = [];
+  const left: string[] = [];
+  for (const key of (await access.list()).sort()) {
+    const response = (await access.invoke(batchIn(await access.read(key)))) as { batchItemFailures?: unknown[] } | null;
+    if (response?.batchItemFailures?.length !== 0) {
+      left.push(key);
+      continue;
+    }
+    await access.remove(key);
+    replayed.push(key);
+  }
+  return { replayed, left };
+}
+
+/** Sends what schedules could not send. Their dead-letter queue has the input of each SendMessage. Returns how many. */
+export async function replaySchedules(access: FailedSchedulesAccess): Promise<number> {
+  let count = 0;
+  for (let messages = await access.receive(); messages.length > 0; messages = await access.receive()) {
+    for (const { body, receiptHandle } of messages) {
+      await access.send(body);
+      await access.remove(receiptHandle);
+      count++;
+    }
+  }
+  return count;
+}
+
+const USAGE = `Usage: npm run replay -- events <FailedEventsBucket> <FanOutFunction>
+       npm run replay -- schedules <FailedSchedulesQueue>
+The names are outputs of the stack. Needs the AWS CLI, version 2, with credentials.`;
+
+async function main(): Promise<void> {
+  const [kind, source = '', functionName = ''] = parseArgs({ allowPositionals: true }).positionals;
+  if (kind === 'events' && source && functionName) {
+    const { replayed, left } = await replayEvents(cli.failedEvents(source, functionName));
+    process.stdout.write(`Replayed ${replayed.length} files.\n`);
+    for (const key of left) process.stderr.write(`Not replayed, see the log of the function: ${key}\n`);
+    process.exitCode = left.length > 0 ? 1 : 0;
+  } else if (kind === 'schedules' && source) {
+    process.stdout.write(`Sent ${await replaySchedules(cli.failedSchedules(source))} messages.\n`);
+  } else {
+    process.stderr.write(`${USAGE}\n`);
+    process.exitCode = 1;
+  }
+}
+
+if (import.meta.main) await main();
