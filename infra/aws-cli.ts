@@ -3,7 +3,24 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { FailedEventsAccess, FailedSchedulesAccess } from './replay.ts';
+
+/** Files in a bucket, and a Lambda function to hand them to. */
+export interface FailedEventsAccess {
+  list(): Promise<string[]>;
+  read(key: string): Promise<string>;
+  remove(key: string): Promise<void>;
+  /** The function's response. Throws if the function failed. */
+  invoke(payload: string): Promise<unknown>;
+}
+
+/** Messages in a queue. */
+export interface FailedSchedulesAccess {
+  /** Some of them; none if there are no more. */
+  receive(): Promise<{ body: string; receiptHandle: string }[]>;
+  remove(receiptHandle: string): Promise<void>;
+  /** Performs SendMessage with this input, in JSON. */
+  send(input: string): Promise<void>;
+}
 
 const run = promisify(execFile);
 /** The largest event of a Lambda function (Lambda quotas), and room for what is around it. */

@@ -31,7 +31,7 @@ export class Connections extends Construct {
       feedsItself: true, // one check for each lease: it ends with the connection
     });
     consumeQueue(this.check, this.checks, { maxConcurrency: settings.checkConcurrency });
-    table.grant(this.check, 'get', 'put', 'delete');
+    table.grant(this.check, { actions: ['get', 'put', 'delete'], kinds: ['CONNECTION', 'EVENT'] });
     grantSend(this.checks, this.check);
   }
 

@@ -7,10 +7,10 @@ import {
   Table,
   TableEncryption,
 } from 'aws-cdk-lib/aws-dynamodb';
-import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import { type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import { BY_PROJECT } from '../lib/deployment.ts';
+import { BY_PROJECT, type ItemKind } from '../lib/deployment.ts';
 import type { Settings } from './settings.ts';
 
 const ACTIONS = {
@@ -25,6 +25,11 @@ const ACTIONS = {
 
 /** What can be done with the items of the table. */
 export type TableAction = keyof typeof ACTIONS;
+
+export interface TableGrant {
+  actions: readonly TableAction[];
+  kinds: readonly ItemKind[];
+}
 
 /** The one table (lib/aws/dynamodb/items.ts says what is in it). Its stream is the outbox of events. */
 export class DataTable extends Construct {
@@ -56,19 +61,25 @@ export class DataTable extends Construct {
     this.streamArn = this.table.tableStreamArn ?? '';
   }
 
-  /** These actions on the items, and on no index. CDK's own grants would include every index. */
-  grant(grantee: IGrantable, ...actions: TableAction[]): void {
-    Grant.addToPrincipal({
-      grantee,
-      actions: actions.map((action) => ACTIONS[action]),
-      resourceArns: [this.table.tableArn],
-    });
+  /**
+   * These actions on items of these kinds, and on no index; CDK's own grants would include every index. A batch or a
+   * transaction may have items of several of them: the condition holds for all keys of a request (DynamoDB Developer Guide,
+   * "Using IAM policy conditions for fine-grained access control").
+   */
+  grant(grantee: IGrantable, { actions, kinds }: TableGrant): void {
+    grantee.grantPrincipal.addToPrincipalPolicy(
+      new PolicyStatement({
+        actions: actions.map((action) => ACTIONS[action]),
+        resources: [this.table.tableArn],
+        conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': kinds.map((kind) => `${kind}#*`) } },
+      }),
+    );
   }
 
   /** Finding the keys of a project. */
   grantKeysOfProject(grantee: IGrantable): void {
-    const resourceArns = [`${this.table.tableArn}/index/${BY_PROJECT}`];
-    Grant.addToPrincipal({ grantee, actions: [ACTIONS.query], resourceArns });
+    const resources = [`${this.table.tableArn}/index/${BY_PROJECT}`];
+    grantee.grantPrincipal.addToPrincipalPolicy(new PolicyStatement({ actions: [ACTIONS.query], resources }));
   }
 
   /** Being fed from the stream. CDK's own grant includes listing all streams. */

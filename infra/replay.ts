@@ -1,23 +1,5 @@
 import { parseArgs } from 'node:util';
-import * as cli from './aws-cli.ts';
-
-/** Files in a bucket, and a Lambda function to hand them to. */
-export interface FailedEventsAccess {
-  list(): Promise<string[]>;
-  read(key: string): Promise<string>;
-  remove(key: string): Promise<void>;
-  /** The function's response. Throws if the function failed. */
-  invoke(payload: string): Promise<unknown>;
-}
-
-/** Messages in a queue. */
-export interface FailedSchedulesAccess {
-  /** Some of them; none if there are no more. */
-  receive(): Promise<{ body: string; receiptHandle: string }[]>;
-  remove(receiptHandle: string): Promise<void>;
-  /** Performs SendMessage with this input, in JSON. */
-  send(input: string): Promise<void>;
-}
+import { type FailedEventsAccess, type FailedSchedulesAccess, failedEvents, failedSchedules } from './aws-cli.ts';
 
 /** The batch that the fan-out was invoked with, in what Lambda wrote when it gave the batch up: whole, as JSON within JSON. */
 export function batchIn(text: string): string {
@@ -66,12 +48,12 @@ The names are outputs of the stack. Needs the AWS CLI, version 2, with credentia
 async function main(): Promise<void> {
   const [kind, source = '', functionName = ''] = parseArgs({ allowPositionals: true }).positionals;
   if (kind === 'events' && source && functionName) {
-    const { replayed, left } = await replayEvents(cli.failedEvents(source, functionName));
+    const { replayed, left } = await replayEvents(failedEvents(source, functionName));
     process.stdout.write(`Replayed ${replayed.length} files.\n`);
     for (const key of left) process.stderr.write(`Not replayed, see the log of the function: ${key}\n`);
     process.exitCode = left.length > 0 ? 1 : 0;
   } else if (kind === 'schedules' && source) {
-    process.stdout.write(`Sent ${await replaySchedules(cli.failedSchedules(source))} messages.\n`);
+    process.stdout.write(`Sent ${await replaySchedules(failedSchedules(source))} messages.\n`);
   } else {
     process.stderr.write(`${USAGE}\n`);
     process.exitCode = 1;

@@ -1,12 +1,22 @@
-import { Stack } from 'aws-cdk-lib';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Stack, Validations } from 'aws-cdk-lib';
+import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import type { BundledFunction } from './bundled-function.ts';
 
-/** Sending email from an address. SES checks the identity that is verified: the address, or its domain. */
+/**
+ * Sending email from one address. SES checks more than that: the identity that is verified (the address, or a domain above it),
+ * its default configuration set, and in the sandbox the recipient (SES Developer Guide, "Controlling access to Amazon SES").
+ */
 export function grantSendEmail(fn: BundledFunction, senderEmail: string): void {
-  const domain = senderEmail.slice(senderEmail.indexOf('@') + 1);
-  const resources = [senderEmail, domain].map((resourceName) =>
-    Stack.of(fn).formatArn({ service: 'ses', resource: 'identity', resourceName }),
+  const stack = Stack.of(fn);
+  const resources = ['identity', 'configuration-set'].map((resource) =>
+    stack.formatArn({ service: 'ses', resource, resourceName: '*' }),
   );
-  fn.addToRolePolicy(new PolicyStatement({ actions: ['ses:SendEmail'], resources }));
+  const conditions = { StringEquals: { 'ses:FromAddress': senderEmail } };
+  fn.addToRolePolicy(new PolicyStatement({ actions: ['ses:SendEmail'], resources, conditions }));
+  for (const kind of ['identity', 'configuration-set']) {
+    Validations.of(fn.role as Role).acknowledge({
+      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:${kind}/*]`,
+      reason: 'The sender is fixed by a condition',
+    });
+  }
 }

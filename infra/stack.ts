@@ -41,7 +41,7 @@ export class ServiceStack extends Stack {
       environment: { TABLE_NAME: table.name },
       timeout: Duration.seconds(20),
     });
-    table.grant(createProject, 'put');
+    table.grant(createProject, { actions: ['put'], kinds: ['PROJECT', 'KEY'] });
 
     const all = {
       api: [authorizer, ...Object.values(functions)],

@@ -21,6 +21,19 @@ export const LANE_QUEUES = {
   slow: 'SLOW_QUEUE_URL',
 } as const satisfies Record<string, Variable>;
 
+/** What the partition key of every item begins with, before a `#`: permissions go by it. */
+export type ItemKind =
+  | 'PROJECT'
+  | 'KEY'
+  | 'HOOKS'
+  | 'COUNT'
+  | 'EVENT'
+  | 'HOOK'
+  | 'DOCS'
+  | 'CONNECTION'
+  | 'SYNC'
+  | 'IDEMPOTENCY';
+
 /** The index of the table: the keys of a project. */
 export const BY_PROJECT = 'by_project';
 

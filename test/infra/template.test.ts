@@ -198,6 +198,41 @@ describe('the functions', () => {
     template.hasResourceProperties('AWS::SQS::Queue', { VisibilityTimeout: 180, RedrivePolicy: Match.anyValue() });
   });
 
+  it('reach items of the table by their kind only', () => {
+    const statements = Object.values(template.findResources('AWS::IAM::Policy')).flatMap(
+      ({ Properties }) => Properties.PolicyDocument.Statement,
+    );
+    const onItems = statements.filter(
+      ({ Action, Resource }) =>
+        [Action].flat().some((action) => action.startsWith('dynamodb:')) &&
+        !/\/index\/|StreamArn/.test(JSON.stringify(Resource)),
+    );
+    expect(onItems.length).toBeGreaterThan(10);
+    for (const { Action, Condition } of onItems) {
+      const kinds = [Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys']].flat();
+      expect(
+        kinds.every((kind) => /^[A-Z]+#\*$/.test(kind)),
+        `${Action} on ${kinds}`,
+      ).toBe(true);
+    }
+  });
+
+  it('send email from the sender only, whichever identity of the account that is', () => {
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Action: 'ses:SendEmail',
+            Condition: { StringEquals: { 'ses:FromAddress': 'notifications@example.com' } },
+            Resource: ['configuration-set/*', 'identity/*'].map((end) => ({
+              'Fn::Join': ['', Match.arrayWith([Match.stringLikeRegexp(end.replace('*', '\\*'))])],
+            })),
+          }),
+        ]),
+      },
+    });
+  });
+
   it('may do nothing to everything, where a resource can be named', () => {
     for (const { Properties } of Object.values(template.findResources('AWS::IAM::Policy'))) {
       for (const { Action, Resource } of Properties.PolicyDocument.Statement) {

@@ -10,8 +10,9 @@ import {
 import { ACCOUNT, REGION, type Template } from '../template.ts';
 import { readText } from './bodies.ts';
 import { StartError } from './database.ts';
+import { dynamoDbActions } from './dynamodb-request.ts';
 import type { Service } from './endpoints.ts';
-import { dynamoDbActions, type LocalIam } from './iam.ts';
+import type { LocalIam } from './iam.ts';
 
 export const dynamoDbClient = (endpoint: string) =>
   new DynamoDBClient({ endpoint, region: REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
@@ -68,8 +69,8 @@ export function dynamoDbProxy(endpoint: string, iam: LocalIam): Service {
   const agent = new http.Agent({ keepAlive: true });
   const tableArn = (name: string) => `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
   return ({ headers, body, principal }) => {
-    for (const [action, resource] of dynamoDbActions(String(headers['x-amz-target']), body, tableArn)) {
-      iam.require(principal, action, resource);
+    for (const asked of dynamoDbActions(String(headers['x-amz-target']), body, tableArn)) {
+      iam.require(principal, asked.action, asked.resource, { 'dynamodb:LeadingKeys': asked.leadingKeys });
     }
     return new Promise((resolve, reject) => {
       const request = http.request(

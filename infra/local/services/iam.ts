@@ -2,11 +2,15 @@ import type { Template } from '../template.ts';
 import { ServiceError } from './endpoints.ts';
 import { anyMatches } from './policy.ts';
 
+type Values = string | readonly string[];
+/** What a request says about itself, by condition key. */
+export type RequestContext = Record<string, Values>;
+
 interface Statement {
   Effect: string;
   Action: string | string[];
   Resource: string | string[];
-  Condition?: { StringEquals?: Record<string, string> };
+  Condition?: Record<string, Record<string, Values>>;
 }
 
 /** One action of one statement: the least that can be withheld. */
@@ -56,13 +60,13 @@ export class LocalIam {
     });
   }
 
-  allows(role: string, action: string, resource: string, context: Record<string, string> = {}): boolean {
+  allows(role: string, action: string, resource: string, context: RequestContext = {}): boolean {
     if (this.isPermissive) return true;
     const matching = (this.statements.get(role) ?? []).filter(
       (statement) =>
         anyMatches(statement.Action, action) &&
         anyMatches(statement.Resource, resource) &&
-        Object.entries(statement.Condition?.StringEquals ?? {}).every(([key, value]) => context[key] === value),
+        isMet(statement.Condition ?? {}, context),
     );
     if (matching.some(({ Effect }) => Effect === 'Deny')) return false;
     const allowing = matching.filter(({ Effect }) => Effect === 'Allow');
@@ -72,7 +76,7 @@ export class LocalIam {
   }
 
   /** Throws what AWS throws if a role may not do this. */
-  require(role: string, action: string, resource: string, context: Record<string, string> = {}): void {
+  require(role: string, action: string, resource: string, context: RequestContext = {}): void {
     if (this.allows(role, action, resource, context)) return;
     throw new ServiceError('AccessDeniedException', `${role} is not authorized to perform ${action} on ${resource}`);
   }
@@ -83,37 +87,18 @@ export class LocalIam {
   }
 }
 
-interface DynamoDbInput {
-  TableName?: string;
-  IndexName?: string;
-  RequestItems?: Record<string, unknown>;
-  TransactItems?: Record<string, { TableName: string }>[];
-}
+type Operator = (wanted: readonly string[], actual: readonly string[]) => boolean;
 
-/** What a request to DynamoDB asks for, as IAM sees it: a transaction is the writes in it. */
-export function dynamoDbActions(
-  target: string,
-  body: string,
-  tableArn: (name: string) => string,
-): [action: string, resource: string][] {
-  const operation = target.split('.').at(-1) ?? '';
-  const { TableName, IndexName, RequestItems, TransactItems } = JSON.parse(body) as DynamoDbInput;
-  const actionOf = {
-    Put: 'PutItem',
-    Update: 'UpdateItem',
-    Delete: 'DeleteItem',
-    ConditionCheck: 'ConditionCheckItem',
-  } as Record<string, string>;
-  if (TransactItems) {
-    return TransactItems.flatMap((item) =>
-      Object.entries(item).map(([kind, input]): [string, string] => [
-        `dynamodb:${actionOf[kind]}`,
-        tableArn(input.TableName),
-      ]),
-    );
-  }
-  const resources = RequestItems
-    ? Object.keys(RequestItems).map(tableArn)
-    : [`${tableArn(TableName ?? '')}${IndexName ? `/index/${IndexName}` : ''}`];
-  return resources.map((resource) => [`dynamodb:${operation}`, resource]);
+/** IAM User Guide, "IAM JSON policy elements: Condition operators". */
+const OPERATORS: Record<string, Operator> = {
+  StringEquals: (wanted, actual) => actual.length > 0 && actual.every((value) => wanted.includes(value)),
+  'ForAllValues:StringLike': (wanted, actual) => actual.every((value) => anyMatches([...wanted], value)),
+};
+
+function isMet(condition: NonNullable<Statement['Condition']>, context: RequestContext): boolean {
+  return Object.entries(condition).every(([name, keys]) => {
+    const operator = OPERATORS[name];
+    if (!operator) throw new Error(`The local IAM does not know the operator ${name}`);
+    return Object.entries(keys).every(([key, wanted]) => operator([wanted].flat(), [context[key] ?? []].flat()));
+  });
 }

@@ -37,10 +37,15 @@ export class LocalSes {
     const of = (name: string) => form.get(name) ?? '';
     if (of('Action') !== 'SendEmail')
       throw new ServiceError('InvalidAction', `The local SES does not know ${of('Action')}`);
-    this.iam.require(principal, 'ses:SendEmail', `arn:aws:ses:${REGION}:${ACCOUNT}:identity/${of('Source')}`);
+    // All that SES ever checks: as in its sandbox, and with a default configuration set.
+    const to = of('Destination.ToAddresses.member.1');
+    for (const resource of [`identity/${of('Source')}`, `identity/${to}`, 'configuration-set/default']) {
+      const arn = `arn:aws:ses:${REGION}:${ACCOUNT}:${resource}`;
+      this.iam.require(principal, 'ses:SendEmail', arn, { 'ses:FromAddress': of('Source') });
+    }
     const id = randomUUID();
     this.kept.set(id, {
-      to: of('Destination.ToAddresses.member.1'),
+      to,
       from: of('Source'),
       subject: of('Message.Subject.Data'),
       text: of('Message.Body.Text.Data'),

@@ -1,3 +1,4 @@
+import type { ItemKind } from '../../deployment.ts';
 import type { Space } from '../../space.ts';
 
 /*
@@ -23,20 +24,19 @@ export type Item = Record<string, unknown>;
 
 const spaceOf = ({ projectId, environment }: Space): string => `${projectId}#${environment}`;
 
+const key = (kind: ItemKind, id: string, sk: string): ItemKey => ({ pk: `${kind}#${id}`, sk });
+
 export const itemKey = {
-  project: (projectId: string): ItemKey => ({ pk: `PROJECT#${projectId}`, sk: 'PROJECT' }),
-  key: (keyId: string): ItemKey => ({ pk: `KEY#${keyId}`, sk: 'KEY' }),
-  webhook: (space: Space, id: string): ItemKey => ({ pk: `HOOKS#${spaceOf(space)}`, sk: id }),
-  webhookCount: (space: Space): ItemKey => ({ pk: `COUNT#${spaceOf(space)}`, sk: 'WEBHOOKS' }),
-  event: (id: string): ItemKey => ({ pk: `EVENT#${id}`, sk: 'EVENT' }),
-  delivery: (webhookId: string, eventId: string): ItemKey => ({ pk: `HOOK#${webhookId}`, sk: eventId }),
-  document: (space: Space, documentKey: string): ItemKey => ({ pk: `DOCS#${spaceOf(space)}`, sk: documentKey }),
-  connection: (space: Space, id: string): ItemKey => ({ pk: `CONNECTION#${spaceOf(space)}#${id}`, sk: 'CONNECTION' }),
-  sync: (space: Space, id: string): ItemKey => ({ pk: `SYNC#${spaceOf(space)}#${id}`, sk: 'SYNC' }),
-  idempotency: (space: Space, hash: string): ItemKey => ({
-    pk: `IDEMPOTENCY#${spaceOf(space)}#${hash}`,
-    sk: 'IDEMPOTENCY',
-  }),
+  project: (projectId: string) => key('PROJECT', projectId, 'PROJECT'),
+  key: (keyId: string) => key('KEY', keyId, 'KEY'),
+  webhook: (space: Space, id: string) => key('HOOKS', spaceOf(space), id),
+  webhookCount: (space: Space) => key('COUNT', spaceOf(space), 'WEBHOOKS'),
+  event: (id: string) => key('EVENT', id, 'EVENT'),
+  delivery: (webhookId: string, eventId: string) => key('HOOK', webhookId, eventId),
+  document: (space: Space, documentKey: string) => key('DOCS', spaceOf(space), documentKey),
+  connection: (space: Space, id: string) => key('CONNECTION', `${spaceOf(space)}#${id}`, 'CONNECTION'),
+  sync: (space: Space, id: string) => key('SYNC', `${spaceOf(space)}#${id}`, 'SYNC'),
+  idempotency: (space: Space, hash: string) => key('IDEMPOTENCY', `${spaceOf(space)}#${hash}`, 'IDEMPOTENCY'),
 };
 
 /** DynamoDB's time to live is in seconds. It deletes late: whoever reads compares the time itself. */

@@ -1,0 +1,69 @@
+type Attribute = { S?: string };
+type Key = Record<string, Attribute>;
+
+interface Operation {
+  TableName?: string;
+  IndexName?: string;
+  Key?: Key;
+  Item?: Key;
+  KeyConditionExpression?: string;
+  ExpressionAttributeNames?: Record<string, string>;
+  ExpressionAttributeValues?: Key;
+}
+
+interface DynamoDbInput extends Operation {
+  RequestItems?: Record<string, { Keys: Key[] }>;
+  TransactItems?: Record<string, Operation>[];
+}
+
+/** One question to IAM: may the caller do this to that, where these are the partition keys. */
+export interface AskedAction {
+  action: string;
+  resource: string;
+  leadingKeys: string[];
+}
+
+const WRITES: Record<string, string> = {
+  Put: 'PutItem',
+  Update: 'UpdateItem',
+  Delete: 'DeleteItem',
+  ConditionCheck: 'ConditionCheckItem',
+};
+
+/**
+ * What a request to DynamoDB asks for, as IAM sees it: a transaction is the writes in it, and the leading keys are those of
+ * all its items. AWS does not say whether it looks at each write by itself; what is allowed here is allowed either way.
+ */
+export function dynamoDbActions(target: string, body: string, tableArn: (name: string) => string): AskedAction[] {
+  const operation = `dynamodb:${target.split('.').at(-1)}`;
+  const input = JSON.parse(body) as DynamoDbInput;
+  if (input.TransactItems) {
+    const writes = input.TransactItems.flatMap((item) => Object.entries(item));
+    const leadingKeys = writes.flatMap(([, write]) => leadingKeysOf(write));
+    return writes.map(([kind, { TableName = '' }]) => ({
+      action: `dynamodb:${WRITES[kind]}`,
+      resource: tableArn(TableName),
+      leadingKeys,
+    }));
+  }
+  if (input.RequestItems) {
+    return Object.entries(input.RequestItems).map(([name, { Keys }]) => ({
+      action: operation,
+      resource: tableArn(name),
+      leadingKeys: Keys.flatMap((Key) => leadingKeysOf({ Key })),
+    }));
+  }
+  const index = input.IndexName ? `/index/${input.IndexName}` : '';
+  const resource = `${tableArn(input.TableName ?? '')}${index}`;
+  return [{ action: operation, resource, leadingKeys: leadingKeysOf(input) }];
+}
+
+/** A key condition is read only where it begins with the partition key: `pk = :pk AND …`. */
+function leadingKeysOf(operation: Operation): string[] {
+  const { Key, Item, KeyConditionExpression, ExpressionAttributeValues } = operation;
+  const compared = /^\s*[#\w]+\s*=\s*(:\w+)/.exec(KeyConditionExpression ?? '')?.[1];
+  if (KeyConditionExpression !== undefined && !compared)
+    throw new Error(`The local IAM cannot read the partition key in ${KeyConditionExpression}`);
+  const value = compared ? ExpressionAttributeValues?.[compared] : (Key ?? Item)?.pk;
+  return value?.S === undefined ? [] : [value.S];
+}
