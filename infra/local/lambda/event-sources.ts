@@ -32,9 +32,12 @@ export async function invokeBatch(
   Records: object[],
   ids: string[],
   { FunctionResponseTypes }: MappingProperties,
+  traces: readonly (string | undefined)[] = [],
 ): Promise<BatchOutcome> {
   try {
-    const response = (await fn.invoke({ Records })) as { batchItemFailures?: { itemIdentifier: string }[] } | null;
+    const response = (await fn.invoke({ Records }, traces)) as {
+      batchItemFailures?: { itemIdentifier: string }[];
+    } | null;
     if (!FunctionResponseTypes?.includes('ReportBatchItemFailures')) return { failed: new Set() };
     const failed = new Set(response?.batchItemFailures?.map(({ itemIdentifier }) => itemIdentifier));
     // An id that is none of the batch's means that the function lost track: everything comes again.

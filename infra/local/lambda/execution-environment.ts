@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import type { Result, WorkerMessage, WorkerSettings } from './lambda-worker.ts';
+import type { Invocation, Result, WorkerMessage, WorkerSettings } from './lambda-worker.ts';
 
 /**
  * V8 lets the space for new objects grow with the load and gives none of it back: each thread grew to 50 to 85 MB, with 20 in
@@ -52,7 +52,7 @@ export class ExecutionEnvironment {
   }
 
   /** Runs an invocation to its end. The time limit begins when the code is loaded, as on AWS. */
-  async run(payload: string): Promise<Result> {
+  async run(payload: string, trace: string): Promise<Result> {
     await this.ready;
     if (this.isOver) return EXITED;
     const { timeoutMs } = this.options.settings;
@@ -66,7 +66,7 @@ export class ExecutionEnvironment {
         this.settle = undefined;
         resolve(result);
       };
-      this.worker.postMessage({ requestId: randomUUID(), payload });
+      this.worker.postMessage({ requestId: randomUUID(), payload, trace } satisfies Invocation);
     });
   }
 

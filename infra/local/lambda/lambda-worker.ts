@@ -18,6 +18,8 @@ export interface Invocation {
   requestId: string;
   /** The event, as JSON. */
   payload: string;
+  /** The trace header of the chain of events that it belongs to. */
+  trace: string;
 }
 
 /** What a thread says: that its code is loaded, and then how each invocation ended. */
@@ -44,7 +46,7 @@ module
     flushCompileCache();
   });
 
-async function run({ requestId, payload }: Invocation): Promise<Result> {
+async function run({ requestId, payload, trace }: Invocation): Promise<Result> {
   const deadline = performance.now() + settings.timeoutMs;
   const context = {
     awsRequestId: requestId,
@@ -54,6 +56,7 @@ async function run({ requestId, payload }: Invocation): Promise<Result> {
     memoryLimitInMB: process.env.AWS_LAMBDA_FUNCTION_MEMORY_SIZE,
     getRemainingTimeInMillis: () => Math.max(0, deadline - performance.now()),
   };
+  process.env._X_AMZN_TRACE_ID = trace;
   try {
     const handler = (await module)[settings.handler];
     if (!handler) throw new Error(`${settings.functionName} exports no ${settings.handler}`);

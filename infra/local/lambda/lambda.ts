@@ -6,6 +6,7 @@ import type { LocalClock } from './clock.ts';
 import { EnvironmentPool } from './environment-pool.ts';
 import { ExecutionEnvironment } from './execution-environment.ts';
 import type { Result, WorkerSettings } from './lambda-worker.ts';
+import { isAtEnd, traceOf } from './lineage.ts';
 
 export interface FunctionProperties {
   Code: { S3Key: string };
@@ -16,6 +17,7 @@ export interface FunctionProperties {
   Environment?: { Variables: Record<string, string> };
   LoggingConfig: { LogGroup: string };
   ReservedConcurrentExecutions?: number;
+  RecursiveLoop?: 'Allow' | 'Terminate';
 }
 
 /** Execution environments per function, at most. Lambda starts many more; each of these takes some 30 MB of this machine. */
@@ -96,8 +98,13 @@ export class LocalFunction {
     this.environments = new EnvironmentPool({ maxSize, idleMs, keepsSpare, start: () => this.start() });
   }
 
-  /** The handler's response, as JSON carries it. Throws `FunctionError`. */
-  async invoke(event: unknown): Promise<unknown> {
+  /** Whether Lambda ends a chain of events here instead of invoking the function once more. */
+  endsChain(trace: string | undefined): boolean {
+    return this.properties.RecursiveLoop !== 'Allow' && isAtEnd(this.id, trace);
+  }
+
+  /** The handler's response, as JSON carries it. `traces` are those of what is in the event. Throws `FunctionError`. */
+  async invoke(event: unknown, traces: readonly (string | undefined)[] = []): Promise<unknown> {
     const payload = JSON.stringify(event);
     if (Buffer.byteLength(payload) > MAX_REQUEST_BYTES) {
       throw new FunctionError('RequestTooLargeException', `Request must be smaller than ${MAX_REQUEST_BYTES} bytes`);
@@ -109,7 +116,7 @@ export class LocalFunction {
     }
     this.running++;
     account.running++;
-    const result = await this.run(payload).finally(() => {
+    const result = await this.run(payload, traceOf(this.id, traces)).finally(() => {
       this.running--;
       account.running--;
     });
@@ -136,9 +143,9 @@ export class LocalFunction {
     return this.environments.killOne();
   }
 
-  private async run(payload: string): Promise<Result> {
+  private async run(payload: string, trace: string): Promise<Result> {
     const environment = await this.environments.acquire();
-    const result = await environment.run(payload);
+    const result = await environment.run(payload, trace);
     this.environments.release(environment);
     return result;
   }

@@ -2,6 +2,7 @@ import type { LocalIam } from '../services/iam.ts';
 import type { LocalQueue, QueueMessage } from '../services/sqs.ts';
 import { REGION } from '../template.ts';
 import { type BatchConsumer, invokeBatch, type MappingProperties } from './event-sources.ts';
+import type { LocalFunction } from './lambda.ts';
 
 /** What Lambda needs on a queue, with the function's own role (Lambda Developer Guide, "Configuring an Amazon SQS queue"). */
 const QUEUE_ACTIONS = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
@@ -16,7 +17,7 @@ const GROWTH_MS = 60_000 / 300;
 
 export interface PollerOptions {
   queue: LocalQueue;
-  fn: BatchConsumer;
+  fn: BatchConsumer & Pick<LocalFunction, 'endsChain'>;
   mapping: MappingProperties;
   /** Batches at once, at most; the mapping may say less. */
   concurrency: number;
@@ -25,7 +26,7 @@ export interface PollerOptions {
 
 /**
  * Lambda's poller of a standard queue: batches to the function, what succeeded is deleted, the rest becomes visible again.
- * What is received and then throttled counts as received. Returns what stops it.
+ * What is received and then throttled counts as received; what would loop goes to the dead letters. Returns what stops it.
  */
 export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOptions): () => void {
   const limit = Math.min(concurrency, mapping.ScalingConfig?.MaximumConcurrency ?? Number.POSITIVE_INFINITY);
@@ -48,9 +49,15 @@ export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOption
         await new Promise((resolve) => setTimeout(resolve, PERMISSION_CHECK_MS));
         continue;
       }
-      const messages = queue.receive(batchSize);
+      const messages = queue.receive(batchSize).filter(isInvoked);
       if (messages.length > 0) void consume(messages);
     }
+  }
+
+  function isInvoked({ trace, receiptHandle }: QueueMessage): boolean {
+    if (!fn.endsChain(trace)) return true;
+    queue.giveUp(receiptHandle);
+    return false;
   }
 
   // A full batch does not wait (Lambda Developer Guide, "Batching behavior").
@@ -87,7 +94,8 @@ export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOption
     running++;
     const ids = messages.map(({ messageId }) => messageId);
     const records = messages.map((message) => toRecord(message, mapping.EventSourceArn));
-    const { failed } = await invokeBatch(fn, records, ids, mapping);
+    const traces = messages.map(({ trace }) => trace);
+    const { failed } = await invokeBatch(fn, records, ids, mapping, traces);
     for (const { messageId, receiptHandle } of messages) {
       if (failed.has(messageId)) queue.fail(receiptHandle);
       else queue.delete(receiptHandle);

@@ -33,12 +33,12 @@ export function sqsService(queueNamed: (name: string) => LocalQueue | undefined,
     iam.require(principal, `sqs:${action.replace('Batch', '')}`, queue.settings.arn);
     return {
       headers: { 'Content-Type': 'application/x-amz-json-1.0' },
-      body: JSON.stringify(perform(queue, action, input)),
+      body: JSON.stringify(perform(queue, action, input, headers['x-amzn-trace-id']?.toString())),
     };
   };
 }
 
-function send(queue: LocalQueue, { MessageBody, MessageGroupId, DelaySeconds = 0 }: Entry) {
+function send(queue: LocalQueue, { MessageBody, MessageGroupId, DelaySeconds = 0 }: Entry, trace: string | undefined) {
   const isValid =
     MessageBody !== '' &&
     Buffer.byteLength(MessageBody) <= MAX_BYTES &&
@@ -48,12 +48,12 @@ function send(queue: LocalQueue, { MessageBody, MessageGroupId, DelaySeconds = 0
     (MessageGroupId === undefined || GROUP_ID.test(MessageGroupId));
   if (!isValid) throw new ServiceError('InvalidParameterValue', 'The body, the delay or the group is not valid');
   return {
-    MessageId: queue.send(MessageBody, { group: MessageGroupId, delaySeconds: DelaySeconds }),
+    MessageId: queue.send(MessageBody, { group: MessageGroupId, delaySeconds: DelaySeconds, trace }),
     MD5OfMessageBody: md5(MessageBody),
   };
 }
 
-function sendBatch(queue: LocalQueue, entries: Entry[]) {
+function sendBatch(queue: LocalQueue, entries: Entry[], trace: string | undefined) {
   const ids = new Set(entries.map(({ Id }) => Id));
   const bytes = entries.reduce((sum, { MessageBody }) => sum + Buffer.byteLength(MessageBody), 0);
   if (entries.length === 0) throw new ServiceError('EmptyBatchRequest', 'There must be an entry');
@@ -64,7 +64,7 @@ function sendBatch(queue: LocalQueue, entries: Entry[]) {
   const Failed: object[] = [];
   for (const { Id, ...entry } of entries) {
     try {
-      Successful.push({ Id, ...send(queue, entry) });
+      Successful.push({ Id, ...send(queue, entry, trace) });
     } catch (error) {
       const { code: Code, message: Message } = error as ServiceError;
       Failed.push({ Id, Code, Message, SenderFault: true });
@@ -73,13 +73,18 @@ function sendBatch(queue: LocalQueue, entries: Entry[]) {
   return { Successful, Failed };
 }
 
-function perform(queue: LocalQueue, action: string, input: Record<string, unknown> & Entry): unknown {
+function perform(
+  queue: LocalQueue,
+  action: string,
+  input: Record<string, unknown> & Entry,
+  trace: string | undefined,
+): unknown {
   const entries = (input.Entries ?? []) as Entry[];
   switch (action) {
     case 'SendMessage':
-      return send(queue, input);
+      return send(queue, input, trace);
     case 'SendMessageBatch':
-      return sendBatch(queue, entries);
+      return sendBatch(queue, entries, trace);
     case 'ReceiveMessage':
       return { Messages: queue.receive(Number(input.MaxNumberOfMessages ?? 1)).map(toMessage) };
     case 'DeleteMessage':

@@ -5,16 +5,24 @@ export interface QueueMessage {
   messageId: string;
   body: string;
   group: string | undefined;
+  /** The trace header that it was sent with. */
+  trace: string | undefined;
   sentAt: number;
   receiveCount: number;
   receiptHandle: string;
 }
 
 /** A message as it outlives the process: until it is deleted. Times are Unix times in milliseconds. */
-export interface KeptMessage extends Pick<QueueMessage, 'body' | 'group' | 'sentAt'> {
+export interface KeptMessage extends Pick<QueueMessage, 'body' | 'group' | 'trace' | 'sentAt'> {
   queue: string;
   /** When its delay is over. */
   visibleAt: number;
+}
+
+export interface SendOptions {
+  group?: string | undefined;
+  delaySeconds?: number | undefined;
+  trace?: string | undefined;
 }
 
 export interface QueueSettings {
@@ -46,13 +54,10 @@ export class LocalQueue {
     }
   }
 
-  send(
-    body: string,
-    { group, delaySeconds = 0 }: { group?: string | undefined; delaySeconds?: number | undefined } = {},
-  ): string {
+  send(body: string, { group, delaySeconds = 0, trace }: SendOptions = {}): string {
     const messageId = randomUUID();
     const delayMs = (delaySeconds * 1000) / this.settings.speed;
-    const message = { body, group, sentAt: Date.now() };
+    const message = { body, group, trace, sentAt: Date.now() };
     this.settings.kept.set(messageId, {
       queue: this.settings.name,
       ...message,
@@ -94,6 +99,13 @@ export class LocalQueue {
     if (!entry) return;
     clearTimeout(entry.timer);
     entry.timer = this.showLater(receiptHandle, this.settings.visibilitySpeed);
+  }
+
+  /** Nobody is to get the message again. */
+  giveUp(receiptHandle: string): void {
+    const message = this.inFlight.get(receiptHandle)?.message;
+    if (message) this.settings.deadLetters?.queue().send(message.body, { group: message.group });
+    this.delete(receiptHandle);
   }
 
   /** Groups with messages here. */
