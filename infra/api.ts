@@ -32,6 +32,8 @@ export interface ApiProps {
 /** The REST API: one method for every operation of lib/api/operations.ts, behind the authorizer unless anyone may call it. */
 export class Api extends Construct {
   readonly restApi: RestApi;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
   readonly dashboardUrl: string;
 
   constructor(scope: Construct, id: string, { settings, authorizer, functions }: ApiProps) {
@@ -60,7 +62,8 @@ export class Api extends Construct {
     acknowledgeRules(this.restApi);
     addGatewayResponses(this, this.restApi);
     addDomain(this, this.restApi, settings);
-    this.dashboardUrl = `https://${settings.domainName || this.defaultHost(settings)}/dashboard`;
+    this.baseUrl = `https://${settings.domainName || this.defaultHost(settings)}`;
+    this.dashboardUrl = `${this.baseUrl}/dashboard`;
   }
 
   private defaultHost({ stageName }: Settings): string {
@@ -87,7 +90,10 @@ export class Api extends Construct {
   }
 
   private createRestApi({
+    stackName,
     stageName,
+    domainName,
+    cloudWatchRole,
     logRetentionDays,
     throttleRate,
     throttleBurst,
@@ -98,8 +104,10 @@ export class Api extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const restApi = new RestApi(this, 'RestApi', {
+      restApiName: stackName, // alarms know an API by its name
       endpointTypes: [EndpointType.REGIONAL],
-      cloudWatchRole: true,
+      disableExecuteApiEndpoint: domainName !== '',
+      cloudWatchRole: cloudWatchRole === 'create',
       // No browser sends a credential by itself here: nobody can measure what compression would give away (BREACH).
       minCompressionSize: Size.bytes(1024),
       // As bytes, or the gateway would replace those that are not UTF-8 before a function can refuse them.
@@ -113,6 +121,7 @@ export class Api extends Construct {
         accessLogFormat: ACCESS_LOG,
       },
     });
+    restApi.node.tryRemoveChild('Endpoint'); // an output like ours
     // RestApi drops both silently. TLS 1.3 only, on the default endpoint too (API Gateway security policies).
     const cfn = restApi.node.defaultChild as CfnRestApi;
     cfn.addPropertyOverride('SecurityPolicy', SECURITY_POLICY);
@@ -164,5 +173,8 @@ const ACCESS_LOG = AccessLogFormat.custom(
     principal: AccessLogField.contextAuthorizerPrincipalId(),
     latency_ms: AccessLogField.contextResponseLatency(),
     error: AccessLogField.contextErrorResponseType(),
+    authorizer_error: '$context.authorizer.error',
+    integration_error: '$context.integrationErrorMessage',
+    tls_version: '$context.tlsVersion',
   }),
 );

@@ -59,6 +59,7 @@ export class BundledFunction extends LambdaFunction {
       retention: settings.logRetentionDays as RetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
+    const isTraced = settings.functionTracing === 'on';
     super(scope, id, {
       runtime: Runtime.NODEJS_24_X,
       architecture: settings.architecture === 'arm64' ? Architecture.ARM_64 : Architecture.X86_64,
@@ -69,15 +70,21 @@ export class BundledFunction extends LambdaFunction {
       logGroup,
       timeout,
       memorySize,
-      tracing: Tracing.ACTIVE,
+      tracing: isTraced ? Tracing.ACTIVE : Tracing.DISABLED,
       ...(feedsItself && { recursiveLoop: RecursiveLoop.ALLOW }),
-      environment: { ...environment, POWERTOOLS_SERVICE_NAME: name },
+      environment: {
+        ...environment,
+        POWERTOOLS_SERVICE_NAME: name,
+        POWERTOOLS_METRICS_NAMESPACE: settings.stackName,
+      },
     });
     logGroup.grantWrite(role);
-    Validations.of(role).acknowledge({
-      id: 'AwsSolutions-IAM5[Resource::*]',
-      reason: 'X-Ray knows no resources: traces can be written or not',
-    });
+    if (isTraced) {
+      Validations.of(role).acknowledge({
+        id: 'AwsSolutions-IAM5[Resource::*]',
+        reason: 'X-Ray knows no resources: traces can be written or not',
+      });
+    }
   }
 }
 

@@ -1,4 +1,5 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import {
   AttributeType,
   BillingMode,
@@ -80,6 +81,13 @@ export class DataTable extends Construct {
   grantKeysOfProject(grantee: IGrantable): void {
     const resources = [`${this.table.tableArn}/index/${BY_PROJECT}`];
     grantee.grantPrincipal.addToPrincipalPolicy(new PolicyStatement({ actions: [ACTIONS.query], resources }));
+  }
+
+  /** Reads and writes that the table or its partitions had no capacity for. */
+  metricThrottles(period: Duration): MathExpression {
+    const metric = (name: string) => this.table.metric(name, { statistic: 'Sum' });
+    const usingMetrics = { reads: metric('ReadThrottleEvents'), writes: metric('WriteThrottleEvents') };
+    return new MathExpression({ expression: 'SUM(METRICS())', usingMetrics, period });
   }
 
   /** Being fed from the stream. CDK's own grant includes listing all streams. */

@@ -1,3 +1,4 @@
+import { CfnOutput, Stack } from 'aws-cdk-lib';
 import { type CfnDomainName, DomainName, EndpointType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
@@ -21,7 +22,13 @@ export function addDomain(scope: Construct, restApi: RestApi, settings: Settings
   const cfn = domain.node.defaultChild as CfnDomainName;
   cfn.addPropertyOverride('SecurityPolicy', SECURITY_POLICY);
   cfn.addPropertyOverride('EndpointAccessMode', endpointAccessMode);
-  if (hostedZoneId === '') return;
+  if (hostedZoneId === '') {
+    new CfnOutput(Stack.of(scope), 'DomainTarget', {
+      value: domain.domainNameAliasDomainName,
+      description: `Point a CNAME record of ${domainName} here`,
+    });
+    return;
+  }
   const zone = HostedZone.fromHostedZoneAttributes(scope, 'Zone', { hostedZoneId, zoneName: hostedZoneName });
   new ARecord(scope, 'Record', {
     zone,

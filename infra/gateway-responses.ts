@@ -10,6 +10,9 @@ import {
   problemHeaders,
 } from '../lib/api/problems.ts';
 
+// Of what an operator may put before the API: a web ACL, a usage plan.
+const FILTERED = 'A rule of the operator refuses this request. Ask them, and quote the request id.';
+
 // What API Gateway itself responds with, as problem documents of the same shape as the functions'.
 const RESPONSES: [type: ResponseType, code: ProblemCode, detail: string][] = [
   [ResponseType.UNAUTHORIZED, 'unauthorized', 'Send a valid key or token as Authorization: Bearer <credential>.'],
@@ -38,8 +41,12 @@ const RESPONSES: [type: ResponseType, code: ProblemCode, detail: string][] = [
   [ResponseType.INTEGRATION_TIMEOUT, 'unavailable', OUTCOME_UNKNOWN],
   [ResponseType.INTEGRATION_FAILURE, 'unavailable', OUTCOME_UNKNOWN],
   [ResponseType.DEFAULT_5XX, 'internal_error', OUTCOME_UNKNOWN],
+  [ResponseType.WAF_FILTERED, 'insufficient_permissions', FILTERED],
+  [ResponseType.EXPIRED_TOKEN, 'insufficient_permissions', FILTERED],
+  [ResponseType.INVALID_API_KEY, 'insufficient_permissions', FILTERED],
   [ResponseType.BAD_REQUEST_BODY, 'invalid_request', 'Correct the request and send it again.'],
   [ResponseType.BAD_REQUEST_PARAMETERS, 'invalid_request', 'Correct the request and send it again.'],
+  // The status of a default is that of every type that is not declared (API Gateway Developer Guide): all others are.
   [ResponseType.DEFAULT_4XX, 'invalid_request', 'Correct the request and send it again.'],
 ];
 

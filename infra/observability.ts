@@ -17,7 +17,8 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { HANDLING_FAILURES, METRICS_NAMESPACE, METRICS_SERVICE } from '../lib/deployment.ts';
+import { HANDLING_FAILURES, METRICS_SERVICE } from '../lib/deployment.ts';
+import type { DataTable } from './data.ts';
 import type { Settings } from './settings.ts';
 
 export interface ObservabilityProps {
@@ -27,10 +28,11 @@ export interface ObservabilityProps {
   /** Throws at every credential that is not valid: its errors are other people's. */
   authorizer: LambdaFunction;
   restApi: RestApi;
+  table: DataTable;
   fanOut: LambdaFunction;
   fanOutMapping: EventSourceMapping;
-  /** Queues that work waits in. */
-  queues: Record<string, Queue>;
+  /** Queues that work waits in, and how long it may do so on purpose. */
+  queues: Record<string, { queue: Queue; longestDelay: Duration }>;
   /** Queues that must be empty. */
   failures: Record<string, Queue>;
 }
@@ -38,13 +40,16 @@ export interface ObservabilityProps {
 /** Where each alarm is explained: the headings of the runbook. */
 const RUNBOOK = 'infra/RUNBOOK.md';
 const MINUTE = Duration.minutes(1);
+const LATE = Duration.minutes(15);
 
 /** One dashboard of the service, and an alarm for all that a person has to look at. */
 export class Observability extends Construct {
   private readonly topic: Topic | undefined;
+  private readonly namespace: string;
 
   constructor(scope: Construct, id: string, props: ObservabilityProps) {
     super(scope, id);
+    this.namespace = props.settings.stackName;
     this.topic = this.createTopic(props.settings.alarmEmail);
     this.addAlarms(props);
     this.addDashboard(props);
@@ -70,6 +75,7 @@ export class Observability extends Construct {
     functions,
     authorizer,
     restApi,
+    table,
     fanOut,
     fanOutMapping,
     queues,
@@ -83,11 +89,12 @@ export class Observability extends Construct {
         'dead-letters-not-empty',
       );
     }
-    for (const [name, queue] of Object.entries(queues)) {
+    // Messages that are delayed may count (CloudWatch metrics of SQS do not say): they are no reason for an alarm.
+    for (const [name, { queue, longestDelay }] of Object.entries(queues)) {
       this.alarm(
         `${name}Age`,
         queue.metricApproximateAgeOfOldestMessage({ period: MINUTE, statistic: 'Maximum' }),
-        900,
+        longestDelay.plus(LATE).toSeconds(),
         'queue-age',
         5,
       );
@@ -100,8 +107,11 @@ export class Observability extends Construct {
       5,
     );
     this.alarm('FailedEvents', givenUp(fanOutMapping), 0, 'failed-events');
-    this.alarm('HandlingFailures', own(HANDLING_FAILURES, 'Sum', MINUTE), 5, 'handling-failures', 3);
+    this.alarm('HandlingFailures', this.own(HANDLING_FAILURES, 'Sum', MINUTE), 5, 'handling-failures', 3);
     this.alarm('ServerErrors', restApi.metricServerError({ period: MINUTE, statistic: 'Sum' }), 5, 'server-errors', 3);
+    const latency = restApi.metricLatency({ period: Duration.minutes(5), statistic: 'p99' });
+    this.alarm('Latency', latency, 5000, 'latency', 3);
+    this.alarm('TableThrottles', table.metricThrottles(MINUTE), 10, 'table-throttles', 3);
     for (const [group, some] of Object.entries({ Api: functions.api, Worker: functions.workers })) {
       const ours = some.filter((fn) => fn !== authorizer);
       const errors = sumOf(ours, (fn) => fn.metricErrors({ period: MINUTE, statistic: 'Sum' }));
@@ -129,19 +139,27 @@ export class Observability extends Construct {
       new GraphWidget({ title, left, right, width: 8, height: 6 });
     const successRate = new MathExpression({
       expression: '100 * successes / attempts',
-      usingMetrics: { successes: own('Successes', 'Sum'), attempts: own('Attempts', 'Sum') },
+      usingMetrics: { successes: this.own('Successes', 'Sum'), attempts: this.own('Attempts', 'Sum') },
       label: 'Success rate (%)',
     });
     dashboard.addWidgets(
-      graph('Deliveries', [own('Attempts', 'Sum'), own('Retries', 'Sum'), own('Failures', 'Sum')], [successRate]),
-      graph('Latency of endpoints (ms)', [own('Latency', 'p50'), own('Latency', 'p99')]),
-      graph('Disabled webhooks', [own('Disabled', 'Sum')]),
+      graph(
+        'Deliveries',
+        [this.own('Attempts', 'Sum'), this.own('Retries', 'Sum'), this.own('Failures', 'Sum')],
+        [successRate],
+      ),
+      graph('Latency of endpoints (ms)', [this.own('Latency', 'p50'), this.own('Latency', 'p99')]),
+      graph('Disabled webhooks', [this.own('Disabled', 'Sum')]),
     );
     dashboard.addWidgets(
-      graph('Authorizer', [own('Authorized', 'Sum'), own('Unauthorized', 'Sum'), own('Forbidden', 'Sum')]),
+      graph('Authorizer', [
+        this.own('Authorized', 'Sum'),
+        this.own('Unauthorized', 'Sum'),
+        this.own('Forbidden', 'Sum'),
+      ]),
       graph(
         'Age of the oldest message (s)',
-        Object.values(queues).map((queue) => queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum' })),
+        Object.values(queues).map(({ queue }) => queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum' })),
       ),
       graph('Age of the stream (ms)', [fanOut.metric('IteratorAge', { statistic: 'Maximum' })]),
     );
@@ -163,6 +181,11 @@ export class Observability extends Construct {
       ),
     );
   }
+
+  private own(metricName: string, statistic: string, period?: Duration): Metric {
+    const dimensionsMap = { service: METRICS_SERVICE };
+    return new Metric({ namespace: this.namespace, metricName, statistic, dimensionsMap, ...(period && { period }) });
+  }
 }
 
 /** Events that a mapping handed to its destination, or could not even hand there (Lambda metrics, "Event source mapping"). */
@@ -180,15 +203,6 @@ function givenUp({ eventSourceMappingId }: EventSourceMapping): MathExpression {
     period: MINUTE,
   });
 }
-
-const own = (metricName: string, statistic: string, period?: Duration): Metric =>
-  new Metric({
-    namespace: METRICS_NAMESPACE,
-    metricName,
-    statistic,
-    dimensionsMap: { service: METRICS_SERVICE },
-    ...(period && { period }),
-  });
 
 /** Of at most ten functions: more metrics an alarm cannot add up (CloudWatch quotas). */
 function sumOf(functions: LambdaFunction[], metricOf: (fn: LambdaFunction) => Metric): MathExpression {

@@ -1,10 +1,12 @@
 import { App, type AppProps } from 'aws-cdk-lib';
+import { readSettings } from './settings.ts';
 import { ServiceStack } from './stack.ts';
 
 /** The CDK app: the same for deployment, for the local stack and for tests. */
 export function createApp(props?: AppProps): App {
   const app = new App(props);
   new ServiceStack(app, 'DocumentSyncService', {
+    stackName: readSettings(app.node).stackName,
     description: 'Authentication and webhooks for a document synchronization service',
   });
   return app;

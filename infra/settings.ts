@@ -3,6 +3,7 @@ import type { Node } from 'constructs';
 
 /** The context parameters of the stack (`cdk deploy -c name=value`): the default of each and the values it allows. */
 const PARAMETERS = {
+  stackName: { default: 'DocumentSyncService', pattern: /^[A-Za-z][A-Za-z0-9-]{0,127}$/ },
   senderEmail: { default: 'notifications@example.com', pattern: /^[^@\s]+@[^@\s]+\.[^@\s]+$/ },
   stageName: { default: 'live', pattern: /^[A-Za-z0-9_]{1,128}$/ },
   architecture: { default: 'arm64', pattern: /^(arm64|x86_64)$/ },
@@ -14,6 +15,8 @@ const PARAMETERS = {
   dataRetention: { default: 'retain', pattern: /^(retain|destroy)$/ },
   logRetentionDays: { default: 30, oneOf: Object.values(RetentionDays).filter((days) => typeof days === 'number') },
   encryption: { default: 'aws', pattern: /^(aws|customer)$/ },
+  functionTracing: { default: 'off', pattern: /^(off|on)$/ },
+  cloudWatchRole: { default: 'create', pattern: /^(create|existing)$/ },
   endpointAccessMode: { default: 'STRICT', pattern: /^(STRICT|BASIC)$/ },
   domainName: { default: '', pattern: /^(|[a-z0-9-]+(\.[a-z0-9-]+)+)$/ },
   certificateArn: { default: '', pattern: /^(|arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+)$/ },
@@ -43,6 +46,9 @@ export function readSettings(node: Node): Settings {
   }
   if ((settings.hostedZoneId === '') !== (settings.hostedZoneName === '')) {
     throw new Error('The context parameters hostedZoneId and hostedZoneName go together');
+  }
+  if (settings.hostedZoneName !== '' && !`.${settings.domainName}`.endsWith(`.${settings.hostedZoneName}`)) {
+    throw new Error('The context parameter domainName must be a name in the zone hostedZoneName');
   }
   return settings;
 }

@@ -1,5 +1,8 @@
 import { Annotations, CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
+import { MAX_QUEUE_DELAY_SECONDS } from '../lib/delivery/retry.ts';
+import { RETRY_DELAYS_SECONDS } from '../lib/delivery/schedule.ts';
+import { MAX_LEASE_SECONDS } from '../lib/documents/connections.ts';
 import { Api } from './api.ts';
 import { createApiFunctions } from './api-functions.ts';
 import { BundledFunction } from './bundled-function.ts';
@@ -9,6 +12,11 @@ import { Delivery } from './delivery.ts';
 import { createKey, grantKey } from './encryption.ts';
 import { Observability } from './observability.ts';
 import { DEFAULT_SENDER, readSettings } from './settings.ts';
+
+/** Of a retry that waits in its queue; later ones wait in a schedule. */
+const LONGEST_RETRY_DELAY = Duration.seconds(
+  Math.max(...RETRY_DELAYS_SECONDS.filter((seconds) => seconds <= MAX_QUEUE_DELAY_SECONDS)),
+);
 
 /** The whole service. It composes; each part is declared where it lives. */
 export class ServiceStack extends Stack {
@@ -53,20 +61,21 @@ export class ServiceStack extends Stack {
       functions: all,
       authorizer,
       restApi: api.restApi,
+      table,
       fanOut,
       fanOutMapping,
       queues: {
-        Deliveries: lanes.quick.queue,
-        NewDeliveries: lanes.new.queue,
-        SlowDeliveries: lanes.slow.queue,
-        Checks: connections.checks,
+        Deliveries: { queue: lanes.quick.queue, longestDelay: LONGEST_RETRY_DELAY },
+        NewDeliveries: { queue: lanes.new.queue, longestDelay: LONGEST_RETRY_DELAY },
+        SlowDeliveries: { queue: lanes.slow.queue, longestDelay: LONGEST_RETRY_DELAY },
+        Checks: { queue: connections.checks, longestDelay: Duration.seconds(MAX_LEASE_SECONDS) },
       },
       failures: { DeadLetters: deadLetters, FailedSchedules: failedSchedules },
     });
 
     new CfnOutput(this, 'BaseUrl', {
-      value: api.restApi.url,
-      description: '{base_url} of the API, without its last slash',
+      value: api.baseUrl,
+      description: '{base_url} of the API',
     });
     new CfnOutput(this, 'DashboardUrl', { value: dashboardUrl, description: 'Open it with an admin key' });
     new CfnOutput(this, 'CreateProjectFunction', {

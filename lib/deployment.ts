@@ -37,13 +37,11 @@ export type ItemKind =
 /** The index of the table: the keys of a project. */
 export const BY_PROJECT = 'by_project';
 
-export const METRICS_NAMESPACE = 'DocumentSync';
-
 /** The one dimension of every metric. */
 export const METRICS_SERVICE = 'document-sync';
 
 /** Counts units of work that failed on our side. */
 export const HANDLING_FAILURES = 'HandlingFailures';
 
-/** The universal target of schedules: unlike the templated one it passes the group of a fair queue on. */
-export const SEND_MESSAGE = 'arn:aws:scheduler:::aws-sdk:sqs:sendMessage';
+/** The universal target of schedules in a partition of AWS: unlike the templated one it passes the group of a fair queue on. */
+export const sendMessageTarget = (partition: string): string => `arn:${partition}:scheduler:::aws-sdk:sqs:sendMessage`;

@@ -1,9 +1,9 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { DeliverResult } from '../delivery/deliver.ts';
-import { HANDLING_FAILURES, METRICS_NAMESPACE, METRICS_SERVICE } from '../deployment.ts';
+import { HANDLING_FAILURES, METRICS_SERVICE } from '../deployment.ts';
 
-/** CloudWatch metrics, written to the log in the embedded format: no call, no wait. */
-const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: METRICS_SERVICE });
+/** CloudWatch metrics, written to the log in the embedded format: no call, no wait. Their namespace is that of the stack. */
+const metrics = new Metrics({ serviceName: METRICS_SERVICE });
 
 /** Counts an attempt. Latency is that of the endpoint, in milliseconds. */
 export function countAttempt(result: DeliverResult): void {

@@ -1,5 +1,5 @@
 import { ConflictException, CreateScheduleCommand, SchedulerClient } from '@aws-sdk/client-scheduler';
-import { SEND_MESSAGE } from '../deployment.ts';
+import { sendMessageTarget } from '../deployment.ts';
 import { clientSettings } from './client.ts';
 import { domainError } from './errors.ts';
 
@@ -18,6 +18,7 @@ export function schedules(
   { group, roleArn, queueUrl, deadLetterArn }: ScheduleSettings,
   client = new SchedulerClient(clientSettings),
 ) {
+  const [, partition = 'aws'] = roleArn.split(':');
   return {
     /** `name` identifies the message: scheduling it again changes nothing. */
     async sendAt(atMs: number, name: string, message: { body: unknown; group: string }): Promise<void> {
@@ -30,7 +31,7 @@ export function schedules(
         FlexibleTimeWindow: { Mode: 'OFF' },
         ActionAfterCompletion: 'DELETE',
         Target: {
-          Arn: SEND_MESSAGE,
+          Arn: sendMessageTarget(partition),
           RoleArn: roleArn,
           Input: JSON.stringify(send),
           DeadLetterConfig: { Arn: deadLetterArn },

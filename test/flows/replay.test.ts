@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { batchIn, replayEvents, replaySchedules } from '../../infra/replay.ts';
-import { SEND_MESSAGE } from '../../lib/deployment.ts';
+import { sendMessageTarget } from '../../lib/deployment.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { changed, createWebhook } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
@@ -71,7 +71,7 @@ it('a retry whose schedule could not queue it is kept, and queued when it is rep
   if (!quick) throw new Error('There is no queue');
   stack.queues.delete(quick.settings.name);
   stack.scheduler.fire({
-    Arn: SEND_MESSAGE,
+    Arn: sendMessageTarget('aws'),
     RoleArn: `role/${role}`,
     Input: JSON.stringify({
       QueueUrl: quick.settings.name,

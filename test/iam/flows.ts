@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { SEND_MESSAGE } from '../../lib/deployment.ts';
+import { sendMessageTarget } from '../../lib/deployment.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { changed, createWebhook, deliveryOf } from '../support/requests.ts';
 import { type Answer, type Client, eventually, type Project, type Service } from '../support/service.ts';
@@ -234,7 +234,7 @@ export async function createFlows(
       const role = [...stack.iam.grants()].find(({ role }) => role.startsWith('DeliverySchedulesRole'))?.role ?? '';
       const fire = (QueueUrl: string) =>
         stack.scheduler.fire({
-          Arn: SEND_MESSAGE,
+          Arn: sendMessageTarget('aws'),
           RoleArn: `arn:aws:iam::000000000000:role/${role}`,
           Input: JSON.stringify({ QueueUrl, MessageBody: JSON.stringify(lost) }),
           DeadLetterConfig: { Arn: queueNamed('SchedulesFailures').settings.arn },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LocalIam } from '../../infra/local/services/iam.ts';
 import { LocalScheduler, type Schedule } from '../../infra/local/services/scheduler.ts';
-import { SEND_MESSAGE } from '../../lib/deployment.ts';
+import { sendMessageTarget } from '../../lib/deployment.ts';
 import { eventually } from '../support/service.ts';
 import { readTemplate } from './gateway.ts';
 import { createQueue } from './queues.ts';
@@ -13,7 +13,7 @@ function createScheduler(kept = new Map<string, Schedule>()) {
   const queueAt = (name: string) => queues.get(name);
   const scheduler = new LocalScheduler({ groups: ['group'], now: () => 0, speed: 1, iam, queueAt, kept });
   const create = (expression: string, Input: string) => {
-    const Target = { Arn: SEND_MESSAGE, RoleArn: 'role', Input, DeadLetterConfig: { Arn: 'dead' } };
+    const Target = { Arn: sendMessageTarget('aws'), RoleArn: 'role', Input, DeadLetterConfig: { Arn: 'dead' } };
     const body = JSON.stringify({ GroupName: 'group', ScheduleExpression: expression, Target });
     return scheduler.service({ method: 'POST', path: '/schedules/a', headers: {}, principal: '', body });
   };
@@ -40,7 +40,7 @@ describe('a schedule', () => {
   it('sends its message', () => {
     const { scheduler, bodies } = createScheduler();
     const Input = JSON.stringify({ QueueUrl: 'main', MessageBody: 'hello' });
-    scheduler.fire({ Arn: SEND_MESSAGE, RoleArn: 'role', Input });
+    scheduler.fire({ Arn: sendMessageTarget('aws'), RoleArn: 'role', Input });
     expect(bodies('main')).toEqual(['hello']);
   });
 
@@ -51,7 +51,7 @@ describe('a schedule', () => {
     '{"QueueUrl":"main","MessageBody":1}',
   ])('with an input that sends nothing, %s, goes to its dead letters', (Input) => {
     const { scheduler, bodies } = createScheduler();
-    scheduler.fire({ Arn: SEND_MESSAGE, RoleArn: 'role', Input, DeadLetterConfig: { Arn: 'dead' } });
+    scheduler.fire({ Arn: sendMessageTarget('aws'), RoleArn: 'role', Input, DeadLetterConfig: { Arn: 'dead' } });
     expect([bodies('main'), bodies('dead')]).toEqual([[], [Input]]);
   });
 

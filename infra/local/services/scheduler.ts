@@ -1,4 +1,4 @@
-import { SEND_MESSAGE } from '../../../lib/deployment.ts';
+import { sendMessageTarget } from '../../../lib/deployment.ts';
 import { ACCOUNT, REGION } from '../template.ts';
 import { type Service, ServiceError } from './endpoints.ts';
 import type { LocalIam } from './iam.ts';
@@ -62,7 +62,7 @@ export class LocalScheduler {
       throw new ServiceError('ValidationException', 'Name or ScheduleExpression is not valid');
     if (!this.options.groups.includes(GroupName))
       throw new ServiceError('ResourceNotFoundException', `There is no group ${GroupName}`, 404);
-    if (Target.Arn !== SEND_MESSAGE)
+    if (Target.Arn !== sendMessageTarget('aws'))
       throw new ServiceError('ValidationException', `The local Scheduler has no target ${Target.Arn}`);
     if (!parseObject(Target.Input))
       throw new ServiceError('ValidationException', 'The Input of the target is no JSON object');

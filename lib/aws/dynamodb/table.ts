@@ -10,6 +10,7 @@ import {
   type TransactWriteCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { UnavailableError } from '../../errors.ts';
 import { createLimiter } from '../../limiter.ts';
 import type { TransactionPart } from '../../transaction.ts';
 import { clientSettings } from '../client.ts';
@@ -42,6 +43,9 @@ const MAX_BATCH_GET = 100;
 
 /** Requests at the same time: fewer than the SDK has connections (50), and no more than a small store answers in time. */
 const CONCURRENT_REQUESTS = 16;
+
+/** Requests for one batch: what a hot partition leaves undone is asked for again, for about two seconds. */
+const MAX_BATCH_TRIES = 6;
 
 /** Requests for one page of a list: even of 1 MB each they take less than a second. */
 const MAX_REQUESTS = 8;
@@ -80,6 +84,7 @@ export function createTable(name: string, { documents = documentClient(), pause 
   async function getSome(keys: ItemKey[]): Promise<Item[]> {
     const items: Item[] = [];
     for (let wanted = keys, tries = 0; wanted.length > 0; tries++) {
+      if (tries === MAX_BATCH_TRIES) throw new UnavailableError(new Error('DynamoDB leaves keys of a batch unread'));
       if (tries > 0) await pause(tries);
       const request = { RequestItems: { [name]: { Keys: wanted, ConsistentRead: true } } };
       const { Responses, UnprocessedKeys } = await reading(() => documents.send(new BatchGetCommand(request)));

@@ -1,0 +1,120 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Template } from 'aws-cdk-lib/assertions';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { createApp } from '../../infra/service.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'service-alarms-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
+const app = createApp({ outdir: directory, context: { ...context, 'aws:cdk:bundling-stacks': [], stackName: 'Mine' } });
+const template = Template.fromJSON(app.synth().getStackByName('Mine').template);
+
+interface WatchedMetric {
+  Namespace: string;
+  MetricName: string;
+  Dimensions?: { Name: string; Value: unknown }[];
+}
+
+const alarms = Object.values(template.findResources('AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
+const watched: WatchedMetric[] = alarms.flatMap((alarm) =>
+  alarm.MetricName
+    ? [alarm]
+    : alarm.Metrics.flatMap(({ MetricStat }: { MetricStat?: { Metric: WatchedMetric } }) => MetricStat?.Metric ?? []),
+);
+
+/** Metrics that AWS publishes by itself, as far as they are watched (CloudWatch metrics of each service). */
+const OF_AWS: Record<string, { names: string[]; dimensions: string[] }> = {
+  'AWS/SQS': {
+    names: ['ApproximateNumberOfMessagesVisible', 'ApproximateAgeOfOldestMessage'],
+    dimensions: ['QueueName'],
+  },
+  'AWS/ApiGateway': { names: ['5XXError', 'Latency'], dimensions: ['ApiName'] },
+  'AWS/DynamoDB': { names: ['ReadThrottleEvents', 'WriteThrottleEvents'], dimensions: ['TableName'] },
+};
+const OF_FUNCTIONS = { names: ['Errors', 'Throttles', 'IteratorAge'], dimensions: ['FunctionName'] };
+/** Only of a mapping that asks for them. */
+const OF_MAPPINGS = {
+  names: ['OnFailureDestinationDeliveredEventCount', 'DroppedEventCount'],
+  dimensions: ['EventSourceMappingUUID'],
+};
+
+/** What our code writes in the embedded metric format. */
+async function emitted(): Promise<{ Namespace: string; names: string[]; dimensions: string[] }[]> {
+  const lines: string[] = [];
+  vi.stubEnv('POWERTOOLS_DEV', 'true'); // so that it writes to the console that is watched
+  vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
+  vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Mine');
+  const { countAttempt, countDecision, countFailure, publishMetrics } = await import('../../lib/aws/metrics.ts');
+  const write = vi.spyOn(console, 'log').mockImplementation((text) => void lines.push(String(text)));
+  try {
+    countFailure();
+    for (const decision of ['Authorized', 'Unauthorized', 'Forbidden'] as const) countDecision(decision);
+    const attempt = { number: 1, trigger: 'schedule', at: 0, durationMs: 1, statusCode: 200, error: null };
+    countAttempt({ attempt, verdict: { status: 'succeeded' }, disabled: false } as unknown as Parameters<
+      typeof countAttempt
+    >[0]);
+    publishMetrics();
+  } finally {
+    write.mockRestore();
+    vi.unstubAllEnvs();
+  }
+  const parsed = lines.filter((line) => line.includes('_aws')).map((line) => JSON.parse(line));
+  return parsed.flatMap(({ _aws }) =>
+    _aws.CloudWatchMetrics.map(
+      ({ Namespace, Metrics, Dimensions }: Record<string, { Name: string }[] & string[][]>) => ({
+        Namespace,
+        names: Metrics?.map(({ Name }) => Name),
+        dimensions: Dimensions?.flat(),
+      }),
+    ),
+  );
+}
+
+describe('an alarm', () => {
+  it('watches what AWS publishes, or what our code writes', async () => {
+    const written = await emitted();
+    expect(written.length).toBeGreaterThan(3);
+    expect(watched.length).toBeGreaterThan(20);
+    for (const { Namespace, MetricName, Dimensions = [] } of watched) {
+      const dimensions = Dimensions.map(({ Name }) => Name);
+      const sources =
+        Namespace === 'AWS/Lambda'
+          ? [OF_FUNCTIONS, OF_MAPPINGS]
+          : Namespace.startsWith('AWS/')
+            ? [OF_AWS[Namespace]]
+            : written.filter((each) => each.Namespace === Namespace);
+      const source = sources.find((each) => each?.names.includes(MetricName));
+      expect(source?.dimensions.sort(), `${Namespace} ${MetricName}`).toEqual(dimensions.sort());
+    }
+  });
+
+  it('watches this stack: its namespace is the name of the stack, as the functions know it', () => {
+    const own = watched.filter(({ Namespace }) => !Namespace.startsWith('AWS/'));
+    expect(own.map(({ Namespace }) => Namespace)).toEqual(['Mine']);
+    template.allResourcesProperties('AWS::Lambda::Function', {
+      Environment: { Variables: { POWERTOOLS_METRICS_NAMESPACE: 'Mine' } },
+    });
+    const apis = watched.filter(({ Namespace }) => Namespace === 'AWS/ApiGateway');
+    expect(apis.map(({ Dimensions }) => Dimensions)).toEqual(apis.map(() => [{ Name: 'ApiName', Value: 'Mine' }]));
+    template.hasResourceProperties('AWS::ApiGateway::RestApi', { Name: 'Mine' });
+  });
+
+  it('cannot be raised by strangers: none counts their mistakes', () => {
+    const names = watched.map(({ MetricName }) => MetricName);
+    for (const theirs of ['4XXError', 'Unauthorized', 'Forbidden', 'Count']) expect(names).not.toContain(theirs);
+    const errors = alarms.filter((alarm) => JSON.stringify(alarm).includes('"Errors"'));
+    expect(errors.length).toBe(2);
+    for (const alarm of errors) expect(JSON.stringify(alarm)).not.toContain('Authorize'); // it throws at bad credentials
+  });
+
+  it('on the age of a message waits longer than messages are delayed on purpose', () => {
+    const ages = alarms.filter(({ MetricName }) => MetricName === 'ApproximateAgeOfOldestMessage');
+    const thresholds = ages.map(({ Threshold, Dimensions }) => [JSON.stringify(Dimensions), Threshold] as const);
+    expect(thresholds.length).toBe(4);
+    const QUEUE_DELAY_MAX_SECONDS = 900;
+    for (const [queue, threshold] of thresholds)
+      expect(threshold).toBeGreaterThan(queue.includes('Checks') ? QUEUE_DELAY_MAX_SECONDS : 300);
+  });
+});

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Template as Assertions, Match } from 'aws-cdk-lib/assertions';
+import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
+import { describe, expect, inject, it } from 'vitest';
+import { allOperations } from '../../lib/api/operations.ts';
+
+const template = Assertions.fromString(
+  readFileSync(join(inject('assembly'), 'DocumentSyncService.template.json'), 'utf8'),
+);
+
+describe('the API', () => {
+  it('speaks TLS 1.3 only, on the default endpoint too', () => {
+    template.hasResourceProperties('AWS::ApiGateway::RestApi', {
+      SecurityPolicy: 'SecurityPolicy_TLS13_1_3_2025_09',
+      EndpointAccessMode: 'STRICT',
+    });
+  });
+
+  it('has one method for every operation and no other, without the authorizer only where anyone may call', () => {
+    const all = Object.values(template.findResources('AWS::ApiGateway::Method'));
+    const methods = all.filter(({ Properties }) => Properties.HttpMethod !== 'OPTIONS');
+    expect(methods).toHaveLength(allOperations.length);
+    const types = methods.map(({ Properties }) => Properties.AuthorizationType);
+    const anyone = allOperations.filter(({ callers }) => callers === 'anyone');
+    expect(types.filter((type) => type === 'NONE')).toHaveLength(anyone.length);
+    expect(types.filter((type) => type === 'CUSTOM')).toHaveLength(allOperations.length - anyone.length);
+    expect(anyone.every((operation) => operation.function === 'dashboard')).toBe(true);
+  });
+
+  it('lets pages of other origins ask for what scoped tokens may call, and for nothing else', () => {
+    const preflights = Object.values(template.findResources('AWS::ApiGateway::Method')).filter(
+      ({ Properties }) => Properties.HttpMethod === 'OPTIONS',
+    );
+    const forTokens = allOperations.filter(({ callers }) => callers.includes('token'));
+    expect(preflights).toHaveLength(new Set(forTokens.map(({ path }) => path)).size);
+    for (const { Properties } of preflights) expect(Properties.Integration.Type).toBe('MOCK');
+  });
+
+  it('decides on the response of every kind of client error: a default has one status for all others', () => {
+    const declared = Object.values(template.findResources('AWS::ApiGateway::GatewayResponse'));
+    const types = declared.map(({ Properties }) => Properties.ResponseType);
+    const all = Object.values(ResponseType).flatMap((type) =>
+      type instanceof ResponseType ? [type.responseType] : [],
+    );
+    const isOfServer = (type: string) => /^(API|AUTHORIZER|INTEGRATION|DEFAULT_5XX)/.test(type);
+    expect(all.length).toBeGreaterThan(15);
+    expect(all.filter((type) => !isOfServer(type) && !types.includes(type))).toEqual([]);
+  });
+
+  it('asks clients to try again if its authorizer cannot be reached', () => {
+    template.hasResourceProperties('AWS::ApiGateway::GatewayResponse', {
+      ResponseType: 'AUTHORIZER_CONFIGURATION_ERROR',
+      StatusCode: '503',
+      ResponseParameters: Match.objectLike({ 'gatewayresponse.header.Retry-After': "'1'" }),
+    });
+  });
+
+  it('asks the authorizer at every request', () => {
+    template.hasResourceProperties('AWS::ApiGateway::Authorizer', {
+      Type: 'REQUEST',
+      AuthorizerResultTtlInSeconds: 0,
+      IdentitySource: 'method.request.header.Authorization',
+    });
+  });
+
+  it('logs no path, which may hold a key', () => {
+    const [stage] = Object.values(template.findResources('AWS::ApiGateway::Stage'));
+    const format = JSON.stringify(stage?.Properties.AccessLogSetting.Format);
+    expect(format).toContain('$context.resourcePath');
+    expect(format).not.toMatch(/\$context\.path\b/);
+  });
+});
+
+describe('a key in a path', () => {
+  it('is in no trace: the stage writes none', () => {
+    template.resourcePropertiesCountIs('AWS::ApiGateway::Stage', { TracingEnabled: true }, 0);
+  });
+});
+
+describe('bytes that are not UTF-8', () => {
+  it('reach the functions as they are, and preflights are still answered', () => {
+    template.hasResourceProperties('AWS::ApiGateway::RestApi', { BinaryMediaTypes: ['application/json'] });
+    const preflights = { HttpMethod: 'OPTIONS', Integration: { ContentHandling: 'CONVERT_TO_TEXT' } };
+    const { length } = Object.keys(
+      template.findResources('AWS::ApiGateway::Method', { Properties: { HttpMethod: 'OPTIONS' } }),
+    );
+    template.resourcePropertiesCountIs('AWS::ApiGateway::Method', preflights, length);
+    expect(length).toBeGreaterThan(0);
+  });
+});
