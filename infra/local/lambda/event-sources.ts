@@ -19,6 +19,9 @@ export interface MappingProperties {
 /** What invokes a function with batches, and reads which of their items failed. */
 export type BatchConsumer = Pick<LocalFunction, 'role' | 'invoke'>;
 
+/** The same for a queue, which may hold what the function sent itself. */
+export type QueueConsumer = BatchConsumer & Pick<LocalFunction, 'endsChain'>;
+
 export interface BatchOutcome {
   /** Ids of the items that failed. */
   failed: ReadonlySet<string>;

@@ -2,14 +2,14 @@ import type { Services } from '../services/services.ts';
 import { StreamPoller } from '../services/stream.ts';
 import { streamConsumer } from '../services/stream-consumer.ts';
 import type { LocalClock } from './clock.ts';
-import type { BatchConsumer, MappingProperties } from './event-sources.ts';
+import type { MappingProperties, QueueConsumer } from './event-sources.ts';
 import { pollQueue } from './queue-poller.ts';
 
 export interface MappingsOptions {
   services: Pick<Services, 'template' | 'iam' | 'queueAt' | 'buckets' | 'streamArn' | 'streamPositions'>;
   databaseEndpoint: string;
   /** By its logical id. */
-  functionOf(id: string): BatchConsumer;
+  functionOf(id: string): QueueConsumer;
   /** Batches of one mapping at once, at most. */
   concurrency: number;
   /** How many times faster a failed batch of a stream is tried again. */

@@ -1,8 +1,7 @@
 import type { LocalIam } from '../services/iam.ts';
 import type { LocalQueue, QueueMessage } from '../services/sqs.ts';
 import { REGION } from '../template.ts';
-import { type BatchConsumer, invokeBatch, type MappingProperties } from './event-sources.ts';
-import type { LocalFunction } from './lambda.ts';
+import { invokeBatch, type MappingProperties, type QueueConsumer } from './event-sources.ts';
 
 /** What Lambda needs on a queue, with the function's own role (Lambda Developer Guide, "Configuring an Amazon SQS queue"). */
 const QUEUE_ACTIONS = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
@@ -17,7 +16,7 @@ const GROWTH_MS = 60_000 / 300;
 
 export interface PollerOptions {
   queue: LocalQueue;
-  fn: BatchConsumer & Pick<LocalFunction, 'endsChain'>;
+  fn: QueueConsumer;
   mapping: MappingProperties;
   /** Batches at once, at most; the mapping may say less. */
   concurrency: number;

@@ -1,5 +1,5 @@
 import { LocalClock } from '../lambda/clock.ts';
-import { type FunctionProperties, LocalFunction } from '../lambda/lambda.ts';
+import { DEFAULT_ACCOUNT_CONCURRENCY, type FunctionProperties, LocalFunction } from '../lambda/lambda.ts';
 import type { Services } from '../services/services.ts';
 import { CONTAINER_HOST } from './addresses.ts';
 import { functionName } from './template.ts';
@@ -19,6 +19,7 @@ export function startFunctions({ template, environment, iam }: Pick<Services, 't
     output: () => {},
     iam,
     logGroupArn: (name: string) => template.arn(name),
+    account: { limit: DEFAULT_ACCOUNT_CONCURRENCY, running: 0 },
     concurrency: 1,
     idleMs: 60_000,
   };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BatchConsumer } from '../lambda/event-sources.ts';
+import type { QueueConsumer } from '../lambda/event-sources.ts';
 import { FunctionError } from '../lambda/lambda.ts';
 
 /** Between two tries to reach `sam local start-lambda`. */
@@ -9,9 +9,10 @@ const RETRY_MS = 1000;
  * A function that `sam local start-lambda` runs in a container. An invocation waits for as long as nothing listens there, as
  * if the container were starting.
  */
-export function containerFunction(url: string, name: string, role: string): BatchConsumer {
+export function containerFunction(url: string, name: string, role: string): QueueConsumer {
   return {
     role,
+    endsChain: () => false, // containers pass no trace header on
     async invoke(event) {
       const response = await post(`${url}/2015-03-31/functions/${name}/invocations`, JSON.stringify(event));
       const text = await response.text();
