@@ -1,0 +1,54 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { failedEvents, failedSchedules } from '../../infra/aws-cli.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'aws-cli-'));
+const calls = join(directory, 'calls');
+
+/** An AWS CLI that notes how it is called and answers as the real one does; its function responds with its payload. */
+const CLI = `#!/bin/sh
+printf '%s\\n' "$*" >> '${calls}'
+case "$1 $2" in
+  's3api list-objects-v2') [ "$4" = empty ] && echo null || echo '["a","b"]' ;;
+  's3 cp') printf 'text of %s' "$3" ;;
+  'lambda invoke')
+    cp "\${6#fileb://}" "$7"
+    [ "$4" = broken ] && echo '{"StatusCode":200,"FunctionError":"Unhandled"}' || echo '{"StatusCode":200}' ;;
+  'sqs receive-message') [ "$4" = empty ] || echo '{"Messages":[{"Body":"{}","ReceiptHandle":"r"}]}' ;;
+esac
+`;
+
+beforeAll(() => {
+  writeFileSync(join(directory, 'aws'), CLI);
+  chmodSync(join(directory, 'aws'), 0o755);
+  vi.stubEnv('PATH', `${directory}:${process.env.PATH}`);
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(directory, { recursive: true });
+});
+
+const lastCall = () => readFileSync(calls, 'utf8').trim().split('\n').at(-1);
+
+it('files of a bucket are listed, read and removed, and handed to the function', async () => {
+  const { list, read, remove, invoke } = failedEvents('bucket', 'fan-out');
+  expect(await list()).toEqual(['a', 'b']);
+  expect(await failedEvents('empty', 'fan-out').list()).toEqual([]);
+  expect(await read('a/b')).toBe('text of s3://bucket/a/b');
+  await remove('a/b');
+  expect(lastCall()).toBe('s3 rm s3://bucket/a/b');
+  expect(await invoke('{"Records":[]}')).toEqual({ Records: [] });
+  await expect(failedEvents('bucket', 'broken').invoke('{"errorType":"Error"}')).rejects.toThrow('broken failed');
+});
+
+it('messages of a queue are received, sent and removed', async () => {
+  const { receive, remove, send } = failedSchedules('https://queue');
+  expect(await receive()).toEqual([{ body: '{}', receiptHandle: 'r' }]);
+  expect(await failedSchedules('empty').receive()).toEqual([]);
+  await remove('r');
+  expect(lastCall()).toBe('sqs delete-message --queue-url https://queue --receipt-handle r');
+  await send('{"QueueUrl":"q"}');
+  expect(lastCall()).toBe('sqs send-message --cli-input-json {"QueueUrl":"q"}');
+});
