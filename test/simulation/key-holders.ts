@@ -38,7 +38,7 @@ export class KeyHolders {
   }
 
   async create(): Promise<void> {
-    const type = this.client.world.pick(['admin', 'live']);
+    const type = this.client.world.pick(['admin', 'admin', 'live']);
     this.know(await this.client.send({ fn: 'keys', method: 'POST', resource: '/v1/keys', body: { type } }));
   }
 
@@ -47,7 +47,7 @@ export class KeyHolders {
     const key = world.pick([service.adminKeyId, ...this.keys.keys()]);
     return this.client.several(async () => {
       // Two admins may revoke each other.
-      const id = world.chance(0.3) ? world.pick([...this.keys.keys()]) : key;
+      const id = world.chance(0.5) ? world.pick([...this.keys.keys()]) : key;
       const known = this.keys.get(id) as KnownKey;
       const isRotation = resource.endsWith('rotate');
       const asked = world.now;

@@ -24,7 +24,7 @@ export interface Outcome {
 /** Far more than any schedule takes. */
 const STEPS_MAX = 20_000;
 const FAULTS_MAX = 6;
-const ACTIONS_MAX = 5;
+const ACTIONS_MAX = 8;
 
 /** One schedule: everything that its seed makes happen, until nothing is left to do. */
 export async function runSchedule({

@@ -64,6 +64,7 @@ export class Users {
     ['create a key', () => this.keys.create()],
     ['rotate a key', () => this.keys.change('/v1/keys/{key}/rotate')],
     ['revoke a key', () => this.keys.change('/v1/keys/{key}/revoke')],
+    ['revoke a key', () => this.keys.change('/v1/keys/{key}/revoke')],
     ['create a token', () => this.keys.createToken()],
     ['use a key', () => this.keys.use()],
     ['use a key', () => this.keys.use()],
@@ -77,7 +78,7 @@ export class Users {
     if (this.world.chance(0.5)) await this.createWebhook();
     await this.client.pass(2 * SKEW_MS); // by any clock, what follows is after them
     // Few kinds in one schedule meet each other more often than all of them do (Groce et al., "Swarm testing", 2012).
-    const actions = this.actions.filter(([name]) => name === 'publish' || this.world.chance(0.5));
+    const actions = this.actions.filter(([name]) => name === 'publish' || this.world.chance(0.6));
     for (let i = 0; i < count; i++) {
       const [name, action] = this.world.pick(actions);
       const state = `${name} × ${this.service.isIdle ? 'at rest' : 'in flight'}, ${this.service.isAnyDisabled ? 'one disabled' : 'all enabled'}`;
