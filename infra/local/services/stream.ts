@@ -81,6 +81,7 @@ export class StreamPoller {
           : ({ ShardIteratorType: 'TRIM_HORIZON' } as const);
         iterator ??= (await this.client.send(new GetShardIteratorCommand({ ...shard, ...position }))).ShardIterator;
         const batch = await this.client.send(new GetRecordsCommand({ ShardIterator: iterator, Limit: 1000 }));
+        if (this.stopped) return; // what comes now is for who reads next
         const records = (batch.Records ?? []).map((record) => this.dated(record));
         if (records.length > 0) await this.options.consume(records);
         const { SequenceNumber } = records.at(-1)?.dynamodb ?? {};
