@@ -60,9 +60,9 @@ export class Api extends Construct {
     }
     this.addPreflights();
     acknowledgeRules(this.restApi);
-    addGatewayResponses(this, this.restApi);
-    addDomain(this, this.restApi, settings);
     this.baseUrl = `https://${settings.domainName || this.defaultHost(settings)}`;
+    addGatewayResponses(this, this.restApi, this.baseUrl);
+    addDomain(this, this.restApi, settings);
     this.dashboardUrl = `${this.baseUrl}/dashboard`;
   }
 

@@ -8,6 +8,7 @@ import {
   type ProblemCode,
   problemBody,
   problemHeaders,
+  problemType,
 } from '../lib/api/problems.ts';
 
 // Of what an operator may put before the API: a web ACL, a usage plan.
@@ -50,14 +51,14 @@ const RESPONSES: [type: ResponseType, code: ProblemCode, detail: string][] = [
   [ResponseType.DEFAULT_4XX, 'invalid_request', 'Correct the request and send it again.'],
 ];
 
-export function addGatewayResponses(scope: Construct, restApi: IRestApi): void {
+export function addGatewayResponses(scope: Construct, restApi: IRestApi, baseUrl: string): void {
   for (const [type, code, detail] of RESPONSES) {
-    add(type, PROBLEMS[code].status, problemBody({ code, detail, errors: undefined }, '$context.requestId'));
+    add(type, PROBLEMS[code].status, problemBody({ code, detail, errors: undefined }, '$context.requestId', baseUrl));
   }
   // The authorizer says which of the few codes it is; nothing else of the request is put into the response.
   const of = (name: string) => `$context.authorizer.${name}`;
   add(ResponseType.ACCESS_DENIED, 403, {
-    type: `/docs/errors#${of('code')}`,
+    type: problemType(baseUrl, of('code')),
     title: of('title'),
     status: 403,
     detail: of('detail'),

@@ -129,6 +129,6 @@ export class Template {
 
   private join([separator, parts]: [string, unknown[]]): string {
     const joined = parts.map((part) => this.resolve(part)).join(separator);
-    return joined.replace(/^https:\/\/\w+\.execute-api\.[\w-]+\.amazonaws\.com\/\w+/, this.places.baseUrl);
+    return joined.replace(/https:\/\/\w+\.execute-api\.[\w-]+\.amazonaws\.com\/\w+/, this.places.baseUrl);
   }
 }

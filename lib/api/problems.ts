@@ -62,11 +62,18 @@ export function problemHeaders(status: number): Record<string, string> {
   return {};
 }
 
-/** The body of an error response (RFC 9457). `type` is a reference into the API reference. */
-export function problemBody({ code, detail, errors }: Pick<Problem, 'code' | 'detail' | 'errors'>, requestId: string) {
+/** The `type` of a problem: where the API reference explains it, as an absolute URI (RFC 9457 §3.1.1). */
+export const problemType = (baseUrl: string, code: string): string => `${baseUrl}/docs/errors#${code}`;
+
+/** The body of an error response (RFC 9457). */
+export function problemBody(
+  { code, detail, errors }: Pick<Problem, 'code' | 'detail' | 'errors'>,
+  requestId: string,
+  baseUrl: string,
+) {
   const { status, title } = PROBLEMS[code];
   return {
-    type: `/docs/errors#${code}`,
+    type: problemType(baseUrl, code),
     title,
     status,
     detail,

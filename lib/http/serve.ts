@@ -14,6 +14,7 @@ import {
 } from '../api/problems.ts';
 import { ConflictError, UnavailableError } from '../errors.ts';
 import type { TransactionPart } from '../transaction.ts';
+import { baseUrlOf } from './base-url.ts';
 import {
   fingerprintOf,
   type Idempotency,
@@ -80,7 +81,7 @@ export function serve<Name extends ApiFunction>(
         reportFailure('request.failed', { operation: operationId, request_id: requestId }, error);
       return problemFor(error);
     });
-    const result = response instanceof Problem ? problemResult(response, requestId) : response;
+    const result = response instanceof Problem ? problemResult(response, requestId, baseUrlOf(event)) : response;
     log.info('request.handled', { operation: operationId, request_id: requestId, status: result.statusCode });
     const cors = operation && allowsCrossOrigin(operation) && CORS_HEADERS;
     const common = { 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': requestId };
@@ -179,10 +180,10 @@ function toProxyResult({ status, body, headers }: StoredResponse): APIGatewayPro
   return { statusCode: status, body, headers: { 'Cache-Control': 'no-store', ...headers } };
 }
 
-function problemResult(problem: Problem, requestId: string): APIGatewayProxyResult {
+function problemResult(problem: Problem, requestId: string, baseUrl: string): APIGatewayProxyResult {
   const { status } = PROBLEMS[problem.code];
   const headers = { 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store', ...problemHeaders(status) };
-  return { statusCode: status, headers, body: JSON.stringify(problemBody(problem, requestId)) };
+  return { statusCode: status, headers, body: JSON.stringify(problemBody(problem, requestId, baseUrl)) };
 }
 
 function problemFor(error: unknown): Problem {

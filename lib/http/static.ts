@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { PROBLEM_TYPE, PROBLEMS, problemBody } from '../api/problems.ts';
+import { baseUrlOf } from './base-url.ts';
 import type { ServeLog } from './serve.ts';
 
 /** A file that is served as it is. */
@@ -42,13 +43,13 @@ export function createPageServer(pages: ReadonlyMap<string, Page>, log: ServeLog
       return {
         statusCode: PROBLEMS[problem.code].status,
         headers: { 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store' },
-        body: JSON.stringify(problemBody({ ...problem, errors: undefined }, requestId)),
+        body: JSON.stringify(problemBody({ ...problem, errors: undefined }, requestId, baseUrlOf(event))),
       };
     }
     return {
       statusCode: 200,
       headers: headersOf(page),
-      body: page.kind === 'page' ? page.text.replaceAll(BASE_URL, () => baseUrlOf(event, path)) : page.text,
+      body: page.kind === 'page' ? page.text.replaceAll(BASE_URL, () => baseUrlOf(event)) : page.text,
     };
   }
 }
@@ -62,13 +63,4 @@ function headersOf({ type, kind, policy }: Page): Record<string, string> {
     'Cross-Origin-Resource-Policy': 'same-origin',
     ...(policy && { 'Content-Security-Policy': policy }),
   };
-}
-
-const HOST = /^[\w.-]+(:\d+)?$|^\[[\da-f:.]+\](:\d+)?$/i;
-
-// The path has the stage before it, or the base path of a domain of one's own; API Gateway sets host and protocol.
-function baseUrlOf({ headers, requestContext: { path } }: APIGatewayProxyEvent, resource: string): string {
-  const protocol = headers['X-Forwarded-Proto'] === 'http' ? 'http' : 'https';
-  const host = HOST.exec(headers.Host ?? '')?.[0] ?? ''; // it is written into pages
-  return `${protocol}://${host}${path.endsWith(resource) ? path.slice(0, -resource.length) : ''}`;
 }

@@ -44,7 +44,7 @@ export function openApiDocument(server: string) {
     webhooks: Object.fromEntries(EVENT_TYPES.map((type) => [type, { post: delivered(type) }])),
     components: {
       schemas: namedSchemas(),
-      examples: allProblemExamples(),
+      examples: allProblemExamples(server),
       headers: HEADERS,
       securitySchemes: SECURITY_SCHEMES,
     },

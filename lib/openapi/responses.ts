@@ -83,13 +83,13 @@ const problemExamples = (codes: readonly string[]) =>
   Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
 
 /** `components.examples`: one for every code. */
-export function allProblemExamples() {
+export function allProblemExamples(baseUrl: string) {
   const codes = Object.keys(PROBLEMS) as ProblemCode[];
   const faults = [{ field: 'limit', detail: 'must be an integer from 1 to 100' }];
   return Object.fromEntries(
     codes.map((code) => {
       const problem = { code, detail: ADVICE[code], errors: code === 'invalid_request' ? faults : undefined };
-      return [code, { summary: PROBLEMS[code].title, value: problemBody(problem, EXAMPLE_REQUEST_ID) }];
+      return [code, { summary: PROBLEMS[code].title, value: problemBody(problem, EXAMPLE_REQUEST_ID, baseUrl) }];
     }),
   );
 }

@@ -30,7 +30,7 @@ export type JsonSchema = { [keyword: string]: unknown };
 
 /** An error response (RFC 9457), as lib/api/problems.ts writes it. */
 const Problem = v.strictObject({
-  type: described(v.string(), 'Where the code is explained, relative to the API.'),
+  type: described(v.string(), 'Where the code is explained: an absolute URI.'),
   title: described(v.string(), 'What the code means.'),
   status: described(v.number(), 'The HTTP status code.'),
   detail: described(v.string(), 'What to do.'),

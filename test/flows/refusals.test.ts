@@ -8,7 +8,7 @@ const service = useService();
 function expectProblem(answer: Answer, status: number, code: string): void {
   expect([answer.status, answer.body?.code], answer.text).toEqual([status, code]);
   expect(answer.headers['content-type']).toBe('application/problem+json');
-  expect(answer.body).toMatchObject({ type: `/docs/errors#${code}`, status, code });
+  expect(answer.body).toMatchObject({ type: `${service.stack.baseUrl}/docs/errors#${code}`, status, code });
   expect(answer.body.title).not.toBe('');
   expect(answer.body.detail).not.toBe('');
   expect(answer.body.request_id).toBe(answer.headers['x-request-id']);

@@ -32,7 +32,7 @@ export function proxyEvent({
     resource,
     path: resource,
     httpMethod,
-    headers: {},
+    headers: { Host: 'api.example.com' },
     multiValueHeaders: {},
     queryStringParameters: null,
     multiValueQueryStringParameters: null,
@@ -42,6 +42,7 @@ export function proxyEvent({
     isBase64Encoded: false,
     requestContext: {
       requestId,
+      path: `/live${resource}`,
       identity: { sourceIp: '192.0.2.1' },
       authorizer,
     } as unknown as APIGatewayProxyEvent['requestContext'],

@@ -226,7 +226,7 @@ describe('a problem', () => {
     const { status, title } = PROBLEMS[code];
     expect(statusCode).toBe(status);
     expect(json).toEqual({
-      type: `/docs/errors#${code}`,
+      type: `https://api.example.com/live/docs/errors#${code}`,
       title,
       status,
       detail: 'Do this.',

@@ -1,0 +1,17 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+
+const HOST = /^[\w.-]+(:\d+)?$|^\[[\da-f:.]+\](:\d+)?$/i;
+
+/**
+ * Where the API is for whoever sent a request, without a slash at its end: API Gateway sets host and protocol, and the path has
+ * the stage, or the base path of a domain of one's own, before the route. Empty if the host is none: it is written into pages.
+ */
+export function baseUrlOf({ headers, resource, requestContext: { path } }: BaseUrlEvent): string {
+  const host = HOST.exec(headers.Host ?? '')?.[0];
+  if (host === undefined) return '';
+  const protocol = headers['X-Forwarded-Proto'] === 'http' ? 'http' : 'https';
+  const [, route = ''] = /^(\/[^/]+)/.exec(resource) ?? [];
+  return `${protocol}://${host}${path.slice(0, Math.max(0, `${path}/`.indexOf(`${route}/`)))}`;
+}
+
+type BaseUrlEvent = Pick<APIGatewayProxyEvent, 'headers' | 'resource'> & { requestContext: { path: string } };
