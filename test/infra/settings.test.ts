@@ -58,15 +58,37 @@ const choices: Record<string, object[]> = {
     },
   ],
 };
-const combinations = Object.values(choices).reduce<object[]>(
-  (all, options) => all.flatMap((one) => options.map((option) => ({ ...one, ...option }))),
-  [{}],
+
+/** Every combination, as the option of each parameter. */
+const everything = Object.values(choices).reduce<number[][]>(
+  (all, options) => all.flatMap((one) => options.map((_, option) => [...one, option])),
+  [[]],
 );
+const triplesOf = (combination: number[]): string[] =>
+  combination.flatMap((a, i) =>
+    combination.slice(i + 1).flatMap((b, j) => combination.slice(i + j + 2).map((c, k) => [i, a, j, b, k, c].join())),
+  );
+
+/** Few combinations that have every three options of three parameters among them: more is hardly ever needed (NIST SP 800-142). */
+function covering(): object[] {
+  const open = new Set(everything.flatMap(triplesOf));
+  const gain = (combination: number[]) => triplesOf(combination).filter((triple) => open.has(triple)).length;
+  const chosen: number[][] = [];
+  while (open.size > 0) {
+    const best = everything.reduce((a, b) => (gain(b) > gain(a) ? b : a));
+    for (const triple of triplesOf(best)) open.delete(triple);
+    chosen.push(best);
+  }
+  return chosen.map((combination) =>
+    Object.assign({}, ...Object.values(choices).map((options, i) => options[combination[i] ?? 0])),
+  );
+}
+const combinations = covering();
 
 describe('the template', () => {
   it(
-    `is made of each of the ${combinations.length} combinations of context parameters, clean by cdk-nag`,
-    { timeout: 600_000 },
+    `is made of any three of its context parameters together, clean by cdk-nag (${combinations.length} combinations)`,
+    { timeout: 300_000 },
     () => {
       for (const combination of combinations)
         expect(synth(combination).violations, JSON.stringify(combination)).toEqual([]);
