@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { ApiFunction } from '../lib/api/operation.ts';
+import type { ItemKind } from '../lib/deployment.ts';
 import { BundledFunction } from './bundled-function.ts';
 import type { DataTable, TableAction, TableGrant } from './data.ts';
 import { writePages } from './pages.ts';
@@ -13,8 +14,11 @@ interface FunctionRow {
   table?: TableGrant;
 }
 
-/** A response under an Idempotency-Key is stored, replayed, and released after a problem. */
-const IDEMPOTENCY = ['get', 'put', 'update', 'delete'] as const satisfies TableAction[];
+/** For operations with an Idempotency-Key: the response is stored, replayed, and released after a problem. */
+const withIdempotency = (kinds: readonly ItemKind[], ...more: readonly TableAction[]): TableGrant => ({
+  actions: ['get', 'put', 'update', 'delete', ...more],
+  kinds: ['IDEMPOTENCY', ...kinds],
+});
 
 /** The Lambda functions behind the API and what each may do. Queues are granted by whoever has them. */
 const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
@@ -26,33 +30,19 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
   keys: {
     id: 'Keys',
     description: 'Creates, rotates, revokes and restricts API keys',
-    table: { actions: [...IDEMPOTENCY, 'check'], kinds: ['IDEMPOTENCY', 'KEY', 'PROJECT'] },
+    table: withIdempotency(['KEY', 'PROJECT'], 'check'),
   },
-  tokens: {
-    id: 'Tokens',
-    description: 'Creates scoped tokens',
-    table: { actions: IDEMPOTENCY, kinds: ['IDEMPOTENCY', 'KEY'] },
-  },
-  events: {
-    id: 'Events',
-    description: 'Publishes and reads events',
-    table: { actions: IDEMPOTENCY, kinds: ['IDEMPOTENCY', 'EVENT'] },
-  },
+  tokens: { id: 'Tokens', description: 'Creates scoped tokens', table: withIdempotency(['KEY']) },
+  events: { id: 'Events', description: 'Publishes and reads events', table: withIdempotency(['EVENT']) },
   webhooks: {
     id: 'Webhooks',
     description: 'Webhooks and their deliveries',
-    table: {
-      actions: [...IDEMPOTENCY, 'query'],
-      kinds: ['IDEMPOTENCY', 'PROJECT', 'HOOKS', 'COUNT', 'EVENT', 'HOOK'],
-    },
+    table: withIdempotency(['PROJECT', 'HOOKS', 'COUNT', 'EVENT', 'HOOK'], 'query'),
   },
   documents: {
     id: 'Documents',
     description: 'Documents, sync and connections',
-    table: {
-      actions: [...IDEMPOTENCY, 'query'],
-      kinds: ['IDEMPOTENCY', 'PROJECT', 'DOCS', 'CONNECTION', 'SYNC', 'EVENT'],
-    },
+    table: withIdempotency(['PROJECT', 'DOCS', 'CONNECTION', 'SYNC', 'EVENT'], 'query'),
   },
   dashboard: { id: 'Dashboard', description: 'The dashboard, the API reference and the OpenAPI document' },
 };
