@@ -1,6 +1,6 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { projectRoot } from '../project-root.ts';
+import { localDirectory } from '../project-root.ts';
 import { DEFAULT_CONCURRENCY } from './lambda/lambda.ts';
 import { DATABASES, type DatabaseName, StartError } from './services/database.ts';
 
@@ -44,7 +44,7 @@ const OPTIONS = {
   concurrency: { type: 'string', default: String(DEFAULT_CONCURRENCY) },
   database: { type: 'string' },
   keep: { type: 'boolean', default: false },
-  directory: { type: 'string', default: join(projectRoot, '.local') },
+  directory: { type: 'string', default: localDirectory },
 } as const;
 
 /** Throws `StartError` with one sentence. */

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { projectRoot } from '../project-root.ts';
+import { compileCache, localDirectory, projectRoot } from '../project-root.ts';
 import { StartError } from './services/database.ts';
 
 /** What a synthesized stack is made of. The lock files stand for all of `node_modules`. */
@@ -30,7 +30,7 @@ const FILES = [
 /** The most recent ones are kept: each has some 30 MB, and one that runs may be older than the newest. */
 const KEPT_ASSEMBLIES = 4;
 
-const directory = join(projectRoot, '.local', 'assemblies');
+const directory = join(localDirectory, 'assemblies');
 
 /**
  * A directory with the synthesized stack, as `cdk synth` makes it but not validated. It is made anew only if anything has
@@ -60,7 +60,7 @@ async function synthesizeApart(outdir: string): Promise<void> {
   const env = {
     ...process.env,
     CDK_VALIDATION: 'false',
-    NODE_COMPILE_CACHE: join(projectRoot, '.local', 'compile-cache'),
+    NODE_COMPILE_CACHE: compileCache,
   };
   const child = spawn(process.execPath, [script, outdir], { stdio: ['ignore', 'inherit', 'inherit'], env });
   const kill = () => {

@@ -1,6 +1,5 @@
 import { enableCompileCache } from 'node:module';
-import { join } from 'node:path';
-import { projectRoot } from '../project-root.ts';
+import { compileCache } from '../project-root.ts';
 import { HELP, readArguments } from './arguments.ts';
 import { StartError } from './services/database.ts';
 
@@ -12,7 +11,7 @@ async function main(): Promise<void> {
     return;
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(0));
-  enableCompileCache(join(projectRoot, '.local', 'compile-cache'));
+  enableCompileCache(compileCache);
   const { start } = await import('./start.ts'); // what is loaded from here on is compiled once
   await start(options);
 }

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { projectRoot } from '../project-root.ts';
+import { localDirectory } from '../project-root.ts';
 import { requireFreePort } from './listen.ts';
 import { CONTAINER_HOST, listenAddresses } from './sam/addresses.ts';
 import { startSam } from './sam/start.ts';
 import { StartError, startDatabase } from './services/database.ts';
 import { synthesize } from './synthesize.ts';
 
-const directory = join(projectRoot, '.local', 'sam');
+const directory = join(localDirectory, 'sam');
 /** Next to those of `sam local start-api` and `start-lambda`. */
 const DEFAULT_PORT = '3002';
 const START_LAMBDA_URL = 'http://127.0.0.1:3001';

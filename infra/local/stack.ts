@@ -79,22 +79,22 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     iam,
     logGroupArn: (name) => template.arn(name),
   }));
-  const functionOf = (arn: string): LocalFunction => {
-    const found = functions.get(/function:(\w+)/.exec(arn)?.[1] ?? '');
-    if (!found) throw new Error(`The template has no function ${arn}`);
+  const functionOf = (id: string): LocalFunction => {
+    const found = functions.get(id);
+    if (!found) throw new Error(`The template has no function ${id}`);
     return found;
   };
 
   const stopMappings = await startMappings({
     services,
     databaseEndpoint,
-    functionOf: (id) => functionOf(`function:${id}`),
+    functionOf,
     concurrency,
     retrySpeed: visibilitySpeed,
     clock,
   });
 
-  const gateway = createGateway(template, functionOf, now);
+  const gateway = createGateway(template, (arn) => functionOf(/function:(\w+)/.exec(arn)?.[1] ?? arn), now);
   api.on('request', (request, response) => {
     if (request.url === MAIL_PATH) {
       response.setHeader('Content-Type', 'application/json').end(JSON.stringify(ses.emails));

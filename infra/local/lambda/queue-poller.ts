@@ -92,7 +92,7 @@ export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOption
   async function consume(messages: QueueMessage[]): Promise<void> {
     running++;
     const ids = messages.map(({ messageId }) => messageId);
-    const records = messages.map((message) => toRecord(message, mapping.EventSourceArn));
+    const records = messages.map((message) => queueRecord(message, mapping.EventSourceArn));
     const traces = messages.map(({ trace }) => trace);
     const { failed } = await invokeBatch(fn, records, ids, mapping, traces);
     for (const { messageId, receiptHandle } of messages) {
@@ -111,7 +111,8 @@ export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOption
   };
 }
 
-function toRecord(message: QueueMessage, eventSourceARN: string) {
+/** A message as a function gets it (Lambda Developer Guide, "Using Lambda with Amazon SQS"). */
+export function queueRecord(message: Omit<QueueMessage, 'trace'>, eventSourceARN: string) {
   const { messageId, receiptHandle, body, group } = message;
   return {
     messageId,

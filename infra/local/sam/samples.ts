@@ -1,5 +1,9 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { _Record } from '@aws-sdk/client-dynamodb-streams';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
+import { queueRecord } from '../lambda/queue-poller.ts';
+import { streamRecord } from '../services/stream-consumer.ts';
+import { ACCOUNT, REGION } from '../template.ts';
 import type { Invoke } from './functions.ts';
 import type { Items } from './items.ts';
 
@@ -97,7 +101,7 @@ function proxyEvent({ method, resource, body, parameters, projectId, keyId, now 
     pathParameters: parameters ?? null,
     stageVariables: null,
     requestContext: {
-      accountId: '000000000000',
+      accountId: ACCOUNT,
       apiId: 'local',
       protocol: 'HTTP/1.1',
       httpMethod: method,
@@ -128,42 +132,32 @@ function authorizerEvent({ requestContext, body: _, ...event }: ProxyEvent, cred
     multiValueHeaders: { ...event.multiValueHeaders, Authorization: [Authorization] },
     requestContext: context,
     type: 'REQUEST',
-    methodArn: `arn:aws:execute-api:us-east-1:000000000000:local/live/${httpMethod}${path}`,
+    methodArn: `arn:aws:execute-api:${REGION}:${ACCOUNT}:local/live/${httpMethod}${path}`,
   };
 }
 
 function queueEvent(body: object, now: number) {
-  const record = {
-    messageId: '1',
-    receiptHandle: '1',
-    body: JSON.stringify(body),
-    attributes: { ApproximateReceiveCount: '1', SentTimestamp: String(now) },
-    messageAttributes: {},
-    eventSource: 'aws:sqs',
-    eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:queue',
-    awsRegion: 'us-east-1',
-  };
-  return { Records: [record] };
+  const message = { messageId: '1', receiptHandle: '1', body: JSON.stringify(body), group: undefined };
+  const received = { ...message, receiveCount: 1, sentAt: now };
+  return { Records: [queueRecord(received, `arn:aws:sqs:${REGION}:${ACCOUNT}:queue`)] };
 }
 
 function streamEvent(item: Record<string, AttributeValue>, now: number) {
   const { pk, sk } = item;
-  const record = {
+  const record: _Record = {
     eventID: '1',
     eventName: 'INSERT',
     eventVersion: '1.1',
-    eventSource: 'aws:dynamodb',
-    eventSourceARN: 'arn:aws:dynamodb:us-east-1:000000000000:table/local/stream/local',
-    awsRegion: 'us-east-1',
     dynamodb: {
-      ApproximateCreationDateTime: now / 1000,
-      Keys: { pk, sk },
+      ApproximateCreationDateTime: new Date(now),
+      Keys: { pk, sk } as Record<string, AttributeValue>,
       NewImage: item,
       SequenceNumber: '1',
       StreamViewType: 'NEW_IMAGE',
     },
   };
-  return { Records: [record] };
+  const arn = `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/local/stream/local`;
+  return { Records: [streamRecord(record, arn)] };
 }
 
 function created({ statusCode, body }: { statusCode: number; body: string }) {

@@ -48,22 +48,17 @@ export class LocalQueue {
 
   constructor(settings: QueueSettings) {
     this.settings = settings;
-    for (const [messageId, { queue, visibleAt, ...message }] of settings.kept) {
-      if (queue !== settings.name) continue;
-      this.showAfter(visibleAt - Date.now(), { ...message, messageId, receiveCount: 0, receiptHandle: '' });
-    }
+    for (const [messageId, message] of settings.kept)
+      if (message.queue === settings.name) this.take(messageId, message);
   }
 
   send(body: string, { group, delaySeconds = 0, trace }: SendOptions = {}): string {
     const messageId = randomUUID();
-    const delayMs = (delaySeconds * 1000) / this.settings.speed;
-    const message = { body, group, trace, sentAt: Date.now() };
-    this.settings.kept.set(messageId, {
-      queue: this.settings.name,
-      ...message,
-      visibleAt: message.sentAt + delayMs,
-    });
-    this.showAfter(delayMs, { ...message, messageId, receiveCount: 0, receiptHandle: '' });
+    const { name, speed, kept } = this.settings;
+    const sentAt = Date.now();
+    const message = { queue: name, body, group, trace, sentAt, visibleAt: sentAt + (delaySeconds * 1000) / speed };
+    kept.set(messageId, message);
+    this.take(messageId, message);
     return messageId;
   }
 
@@ -77,8 +72,7 @@ export class LocalQueue {
       const { deadLetters } = this.settings;
       if (deadLetters && message.receiveCount > deadLetters.maxReceiveCount) {
         this.visible.end(message, 0);
-        deadLetters.queue().send(message.body, { group: message.group });
-        this.settings.kept.delete(message.messageId);
+        this.bury(message);
         continue;
       }
       received.push(this.hide(message));
@@ -87,10 +81,8 @@ export class LocalQueue {
   }
 
   delete(receiptHandle: string): void {
-    const entry = this.takeInFlight(receiptHandle);
-    if (!entry) return;
-    clearTimeout(entry.timer);
-    this.settings.kept.delete(entry.message.messageId);
+    const message = this.takeInFlight(receiptHandle);
+    if (message) this.settings.kept.delete(message.messageId);
   }
 
   /** The consumer failed: the message comes again when its visibility timeout is over. */
@@ -103,9 +95,8 @@ export class LocalQueue {
 
   /** Nobody is to get the message again. */
   giveUp(receiptHandle: string): void {
-    const message = this.inFlight.get(receiptHandle)?.message;
-    if (message) this.settings.deadLetters?.queue().send(message.body, { group: message.group });
-    this.delete(receiptHandle);
+    const message = this.takeInFlight(receiptHandle);
+    if (message) this.bury(message);
   }
 
   /** Groups with messages here. */
@@ -132,7 +123,15 @@ export class LocalQueue {
     for (const { timer } of this.inFlight.values()) clearTimeout(timer);
   }
 
-  private showAfter(delayMs: number, message: QueueMessage): void {
+  /** Among the dead letters first: a killed process rather has it twice than not at all. */
+  private bury({ messageId, body, group }: QueueMessage): void {
+    this.settings.deadLetters?.queue().send(body, { group });
+    this.settings.kept.delete(messageId);
+  }
+
+  private take(messageId: string, { body, group, trace, sentAt, visibleAt }: KeptMessage): void {
+    const message = { messageId, body, group, trace, sentAt, receiveCount: 0, receiptHandle: '' };
+    const delayMs = visibleAt - Date.now();
     if (delayMs <= 0) {
       this.show(message);
       return;
@@ -161,17 +160,19 @@ export class LocalQueue {
   private showLater(receiptHandle: string, speed: number): NodeJS.Timeout {
     return setTimeout(
       () => {
-        const entry = this.takeInFlight(receiptHandle);
-        if (entry) this.show(entry.message);
+        const message = this.takeInFlight(receiptHandle);
+        if (message) this.show(message);
       },
       (this.settings.visibilityTimeoutSeconds * 1000) / speed,
     );
   }
 
-  private takeInFlight(receiptHandle: string) {
+  private takeInFlight(receiptHandle: string): QueueMessage | undefined {
     const entry = this.inFlight.get(receiptHandle);
-    if (entry) this.visible.end(entry.message, Date.now() - entry.since);
+    if (!entry) return undefined;
+    clearTimeout(entry.timer);
+    this.visible.end(entry.message, Date.now() - entry.since);
     this.inFlight.delete(receiptHandle);
-    return entry;
+    return entry.message;
   }
 }

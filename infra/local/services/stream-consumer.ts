@@ -82,10 +82,14 @@ export function streamConsumer({ fn, mapping, destination, iam, retrySpeed, now 
   }
 
   function toEvent(record: _Record): object {
-    const dynamodb = { ...record.dynamodb, ApproximateCreationDateTime: createdAt(record) / 1000 };
-    const eventSource = { awsRegion: REGION, eventSource: 'aws:dynamodb', eventSourceARN: mapping.EventSourceArn };
-    return { ...record, ...eventSource, dynamodb };
+    return streamRecord(record, mapping.EventSourceArn);
   }
+}
+
+/** A record as a function gets it (Lambda Developer Guide, "Using AWS Lambda with Amazon DynamoDB"). */
+export function streamRecord(record: _Record, eventSourceARN: string) {
+  const dynamodb = { ...record.dynamodb, ApproximateCreationDateTime: createdAt(record) / 1000 };
+  return { ...record, awsRegion: REGION, eventSource: 'aws:dynamodb', eventSourceARN, dynamodb };
 }
 
 const limitOf = (value = -1): number => (value < 0 ? Number.POSITIVE_INFINITY : value);
