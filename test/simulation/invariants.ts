@@ -169,7 +169,7 @@ export class Invariants {
   /** What must be true when everything has come to rest. */
   atRest(promised: Promised): void {
     this.guard(() => {
-      for (const [invariant, detail] of promised.broken) must(false, invariant, detail);
+      onBroken(promised);
       must(this.service.isIdle, 'Everything comes to rest', 'something is still on its way');
       const { deadLetters } = this.service;
       must(deadLetters === 0, 'Nothing becomes a dead letter', `${deadLetters} messages`);
@@ -281,8 +281,9 @@ export class Invariants {
   }
 
   /** What every node holds after its last cycle is what the service holds. */
-  converged(nodes: readonly Node[]): void {
+  converged(nodes: readonly Node[], promised: Promised): void {
     this.guard(() => {
+      onBroken(promised);
       for (const { sk, deleted, fields, revision } of this.service.db.items()) {
         if (fields === undefined) continue;
         const stored = { revision, fields: deleted ? null : JSON.parse(String(fields)) };
@@ -365,6 +366,10 @@ function onKey(before: KeyRecord | undefined, after: KeyRecord | undefined): voi
   );
   const isSame = before.replacedBy === undefined || before.replacedBy === after.replacedBy;
   must(isSame, 'A key is rotated once', before.id);
+}
+
+function onBroken({ broken }: Promised): void {
+  for (const [invariant, detail] of broken) must(false, invariant, detail);
 }
 
 /** A cycle that ended has one event, and no other has more. */

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { ApiFunction } from '../../lib/api/operation.ts';
+import { keyOf, proxyEvent } from '../http/builders.ts';
 
 export interface Request {
   fn: ApiFunction;
@@ -17,25 +18,18 @@ export type Response = { status: number; body: never } | null;
 
 /** A request as API Gateway hands it to a function, once its authorizer has let it through. */
 export function proxyEventOf(
-  { method, resource, path, body, idempotencyKey, keyId = 'key_1' }: Request,
+  { method, resource, path, body, idempotencyKey, keyId }: Request,
   projectId: string,
 ): APIGatewayProxyEvent {
-  return {
+  return proxyEvent({
     httpMethod: method,
     resource,
-    path: resource,
     pathParameters: path ?? null,
-    queryStringParameters: null,
     headers: {
       ...(body && { 'Content-Type': 'application/json' }),
       ...(idempotencyKey && { 'Idempotency-Key': idempotencyKey }),
     },
     body: body ? JSON.stringify(body) : null,
-    isBase64Encoded: false,
-    requestContext: {
-      requestId: 'request',
-      identity: { sourceIp: '192.0.2.1' },
-      authorizer: { project_id: projectId, key_id: keyId, caller: 'admin' },
-    },
-  } as unknown as APIGatewayProxyEvent;
+    authorizer: { ...keyOf('admin'), project_id: projectId, ...(keyId && { key_id: keyId }) },
+  });
 }

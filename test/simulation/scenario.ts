@@ -54,7 +54,7 @@ export async function runSchedule({
       isSettled = true;
     });
     await world.run(STEPS_MAX, () => isSettled);
-    invariants.converged(users.nodes.all);
+    invariants.converged(users.nodes.all, users.promised);
   } else invariants.violation ??= new Violation('Everything comes to rest', `not within ${STEPS_MAX} steps`);
   const { steps, faults, coverage, story } = world;
   return { violation: invariants.violation, steps, faults, coverage, story, actions: users.done };

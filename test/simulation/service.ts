@@ -355,7 +355,7 @@ export class SimulatedService {
       clock,
       random: this.world.random,
     };
-    const tokenKeys = this.keysOf(process);
+    let done = () => {};
     const all = {
       webhooks: () => ({ ...webhookHandlers(deps), ...deliveryHandlers(deps) }),
       events: () => eventHandlers(deps),
@@ -365,7 +365,11 @@ export class SimulatedService {
         ...syncHandlers({ ...deps, reportFailure: () => {} }),
         ...connectionHandlers(this.connectionsOf(process)),
       }),
-      tokens: () => tokenHandlers({ ...deps, keys: tokenKeys.keys }),
+      tokens: () => {
+        const held = this.keysOf(process);
+        done = held.done;
+        return tokenHandlers({ ...deps, keys: held.keys });
+      },
     };
     const own = all[fn as keyof typeof all]() as Record<string, unknown>;
     const handlers = (this.sabotage.handlers?.(own) ?? own) as Handlers<'events'>;
@@ -374,7 +378,7 @@ export class SimulatedService {
       log: { info: () => {} },
       reportFailure: () => {},
     });
-    return (event) => respond(event).finally(tokenKeys.done);
+    return (event) => respond(event).finally(done);
   }
 }
 
