@@ -7,7 +7,7 @@ export default defineConfig({
     globalSetup: 'test/support/global-setup.ts',
     maxWorkers: 3,
     env: { TABLE_NAME: 'unused', POWERTOOLS_LOG_LEVEL: 'SILENT', POWERTOOLS_METRICS_DISABLED: 'true' },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 });

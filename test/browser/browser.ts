@@ -33,7 +33,7 @@ export function useDashboard(service: Service): Dashboard {
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const page = await context.newPage();
     pages.push(page);
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(60_000);
     page.on('pageerror', (error) => errors.push(`threw ${error.stack}`));
     page.on('dialog', (dialog) => {
       errors.push(`opened ${dialog.type()}: ${dialog.message()}`);

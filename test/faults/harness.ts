@@ -132,7 +132,7 @@ async function untilSettled({ stack }: Service, live: Client, webhookIds: string
       if (!delivery || delivery.status === 'retrying') return false;
     }
     return isIdle();
-  }, 60_000);
+  });
 }
 
 async function expectNothingLost(

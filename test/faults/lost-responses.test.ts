@@ -168,7 +168,7 @@ async function run(scenario: Scenario, lost: number): Promise<{ writes: string[]
 }
 
 describe('a write whose response is lost, and which the SDK sends again', () => {
-  it.each(Object.entries(SCENARIOS))('makes no difference: %s', { timeout: 120_000 }, async (_, scenario) => {
+  it.each(Object.entries(SCENARIOS))('makes no difference: %s', async (_, scenario) => {
     const clean = await run(scenario, -1);
     expect(clean.writes.length).toBeGreaterThan(0);
     for (let lost = 0; lost < clean.writes.length; lost++) {

@@ -29,7 +29,7 @@ describe('without a fault', () => {
 });
 
 describe.each(KINDS)('a call that is %s', (kind) => {
-  it('loses nothing, whichever it is', { timeout: 150_000 }, async () => {
+  it('loses nothing, whichever it is', async () => {
     for (const [at, { principal, action }] of clean.calls.entries()) {
       // The SDK waits a second between tries of a throttled call: each of its call sites once.
       const isFirst = clean.calls.findIndex((call) => call.principal === principal && call.action === action) === at;
@@ -42,7 +42,7 @@ describe.each(KINDS)('a call that is %s', (kind) => {
 });
 
 describe('a message that comes twice', () => {
-  it('is dealt with once, whichever it is', { timeout: 60_000 }, async () => {
+  it('is dealt with once, whichever it is', async () => {
     for (let at = 0; at < clean.messages; at++) await scenario([{ at, kind: 'duplicate' }]);
   });
 });

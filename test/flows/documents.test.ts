@@ -108,7 +108,7 @@ describe('a document', () => {
     }
   });
 
-  it('of several writers at once loses no write and no event', { timeout: 60_000 }, async () => {
+  it('of several writers at once loses no write and no event', async () => {
     const client = await live();
     const events = await eventsOf(client);
     let calls = 0;

@@ -12,7 +12,7 @@ const deadLetters = () =>
     name.startsWith('DeliveryDeadLetters') ? queue.receive(10) : [],
   );
 
-it('a connection that was kept for 100 leases and then is not raises its event', { timeout: 120_000 }, async () => {
+it('a connection that was kept for 100 leases and then is not raises its event', async () => {
   const client = await (await service.project()).client('live');
   const events = await eventsOf(client);
   const isOpen = (line: string) => line.includes('"connection_id":"kept"') && line.includes('"result":"open"');
@@ -29,7 +29,7 @@ it('a connection that was kept for 100 leases and then is not raises its event',
   expect(deadLetters()).toEqual([]);
 });
 
-it('a recovery goes on for more pages than Lambda lets a chain have', { timeout: 120_000 }, async () => {
+it('a recovery goes on for more pages than Lambda lets a chain have', async () => {
   const { stack } = service;
   const project = await service.project();
   const client = await project.client('live');
@@ -43,7 +43,7 @@ it('a recovery goes on for more pages than Lambda lets a chain have', { timeout:
     for (const event of (await client('POST', '/v1/events/batch', { body })).body.data) expected.add(event.id);
   }
   const skipped = () => service.log.join('').match(/"skipped":1/g)?.length ?? 0;
-  await eventually(() => skipped() >= expected.size, 60_000);
+  await eventually(() => skipped() >= expected.size);
   await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
 
   // A page of a recovery that has gone on for long.
@@ -51,6 +51,6 @@ it('a recovery goes on for more pages than Lambda lets a chain have', { timeout:
   const deliver = [...stack.functions.keys()].find((name) => /^DeliveryDeliver[0-9A-F]{8}$/.test(name));
   const recover = { webhookId: id, projectId: project.id, environment: 'live', since, until: stack.clock.now() };
   queue?.send(JSON.stringify({ recover }), { group: id, trace: `Lineage=${deliver}:14` });
-  await eventually(() => receiver.received.length >= expected.size || deadLetters().length > 0, 60_000);
+  await eventually(() => receiver.received.length >= expected.size || deadLetters().length > 0);
   expect(new Set(receiver.received.map(({ headers }) => headers['x-service-event-id']))).toEqual(expected);
 });

@@ -33,7 +33,7 @@ function failedSchedules() {
   };
 }
 
-it('an event that the fan-out gave up is kept, and delivered when it is replayed', { timeout: 60_000 }, async () => {
+it('an event that the fan-out gave up is kept, and delivered when it is replayed', async () => {
   const { stack } = service;
   const live = await (await service.project()).client('live');
   const receiver = await startReceiver();

@@ -38,7 +38,7 @@ describe('a request whose outcome nobody knows', () => {
     ['its answer could not be stored', 'error before', undefined],
     ['it took too long', 'throttled', undefined],
     ['the function died', 'error before', 'Events'],
-  ])('says so, and takes effect once when it is sent again: %s', { timeout: 90_000 }, async (_, fault, kill) => {
+  ])('says so, and takes effect once when it is sent again: %s', async (_, fault, kill) => {
     const client = await live();
     const endpoint = await startReceiver();
     await createWebhook(client, endpoint.url);
@@ -69,7 +69,7 @@ describe('a request whose outcome nobody knows', () => {
     expect((await client('POST', '/v1/events', keyed(changed()))).status).toBe(202);
   });
 
-  it('says that nothing was done only where it is known', { timeout: 60_000 }, async () => {
+  it('says that nothing was done only where it is known', async () => {
     const client = await live();
     break_(({ action }) => action === 'TransactWriteItems', 'conflict');
     const refused = await put(client, 'd', { a: 1 });
@@ -80,7 +80,7 @@ describe('a request whose outcome nobody knows', () => {
 });
 
 describe('a push that fails on our side', () => {
-  it('is rejected by itself; the others are applied, and it can be pushed again', { timeout: 60_000 }, async () => {
+  it('is rejected by itself; the others are applied, and it can be pushed again', async () => {
     const client = await live();
     break_(
       ({ action, input }) => action === 'TransactWriteItems' && JSON.stringify(input).includes('"b"'),
@@ -126,7 +126,7 @@ describe('a failure on our side', () => {
     ['loadContexts', ({ action, principal }) => action === 'BatchGetItem' && /Deliver/.test(principal)],
     ['record', ({ action, input }) => action === 'UpdateItem' && JSON.stringify(input).includes('list_append')],
     ['retry', ({ action, principal }) => action === 'SendMessageBatch' && /DeliverNew/.test(principal)],
-  ])('of a delivery is one line that names the stage: %s', { timeout: 60_000 }, async (stage, matches) => {
+  ])('of a delivery is one line that names the stage: %s', async (stage, matches) => {
     const client = await live();
     const endpoint = await startReceiver(500);
     const { id } = await createWebhook(client, endpoint.url);

@@ -237,7 +237,7 @@ describe('the delivery log', () => {
     expect(receiver.received.map(({ body }) => body)).toEqual(Array(8).fill(event.text));
   });
 
-  it('recovers windows of several pages', { timeout: 60_000 }, async () => {
+  it('recovers windows of several pages', async () => {
     const client = await live();
     const receiver = await startReceiver();
     const { id } = await createWebhook(client, receiver.url);
@@ -273,7 +273,7 @@ describe('an endpoint', () => {
       .filter((line) => line.includes(id) && line.includes('"delivery.attempted"'))
       .map((line) => /^DeliveryDeliver(New|Slow)?/.exec(line)?.[1] ?? 'Quick');
 
-  it('earns the quick lane by a quick response, and loses it by a slow one', { timeout: 60_000 }, async () => {
+  it('earns the quick lane by a quick response, and loses it by a slow one', async () => {
     const client = await live();
     const receiver = await startReceiver();
     const { id } = await createWebhook(client, receiver.url);

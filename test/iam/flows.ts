@@ -13,7 +13,7 @@ export async function createFlows(
     eventually(() => {
       if (isAbandoned()) throw new Error('What follows does not matter any more');
       return probe();
-    }, 60_000);
+    });
   const { stack, log } = service;
   const project: Project = await service.project();
   const { admin } = project;

@@ -95,7 +95,7 @@ describe('the template', () => {
     },
   );
 
-  it('does what its parameters say', { timeout: 60_000 }, () => {
+  it('does what its parameters say', () => {
     const { template } = synth({
       ...choices.architecture?.[1],
       ...choices.encryption?.[1],

@@ -12,7 +12,7 @@ const CONCURRENCY = 3;
 describe('the local stack, when its work is done', () => {
   const service = useService({ concurrency: CONCURRENCY, idleMs: 2000 });
 
-  it('holds no message, no group, no schedule and no execution environment', { timeout: 120_000 }, async () => {
+  it('holds no message, no group, no schedule and no execution environment', async () => {
     const { queues, scheduler, functions } = service.stack;
     const project = await service.project();
     const live = await project.client('live');

@@ -45,7 +45,7 @@ function run(...options: string[]) {
   };
 }
 
-describe('npm start', { timeout: 120_000 }, () => {
+describe('npm start', () => {
   it('listens on loopback only, tells its secrets to its user, and leaves nothing when it is stopped', async () => {
     const service = run();
     const { output, stack } = await service.ready();

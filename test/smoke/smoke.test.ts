@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../support/endpoints.ts';
 import { type Project, useService } from '../support/service.ts';
 import { SERVICE_BREAKAGES, TUNNEL_BREAKAGES } from './breakages.ts';
@@ -11,7 +11,6 @@ import { type Receiver, startReceiver } from './receiver.ts';
 import { BEGIN, CLEAN_UP, type Options, type Result, smoke } from './run.ts';
 
 // The longest lets a lease run out; many do what takes a second on an idle machine.
-vi.setConfig({ testTimeout: 120_000 });
 const service = useService();
 const pem = (name: string) => readFileSync(new URL(`../support/certificates/${name}.pem`, import.meta.url), 'utf8');
 const TLS = 'TLS 1.3 is accepted, TLS 1.2 is not';

@@ -29,7 +29,7 @@ export async function publishAll(client: Client, events: readonly object[]): Pro
   const answer = await eventually(async () => {
     const answer = await client('POST', '/v1/events/batch', call);
     return answer.status === 503 || answer.body.code === 'idempotency_in_progress' ? undefined : answer;
-  }, 60_000);
+  });
   expect(answer.status, answer.text).toBe(202);
   return answer.body.data.map(({ id }: { id: string }) => id);
 }
@@ -60,5 +60,5 @@ export function settled(client: Client, webhookId: string, eventId: string) {
   return eventually(async () => {
     const delivery = await deliveryOf(client, webhookId, eventId);
     return delivery && delivery.status !== 'retrying' ? delivery : undefined;
-  }, 60_000);
+  });
 }

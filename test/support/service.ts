@@ -107,7 +107,7 @@ export function request(baseUrl: string, method: string, path: string, { body, h
 }
 
 /** Waits until `probe` gives something: for what happens after an answer, such as a delivery. */
-export async function eventually<T>(probe: () => T | Promise<T>, timeoutMs = 20_000): Promise<NonNullable<T>> {
+export async function eventually<T>(probe: () => T | Promise<T>, timeoutMs = 90_000): Promise<NonNullable<T>> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const value = await probe();
