@@ -131,6 +131,7 @@ type Change = (item: Item, before: Item, names: Names) => void;
 export const updateOf: (expression: string) => (before: Item, names: Names) => Item = cached((expression) => {
   const tokens = tokensOf(expression);
   const changes: Change[] = [];
+  const shortened = new Set<string>();
   let at = 0;
   const next = (): string => tokens[at++] ?? '';
   while (at < tokens.length) {
@@ -143,8 +144,9 @@ export const updateOf: (expression: string) => (before: Item, names: Names) => I
   return (before, names) => {
     const item = { ...before };
     for (const change of changes) change(item, before, names);
-    for (const [name, value] of Object.entries(item)) {
-      if (Array.isArray(value) && value.includes(REMOVED)) item[name] = value.filter((each) => each !== REMOVED);
+    for (const token of shortened) {
+      const name = nameOf(token, names);
+      item[name] = (item[name] as unknown[]).filter((each) => each !== REMOVED);
     }
     return item;
   };
@@ -171,6 +173,7 @@ export const updateOf: (expression: string) => (before: Item, names: Names) => I
   }
   function remove(): Change {
     const [, name = '', index] = /^([^[]+)(?:\[(\d+)\])?$/.exec(next()) ?? [];
+    if (index !== undefined) shortened.add(name);
     return (item, _before, names) => {
       const key = nameOf(name, names);
       if (index === undefined) delete item[key];

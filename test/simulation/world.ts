@@ -190,8 +190,8 @@ export class World {
   /** Runs until nothing is left to do or `isOver`, or until `stepsMax` is reached: then it returns `false`. */
   async run(stepsMax: number, isOver: () => boolean = () => false): Promise<boolean> {
     for (const last = this.steps + stepsMax; this.steps < last; this.steps++) {
-      do await new Promise(setImmediate);
-      while (this.held > 0); // until everybody waits for the world again
+      await new Promise((resolve) => process.nextTick(resolve)); // when everybody waits for the world again
+      while (this.held > 0) await new Promise(setImmediate);
       if (isOver()) return true;
       // Now and then time passes although somebody could go on.
       const isLate = this.calls.length === 0 || (this.isSoon() && this.scheduling() < 0.05);

@@ -37,9 +37,13 @@ function joined(parts: readonly Condition[], by: string): Condition {
   };
 }
 
-/** The members of a request that carry a condition. DynamoDB refuses an empty map. */
+/** The members of a request that carry a condition. */
 export const conditionOf = ({ expression, names, values }: Condition) => ({
   ConditionExpression: expression,
   ExpressionAttributeNames: names,
-  ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+  ...withValues(values),
 });
+
+/** The values of a request, if it has any: DynamoDB refuses an empty map. */
+export const withValues = (values: Record<string, unknown>) =>
+  Object.keys(values).length > 0 && { ExpressionAttributeValues: values };

@@ -1,4 +1,4 @@
-import { type Condition, conditionOf } from './conditions.ts';
+import { type Condition, conditionOf, withValues } from './conditions.ts';
 import type { Item, ItemKey } from './items.ts';
 import type { Named, Write } from './writes.ts';
 
@@ -59,26 +59,23 @@ const actionOf = (value: unknown): Action =>
 
 /** Sets the defined members of `values`, removes the undefined ones, and does with the others what they say. */
 export function updateOf(key: ItemKey, values: Item, condition?: Condition): Named<'Update'>['Update'] {
-  const actions = Object.entries(values).map(([name, value]) => ({ name, action: actionOf(value) }));
-  const clauses = (['SET', 'REMOVE', 'ADD'] as const).flatMap((clause) => {
-    const parts = actions.filter(({ action }) => action.clause === clause);
-    return parts.length === 0
-      ? []
-      : [`${clause} ${parts.map(({ name, action }) => action.expression(`#${name}`, `:${name}`)).join(', ')}`];
-  });
-  const all = {
-    ...Object.assign({}, ...actions.map(({ name, action }) => action.values(`:${name}`))),
-    ...condition?.values,
-  };
+  const clauses: Record<Action['clause'], string[]> = { SET: [], REMOVE: [], ADD: [] };
+  const ExpressionAttributeNames = { ...condition?.names };
+  const ExpressionAttributeValues = { ...condition?.values };
+  for (const name in values) {
+    const { clause, expression, values: needed } = actionOf(values[name]);
+    clauses[clause].push(expression(`#${name}`, `:${name}`));
+    ExpressionAttributeNames[`#${name}`] = name;
+    Object.assign(ExpressionAttributeValues, needed(`:${name}`));
+  }
   return {
     Key: key,
-    ...(condition && conditionOf(condition)),
-    UpdateExpression: clauses.join(' '),
-    ExpressionAttributeNames: {
-      ...Object.fromEntries(actions.map(({ name }) => [`#${name}`, name])),
-      ...condition?.names,
-    },
-    ...(Object.keys(all).length > 0 && { ExpressionAttributeValues: all }), // DynamoDB refuses an empty map
+    ...(condition && { ConditionExpression: condition.expression }),
+    UpdateExpression: Object.entries(clauses)
+      .flatMap(([clause, parts]) => (parts.length > 0 ? `${clause} ${parts.join(', ')}` : []))
+      .join(' '),
+    ExpressionAttributeNames,
+    ...withValues(ExpressionAttributeValues),
   };
 }
 
