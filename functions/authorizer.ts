@@ -1,8 +1,8 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent, Statement } from 'aws-lambda';
-import { authenticate } from '../lib/access/authenticate.ts';
+import { type Authenticated, authenticate } from '../lib/access/authenticate.ts';
 import { hourToRecord, type KeyRecord } from '../lib/access/keys.ts';
-import type { Grant } from '../lib/access/tokens.ts';
-import { allowedArns, bearerCredential, type Decision, decide, forbidden, stageArn } from '../lib/api/policy.ts';
+import { operationAt } from '../lib/api/operations.ts';
+import { bearerCredential, callerTypeOf, type Decision, decide, operationArn, stageArn } from '../lib/api/policy.ts';
 import { apiKeys } from '../lib/aws/dynamodb/keys.ts';
 import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { environment } from '../lib/aws/environment.ts';
@@ -46,8 +46,10 @@ export function createHandler({ keys, clock }: AuthorizerDeps) {
       count('Unauthorized', {});
       throw new Unauthorized();
     }
-    const { record, grant } = authenticated;
-    const decision = decide(record, event.requestContext.identity.sourceIp);
+    const { record } = authenticated;
+    const [, operation] = operationAt(event.httpMethod, event.resource) ?? [];
+    if (!operation) throw new Error(`There is no operation ${event.httpMethod} ${event.resource}`);
+    const decision = decide(authenticated, operation, event.requestContext.identity.sourceIp);
     const hour = hourToRecord(record, clock());
     if (decision.allowed && hour !== null) {
       await keys
@@ -55,7 +57,8 @@ export function createHandler({ keys, clock }: AuthorizerDeps) {
         .catch((error: unknown) => log.warn('key.use_not_recorded', { key_id: record.id, error: error as Error }));
     }
     count(decision.allowed ? 'Authorized' : 'Forbidden', { key_id: record.id, operation: event.resource });
-    return policy(event.methodArn, record, grant, decision);
+    const resource = decision.allowed ? operationArn(event.methodArn, operation) : stageArn(event.methodArn);
+    return policy(resource, authenticated, decision);
   }
 }
 
@@ -64,29 +67,22 @@ function count(decision: AuthorizerDecision, fields: Record<string, string>): vo
   log.info('request.authorized', { decision, ...fields });
 }
 
-function policy(
-  methodArn: string,
-  record: KeyRecord,
-  grant: Grant | null,
-  decision: Decision,
-): APIGatewayAuthorizerResult {
-  const caller = grant ? 'token' : record.type;
-  const statement: Statement = decision.allowed
-    ? {
-        Effect: 'Allow',
-        Action: 'execute-api:Invoke',
-        Resource: allowedArns(caller, grant?.permissions ?? [], methodArn),
-      }
-    : { Effect: 'Deny', Action: 'execute-api:Invoke', Resource: [`${stageArn(methodArn)}/*`] };
+function policy(resource: string, caller: Authenticated, decision: Decision): APIGatewayAuthorizerResult {
+  const { record, grant } = caller;
+  const statement: Statement = {
+    Effect: decision.allowed ? 'Allow' : 'Deny',
+    Action: 'execute-api:Invoke',
+    Resource: [resource],
+  };
   return {
     principalId: record.id,
     policyDocument: { Version: '2012-10-17', Statement: [statement] },
     context: {
       project_id: record.projectId,
       key_id: record.id,
-      caller,
+      caller: callerTypeOf(caller),
       ...(grant && { token: JSON.stringify(grant) }),
-      ...forbidden(decision.allowed ? 'insufficient_permissions' : decision.code),
+      ...(!decision.allowed && { ...decision.problem }),
     },
   };
 }

@@ -4,7 +4,7 @@ import type { ApiFunction } from '../lib/api/operation.ts';
 import type { ItemKind } from '../lib/deployment.ts';
 import { BundledFunction } from './bundled-function.ts';
 import type { DataTable, TableAction, TableGrant } from './data.ts';
-import { writePages } from './pages.ts';
+import { writeSite } from './pages.ts';
 import type { Settings } from './settings.ts';
 
 interface FunctionRow {
@@ -53,7 +53,7 @@ export function createApiFunctions(scope: Construct, settings: Settings, table: 
   const created = Object.entries(FUNCTIONS).map(([name, { id, description, table: granted }]) => {
     const fn = new BundledFunction(scope, id, {
       name,
-      ...(name === 'dashboard' && { entry: 'dashboard/server', addFiles: writePages }),
+      ...(name === 'dashboard' && { entry: 'dashboard/server', addFiles: writeSite }),
       description,
       settings,
       environment: granted ? { TABLE_NAME: table.name } : {},

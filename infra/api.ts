@@ -2,23 +2,18 @@ import { Duration, RemovalPolicy, Size, Stack, Validations } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
-  AuthorizationType,
-  type CfnMethod,
   type CfnRestApi,
   EndpointType,
   IdentitySource,
-  LambdaIntegration,
   LogGroupLogDestination,
-  type Method,
   RequestAuthorizer,
   RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { allowsCrossOrigin, CORS_ALLOWED, CORS_EXPOSED, PREFLIGHT_SECONDS } from '../lib/api/cors.ts';
 import type { ApiFunction } from '../lib/api/operation.ts';
-import { allOperations } from '../lib/api/operations.ts';
+import { addMethods } from './api-methods.ts';
 import { addDomain, SECURITY_POLICY } from './domain.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
 import type { Settings } from './settings.ts';
@@ -40,25 +35,7 @@ export class Api extends Construct {
     super(scope, id);
     this.restApi = this.createRestApi(settings);
     const requestAuthorizer = this.createAuthorizer(authorizer, settings);
-    const integrations = Object.fromEntries(
-      Object.entries(functions).map(([name, fn]) => [
-        name,
-        new LambdaIntegration(fn, { scopePermissionToMethod: false }),
-      ]),
-    );
-    for (const operation of allOperations) {
-      const resource = this.restApi.root.resourceForPath(operation.path);
-      const isPublic = operation.callers === 'anyone';
-      const method = resource.addMethod(
-        operation.method,
-        integrations[operation.function],
-        isPublic
-          ? { authorizationType: AuthorizationType.NONE }
-          : { authorizationType: AuthorizationType.CUSTOM, authorizer: requestAuthorizer },
-      );
-      if (isPublic) acknowledgePublic(method, 'Pages, their scripts and the description of the API hold no secret');
-    }
-    this.addPreflights();
+    addMethods(this.restApi.root, requestAuthorizer, functions);
     acknowledgeRules(this.restApi);
     this.baseUrl = `https://${settings.domainName || this.defaultHost(settings)}`;
     addGatewayResponses(this, this.restApi, this.baseUrl);
@@ -69,24 +46,6 @@ export class Api extends Construct {
   private defaultHost({ stageName }: Settings): string {
     const { region, urlSuffix } = Stack.of(this);
     return `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stageName}`;
-  }
-
-  /** Tells a browser whether a page of another origin may call (Fetch Standard, "CORS-preflight fetch"). */
-  private addPreflights(): void {
-    const operations = Map.groupBy(allOperations.filter(allowsCrossOrigin), ({ path }) => path);
-    for (const [path, methods] of operations) {
-      const preflight = this.restApi.root.resourceForPath(path).addCorsPreflight({
-        allowOrigins: ['*'],
-        allowMethods: methods.map(({ method }) => method),
-        allowHeaders: CORS_ALLOWED,
-        exposeHeaders: CORS_EXPOSED,
-        maxAge: Duration.seconds(PREFLIGHT_SECONDS),
-      });
-      // The gateway makes this response itself, out of text (API Gateway Developer Guide, "Content type conversions").
-      const cfn = preflight.node.defaultChild as CfnMethod;
-      cfn.addPropertyOverride('Integration.ContentHandling', 'CONVERT_TO_TEXT');
-      acknowledgePublic(preflight, 'A browser asks for permission before it has a credential to send');
-    }
   }
 
   private createRestApi({
@@ -134,17 +93,13 @@ export class Api extends Construct {
     return new RequestAuthorizer(this, 'Authorizer', {
       handler,
       resultsCacheTtl: Duration.seconds(authorizerCacheSeconds),
-      // A cached decision is for one credential from one address; sam local knows no identity source but headers.
+      // A cached decision is for one credential, address and operation; sam local knows no identity source but headers.
       identitySources: [
         IdentitySource.header('Authorization'),
-        ...(cached ? [IdentitySource.context('identity.sourceIp')] : []),
+        ...(cached ? ['identity.sourceIp', 'httpMethod', 'resourcePath'].map(IdentitySource.context) : []),
       ],
     });
   }
-}
-
-function acknowledgePublic(method: Method, reason: string): void {
-  Validations.of(method).acknowledge({ id: 'AwsSolutions-APIG4', reason }, { id: 'AwsSolutions-COG4', reason });
 }
 
 function acknowledgeRules(restApi: RestApi): void {

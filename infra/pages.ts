@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, extname, join, posix } from 'node:path';
 import { buildSync } from 'esbuild';
-import { BASE_URL, type Page } from '../lib/http/static.ts';
+import { allowedMethods } from '../lib/api/operations.ts';
+import { BASE_URL, type Page, type Site } from '../lib/http/static.ts';
 import { openApiDocument } from '../lib/openapi/document.ts';
 import { errorsBody } from './errors-page.ts';
 import { projectRoot } from './project-root.ts';
@@ -30,17 +31,23 @@ const policyOf = (directives: Record<string, string>): string =>
     .map((directive) => directive.join(' '))
     .join('; ');
 
-export type PageList = [path: string, page: Page][];
+type PageList = Site['pages'];
 
-/** Writes `pages.json` for functions/dashboard/server.ts: the dashboard, the reference and the OpenAPI document. */
-export function writePages(directory: string): void {
-  writeFileSync(join(directory, 'pages.json'), JSON.stringify(createPages()));
+/** Writes `site.json` for functions/dashboard/server.ts: the dashboard, the reference and the OpenAPI document. */
+export function writeSite(directory: string): void {
+  writeFileSync(join(directory, 'site.json'), JSON.stringify(createSite()));
 }
 
+export const createSite = (): Site => ({
+  pages: createPages(),
+  redirects: { '/': '/dashboard' },
+  methods: allowedMethods,
+});
+
 /** Every page and asset by its path. */
-export function createPages(): PageList {
+function createPages(): PageList {
   const document = JSON.stringify(openApiDocument(BASE_URL));
-  const openApi: Page = { type: 'application/json', kind: 'page', text: document };
+  const openApi: Page = { type: 'application/json', kind: 'document', text: document };
   return [...dashboard(), ...reference(), ['/v1/openapi.json', openApi]];
 }
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { log } from '../../lib/aws/log.ts';
-import { createPageServer, type Page } from '../../lib/http/static.ts';
+import { createSite, type Site } from '../../lib/http/static.ts';
 
 // Written next to the bundle when the stack is synthesized (infra/pages.ts).
-const pages: [path: string, page: Page][] = JSON.parse(readFileSync(new URL('pages.json', import.meta.url), 'utf8'));
+const site: Site = JSON.parse(readFileSync(new URL('site.json', import.meta.url), 'utf8'));
 
-export const handler = createPageServer(new Map(pages), log);
+export const handler = createSite(site, log);

@@ -7,7 +7,7 @@ import { isFor, type Operation } from './operation.ts';
 export const allowsCrossOrigin = (operation: Operation): boolean => isFor(operation, 'token');
 
 /** Headers of responses that such pages may read. */
-export const CORS_EXPOSED = ['ETag', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
+export const CORS_EXPOSED = ['ETag', 'Location', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
 
 /** Headers that such pages may send. */
 export const CORS_ALLOWED = ['Authorization', 'Content-Type', 'If-Match', 'If-None-Match', 'X-Node-Id'];

@@ -50,6 +50,7 @@ export const documentOperations = {
     responseHeaders: ['ETag'],
     body: PutDocument,
     responses: { 200: DocumentResource, 201: DocumentResource },
+    location: '/v1/documents/{document_key}',
     problems: ['document_not_allowed', 'precondition_failed'],
   }),
   patchDocument: operation({
@@ -62,6 +63,7 @@ export const documentOperations = {
     responseHeaders: ['ETag'],
     body: PatchDocument,
     responses: { 200: MergedDocument, 201: MergedDocument },
+    location: '/v1/documents/{document_key}',
     problems: ['document_not_allowed', 'precondition_failed', 'conflict'],
   }),
   deleteDocument: operation({

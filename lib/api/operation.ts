@@ -44,7 +44,9 @@ export interface Operation {
   /** The responses that are success, by status; the first is the usual one. `null`: no body. */
   responses: Readonly<Record<number, v.GenericSchema | null>>;
   /** Headers of a success beside those that all have. */
-  responseHeaders: readonly 'ETag'[];
+  responseHeaders: readonly ('ETag' | 'Location')[];
+  /** Where a 201 says that the new resource is (RFC 9110 §15.3.2); its parameter is a member of the response. */
+  location?: `/${string}`;
   /** The content type of a success. */
   produces: string;
   /** Codes beyond those that follow from the rest. */
@@ -109,6 +111,17 @@ export const isFor = ({ callers }: Pick<Operation, 'callers'>, type: CallerType)
 /** Whether a caller may call an operation: the gateway's policy says so too, but a policy cannot say everything. */
 export const mayCall = (operation: Operation, type: CallerType, permissions: readonly Permission[]): boolean =>
   isFor(operation, type) && (type !== 'token' || operation.permissions.some((each) => permissions.includes(each)));
+
+const listed = (words: readonly string[], type: 'conjunction' | 'disjunction') =>
+  new Intl.ListFormat('en', { type }).format(words);
+
+/** Who may call an operation, in words. */
+export function callersText({ callers, permissions }: Pick<Operation, 'callers' | 'permissions'>): string {
+  if (callers === 'anyone') return 'anyone';
+  const types = callers.filter((caller) => caller !== 'token');
+  const keys = `${listed(types, 'conjunction')} keys`;
+  return callers.includes('token') ? `${keys}, and scoped tokens with ${listed(permissions, 'disjunction')}` : keys;
+}
 
 /** Headers of every operation that creates something. */
 export const creating = {

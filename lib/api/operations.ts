@@ -1,8 +1,8 @@
-import type { Permission } from '../access/tokens.ts';
+import { allowsCrossOrigin } from './cors.ts';
 import { documentOperations } from './documents.ts';
 import { eventOperations } from './events.ts';
 import { keyOperations } from './keys.ts';
-import { type ApiFunction, type CallerType, mayCall, type Operation } from './operation.ts';
+import type { ApiFunction, Operation } from './operation.ts';
 import { pageOperations } from './site.ts';
 import { tokenOperations } from './tokens.ts';
 import { webhookOperations } from './webhooks.ts';
@@ -26,16 +26,27 @@ export type OperationOf<Name extends ApiFunction> = {
 
 export const allOperations = Object.values(operations) as readonly Operation[];
 
-/** What a caller may call, as `METHOD/path` with `*` for parameters: the resources of the authorizer's policy. */
-export function allowedRoutes(type: CallerType, permissions: readonly Permission[]): string[] {
-  return allOperations
-    .filter((operation) => mayCall(operation, type, permissions))
-    .map(({ method, path }) => `${method}${path.replace(/\{\w+\}/g, '*')}`);
-}
+/** HEAD is GET without the content, wherever GET is (RFC 9110 §9.3.2). */
+export const methodsOf = ({ method }: Pick<Operation, 'method'>): string[] =>
+  method === 'GET' ? ['GET', 'HEAD'] : [method];
 
 export function operationAt(method: string, resource: string): [OperationId, Operation] | undefined {
   const found = Object.entries(operations).find(
-    ([, operation]) => operation.method === method && operation.path === resource,
+    ([, operation]) => operation.path === resource && methodsOf(operation).includes(method),
   );
   return found as [OperationId, Operation] | undefined;
 }
+
+/** The operations of every path. */
+export const operationsByPath: ReadonlyMap<string, readonly Operation[]> = Map.groupBy(
+  allOperations,
+  ({ path }) => path,
+);
+
+/** What `Allow` says of every path. The gateway itself responds to OPTIONS where pages of other origins may call. */
+export const allowedMethods: Readonly<Record<string, string[]>> = Object.fromEntries(
+  Array.from(operationsByPath, ([path, all]) => [
+    path,
+    [...all.flatMap(methodsOf), ...(all.some(allowsCrossOrigin) ? ['OPTIONS'] : [])],
+  ]),
+);

@@ -1,8 +1,7 @@
 import { isAllowed } from '../access/allowlist.ts';
-import type { KeyRecord } from '../access/keys.ts';
-import { MAX_TOKEN_BYTES, type Permission } from '../access/tokens.ts';
-import type { CallerType } from './operation.ts';
-import { allowedRoutes } from './operations.ts';
+import type { Authenticated } from '../access/authenticate.ts';
+import { MAX_TOKEN_BYTES } from '../access/tokens.ts';
+import { type CallerType, callersText, mayCall, type Operation } from './operation.ts';
 import { PROBLEMS } from './problems.ts';
 
 /** RFC 6750 §2.1 in the one form that is accepted: the scheme, one space, one credential. */
@@ -14,26 +13,38 @@ export function bearerCredential(header: string | undefined): string | null {
   return credential !== undefined && credential.length <= MAX_TOKEN_BYTES ? credential : null;
 }
 
-const FORBIDDEN = {
-  insufficient_permissions: 'Use a credential that is allowed to call this operation.',
-  ip_not_allowed: 'Call from an address on the allowlist of the key.',
-} as const;
-export type Forbidden = keyof typeof FORBIDDEN;
+/** What the gateway's 403 says. It puts the texts into JSON as they are: no quotes, nothing that a client chose. */
+export interface Forbidden {
+  code: 'insufficient_permissions' | 'ip_not_allowed';
+  title: string;
+  detail: string;
+}
+export type Decision = { allowed: true } | { allowed: false; problem: Forbidden };
 
-/** What the gateway's 403 says if the policy does not admit the request: nothing but these fixed texts. */
-export const forbidden = (code: Forbidden) => ({ code, title: PROBLEMS[code].title, detail: FORBIDDEN[code] });
+/** With what type of credential somebody calls. */
+export const callerTypeOf = ({ record, grant }: Authenticated): CallerType => (grant ? 'token' : record.type);
 
-export type Decision = { allowed: true } | { allowed: false; code: Forbidden };
-
-/** What a genuine, usable key may do from this address. */
-export function decide({ cidrs }: Pick<KeyRecord, 'cidrs'>, address: string): Decision {
-  return isAllowed(cidrs, address) ? { allowed: true } : { allowed: false, code: 'ip_not_allowed' };
+/** Whether a genuine credential that works may call an operation from this address. */
+export function decide(caller: Authenticated, operation: Operation, address: string): Decision {
+  const { record, grant } = caller;
+  if (!isAllowed(record.cidrs, address))
+    return forbidden('ip_not_allowed', `The allowlist of the key does not include ${address}, your address.`);
+  const type = callerTypeOf(caller);
+  const permissions = grant?.permissions ?? [];
+  if (mayCall(operation, type, permissions)) return { allowed: true };
+  const own = grant ? `a scoped token with ${permissions.join(' and ')}` : `a key of type ${type}`;
+  const { method, path } = operation;
+  return forbidden('insufficient_permissions', `${method} ${path} is for ${callersText(operation)}. This is ${own}.`);
 }
 
-/** The ARN patterns that a caller may call, of the API and stage that a method ARN names. */
-export function allowedArns(type: CallerType, permissions: readonly Permission[], methodArn: string): string[] {
-  return allowedRoutes(type, permissions).map((route) => `${stageArn(methodArn)}/${route}`);
-}
+const forbidden = (code: Forbidden['code'], detail: string): Decision => ({
+  allowed: false,
+  problem: { code, title: PROBLEMS[code].title, detail },
+});
 
-/** Every method of the stage that a method ARN (`arn:…:<api>/<stage>/<METHOD>/<path>`) belongs to. */
-export const stageArn = (methodArn: string): string => methodArn.split('/').slice(0, 2).join('/');
+/** The ARN pattern of an operation, with the API, stage and method of the method ARN (`arn:…:<api>/<stage>/<METHOD>/<path>`). */
+export const operationArn = (methodArn: string, { path }: Operation): string =>
+  methodArn.split('/').slice(0, 3).join('/') + path.replace(/\{\w+\}/g, '*');
+
+/** Every method of the stage that a method ARN belongs to. */
+export const stageArn = (methodArn: string): string => `${methodArn.split('/').slice(0, 2).join('/')}/*`;

@@ -11,6 +11,7 @@ export const PROBLEMS = {
   document_not_allowed: { status: 403, title: 'The token does not cover this document' },
   not_found: { status: 404, title: 'Resource not found' },
   route_not_found: { status: 404, title: 'Operation not found' },
+  method_not_allowed: { status: 405, title: 'The method is not supported here' },
   conflict: { status: 409, title: 'The state of the resource does not allow this' },
   idempotency_in_progress: { status: 409, title: 'The first request with this key is still in progress' },
   limit_reached: { status: 409, title: 'Limit reached' },
@@ -30,17 +31,28 @@ export class Problem {
   readonly code: ProblemCode;
   readonly detail: string;
   readonly errors: readonly Violation[] | undefined;
+  /** Headers beside those that go with its status. */
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: ProblemCode, detail: string, errors?: readonly Violation[]) {
+  constructor(code: ProblemCode, detail: string, errors?: readonly Violation[], headers: Record<string, string> = {}) {
     this.code = code;
     this.detail = detail;
     this.errors = errors;
+    this.headers = headers;
   }
 }
 
 /** The 400 that lists every fault. */
 export function invalid(errors: readonly Violation[]): Problem {
   return new Problem('invalid_request', 'Correct the fields listed in errors and send the request again.', errors);
+}
+
+export const routeNotFound = (): Problem => new Problem('route_not_found', 'See the API reference for all operations.');
+
+/** 405 with the methods that the path has (RFC 9110 §15.5.6). */
+export function methodNotAllowed(methods: readonly string[]): Problem {
+  const allowed = methods.join(', ');
+  return new Problem('method_not_allowed', `This path has ${allowed}.`, undefined, { Allow: allowed });
 }
 
 export const notFound = (what: string): Problem =>

@@ -19,6 +19,14 @@ const file = {
 
 /** What a browser opens: files that are made when the stack is, with no secret in them. */
 export const pageOperations = {
+  openHome: operation({
+    ...page,
+    path: '/',
+    summary: 'Leads to the dashboard',
+    responses: { 302: null },
+    responseHeaders: ['Location'],
+    problems: [],
+  }),
   getOpenApi: operation({
     ...page,
     path: '/v1/openapi.json',

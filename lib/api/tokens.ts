@@ -10,6 +10,7 @@ export const tokenOperations = {
     summary: 'Create a scoped token, shown once',
     body: MintToken,
     responses: { 201: MintedToken },
+    location: '/v1/tokens/{token_id}',
     creates: true,
     secrets: ['token'],
   }),

@@ -31,6 +31,7 @@ export const webhookOperations = {
     summary: 'Create a webhook; its secret is shown once',
     body: CreateWebhook,
     responses: { 201: WebhookWithSecret },
+    location: '/v1/webhooks/{id}',
     problems: ['limit_reached'],
     creates: true,
     secrets: ['secret'],

@@ -31,6 +31,9 @@ export interface SyncDeps extends DocumentsDeps {
   reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
 }
 
+const PUSHING = 'Pushes are for admin, live, and test keys, and scoped tokens with write.';
+const PULLING = 'A sync without pushes is for keys, and scoped tokens with read.';
+
 /** Bytes of results after which no more is pushed: one more may add half of a response. */
 const MAX_RESULT_BYTES = MAX_PAGE_BYTES / 2;
 
@@ -44,8 +47,7 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
       const { token } = caller;
       if (token && !token.documents.some((pattern) => covers(pattern, body.pattern))) return notAllowed();
       const needed = body.push.length > 0 ? 'write' : 'read';
-      if (!may(caller, needed))
-        return new Problem('insufficient_permissions', 'This credential cannot do that with documents.');
+      if (!may(caller, needed)) return new Problem('insufficient_permissions', needed === 'write' ? PUSHING : PULLING);
 
       const cycle = await begin(request);
       if (cycle instanceof Problem) return cycle;

@@ -10,8 +10,13 @@ export function baseUrlOf({ headers, resource, requestContext: { path } }: BaseU
   const host = HOST.exec(headers.Host ?? '')?.[0];
   if (host === undefined) return '';
   const protocol = headers['X-Forwarded-Proto'] === 'http' ? 'http' : 'https';
+  return `${protocol}://${host}${basePathOf(path, resource)}`;
+}
+
+function basePathOf(path: string, resource: string): string {
+  if (resource === '/') return path.replace(/\/$/, '');
   const [, route = ''] = /^(\/[^/]+)/.exec(resource) ?? [];
-  return `${protocol}://${host}${path.slice(0, Math.max(0, `${path}/`.indexOf(`${route}/`)))}`;
+  return path.slice(0, Math.max(0, `${path}/`.indexOf(`${route}/`)));
 }
 
 type BaseUrlEvent = Pick<APIGatewayProxyEvent, 'headers' | 'resource'> & { requestContext: { path: string } };

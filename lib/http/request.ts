@@ -98,7 +98,7 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 // API Gateway passes JSON on as its bytes, for it would replace those that are not UTF-8.
 function textOf({ body, isBase64Encoded, httpMethod }: APIGatewayProxyEvent): string | null {
-  if (httpMethod === 'GET') return ''; // content in a GET has no meaning (RFC 9110 §9.3.1)
+  if (httpMethod === 'GET' || httpMethod === 'HEAD') return ''; // their content has no meaning (RFC 9110 §9.3.1, §9.3.2)
   if (!isBase64Encoded) return body ?? '';
   try {
     return UTF_8.decode(Buffer.from(body ?? '', 'base64'));

@@ -1,17 +1,9 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
 import { allowsCrossOrigin, CORS_HEADERS } from '../api/cors.ts';
-import { type ApiFunction, mayCall, type Operation } from '../api/operation.ts';
+import { type ApiFunction, callersText, mayCall, type Operation } from '../api/operation.ts';
 import { type OperationId, type OperationOf, type Operations, operationAt } from '../api/operations.ts';
-import {
-  invalid,
-  OUTCOME_UNKNOWN,
-  PROBLEM_TYPE,
-  PROBLEMS,
-  Problem,
-  problemBody,
-  problemHeaders,
-} from '../api/problems.ts';
+import { invalid, OUTCOME_UNKNOWN, Problem, routeNotFound } from '../api/problems.ts';
 import { ConflictError, UnavailableError } from '../errors.ts';
 import type { TransactionPart } from '../transaction.ts';
 import { baseUrlOf } from './base-url.ts';
@@ -22,6 +14,8 @@ import {
   type RequestIdentity,
   type StoredResponse,
 } from './idempotency.ts';
+import { locationHeader } from './location.ts';
+import { problemResult } from './problem-result.ts';
 import { type BodyViolations, parseRequest, type Request } from './request.ts';
 
 type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : Record<never, never>;
@@ -81,11 +75,13 @@ export function serve<Name extends ApiFunction>(
         reportFailure('request.failed', { operation: operationId, request_id: requestId }, error);
       return problemFor(error);
     });
-    const result = response instanceof Problem ? problemResult(response, requestId, baseUrlOf(event)) : response;
+    const baseUrl = baseUrlOf(event);
+    const result = response instanceof Problem ? problemResult(response, requestId, baseUrl) : response;
     log.info('request.handled', { operation: operationId, request_id: requestId, status: result.statusCode });
     const cors = operation && allowsCrossOrigin(operation) && CORS_HEADERS;
     const common = { 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': requestId };
-    result.headers = { ...result.headers, ...cors, ...common };
+    const location = operation && locationHeader(result, operation, baseUrl);
+    result.headers = { ...result.headers, ...location, ...cors, ...common };
     return result;
   };
 
@@ -94,14 +90,13 @@ export function serve<Name extends ApiFunction>(
     id: OperationId | undefined,
     operation: Operation | undefined,
   ): Promise<APIGatewayProxyResult | Problem> {
-    if (!id || !operation || !(id in handlers))
-      return new Problem('route_not_found', 'See the API reference for all operations.');
+    if (!id || !operation || !(id in handlers)) return routeNotFound();
     const bodyViolations = violations[id as OperationOf<Name>];
     const request = parseRequest(event, operation, bodyViolations);
     if (request instanceof Problem) return request;
     const { type, token } = request.caller;
     if (!mayCall(operation, type, token?.permissions ?? []))
-      return new Problem('insufficient_permissions', 'Use a credential that is allowed to call this operation.');
+      return new Problem('insufficient_permissions', `This operation is for ${callersText(operation)}.`);
     const handler = checked(handlers[id as OperationOf<Name>] as unknown as Handler, bodyViolations);
     const key = request.headers['idempotency-key'];
     if (key === undefined || !operation.creates) {
@@ -178,12 +173,6 @@ function toStoredResponse(
 
 function toProxyResult({ status, body, headers }: StoredResponse): APIGatewayProxyResult {
   return { statusCode: status, body, headers: { 'Cache-Control': 'no-store', ...headers } };
-}
-
-function problemResult(problem: Problem, requestId: string, baseUrl: string): APIGatewayProxyResult {
-  const { status } = PROBLEMS[problem.code];
-  const headers = { 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store', ...problemHeaders(status) };
-  return { statusCode: status, headers, body: JSON.stringify(problemBody(problem, requestId, baseUrl)) };
 }
 
 function problemFor(error: unknown): Problem {

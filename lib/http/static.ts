@@ -1,20 +1,37 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { PROBLEM_TYPE, PROBLEMS, problemBody } from '../api/problems.ts';
+import { CORS_HEADERS } from '../api/cors.ts';
+import { methodNotAllowed, Problem, routeNotFound } from '../api/problems.ts';
 import { baseUrlOf } from './base-url.ts';
+import { problemResult } from './problem-result.ts';
 import type { ServeLog } from './serve.ts';
 
 /** A file that is served as it is. */
 export interface Page {
   type: string;
-  /** `page` is asked for every time; `asset` has a hash of its content in its name and never changes. */
-  kind: 'page' | 'asset';
+  /**
+   * `page` is asked for every time; `document` is for pages of other origins too and kept for a few minutes; `asset` has a
+   * hash of its content in its name and never changes.
+   */
+  kind: 'page' | 'document' | 'asset';
   /** The Content-Security-Policy, of pages. */
   policy?: string;
   text: string;
 }
 
+/** All that is served without a credential. */
+export interface Site {
+  pages: [path: string, page: Page][];
+  /** Where a path leads to instead, below the address of the API. */
+  redirects: Readonly<Record<string, string>>;
+  /** The methods of every path of the API; a request with another one comes here, too. */
+  methods: Readonly<Record<string, readonly string[]>>;
+}
+
 /** Stands for the address of the API in a page. */
 export const BASE_URL = '{base_url}';
+
+/** Seconds for which a document is kept. */
+const DOCUMENT_SECONDS = 300;
 
 const COMMON = {
   'X-Content-Type-Options': 'nosniff',
@@ -23,41 +40,45 @@ const COMMON = {
 };
 
 /**
- * Serves pages by their path in the API. Every page and asset is public: nothing here knows a credential.
- * Cross-origin isolation and framing: OWASP HTTP Headers Cheat Sheet.
+ * Serves pages by their path in the API, and refuses methods that a path does not have. Every page and asset is public:
+ * nothing here knows a credential. Cross-origin isolation and framing: OWASP HTTP Headers Cheat Sheet.
  */
-export function createPageServer(pages: ReadonlyMap<string, Page>, log: ServeLog) {
+export function createSite({ pages, redirects, methods }: Site, log: ServeLog) {
+  const pageAt = new Map(pages);
+  const targetOf = new Map(Object.entries(redirects));
+  const methodsAt = new Map(Object.entries(methods));
+
   return async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
     const { requestId } = event.requestContext;
-    const response = respondTo(event);
-    log.info('page.served', { resource: event.resource, request_id: requestId, status: response.statusCode });
-    return { ...response, headers: { ...COMMON, ...response.headers, 'X-Request-Id': requestId } };
+    const baseUrl = baseUrlOf(event);
+    const response = respondTo(event, baseUrl);
+    const result = response instanceof Problem ? problemResult(response, requestId, baseUrl) : response;
+    log.info('page.served', { resource: event.resource, request_id: requestId, status: result.statusCode });
+    return { ...result, headers: { ...COMMON, ...result.headers, 'X-Request-Id': requestId } };
   };
 
-  function respondTo(event: APIGatewayProxyEvent): APIGatewayProxyResult {
-    const { requestId } = event.requestContext;
-    const path = event.resource.replace('{file}', event.pathParameters?.file ?? '');
-    const page = pages.get(path);
-    if (!page) {
-      const problem = { code: 'route_not_found', detail: 'See the API reference for all operations.' } as const;
-      return {
-        statusCode: PROBLEMS[problem.code].status,
-        headers: { 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store' },
-        body: JSON.stringify(problemBody({ ...problem, errors: undefined }, requestId, baseUrlOf(event))),
-      };
-    }
-    return {
-      statusCode: 200,
-      headers: headersOf(page),
-      body: page.kind === 'page' ? page.text.replaceAll(BASE_URL, () => baseUrlOf(event)) : page.text,
-    };
+  function respondTo(event: APIGatewayProxyEvent, baseUrl: string): APIGatewayProxyResult | Problem {
+    const allowed = methodsAt.get(event.resource) ?? [];
+    if (!allowed.includes(event.httpMethod)) return methodNotAllowed(allowed);
+    const target = targetOf.get(event.resource);
+    if (target !== undefined)
+      return { statusCode: 302, headers: { Location: baseUrl + target, 'Cache-Control': 'no-store' }, body: '' };
+    const page = pageAt.get(event.resource.replace('{file}', event.pathParameters?.file ?? ''));
+    if (!page) return routeNotFound();
+    const body = page.kind === 'asset' ? page.text : page.text.replaceAll(BASE_URL, () => baseUrl);
+    return { statusCode: 200, headers: { 'Content-Type': page.type, ...headersOf(page) }, body };
   }
 }
 
-function headersOf({ type, kind, policy }: Page): Record<string, string> {
-  if (kind === 'asset') return { 'Content-Type': type, 'Cache-Control': 'public, max-age=31536000, immutable' };
+function headersOf({ kind, policy }: Page): Record<string, string> {
+  if (kind === 'asset') return { 'Cache-Control': 'public, max-age=31536000, immutable' };
+  if (kind === 'document')
+    return {
+      'Cache-Control': `public, max-age=${DOCUMENT_SECONDS}`,
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+      ...CORS_HEADERS,
+    };
   return {
-    'Content-Type': type,
     'Cache-Control': 'no-store',
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Cross-Origin-Resource-Policy': 'same-origin',

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { ApiFunction, Operation } from '../api/operation.ts';
+import { type ApiFunction, callersText, type Operation } from '../api/operation.ts';
 import { type OperationId, operations } from '../api/operations.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { delivered } from './deliveries.ts';
@@ -22,7 +22,7 @@ const DESCRIPTION = `Authentication and webhooks for a document synchronization 
 Requests carry \`Authorization: Bearer <key or token>\`; bodies are JSON. An error is a problem document (RFC 9457) whose
 \`code\` is stable; every code is explained under [errors](docs/errors). Lists are paginated: pass \`next_cursor\` as \`cursor\`.
 An \`Idempotency-Key\` makes it safe to repeat a request that creates something. Browsers can call everything that a
-scoped token can, from any origin (CORS).`;
+scoped token can, from any origin (CORS). HEAD works wherever GET does.`;
 
 /** The whole interface as an OpenAPI 3.1 document. `server` is the address that paths are relative to. */
 export function openApiDocument(server: string) {
@@ -74,7 +74,7 @@ function describe(id: OperationId, operation: Operation) {
   return {
     operationId: id,
     summary,
-    description: callersText(operation),
+    description: isPublic ? 'No credential needed.' : `For ${callersText(operation)}.`,
     tags: [TAGS[fn].name],
     security: isPublic
       ? []
@@ -89,12 +89,4 @@ function describe(id: OperationId, operation: Operation) {
     }),
     responses: responsesOf(id, operation),
   };
-}
-
-/** Who may call, in words. */
-function callersText({ callers, permissions }: Operation): string {
-  if (callers === 'anyone') return 'No credential needed.';
-  const keys = callers.filter((caller) => caller !== 'token').map((type) => `\`svc_${type}_\``);
-  const tokens = callers.includes('token') ? `; scoped tokens with ${permissions.join(' or ')}` : '';
-  return `For keys ${keys.join(', ')}${tokens}.`;
 }

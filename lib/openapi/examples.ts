@@ -165,6 +165,7 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
   },
   closeConnection: {},
   getOpenApi: {},
+  openHome: {},
   openDashboard: {},
   getDashboardFile: {},
   openReference: {},

@@ -19,6 +19,7 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
     'The patterns of the scoped token do not match the document, or do not cover the pattern of the sync. The response is the same whether or not the document exists.',
   not_found: 'The resource does not exist, or belongs to another project or environment.',
   route_not_found: 'There is no operation with this method and path. See the API reference for all operations.',
+  method_not_allowed: 'This path has no operation with this method. The header Allow lists the methods that it has.',
   conflict:
     'The current state of the resource does not allow this: a key that was already rotated, the last admin key, a disabled webhook, a field that changed since base_revision. detail says which.',
   precondition_failed: 'The document does not have the revision in If-Match, or it exists although If-None-Match is *.',

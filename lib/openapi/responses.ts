@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
 import type { Operation } from '../api/operation.ts';
-import type { OperationId } from '../api/operations.ts';
+import { allOperations, type OperationId } from '../api/operations.ts';
 import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemBody, problemHeaders } from '../api/problems.ts';
 import { EXAMPLE_REQUEST_ID, EXAMPLES } from './examples.ts';
 import { ADVICE, codesOf } from './problems.ts';
@@ -23,6 +23,7 @@ const text = { type: 'string' };
 /** `components.headers`. */
 export const HEADERS = {
   'X-Request-Id': { description: 'Identifies the request in the logs.', schema: text },
+  Location: { description: 'The URL of the new resource.', schema: text },
   ETag: { description: 'The revision, in quotes.', schema: text },
   'Idempotency-Replayed': { description: '`true`: the response to the first request, without secrets.', schema: text },
   'Retry-After': { description: 'Seconds to wait before the next request.', schema: { type: 'integer' } },
@@ -34,7 +35,11 @@ const headersOf = (names: readonly string[]) =>
 function success(id: OperationId, operation: Operation, status: number, schema: v.GenericSchema | null) {
   const isUsual = status === Number(Object.keys(operation.responses)[0]);
   const { response } = EXAMPLES[id];
-  const headers = [...operation.responseHeaders, ...(operation.creates ? ['Idempotency-Replayed'] : [])];
+  const headers = [
+    ...operation.responseHeaders,
+    ...(status === 201 && operation.location ? ['Location'] : []),
+    ...(operation.creates ? ['Idempotency-Replayed'] : []),
+  ];
   return {
     description: STATUSES[status] ?? '',
     headers: headersOf(headers),
@@ -54,6 +59,7 @@ const STATUSES: Record<number, string> = {
   201: 'Created.',
   202: 'Accepted. The work continues after this response.',
   204: 'Success, without a body.',
+  302: 'Found elsewhere: at the URL in Location.',
   304: 'Not modified since the ETag in If-None-Match.',
 };
 
@@ -82,9 +88,9 @@ const problemSchema = (codes: ProblemCode[]) => ({
 const problemExamples = (codes: readonly string[]) =>
   Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
 
-/** `components.examples`: one for every code. */
+/** `components.examples`: one for every code that an operation may respond with. */
 export function allProblemExamples(baseUrl: string) {
-  const codes = Object.keys(PROBLEMS) as ProblemCode[];
+  const codes = [...new Set(allOperations.flatMap(codesOf))];
   const faults = [{ field: 'limit', detail: 'must be an integer from 1 to 100' }];
   return Object.fromEntries(
     codes.map((code) => {

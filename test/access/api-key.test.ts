@@ -69,6 +69,8 @@ describe('the authorizer', () => {
   const authorize = async (authorization: string[], stored = record(), at = now) => {
     const keys = { get: vi.fn(async () => stored), recordUse: vi.fn(async () => {}) };
     const event = {
+      httpMethod: 'GET',
+      resource: '/v1/webhooks',
       methodArn: 'arn:aws:execute-api:eu-west-1:1:api/live/GET/v1/webhooks',
       multiValueHeaders: { authorization },
       requestContext: { identity: { sourceIp: '192.0.2.1' } },
@@ -123,6 +125,8 @@ describe('the authorizer', () => {
     const keys = { get: async () => record(), recordUse: async () => Promise.reject(new Error('throttled')) };
     const handler = createHandler({ keys, clock: () => now });
     const event = {
+      httpMethod: 'GET',
+      resource: '/v1/webhooks',
       methodArn: 'arn:aws:execute-api:eu-west-1:1:api/live/GET/v1/webhooks',
       multiValueHeaders: { Authorization: [`Bearer ${key}`] },
       requestContext: { identity: { sourceIp: '192.0.2.1' } },

@@ -11,8 +11,8 @@ from schemathesis.openapi.checks import RejectedPositiveData, UnsupportedMethodR
 
 def reason_to_accept(failure, case, response):
     """Why this failure is none, or None if it is one."""
-    if isinstance(failure, UnsupportedMethodResponse) and response.status_code == 404:
-        return "The gateway has no route for a method that a path does not have, and answers route_not_found."
+    if isinstance(failure, UnsupportedMethodResponse) and case.method.upper() == "TRACE":
+        return "API Gateway knows no TRACE (RFC 9110 §9.3.8), and answers route_not_found."
     if not isinstance(failure, RejectedPositiveData):
         return None
     problem = response.json()

@@ -14,6 +14,9 @@ describe('the base URL of a request', () => {
     ],
     ['no stage with a domain', '/v1/webhooks', '/v1/webhooks', 'https://api.example.com'],
     ['the base path of a domain', '/sync/v1/keys/k/rotate', '/v1/keys/{key}/rotate', 'https://api.example.com/sync'],
+    ['the root of a stage', '/live/', '/', 'https://api.example.com/live'],
+    ['the root of a stage without its slash', '/live', '/', 'https://api.example.com/live'],
+    ['the root of a domain', '/', '/', 'https://api.example.com'],
     ['a page', '/live/dashboard', '/dashboard', 'https://api.example.com/live'],
     ['a path that only begins like the route', '/v1x/v1/sync', '/v1/sync', 'https://api.example.com/v1x'],
   ])('has %s', (_, path, resource, expected) => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Template as Assertions, Match } from 'aws-cdk-lib/assertions';
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { describe, expect, inject, it } from 'vitest';
+import type { Operation } from '../../lib/api/operation.ts';
 import { allOperations } from '../../lib/api/operations.ts';
 
 const template = Assertions.fromString(
@@ -17,14 +18,19 @@ describe('the API', () => {
     });
   });
 
-  it('has one method for every operation and no other, without the authorizer only where anyone may call', () => {
+  it('has a method for every operation, HEAD beside GET and one for all others of its path, without the authorizer only where anyone may call', () => {
     const all = Object.values(template.findResources('AWS::ApiGateway::Method'));
-    const methods = all.filter(({ Properties }) => Properties.HttpMethod !== 'OPTIONS');
-    expect(methods).toHaveLength(allOperations.length);
-    const types = methods.map(({ Properties }) => Properties.AuthorizationType);
+    const named = all.filter(({ Properties }) => !['OPTIONS', 'ANY'].includes(Properties.HttpMethod));
+    const others = all.filter(({ Properties }) => Properties.HttpMethod === 'ANY');
+    expect(others).toHaveLength(new Set(allOperations.map(({ path }) => path)).size);
+    for (const { Properties } of others) expect(JSON.stringify(Properties.Integration.Uri)).toContain('Dashboard');
     const anyone = allOperations.filter(({ callers }) => callers === 'anyone');
-    expect(types.filter((type) => type === 'NONE')).toHaveLength(anyone.length);
-    expect(types.filter((type) => type === 'CUSTOM')).toHaveLength(allOperations.length - anyone.length);
+    const methodsOf = (operations: readonly Operation[]) =>
+      operations.length + operations.filter(({ method }) => method === 'GET').length;
+    const count = (type: string) => named.filter(({ Properties }) => Properties.AuthorizationType === type).length;
+    expect(count('NONE')).toBe(methodsOf(anyone));
+    expect(count('CUSTOM')).toBe(methodsOf(allOperations) - methodsOf(anyone));
+    expect(count('NONE') + count('CUSTOM')).toBe(named.length);
     expect(anyone.every((operation) => operation.function === 'dashboard')).toBe(true);
   });
 
@@ -54,6 +60,10 @@ describe('the API', () => {
       StatusCode: '503',
       ResponseParameters: Match.objectLike({ 'gatewayresponse.header.Retry-After': "'1'" }),
     });
+  });
+
+  it('leaves room for more: a stack has at most 500 resources (CloudFormation quotas)', () => {
+    expect(Object.keys(template.toJSON().Resources).length).toBeLessThan(400);
   });
 
   it('asks the authorizer at every request', () => {

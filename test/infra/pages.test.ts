@@ -1,16 +1,18 @@
 import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
-import { createPages } from '../../infra/pages.ts';
-import { createPageServer } from '../../lib/http/static.ts';
+import { createSite as created } from '../../infra/pages.ts';
+import { createSite } from '../../lib/http/static.ts';
 
-const pages = createPages();
-const serve = createPageServer(new Map(pages), { info() {} });
+const site = created();
+const { pages } = site;
+const serve = createSite(site, { info() {} });
 
 /** A request as API Gateway hands it on, below a stage or at a domain of one's own. */
-const request = (resource: string, { file = '', base = '/live', headers = {} } = {}) =>
+const request = (resource: string, { file = '', base = '/live', headers = {}, httpMethod = 'GET' } = {}) =>
   serve({
     resource,
+    httpMethod,
     headers: { Host: 'api.example.com', 'X-Forwarded-Proto': 'https', ...headers },
     pathParameters: file ? { file } : null,
     requestContext: {
@@ -70,5 +72,29 @@ describe('a page', () => {
   ])('below "%s" says that the API is there', async (base, url) => {
     const { body } = await request('/v1/openapi.json', { base });
     expect(JSON.parse(body).servers).toEqual([{ url }]);
+    const { statusCode, headers } = await request('/', { base });
+    expect([statusCode, headers?.Location]).toEqual([302, `${url}/dashboard`]);
+  });
+
+  it('that describes the API can be read by pages of other origins, and kept for some minutes', async () => {
+    const { headers } = await request('/v1/openapi.json');
+    expect(headers).toMatchObject({
+      'Access-Control-Allow-Origin': '*',
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+      'Cache-Control': 'public, max-age=300',
+    });
+  });
+});
+
+describe('a method that a path does not have', () => {
+  it.each([
+    ['DELETE', '/v1/webhooks', 'POST, GET, HEAD'],
+    ['HEAD', '/v1/events/batch', 'POST'],
+    ['POST', '/v1/documents/{key}', 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'],
+    ['PUT', '/', 'GET, HEAD'],
+    ['POST', '/docs/{file}', 'GET, HEAD'],
+  ])('is refused: %s %s', async (httpMethod, resource, allowed) => {
+    const { statusCode, headers, body } = await request(resource, { httpMethod });
+    expect([statusCode, headers?.Allow, JSON.parse(body).code]).toEqual([405, allowed, 'method_not_allowed']);
   });
 });

@@ -120,7 +120,7 @@ describe('the bundles', () => {
       expect(statSync(join(directory, 'index.mjs')).size).toBeLessThanOrEqual(600 * 1024);
       more.push(...readdirSync(directory).filter((name) => name !== 'index.mjs'));
     }
-    expect(more).toEqual(['pages.json']);
+    expect(more).toEqual(['site.json']);
   });
 });
 

@@ -8,6 +8,7 @@ import { exchange } from './sockets.ts';
 
 function event({ headers = [], ...overrides }: Partial<ProxyRequest> & { headers?: [string, string][] } = {}) {
   const request = {
+    method: 'POST',
     rawHeaders: headers.flat(),
     headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
     socket: { remoteAddress: '127.0.0.1' },

@@ -11,7 +11,7 @@ const operationOf = (method: string, path: string) =>
   openApi.paths[path]?.[method.toLowerCase()] as {
     operationId: string;
     security: object[];
-    responses: Record<string, { content?: Record<string, { examples?: object }> }>;
+    responses: Record<string, { content?: Record<string, { examples?: object }>; headers?: object }>;
   };
 
 describe('the OpenAPI document', () => {
@@ -19,6 +19,7 @@ describe('the OpenAPI document', () => {
     const config = await createConfig({
       extends: ['recommended-strict'],
       rules: {
+        'operation-2xx-response': 'off', // GET / only leads elsewhere
         'no-server-example.com': 'off', // of the tests; the function names the server
         'operation-4xx-response': 'error',
         'security-defined': 'error',
@@ -40,6 +41,15 @@ describe('the OpenAPI document', () => {
     }
     const described = Object.values(openApi.paths).flatMap((methods) => Object.keys(methods));
     expect(described).toHaveLength(allOperations.length);
+  });
+
+  it('has a success for every operation, and says where it is if something was created', () => {
+    for (const { method, path, responses } of allOperations) {
+      const statuses = Object.keys(responses).map(Number);
+      expect(statuses[0], path).toBeLessThan(path === '/' ? 303 : 300);
+      const { headers } = operationOf(method, path).responses[201] ?? {};
+      expect(headers !== undefined && 'Location' in headers, path).toBe(statuses.includes(201));
+    }
   });
 
   it.each(Object.entries(operations))('has examples for %s that are valid by its schemas', (id, {
@@ -71,8 +81,9 @@ describe('the OpenAPI document', () => {
         ),
       ),
     );
-    expect([...named].sort()).toEqual(Object.keys(PROBLEMS).sort());
-    expect(Object.keys(openApi.components.examples).sort()).toEqual(Object.keys(PROBLEMS).sort());
+    const { method_not_allowed: _, ...ofOperations } = PROBLEMS;
+    expect([...named].sort()).toEqual(Object.keys(ofOperations).sort());
+    expect(Object.keys(openApi.components.examples).sort()).toEqual(Object.keys(ofOperations).sort());
   });
 
   it('describes the delivery of all six event types, with an example that is valid', () => {

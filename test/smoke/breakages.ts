@@ -52,6 +52,7 @@ export const SERVICE_BREAKAGES: [check: string, breakage: Breakage, says: RegExp
     edit('GET', anything, () => '{"message":"Missing Authentication Token"}'),
     /the problem is not as documented/,
   ],
+  ['Problem document for an unsupported method', withStatus('PUT', /^\/v1\/webhooks/, 404), /404 instead of 405/],
   [
     'Problem document for an unknown resource',
     answering('GET', anything, ({ headers }) => void Object.assign(headers, { 'x-request-id': 'another' })),

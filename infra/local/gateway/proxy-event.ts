@@ -30,6 +30,7 @@ export function proxyEvent({
   now,
   binaryMediaTypes,
 }: ProxyRequest): APIGatewayProxyEvent {
+  const { method = '' } = request;
   const headers: Pairs = [...pairs(request.rawHeaders), ['X-Forwarded-Proto', 'http']];
   const search = [...new URLSearchParams(query)];
   const isBase64Encoded = body.length > 0 && isBinary(request.headers['content-type'], binaryMediaTypes);
@@ -37,7 +38,7 @@ export function proxyEvent({
   return {
     resource: route.resource,
     path,
-    httpMethod: route.method,
+    httpMethod: method,
     headers: single(headers) ?? {},
     multiValueHeaders: multi(headers) ?? {},
     queryStringParameters: single(search),
@@ -49,7 +50,7 @@ export function proxyEvent({
       apiId: 'local',
       authorizer: undefined,
       protocol: 'HTTP/1.1',
-      httpMethod: route.method,
+      httpMethod: method,
       identity: {
         sourceIp,
         userAgent: request.headers['user-agent'] ?? null,

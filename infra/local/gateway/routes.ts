@@ -2,6 +2,7 @@ import type { Template } from '../template.ts';
 
 /** One method of the REST API. */
 export interface Route {
+  /** `ANY`: all that the resource does not have by name. */
   method: string;
   /** As `resource` in proxy events: `/v1/keys/{key}`. */
   resource: string;
@@ -35,10 +36,10 @@ export function readRoutes(template: Template): Route[] {
     return resource ? `${pathOf(resource.ParentId)}/${resource.PathPart}` : '';
   };
   return template.ofType<MethodProperties>('AWS::ApiGateway::Method').map(({ properties }) => {
-    const resource = pathOf(properties.ResourceId);
+    const resource = pathOf(properties.ResourceId) || '/';
     const { HttpMethod: method, AuthorizerId: authorizerId, Integration } = properties;
     const target = Integration.Type === 'MOCK' ? mockOf(Integration) : { integrationUri: Integration.Uri };
-    return { method, resource, segments: resource.split('/').slice(1), authorizerId, target };
+    return { method, resource, segments: segmentsOf(resource), authorizerId, target };
   });
 }
 
@@ -51,20 +52,29 @@ function mockOf({ IntegrationResponses = [] }: MethodProperties['Integration']) 
   return { status: Number(response?.StatusCode), headers: Object.fromEntries(headers) };
 }
 
-/** The most specific route: a literal segment wins over a parameter, as in API Gateway. */
+/** What `ANY` stands for (API Gateway Developer Guide, "Set up an HTTP method"). */
+const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
+
+/**
+ * The method of the most specific resource: a literal segment wins over a parameter, whichever methods the resources have,
+ * as in API Gateway.
+ */
 export function findRoute(
   routes: Route[],
   method: string,
   path: string,
 ): { route: Route; parameters: Record<string, string> } | undefined {
-  const given = path.split('/').slice(1);
-  const candidates = routes
-    .filter((route) => route.method === method && route.segments.length === given.length)
+  const given = segmentsOf(path);
+  const [first] = routes
+    .filter(({ segments }) => segments.length === given.length)
     .filter(({ segments }) =>
       segments.every((segment, i) => (isParameter(segment) ? given[i] !== '' : segment === given[i])),
     )
     .sort((a, b) => literals(b) - literals(a));
-  const [route] = candidates;
+  const methods = routes.filter(({ resource }) => resource === first?.resource);
+  const route =
+    methods.find((each) => each.method === method) ??
+    methods.find((each) => each.method === 'ANY' && METHODS.includes(method));
   if (!route) return undefined;
   const parameters = route.segments.flatMap((segment, i) =>
     isParameter(segment) ? [[segment.slice(1, -1), decoded(given[i] ?? '')]] : [],
@@ -72,6 +82,7 @@ export function findRoute(
   return { route, parameters: Object.fromEntries(parameters) };
 }
 
+const segmentsOf = (path: string): string[] => (path === '/' ? [] : path.split('/').slice(1));
 const isParameter = (segment: string): boolean => segment.startsWith('{');
 const literals = ({ segments }: Route): number => segments.filter((segment) => !isParameter(segment)).length;
 

@@ -19,6 +19,7 @@ const problems: [what: string, code: ProblemCode, request: (run: Run) => Promise
   ['an unknown credential', 'unauthorized', ({ as }) => as(CREDENTIAL_OF_NOBODY)('GET', '/v1/webhooks')],
   ['a key without the permission', 'insufficient_permissions', ({ test }) => test('GET', '/v1/keys')],
   ['an unknown route', 'route_not_found', ({ test }) => test('GET', '/v1/nothing')],
+  ['an unsupported method', 'method_not_allowed', ({ as }) => as(null)('PUT', '/v1/webhooks')],
   ['an unknown resource', 'not_found', ({ test, name }) => test('GET', `/v1/documents/${name}:nothing`)],
   ['a body that is not JSON', 'invalid_json', ({ test }) => test('POST', '/v1/events', { body: '{' })],
   ['an invalid body', 'invalid_request', ({ test }) => test('POST', '/v1/events', { body: {} })],

@@ -1,0 +1,69 @@
+import { Duration, Validations } from 'aws-cdk-lib';
+import {
+  AuthorizationType,
+  type CfnMethod,
+  type IAuthorizer,
+  type IResource,
+  LambdaIntegration,
+  type Method,
+  type MethodOptions,
+} from 'aws-cdk-lib/aws-apigateway';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { allowsCrossOrigin, CORS_ALLOWED, CORS_EXPOSED, PREFLIGHT_SECONDS } from '../lib/api/cors.ts';
+import type { ApiFunction, Operation } from '../lib/api/operation.ts';
+import { methodsOf, operationsByPath } from '../lib/api/operations.ts';
+
+const PUBLIC: MethodOptions = { authorizationType: AuthorizationType.NONE };
+
+/**
+ * The methods of lib/api/operations.ts below the root: behind the authorizer unless anyone may call them, and HEAD wherever
+ * GET is. What a path has no operation for goes to the function of the pages, which knows no data and says what there is:
+ * a mock integration would have to choose its template by the content type of the request.
+ */
+export function addMethods(
+  root: IResource,
+  authorizer: IAuthorizer,
+  functions: Record<ApiFunction, LambdaFunction>,
+): void {
+  const integrations = new Map(
+    Object.entries(functions).map(([name, fn]) => [
+      name,
+      new LambdaIntegration(fn, { scopePermissionToMethod: false }),
+    ]),
+  );
+  const behindAuthorizer = { authorizationType: AuthorizationType.CUSTOM, authorizer };
+  for (const [path, operations] of operationsByPath) {
+    const resource = root.resourceForPath(path);
+    for (const operation of operations) {
+      const isPublic = operation.callers === 'anyone';
+      for (const name of methodsOf(operation)) {
+        const integration = integrations.get(operation.function);
+        const method = resource.addMethod(name, integration, isPublic ? PUBLIC : behindAuthorizer);
+        if (isPublic) acknowledgePublic(method, 'Pages, their scripts and the description of the API hold no secret');
+      }
+    }
+    addPreflight(resource, operations.filter(allowsCrossOrigin));
+    const others = resource.addMethod('ANY', integrations.get('dashboard'), PUBLIC);
+    acknowledgePublic(others, 'Whatever the credential, there is no such operation');
+  }
+}
+
+/** Tells a browser whether a page of another origin may call (Fetch Standard, "CORS-preflight fetch"). */
+function addPreflight(resource: IResource, operations: readonly Operation[]): void {
+  if (operations.length === 0) return;
+  const preflight = resource.addCorsPreflight({
+    allowOrigins: ['*'],
+    allowMethods: operations.map(({ method }) => method),
+    allowHeaders: CORS_ALLOWED,
+    exposeHeaders: CORS_EXPOSED,
+    maxAge: Duration.seconds(PREFLIGHT_SECONDS),
+  });
+  // The gateway makes this response itself, out of text (API Gateway Developer Guide, "Content type conversions").
+  const cfn = preflight.node.defaultChild as CfnMethod;
+  cfn.addPropertyOverride('Integration.ContentHandling', 'CONVERT_TO_TEXT');
+  acknowledgePublic(preflight, 'A browser asks for permission before it has a credential to send');
+}
+
+function acknowledgePublic(method: Method, reason: string): void {
+  Validations.of(method).acknowledge({ id: 'AwsSolutions-APIG4', reason }, { id: 'AwsSolutions-COG4', reason });
+}
