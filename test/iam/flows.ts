@@ -4,16 +4,8 @@ import { startReceiver } from '../support/receiver.ts';
 import { changed, createWebhook, deliveryOf } from '../support/requests.ts';
 import { type Answer, type Client, eventually, type Project, type Service } from '../support/service.ts';
 
-/** Everything that each role is there for: a flow throws if any of it does not happen, or if it is abandoned. */
-export async function createFlows(
-  service: Service,
-  { isAbandoned }: { isAbandoned(): boolean },
-): Promise<Record<string, () => Promise<void>>> {
-  const soon = <T>(probe: () => T | Promise<T>) =>
-    eventually(() => {
-      if (isAbandoned()) throw new Error('What follows does not matter any more');
-      return probe();
-    });
+/** Everything that each role is there for: a flow throws if any of it does not happen. */
+export async function createFlows(service: Service): Promise<Record<string, () => Promise<void>>> {
   const { stack, log } = service;
   const project: Project = await service.project();
   const { admin } = project;
@@ -33,7 +25,7 @@ export async function createFlows(
   const logged = async (act: () => Promise<unknown>, event: string | RegExp): Promise<void> => {
     const before = log.length;
     await act();
-    await soon(() => log.slice(before).some((line) => new RegExp(event).test(line)));
+    await eventually(() => log.slice(before).some((line) => new RegExp(event).test(line)));
   };
   const queueNamed = (part: string) => {
     const found = [...stack.queues].find(([name]) => name.startsWith(`Delivery${part}`))?.[1];
@@ -72,9 +64,9 @@ export async function createFlows(
       log.some(
         (line) => /^DeliveryDeliver[0-9A-F]{8} /.test(line) && line.includes(webhookId) && line.includes('attempted'),
       );
-    await soon(async () => {
+    await eventually(async () => {
       const eventId = await publish(event);
-      await soon(() => deliveryOf(live, webhookId, eventId));
+      await eventually(() => deliveryOf(live, webhookId, eventId));
       return isProven();
     });
   };
@@ -92,23 +84,24 @@ export async function createFlows(
       queueNamed(queue).send(JSON.stringify(message));
       const numbers = async (): Promise<number[]> =>
         ((await deliveryOf(live, webhook.id, eventId))?.attempts ?? []).map(({ number }: { number: number }) => number);
-      await soon(async () => (await numbers()).includes(attempt));
-      if (attempt === 6) await soon(() => stack.ses.emails.slice(emails).some(({ text }) => text.includes(webhook.id)));
-      else await soon(async () => (await numbers()).includes(attempt + 1));
+      await eventually(async () => (await numbers()).includes(attempt));
+      if (attempt === 6)
+        await eventually(() => stack.ses.emails.slice(emails).some(({ text }) => text.includes(webhook.id)));
+      else await eventually(async () => (await numbers()).includes(attempt + 1));
       await ok(live('DELETE', `/v1/webhooks/${webhook.id}`));
     }
     await logged(async () => queueNamed(queue).send(JSON.stringify(lost)), 'delivery.not_attempted');
-    await soon(() => queueNamed(queue).counts().inFlight === 0);
+    await eventually(() => queueNamed(queue).counts().inFlight === 0);
   };
 
   /** A message to a slow endpoint, in a lane where it does not belong. */
   const handOn = async (queue: 'Queue' | 'NewQueue'): Promise<void> => {
     const webhook = await createWebhook(live, sluggish.url, { events: ['sync.conflict'] });
     const { event_id } = await ok(live('POST', `/v1/webhooks/${webhook.id}/test`));
-    await soon(() => deliveryOf(live, webhook.id, event_id));
+    await eventually(() => deliveryOf(live, webhook.id, event_id));
     const eventId = await publish();
     queueNamed(queue).send(JSON.stringify({ ...lost, webhookId: webhook.id, eventId }));
-    await soon(() => deliveryOf(live, webhook.id, eventId));
+    await eventually(() => deliveryOf(live, webhook.id, eventId));
     await ok(live('DELETE', `/v1/webhooks/${webhook.id}`));
   };
 
@@ -150,7 +143,7 @@ export async function createFlows(
       for (const { id, url } of data)
         if (url === 'https://example.com/') await ok(live('DELETE', `/v1/webhooks/${id}`));
       const { event_id } = await ok(live('POST', `/v1/webhooks/${hook.id}/test`));
-      await soon(() => deliveryOf(live, hook.id, event_id));
+      await eventually(() => deliveryOf(live, hook.id, event_id));
       await ok(live('GET', `/v1/webhooks/${hook.id}/deliveries`));
       await enable();
       await ok(live('POST', `/v1/webhooks/${hook.id}/deliveries/${event_id}/redeliver`));
@@ -174,9 +167,9 @@ export async function createFlows(
       for (const lease_seconds of [900, 10]) {
         await ok(live('PUT', `/v1/connections/${id}`, { body: { node_id: 'n', lease_seconds } }));
       }
-      await soon(() => found(id, 'open'));
+      await eventually(() => found(id, 'open'));
       stack.clock.advance(11_000);
-      await soon(() => found(id, 'lost'));
+      await eventually(() => found(id, 'lost'));
     },
     CreateProject: async () => {
       await logged(
@@ -188,9 +181,9 @@ export async function createFlows(
       const before = failing.received.length;
       await enable();
       await logged(publish, 'event.fanned_out');
-      await soon(() => failing.received.length > before);
+      await eventually(() => failing.received.length > before);
       const id = await publish(deletion);
-      await soon(async () => (await deliveryOf(live, paused.id, id))?.status === 'skipped');
+      await eventually(async () => (await deliveryOf(live, paused.id, id))?.status === 'skipped');
       let hasFailed = false;
       stack.endpoints.intercept = ({ principal }) => {
         if (!principal.startsWith('DeliveryFanOut')) return undefined;
@@ -200,9 +193,9 @@ export async function createFlows(
       try {
         for (const bucket of stack.buckets.values()) bucket.clear();
         await publish();
-        await soon(() => hasFailed);
+        await eventually(() => hasFailed);
         stack.clock.advance(24 * 60 * 60 * 1000); // longer than an event is tried again
-        await soon(() => [...stack.buckets.values()].some(({ size }) => size > 0));
+        await eventually(() => [...stack.buckets.values()].some(({ size }) => size > 0));
       } finally {
         stack.endpoints.intercept = undefined;
       }
@@ -213,15 +206,17 @@ export async function createFlows(
       const since = new Date(stack.clock.now() - 1000).toISOString();
       await ok(live('PATCH', `/v1/webhooks/${hook.id}`, { body: { status: 'disabled' } }));
       const id = await publish();
-      await soon(async () => (await deliveryOf(live, hook.id, id))?.status === 'skipped');
+      await eventually(async () => (await deliveryOf(live, hook.id, id))?.status === 'skipped');
       await enable();
       const before = failing.received.length;
       await ok(live('POST', `/v1/webhooks/${hook.id}/recover`, { body: { since } }));
-      await soon(() => failing.received.slice(before).some(({ headers }) => headers['x-service-event-id'] === id));
+      await eventually(() =>
+        failing.received.slice(before).some(({ headers }) => headers['x-service-event-id'] === id),
+      );
       const unproven = await createWebhook(live, failing.url, { events: ['sync.conflict'] });
       const unprovenEvent = await publish();
       queueNamed('Queue').send(JSON.stringify({ ...lost, webhookId: unproven.id, eventId: unprovenEvent }));
-      await soon(() => deliveryOf(live, unproven.id, unprovenEvent));
+      await eventually(() => deliveryOf(live, unproven.id, unprovenEvent));
       await ok(live('DELETE', `/v1/webhooks/${unproven.id}`));
       await handOn('Queue');
     },

@@ -13,7 +13,7 @@ interface Statement {
   Condition?: Record<string, Record<string, Values>>;
 }
 
-/** One action of one statement: the least that can be withheld. */
+/** One action of one statement: the least that can be granted. */
 export interface Grant {
   role: string;
   action: string;
@@ -23,8 +23,7 @@ export interface Grant {
 /** The policies of the template, enforced as in the cloud: what no statement allows, or one denies, is denied. */
 export class LocalIam {
   private readonly statements = new Map<string, Statement[]>();
-  private withheld: Grant | undefined;
-  private asked = () => {};
+  private readonly needed = new Set<string>();
   /** For `sam local`, whose containers have the credentials of the shell and no role. */
   isPermissive = false;
 
@@ -49,15 +48,9 @@ export class LocalIam {
     );
   }
 
-  /**
-   * Leaves a grant out of every decision: lets a test see that each is needed. Resolves when it is asked for, and would have
-   * been needed.
-   */
-  withhold(grant: Grant | undefined): Promise<void> {
-    this.withheld = grant;
-    return new Promise((resolve) => {
-      this.asked = resolve;
-    });
+  /** The grants that nothing has needed so far: without any of them, all that was done would have been allowed. */
+  unneeded(): Grant[] {
+    return this.grants().filter((grant) => !this.needed.has(nameOf(grant)));
   }
 
   allows(role: string, action: string, resource: string, context: RequestContext = {}): boolean {
@@ -69,10 +62,9 @@ export class LocalIam {
         isMet(statement.Condition ?? {}, context),
     );
     if (matching.some(({ Effect }) => Effect === 'Deny')) return false;
-    const allowing = matching.filter(({ Effect }) => Effect === 'Allow');
-    const left = allowing.filter((statement) => !this.isWithheld(role, action, statement));
-    if (left.length < allowing.length && left.length === 0) this.asked();
-    return left.length > 0;
+    const allowing = new Set(matching.map(({ Resource }) => nameOf({ role, action, resources: [Resource].flat() })));
+    if (allowing.size === 1) for (const grant of allowing) this.needed.add(grant);
+    return allowing.size > 0;
   }
 
   /** Throws what AWS throws if a role may not do this. */
@@ -80,12 +72,9 @@ export class LocalIam {
     if (this.allows(role, action, resource, context)) return;
     throw new ServiceError('AccessDeniedException', `${role} is not authorized to perform ${action} on ${resource}`);
   }
-
-  private isWithheld(role: string, action: string, { Resource }: Statement): boolean {
-    const isSame = [Resource].flat().join() === this.withheld?.resources.join();
-    return isSame && this.withheld?.role === role && this.withheld.action === action;
-  }
 }
+
+const nameOf = ({ role, action, resources }: Grant): string => [role, action, ...resources].join(' ');
 
 type Operator = (wanted: readonly string[], actual: readonly string[]) => boolean;
 
