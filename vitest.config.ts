@@ -1,10 +1,25 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Files that mostly wait, or calculate for long: begun first, so that none of them is left alone at the end. */
+const LONG = /\/(faults|simulation|iam|smoke|flows)\//;
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return [
+      ...sorted.filter(({ moduleId }) => LONG.test(moduleId)),
+      ...sorted.filter(({ moduleId }) => !LONG.test(moduleId)),
+    ];
+  }
+}
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/browser/**'],
+    exclude: ['test/browser/**', 'test/mutation/**'],
     globalSetup: 'test/support/global-setup.ts',
+    sequence: { sequencer: LongestFirst },
     maxWorkers: 3,
     env: { TABLE_NAME: 'unused', POWERTOOLS_LOG_LEVEL: 'SILENT', POWERTOOLS_METRICS_DISABLED: 'true' },
     testTimeout: 180_000,
