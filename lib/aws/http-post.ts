@@ -1,5 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
+import type { Duplex } from 'node:stream';
 import { ATTEMPT_TIMEOUT_MS, type Post, type TimedOutcome } from '../delivery/post.ts';
 import { type AddressPolicy, isPublicHost } from '../webhooks/endpoint-url.ts';
 import { exchange, type UntimedOutcome } from './exchange.ts';
@@ -14,8 +15,11 @@ const ADDRESS_TIMEOUT_MS = 1000;
  * slow.
  */
 const TICK_MS = 100;
-/** How long a connection is kept without a request. */
-const IDLE_MS = 15_000;
+/**
+ * How long a connection is kept without a request. Between two invocations a function is frozen, its timers too: what the
+ * network drops meanwhile looks open, and would cost an attempt its 5 seconds.
+ */
+const IDLE_MS = 4000;
 /** Connections kept without a request, to all endpoints together. A Lambda function has 1,024 file descriptors. */
 const MAX_IDLE_CONNECTIONS = 64;
 
@@ -78,6 +82,7 @@ export function httpPost(
       return second.outcome;
 
       function send(agent: http.Agent) {
+        closeIdle(agent, idleMs);
         const length = { 'Content-Length': String(Buffer.byteLength(body)) };
         const options = { method: 'POST', headers: { ...headers, ...length }, agent };
         const request = isSecure ? https.request(target, options) : http.request(target, options);
@@ -87,12 +92,20 @@ export function httpPost(
   };
 }
 
+const idleSince = new WeakMap<Duplex, number>();
+const idleOf = (agent: http.Agent) => Object.values(agent.freeSockets).flatMap((sockets = []) => sockets);
+
 // Node's own limits do not fit: `maxFreeSockets` is for each host, and at `maxTotalSockets` requests wait for idle ones.
 function limitIdle<A extends http.Agent>(agent: A): A {
   const keep = agent.keepSocketAlive.bind(agent);
   agent.keepSocketAlive = (socket) => {
-    const idle = Object.values(agent.freeSockets).reduce((total, sockets = []) => total + sockets.length, 0);
-    return idle < MAX_IDLE_CONNECTIONS && keep(socket);
+    idleSince.set(socket, Date.now());
+    return idleOf(agent).length < MAX_IDLE_CONNECTIONS && keep(socket);
   };
   return agent;
+}
+
+/** By the clock, which a frozen function's timers are behind. */
+function closeIdle(agent: http.Agent, idleMs: number): void {
+  for (const socket of idleOf(agent)) if (Date.now() - (idleSince.get(socket) ?? 0) >= idleMs) socket.destroy();
 }

@@ -133,6 +133,25 @@ describe('a connection', () => {
     await closed(connections[0]);
   });
 
+  it('is not used again after the function was frozen for long', async () => {
+    const { connections, url } = await endpoint(OK);
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      const post = httpPost('any');
+      for (const [frozenMs, count] of [
+        [3000, 1],
+        [4000, 2],
+      ] as const) {
+        expect(await post(to(url))).toMatchObject(ok);
+        vi.setSystemTime(Date.now() + frozenMs);
+        expect(await post(to(url))).toMatchObject(ok);
+        expect(connections).toHaveLength(count);
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('is one of 64 kept, whatever the number of endpoints', async () => {
     const open = new Set<net.Socket>();
     let changed = () => {};
