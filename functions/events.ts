@@ -1,3 +1,4 @@
+import { cursorSecrets } from '../lib/aws/dynamodb/cursor-secrets.ts';
 import { events } from '../lib/aws/dynamodb/events.ts';
 import { idempotencyRecords } from '../lib/aws/dynamodb/idempotency.ts';
 import { createTable } from '../lib/aws/dynamodb/table.ts';
@@ -9,7 +10,7 @@ import { eventHandlers } from '../lib/handlers/events.ts';
 import { serve } from '../lib/http/serve.ts';
 
 const table = createTable(environment('TABLE_NAME'));
-export const handler = serve(eventHandlers({ events: events(table), ...system }), {
+export const handler = serve(eventHandlers({ events: events(table), cursors: cursorSecrets(table), ...system }), {
   idempotency: idempotencyRecords(table, system.clock),
   log,
   reportFailure,

@@ -33,7 +33,11 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
     table: withIdempotency(['KEY', 'PROJECT'], 'check'),
   },
   tokens: { id: 'Tokens', description: 'Creates scoped tokens', table: withIdempotency(['KEY']) },
-  events: { id: 'Events', description: 'Publishes and reads events', table: withIdempotency(['EVENT']) },
+  events: {
+    id: 'Events',
+    description: 'Publishes, reads and lists events',
+    table: withIdempotency(['EVENT', 'PROJECT'], 'query', 'batch get'),
+  },
   webhooks: {
     id: 'Webhooks',
     description: 'Webhooks and their deliveries',

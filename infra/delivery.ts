@@ -109,7 +109,7 @@ export class Delivery extends Construct {
       filters: [
         FilterCriteria.filter({
           eventName: FilterRule.isEqual('INSERT'),
-          dynamodb: { Keys: { sk: { S: FilterRule.isEqual('EVENT') } } },
+          dynamodb: { Keys: { pk: { S: FilterRule.beginsWith('EVENT#') } } },
         }),
       ],
     });

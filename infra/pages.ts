@@ -6,6 +6,7 @@ import { buildSync } from 'esbuild';
 import { allowedMethods } from '../lib/api/operations.ts';
 import { BASE_URL, type Page, type Site } from '../lib/http/static.ts';
 import { openApiDocument } from '../lib/openapi/document.ts';
+import { eventTypes } from '../lib/openapi/event-types.ts';
 import { errorsBody } from './errors-page.ts';
 import { projectRoot } from './project-root.ts';
 
@@ -46,9 +47,13 @@ export const createSite = (): Site => ({
 
 /** Every page and asset by its path. */
 function createPages(): PageList {
-  const document = JSON.stringify(openApiDocument(BASE_URL));
-  const openApi: Page = { type: 'application/json', kind: 'document', text: document };
-  return [...dashboard(), ...reference(), ['/v1/openapi.json', openApi]];
+  const json = (value: object): Page => ({ type: 'application/json', kind: 'document', text: JSON.stringify(value) });
+  return [
+    ...dashboard(),
+    ...reference(),
+    ['/v1/openapi.json', json(openApiDocument(BASE_URL))],
+    ['/v1/event-types', json(eventTypes())],
+  ];
 }
 
 function dashboard(): PageList {

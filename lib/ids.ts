@@ -8,33 +8,43 @@ export type IdPrefix = 'prj' | 'whk' | 'evt' | 'con' | 'syn' | 'tok';
 export type Random = (bytes: number) => Uint8Array;
 
 // Crockford's base32: its characters are in ASCII order, so ids sort as their times do.
-const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+export const ID_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_LENGTH = 10;
 const RANDOM_LENGTH = 16;
 
-/** `<prefix>_` + 48 bits of time and 80 random bits, in the form of a ULID: sorts by creation, to the millisecond. */
-export function sortableId(prefix: IdPrefix, atMs: number, random: Random): string {
-  const suffix = Array.from(random(RANDOM_LENGTH), (byte) => ALPHABET[byte & 31]).join('');
-  return earliestId(prefix, atMs) + suffix;
+/**
+ * `<prefix>_` + 48 bits of time and 80 random bits, in the form of a ULID: sorts by creation, to the millisecond. `tag`, of
+ * the alphabet of ids, takes the place of as many random characters.
+ */
+export function sortableId(prefix: IdPrefix, atMs: number, random: Random, tag = ''): string {
+  const suffix = Array.from(random(RANDOM_LENGTH - tag.length), (byte) => ID_ALPHABET[byte & 31]).join('');
+  return earliestId(prefix, atMs) + tag + suffix;
+}
+
+/** The first characters after the time of an id: its tag, if it has one of that length. */
+export function idTag(id: string, length: number): string {
+  const start = id.indexOf('_') + 1 + TIME_LENGTH;
+  return id.slice(start, start + length);
 }
 
 /** The form of the ids of a prefix. */
 export const idOf = (prefix: IdPrefix) =>
   v.pipe(
     v.string('must be a string'),
-    v.regex(new RegExp(`^${prefix}_[${ALPHABET}]{${TIME_LENGTH + RANDOM_LENGTH}}$`)),
+    v.regex(new RegExp(`^${prefix}_[${ID_ALPHABET}]{${TIME_LENGTH + RANDOM_LENGTH}}$`)),
   );
 
-/** The same for the same `name`, and as hard to guess as it is: for what may be created a second time by the same request. */
-export function derivedId(prefix: IdPrefix, atMs: number, name: string): string {
-  return sortableId(prefix, atMs, (bytes) => createHash('sha256').update(name).digest().subarray(0, bytes));
-}
+/** The same bytes for the same `name`, and as hard to guess as it is: for what may be created a second time by the same request. */
+export const derivedFrom =
+  (name: string): Random =>
+  (bytes) =>
+    createHash('sha256').update(name).digest().subarray(0, bytes);
 
 /** Sorts before or with every id of that millisecond, and after every id of an earlier one. Times before 1970 count as 1970. */
 export function earliestId(prefix: IdPrefix, atMs: number): string {
   let time = '';
   for (let rest = Math.max(0, atMs), i = 0; i < TIME_LENGTH; i++, rest = Math.floor(rest / 32)) {
-    time = ALPHABET[rest % 32] + time;
+    time = ID_ALPHABET[rest % 32] + time;
   }
   return `${prefix}_${time}`;
 }

@@ -1,9 +1,19 @@
 import * as v from 'valibot';
+import { DocumentKey } from '../access/patterns.ts';
 import { EventResource, PublishEvent, PublishEvents } from '../events/events.ts';
-import { operation, WRITERS } from './operation.ts';
+import { EVENT_TYPES } from '../events/types.ts';
+import { described, oneOf, timestampInput } from '../schema.ts';
+import { listOf, operation, page, WRITERS } from './operation.ts';
 import { eventParameter } from './parameters.ts';
 
 const event = { function: 'events', callers: WRITERS } as const;
+
+const EventTypeResource = v.strictObject({
+  name: described(v.picklist(EVENT_TYPES), 'The `type` of its events.'),
+  meaning: described(v.string(), 'What has happened.'),
+  schema: described(v.looseObject({}), 'The JSON Schema (2020-12) of its events, as they are delivered.'),
+  sample: described(EventResource, 'An event of this type.'),
+});
 
 export const eventOperations = {
   publishEvent: operation({
@@ -23,6 +33,28 @@ export const eventOperations = {
     body: PublishEvents,
     responses: { 202: v.strictObject({ data: v.array(EventResource) }) },
     creates: true,
+  }),
+  listEvents: operation({
+    ...event,
+    method: 'GET',
+    path: '/v1/events',
+    summary: 'List the events of the last 30 days, newest first',
+    query: {
+      ...page,
+      type: v.optional(described(oneOf(EVENT_TYPES), 'Only events of this type.')),
+      document_key: v.optional(described(DocumentKey, 'Only events of this document.')),
+      since: v.optional(described(timestampInput, 'Only events at this time or later.')),
+      until: v.optional(described(timestampInput, 'Only events before this time.')),
+    },
+    responses: { 200: listOf(EventResource) },
+  }),
+  listEventTypes: operation({
+    function: 'dashboard',
+    callers: 'anyone',
+    method: 'GET',
+    path: '/v1/event-types',
+    summary: 'List the event types, each with its JSON Schema and a sample',
+    responses: { 200: v.strictObject({ data: v.array(EventTypeResource) }) },
   }),
   getEvent: operation({
     ...event,

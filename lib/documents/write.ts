@@ -1,6 +1,7 @@
 import { ConflictError } from '../errors.ts';
 import { isTooLarge, newEvent, type StoredEvent } from '../events/events.ts';
-import { type Random, sortableId } from '../ids.ts';
+import { newEventId } from '../events/placement.ts';
+import type { Random } from '../ids.ts';
 import type { Space } from '../space.ts';
 import type { DocumentState } from './documents.ts';
 import { type Merge, merge, type Write } from './merge.ts';
@@ -46,8 +47,8 @@ export async function writeDocument<Refused>(
     const now = clock();
     const merged = merge(current, write, now);
     if (merged.outcome !== 'changed') return merged;
-    const events = merged.events.map((event) =>
-      newEvent({ ...space, ...event, id: sortableId('evt', now, random), at: now }),
+    const events = merged.events.map(({ type, data }) =>
+      newEvent({ ...space, id: newEventId(type, data, now, random), at: now, type, data }),
     );
     if (events.some(isTooLarge)) return { outcome: 'events_too_large' };
     if (await documents.save(space, write.documentKey, current?.revision ?? 0, merged.state, events)) return merged;

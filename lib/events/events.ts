@@ -3,6 +3,7 @@ import type { Json } from '../json.ts';
 import { described, iso, jsonObject, oneOf, timestamp } from '../schema.ts';
 import type { Space } from '../space.ts';
 import { EVENT_DATA, type EventData } from './data.ts';
+import { documentKeyIn } from './placement.ts';
 import { EVENT_TYPES, type EventType } from './types.ts';
 
 /** Bytes that an event may have, as stored and sent. */
@@ -52,22 +53,34 @@ export interface StoredEvent extends Space {
   type: EventType;
   body: string;
   at: number;
+  /** The document that it is about. */
+  documentKey?: string | undefined;
   /** The only webhook it goes to: a test event. */
   webhookId?: string | undefined;
+}
+
+/** Which events of a space; test events are in no list. */
+export interface EventFilter {
+  type?: EventType | undefined;
+  documentKey?: string | undefined;
+  /** At this time or later, and before `until`. */
+  since?: number | undefined;
+  until?: number | undefined;
 }
 
 export interface NewEvent extends Space {
   id: string;
   at: number;
   type: EventType;
-  data: Json | EventData;
+  data: { [member: string]: Json } | EventData;
   webhookId?: string;
 }
 
 /** An immutable event, its body fixed here once and for all. */
 export function newEvent({ data, ...event }: NewEvent): StoredEvent {
   const body = JSON.stringify({ id: event.id, type: event.type, timestamp: iso(event.at), data });
-  return { ...event, body };
+  const documentKey = documentKeyIn(data as object);
+  return { ...event, ...(documentKey !== undefined && { documentKey }), body };
 }
 
 export const isTooLarge = ({ body }: Pick<StoredEvent, 'body'>): boolean => Buffer.byteLength(body) > MAX_EVENT_BYTES;

@@ -8,8 +8,9 @@ import {
 } from '../documents/connections.ts';
 import { ConflictError } from '../errors.ts';
 import { newEvent, type StoredEvent } from '../events/events.ts';
+import { newEventId } from '../events/placement.ts';
 import type { Handlers } from '../http/serve.ts';
-import { type Random, sortableId } from '../ids.ts';
+import type { Random } from '../ids.ts';
 import type { Space } from '../space.ts';
 import { credentialOf } from './scope.ts';
 
@@ -106,6 +107,6 @@ export async function checkConnection(
 
 function lostEvent(record: ConnectionRecord, now: number, random: Random): StoredEvent {
   const { projectId, environment } = record;
-  const id = sortableId('evt', now, random);
-  return newEvent({ projectId, environment, id, at: now, type: 'connection.lost', data: lostData(record) });
+  const [type, data] = ['connection.lost', lostData(record)] as const;
+  return newEvent({ projectId, environment, id: newEventId(type, data, now, random), at: now, type, data });
 }

@@ -1,29 +1,49 @@
+import type * as v from 'valibot';
 import { notFound, Problem } from '../api/problems.ts';
-import { isTooLarge, MAX_EVENT_BYTES, newEvent, type StoredEvent } from '../events/events.ts';
+import { createPageBudget } from '../documents/pages.ts';
+import {
+  type EventFilter,
+  type EventResource,
+  isTooLarge,
+  MAX_EVENT_BYTES,
+  newEvent,
+  type StoredEvent,
+} from '../events/events.ts';
+import { newEventId } from '../events/placement.ts';
+import { type CursorSecrets, page } from '../http/pagination.ts';
 import type { Handlers } from '../http/serve.ts';
-import { derivedId, type Random, sortableId } from '../ids.ts';
+import { derivedFrom, type Random } from '../ids.ts';
+import { parseJson } from '../json.ts';
+import type { Space } from '../space.ts';
 import type { TransactionPart } from '../transaction.ts';
 
 /** Published events. Whatever stores one has it delivered. */
 export interface Events {
   /** All or none; at most 100 with `also`. Events that are stored already, by an earlier run of the request, stay. */
   publish(events: readonly StoredEvent[], also: readonly TransactionPart[]): Promise<void>;
-  get(id: string): Promise<StoredEvent | undefined>;
+  get(space: Space, id: string): Promise<StoredEvent | undefined>;
+  /** Newest first. Reads so much and no more: a page may be short, or empty, before the end. */
+  list(
+    space: Space,
+    options: EventFilter & { limit: number; after?: string | undefined },
+  ): Promise<{ events: StoredEvent[]; next: string | undefined }>;
 }
 
 export interface EventsDeps {
   events: Events;
+  cursors: CursorSecrets;
   clock(): number;
   random: Random;
 }
 
 const tooLarge = () => new Problem('payload_too_large', `An event can have at most ${MAX_EVENT_BYTES} bytes.`);
 
-export function eventHandlers({ events, clock, random }: EventsDeps): Handlers<'events'> {
+export function eventHandlers({ events, cursors, clock, random }: EventsDeps): Handlers<'events'> {
   return {
     async publishEvent({ body, space }, idempotencyWrites) {
       const now = clock();
-      const event = newEvent({ ...space, ...body, id: sortableId('evt', now, random), at: now });
+      const id = newEventId(body.type, body.data, now, random);
+      const event = newEvent({ ...space, ...body, id, at: now });
       if (isTooLarge(event)) return tooLarge();
       const response = { json: event.body };
       await events.publish([event], idempotencyWrites(response));
@@ -34,7 +54,8 @@ export function eventHandlers({ events, clock, random }: EventsDeps): Handlers<'
     async publishEvents({ body, space }, _completing, identity) {
       const at = identity?.startedAt ?? clock();
       const published = body.events.map((event, i) => {
-        const id = identity ? derivedId('evt', at, `${identity.id} ${i}`) : sortableId('evt', at, random);
+        const bytes = identity ? derivedFrom(`${identity.id} ${i}`) : random;
+        const id = newEventId(event.type, event.data, at, bytes);
         return newEvent({ ...space, ...event, id, at });
       });
       if (published.some(isTooLarge)) return tooLarge();
@@ -43,9 +64,22 @@ export function eventHandlers({ events, clock, random }: EventsDeps): Handlers<'
     },
 
     async getEvent({ path: { id = '' }, space }) {
-      const event = await events.get(id);
-      const isOwn = event?.projectId === space.projectId && event.environment === space.environment;
-      return event && isOwn ? { json: event.body } : notFound('event');
+      const event = await events.get(space, id);
+      return event ? { json: event.body } : notFound('event');
     },
+
+    listEvents: (request) =>
+      page(request, cursors, async (limit, after) => {
+        const { document_key: documentKey, type, since, until } = request.query;
+        const found = await events.list(request.space, { type, documentKey, since, until, limit, after });
+        const budget = createPageBudget();
+        const data: v.InferOutput<typeof EventResource>[] = [];
+        for (const { body } of found.events) {
+          const resource = parseJson(body) as unknown as v.InferOutput<typeof EventResource>;
+          if (!budget.takes(resource)) return { data, next: data.at(-1)?.id };
+          data.push(resource);
+        }
+        return { data, next: found.next };
+      }),
   };
 }

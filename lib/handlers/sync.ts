@@ -7,6 +7,7 @@ import { Cycle, type Push, type PushResult, type SyncResponse } from '../documen
 import { writeDocument } from '../documents/write.ts';
 import { ConflictError } from '../errors.ts';
 import { newEvent, type StoredEvent } from '../events/events.ts';
+import { newEventId } from '../events/placement.ts';
 import { openCursor, sealCursor } from '../http/cursor.ts';
 import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
@@ -179,7 +180,8 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
       started_at: iso(cycle.startedAt),
       completed_at: iso(now),
     };
-    const event = newEvent({ ...space, id: sortableId('evt', now, random), at: now, type: 'sync.completed', data });
+    const type = 'sync.completed';
+    const event = newEvent({ ...space, id: newEventId(type, data, now, random), at: now, type, data });
     await documents.complete(space, cycle.syncId, credentialOf(caller), event);
   }
 }

@@ -1,6 +1,7 @@
 import { notFound, Problem } from '../api/problems.ts';
 import { ConflictError } from '../errors.ts';
 import { newEvent } from '../events/events.ts';
+import { newEventId } from '../events/placement.ts';
 import { sampleData } from '../events/samples.ts';
 import { type CursorSecrets, page } from '../http/pagination.ts';
 import type { BodyViolations } from '../http/request.ts';
@@ -135,9 +136,10 @@ export function webhookHandlers({ webhooks, events, cursors, clock, random }: We
     async testWebhook({ path: { id = '' }, body: { type }, space }, idempotencyWrites) {
       if (!(await webhooks.get(space, id))) return notFound('webhook');
       const now = clock();
-      const eventId = sortableId('evt', now, random);
+      const data = sampleData(type, now);
+      const eventId = newEventId(type, data, now, random);
       const response = { body: { event_id: eventId } };
-      const event = newEvent({ ...space, id: eventId, at: now, type, data: sampleData(type, now), webhookId: id });
+      const event = newEvent({ ...space, id: eventId, at: now, type, data, webhookId: id });
       await events.publish([event], idempotencyWrites(response));
       return response;
     },

@@ -128,6 +128,8 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
   recover: { body: { since: at(0) }, response: { count: 12 } },
   publishEvent: { body: published, response: EXAMPLE_EVENTS['document.changed'] },
   publishEvents: { body: { events: [published] }, response: { data: [EXAMPLE_EVENTS['document.changed']] } },
+  listEvents: { response: listOf(EXAMPLE_EVENTS['document.changed']) },
+  listEventTypes: {},
   getEvent: { response: EXAMPLE_EVENTS['document.changed'] },
   listDocuments: { response: listOf(document) },
   getDocument: { response: document },

@@ -110,7 +110,7 @@ export function namedSchemas(): Record<string, JsonSchema> {
   const converted = toJsonSchemaDefs(NAMED, CONVERSION) as object as Record<string, JsonSchema>;
   const events = EVENT_TYPES.flatMap((type) => [
     [`${schemaNameOf(type)}Data`, jsonSchemaOf(EVENT_DATA[type])],
-    [schemaNameOf(type), eventSchema(type)],
+    [schemaNameOf(type), eventSchema(type, dataOf(type))],
   ]);
   const all: Record<string, JsonSchema> = { ...converted, ...Object.fromEntries(events) };
   all.Event = oneOfTypes(schemaNameOf);
@@ -128,20 +128,25 @@ export function namedSchemas(): Record<string, JsonSchema> {
 export const schemaNameOf = (type: EventType): string =>
   type.replace(/(^|\.)(\w)/g, (_all, _dot, letter: string) => letter.toUpperCase());
 
+const dataOf = (type: EventType): JsonSchema => ({ $ref: refTo(`${schemaNameOf(type)}Data`) });
+
+const membersOf = (type: EventType, data: JsonSchema) => ({
+  type: { const: type, description: 'The type of the event.' },
+  data: { ...data, description: 'What happened. More members may be present.' },
+});
+
 const published = (type: EventType): JsonSchema => ({
   type: 'object',
-  properties: {
-    type: { const: type, description: 'The type of the event.' },
-    data: { $ref: refTo(`${schemaNameOf(type)}Data`), description: 'What happened. More members may be present.' },
-  },
+  properties: membersOf(type, dataOf(type)),
   required: ['type', 'data'],
   additionalProperties: false,
 });
 
-function eventSchema(type: EventType): JsonSchema {
+/** The event of a type, around the schema of its data. */
+export function eventSchema(type: EventType, data: JsonSchema): JsonSchema {
   const whole = toJsonSchema(EventResource, { ...CONVERSION, definitions: {} }) as JsonSchema & { properties: object };
   const { $schema, ...schema } = whole;
-  return { ...schema, properties: { ...whole.properties, ...(published(type).properties as object) } };
+  return { ...schema, properties: { ...whole.properties, ...membersOf(type, data) } };
 }
 
 const oneOfTypes = (nameOf: (type: EventType) => string): JsonSchema => ({
@@ -153,7 +158,7 @@ const oneOfTypes = (nameOf: (type: EventType) => string): JsonSchema => ({
 });
 
 /** With `nullable` types all the way down. */
-function simplified(given: JsonSchema): JsonSchema {
+export function simplified(given: JsonSchema): JsonSchema {
   const schema = nullable(given);
   const properties = schema.properties as Record<string, JsonSchema> | undefined;
   const items = schema.items as JsonSchema | undefined;

@@ -8,6 +8,7 @@ import type { Attempt } from '../../lib/delivery/record.ts';
 import type { ConnectionRecord } from '../../lib/documents/connections.ts';
 import type { DocumentState } from '../../lib/documents/documents.ts';
 import { newEvent, type StoredEvent } from '../../lib/events/events.ts';
+import { newEventId } from '../../lib/events/placement.ts';
 import { sampleData } from '../../lib/events/samples.ts';
 import { type IdPrefix, sortableId } from '../../lib/ids.ts';
 import type { Space } from '../../lib/space.ts';
@@ -41,8 +42,9 @@ export const newWebhook = (overrides: Partial<WebhookRecord> = {}): WebhookRecor
   webhook({ ...newSpace(), id: newId('whk', overrides.createdAt), ...overrides });
 
 export function newStoredEvent({ at = now, ...overrides }: Partial<StoredEvent> = {}): StoredEvent {
-  const { id = newId('evt', at), type = 'document.deleted', ...rest } = overrides;
-  return { ...newEvent({ ...newSpace(), id, at, type, data: sampleData(type, at) }), ...rest };
+  const { type = 'document.deleted', documentKey: document_key, ...rest } = overrides;
+  const data = { ...sampleData(type, at), ...(document_key !== undefined && { document_key }) };
+  return { ...newEvent({ ...newSpace(), id: newEventId(type, data, at, randomBytes), at, type, data }), ...rest };
 }
 
 /** An event to one webhook, with the messages of its attempts. */

@@ -3,6 +3,7 @@ import { connections } from '../../lib/aws/dynamodb/connections.ts';
 import { events } from '../../lib/aws/dynamodb/events.ts';
 import { itemKey } from '../../lib/aws/dynamodb/items.ts';
 import type { ConnectionRecord } from '../../lib/documents/connections.ts';
+import type { StoredEvent } from '../../lib/events/events.ts';
 import type { Connections } from '../../lib/handlers/connections.ts';
 import type { Space } from '../../lib/space.ts';
 import { DAY_MS, newConnection, newSpace, newStoredEvent, now, recordOf } from './builders.ts';
@@ -16,7 +17,7 @@ const renewed = (before: ConnectionRecord): ConnectionRecord => ({
 describe.each(stores)('connections in $name', ({ table, lossy }) => {
   const store = connections(table) satisfies Connections;
   const stored = async (record: ConnectionRecord) => recordOf(await store.get(record, record.id));
-  const isPublished = async (id: string) => (await events(table).get(id)) !== undefined;
+  const isPublished = async (event: StoredEvent) => (await events(table).get(event, event.id)) !== undefined;
   async function open(overrides: Partial<ConnectionRecord> = {}): Promise<ConnectionRecord> {
     const record = newConnection(overrides);
     await store.put(undefined, record, []);
@@ -47,7 +48,7 @@ describe.each(stores)('connections in $name', ({ table, lossy }) => {
       const after = renewed(before);
       expect(await store.put(before, after, [event])).toBe(true);
       expect(await stored(after)).toEqual(after);
-      expect(await isPublished(event.id)).toBe(true);
+      expect(await isPublished(event)).toBe(true);
     });
 
     it('is false and changes nothing if the id of the event is taken', async () => {
@@ -61,7 +62,7 @@ describe.each(stores)('connections in $name', ({ table, lossy }) => {
       const [record, event] = [await open(), newStoredEvent()];
       expect(await store.put(undefined, renewed(record), [event])).toBe(false);
       expect(await stored(record)).toEqual(record);
-      expect(await isPublished(event.id)).toBe(false);
+      expect(await isPublished(event)).toBe(false);
     });
 
     it('opens one of two at once', async () => {
@@ -78,7 +79,7 @@ describe.each(stores)('connections in $name', ({ table, lossy }) => {
       const [before, event] = [await open(), newStoredEvent()];
       expect(await store.remove(before, [event])).toBe(true);
       expect(await stored(before)).toBeUndefined();
-      expect(await isPublished(event.id)).toBe(true);
+      expect(await isPublished(event)).toBe(true);
     });
 
     it('is false and removes nothing if the id of the event is taken', async () => {

@@ -6,7 +6,7 @@ import { itemKey } from '../../lib/aws/dynamodb/items.ts';
 import type { DocumentState } from '../../lib/documents/documents.ts';
 import type { DocumentList } from '../../lib/documents/pages.ts';
 import type { DocumentStates } from '../../lib/documents/write.ts';
-import { EVENT_RETENTION_MS } from '../../lib/events/events.ts';
+import { EVENT_RETENTION_MS, type StoredEvent } from '../../lib/events/events.ts';
 import type { SyncCycles } from '../../lib/handlers/sync.ts';
 import { parseJson } from '../../lib/json.ts';
 import type { Space } from '../../lib/space.ts';
@@ -16,7 +16,7 @@ import { stores } from './stores.ts';
 describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
   const store = documents(table) satisfies DocumentStates & DocumentList & SyncCycles;
   const { get, save, claimCycle, complete } = store;
-  const isStored = async (id: string) => (await events(table).get(id)) !== undefined;
+  const isStored = async (event: StoredEvent) => (await events(table).get(event, event.id)) !== undefined;
 
   describe('save', () => {
     const second = documentState({ revision: 2, fields: { b: null }, updatedAt: now + 1 });
@@ -25,7 +25,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       const [space, event] = [newSpace(), newStoredEvent()];
       expect(await save(space, 'd', 0, documentState(), [event])).toBe(true);
       expect(await get(space, 'd')).toEqual(documentState());
-      expect(await isStored(event.id)).toBe(true);
+      expect(await isStored(event)).toBe(true);
     });
 
     it('replaces the state that was read, with several events', async () => {
@@ -33,7 +33,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       await save(space, 'd', 0, documentState(), []);
       expect(await save(space, 'd', 1, second, some)).toBe(true);
       expect(await get(space, 'd')).toEqual(second);
-      expect(await Promise.all(some.map(({ id }) => isStored(id)))).toEqual([true, true]);
+      expect(await Promise.all(some.map(isStored))).toEqual([true, true]);
     });
 
     it.each<[string, number, DocumentState | undefined]>([
@@ -47,7 +47,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       if (current) await save(space, 'd', 0, current, []);
       expect(await save(space, 'd', before, documentState({ revision: 9 }), [event])).toBe(false);
       expect(await get(space, 'd')).toEqual(current);
-      expect(await isStored(event.id)).toBe(false);
+      expect(await isStored(event)).toBe(false);
     });
 
     it('is false and changes nothing if the id of an event is taken', async () => {
@@ -237,7 +237,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       const [first, again] = [newStoredEvent(), newStoredEvent({ at: now + 1 })];
       await complete(space, id, 'key_1', first);
       await complete(space, id, 'key_1', again);
-      expect([await isStored(first.id), await isStored(again.id)]).toEqual([true, false]);
+      expect([await isStored(first), await isStored(again)]).toEqual([true, false]);
       expect(await table.get(itemKey.sync(space, id))).toMatchObject({ credentialId: 'key_1', completedAt: now });
     });
 
@@ -245,7 +245,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       const [space, id, event] = [newSpace(), newId('syn'), newStoredEvent()];
       await claimCycle(space, id, 'key_1', now);
       await complete(space, id, 'key_2', event);
-      expect(await isStored(event.id)).toBe(false);
+      expect(await isStored(event)).toBe(false);
       expect((await table.get(itemKey.sync(space, id)))?.completedAt).toBeUndefined();
     });
 
@@ -259,7 +259,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
     it('publishes the event if the response was lost', async () => {
       const event = newStoredEvent();
       await documents(lossy).complete(newSpace(), newId('syn'), 'key_1', event);
-      expect(await isStored(event.id)).toBe(true);
+      expect(await isStored(event)).toBe(true);
     });
   });
 });

@@ -10,7 +10,7 @@ import {
   runKey,
 } from '../../lib/delivery/messages.ts';
 import { MAX_ATTEMPTS } from '../../lib/delivery/schedule.ts';
-import { derivedId } from '../../lib/ids.ts';
+import { derivedFrom, sortableId } from '../../lib/ids.ts';
 import { message, now, space } from './builders.ts';
 
 const recover = (overrides: Partial<RecoverMessage['recover']> = {}): RecoverMessage => ({
@@ -84,8 +84,8 @@ describe('the first message of a run', () => {
 });
 
 describe('the name of an attempt', () => {
-  const webhookId = derivedId('whk', now, 'webhook');
-  const eventId = derivedId('evt', now, 'event');
+  const webhookId = sortableId('whk', now, derivedFrom('webhook'));
+  const eventId = sortableId('evt', now, derivedFrom('event'));
   const attempt = message({ webhookId, eventId });
 
   it('is said once', () => {
@@ -99,8 +99,8 @@ describe('the name of an attempt', () => {
   it('is its own for every webhook, event, run and attempt', () => {
     const others: Partial<DeliveryMessage>[] = [
       {},
-      { webhookId: derivedId('whk', now, 'another') },
-      { eventId: derivedId('evt', now, 'another') },
+      { webhookId: sortableId('whk', now, derivedFrom('another')) },
+      { eventId: sortableId('evt', now, derivedFrom('another')) },
       { run: 1 },
       { attempt: 2 },
       { run: 1, attempt: 2 },

@@ -132,6 +132,8 @@ export async function createFlows(service: Service): Promise<Record<string, () =
     Events: async () => {
       const id = await publish();
       await ok(live('GET', `/v1/events/${id}`));
+      const { next_cursor } = await ok(live('GET', '/v1/events?limit=1'));
+      await ok(live('GET', `/v1/events?limit=1&cursor=${next_cursor}`));
       await idempotent(live, '/v1/events', changed());
       const headers = key();
       await ok(live('POST', '/v1/events', { body: changed({ note: 'x'.repeat(300_000) }), headers }), 413);

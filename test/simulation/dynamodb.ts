@@ -142,6 +142,7 @@ export class MemoryDynamoDb {
       ScanIndexForward?: boolean;
       ExclusiveStartKey?: Item;
       Select?: string;
+      ProjectionExpression?: string;
     },
   ): object {
     const isIndex = input.IndexName === BY_PROJECT;

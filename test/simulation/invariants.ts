@@ -174,7 +174,7 @@ export class Invariants {
       const { deadLetters } = this.service;
       must(deadLetters === 0, 'Nothing becomes a dead letter', `${deadLetters} messages`);
       const items = [...this.service.db.items()];
-      const events = items.filter(({ sk }) => sk === 'EVENT') as unknown as StoredEvent[];
+      const events = items.filter(({ pk }) => String(pk).startsWith('EVENT#')) as unknown as StoredEvent[];
       for (const id of promised.accepted.keys())
         must(
           events.some((event) => event.id === id),

@@ -98,7 +98,7 @@ export class SimulatedService {
     this.scheduler = new SimulatedScheduler(world, (message) => this.queues.quick.send(message));
     this.stream = new SimulatedStream<StoredEvent>(world, (batch, settle) => this.fanOut(batch, settle));
     this.db = new MemoryDynamoDb((before, after) => {
-      if (!before && after?.sk === 'EVENT') this.stream.append(toStoredEvent(after));
+      if (!before && String(after?.pk).startsWith('EVENT#')) this.stream.append(toStoredEvent(after as Item));
       this.onChange(before, after);
     });
   }

@@ -96,10 +96,15 @@ const limitOf = (value = -1): number => (value < 0 ? Number.POSITIVE_INFINITY : 
 const sequenceOf = (record: _Record): string => record.dynamodb?.SequenceNumber ?? '';
 const createdAt = (record: _Record): number => record.dynamodb?.ApproximateCreationDateTime?.getTime() ?? 0;
 
-/** Event filter patterns of Lambda, as far as equality goes. */
+/** Event filter patterns of Lambda, as far as equality and prefixes go. */
 function matches(pattern: unknown, value: unknown): boolean {
-  if (Array.isArray(pattern)) return pattern.includes(value);
+  if (Array.isArray(pattern)) return pattern.some((rule) => obeys(rule, value));
   return Object.entries(pattern as object).every(([name, inner]) =>
     matches(inner, (value as Record<string, unknown> | undefined)?.[name]),
   );
+}
+
+function obeys(rule: unknown, value: unknown): boolean {
+  const prefix = (rule as { prefix?: string } | null)?.prefix;
+  return prefix === undefined ? rule === value : typeof value === 'string' && value.startsWith(prefix);
 }

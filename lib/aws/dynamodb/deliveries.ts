@@ -20,7 +20,7 @@ export function deliveries(table: Table) {
     async loadContexts(messages: readonly DeliveryMessage[]): Promise<DeliveryContext[]> {
       const keys = messages.map((message) => [
         itemKey.webhook(message, message.webhookId),
-        itemKey.event(message.eventId),
+        itemKey.event(message, message.eventId),
         itemKey.delivery(message.webhookId, message.eventId),
       ]);
       const distinct = new Map(keys.flat().map((key) => [idOf(key), key]));

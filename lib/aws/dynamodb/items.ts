@@ -1,4 +1,5 @@
 import type { ItemKind } from '../../deployment.ts';
+import { partitionOf } from '../../events/placement.ts';
 import type { Space } from '../../space.ts';
 
 /*
@@ -7,7 +8,8 @@ import type { Space } from '../../space.ts';
  *   key of a credential   GetItem   KEY#<key>                KEY          (one per request)
  *   keys of a project     Query     index by_project: keysOf = <prj>, pk
  *   webhooks of a space   Query     HOOKS#<prj>#<env>        <whk>
- *   event                 GetItem   EVENT#<evt>              EVENT        (its insertion feeds the stream)
+ *   event                 GetItem   EVENT#<prj>#<env>#<partition> <evt>   (its insertion feeds the stream)
+ *   events by type        Query     EVENT#<prj>#<env>#<partition> <evt>   (newest first; lib/events/placement.ts)
  *   deliveries            Query     HOOK#<whk>               <evt>        (newest first, from a time on)
  *   document              GetItem   DOCS#<prj>#<env>         <document_key> (deleted ones stay, as stubs)
  *   documents by prefix   Query     DOCS#<prj>#<env>         begins_with(<prefix>)
@@ -31,7 +33,8 @@ export const itemKey = {
   key: (keyId: string) => key('KEY', keyId, 'KEY'),
   webhook: (space: Space, id: string) => key('HOOKS', spaceOf(space), id),
   webhookCount: (space: Space) => key('COUNT', spaceOf(space), 'WEBHOOKS'),
-  event: (id: string) => key('EVENT', id, 'EVENT'),
+  event: (space: Space, id: string) => itemKey.eventIn(space, partitionOf(id), id),
+  eventIn: (space: Space, partition: string, id: string) => key('EVENT', `${spaceOf(space)}#${partition}`, id),
   delivery: (webhookId: string, eventId: string) => key('HOOK', webhookId, eventId),
   document: (space: Space, documentKey: string) => key('DOCS', spaceOf(space), documentKey),
   connection: (space: Space, id: string) => key('CONNECTION', `${spaceOf(space)}#${id}`, 'CONNECTION'),

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { ID_ALPHABET, idTag, type Random, sortableId } from '../ids.ts';
+import { EVENT_TYPES, type EventType } from './types.ts';
+
+/** Partitions of the events of one type in one space: together they take 8,000 writes of 1 KB a second (DynamoDB quotas). */
+const BUCKETS = 8;
+
+/** As of the keys of documents (interface: up to 512 characters). */
+const MAX_DOCUMENT_KEY_LENGTH = 512;
+
+/**
+ * Where the events of a space are stored: a partition for each type and eighth of the document keys. The id of an event names
+ * its partition, so that it can be read without an index, and listed by type and document without reading all the others.
+ */
+type Partition = string;
+
+/** A new id for an event with these data. It sorts by time, like every id. */
+export function newEventId(type: EventType, data: object, atMs: number, random: Random): string {
+  const documentKey = documentKeyIn(data);
+  const bucket = documentKey === undefined ? Number(random(1)[0]) % BUCKETS : bucketOf(documentKey);
+  return sortableId('evt', atMs, random, partition(type, bucket));
+}
+
+/** The partition of an event. */
+export const partitionOf = (eventId: string): Partition => idTag(eventId, 2);
+
+/** Every partition that may hold events of these types, or of one document. */
+export function partitionsOf(types: readonly EventType[], documentKey: string | undefined): Partition[] {
+  const all = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
+  const buckets = documentKey === undefined ? all : [bucketOf(documentKey)];
+  return types.flatMap((type) => buckets.map((bucket) => partition(type, bucket)));
+}
+
+/** The document that an event is about; `undefined` if it is about none, or names it longer than any document key is. */
+export function documentKeyIn(data: object): string | undefined {
+  const { document_key: key } = data as { document_key?: unknown };
+  return typeof key === 'string' && key.length <= MAX_DOCUMENT_KEY_LENGTH ? key : undefined;
+}
+
+const partition = (type: EventType, bucket: number): Partition =>
+  `${ID_ALPHABET[EVENT_TYPES.indexOf(type)]}${ID_ALPHABET[bucket]}`;
+
+const bucketOf = (documentKey: string): number =>
+  Number(createHash('sha256').update(documentKey).digest()[0]) % BUCKETS;
