@@ -1,7 +1,6 @@
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { startDatabase } from '../../infra/local/services/database.ts';
 import { type LocalStack, startStack } from '../../infra/local/stack.ts';
+import { type Listening, listening, textOf } from './http.ts';
 import { median } from './median.ts';
 
 const HEALTHY = 10;
@@ -99,24 +98,6 @@ async function run(assembly: string, others: number, behaviour: Behaviour, secon
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.ceil(latencies.length * share) - 1] ?? Number.NaN; // nearest rank
   return { p50Ms: at(0.5), p99Ms: at(0.99) };
-}
-
-interface Listening {
-  url: string;
-  close(): void;
-}
-
-async function listening(listener: http.RequestListener): Promise<Listening> {
-  const server = http.createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/`, close: () => server.close().closeAllConnections() };
-}
-
-async function textOf(request: http.IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
 }
 
 const until = (time: number) => new Promise((resolve) => setTimeout(resolve, Math.max(0, time - performance.now())));

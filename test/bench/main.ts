@@ -1,14 +1,29 @@
 import { assemble } from '../../infra/local/assembly.ts';
 import { measureBundles } from './bundles.ts';
+import { measureCost } from './cost/cost.ts';
 import { measureIsolation } from './isolation.ts';
 
-// `npm run bench`: what is said to be fast, measured in one run on one machine. Ratios carry over to others, times do not.
+// `npm run bench [-- bundles|isolation|cost]`: what is said to be fast or cheap, measured in one run on one machine. Ratios and
+// counts carry over to others, times do not.
 const assembly = await assemble();
+const wanted = process.argv.slice(2);
+const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
 
-console.log('\nFunctions: minified bundle and time to import it, as a ratio to an empty module');
-console.table(await measureBundles(assembly));
-
-console.log('\nIsolation: publication to receipt at 10 healthy endpoints, an event a second each, for 20 seconds');
-console.table(await measureIsolation(assembly));
-
+if (isWanted('bundles')) {
+  console.log('\nFunctions: minified bundle and time to import it, as a ratio to an empty module');
+  console.table(await measureBundles(assembly));
+}
+if (isWanted('isolation')) {
+  console.log('\nIsolation: publication to receipt at 10 healthy endpoints, an event a second each, for 20 seconds');
+  console.table(await measureIsolation(assembly));
+}
+if (isWanted('cost')) {
+  const { usage, bill, idle } = await measureCost(assembly);
+  console.log('\nUsage of one published event, until nothing is left to do with it');
+  console.table(usage);
+  console.log('\nUS dollars for a million of them (prices, and durations that are assumed: test/bench/cost/prices.ts)');
+  console.table(bill);
+  console.log('\nUS dollars for a month in which nothing happens');
+  console.table(idle);
+}
 process.exit(0);

@@ -80,6 +80,13 @@ export class Endpoints {
     this.services.set(prefix, service);
   }
 
+  /** Puts something around a service: a meter, for one. */
+  wrap(prefix: string, around: (service: Service) => Service): void {
+    const service = this.services.get(prefix);
+    if (!service) throw new Error(`There is no service ${prefix}`);
+    this.services.set(prefix, around(service));
+  }
+
   url(prefix: string): string {
     return `http://${this.host}:${this.port}/${prefix}`;
   }

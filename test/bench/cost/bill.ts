@@ -1,0 +1,43 @@
+import { PRICES } from './prices.ts';
+import type { Usage } from './usage.ts';
+
+const GB = 1e9;
+
+/** What a usage costs, line by line as on a bill, in US dollars. */
+export function billOf(usage: Usage): Record<string, number> {
+  return {
+    'API Gateway': usage.apiRequests * PRICES.apiRequest,
+    Lambda: usage.invocations * PRICES.lambdaRequest + usage.gbSeconds * PRICES.lambdaGbSecond,
+    DynamoDB: usage.writeUnits * PRICES.writeUnit + usage.readUnits * PRICES.readUnit,
+    'stored for 30 days': (usage.storedBytes / GB) * (PRICES.storedGb + PRICES.backedUpGb),
+    SQS: usage.sqsRequests * PRICES.sqsRequest,
+    Scheduler: usage.schedules * PRICES.schedule,
+    SES: usage.emails * PRICES.email,
+    Logs: (usage.logBytes / GB) * PRICES.logGb,
+    'Data out': (usage.outBytes / GB) * PRICES.outGb,
+  };
+}
+
+export const sum = (bill: Record<string, number>): number =>
+  Object.values(bill).reduce((total, line) => total + line, 0);
+
+/** Long polls of an idle queue: five pollers, 20 s each (Lambda Developer Guide, "Configuring scaling behavior for SQS"). */
+const IDLE_POLLS_A_MONTH = (5 * 30 * 24 * 60 * 60) / 20;
+
+export interface Fixed {
+  /** Custom metrics. */
+  metrics: number;
+  alarmMetrics: number;
+  dashboards: number;
+  polledQueues: number;
+}
+
+/** What a month costs in which nothing happens, line by line, in US dollars. */
+export function idleBillOf({ metrics, alarmMetrics, dashboards, polledQueues }: Fixed): Record<string, number> {
+  return {
+    metrics: metrics * PRICES.metric,
+    alarms: alarmMetrics * PRICES.alarmMetric,
+    dashboards: dashboards * PRICES.dashboard,
+    'polls of idle queues': polledQueues * IDLE_POLLS_A_MONTH * PRICES.sqsRequest,
+  };
+}

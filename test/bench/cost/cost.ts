@@ -1,0 +1,49 @@
+import { Template } from '../../../infra/local/template.ts';
+import { billOf, idleBillOf, sum } from './bill.ts';
+import { type Scenario, usageOf } from './scenarios.ts';
+
+const SCENARIOS: Record<string, Scenario> = {
+  'singly, one after another': { events: 20 },
+  'singly, 100 at once': { events: 200, together: 100 },
+  'in batches of 100': { events: 300, batch: 100 },
+  'singly, to 10 webhooks': { events: 10, webhooks: 10 },
+  'delivered at the 3rd attempt': { events: 5, failures: 2 },
+  'failed until disabled': { events: 1, failures: 6 },
+};
+
+/** What a million events of each kind take, and what they cost, in US dollars. */
+export async function measureCost(assembly: string) {
+  const usage: Record<string, object> = {};
+  const bill: Record<string, object> = {};
+  let metrics = 0;
+  for (const [name, scenario] of Object.entries(SCENARIOS)) {
+    const measured = await usageOf(assembly, scenario);
+    metrics = Math.max(metrics, measured.metrics);
+    usage[name] = rounded({ ...measured.usage });
+    const lines = billOf(measured.usage);
+    bill[name] = rounded({ ...perMillion(lines), sum: sum(lines) * 1e6 });
+  }
+  const idle = idleBillOf({ ...fixedOf(assembly), metrics });
+  return { usage, bill, idle: rounded({ ...idle, sum: sum(idle) }) };
+}
+
+function fixedOf(assembly: string) {
+  const template = new Template(assembly, { queuesUrl: '', tablePrefix: '', baseUrl: () => '' });
+  const alarms = template.ofType<{ Metrics?: { MetricStat?: object }[] }>('AWS::CloudWatch::Alarm');
+  const mappings = template.ofType<{ EventSourceArn: string }>('AWS::Lambda::EventSourceMapping');
+  return {
+    alarmMetrics: alarms.reduce(
+      (total, { properties: { Metrics = [{ MetricStat: {} }] } }) =>
+        total + Metrics.filter(({ MetricStat }) => MetricStat).length,
+      0,
+    ),
+    dashboards: template.ofType('AWS::CloudWatch::Dashboard').length,
+    polledQueues: mappings.filter(({ properties }) => properties.EventSourceArn.includes(':sqs:')).length,
+  };
+}
+
+const perMillion = (lines: Record<string, number>) =>
+  Object.fromEntries(Object.entries(lines).map(([name, dollars]) => [name, dollars * 1e6]));
+
+const rounded = (row: Record<string, number>): Record<string, number> =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value.toPrecision(3))]));

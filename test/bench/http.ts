@@ -1,0 +1,20 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Listening {
+  url: string;
+  close(): void;
+}
+
+export async function listening(listener: http.RequestListener): Promise<Listening> {
+  const server = http.createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/`, close: () => server.close().closeAllConnections() };
+}
+
+export async function textOf(request: http.IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
