@@ -1,6 +1,7 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent, Statement } from 'aws-lambda';
 import { type Authenticated, authenticate } from '../lib/access/authenticate.ts';
-import { hourToRecord, type KeyRecord } from '../lib/access/keys.ts';
+import { type KeyUse, useToRecord } from '../lib/access/key-usage.ts';
+import type { KeyRecord } from '../lib/access/keys.ts';
 import { operationAt } from '../lib/api/operations.ts';
 import { bearerCredential, callerTypeOf, type Decision, decide, operationArn, stageArn } from '../lib/api/policy.ts';
 import { apiKeys } from '../lib/aws/dynamodb/keys.ts';
@@ -14,7 +15,7 @@ import { system } from '../lib/aws/system.ts';
 export interface AuthorizerDeps {
   keys: {
     get(id: string): Promise<KeyRecord | undefined>;
-    recordUse(id: string, hour: number): Promise<void>;
+    recordUse(read: KeyRecord, use: KeyUse): Promise<void>;
   };
   clock(): number;
 }
@@ -50,10 +51,10 @@ export function createHandler({ keys, clock }: AuthorizerDeps) {
     const [, operation] = operationAt(event.httpMethod, event.resource) ?? [];
     if (!operation) throw new Error(`There is no operation ${event.httpMethod} ${event.resource}`);
     const decision = decide(authenticated, operation, event.requestContext.identity.sourceIp);
-    const hour = hourToRecord(record, clock());
-    if (decision.allowed && hour !== null) {
+    const use = useToRecord(record, clock());
+    if (decision.allowed && use !== null) {
       await keys
-        .recordUse(record.id, hour)
+        .recordUse(record, use)
         .catch((error: unknown) => log.warn('key.use_not_recorded', { key_id: record.id, error: error as Error }));
     }
     count(decision.allowed ? 'Authorized' : 'Forbidden', { key_id: record.id, operation: event.resource });

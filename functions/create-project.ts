@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { newApiKey } from '../lib/access/api-key.ts';
 import { keyResource, newKeyRecord } from '../lib/access/keys.ts';
+import { auditLog } from '../lib/aws/dynamodb/audit.ts';
 import { projects } from '../lib/aws/dynamodb/projects.ts';
 import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { environment } from '../lib/aws/environment.ts';
@@ -19,13 +20,14 @@ const CreateProject = v.strictObject({
 });
 
 export interface CreateProjectDeps {
-  projects: ReturnType<typeof projects>;
+  projects: Pick<ReturnType<typeof projects>, 'create'>;
+  audit: Pick<ReturnType<typeof auditLog>, 'entry'>;
   clock: typeof system.clock;
   random: typeof system.random;
 }
 
 /** Invoked by whoever may in the AWS account; there is no HTTP operation. Throws an error that lists every violation. */
-export function createHandler({ projects, clock, random }: CreateProjectDeps) {
+export function createHandler({ projects, audit, clock, random }: CreateProjectDeps) {
   return async (input: unknown) => {
     const checked = check(CreateProject, input);
     if ('violations' in checked)
@@ -40,7 +42,17 @@ export function createHandler({ projects, clock, random }: CreateProjectDeps) {
       tokenSecret: secret(),
       createdAt: now,
     });
-    await projects.create(project, record);
+    const entry = audit.entry({
+      id: sortableId('aud', now, random),
+      projectId: project.id,
+      at: now,
+      actor: null,
+      address: null,
+      action: 'project.created',
+      target: project.id,
+      detail: { name: project.name, key: record.id },
+    });
+    await projects.create(project, record, [entry]);
     log.info('project.created', { project_id: project.id });
     const { id, name, email } = project;
     return {
@@ -50,4 +62,5 @@ export function createHandler({ projects, clock, random }: CreateProjectDeps) {
   };
 }
 
-export const handler = createHandler({ projects: projects(createTable(environment('TABLE_NAME'))), ...system });
+const table = createTable(environment('TABLE_NAME'));
+export const handler = createHandler({ projects: projects(table), audit: auditLog(table), ...system });

@@ -1,3 +1,4 @@
+import { auditLog } from '../lib/aws/dynamodb/audit.ts';
 import { cursorSecrets } from '../lib/aws/dynamodb/cursor-secrets.ts';
 import { idempotencyRecords } from '../lib/aws/dynamodb/idempotency.ts';
 import { apiKeys } from '../lib/aws/dynamodb/keys.ts';
@@ -10,9 +11,12 @@ import { keyHandlers, keyViolations } from '../lib/handlers/keys.ts';
 import { serve } from '../lib/http/serve.ts';
 
 const table = createTable(environment('TABLE_NAME'));
-export const handler = serve(keyHandlers({ keys: apiKeys(table), cursors: cursorSecrets(table), ...system }), {
-  idempotency: idempotencyRecords(table, system.clock),
-  log,
-  reportFailure,
-  violations: keyViolations(system.clock),
-});
+export const handler = serve(
+  keyHandlers({ keys: apiKeys(table), audit: auditLog(table), cursors: cursorSecrets(table), ...system }),
+  {
+    idempotency: idempotencyRecords(table, system.clock),
+    log,
+    reportFailure,
+    violations: keyViolations(system.clock),
+  },
+);

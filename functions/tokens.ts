@@ -1,3 +1,4 @@
+import { auditLog } from '../lib/aws/dynamodb/audit.ts';
 import { idempotencyRecords } from '../lib/aws/dynamodb/idempotency.ts';
 import { apiKeys } from '../lib/aws/dynamodb/keys.ts';
 import { createTable } from '../lib/aws/dynamodb/table.ts';
@@ -9,7 +10,7 @@ import { tokenHandlers } from '../lib/handlers/tokens.ts';
 import { serve } from '../lib/http/serve.ts';
 
 const table = createTable(environment('TABLE_NAME'));
-export const handler = serve(tokenHandlers({ keys: apiKeys(table), ...system }), {
+export const handler = serve(tokenHandlers({ keys: apiKeys(table), audit: auditLog(table), ...system }), {
   idempotency: idempotencyRecords(table, system.clock),
   log,
   reportFailure,

@@ -1,4 +1,5 @@
 import { deliveryQueue } from '../lib/aws/delivery-queue.ts';
+import { auditLog } from '../lib/aws/dynamodb/audit.ts';
 import { cursorSecrets } from '../lib/aws/dynamodb/cursor-secrets.ts';
 import { deliveryLog } from '../lib/aws/dynamodb/delivery-log.ts';
 import { events } from '../lib/aws/dynamodb/events.ts';
@@ -17,6 +18,7 @@ const table = createTable(environment('TABLE_NAME'));
 const deliveriesQueue = deliveryQueue(environment('DELIVERIES_QUEUE_URL'));
 
 const deps = {
+  audit: auditLog(table),
   webhooks: webhooks(table),
   deliveries: deliveryLog(table),
   events: events(table),

@@ -30,9 +30,14 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
   keys: {
     id: 'Keys',
     description: 'Creates, rotates, revokes and restricts API keys',
-    table: withIdempotency(['KEY', 'PROJECT'], 'check'),
+    table: withIdempotency(['KEY', 'PROJECT', 'AUDIT'], 'check'),
   },
-  tokens: { id: 'Tokens', description: 'Creates scoped tokens', table: withIdempotency(['KEY']) },
+  tokens: { id: 'Tokens', description: 'Creates and revokes scoped tokens', table: withIdempotency(['KEY', 'AUDIT']) },
+  project: {
+    id: 'Project',
+    description: 'The project and its audit log',
+    table: { actions: ['get', 'query'], kinds: ['PROJECT', 'AUDIT'] },
+  },
   events: {
     id: 'Events',
     description: 'Publishes, reads and lists events',
@@ -41,7 +46,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
   webhooks: {
     id: 'Webhooks',
     description: 'Webhooks and their deliveries',
-    table: withIdempotency(['PROJECT', 'HOOKS', 'COUNT', 'EVENT', 'HOOK'], 'query'),
+    table: withIdempotency(['PROJECT', 'AUDIT', 'HOOKS', 'COUNT', 'EVENT', 'HOOK'], 'query'),
   },
   documents: {
     id: 'Documents',

@@ -49,7 +49,7 @@ export class ServiceStack extends Stack {
       environment: { TABLE_NAME: table.name },
       timeout: Duration.seconds(20),
     });
-    table.grant(createProject, { actions: ['put'], kinds: ['PROJECT', 'KEY'] });
+    table.grant(createProject, { actions: ['put'], kinds: ['PROJECT', 'KEY', 'AUDIT'] });
 
     const all = {
       api: [authorizer, ...Object.values(functions)],

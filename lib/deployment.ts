@@ -25,6 +25,7 @@ export const LANE_QUEUES = {
 export type ItemKind =
   | 'PROJECT'
   | 'KEY'
+  | 'AUDIT'
   | 'HOOKS'
   | 'COUNT'
   | 'EVENT'

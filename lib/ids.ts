@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 
 /** Prefixes of the resource ids (opaque to clients). */
-export type IdPrefix = 'prj' | 'whk' | 'evt' | 'con' | 'syn' | 'tok';
+export type IdPrefix = 'prj' | 'whk' | 'evt' | 'con' | 'syn' | 'tok' | 'aud';
 
 /** Randomness as an argument: returns that many unpredictable bytes. */
 export type Random = (bytes: number) => Uint8Array;
@@ -11,6 +11,8 @@ export type Random = (bytes: number) => Uint8Array;
 export const ID_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_LENGTH = 10;
 const RANDOM_LENGTH = 16;
+/** What follows the prefix, as a regular expression. */
+export const SORTABLE = `[${ID_ALPHABET}]{${TIME_LENGTH + RANDOM_LENGTH}}`;
 
 /**
  * `<prefix>_` + 48 bits of time and 80 random bits, in the form of a ULID: sorts by creation, to the millisecond. `tag`, of
@@ -27,12 +29,15 @@ export function idTag(id: string, length: number): string {
   return id.slice(start, start + length);
 }
 
+/** When an id was made, in milliseconds since 1970. */
+export function timeOf(id: string): number {
+  const digits = id.slice(id.indexOf('_') + 1).slice(0, TIME_LENGTH);
+  return Array.from(digits).reduce((time, digit) => time * 32 + ID_ALPHABET.indexOf(digit), 0);
+}
+
 /** The form of the ids of a prefix. */
 export const idOf = (prefix: IdPrefix) =>
-  v.pipe(
-    v.string('must be a string'),
-    v.regex(new RegExp(`^${prefix}_[${ID_ALPHABET}]{${TIME_LENGTH + RANDOM_LENGTH}}$`)),
-  );
+  v.pipe(v.string('must be a string'), v.regex(new RegExp(`^${prefix}_${SORTABLE}$`)));
 
 /** The same bytes for the same `name`, and as hard to guess as it is: for what may be created a second time by the same request. */
 export const derivedFrom =

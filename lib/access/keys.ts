@@ -1,10 +1,11 @@
 import * as v from 'valibot';
-import { described, iso, isoOrNull, oneOf, text, timestamp, timestampInput } from '../schema.ts';
+import { described, integer, iso, isoOrNull, oneOf, text, timestamp, timestampInput } from '../schema.ts';
 import { MAX_CIDRS, parseEntry } from './allowlist.ts';
 import { type ApiKey, hashApiKey, KEY_TYPES, type KeyType } from './api-key.ts';
+import type { RevokedToken } from './tokens.ts';
 
-/** For how long the old key works on after a rotation. */
-export const ROTATION_GRACE_MS = 24 * 60 * 60 * 1000;
+/** Seconds that the old key works on after a rotation, at most and by default. */
+export const ROTATION_GRACE_SECONDS = 24 * 60 * 60;
 
 export const KEY_STATUSES = ['active', 'expiring', 'expired', 'revoked'] as const;
 export type KeyStatus = (typeof KEY_STATUSES)[number];
@@ -27,6 +28,10 @@ export interface KeyRecord {
   expiresAt?: number | undefined;
   revokedAt?: number | undefined;
   lastUsedAt?: number | undefined;
+  /** In how many hours of a day the key was used: on the day of `lastUsedAt`, the day before that, and so on. */
+  activeHours?: number[] | undefined;
+  /** Scoped tokens of this key that work no longer, until they would have expired. */
+  revokedTokens?: RevokedToken[] | undefined;
   replaces?: string | undefined;
   replacedBy?: string | undefined;
 }
@@ -41,6 +46,19 @@ export const CreateKey = v.strictObject({
   type: described(oneOf(KEY_TYPES), 'Decides the prefix, the environment and the operations that the key may call.'),
   name: v.optional(described(text(1, 100), 'Optional name.')),
   expires_at: v.optional(described(timestampInput, 'When the key stops working. Without it, the key does not expire.')),
+});
+
+export const ChangeKey = v.strictObject({
+  name: described(v.nullable(text(1, 100)), 'The new name; `null` removes it.'),
+});
+
+export const RotateKey = v.strictObject({
+  grace_seconds: v.optional(
+    described(
+      integer(0, ROTATION_GRACE_SECONDS),
+      'For how many seconds the old key works on, never longer than to its own `expires_at`. Without it, for 24 hours.',
+    ),
+  ),
 });
 
 const cidr = v.pipe(
@@ -133,17 +151,13 @@ export function isUsable(record: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>, now
 export const isLasting = (record: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>, nowMs: number): boolean =>
   keyStatus(record, nowMs) === 'active';
 
-/** When the old key of a rotation ends: a day from now, or at its own expiry if that is earlier. */
-export function rotationExpiry(record: Pick<KeyRecord, 'expiresAt'>, nowMs: number): number {
-  return Math.min(nowMs + ROTATION_GRACE_MS, record.expiresAt ?? Number.POSITIVE_INFINITY);
-}
-
-const HOUR_MS = 60 * 60 * 1000;
-
-/** `lastUsedAt` is kept to the hour: the hour to write, or `null` if it is there already. */
-export function hourToRecord({ lastUsedAt }: Pick<KeyRecord, 'lastUsedAt'>, nowMs: number): number | null {
-  const hour = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
-  return lastUsedAt === undefined || lastUsedAt < hour ? hour : null;
+/** When the old key of a rotation ends: after the grace, or at its own expiry if that is earlier. */
+export function rotationExpiry(
+  record: Pick<KeyRecord, 'expiresAt'>,
+  nowMs: number,
+  graceSeconds = ROTATION_GRACE_SECONDS,
+): number {
+  return Math.min(nowMs + graceSeconds * 1000, record.expiresAt ?? Number.POSITIVE_INFINITY);
 }
 
 export function keyResource(record: KeyRecord, nowMs: number): v.InferOutput<typeof KeyResource> {

@@ -1,4 +1,13 @@
-import { Allowlist, AllowlistResource, CreatedKey, CreateKey, KeyResource } from '../access/keys.ts';
+import { KeyUsage } from '../access/key-usage.ts';
+import {
+  Allowlist,
+  AllowlistResource,
+  ChangeKey,
+  CreatedKey,
+  CreateKey,
+  KeyResource,
+  RotateKey,
+} from '../access/keys.ts';
 import { ADMIN, listOf, operation, page } from './operation.ts';
 import { keyParameter } from './parameters.ts';
 
@@ -32,12 +41,30 @@ export const keyOperations = {
     summary: 'Read a key, by its id or by the key itself',
     responses: { 200: KeyResource },
   }),
+  changeKey: operation({
+    ...key,
+    method: 'PATCH',
+    path: '/v1/keys/{key}',
+    parameters: { key: keyParameter },
+    summary: 'Rename a key',
+    body: ChangeKey,
+    responses: { 200: KeyResource },
+  }),
+  getKeyUsage: operation({
+    ...key,
+    method: 'GET',
+    path: '/v1/keys/{key}/usage',
+    parameters: { key: keyParameter },
+    summary: 'On which days a key was used, in how many hours of each',
+    responses: { 200: KeyUsage },
+  }),
   rotateKey: operation({
     ...key,
     method: 'POST',
     path: '/v1/keys/{key}/rotate',
     parameters: { key: keyParameter },
-    summary: 'Rotate a key; the old one works for another 24 hours',
+    summary: 'Rotate a key; the old one works for another 24 hours, or for grace_seconds',
+    body: RotateKey,
     responses: { 201: CreatedKey },
     location: '/v1/keys/{id}',
     problems: ['conflict'],

@@ -3,6 +3,7 @@ import { documentOperations } from './documents.ts';
 import { eventOperations } from './events.ts';
 import { keyOperations } from './keys.ts';
 import type { ApiFunction, Operation } from './operation.ts';
+import { projectOperations } from './project.ts';
 import { pageOperations } from './site.ts';
 import { tokenOperations } from './tokens.ts';
 import { webhookOperations } from './webhooks.ts';
@@ -11,6 +12,7 @@ import { webhookOperations } from './webhooks.ts';
 export const operations = {
   ...keyOperations,
   ...tokenOperations,
+  ...projectOperations,
   ...webhookOperations,
   ...eventOperations,
   ...documentOperations,

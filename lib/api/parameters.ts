@@ -1,5 +1,6 @@
 import { KeyReference } from '../access/keys.ts';
 import { DocumentKey } from '../access/patterns.ts';
+import { TokenId } from '../access/tokens.ts';
 import { ConnectionId } from '../documents/connections.ts';
 import { idOf } from '../ids.ts';
 import type { PathParameter } from './operation.ts';
@@ -7,6 +8,7 @@ import type { PathParameter } from './operation.ts';
 /** The ids that examples use. */
 export const EXAMPLE_IDS = {
   key: 'key_01Fkq2Xb9TzA',
+  token: 'tok_01KG9Y2C4D6F8H0J2K4M6N8P0Q01Fkq2Xb9TzA',
   webhook: 'whk_01KG9XZ3M0T5V8QW2R4Y6B7CDE',
   event: 'evt_01KG9Y0A1N3P5R7S9TVXZB2D4F',
   document: 'org:acme:doc-1',
@@ -18,6 +20,12 @@ export const keyParameter: PathParameter = {
   schema: KeyReference,
   description: 'The id of the key, or the key itself.',
   example: EXAMPLE_IDS.key,
+};
+export const tokenParameter: PathParameter = {
+  resource: 'token',
+  schema: TokenId,
+  description: 'The `token_id` of the token.',
+  example: EXAMPLE_IDS.token,
 };
 export const webhookParameter: PathParameter = {
   resource: 'webhook',

@@ -1,5 +1,6 @@
 import { MintedToken, MintToken } from '../access/tokens.ts';
 import { operation, WRITERS } from './operation.ts';
+import { tokenParameter } from './parameters.ts';
 
 export const tokenOperations = {
   createToken: operation({
@@ -13,5 +14,15 @@ export const tokenOperations = {
     location: '/v1/tokens/{token_id}',
     creates: true,
     secrets: ['token'],
+  }),
+  revokeToken: operation({
+    function: 'tokens',
+    callers: WRITERS,
+    method: 'POST',
+    path: '/v1/tokens/{token_id}/revoke',
+    parameters: { token_id: tokenParameter },
+    summary: 'Revoke a token immediately: of any key, or with a live or test key, of keys of its type',
+    responses: { 204: null },
+    problems: ['limit_reached'],
   }),
 };

@@ -1,37 +1,41 @@
 import { isAllowed } from '../access/allowlist.ts';
 import { hashApiKey, keyIdOf, newApiKey, sameHash } from '../access/api-key.ts';
+import { keyUsage } from '../access/key-usage.ts';
 import { isLasting, isUsable, type KeyRecord, keyResource, newKeyRecord, rotationExpiry } from '../access/keys.ts';
 import { notFound, Problem } from '../api/problems.ts';
 import { type CursorSecrets, page } from '../http/pagination.ts';
 import type { BodyViolations } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
-import type { Random } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
-import { check, timestampInput } from '../schema.ts';
+import { check, iso, isoOrNull, timestampInput } from '../schema.ts';
 import type { TransactionPart } from '../transaction.ts';
+import { type AuditDeps, auditing } from './audit.ts';
+import { lastingAdminKeys, type RevocableKeys, relyingOnOne, revokeSafely } from './last-admin-key.ts';
 
 /** The keys of projects as they are stored. */
-export interface Keys {
+export interface Keys extends RevocableKeys {
   /** Strongly consistent: what was revoked a moment ago is revoked. */
   get(id: string): Promise<KeyRecord | undefined>;
   /** In the order of creation, newest first. A key may take a moment to appear. */
   list(projectId: string, limit: number, after?: string): Promise<{ keys: KeyRecord[]; next: string | undefined }>;
-  /** The admin keys of a project, newest first, read as they are asked for. A key may take a moment to appear. */
-  adminKeys(projectId: string): AsyncGenerator<KeyRecord>;
   create(record: KeyRecord, also: readonly TransactionPart[]): Promise<void>;
   /** Adds the new key and ends the old one at `expiresAt`, unless it was rotated or revoked meanwhile: then `false`. */
   rotate(old: KeyRecord, fresh: KeyRecord, expiresAt: number, also: readonly TransactionPart[]): Promise<boolean>;
-  /** `relyingOn`: another key that must still be as it was read. `false` if it is not. */
-  revoke(id: string, revokedAt: number, relyingOn?: KeyRecord): Promise<boolean>;
+  /** `false` if there is no such key. */
+  rename(id: string, name: string | null, also: readonly TransactionPart[]): Promise<boolean>;
   /** `relyingOn`: as for `revoke`. */
-  setCidrs(id: string, cidrs: string[], relyingOn?: KeyRecord): Promise<boolean>;
+  setCidrs(
+    id: string,
+    cidrs: string[],
+    relyingOn: KeyRecord | undefined,
+    also: readonly TransactionPart[],
+  ): Promise<boolean>;
 }
 
-export interface KeysDeps {
+export interface KeysDeps extends AuditDeps {
   keys: Keys;
   cursors: CursorSecrets;
   clock(): number;
-  random: Random;
 }
 
 /** What is wrong with the expiry of a new key. */
@@ -43,16 +47,22 @@ export const keyViolations = (clock: () => number): { createKey: BodyViolations 
   },
 });
 
-export function keyHandlers({ keys, cursors, clock, random }: KeysDeps): Handlers<'keys'> {
+export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
+  const { keys, cursors, clock, random } = deps;
+  const audited = auditing(deps);
+
   return {
-    async createKey({ body, space: { projectId } }, idempotencyWrites) {
+    async createKey(request, idempotencyWrites) {
+      const { body, space } = request;
       const now = clock();
       const { key, record } = generate(
-        { projectId, type: body.type, name: body.name ?? null, expiresAt: body.expires_at },
+        { projectId: space.projectId, type: body.type, name: body.name ?? null, expiresAt: body.expires_at },
         now,
       );
       const response = { body: { ...keyResource(record, now), key } };
-      await keys.create(record, idempotencyWrites(response));
+      const detail = { type: record.type, name: record.name, expires_at: isoOrNull(record.expiresAt) };
+      const entry = audited(request, { at: now, action: 'key.created', target: record.id, detail });
+      await keys.create(record, [...idempotencyWrites(response), entry]);
       return response;
     },
 
@@ -68,42 +78,66 @@ export function keyHandlers({ keys, cursors, clock, random }: KeysDeps): Handler
       return record ? { body: keyResource(record, clock()) } : notFound('key');
     },
 
-    async rotateKey({ path, space }, idempotencyWrites) {
+    getKeyUsage: async ({ path, space }) => {
+      const record = await ownKey(path.key, space.projectId);
+      return record ? { body: keyUsage(record, clock()) } : notFound('key');
+    },
+
+    async changeKey(request) {
+      const { path, body, space } = request;
+      const record = await ownKey(path.key, space.projectId);
+      const now = clock();
+      const entry = { at: now, action: 'key.changed', target: record?.id ?? '', detail: body } as const;
+      const isRenamed = record && (await keys.rename(record.id, body.name, [audited(request, entry)]));
+      return isRenamed ? { body: keyResource({ ...record, name: body.name }, now) } : notFound('key');
+    },
+
+    async rotateKey(request, idempotencyWrites) {
+      const { path, body, space } = request;
       const old = await ownKey(path.key, space.projectId);
       if (!old) return notFound('key');
       const now = clock();
       const { projectId, type, name, cidrs } = old;
       const { key, record } = generate({ projectId, type, name, cidrs, replaces: old.id }, now);
       const response = { body: { ...keyResource(record, now), key } };
+      const expiresAt = rotationExpiry(old, now, body.grace_seconds);
+      const detail = { replaced_by: record.id, expires_at: iso(expiresAt) };
+      const entry = audited(request, { at: now, action: 'key.rotated', target: old.id, detail });
       const rotated =
         isUsable(old, now) &&
         !old.replacedBy &&
-        (await keys.rotate(old, record, rotationExpiry(old, now), idempotencyWrites(response)));
+        (await keys.rotate(old, record, expiresAt, [...idempotencyWrites(response), entry]));
       return rotated
         ? response
         : new Problem('conflict', 'Only an active key that has not been rotated can be rotated.');
     },
 
-    async revokeKey({ path, space: { projectId } }) {
-      const record = await ownKey(path.key, projectId);
+    async revokeKey(request) {
+      const { path, space } = request;
+      const record = await ownKey(path.key, space.projectId);
       if (!record) return notFound('key');
       const now = clock();
       if (record.revokedAt !== undefined) return { body: keyResource(record, now) };
-      const others = record.type === 'admin' && isLasting(record, now) ? lastingAdminKeys(record, now) : null;
-      const isRevoked = await relyingOnOne(others, (other) => keys.revoke(record.id, now, other));
+      const entry = audited(request, { at: now, action: 'key.revoked', target: record.id });
+      const isRevoked = await revokeSafely(keys, record, now, [entry]);
       return isRevoked
         ? { body: keyResource({ ...record, revokedAt: now }, now) }
         : new Problem('conflict', 'This is the last admin key without an expiry. Create another one first.');
     },
 
     // Nobody locks themselves out: an admin key that the caller may use from here must be left.
-    async setAllowlist({ path, body: { cidrs }, space, address }) {
+    async setAllowlist(request) {
+      const { path, space, address } = request;
+      const { cidrs } = request.body;
       const record = await ownKey(path.key, space.projectId);
       if (!record) return notFound('key');
       const now = clock();
       const isLeft = record.type !== 'admin' || (isLasting(record, now) && isAllowed(cidrs, address));
-      const others = isLeft ? null : lastingAdminKeys(record, now, (other) => isAllowed(other.cidrs, address));
-      const isSet = await relyingOnOne(others, (other) => keys.setCidrs(record.id, cidrs, other));
+      const admits = (other: KeyRecord) => isAllowed(other.cidrs, address);
+      const others = isLeft ? null : lastingAdminKeys(keys, record, now, admits);
+      const detail = { cidrs };
+      const entry = audited(request, { at: now, action: 'key.allowlist_set', target: record.id, detail });
+      const isSet = await relyingOnOne(others, (other) => keys.setCidrs(record.id, cidrs, other, [entry]));
       return isSet
         ? { body: { id: record.id, cidrs } }
         : new Problem('conflict', `No admin key without an expiry would allow your address. Include ${address}.`);
@@ -132,24 +166,4 @@ export function keyHandlers({ keys, cursors, clock, random }: KeysDeps): Handler
       record: newKeyRecord(fresh, { projectId, name, cidrs, expiresAt, replaces, tokenSecret, createdAt: now }),
     };
   }
-
-  /** The other admin keys of the project that work and have no end in sight. The index may be a moment behind. */
-  async function* lastingAdminKeys(
-    { id, projectId }: KeyRecord,
-    now: number,
-    admits: (key: KeyRecord) => boolean = () => true,
-  ): AsyncGenerator<KeyRecord> {
-    for await (const key of keys.adminKeys(projectId))
-      if (key.id !== id && isLasting(key, now) && admits(key)) yield key;
-  }
-}
-
-/** Makes a change that takes one of `others` to stay as it is, or none if they are `null`. `false` if no one does. */
-async function relyingOnOne(
-  others: AsyncGenerator<KeyRecord> | null,
-  change: (other?: KeyRecord) => Promise<boolean>,
-): Promise<boolean> {
-  if (others === null) return change();
-  for await (const other of others) if (await change(other)) return true;
-  return false;
 }

@@ -1,26 +1,48 @@
 import type { KeyRecord } from '../access/keys.ts';
-import { MAX_TOKEN_BYTES, signToken } from '../access/tokens.ts';
-import { invalid } from '../api/problems.ts';
+import {
+  keyIdOfToken,
+  MAX_REVOKED_TOKENS,
+  MAX_TOKEN_BYTES,
+  newTokenId,
+  type RevokedToken,
+  signToken,
+  withRevoked,
+} from '../access/tokens.ts';
+import { invalid, notFound, Problem } from '../api/problems.ts';
+import { ConflictError } from '../errors.ts';
+import type { Caller } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
-import { type Random, sortableId } from '../ids.ts';
+import { timeOf } from '../ids.ts';
 import { iso } from '../schema.ts';
+import type { TransactionPart } from '../transaction.ts';
+import { type AuditDeps, auditing } from './audit.ts';
 
 const grouped = (bytes: number): string => bytes.toLocaleString('en-US');
 
-export interface TokensDeps {
-  keys: { get(id: string): Promise<KeyRecord | undefined> };
-  clock(): number;
-  random: Random;
+/** The keys that tokens are made with. */
+export interface ParentKeys {
+  /** Strongly consistent. */
+  get(id: string): Promise<KeyRecord | undefined>;
+  /** Replaces the revoked tokens that were read; `false` if others are there meanwhile. */
+  setRevokedTokens(read: KeyRecord, revoked: RevokedToken[], also: readonly TransactionPart[]): Promise<boolean>;
 }
 
-export function tokenHandlers({ keys, clock, random }: TokensDeps): Handlers<'tokens'> {
+export interface TokensDeps extends AuditDeps {
+  keys: ParentKeys;
+  clock(): number;
+}
+
+export function tokenHandlers(deps: TokensDeps): Handlers<'tokens'> {
+  const { keys, clock, random } = deps;
+  const audited = auditing(deps);
+
   return {
     async createToken({ body, caller, space }) {
       const parent = await keys.get(caller.keyId);
       if (!parent) throw new Error('The key of this request is gone');
       const now = clock();
       const { documents, permissions, ttl } = body;
-      const tokenId = sortableId('tok', now, random);
+      const tokenId = newTokenId(parent.id, now, random);
       const grant = { ...space, keyId: parent.id, tokenId, documents, permissions };
       const token = await signToken(grant, ttl, now, parent.tokenSecret);
       if (token.length > MAX_TOKEN_BYTES) {
@@ -30,5 +52,38 @@ export function tokenHandlers({ keys, clock, random }: TokensDeps): Handlers<'to
       const expires_at = iso((Math.floor(now / 1000) + ttl) * 1000);
       return { body: { token, token_id: tokenId, documents, permissions, expires_at } };
     },
+
+    async revokeToken(request) {
+      const { token_id: tokenId = '' } = request.path;
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
+        const parent = await keys.get(keyIdOfToken(tokenId));
+        const now = clock();
+        if (!parent || !mayRevoke(request.caller, parent) || timeOf(tokenId) > now + CLOCK_LEEWAY_MS)
+          return notFound('token');
+        const { revokedTokens = [] } = parent;
+        if (revokedTokens.some(({ id }) => id === tokenId)) return {};
+        const revoked = withRevoked(revokedTokens, tokenId, now);
+        if (!revoked) return tooMany();
+        const detail = { key: parent.id };
+        const entry = audited(request, { at: now, action: 'token.revoked', target: tokenId, detail });
+        if (await keys.setRevokedTokens(parent, revoked, [entry])) return {};
+      }
+      throw new ConflictError('Gave up after too many revocations at the same time');
+    },
   };
 }
+
+/** Losing a race against another revocation means looking again. */
+const MAX_TRIES = 10;
+/** By how much the clock that made the id may be ahead of this one. */
+const CLOCK_LEEWAY_MS = 5000;
+
+// Keys of one type have the same rights: the key that replaced the parent may, too.
+const mayRevoke = ({ projectId, type }: Caller, parent: KeyRecord): boolean =>
+  parent.projectId === projectId && (type === 'admin' || type === parent.type);
+
+const tooMany = (): Problem =>
+  new Problem(
+    'limit_reached',
+    `${MAX_REVOKED_TOKENS} tokens of this key are revoked and would not have expired yet. Revoke the key itself, or wait.`,
+  );

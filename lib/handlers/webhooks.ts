@@ -6,7 +6,7 @@ import { sampleData } from '../events/samples.ts';
 import { type CursorSecrets, page } from '../http/pagination.ts';
 import type { BodyViolations } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
-import { type Random, sortableId } from '../ids.ts';
+import { sortableId } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
 import { check, iso, timestampInput } from '../schema.ts';
 import type { Space } from '../space.ts';
@@ -19,37 +19,31 @@ import {
   type PreviousSecret,
   previousSecretsAt,
   SECRET_GRACE_MS,
-  type WebhookChange,
   type WebhookRecord,
   webhookResource,
 } from '../webhooks/webhooks.ts';
+import { type AuditDeps, auditing } from './audit.ts';
 import type { DeliveryHandlers } from './deliveries.ts';
 import type { Events } from './events.ts';
+import { applyChange, type ChangeableWebhooks, MAX_TRIES } from './webhook-changes.ts';
 
 /** Webhooks as they are stored. */
-export interface Webhooks {
-  get(space: Space, id: string): Promise<WebhookRecord | undefined>;
+export interface Webhooks extends ChangeableWebhooks {
   /** In the order of creation. */
   list(space: Space, limit: number, after?: string): Promise<{ webhooks: WebhookRecord[]; next: string | undefined }>;
   /** `full`: the space has as many as it may. Throws if what is `also` written is refused. */
   create(webhook: WebhookRecord, also: readonly TransactionPart[]): Promise<'created' | 'full'>;
-  /**
-   * Sets the defined members and removes the undefined ones. Returns the webhook as it is then; `undefined` if it is gone,
-   * or its status is no longer what was read.
-   */
-  change(read: WebhookRecord, change: Partial<WebhookRecord>): Promise<WebhookRecord | undefined>;
   /** Replaces the secret that was read; `false` if it has been replaced meanwhile, or the webhook is gone. */
   rotate(read: WebhookRecord, change: Partial<WebhookRecord>, also: readonly TransactionPart[]): Promise<boolean>;
   /** `false` if it was gone already. */
-  remove(space: Space, id: string): Promise<boolean>;
+  remove(space: Space, id: string, also: readonly TransactionPart[]): Promise<boolean>;
 }
 
-export interface WebhooksDeps {
+export interface WebhooksDeps extends AuditDeps {
   webhooks: Webhooks;
   events: Pick<Events, 'publish'>;
   cursors: CursorSecrets;
   clock(): number;
-  random: Random;
 }
 
 /** What is wrong with the URL of a webhook that is created or changed, and with the window of a recovery. */
@@ -71,9 +65,13 @@ export function webhookViolations(
 
 type WebhookHandlers = Omit<Handlers<'webhooks'>, keyof DeliveryHandlers>;
 
-export function webhookHandlers({ webhooks, events, cursors, clock, random }: WebhooksDeps): WebhookHandlers {
+export function webhookHandlers(deps: WebhooksDeps): WebhookHandlers {
+  const { webhooks, events, cursors, clock, random } = deps;
+  const audited = auditing(deps);
+
   return {
-    async createWebhook({ body, space }, idempotencyWrites) {
+    async createWebhook(request, idempotencyWrites) {
+      const { body, space } = request;
       const now = clock();
       const { secret = generateSecret(random), ...given } = body;
       const id = sortableId('whk', now, random);
@@ -88,7 +86,9 @@ export function webhookHandlers({ webhooks, events, cursors, clock, random }: We
         updatedAt: now,
       };
       const response = { body: { ...webhookResource(record), secret } };
-      if ((await webhooks.create(record, idempotencyWrites(response))) === 'created') return response;
+      const detail = { environment: space.environment, events: record.events };
+      const entry = audited(request, { at: now, action: 'webhook.created', target: id, detail });
+      if ((await webhooks.create(record, [...idempotencyWrites(response), entry])) === 'created') return response;
       return new Problem('limit_reached', `A project can have at most ${MAX_WEBHOOKS} webhooks in each environment.`);
     },
 
@@ -103,21 +103,22 @@ export function webhookHandlers({ webhooks, events, cursors, clock, random }: We
       return webhook ? { body: webhookResource(webhook) } : notFound('webhook');
     },
 
-    async changeWebhook({ path: { id = '' }, body, space }) {
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const webhook = await webhooks.get(space, id);
-        if (!webhook) return notFound('webhook');
-        const changed = await webhooks.change(webhook, changeOf(webhook, body, clock()));
-        if (changed) return { body: webhookResource(changed) };
-      }
-      throw new ConflictError('Gave up after too many changes of the webhook at the same time');
+    async changeWebhook(request) {
+      const changed = await applyChange(request, request.path.id ?? '', request.body, { webhooks, clock, audited });
+      return changed instanceof Problem ? changed : { body: webhookResource(changed) };
     },
 
-    async deleteWebhook({ path: { id = '' }, space }) {
-      return (await webhooks.remove(space, id)) ? {} : notFound('webhook');
+    async deleteWebhook(request) {
+      const { path, space } = request;
+      const { id = '' } = path;
+      const detail = { environment: space.environment };
+      const entry = audited(request, { at: clock(), action: 'webhook.deleted', target: id, detail });
+      return (await webhooks.remove(space, id, [entry])) ? {} : notFound('webhook');
     },
 
-    async rotateSecret({ path: { id = '' }, body, space }, idempotencyWrites) {
+    async rotateSecret(request, idempotencyWrites) {
+      const { path, body, space } = request;
+      const { id = '' } = path;
       const secret = body.secret ?? generateSecret(random);
       for (let tries = 0; tries < MAX_TRIES; tries++) {
         const webhook = await webhooks.get(space, id);
@@ -128,7 +129,9 @@ export function webhookHandlers({ webhooks, events, cursors, clock, random }: We
         const replaced = { secret: webhook.secret, until: now + SECRET_GRACE_MS };
         const change = { secret, previousSecrets: [replaced, ...signing], updatedAt: now };
         const response = { body: { ...webhookResource({ ...webhook, ...change }), secret } };
-        if (await webhooks.rotate(webhook, change, idempotencyWrites(response))) return response;
+        const detail = { environment: space.environment };
+        const entry = audited(request, { at: now, action: 'webhook.secret_rotated', target: id, detail });
+        if (await webhooks.rotate(webhook, change, [...idempotencyWrites(response), entry])) return response;
       }
       throw new ConflictError('Gave up after too many rotations at the same time');
     },
@@ -146,35 +149,10 @@ export function webhookHandlers({ webhooks, events, cursors, clock, random }: We
   };
 }
 
-/** Losing a race against another change means looking again. */
-const MAX_TRIES = 10;
-
 function tooManySecrets(signing: readonly PreviousSecret[]): Problem {
   const next = iso(Math.min(...signing.map(({ until }) => until)));
   return new Problem(
     'limit_reached',
     `${MAX_PREVIOUS_SECRETS} previous secrets are still in use, each for 24 hours. Rotate again after ${next}.`,
   );
-}
-
-// Only what is asked for changes; a status that it has already changes nothing. A new endpoint, or one that comes back, has
-// yet to show how quick it is.
-function changeOf(webhook: WebhookRecord, asked: WebhookChange, now: number): Partial<WebhookRecord> {
-  const { status, url, ...rest } = asked;
-  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
-  const unproven = { quickSince: undefined, slowUntil: undefined };
-  const moved = url !== undefined && { url: normalizeUrl(url), ...(url !== webhook.url && unproven) };
-  const change: Partial<WebhookRecord> = { ...given, ...moved, updatedAt: now };
-  if (status === undefined || status === webhook.status) return change;
-  if (status === 'disabled') return { ...change, status, disabledAt: now, disabledReason: 'paused' };
-  return {
-    ...change,
-    ...unproven,
-    status,
-    disabledAt: undefined,
-    disabledReason: undefined,
-    disabledBy: undefined,
-    emailedAt: undefined,
-    emailingUntil: undefined,
-  };
 }

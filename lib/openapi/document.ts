@@ -11,6 +11,7 @@ import { jsonSchemaOf, namedSchemas } from './schemas.ts';
 const TAGS: Record<ApiFunction, { name: string; description: string }> = {
   keys: { name: 'Keys', description: 'API keys of the project: create, rotate, revoke, restrict to IP addresses.' },
   tokens: { name: 'Scoped tokens', description: 'Short-lived JWTs for some documents and permissions.' },
+  project: { name: 'Project', description: 'The project, and who changed what in it.' },
   webhooks: { name: 'Webhooks', description: 'Endpoints for events, and the log of every delivery.' },
   events: { name: 'Events', description: 'Events from your own sync engine.' },
   documents: { name: 'Documents and sync', description: 'Documents, sync cycles and connections.' },

@@ -92,7 +92,20 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
   createKey: { body: { type: 'live', name: 'App' }, response: createdKey },
   listKeys: { response: listOf(key) },
   getKey: { response: key },
-  rotateKey: { response: { ...createdKey, id: 'key_01Fl0pQe4BvC', replaces: key.id } },
+  changeKey: { body: { name: 'Web app' }, response: { ...key, name: 'Web app' } },
+  getKeyUsage: { response: { id: key.id, days: [{ date: '2026-01-31', active_hours: 9 }] } },
+  listAudit: {
+    response: listOf({
+      id: 'aud_01KG9Y3E5F7H9J1K3M5N7P9Q1R',
+      at: at(60),
+      actor: 'key_01Fkq1Wz8RyB',
+      address: '203.0.113.7',
+      action: 'key.rotated',
+      target: key.id,
+      detail: { replaced_by: 'key_01Fl0pQe4BvC', expires_at: at(86_460) },
+    }),
+  },
+  rotateKey: { body: { grace_seconds: 3600 }, response: { ...createdKey, id: 'key_01Fl0pQe4BvC', replaces: key.id } },
   revokeKey: { response: { ...key, status: 'revoked', revoked_at: at(60) } },
   setAllowlist: {
     body: { cidrs: ['203.0.113.0/24', '198.51.100.7'] },
@@ -103,12 +116,13 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
     body: { documents: ['org:acme:*'], permissions: ['read'], ttl: 3600 },
     response: {
       token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6InN2Yy1kb2Mrand0Ii…',
-      token_id: 'tok_01FkqCz5pV8NJd',
+      token_id: EXAMPLE_IDS.token,
       documents: ['org:acme:*'],
       permissions: ['read'],
       expires_at: at(3600),
     },
   },
+  revokeToken: {},
   createWebhook: {
     body: { url: webhook.url, events: webhook.events, description: webhook.description },
     response: { ...webhook, secret },

@@ -1,6 +1,16 @@
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { Allowlist, AllowlistResource, CreatedKey, CreateKey, KeyResource } from '../access/keys.ts';
+import { AuditResource } from '../access/audit.ts';
+import { KeyUsage } from '../access/key-usage.ts';
+import {
+  Allowlist,
+  AllowlistResource,
+  ChangeKey,
+  CreatedKey,
+  CreateKey,
+  KeyResource,
+  RotateKey,
+} from '../access/keys.ts';
 import { MintedToken, MintToken } from '../access/tokens.ts';
 import { PROBLEMS } from '../api/problems.ts';
 import { DeliveryResource } from '../delivery/record.ts';
@@ -52,6 +62,8 @@ const Problem = v.strictObject({
 /** The schemas that have a name in the document. */
 const NAMED = {
   Allowlist,
+  AuditEntry: AuditResource,
+  ChangeKey,
   ChangeWebhook,
   Conflict: ConflictResource,
   Connection: ConnectionResource,
@@ -62,6 +74,7 @@ const NAMED = {
   Document: DocumentResource,
   Event: EventResource,
   Key: KeyResource,
+  KeyUsage,
   KeyAllowlist: AllowlistResource,
   MergedDocument,
   MintToken,
@@ -71,6 +84,7 @@ const NAMED = {
   PublishEvents,
   PutDocument,
   RenewConnection,
+  RotateKey,
   RotateSecret,
   SyncResponse,
   SyncRequest,

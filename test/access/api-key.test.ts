@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { createHandler } from '../../functions/authorizer.ts';
 import { hashApiKey, KEY_TYPES, keyIdOf, newApiKey, parseApiKey } from '../../lib/access/api-key.ts';
-import { hourToRecord, keyStatus, newKeyRecord, rotationExpiry } from '../../lib/access/keys.ts';
+import { type KeyUse, keyUsage, USAGE_DAYS, useToRecord } from '../../lib/access/key-usage.ts';
+import { keyStatus, newKeyRecord, rotationExpiry } from '../../lib/access/keys.ts';
 
 const random = (n: number) => crypto.getRandomValues(new Uint8Array(n));
 const now = Date.UTC(2026, 0, 31, 12);
@@ -49,14 +50,45 @@ describe('the end of a key', () => {
     expect(rotationExpiry({}, now) - now).toBe(86_400_000);
     expect(rotationExpiry({ expiresAt: now + 5 }, now)).toBe(now + 5);
     expect(rotationExpiry({ expiresAt: now * 2 }, now) - now).toBe(86_400_000);
+    expect(rotationExpiry({}, now, 60) - now).toBe(60_000);
+    expect(rotationExpiry({}, now, 0)).toBe(now);
   });
 });
 
-describe('the last use', () => {
+describe('the use of a key', () => {
+  const HOUR = 3_600_000;
+  const used = (...times: number[]): Partial<KeyUse> =>
+    times.reduce<Partial<KeyUse>>((usage, at) => useToRecord(usage, at) ?? usage, {});
+
   it('is written once an hour', () => {
-    expect(hourToRecord({}, now + 5)).toBe(now);
-    expect(hourToRecord({ lastUsedAt: now }, now + 3_599_999)).toBe(null);
-    expect(hourToRecord({ lastUsedAt: now }, now + 3_600_000)).toBe(now + 3_600_000);
+    expect(useToRecord({}, now + 5)).toEqual({ lastUsedAt: now, activeHours: [1] });
+    expect(useToRecord(used(now), now + HOUR - 1)).toBe(null);
+    expect(useToRecord(used(now), now - 1)).toBe(null);
+    expect(useToRecord(used(now), now + HOUR)).toEqual({ lastUsedAt: now + HOUR, activeHours: [2] });
+  });
+
+  it('is told by the day, as many hours as there were with a use', () => {
+    const uses = [-49, -30, -29, -29.5, 0, 0.5, 1].map((hours) => now + hours * HOUR);
+    const { days } = keyUsage({ id: 'key_1', ...used(...uses) }, now + 24 * HOUR);
+    expect(days).toHaveLength(USAGE_DAYS);
+    expect(days.slice(0, 6)).toEqual([
+      { date: '2026-02-01', active_hours: 0 },
+      { date: '2026-01-31', active_hours: 2 },
+      { date: '2026-01-30', active_hours: 2 },
+      { date: '2026-01-29', active_hours: 1 },
+      { date: '2026-01-28', active_hours: 0 },
+      { date: '2026-01-27', active_hours: 0 },
+    ]);
+  });
+
+  it('is forgotten after 30 days, and the record does not grow', () => {
+    const hours = Array.from({ length: 24 * 40 }, (_, i) => now + i * HOUR);
+    const usage = used(...hours);
+    expect(usage.activeHours).toHaveLength(USAGE_DAYS);
+    const total = ({ days }: ReturnType<typeof keyUsage>) => days.reduce((sum, day) => sum + day.active_hours, 0);
+    expect(total(keyUsage({ id: 'key_1', ...usage }, hours.at(-1) ?? 0))).toBe(29 * 24 + 12);
+    expect(total(keyUsage({ id: 'key_1', ...usage }, now + 80 * 24 * HOUR))).toBe(0);
+    expect(total(keyUsage({ id: 'key_1' }, now))).toBe(0);
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KeyRecord } from '../../lib/access/keys.ts';
 import { apiKeys } from '../../lib/aws/dynamodb/keys.ts';
 import type { Keys } from '../../lib/handlers/keys.ts';
+import type { TransactionPart } from '../../lib/transaction.ts';
 import { HOUR_MS, newKey, newSpace, now, recordOf, walk } from './builders.ts';
 import { companion, stores } from './stores.ts';
 
@@ -124,8 +125,8 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
 
     it.each<[string, (old: KeyRecord) => Promise<unknown>]>([
       ['was rotated', (old) => keys.rotate(old, newKey({ projectId: old.projectId }), LATER, [])],
-      ['was revoked', ({ id }) => keys.revoke(id, now)],
-      ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'])],
+      ['was revoked', ({ id }) => keys.revoke(id, now, undefined, [])],
+      ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], undefined, [])],
     ])('is false and changes nothing if the key %s meanwhile', async (_, happen) => {
       const old = await create();
       await happen(old);
@@ -170,14 +171,14 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
   describe('revoke', () => {
     it('notes when, and the first time stays', async () => {
       const record = await create();
-      expect(await keys.revoke(record.id, now)).toBe(true);
-      expect(await keys.revoke(record.id, LATER)).toBe(true);
+      expect(await keys.revoke(record.id, now, undefined, [])).toBe(true);
+      expect(await keys.revoke(record.id, LATER, undefined, [])).toBe(true);
       expect(await stored(record.id)).toEqual({ ...record, revokedAt: now });
     });
 
     it('of two admin keys that rely on each other leaves one', async () => {
       const [a, b] = [await create(), await create()];
-      const revoked = await Promise.all([keys.revoke(a.id, now, b), keys.revoke(b.id, now, a)]);
+      const revoked = await Promise.all([keys.revoke(a.id, now, b, []), keys.revoke(b.id, now, a, [])]);
       expect(revoked.filter(Boolean)).toHaveLength(1);
       const left = await Promise.all([a, b].map(async ({ id }) => (await keys.get(id))?.revokedAt === undefined));
       expect(left).toEqual(revoked.map((isRevoked) => !isRevoked));
@@ -187,17 +188,22 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
   describe('setCidrs', () => {
     it('replaces the allowlist', async () => {
       const record = await create({ cidrs: ['192.0.2.0/24'] });
-      expect(await keys.setCidrs(record.id, [])).toBe(true);
+      expect(await keys.setCidrs(record.id, [], undefined, [])).toBe(true);
       expect(await stored(record.id)).toEqual({ ...record, cidrs: [] });
     });
   });
 
-  type Change = (id: string, relyingOn?: KeyRecord, from?: typeof keys) => Promise<boolean>;
+  type Also = readonly TransactionPart[];
+  type Change = (id: string, relyingOn?: KeyRecord, from?: typeof keys, also?: Also) => Promise<boolean>;
   describe.each<[string, Change, Partial<KeyRecord>]>([
-    ['revoke', (id, relyingOn, from = keys) => from.revoke(id, LATER, relyingOn), { revokedAt: LATER }],
+    [
+      'revoke',
+      (id, relyingOn, from = keys, also = []) => from.revoke(id, LATER, relyingOn, also),
+      { revokedAt: LATER },
+    ],
     [
       'setCidrs',
-      (id, relyingOn, from = keys) => from.setCidrs(id, ['192.0.2.9/32'], relyingOn),
+      (id, relyingOn, from = keys, also = []) => from.setCidrs(id, ['192.0.2.9/32'], relyingOn, also),
       { cidrs: ['192.0.2.9/32'] },
     ],
   ])('%s', (_, change, changed) => {
@@ -215,14 +221,23 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
     });
 
     it.each<[string, (other: KeyRecord) => Promise<unknown>]>([
-      ['was revoked', ({ id }) => keys.revoke(id, now)],
+      ['was revoked', ({ id }) => keys.revoke(id, now, undefined, [])],
       ['has an end in sight', (other) => keys.rotate(other, newKey(), LATER, [])],
-      ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'])],
+      ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], undefined, [])],
     ])('is false and changes nothing if the key that it relies on %s meanwhile', async (_, happen) => {
       const [record, other] = [await create(), await create()];
       await happen(other);
       expect(await change(record.id, other)).toBe(false);
       expect(await stored(record.id)).toEqual(record);
+    });
+
+    it('happens with what is also written, or not at all', async () => {
+      const [record, refused] = [await create(), await create()];
+      const { also, isWritten } = companion(table);
+      expect(await change(record.id, undefined, keys, also)).toBe(true);
+      expect(await isWritten()).toBe(true);
+      expect(await change(refused.id, undefined, keys, companion(table, { isRefused: true }).also)).toBe(false);
+      expect(await stored(refused.id)).toEqual(refused);
     });
 
     it('is false if the key that it relies on is not there', async () => {
@@ -241,22 +256,85 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
     });
   });
 
+  describe('rename', () => {
+    it('changes the name alone, with what is also written', async () => {
+      const record = await create({ name: 'Old' });
+      const { also, isWritten } = companion(table);
+      expect(await keys.rename(record.id, 'New', also)).toBe(true);
+      expect(await stored(record.id)).toEqual({ ...record, name: 'New' });
+      expect(await isWritten()).toBe(true);
+      expect(await apiKeys(lossy).rename(record.id, null, companion(table).also)).toBe(true);
+      expect((await stored(record.id))?.name).toBe(null);
+    });
+
+    it('of a key that is not there is false and makes none', async () => {
+      const { id } = newKey();
+      expect(await keys.rename(id, 'New', [])).toBe(false);
+      expect(await keys.get(id)).toBeUndefined();
+    });
+  });
+
+  describe('setRevokedTokens', () => {
+    const [one, other] = [
+      { id: 'tok_1', until: LATER },
+      { id: 'tok_2', until: LATER },
+    ] as const;
+
+    it('replaces those that were read, with what is also written', async () => {
+      const record = await create();
+      const { also, isWritten } = companion(table);
+      expect(await keys.setRevokedTokens(record, [one], also)).toBe(true);
+      expect(await isWritten()).toBe(true);
+      const read = await stored(record.id);
+      expect(read).toEqual({ ...record, revokedTokens: [one] });
+      expect(await apiKeys(lossy).setRevokedTokens(read ?? record, [one, other], companion(table).also)).toBe(true);
+      expect((await stored(record.id))?.revokedTokens).toEqual([one, other]);
+    });
+
+    it('is false and changes nothing if others are there meanwhile, or no key', async () => {
+      const record = await create();
+      const { also, isWritten } = companion(table);
+      await keys.setRevokedTokens(record, [one], []);
+      expect(await keys.setRevokedTokens(record, [other], also)).toBe(false);
+      expect((await stored(record.id))?.revokedTokens).toEqual([one]);
+      const absent = newKey();
+      expect(await keys.setRevokedTokens(absent, [other], also)).toBe(false);
+      expect(await keys.get(absent.id)).toBeUndefined();
+      expect(await isWritten()).toBe(false);
+    });
+
+    it('happens once of two at once', async () => {
+      const record = await create();
+      const set = await Promise.all([one, other].map((each) => keys.setRevokedTokens(record, [each], [])));
+      expect(set.filter(Boolean)).toHaveLength(1);
+    });
+  });
+
   describe('recordUse', () => {
+    const use = (lastUsedAt: number, activeHours = [1]) => ({ lastUsedAt, activeHours });
+
     it.each([
-      ['the first hour', undefined, now, now],
-      ['a later hour', now, LATER, LATER],
-      ['the same hour', now, now, now],
-      ['not an earlier hour', LATER, now, LATER],
-    ])('notes %s', async (_, lastUsedAt, hour, expected) => {
+      ['the first hour', undefined],
+      ['a later hour', now],
+    ])('notes %s', async (_, lastUsedAt) => {
       const record = await create({ lastUsedAt });
-      await keys.recordUse(record.id, hour);
-      expect(await stored(record.id)).toEqual({ ...record, lastUsedAt: expected });
+      await keys.recordUse(record, use(LATER, [2]));
+      expect(await stored(record.id)).toEqual({ ...record, ...use(LATER, [2]) });
+      await apiKeys(lossy).recordUse({ ...record, ...use(LATER) }, use(LATER + HOUR_MS, [3]));
+      expect(await stored(record.id)).toEqual({ ...record, ...use(LATER + HOUR_MS, [3]) });
+    });
+
+    it('notes nothing if another use was noted meanwhile', async () => {
+      const record = await create();
+      await keys.recordUse(record, use(LATER, [1]));
+      await keys.recordUse(record, use(now, [7]));
+      expect(await stored(record.id)).toEqual({ ...record, ...use(LATER, [1]) });
     });
 
     it('of a key that is not there makes none', async () => {
-      const { id } = newKey();
-      await keys.recordUse(id, now);
-      expect(await keys.get(id)).toBeUndefined();
+      const record = newKey();
+      await keys.recordUse(record, use(now));
+      expect(await keys.get(record.id)).toBeUndefined();
     });
   });
 });

@@ -67,6 +67,14 @@ const SCENARIOS: Record<string, Scenario> = {
     statusOf(
       context.admin('POST', `/v1/keys/${await newKey(context, 'admin')}/allowlist`, { body: { cidrs: ['192.0.2.1'] } }),
     ),
+  'a key is renamed': async (context) =>
+    statusOf(context.admin('PATCH', `/v1/keys/${await newKey(context)}`, { body: { name: 'New' } })),
+  'a token is revoked': async ({ live }) => {
+    const body = { documents: ['a:*'], permissions: ['read'], ttl: 60 };
+    const { token, token_id } = (await live('POST', '/v1/tokens', { body })).body;
+    const revoked = await statusOf(live('POST', `/v1/tokens/${token_id}/revoke`));
+    return [revoked, await statusOf(service.as(token)('GET', '/v1/documents'))];
+  },
   'a token is created under an idempotency key': ({ live }) =>
     twice(live, 'POST', '/v1/tokens', { documents: ['a:*'], permissions: ['read'], ttl: 60 }),
   'a webhook lives': async ({ live }) => {

@@ -66,6 +66,36 @@ describe('a key', () => {
     expect(await status(service.as(unknown))).toBe(401);
   });
 
+  it('is renamed, and nothing else of it', async () => {
+    const { admin } = await service.project();
+    const { key, ...created } = (await admin('POST', '/v1/keys', { body: { type: 'live', name: 'Old' } })).body;
+    const renamed = { ...created, name: 'New' };
+    expect((await admin('PATCH', `/v1/keys/${key}`, { body: { name: 'New' } })).body).toEqual(renamed);
+    expect((await admin('GET', `/v1/keys/${created.id}`)).body).toEqual(renamed);
+    expect((await admin('PATCH', `/v1/keys/${key}`, { body: { name: null } })).body.name).toBe(null);
+    for (const body of [{}, { name: '' }, { name: 'x', type: 'admin' }])
+      expect(await code(admin('PATCH', `/v1/keys/${key}`, { body }))).toEqual([400, 'invalid_request']);
+    expect(await code(admin('PATCH', '/v1/keys/key_000000000000', { body: { name: 'x' } }))).toEqual([
+      404,
+      'not_found',
+    ]);
+  });
+
+  it('tells in how many hours of each day it was used', async () => {
+    const { admin, key } = await service.project();
+    const live = await key('live');
+    const usage = async () => (await admin('GET', `/v1/keys/${live}/usage`)).body.days;
+    const total = (days: { active_hours: number }[]) => days.reduce((sum, { active_hours }) => sum + active_hours, 0);
+    expect(total(await usage())).toBe(0);
+    for (let i = 0; i < 3; i++) await status(service.as(live));
+    expect(total(await usage())).toBe(1);
+    service.stack.clock.advance(3_600_000);
+    await status(service.as(live));
+    const days = await usage();
+    expect([days.length, total(days)]).toEqual([30, 2]);
+    expect(days[0].date).toBe(new Date(service.stack.clock.now()).toISOString().slice(0, 10));
+  });
+
   it('shows the hour of its last use', async () => {
     const project = await service.project();
     const { key, id } = (await project.admin('POST', '/v1/keys', { body: { type: 'live' } })).body;
@@ -120,6 +150,21 @@ describe('rotation', () => {
     expect(await status(service.as(old))).toBe(200);
     service.stack.clock.advance(end - service.stack.clock.now());
     expect(await status(service.as(old))).toBe(401);
+  });
+
+  it('lets it work for as long as it is asked to, and not at all with no grace', async () => {
+    const { admin, key } = await service.project();
+    const [short, none] = [await key('live'), await key('live')];
+    const rotate = (of: string, grace_seconds: unknown) =>
+      admin('POST', `/v1/keys/${of}/rotate`, { body: { grace_seconds } });
+    for (const grace of [-1, 86_401, 1.5, '60'])
+      expect(await code(rotate(short, grace))).toEqual([400, 'invalid_request']);
+    expect((await rotate(short, 3600)).status).toBe(201);
+    const end = Date.parse((await admin('GET', `/v1/keys/${short}`)).body.expires_at);
+    expect(Math.abs(end - service.stack.clock.now() - 3_600_000)).toBeLessThan(60_000);
+    expect(await status(service.as(short))).toBe(200);
+    expect((await rotate(none, 0)).status).toBe(201);
+    expect(await status(service.as(none))).toBe(401);
   });
 
   it('never lengthens the life of a key', async () => {

@@ -105,3 +105,62 @@ describe('a scoped token', () => {
     expect((await client('POST', '/v1/tokens', { body: { ...valid, ttl: 86_400 } })).status).toBe(201);
   });
 });
+
+describe('a token that is revoked', () => {
+  const body = { documents: ['*'], permissions: ['read'], ttl: 3600 };
+  const minted = async (client: Client) => (await client('POST', '/v1/tokens', { body })).body;
+  const revoke = (client: Client, id: string) => client('POST', `/v1/tokens/${id}/revoke`);
+  const works = async ({ token }: { token: string }) =>
+    (await service.as(token)('GET', '/v1/documents')).status === 200;
+
+  it('is refused from then on, and others of its key are not', async () => {
+    const client = await live();
+    const [one, two] = [await minted(client), await minted(client)];
+    expect([await works(one), await works(two)]).toEqual([true, true]);
+    expect((await revoke(client, one.token_id)).status).toBe(204);
+    expect([await works(one), await works(two)]).toEqual([false, true]);
+    expect((await revoke(client, one.token_id)).status).toBe(204);
+  });
+
+  it('may be of any key for an admin key, and of keys of its type for another', async () => {
+    const { admin, ...project } = await service.project();
+    const [client, other, test] = [
+      await project.client('live'),
+      await project.client('live'),
+      await project.client('test'),
+    ];
+    const [a, b, c] = [await minted(client), await minted(client), await minted(admin)];
+    const stranger = await live();
+    for (const each of [test, stranger]) expect(code(await revoke(each, a.token_id))).toEqual([404, 'not_found']);
+    expect(code(await revoke(client, c.token_id))).toEqual([404, 'not_found']);
+    expect(await works(a)).toBe(true);
+    expect((await revoke(other, a.token_id)).status).toBe(204);
+    expect((await revoke(admin, b.token_id)).status).toBe(204);
+    expect((await revoke(admin, c.token_id)).status).toBe(204);
+    expect([await works(a), await works(b), await works(c)]).toEqual([false, false, false]);
+  });
+
+  it('is one that may exist: another id is 404', async () => {
+    const client = await live();
+    const { token_id } = await minted(client);
+    const ofTomorrow = `tok_7ZZZZZZZZZ${token_id.slice(14)}`;
+    const ofNobody = `${token_id.slice(0, -12)}000000000000`;
+    for (const id of [ofTomorrow, ofNobody, 'tok_1', `${token_id}x`])
+      expect(code(await revoke(client, id))).toEqual([404, 'not_found']);
+  });
+
+  it('is one of 100 at most that would not have expired', async () => {
+    const client = await live();
+    const { token_id } = await minted(client);
+    // Ids of tokens that the key might have made: nobody but it knows them all.
+    const ids = Array.from(
+      { length: 100 },
+      (_, i) => `${token_id.slice(0, 15)}${String(i).padStart(15, '0')}${token_id.slice(30)}`,
+    );
+    for (const id of ids) expect((await revoke(client, id)).status).toBe(204);
+    expect(code(await revoke(client, token_id))).toEqual([409, 'limit_reached']);
+    expect((await revoke(client, ids[0] ?? '')).status).toBe(204);
+    service.stack.clock.advance(25 * 3_600_000);
+    expect((await revoke(client, (await minted(client)).token_id)).status).toBe(204);
+  });
+});

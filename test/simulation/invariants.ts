@@ -1,3 +1,4 @@
+import type { AuditAction, AuditRecord } from '../../lib/access/audit.ts';
 import { isLasting, type KeyRecord } from '../../lib/access/keys.ts';
 import { runKey } from '../../lib/delivery/messages.ts';
 import { isSuccess } from '../../lib/delivery/post.ts';
@@ -192,6 +193,7 @@ export class Invariants {
       const keys = items.filter(({ pk }) => String(pk).startsWith('KEY#')) as unknown as KeyRecord[];
       const isSafe = keys.some((key) => key.type === 'admin' && isLasting(key, this.world.now));
       must(isSafe, 'A project always has an admin key', 'none is left');
+      onAudit(items, keys);
     });
   }
 
@@ -410,5 +412,21 @@ function onDocuments(items: readonly Item[], events: readonly StoredEvent[]): vo
     const sorted = (entries: [string, unknown][]) => JSON.stringify(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
     const stored = deleted ? [] : Object.entries(JSON.parse(String(fields)));
     must(sorted([...folded]) === sorted(stored), 'A document is what its events say', String(sk));
+  }
+}
+
+/** Whatever ended is in the audit log, for it is written in the same transaction. */
+function onAudit(items: readonly Item[], keys: readonly KeyRecord[]): void {
+  const entries = items.filter(({ pk }) => String(pk).startsWith('AUDIT#')) as unknown as AuditRecord[];
+  const targets = (action: AuditAction) =>
+    new Set(entries.filter((entry) => entry.action === action).map(({ target }) => target));
+  const ended: [AuditAction, string[]][] = [
+    ['key.revoked', keys.filter(({ revokedAt }) => revokedAt !== undefined).map(({ id }) => id)],
+    ['key.rotated', keys.filter(({ replacedBy }) => replacedBy !== undefined).map(({ id }) => id)],
+    ['token.revoked', keys.flatMap(({ revokedTokens = [] }) => revokedTokens.map(({ id }) => id))],
+  ];
+  for (const [action, ids] of ended) {
+    const told = targets(action);
+    for (const id of ids) must(told.has(id), 'Every change is in the audit log', `${action} ${id}`);
   }
 }

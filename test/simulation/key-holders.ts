@@ -19,8 +19,13 @@ interface KnownKey {
 
 interface KnownToken {
   token: string;
+  tokenId: string;
   keyId: string;
   expiresAt: number;
+  /** When somebody was told that it is revoked. */
+  revokedAt?: number;
+  /** Somebody asked for that. */
+  isUncertain?: boolean;
 }
 
 /** Customers who create, rotate, revoke and use keys, and tokens of them. */
@@ -68,8 +73,21 @@ export class KeyHolders {
     const request = { fn: 'tokens', method: 'POST', resource: '/v1/tokens', body, keyId } as const;
     const response = await this.client.send(request, false);
     if (response?.status !== 201) return;
-    const { token, expires_at } = response.body as { token: string; expires_at: string };
-    this.tokens.push({ token, keyId, expiresAt: Date.parse(expires_at) });
+    const { token, token_id, expires_at } = response.body as { token: string; token_id: string; expires_at: string };
+    this.tokens.push({ token, tokenId: token_id, keyId, expiresAt: Date.parse(expires_at) });
+  }
+
+  revokeToken(): Promise<void> {
+    const { world } = this.client;
+    return this.client.several(async () => {
+      const token = world.pick(this.tokens);
+      if (!token) return;
+      token.isUncertain = true;
+      const path = { token_id: token.tokenId };
+      const request = { fn: 'tokens', method: 'POST', resource: '/v1/tokens/{token_id}/revoke', path } as const;
+      const response = await this.client.send(request, false);
+      if (response?.status === 204) token.revokedAt = world.now;
+    });
   }
 
   /** Revoked means refused, and 24 hours mean 24 hours: for a key, and for a token of it. */
@@ -79,14 +97,16 @@ export class KeyHolders {
     const id = token?.keyId ?? world.pick([...this.keys.keys()]);
     const known = this.keys.get(id);
     if (!known?.key) return;
-    const [asked, knownThen] = [world.now, { ...known }];
+    const [asked, knownThen, tokenThen] = [world.now, { ...known }, { ...token }];
     const works = await service.authorize(token?.token ?? known.key);
     if (works === null) return;
     const { revokedAt, rotated = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY] } = knownThen;
     const expiresAt = token?.expiresAt ?? Number.POSITIVE_INFINITY;
-    const hasEnded = revokedAt !== undefined || asked > rotated[1] + GRACE_MS + SKEW_MS || asked > expiresAt + SKEW_MS;
+    const isRevoked = revokedAt !== undefined || tokenThen.revokedAt !== undefined;
+    const hasEnded = isRevoked || asked > rotated[1] + GRACE_MS + SKEW_MS || asked > expiresAt + SKEW_MS;
     if (hasEnded && works) this.promised.broken.push(['Revoked means refused', id]);
-    const isUntouched = !knownThen.isUncertain && !known.isUncertain && known.revokedAt === undefined;
+    const isUntouched =
+      !token?.isUncertain && !knownThen.isUncertain && !known.isUncertain && known.revokedAt === undefined;
     const end = Math.min(expiresAt, known.rotated === undefined ? expiresAt : known.rotated[0] + GRACE_MS);
     if (isUntouched && world.now < end - SKEW_MS && !works)
       this.promised.broken.push(['A key works until it ends', id]);

@@ -205,6 +205,17 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
         clock,
       }),
   },
+  'a revoked token works on': {
+    authenticate: (credential, { keys, clock }) =>
+      authenticate(credential, {
+        keys: { get: async (id) => unended(await keys.get(id), ['revokedTokens']) },
+        clock,
+      }),
+  },
+  'a token is revoked over others that were revoked at once': {
+    command: writes(has('KEY#', ':revokedTokens'), unconditional),
+  },
+  'a change is not in the audit log': withoutWhole((text) => text.startsWith('AUDIT#')),
   'a rotated key works on for ever': {
     authenticate: (credential, { keys, clock }) =>
       authenticate(credential, {

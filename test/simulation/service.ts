@@ -2,6 +2,7 @@ import { newApiKey } from '../../lib/access/api-key.ts';
 import { authenticate } from '../../lib/access/authenticate.ts';
 import { newKeyRecord } from '../../lib/access/keys.ts';
 import type { ApiFunction } from '../../lib/api/operation.ts';
+import { auditLog } from '../../lib/aws/dynamodb/audit.ts';
 import { connections } from '../../lib/aws/dynamodb/connections.ts';
 import { cursorSecrets } from '../../lib/aws/dynamodb/cursor-secrets.ts';
 import { deliveries } from '../../lib/aws/dynamodb/deliveries.ts';
@@ -182,7 +183,7 @@ export class SimulatedService {
       done = this.world.hold();
       return record;
     };
-    return { keys: { get }, done: () => done() };
+    return { keys: { ...keys, get }, done: () => done() };
   }
 
   private tableOf(process: Process): Table {
@@ -350,6 +351,7 @@ export class SimulatedService {
       events: events(table),
       keys: apiKeys(table),
       documents: documents(table),
+      audit: auditLog(table),
       cursors: cursorSecrets(table),
       enqueue: this.sabotage.enqueue?.(this.enqueue(process)) ?? this.enqueue(process),
       clock,
@@ -368,7 +370,8 @@ export class SimulatedService {
       tokens: () => {
         const held = this.keysOf(process);
         done = held.done;
-        return tokenHandlers({ ...deps, keys: held.keys });
+        const { revokeToken } = tokenHandlers(deps);
+        return { ...tokenHandlers({ ...deps, keys: held.keys }), revokeToken };
       },
     };
     const own = all[fn as keyof typeof all]() as Record<string, unknown>;

@@ -66,6 +66,7 @@ export class Users {
     ['revoke a key', () => this.keys.change('/v1/keys/{key}/revoke')],
     ['revoke a key', () => this.keys.change('/v1/keys/{key}/revoke')],
     ['create a token', () => this.keys.createToken()],
+    ['revoke a token', () => this.keys.revokeToken()],
     ['use a key', () => this.keys.use()],
     ['use a key', () => this.keys.use()],
     ['change an endpoint', async () => this.changeEndpoint()],

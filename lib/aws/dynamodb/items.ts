@@ -10,6 +10,7 @@ import type { Space } from '../../space.ts';
  *   webhooks of a space   Query     HOOKS#<prj>#<env>        <whk>
  *   event                 GetItem   EVENT#<prj>#<env>#<partition> <evt>   (its insertion feeds the stream)
  *   events by type        Query     EVENT#<prj>#<env>#<partition> <evt>   (newest first; lib/events/placement.ts)
+ *   audit log             Query     AUDIT#<prj>              <aud>        (newest first, from a time on)
  *   deliveries            Query     HOOK#<whk>               <evt>        (newest first, from a time on)
  *   document              GetItem   DOCS#<prj>#<env>         <document_key> (deleted ones stay, as stubs)
  *   documents by prefix   Query     DOCS#<prj>#<env>         begins_with(<prefix>)
@@ -31,6 +32,7 @@ const key = (kind: ItemKind, id: string, sk: string): ItemKey => ({ pk: `${kind}
 export const itemKey = {
   project: (projectId: string) => key('PROJECT', projectId, 'PROJECT'),
   key: (keyId: string) => key('KEY', keyId, 'KEY'),
+  audit: (projectId: string, id: string) => key('AUDIT', projectId, id),
   webhook: (space: Space, id: string) => key('HOOKS', spaceOf(space), id),
   webhookCount: (space: Space) => key('COUNT', spaceOf(space), 'WEBHOOKS'),
   event: (space: Space, id: string) => itemKey.eventIn(space, partitionOf(id), id),

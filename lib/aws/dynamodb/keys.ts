@@ -1,7 +1,9 @@
+import type { KeyUse } from '../../access/key-usage.ts';
 import type { KeyRecord } from '../../access/keys.ts';
+import type { RevokedToken } from '../../access/tokens.ts';
 import { BY_PROJECT } from '../../deployment.ts';
 import type { TransactionPart } from '../../transaction.ts';
-import { all, any, type Condition, exists, is, isAbsent, isBelow, isNew } from './conditions.ts';
+import { all, type Condition, exists, is, isAbsent, isNew } from './conditions.ts';
 import { check, initially, put, update } from './expressions.ts';
 import { type Item, itemKey } from './items.ts';
 import type { Table } from './table.ts';
@@ -68,26 +70,57 @@ export function apiKeys(table: Table) {
       return (await table.write([end, putKey(fresh), ...also])).length === 0;
     },
 
-    async revoke(id: string, revokedAt: number, relyingOn?: KeyRecord): Promise<boolean> {
-      return changeKey(id, { revokedAt: initially(revokedAt) }, relyingOn);
+    async rename(id: string, name: string | null, also: readonly TransactionPart[]): Promise<boolean> {
+      return changeKey(id, { name }, undefined, also);
     },
 
-    async setCidrs(id: string, cidrs: string[], relyingOn?: KeyRecord): Promise<boolean> {
-      return changeKey(id, { cidrs }, relyingOn);
+    async revoke(
+      id: string,
+      revokedAt: number,
+      relyingOn: KeyRecord | undefined,
+      also: readonly TransactionPart[],
+    ): Promise<boolean> {
+      return changeKey(id, { revokedAt: initially(revokedAt) }, relyingOn, also);
     },
 
-    /** At most once per key and hour, whoever comes first. */
-    async recordUse(id: string, hour: number): Promise<void> {
-      const isFirst = all(exists, any(isAbsent('lastUsedAt'), isBelow('lastUsedAt', hour)));
-      await table.write([update(itemKey.key(id), { lastUsedAt: hour }, isFirst)]);
+    async setCidrs(
+      id: string,
+      cidrs: string[],
+      relyingOn: KeyRecord | undefined,
+      also: readonly TransactionPart[],
+    ): Promise<boolean> {
+      return changeKey(id, { cidrs }, relyingOn, also);
+    },
+
+    async setRevokedTokens(
+      read: KeyRecord,
+      revokedTokens: RevokedToken[],
+      also: readonly TransactionPart[],
+    ): Promise<boolean> {
+      const asRead = all(exists, isStill('revokedTokens', read.revokedTokens));
+      return (await table.write([update(itemKey.key(read.id), { revokedTokens }, asRead), ...also])).length === 0;
+    },
+
+    /** Unless a use has been recorded since the key was read. */
+    async recordUse(read: KeyRecord, use: KeyUse): Promise<void> {
+      const asRead = all(exists, isStill('lastUsedAt', read.lastUsedAt));
+      await table.write([update(itemKey.key(read.id), { ...use }, asRead)]);
     },
   };
 
-  async function changeKey(id: string, change: Item, relyingOn: KeyRecord | undefined): Promise<boolean> {
+  async function changeKey(
+    id: string,
+    change: Item,
+    relyingOn: KeyRecord | undefined,
+    also: readonly TransactionPart[],
+  ): Promise<boolean> {
     const others = relyingOn ? [check(itemKey.key(relyingOn.id), isLastingStill(relyingOn))] : [];
-    return (await table.write([update(itemKey.key(id), change, exists), ...others])).length === 0;
+    return (await table.write([update(itemKey.key(id), change, exists), ...others, ...also])).length === 0;
   }
 }
+
+const isStill = (member: string, value: unknown): Condition =>
+  value === undefined ? isAbsent(member) : is(member, value);
 
 /** Neither rotated nor revoked; and its allowlist is carried over as it is in the very moment of the rotation, or not at all. */
 const isAsRead = ({ cidrs }: KeyRecord): Condition =>

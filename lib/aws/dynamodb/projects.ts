@@ -1,4 +1,5 @@
 import type { KeyRecord } from '../../access/keys.ts';
+import type { TransactionPart } from '../../transaction.ts';
 import { isNew } from './conditions.ts';
 import { put } from './expressions.ts';
 import { itemKey } from './items.ts';
@@ -21,10 +22,10 @@ export function projects(table: Table) {
       return (await table.get(itemKey.project(id))) as ProjectRecord | undefined;
     },
 
-    /** The project and its first admin key: both or neither. Throws if an id is taken. */
-    async create(project: ProjectRecord, adminKey: KeyRecord): Promise<void> {
+    /** The project, its first admin key and what is also written: all or nothing. Throws if an id is taken. */
+    async create(project: ProjectRecord, adminKey: KeyRecord, also: readonly TransactionPart[] = []): Promise<void> {
       const created = put({ ...itemKey.project(project.id), ...project }, isNew);
-      const taken = await table.write([created, putKey(adminKey)]);
+      const taken = await table.write([created, putKey(adminKey), ...also]);
       if (taken.length > 0) throw new Error('The new project or key id is taken');
     },
   };

@@ -2,7 +2,7 @@ import type { Space } from '../../space.ts';
 import type { TransactionPart } from '../../transaction.ts';
 import { MAX_WEBHOOKS, type WebhookRecord } from '../../webhooks/webhooks.ts';
 import { any, exists, is, isAbsent, isBelow, isNew } from './conditions.ts';
-import { increased, put, remove, update, updateOf } from './expressions.ts';
+import { increased, put, remove, update } from './expressions.ts';
 import { type Item, itemKey } from './items.ts';
 import type { Table } from './table.ts';
 import type { Write } from './writes.ts';
@@ -46,9 +46,13 @@ export function webhooks(table: Table) {
       throw new Error('The new webhook id is taken, or another run of this request has begun');
     },
 
-    async change(read: WebhookRecord, change: Partial<WebhookRecord>): Promise<WebhookRecord | undefined> {
-      const item = await table.update(updateOf(itemKey.webhook(read, read.id), change, is('status', read.status)));
-      return item && toWebhook(item);
+    async change(
+      read: WebhookRecord,
+      change: Partial<WebhookRecord>,
+      also: readonly TransactionPart[] = [],
+    ): Promise<WebhookRecord | undefined> {
+      const changed = update(itemKey.webhook(read, read.id), { ...change }, is('status', read.status));
+      return (await table.write([changed, ...also])).length === 0 ? this.get(read, read.id) : undefined;
     },
 
     async rotate(
@@ -60,8 +64,9 @@ export function webhooks(table: Table) {
       return (await table.write([rotate, ...also])).length === 0;
     },
 
-    async remove(space: Space, id: string): Promise<boolean> {
-      return (await table.write([remove(itemKey.webhook(space, id), exists), countDown(space)])).length === 0;
+    async remove(space: Space, id: string, also: readonly TransactionPart[] = []): Promise<boolean> {
+      const removed = remove(itemKey.webhook(space, id), exists);
+      return (await table.write([removed, countDown(space), ...also])).length === 0;
     },
   };
 }

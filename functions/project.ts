@@ -1,0 +1,19 @@
+import { auditLog } from '../lib/aws/dynamodb/audit.ts';
+import { cursorSecrets } from '../lib/aws/dynamodb/cursor-secrets.ts';
+import { idempotencyRecords } from '../lib/aws/dynamodb/idempotency.ts';
+import { createTable } from '../lib/aws/dynamodb/table.ts';
+import { environment } from '../lib/aws/environment.ts';
+import { reportFailure } from '../lib/aws/failures.ts';
+import { log } from '../lib/aws/log.ts';
+import { system } from '../lib/aws/system.ts';
+import { auditHandlers } from '../lib/handlers/audit.ts';
+import { serve } from '../lib/http/serve.ts';
+
+const table = createTable(environment('TABLE_NAME'));
+const deps = { audit: auditLog(table), cursors: cursorSecrets(table), ...system };
+
+export const handler = serve<'project'>(auditHandlers(deps), {
+  idempotency: idempotencyRecords(table, system.clock),
+  log,
+  reportFailure,
+});

@@ -1,0 +1,63 @@
+import * as v from 'valibot';
+import type { Json } from '../json.ts';
+import { described, iso, jsonObject, timestamp } from '../schema.ts';
+
+/** For how many days an entry of the audit log is kept. */
+export const AUDIT_DAYS = 400;
+
+export const AUDIT_ACTIONS = [
+  'project.created',
+  'project.changed',
+  'key.created',
+  'key.changed',
+  'key.rotated',
+  'key.revoked',
+  'key.allowlist_set',
+  'key.leaked',
+  'token.revoked',
+  'webhook.created',
+  'webhook.changed',
+  'webhook.secret_rotated',
+  'webhook.deleted',
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** Who changed what. Holds no secret, whatever was sent. */
+export interface AuditRecord {
+  id: string;
+  projectId: string;
+  at: number;
+  /** The key that was used; `null`: none, as when the project was created. */
+  actor: string | null;
+  address: string | null;
+  action: AuditAction;
+  target: string;
+  detail: { [member: string]: Json };
+}
+
+export interface AuditFilter {
+  /** Milliseconds since 1970. */
+  since: number;
+  actor: string | undefined;
+  target: string | undefined;
+}
+
+export const AuditResource = v.strictObject({
+  id: described(v.string(), 'Identifies the entry.'),
+  at: described(timestamp, 'When it was changed.'),
+  actor: described(v.nullable(v.string()), 'The key that was used. `null`: none; the operator or a scanner did it.'),
+  address: described(v.nullable(v.string()), 'The IP address that it was used from.'),
+  action: described(v.picklist(AUDIT_ACTIONS), 'What was done.'),
+  target: described(v.string(), 'The id of what was changed.'),
+  detail: described(jsonObject, 'More about the change. Never a secret.'),
+});
+
+export const auditResource = ({ at, id, actor, address, action, target, detail }: AuditRecord) => ({
+  id,
+  at: iso(at),
+  actor,
+  address,
+  action,
+  target,
+  detail,
+});

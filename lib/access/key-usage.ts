@@ -1,0 +1,53 @@
+import * as v from 'valibot';
+import { described } from '../schema.ts';
+import type { KeyRecord } from './keys.ts';
+
+/** For how many days the use of a key is kept. */
+export const USAGE_DAYS = 30;
+
+const HOUR_MS = 60 * 60 * 1000;
+const dayOf = (ms: number): number => Math.floor(ms / (24 * HOUR_MS));
+
+export const KeyUsage = v.strictObject({
+  id: described(v.string(), 'The key.'),
+  days: described(
+    v.array(
+      v.strictObject({
+        date: described(v.pipe(v.string(), v.isoDate()), 'A day in UTC.'),
+        active_hours: described(
+          v.pipe(v.number(), v.integer()),
+          'In how many hours of that day a request with the key, or with a token of it, was let through; not how many requests. Now and then an hour is missing.',
+        ),
+      }),
+    ),
+    `Today and the ${USAGE_DAYS - 1} days before, newest first.`,
+  ),
+});
+
+type Usage = Pick<KeyRecord, 'lastUsedAt' | 'activeHours'>;
+export type KeyUse = Required<{ [Member in keyof Usage]: Exclude<Usage[Member], undefined> }>;
+
+/**
+ * What a use adds to the record of a key: its hour, in one write per key and hour. `null` if that is there already. Days
+ * without use are zeros; those that are too old go.
+ */
+export function useToRecord({ lastUsedAt, activeHours = [] }: Usage, nowMs: number): KeyUse | null {
+  const hour = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
+  if (lastUsedAt !== undefined && lastUsedAt >= hour) return null;
+  const passed = Math.min(dayOf(hour) - dayOf(lastUsedAt ?? hour), USAGE_DAYS);
+  const [today = 0, ...before] = [...Array<number>(passed).fill(0), ...activeHours];
+  return { lastUsedAt: hour, activeHours: [today + 1, ...before].slice(0, USAGE_DAYS) };
+}
+
+export function keyUsage(
+  { id, lastUsedAt, activeHours = [] }: Usage & Pick<KeyRecord, 'id'>,
+  nowMs: number,
+): v.InferOutput<typeof KeyUsage> {
+  const today = dayOf(nowMs);
+  const newest = dayOf(lastUsedAt ?? 0);
+  const days = Array.from({ length: USAGE_DAYS }, (_, i) => ({
+    date: new Date((today - i) * 24 * HOUR_MS).toISOString().slice(0, 10),
+    active_hours: activeHours[newest - (today - i)] ?? 0,
+  }));
+  return { id, days };
+}

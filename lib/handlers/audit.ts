@@ -1,0 +1,62 @@
+import { AUDIT_DAYS, type AuditFilter, type AuditRecord, auditResource } from '../access/audit.ts';
+import { type CursorSecrets, page } from '../http/pagination.ts';
+import type { Request } from '../http/request.ts';
+import type { Handlers } from '../http/serve.ts';
+import { type Random, sortableId } from '../ids.ts';
+import type { TransactionPart } from '../transaction.ts';
+import { credentialOf } from './scope.ts';
+
+/** Who changed what, as it is stored. */
+export interface AuditLog {
+  /** The write of an entry, for the transaction of the change. */
+  entry(record: AuditRecord): TransactionPart;
+  /** Newest first. With a filter a page may be short before the end. */
+  list(
+    projectId: string,
+    filter: AuditFilter,
+    limit: number,
+    after?: string,
+  ): Promise<{ entries: AuditRecord[]; next: string | undefined }>;
+}
+
+export interface AuditDeps {
+  audit: Pick<AuditLog, 'entry'>;
+  random: Random;
+}
+
+type Change = Pick<AuditRecord, 'at' | 'action' | 'target'> & Partial<Pick<AuditRecord, 'detail'>>;
+
+/** Builds the write that says who asked for a change. */
+export const auditing =
+  ({ audit, random }: AuditDeps) =>
+  ({ caller, address }: Pick<Request, 'caller' | 'address'>, change: Change): TransactionPart =>
+    audit.entry({
+      id: sortableId('aud', change.at, random),
+      projectId: caller.projectId,
+      actor: credentialOf(caller),
+      address,
+      detail: {},
+      ...change,
+    });
+export type Audited = ReturnType<typeof auditing>;
+
+const KEPT_MS = AUDIT_DAYS * 24 * 60 * 60 * 1000;
+
+export interface AuditListDeps {
+  audit: Pick<AuditLog, 'list'>;
+  cursors: CursorSecrets;
+  clock(): number;
+}
+
+export function auditHandlers({ audit, cursors, clock }: AuditListDeps): Pick<Handlers<'project'>, 'listAudit'> {
+  return {
+    // The database deletes late: what is older than promised is left out.
+    listAudit: (request) =>
+      page(request, cursors, async (limit, after) => {
+        const { since = 0, actor, target } = request.query;
+        const filter = { since: Math.max(since, clock() - KEPT_MS), actor, target };
+        const { entries, next } = await audit.list(request.space.projectId, filter, limit, after);
+        return { data: entries.map(auditResource), next };
+      }),
+  };
+}
