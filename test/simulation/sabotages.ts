@@ -212,9 +212,6 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
         clock,
       }),
   },
-  'a token is revoked over others that were revoked at once': {
-    command: writes(has('KEY#', ':revokedTokens'), unconditional),
-  },
   'a change is not in the audit log': withoutWhole((text) => text.startsWith('AUDIT#')),
   'a rotated key works on for ever': {
     authenticate: (credential, { keys, clock }) =>
