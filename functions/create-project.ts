@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { newApiKey } from '../lib/access/api-key.ts';
 import { keyResource, newKeyRecord } from '../lib/access/keys.ts';
+import { EmailAddress, ProjectName } from '../lib/access/projects.ts';
 import { auditLog } from '../lib/aws/dynamodb/audit.ts';
 import { projects } from '../lib/aws/dynamodb/projects.ts';
 import { createTable } from '../lib/aws/dynamodb/table.ts';
@@ -8,16 +9,9 @@ import { environment } from '../lib/aws/environment.ts';
 import { log } from '../lib/aws/log.ts';
 import { system } from '../lib/aws/system.ts';
 import { sortableId } from '../lib/ids.ts';
-import { check, iso, text } from '../lib/schema.ts';
+import { check, iso } from '../lib/schema.ts';
 
-const CreateProject = v.strictObject({
-  name: text(1, 100),
-  email: v.pipe(
-    v.string('must be a string'),
-    v.email('must be an email address'),
-    v.maxLength(254, 'must have at most 254 characters'),
-  ),
-});
+const CreateProject = v.strictObject({ name: ProjectName, email: EmailAddress });
 
 export interface CreateProjectDeps {
   projects: Pick<ReturnType<typeof projects>, 'create'>;
@@ -32,9 +26,16 @@ export function createHandler({ projects, audit, clock, random }: CreateProjectD
     const checked = check(CreateProject, input);
     if ('violations' in checked)
       throw new Error(checked.violations.map(({ field, detail }) => `${field} ${detail}`).join('; '));
+    const { name, email } = checked.value;
     const now = clock();
     const secret = () => Buffer.from(random(32)).toString('base64url');
-    const project = { id: sortableId('prj', now, random), ...checked.value, cursorSecret: secret(), createdAt: now };
+    const project = {
+      id: sortableId('prj', now, random),
+      name,
+      emails: [email],
+      cursorSecret: secret(),
+      createdAt: now,
+    };
     const key = newApiKey('admin', now, random);
     const record = newKeyRecord(key, {
       projectId: project.id,
@@ -54,9 +55,8 @@ export function createHandler({ projects, audit, clock, random }: CreateProjectD
     });
     await projects.create(project, record, [entry]);
     log.info('project.created', { project_id: project.id });
-    const { id, name, email } = project;
     return {
-      project: { id, name, email, created_at: iso(now) },
+      project: { id: project.id, name, email, created_at: iso(now) },
       admin_key: { ...keyResource(record, now), key: key.key },
     };
   };

@@ -5,6 +5,7 @@ import type { ItemKind } from '../lib/deployment.ts';
 import { BundledFunction } from './bundled-function.ts';
 import type { DataTable, TableAction, TableGrant } from './data.ts';
 import { writeSite } from './pages.ts';
+import { grantSendEmail } from './sender.ts';
 import type { Settings } from './settings.ts';
 
 interface FunctionRow {
@@ -12,6 +13,7 @@ interface FunctionRow {
   description: string;
   /** What it does with the table; without it, it does not know the table. */
   table?: TableGrant;
+  sendsEmail?: boolean;
 }
 
 /** For operations with an Idempotency-Key: the response is stored, replayed, and released after a problem. */
@@ -36,7 +38,8 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
   project: {
     id: 'Project',
     description: 'The project and its audit log',
-    table: { actions: ['get', 'query'], kinds: ['PROJECT', 'AUDIT'] },
+    table: { actions: ['get', 'query', 'put', 'update'], kinds: ['PROJECT', 'AUDIT'] },
+    sendsEmail: true,
   },
   events: {
     id: 'Events',
@@ -59,16 +62,20 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
 export type ApiFunctions = Record<keyof typeof FUNCTIONS, BundledFunction>;
 
 export function createApiFunctions(scope: Construct, settings: Settings, table: DataTable): ApiFunctions {
-  const created = Object.entries(FUNCTIONS).map(([name, { id, description, table: granted }]) => {
+  const created = Object.entries(FUNCTIONS).map(([name, { id, description, table: granted, sendsEmail }]) => {
     const fn = new BundledFunction(scope, id, {
       name,
       ...(name === 'dashboard' && { entry: 'dashboard/server', addFiles: writeSite }),
       description,
       settings,
-      environment: granted ? { TABLE_NAME: table.name } : {},
+      environment: {
+        ...(granted && { TABLE_NAME: table.name }),
+        ...(sendsEmail && { SENDER_EMAIL: settings.senderEmail }),
+      },
       timeout: Duration.seconds(20),
     });
     if (granted) table.grant(fn, granted);
+    if (sendsEmail) grantSendEmail(fn, settings.senderEmail);
     return [name, fn];
   });
   const functions = Object.fromEntries(created) as ApiFunctions;

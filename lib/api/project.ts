@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { AuditResource } from '../access/audit.ts';
+import { ChangeProject, EmailAddress, ProjectResource } from '../access/projects.ts';
 import { described, timestampInput } from '../schema.ts';
 import { ADMIN, listOf, operation, page } from './operation.ts';
 
@@ -7,7 +8,31 @@ const project = { function: 'project', callers: ADMIN } as const;
 
 const id = v.pipe(v.string(), v.maxLength(100, 'must have at most 100 characters'));
 
+const TestEmail = v.strictObject({ emails: described(v.array(EmailAddress), 'Where it was sent.') });
+
 export const projectOperations = {
+  getProject: operation({
+    ...project,
+    method: 'GET',
+    path: '/v1/project',
+    summary: 'Read the project',
+    responses: { 200: ProjectResource },
+  }),
+  changeProject: operation({
+    ...project,
+    method: 'PATCH',
+    path: '/v1/project',
+    summary: 'Change the name of the project, where notifications go, and what is done about leaked keys',
+    body: ChangeProject,
+    responses: { 200: ProjectResource },
+  }),
+  sendTestEmail: operation({
+    ...project,
+    method: 'POST',
+    path: '/v1/project/test-mail',
+    summary: 'Send a test email to all addresses of the project',
+    responses: { 202: TestEmail },
+  }),
   listAudit: operation({
     ...project,
     method: 'GET',

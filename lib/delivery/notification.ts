@@ -1,3 +1,4 @@
+import { type Email, escapeHtml } from '../email.ts';
 import type { StoredEvent } from '../events/events.ts';
 import { iso } from '../schema.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
@@ -5,7 +6,7 @@ import { FAILURES, type Failure } from './failures.ts';
 import type { Attempt } from './record.ts';
 
 export interface DisabledWebhook {
-  project: { name: string; email: string };
+  project: { name: string; emails: readonly string[] };
   webhook: WebhookRecord;
   event: StoredEvent;
   /** The attempts of the delivery that disabled it, in order. */
@@ -14,7 +15,7 @@ export interface DisabledWebhook {
 }
 
 /** The email about a disabled webhook: which one, which delivery disabled it, since when it failed, and what to do. */
-export function disabledNotification({ project, webhook, event, attempts, dashboardUrl }: DisabledWebhook) {
+export function disabledNotification({ project, webhook, event, attempts, dashboardUrl }: DisabledWebhook): Email {
   const [first] = attempts;
   const last = attempts.at(-1);
   const facts: [string, string][] = [
@@ -40,7 +41,7 @@ export function disabledNotification({ project, webhook, event, attempts, dashbo
     'We disabled this webhook because all 6 attempts of a delivery failed. It will not receive events until you enable it.';
   const width = Math.max(...facts.map(([name]) => name.length)) + 2;
   return {
-    to: project.email,
+    to: project.emails,
     subject: `Webhook disabled: ${new URL(webhook.url).host} (${event.type})`,
     text: [
       intro,
@@ -63,8 +64,4 @@ function describe({ statusCode, error, durationMs }: Attempt): string {
   const response = statusCode === null ? '' : `HTTP ${statusCode}; `;
   const reason = error ? `${FAILURES[error as Failure] ?? error} (${error})` : 'no error';
   return `${response}${reason}, after ${durationMs} ms`;
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }

@@ -2,35 +2,10 @@ import type { OperationId } from '../api/operations.ts';
 import { EXAMPLE_IDS } from '../api/parameters.ts';
 import { sampleData } from '../events/samples.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
-import { iso } from '../schema.ts';
-
-/** What one call of an operation sends and gets. */
-export interface Example {
-  body?: unknown;
-  /** The response with the usual status. */
-  response?: unknown;
-}
-
-const AT = Date.parse('2026-01-31T12:00:00.000Z');
-const at = (seconds: number): string => iso(AT + seconds * 1000);
+import { accessExamples } from './access-examples.ts';
+import { AT, at, type Example, listOf } from './example.ts';
 
 export const EXAMPLE_REQUEST_ID = '3f0b6c1e-6a5d-4d8e-9a55-0d1c2b3a4f5e';
-
-const key = {
-  id: EXAMPLE_IDS.key,
-  type: 'live',
-  name: 'App',
-  hint: 'h3Kd',
-  status: 'active',
-  cidrs: [],
-  created_at: at(0),
-  last_used_at: null,
-  expires_at: null,
-  revoked_at: null,
-  replaces: null,
-  replaced_by: null,
-};
-const createdKey = { ...key, key: 'svc_live_01Fkq2Xb9TzA…' };
 
 const webhook = {
   id: EXAMPLE_IDS.webhook,
@@ -86,43 +61,8 @@ export const EXAMPLE_EVENTS = Object.fromEntries(
 ) as { [Type in EventType]: { id: string; type: Type; timestamp: string; data: object } };
 const { id: _id, timestamp: _timestamp, ...published } = EXAMPLE_EVENTS['document.changed'];
 
-const listOf = (item: unknown) => ({ data: [item], next_cursor: null });
-
 export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
-  createKey: { body: { type: 'live', name: 'App' }, response: createdKey },
-  listKeys: { response: listOf(key) },
-  getKey: { response: key },
-  changeKey: { body: { name: 'Web app' }, response: { ...key, name: 'Web app' } },
-  getKeyUsage: { response: { id: key.id, days: [{ date: '2026-01-31', active_hours: 9 }] } },
-  listAudit: {
-    response: listOf({
-      id: 'aud_01KG9Y3E5F7H9J1K3M5N7P9Q1R',
-      at: at(60),
-      actor: 'key_01Fkq1Wz8RyB',
-      address: '203.0.113.7',
-      action: 'key.rotated',
-      target: key.id,
-      detail: { replaced_by: 'key_01Fl0pQe4BvC', expires_at: at(86_460) },
-    }),
-  },
-  rotateKey: { body: { grace_seconds: 3600 }, response: { ...createdKey, id: 'key_01Fl0pQe4BvC', replaces: key.id } },
-  revokeKey: { response: { ...key, status: 'revoked', revoked_at: at(60) } },
-  setAllowlist: {
-    body: { cidrs: ['203.0.113.0/24', '198.51.100.7'] },
-    response: { id: key.id, cidrs: ['203.0.113.0/24', '198.51.100.7/32'] },
-  },
-  getAllowlist: { response: { id: key.id, cidrs: ['203.0.113.0/24'] } },
-  createToken: {
-    body: { documents: ['org:acme:*'], permissions: ['read'], ttl: 3600 },
-    response: {
-      token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6InN2Yy1kb2Mrand0Ii…',
-      token_id: EXAMPLE_IDS.token,
-      documents: ['org:acme:*'],
-      permissions: ['read'],
-      expires_at: at(3600),
-    },
-  },
-  revokeToken: {},
+  ...accessExamples,
   createWebhook: {
     body: { url: webhook.url, events: webhook.events, description: webhook.description },
     response: { ...webhook, secret },

@@ -11,6 +11,7 @@ import {
   KeyResource,
   RotateKey,
 } from '../access/keys.ts';
+import { ChangeProject, ProjectResource } from '../access/projects.ts';
 import { MintedToken, MintToken } from '../access/tokens.ts';
 import { PROBLEMS } from '../api/problems.ts';
 import { DeliveryResource } from '../delivery/record.ts';
@@ -64,6 +65,7 @@ const NAMED = {
   Allowlist,
   AuditEntry: AuditResource,
   ChangeKey,
+  ChangeProject,
   ChangeWebhook,
   Conflict: ConflictResource,
   Connection: ConnectionResource,
@@ -80,6 +82,7 @@ const NAMED = {
   MintToken,
   PatchDocument,
   Problem,
+  Project: ProjectResource,
   PublishEvent,
   PublishEvents,
   PutDocument,

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { newApiKey } from '../../lib/access/api-key.ts';
 import { type KeyRecord, newKeyRecord } from '../../lib/access/keys.ts';
-import type { ProjectRecord } from '../../lib/aws/dynamodb/projects.ts';
+import type { ProjectRecord } from '../../lib/access/projects.ts';
 import type { Verdict } from '../../lib/delivery/decide.ts';
 import { type DeliveryMessage, firstMessage } from '../../lib/delivery/messages.ts';
 import type { Attempt } from '../../lib/delivery/record.ts';
@@ -27,7 +27,7 @@ export const newId = (prefix: IdPrefix, atMs = now): string => sortableId(prefix
 export const newProject = (overrides: Partial<ProjectRecord> = {}): ProjectRecord => ({
   id: newSpace().projectId,
   name: 'Project',
-  email: 'operator@example.com',
+  emails: ['operator@example.com'],
   cursorSecret: 'secret',
   createdAt: now,
   ...overrides,

@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { cursorSecrets } from '../../lib/aws/dynamodb/cursor-secrets.ts';
 import { apiKeys } from '../../lib/aws/dynamodb/keys.ts';
 import { projects } from '../../lib/aws/dynamodb/projects.ts';
+import type { Projects } from '../../lib/handlers/project.ts';
 import { newKey, newProject, recordOf } from './builders.ts';
-import { stores } from './stores.ts';
+import { companion, stores } from './stores.ts';
 
 describe.each(stores)('projects in $name', ({ table, lossy }) => {
-  const { create, get } = projects(table);
+  const { create, get, change } = projects(table) satisfies Projects;
   const keys = apiKeys(table);
 
   it('are created with their first admin key', async () => {
@@ -43,6 +44,23 @@ describe.each(stores)('projects in $name', ({ table, lossy }) => {
     const project = newProject();
     await projects(lossy).create(project, newKey());
     expect(recordOf(await get(project.id))).toEqual(project);
+  });
+
+  it('are changed in what was asked for alone, with what is also written', async () => {
+    const project = newProject();
+    await create(project, newKey());
+    const { also, isWritten } = companion(table);
+    await change(project.id, { name: 'New', onLeak: 'revoke' }, also);
+    expect(recordOf(await get(project.id))).toEqual({ ...project, name: 'New', onLeak: 'revoke' });
+    expect(await isWritten()).toBe(true);
+    await projects(lossy).change(project.id, { emails: ['a@example.com'] }, companion(table).also);
+    expect((await get(project.id))?.emails).toEqual(['a@example.com']);
+  });
+
+  it('that are not there are not changed', async () => {
+    const { id } = newProject();
+    await expect(change(id, { name: 'New' }, [])).rejects.toThrow('gone');
+    expect(await get(id)).toBeUndefined();
   });
 
   describe('the cursor secret', () => {

@@ -36,7 +36,7 @@ const attempts = [1, 2, 3, 4, 5, 6].map(
     excerpt: '<script>alert(1)</script>',
   }),
 );
-const project = { name: 'Acme <b>', email: 'ops@example.com' };
+const project = { name: 'Acme <b>', emails: ['ops@example.com', 'oncall@example.com'] };
 const email = disabledNotification({
   project,
   webhook,
@@ -47,7 +47,7 @@ const email = disabledNotification({
 
 describe('the email about a disabled webhook', () => {
   it('names the webhook, the event, the failure and its times, and the next steps', () => {
-    expect(email.to).toBe('ops@example.com');
+    expect(email.to).toEqual(project.emails);
     expect(email.subject).toBe('Webhook disabled: example.com (document.deleted)');
     for (const fact of [
       'whk_1',

@@ -132,6 +132,8 @@ export async function createFlows(service: Service): Promise<Record<string, () =
     },
     Project: async () => {
       await ok(admin('GET', '/v1/audit?limit=1'));
+      await ok(admin('PATCH', '/v1/project', { body: { name: 'Renamed' } }));
+      await ok(admin('POST', '/v1/project/test-mail'));
     },
     Events: async () => {
       const id = await publish();

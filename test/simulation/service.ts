@@ -111,7 +111,7 @@ export class SimulatedService {
     const table = createTable('table', { documents } as unknown as TableOptions);
     const key = newApiKey('admin', now, random);
     const record = newKeyRecord(key, { projectId: 'prj_1', name: 'Admin', tokenSecret: 'secret', createdAt: now });
-    const project = { id: 'prj_1', name: 'Test', email: 'test@example.com', cursorSecret: 'secret', createdAt: now };
+    const project = { id: 'prj_1', name: 'Test', emails: ['test@example.com'], cursorSecret: 'secret', createdAt: now };
     await projects(table).create(project, record);
     this.adminKeyId = key.id;
     this.adminKey = key.key;

@@ -15,7 +15,7 @@ export interface SentMail {
 /** The oldest are forgotten. */
 const MAX_MAILS = 10_000;
 
-/** The Query protocol of SES, for SendEmail. Emails are kept here and never sent. */
+/** The Query protocol of SES, for SendEmail. Emails are kept here, one for each recipient, and never sent. */
 export class LocalSes {
   private readonly now: () => number;
   private readonly iam: LocalIam;
@@ -38,27 +38,33 @@ export class LocalSes {
     if (of('Action') !== 'SendEmail')
       throw new ServiceError('InvalidAction', `The local SES does not know ${of('Action')}`);
     // All that SES ever checks: as in its sandbox, and with a default configuration set.
-    const to = of('Destination.ToAddresses.member.1');
-    for (const resource of [`identity/${of('Source')}`, `identity/${to}`, 'configuration-set/default']) {
+    const recipients = [...form].filter(([name]) => name.startsWith('Destination.ToAddresses.')).map(([, to]) => to);
+    const identities = [of('Source'), ...recipients].map((address) => `identity/${address}`);
+    for (const resource of [...identities, 'configuration-set/default']) {
       const arn = `arn:aws:ses:${REGION}:${ACCOUNT}:${resource}`;
       this.iam.require(principal, 'ses:SendEmail', arn, { 'ses:FromAddress': of('Source') });
     }
-    const id = randomUUID();
-    this.kept.set(id, {
-      to,
-      from: of('Source'),
-      subject: of('Message.Subject.Data'),
-      text: of('Message.Body.Text.Data'),
-      html: of('Message.Body.Html.Data'),
-      at: new Date(this.now()).toISOString(),
-    });
-    const [oldest = ''] = this.kept.keys();
-    if (this.kept.size > MAX_MAILS) this.kept.delete(oldest);
-    const result = `<SendEmailResult><MessageId>${id}</MessageId></SendEmailResult>`;
+    for (const to of recipients) {
+      this.keep({
+        to,
+        from: of('Source'),
+        subject: of('Message.Subject.Data'),
+        text: of('Message.Body.Text.Data'),
+        html: of('Message.Body.Html.Data'),
+        at: new Date(this.now()).toISOString(),
+      });
+    }
+    const result = `<SendEmailResult><MessageId>${randomUUID()}</MessageId></SendEmailResult>`;
     const namespace = 'http://ses.amazonaws.com/doc/2010-12-01/';
     return {
       headers: { 'Content-Type': 'text/xml' },
       body: `<SendEmailResponse xmlns="${namespace}">${result}</SendEmailResponse>`,
     };
   };
+
+  private keep(mail: SentMail): void {
+    this.kept.set(randomUUID(), mail);
+    const [oldest = ''] = this.kept.keys();
+    if (this.kept.size > MAX_MAILS) this.kept.delete(oldest);
+  }
 }

@@ -1,23 +1,15 @@
 import type { KeyRecord } from '../../access/keys.ts';
+import type { ProjectRecord } from '../../access/projects.ts';
 import type { TransactionPart } from '../../transaction.ts';
-import { isNew } from './conditions.ts';
-import { put } from './expressions.ts';
+import { exists, isNew } from './conditions.ts';
+import { put, update } from './expressions.ts';
 import { itemKey } from './items.ts';
 import { putKey } from './keys.ts';
 import type { Table } from './table.ts';
 
-export interface ProjectRecord {
-  id: string;
-  name: string;
-  /** Where notifications go. */
-  email: string;
-  /** Signs the cursors of this project: 32 random bytes, base64url. A secret. */
-  cursorSecret: string;
-  createdAt: number;
-}
-
 export function projects(table: Table) {
   return {
+    /** Strongly consistent. */
     async get(id: string): Promise<ProjectRecord | undefined> {
       return (await table.get(itemKey.project(id))) as ProjectRecord | undefined;
     },
@@ -27,6 +19,12 @@ export function projects(table: Table) {
       const created = put({ ...itemKey.project(project.id), ...project }, isNew);
       const taken = await table.write([created, putKey(adminKey), ...also]);
       if (taken.length > 0) throw new Error('The new project or key id is taken');
+    },
+
+    /** Sets these members, with what is also written. Throws if there is no such project. */
+    async change(id: string, change: Partial<ProjectRecord>, also: readonly TransactionPart[]): Promise<void> {
+      const rejected = await table.write([update(itemKey.project(id), { ...change }, exists), ...also]);
+      if (rejected.length > 0) throw new Error('The project is gone');
     },
   };
 }

@@ -1,0 +1,59 @@
+import * as v from 'valibot';
+import { described, iso, oneOf, text, timestamp, uniqueList } from '../schema.ts';
+
+/** Addresses that notifications of a project go to. */
+export const MAX_EMAILS = 5;
+
+/** What is done about a key that was found in public: its project is told, or it is revoked, too. */
+export const ON_LEAK = ['report', 'revoke'] as const;
+export type OnLeak = (typeof ON_LEAK)[number];
+
+/** What is stored of a project. Times in milliseconds since 1970. */
+export interface ProjectRecord {
+  id: string;
+  name: string;
+  /** Where notifications go. */
+  emails: string[];
+  /** `report`, if absent. */
+  onLeak?: OnLeak | undefined;
+  /** Signs the cursors of this project: 32 random bytes, base64url. A secret. */
+  cursorSecret: string;
+  createdAt: number;
+}
+
+export const ProjectName = text(1, 100);
+export const EmailAddress = v.pipe(
+  v.string('must be a string'),
+  v.email('must be an email address'),
+  v.maxLength(254, 'must have at most 254 characters'), // RFC 5321 §4.5.3.1.3
+);
+
+const name = described(ProjectName, 'The name of the project, as emails say it.');
+const emails = described(uniqueList(EmailAddress, 1, MAX_EMAILS), 'Where notifications go, each to all of them.');
+const onLeak = described(
+  oneOf(ON_LEAK),
+  'What is done when GitHub finds a key of the project in public: `report` sends an email, `revoke` revokes the key as well.',
+);
+
+export const ChangeProject = v.strictObject({
+  name: v.optional(name),
+  emails: v.optional(emails),
+  on_leak: v.optional(onLeak),
+});
+export type ProjectChange = v.InferOutput<typeof ChangeProject>;
+
+export const ProjectResource = v.strictObject({
+  id: described(v.string(), 'Identifies the project.'),
+  name,
+  emails,
+  on_leak: onLeak,
+  created_at: described(timestamp, 'When the project was created.'),
+});
+
+export const projectResource = ({ id, name, emails, onLeak = 'report', createdAt }: ProjectRecord) => ({
+  id,
+  name,
+  emails,
+  on_leak: onLeak,
+  created_at: iso(createdAt),
+});
