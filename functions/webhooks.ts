@@ -3,6 +3,7 @@ import { auditLog } from '../lib/aws/dynamodb/audit.ts';
 import { cursorSecrets } from '../lib/aws/dynamodb/cursor-secrets.ts';
 import { deliveryLog } from '../lib/aws/dynamodb/delivery-log.ts';
 import { events } from '../lib/aws/dynamodb/events.ts';
+import { figures } from '../lib/aws/dynamodb/figures.ts';
 import { idempotencyRecords } from '../lib/aws/dynamodb/idempotency.ts';
 import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { webhooks } from '../lib/aws/dynamodb/webhooks.ts';
@@ -11,6 +12,7 @@ import { reportFailure } from '../lib/aws/failures.ts';
 import { log } from '../lib/aws/log.ts';
 import { system } from '../lib/aws/system.ts';
 import { deliveryHandlers } from '../lib/handlers/deliveries.ts';
+import { statsHandlers } from '../lib/handlers/stats.ts';
 import { webhookHandlers, webhookViolations } from '../lib/handlers/webhooks.ts';
 import { serve } from '../lib/http/serve.ts';
 
@@ -22,13 +24,14 @@ const deps = {
   webhooks: webhooks(table),
   deliveries: deliveryLog(table),
   events: events(table),
+  figures: figures(table),
   enqueue: deliveriesQueue.sendAll,
   cursors: cursorSecrets(table),
   ...system,
 };
 
 export const handler = serve<'webhooks'>(
-  { ...webhookHandlers(deps), ...deliveryHandlers(deps) },
+  { ...webhookHandlers(deps), ...deliveryHandlers(deps), ...statsHandlers(deps) },
   {
     idempotency: idempotencyRecords(table, system.clock),
     log,

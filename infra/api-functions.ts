@@ -49,7 +49,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
   webhooks: {
     id: 'Webhooks',
     description: 'Webhooks and their deliveries',
-    table: withIdempotency(['PROJECT', 'AUDIT', 'HOOKS', 'COUNT', 'EVENT', 'HOOK'], 'query'),
+    table: withIdempotency(['PROJECT', 'AUDIT', 'HOOKS', 'COUNT', 'EVENT', 'HOOK', 'FIGURES'], 'query'),
   },
   documents: {
     id: 'Documents',

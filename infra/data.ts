@@ -32,7 +32,7 @@ export interface TableGrant {
   kinds: readonly ItemKind[];
 }
 
-/** The one table (lib/aws/dynamodb/items.ts says what is in it). Its stream is the outbox of events. */
+/** The one table (lib/aws/dynamodb/items.ts says what is in it). Its stream is the outbox of events, and what figures are counted from. */
 export class DataTable extends Construct {
   readonly name: string;
   readonly streamArn: string;
@@ -46,7 +46,7 @@ export class DataTable extends Construct {
       sortKey: { name: 'sk', type: AttributeType.STRING },
       billingMode: BillingMode.PAY_PER_REQUEST,
       timeToLiveAttribute: 'expires',
-      stream: StreamViewType.NEW_IMAGE,
+      stream: StreamViewType.NEW_AND_OLD_IMAGES,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       ...(encryptionKey && { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey }),
       deletionProtection: retain,

@@ -31,6 +31,7 @@ export interface ObservabilityProps {
   table: DataTable;
   fanOut: LambdaFunction;
   fanOutMapping: EventSourceMapping;
+  figures: LambdaFunction;
   /** Queues that work waits in, and how long it may do so on purpose. */
   queues: Record<string, { queue: Queue; longestDelay: Duration }>;
   /** Queues that must be empty. */
@@ -78,6 +79,7 @@ export class Observability extends Construct {
     table,
     fanOut,
     fanOutMapping,
+    figures,
     queues,
     failures,
   }: ObservabilityProps): void {
@@ -99,13 +101,9 @@ export class Observability extends Construct {
         5,
       );
     }
-    this.alarm(
-      'StreamAge',
-      fanOut.metric('IteratorAge', { period: MINUTE, statistic: 'Maximum' }),
-      300_000,
-      'stream-age',
-      5,
-    );
+    const ageOf = (fn: LambdaFunction) => fn.metric('IteratorAge', { period: MINUTE, statistic: 'Maximum' });
+    this.alarm('StreamAge', ageOf(fanOut), 300_000, 'stream-age', 5);
+    this.alarm('FiguresAge', ageOf(figures), 900_000, 'figures-age', 5);
     this.alarm('FailedEvents', givenUp(fanOutMapping), 0, 'failed-events');
     this.alarm('HandlingFailures', this.own(HANDLING_FAILURES, 'Sum', MINUTE), 5, 'handling-failures', 3);
     this.alarm('ServerErrors', restApi.metricServerError({ period: MINUTE, statistic: 'Sum' }), 5, 'server-errors', 3);

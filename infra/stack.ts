@@ -10,6 +10,7 @@ import { Connections } from './connections.ts';
 import { DataTable } from './data.ts';
 import { Delivery } from './delivery.ts';
 import { createKey, grantKey } from './encryption.ts';
+import { Figures } from './figures.ts';
 import { Observability } from './observability.ts';
 import { DEFAULT_SENDER, readSettings } from './settings.ts';
 
@@ -42,6 +43,7 @@ export class ServiceStack extends Stack {
     const { lanes, deadLetters, failedSchedules, fanOut, fanOutMapping } = delivery;
     const connections = new Connections(this, 'Connections', { table, settings, deadLetters, encryptionKey });
     connections.grantSchedule(functions.documents);
+    const figures = new Figures(this, 'Figures', { table, settings });
     const createProject = new BundledFunction(this, 'CreateProject', {
       name: 'create-project',
       description: 'Creates a project and its first admin key: {name, email}',
@@ -53,7 +55,13 @@ export class ServiceStack extends Stack {
 
     const all = {
       api: [authorizer, ...Object.values(functions)],
-      workers: [createProject, fanOut, ...Object.values(lanes).map(({ deliver }) => deliver), connections.check],
+      workers: [
+        createProject,
+        fanOut,
+        ...Object.values(lanes).map(({ deliver }) => deliver),
+        connections.check,
+        figures.count,
+      ],
     };
     for (const fn of [...all.api, ...all.workers]) grantKey(encryptionKey, fn);
     new Observability(this, 'Observability', {
@@ -64,6 +72,7 @@ export class ServiceStack extends Stack {
       table,
       fanOut,
       fanOutMapping,
+      figures: figures.count,
       queues: {
         Deliveries: { queue: lanes.quick.queue, longestDelay: LONGEST_RETRY_DELAY },
         NewDeliveries: { queue: lanes.new.queue, longestDelay: LONGEST_RETRY_DELAY },

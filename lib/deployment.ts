@@ -30,6 +30,7 @@ export type ItemKind =
   | 'COUNT'
   | 'EVENT'
   | 'HOOK'
+  | 'FIGURES'
   | 'DOCS'
   | 'CONNECTION'
   | 'SYNC'

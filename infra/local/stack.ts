@@ -91,6 +91,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     functionOf,
     concurrency,
     retrySpeed: visibilitySpeed,
+    speed,
     clock,
   });
 

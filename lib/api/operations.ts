@@ -5,6 +5,7 @@ import { keyOperations } from './keys.ts';
 import type { ApiFunction, Operation } from './operation.ts';
 import { projectOperations } from './project.ts';
 import { pageOperations } from './site.ts';
+import { statOperations } from './stats.ts';
 import { tokenOperations } from './tokens.ts';
 import { webhookOperations } from './webhooks.ts';
 
@@ -14,6 +15,7 @@ export const operations = {
   ...tokenOperations,
   ...projectOperations,
   ...webhookOperations,
+  ...statOperations,
   ...eventOperations,
   ...documentOperations,
   ...pageOperations,

@@ -25,6 +25,7 @@ import {
 import { type AuditDeps, auditing } from './audit.ts';
 import type { DeliveryHandlers } from './deliveries.ts';
 import type { Events } from './events.ts';
+import type { StatsHandlers } from './stats.ts';
 import { applyChange, type ChangeableWebhooks, MAX_TRIES } from './webhook-changes.ts';
 
 /** Webhooks as they are stored. */
@@ -63,7 +64,7 @@ export function webhookViolations(
   return { createWebhook: ofUrl, changeWebhook: ofUrl, recover: ofWindow };
 }
 
-type WebhookHandlers = Omit<Handlers<'webhooks'>, keyof DeliveryHandlers>;
+type WebhookHandlers = Omit<Handlers<'webhooks'>, keyof DeliveryHandlers | keyof StatsHandlers>;
 
 export function webhookHandlers(deps: WebhooksDeps): WebhookHandlers {
   const { webhooks, events, cursors, clock, random } = deps;

@@ -233,6 +233,16 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       await handOn('NewQueue');
     },
     DeliveryDeliverSlow: lane('SlowQueue'),
+    FiguresCount: async () => {
+      const counted = async () => {
+        const { data } = await ok(live('GET', `/v1/stats?webhook_id=${hook.id}`));
+        return data.reduce((sum: number, each: Record<string, number>) => sum + Number(each.attempts_failed), 0);
+      };
+      const before = await counted();
+      await enable();
+      await publish();
+      await eventually(async () => (await counted()) > before);
+    },
     DeliverySchedule: async () => {
       const role = [...stack.iam.grants()].find(({ role }) => role.startsWith('DeliverySchedulesRole'))?.role ?? '';
       const fire = (QueueUrl: string) =>

@@ -17,7 +17,7 @@ describe('the table', () => {
       Properties: {
         DeletionProtectionEnabled: true,
         PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-        StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
+        StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
         TimeToLiveSpecification: { AttributeName: 'expires', Enabled: true },
       },
     });
@@ -27,10 +27,24 @@ describe('the table', () => {
 describe('the event sources', () => {
   const [bucket = ''] = Object.keys(template.findResources('AWS::S3::Bucket'));
 
+  const mappings = Object.values(template.findResources('AWS::Lambda::EventSourceMapping')).map(
+    ({ Properties }) => Properties,
+  );
+  const isOfFigures = ({ TumblingWindowInSeconds }: { TumblingWindowInSeconds?: number }) => !!TumblingWindowInSeconds;
+
   it('report partial failures', () => {
-    for (const { Properties } of Object.values(template.findResources('AWS::Lambda::EventSourceMapping'))) {
-      expect(Properties.FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
+    for (const mapping of mappings.filter((each) => !isOfFigures(each))) {
+      expect(mapping.FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
     }
+  });
+
+  it('of figures name the shard, keep its order, give nothing up, and are at most a minute late', () => {
+    const [mapping, ...others] = mappings.filter(isOfFigures);
+    expect(others).toEqual([]);
+    expect(mapping).toMatchObject({ ParallelizationFactor: 1, MaximumRetryAttempts: -1 });
+    expect(mapping?.MaximumRecordAgeInSeconds ?? -1).toBe(-1);
+    expect(mapping?.BisectBatchOnFunctionError ?? false).toBe(false);
+    expect(mapping?.MaximumBatchingWindowInSeconds).toBeLessThanOrEqual(30);
   });
 
   it('try an event again half a day long, as often as it takes, and then keep it', () => {

@@ -49,6 +49,9 @@ describe('a stream', () => {
         arn: streamArn,
         clock: new LocalClock(),
         positions,
+        consumer: 'fn',
+        windowMs: 0,
+        batchSize: 100,
         async consume(records) {
           consumed.push(...records.map(({ dynamodb }) => dynamodb?.Keys?.PK?.S));
         },

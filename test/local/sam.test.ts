@@ -112,6 +112,10 @@ describe('the sample event', () => {
     expect(queued()).toBe(before + 1);
   });
 
+  it('of figures is counted', async () => {
+    expect(await run('FiguresCount')).toEqual({ state: {} });
+  });
+
   it.each([
     'DeliveryDeliver',
     'DeliveryDeliverNew',

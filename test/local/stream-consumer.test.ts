@@ -19,7 +19,7 @@ function createConsumer(invoke: (ids: string[], tries: number) => unknown, mappi
   const batches: string[][] = [];
   const events: Batch[] = [];
   const destination = new Map<string, string>();
-  const consume = streamConsumer({
+  const consumer = streamConsumer({
     fn: {
       role: 'role',
       async invoke(event) {
@@ -35,6 +35,7 @@ function createConsumer(invoke: (ids: string[], tries: number) => unknown, mappi
     retrySpeed: 10_000,
     now: () => NOW,
   });
+  const consume = (records: _Record[]) => consumer(records, 'shard-1');
   const discarded = () => [...destination.values()].map((body) => JSON.parse(body));
   return { consume, batches, events, discarded };
 }
@@ -117,5 +118,31 @@ describe('the poller of a stream', () => {
     const { consume, batches } = createConsumer(() => null, { MaximumRecordAgeInSeconds: -1 });
     await consume([record('1', 86_400)]);
     expect(batches).toEqual([['1']]);
+  });
+
+  it('names the shard and the window of a batch if the mapping has a tumbling window', async () => {
+    const mapping = { TumblingWindowInSeconds: 60, EventSourceArn: 'stream' };
+    const { consume, events } = createConsumer(() => ({ state: {} }), mapping);
+    await consume([record('1', 90)]);
+    const start = Math.floor((NOW - 90_000) / 60_000) * 60_000;
+    expect(events[0]).toMatchObject({
+      shardId: 'shard-1',
+      state: {},
+      window: { start: new Date(start).toISOString(), end: new Date(start + 60_000).toISOString() },
+    });
+  });
+
+  it('takes a response without a state for a failure if the mapping has a tumbling window', async () => {
+    const responses = [null, { batchItemFailures: [] }, { state: {} }];
+    const { consume, batches } = createConsumer((_, tries) => responses[tries - 1], { TumblingWindowInSeconds: 60 });
+    await consume([record('1')]);
+    expect(batches).toEqual([['1'], ['1'], ['1']]);
+  });
+
+  it('matches beginnings', async () => {
+    const FilterCriteria = { Filters: [{ Pattern: '{"dynamodb":{"SequenceNumber":[{"prefix":"1"}]}}' }] };
+    const { consume, batches } = createConsumer(() => null, { FilterCriteria });
+    await consume([record('1'), record('21'), record('12')]);
+    expect(batches).toEqual([['1', '12']]);
   });
 });

@@ -186,6 +186,10 @@ export class Invariants {
       for (const webhook of webhooks) for (const event of events) this.onRest(webhook, event);
       this.onCounts(items, events, webhooks, promised);
       this.onExhausted();
+      onFigures(
+        items,
+        [...this.deliveries.ids()].map((id) => this.deliveries.all(id).map(({ value }) => value)),
+      );
       this.onEmails();
       onDocuments(items, events);
       onCycles(events, promised);
@@ -368,6 +372,46 @@ function onKey(before: KeyRecord | undefined, after: KeyRecord | undefined): voi
   );
   const isSame = before.replacedBy === undefined || before.replacedBy === after.replacedBy;
   must(isSame, 'A key is rotated once', before.id);
+}
+
+/** Figures are what happened, in the hours and in the days. */
+function onFigures(items: readonly Item[], histories: readonly (DeliveryRecord | undefined)[][]): void {
+  const expected = new Map<string, number>();
+  const count = ({ webhookId, eventType }: DeliveryRecord, counter: string, times: number) => {
+    const name = `${webhookId} ${eventType.replace('.', '_')}_${counter}`;
+    if (times > 0) expected.set(name, (expected.get(name) ?? 0) + times);
+  };
+  for (const history of histories) {
+    const versions = history.filter((version) => version !== undefined);
+    const last = versions.at(-1);
+    const attempts = [
+      ...new Map(
+        versions.flatMap((version) => version.attempts.map((each) => [`${each.number} ${each.at}`, each] as const)),
+      ).values(),
+    ];
+    if (!last || attempts.some(({ trigger }) => trigger === 'test')) continue;
+    count(last, 'delivered', attempts.filter(isSuccess).length);
+    count(last, 'attempts_failed', attempts.filter((attempt) => !isSuccess(attempt)).length);
+    for (const status of ['failed', 'skipped', 'canceled'])
+      count(last, status, new Set(versions.filter((each) => each.status === status).map(({ run }) => run)).size);
+  }
+  for (const period of ['hour', 'day']) {
+    const counted = new Map<string, number>();
+    for (const { pk, sk, ...figures } of items) {
+      if (!String(pk).startsWith('FIGURES#') || !String(sk).startsWith(period)) continue;
+      for (const [name, value] of Object.entries(figures)) {
+        if (!/_(delivered|attempts_failed|failed|skipped|canceled)$/.test(name)) continue;
+        const id = `${String(pk).slice('FIGURES#'.length)} ${name}`;
+        counted.set(id, (counted.get(id) ?? 0) + Number(value));
+      }
+    }
+    const sorted = (figures: Map<string, number>) => JSON.stringify([...figures].sort(([a], [b]) => (a < b ? -1 : 1)));
+    must(
+      sorted(counted) === sorted(expected),
+      'Figures are what happened',
+      `${period}: ${sorted(counted)}, not ${sorted(expected)}`,
+    );
+  }
 }
 
 function onBroken({ broken }: Promised): void {

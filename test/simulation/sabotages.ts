@@ -147,6 +147,25 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   'a redelivery that could not be queued is taken for done': {
     enqueue: (enqueue) => (messages) => enqueue(messages).catch(() => {}),
   },
+  'a repeated batch is counted again': { command: writes(has('FIGURES#'), unconditional) },
+  'what follows a counted batch is taken for counted': {
+    command: writes(has('FIGURES#'), (write) => {
+      const position = Object.keys(write.ExpressionAttributeValues as object).find((name) =>
+        name.startsWith(':position_'),
+      );
+      const own = (write.ExpressionAttributeValues as Record<string, unknown>)[position ?? ''];
+      return {
+        ...write,
+        ExpressionAttributeValues: {
+          ...(write.ExpressionAttributeValues as object),
+          ...(position && { [position]: `9${String(own).slice(1)}` }),
+        },
+      };
+    }),
+  },
+  'figures of a batch are taken for those of its last change': {
+    figures: (tallies) => tallies.map((each) => ({ ...each, entries: each.entries.slice(-1) })),
+  },
   'a connection ends without its event': {
     command: (command) =>
       JSON.stringify(command.input).includes('CONNECTION#') ? withoutWhole(has('EVENT#')).command(command) : command,

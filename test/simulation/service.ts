@@ -10,6 +10,7 @@ import { deliveryLog } from '../../lib/aws/dynamodb/delivery-log.ts';
 import { disabling } from '../../lib/aws/dynamodb/disabling.ts';
 import { documents } from '../../lib/aws/dynamodb/documents.ts';
 import { events, toStoredEvent } from '../../lib/aws/dynamodb/events.ts';
+import { figures } from '../../lib/aws/dynamodb/figures.ts';
 import { idempotencyRecords } from '../../lib/aws/dynamodb/idempotency.ts';
 import { apiKeys } from '../../lib/aws/dynamodb/keys.ts';
 import { projects } from '../../lib/aws/dynamodb/projects.ts';
@@ -17,9 +18,11 @@ import { createTable, type Table, type TableOptions } from '../../lib/aws/dynamo
 import { allWebhooks, webhooks } from '../../lib/aws/dynamodb/webhooks.ts';
 import { type BatchDeps, deliverBatch } from '../../lib/delivery/batch.ts';
 import { type FanOutDeps, fanOutBatch } from '../../lib/delivery/fan-out.ts';
+import { type DeliveryChange, type Tally, tally } from '../../lib/delivery/figures.ts';
 import { LANES, type Lane } from '../../lib/delivery/lanes.ts';
 import type { QueueMessage } from '../../lib/delivery/messages.ts';
 import type { Post, TimedOutcome } from '../../lib/delivery/post.ts';
+import type { DeliveryRecord } from '../../lib/delivery/record.ts';
 import { recoverPage } from '../../lib/delivery/redelivery.ts';
 import { retryBy } from '../../lib/delivery/retry.ts';
 import type { CheckMessage } from '../../lib/documents/connections.ts';
@@ -29,6 +32,7 @@ import { deliveryHandlers } from '../../lib/handlers/deliveries.ts';
 import { documentHandlers } from '../../lib/handlers/documents.ts';
 import { eventHandlers } from '../../lib/handlers/events.ts';
 import { keyHandlers } from '../../lib/handlers/keys.ts';
+import { statsHandlers } from '../../lib/handlers/stats.ts';
 import { syncHandlers } from '../../lib/handlers/sync.ts';
 import { tokenHandlers } from '../../lib/handlers/tokens.ts';
 import { webhookHandlers } from '../../lib/handlers/webhooks.ts';
@@ -54,6 +58,8 @@ export interface Sabotage {
   error?(error: unknown): unknown;
   deliver?(deps: BatchDeps): BatchDeps;
   fanOut?(deps: FanOutDeps): FanOutDeps;
+  /** Of the figures of one batch. */
+  figures?(tallies: Tally[]): Tally[];
   handlers?(handlers: Record<string, unknown>): Record<string, unknown>;
   authenticate?: typeof authenticate;
   connections?(deps: ConnectionsDeps): ConnectionsDeps;
@@ -65,6 +71,9 @@ const API_LIMIT_MS = 20_000;
 const DELIVER_LIMIT_MS = 30_000;
 const FAN_OUT_LIMIT_MS = 60_000;
 const CHECK_LIMIT_MS = 30_000;
+const FIGURES_LIMIT_MS = 60_000;
+/** Shards of the stream that figures are counted from: a partition can be split in the middle of a log. */
+const SHARDS = ['shard-0', 'shard-1'];
 
 /** The service: its real code, on simulated services. */
 export class SimulatedService {
@@ -73,6 +82,7 @@ export class SimulatedService {
   readonly checks: SimulatedQueue<CheckMessage>;
   readonly scheduler: SimulatedScheduler;
   readonly stream: SimulatedStream<StoredEvent>;
+  readonly shards: ReadonlyMap<string, SimulatedStream<DeliveryChange>>;
   readonly endpoints = new Map<string, Behaviour>();
   readonly received: Received[] = [];
   readonly emails: SentEmail[] = [];
@@ -86,6 +96,7 @@ export class SimulatedService {
   adminKey = '';
   adminKeyId = '';
   private tokens = 0;
+  private sequence = 0;
 
   constructor(world: World, sabotage: Sabotage = {}) {
     this.world = world;
@@ -98,8 +109,15 @@ export class SimulatedService {
     this.checks = new SimulatedQueue(world, (batch, settle) => this.check(batch, settle), 0.02);
     this.scheduler = new SimulatedScheduler(world, (message) => this.queues.quick.send(message));
     this.stream = new SimulatedStream<StoredEvent>(world, (batch, settle) => this.fanOut(batch, settle));
+    this.shards = new Map(
+      SHARDS.map((shard) => [
+        shard,
+        new SimulatedStream<DeliveryChange>(world, (batch, settle) => this.count(shard, batch, settle)),
+      ]),
+    );
     this.db = new MemoryDynamoDb((before, after) => {
       if (!before && String(after?.pk).startsWith('EVENT#')) this.stream.append(toStoredEvent(after as Item));
+      if (after && String(after.pk).startsWith('HOOK#')) this.appendChange(before, after);
       this.onChange(before, after);
     });
   }
@@ -119,7 +137,7 @@ export class SimulatedService {
 
   /** Whether anything is on its way. */
   get isIdle(): boolean {
-    return [...this.allQueues, this.scheduler, this.stream].every(({ size }) => size === 0);
+    return [...this.allQueues, this.scheduler, this.stream, ...this.shards.values()].every(({ size }) => size === 0);
   }
 
   get deadLetters(): number {
@@ -232,6 +250,29 @@ export class SimulatedService {
       };
       return fanOutBatch(this.sabotage.fanOut?.(deps) ?? deps);
     });
+  }
+
+  private appendChange(before: Item | undefined, after: Item): void {
+    const shard = SHARDS[String(after.sk).charCodeAt(String(after.sk).length - 1) % SHARDS.length] ?? '';
+    const [old, value] = [before, after] as unknown as [DeliveryRecord | undefined, DeliveryRecord];
+    const change = { before: old, after: value, at: this.world.now, sequence: String(++this.sequence) };
+    this.shards.get(shard)?.append(change);
+  }
+
+  /** One invocation for a batch of changes, which comes again as a whole. */
+  private count(shard: string, batch: readonly DeliveryChange[], settle: Settle): void {
+    const work = async (process: Process): Promise<void> => {
+      const { add } = figures(this.tableOf(process));
+      const tallies = tally(batch);
+      const adding = (this.sabotage.figures?.(tallies) ?? tallies).map((each) => add(each, shard));
+      settle(
+        await Promise.all(adding).then(
+          () => new Set<number>(),
+          () => 'all' as const,
+        ),
+      );
+    };
+    this.world.spawn('figures', FIGURES_LIMIT_MS, work, () => settle('all'));
   }
 
   private deliver(lane: Lane, batch: readonly QueueMessage[], settle: Settle): void {
@@ -349,6 +390,7 @@ export class SimulatedService {
       webhooks: webhooks(table),
       deliveries: deliveryLog(table),
       events: events(table),
+      figures: figures(table),
       keys: apiKeys(table),
       documents: documents(table),
       audit: auditLog(table),
@@ -359,7 +401,7 @@ export class SimulatedService {
     };
     let done = () => {};
     const all = {
-      webhooks: () => ({ ...webhookHandlers(deps), ...deliveryHandlers(deps) }),
+      webhooks: () => ({ ...webhookHandlers(deps), ...deliveryHandlers(deps), ...statsHandlers(deps) }),
       events: () => eventHandlers(deps),
       keys: () => keyHandlers(deps),
       documents: () => ({

@@ -12,6 +12,7 @@ export interface MappingProperties {
   MaximumRetryAttempts?: number;
   MaximumRecordAgeInSeconds?: number;
   MaximumBatchingWindowInSeconds?: number;
+  TumblingWindowInSeconds?: number;
   FilterCriteria?: { Filters: { Pattern: string }[] };
   DestinationConfig?: { OnFailure: { Destination: string } };
 }
@@ -29,18 +30,23 @@ export interface BatchOutcome {
   error?: string;
 }
 
+/** With a tumbling window, a response without a state is a failure (Lambda Developer Guide, "Implementing stateful DynamoDB stream processing"). */
+const NO_STATE = 'NoState';
+
 /** Invokes a function with a batch (Lambda Developer Guide, "Implementing partial batch responses"). Never rejects. */
 export async function invokeBatch(
   fn: BatchConsumer,
   Records: object[],
   ids: string[],
-  { FunctionResponseTypes }: MappingProperties,
-  traces: readonly (string | undefined)[] = [],
+  { FunctionResponseTypes, TumblingWindowInSeconds }: MappingProperties,
+  { traces = [], window = {} }: { traces?: readonly (string | undefined)[]; window?: object } = {},
 ): Promise<BatchOutcome> {
   try {
-    const response = (await fn.invoke({ Records }, traces)) as {
+    const response = (await fn.invoke({ Records, ...window }, traces)) as {
       batchItemFailures?: { itemIdentifier: string }[];
+      state?: object;
     } | null;
+    if (TumblingWindowInSeconds && !response?.state) return { failed: new Set(ids), error: NO_STATE };
     if (!FunctionResponseTypes?.includes('ReportBatchItemFailures')) return { failed: new Set() };
     const failed = new Set(response?.batchItemFailures?.map(({ itemIdentifier }) => itemIdentifier));
     // An id that is none of the batch's means that the function lost track: everything comes again.

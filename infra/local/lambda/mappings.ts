@@ -14,6 +14,8 @@ export interface MappingsOptions {
   concurrency: number;
   /** How many times faster a failed batch of a stream is tried again. */
   retrySpeed: number;
+  /** How many times faster a stream's batching window passes. */
+  speed: number;
   clock: LocalClock;
 }
 
@@ -22,7 +24,7 @@ export const mappingsOf = ({ template }: Pick<Services, 'template'>): MappingPro
 
 /** Has the template's functions invoked by their queues and by the table's stream. Returns what stops it. */
 export async function startMappings(options: MappingsOptions): Promise<() => void> {
-  const { services, databaseEndpoint, functionOf, concurrency, retrySpeed, clock } = options;
+  const { services, databaseEndpoint, functionOf, concurrency, retrySpeed, speed, clock } = options;
   const { iam, queueAt, buckets, streamArn, streamPositions } = services;
   const stops: (() => void)[] = [];
   for (const mapping of mappingsOf(services)) {
@@ -39,6 +41,9 @@ export async function startMappings(options: MappingsOptions): Promise<() => voi
         consume,
         clock,
         positions: streamPositions,
+        consumer: mapping.FunctionName,
+        windowMs: ((mapping.MaximumBatchingWindowInSeconds ?? 0) * 1000) / speed,
+        batchSize: mapping.BatchSize ?? 100,
       });
       await poller.start();
       stops.push(() => poller.stop());

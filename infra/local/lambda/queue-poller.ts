@@ -94,7 +94,7 @@ export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOption
     const ids = messages.map(({ messageId }) => messageId);
     const records = messages.map((message) => queueRecord(message, mapping.EventSourceArn));
     const traces = messages.map(({ trace }) => trace);
-    const { failed } = await invokeBatch(fn, records, ids, mapping, traces);
+    const { failed } = await invokeBatch(fn, records, ids, mapping, { traces });
     for (const { messageId, receiptHandle } of messages) {
       if (failed.has(messageId)) queue.fail(receiptHandle);
       else queue.delete(receiptHandle);

@@ -1,5 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { _Record } from '@aws-sdk/client-dynamodb-streams';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { queueRecord } from '../lambda/queue-poller.ts';
 import { streamRecord } from '../services/stream-consumer.ts';
@@ -69,6 +70,7 @@ export async function createSamples({ invoke, items, receiver, now }: SampleOpti
     Documents: proxy('PUT', '/v1/documents/{key}', { fields: { title: 'Draft' } }, { key: document }),
     Dashboard: proxy('GET', '/dashboard'),
     DeliveryFanOut: streamEvent(await items.find(await publish()), now),
+    FiguresCount: { ...streamEvent(deliveryItem(webhook.id, now), now), shardId: 'shard-1', state: {} },
     DeliveryDeliver: await delivery(),
     DeliveryDeliverNew: await delivery(),
     DeliveryDeliverSlow: await delivery(),
@@ -141,6 +143,22 @@ function queueEvent(body: object, now: number) {
   const received = { ...message, receiveCount: 1, sentAt: now };
   return { Records: [queueRecord(received, `arn:aws:sqs:${REGION}:${ACCOUNT}:queue`)] };
 }
+
+const deliveryItem = (webhookId: string, now: number) =>
+  marshall({
+    pk: `HOOK#${webhookId}`,
+    sk: 'evt_sample',
+    webhookId,
+    eventId: 'evt_sample',
+    eventType: 'document.changed',
+    status: 'succeeded',
+    run: 0,
+    attempt: 1,
+    attempts: [
+      { number: 1, trigger: 'schedule', at: now, statusCode: 200, error: null, durationMs: 50, excerpt: null },
+    ],
+    createdAt: now,
+  }) as Record<string, AttributeValue>;
 
 function streamEvent(item: Record<string, AttributeValue>, now: number) {
   const { pk, sk } = item;

@@ -81,7 +81,7 @@ export async function startSam(options: SamOptions) {
   write('template.json', sam.template);
 
   const functionOf = (id: string) => containerFunction(startLambdaUrl ?? '', functionName(id), id);
-  const pipeline = { services, databaseEndpoint, functionOf, concurrency: CONCURRENCY, retrySpeed: 1 };
+  const pipeline = { services, databaseEndpoint, functionOf, concurrency: CONCURRENCY, retrySpeed: 1, speed: 1 };
   const stopMappings = startLambdaUrl ? await startMappings({ ...pipeline, clock: new LocalClock() }) : () => {};
   return {
     ...services,

@@ -30,7 +30,7 @@ export function streamConsumer({ fn, mapping, destination, iam, retrySpeed, now 
   const maxRetries = limitOf(mapping.MaximumRetryAttempts);
   const maxAgeMs = limitOf(mapping.MaximumRecordAgeInSeconds) * 1000;
 
-  return async (records: _Record[]): Promise<void> => {
+  return async (records: _Record[], shardId: string): Promise<void> => {
     // As if nothing had been read: the records stay where they are.
     while (!STREAM_ACTIONS.every((action) => iam.allows(fn.role, action, mapping.EventSourceArn))) {
       await new Promise((resolve) => setTimeout(resolve, PERMISSION_CHECK_MS));
@@ -39,11 +39,12 @@ export function streamConsumer({ fn, mapping, destination, iam, retrySpeed, now 
       (record) => patterns.length === 0 || patterns.some((pattern) => matches(pattern, record)),
     );
     const size = mapping.BatchSize ?? 100;
-    for (let i = 0; i < wanted.length; i += size) await consumeBatch(wanted.slice(i, i + size));
+    for (let i = 0; i < wanted.length; i += size) await consumeBatch(wanted.slice(i, i + size), shardId);
   };
 
-  async function consumeBatch(batch: _Record[]): Promise<void> {
+  async function consumeBatch(batch: _Record[], shardId: string): Promise<void> {
     let rest = batch;
+    const window = windowOf(mapping, batch, shardId);
     let failures = 0;
     for (let tries = 0; ; tries++) {
       const old = rest.filter((record) => now() - createdAt(record) > maxAgeMs);
@@ -52,7 +53,7 @@ export function streamConsumer({ fn, mapping, destination, iam, retrySpeed, now 
       if (failures > maxRetries) return discard(rest, 'RetryAttemptsExhausted', failures);
       if (rest.length === 0) return;
       if (tries > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 20 * 2 ** tries) / retrySpeed));
-      const { failed, error } = await invokeBatch(fn, rest.map(toEvent), rest.map(sequenceOf), mapping);
+      const { failed, error } = await invokeBatch(fn, rest.map(toEvent), rest.map(sequenceOf), mapping, { window });
       const first = rest.findIndex((record) => failed.has(sequenceOf(record)));
       rest = first < 0 ? [] : rest.slice(first);
       if (error !== THROTTLED) failures++;
@@ -90,6 +91,22 @@ export function streamConsumer({ fn, mapping, destination, iam, retrySpeed, now 
 export function streamRecord(record: _Record, eventSourceARN: string) {
   const dynamodb = { ...record.dynamodb, ApproximateCreationDateTime: createdAt(record) / 1000 };
   return { ...record, awsRegion: REGION, eventSource: 'aws:dynamodb', eventSourceARN, dynamodb };
+}
+
+/** What a batch says of its tumbling window, which is not kept here: each begins with an empty state. */
+function windowOf({ TumblingWindowInSeconds, EventSourceArn }: MappingProperties, batch: _Record[], shardId: string) {
+  if (!TumblingWindowInSeconds) return {};
+  const ms = TumblingWindowInSeconds * 1000;
+  const [first] = batch;
+  const start = first ? Math.floor(createdAt(first) / ms) * ms : 0;
+  return {
+    window: { start: new Date(start).toISOString(), end: new Date(start + ms).toISOString() },
+    state: {},
+    shardId,
+    eventSourceARN: EventSourceArn,
+    isFinalInvokeForWindow: false,
+    isWindowTerminatedEarly: false,
+  };
 }
 
 const limitOf = (value = -1): number => (value < 0 ? Number.POSITIVE_INFINITY : value);

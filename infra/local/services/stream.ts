@@ -18,11 +18,16 @@ export interface StreamPollerOptions {
   /** Of the local database. */
   endpoint: string;
   arn: string;
-  consume(records: _Record[]): Promise<void>;
+  consume(records: _Record[], shardId: string): Promise<void>;
+  /** For how long records are gathered, unless there are so many. */
+  windowMs: number;
+  batchSize: number;
   /** By which records are dated, as the functions that wrote them were told the time. */
   clock: LocalClock;
-  /** By shard, the sequence number of the last record that was consumed. */
+  /** By consumer and shard, the sequence number of the last record that was consumed. */
   positions: Map<string, string>;
+  /** Its name among those that read the stream. */
+  consumer: string;
 }
 
 /** Reads a stream of the local database from its beginning or where it was, in order, and hands every record to `consume`. */
@@ -71,11 +76,14 @@ export class StreamPoller {
   // An iterator can expire or be trimmed; a new one goes on where the last record was.
   private async read(ShardId: string): Promise<void> {
     const shard = { StreamArn: this.options.arn, ShardId };
-    const { positions } = this.options;
+    const { positions, consumer, consume, windowMs, batchSize } = this.options;
+    const place = `${consumer} ${ShardId}`;
     let iterator: string | undefined;
+    let gathered: _Record[] = [];
+    let gatheredSince = 0;
     while (!this.stopped) {
       try {
-        const last = positions.get(ShardId);
+        const last = positions.get(place);
         const position = last
           ? ({ ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: last } as const)
           : ({ ShardIteratorType: 'TRIM_HORIZON' } as const);
@@ -83,15 +91,21 @@ export class StreamPoller {
         const batch = await this.client.send(new GetRecordsCommand({ ShardIterator: iterator, Limit: 1000 }));
         if (this.stopped) return; // what comes now is for who reads next
         const records = (batch.Records ?? []).map((record) => this.dated(record));
-        if (records.length > 0) await this.options.consume(records);
-        const { SequenceNumber } = records.at(-1)?.dynamodb ?? {};
-        if (SequenceNumber) positions.set(ShardId, SequenceNumber);
+        if (gathered.length === 0) gatheredSince = performance.now();
+        gathered.push(...records);
+        const isDue = performance.now() >= gatheredSince + windowMs || gathered.length >= batchSize;
+        if (gathered.length > 0 && (isDue || !batch.NextShardIterator)) {
+          await consume(gathered, ShardId);
+          positions.set(place, gathered.at(-1)?.dynamodb?.SequenceNumber ?? '');
+          gathered = [];
+        }
         if (!batch.NextShardIterator) return; // the shard is closed and read to its end
         iterator = batch.NextShardIterator;
         if (records.length > 0) continue;
       } catch (error) {
         iterator = undefined;
-        if (error instanceof TrimmedDataAccessException) positions.delete(ShardId);
+        gathered = [];
+        if (error instanceof TrimmedDataAccessException) positions.delete(place);
       }
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }

@@ -1,5 +1,7 @@
+import type { Period } from '../../delivery/figures.ts';
 import type { ItemKind } from '../../deployment.ts';
 import { partitionOf } from '../../events/placement.ts';
+import { iso } from '../../schema.ts';
 import type { Space } from '../../space.ts';
 
 /*
@@ -12,6 +14,7 @@ import type { Space } from '../../space.ts';
  *   events by type        Query     EVENT#<prj>#<env>#<partition> <evt>   (newest first; lib/events/placement.ts)
  *   audit log             Query     AUDIT#<prj>              <aud>        (newest first, from a time on)
  *   deliveries            Query     HOOK#<whk>               <evt>        (newest first, from a time on)
+ *   figures of a webhook  Query     FIGURES#<whk>            <hour or day>#<its begin>
  *   document              GetItem   DOCS#<prj>#<env>         <document_key> (deleted ones stay, as stubs)
  *   documents by prefix   Query     DOCS#<prj>#<env>         begins_with(<prefix>)
  *   connection            GetItem   CONNECTION#<prj>#<env>#<id>           CONNECTION
@@ -38,6 +41,7 @@ export const itemKey = {
   event: (space: Space, id: string) => itemKey.eventIn(space, partitionOf(id), id),
   eventIn: (space: Space, partition: string, id: string) => key('EVENT', `${spaceOf(space)}#${partition}`, id),
   delivery: (webhookId: string, eventId: string) => key('HOOK', webhookId, eventId),
+  figures: (webhookId: string, period: Period, atMs: number) => key('FIGURES', webhookId, `${period}#${iso(atMs)}`),
   document: (space: Space, documentKey: string) => key('DOCS', spaceOf(space), documentKey),
   connection: (space: Space, id: string) => key('CONNECTION', `${spaceOf(space)}#${id}`, 'CONNECTION'),
   sync: (space: Space, id: string) => key('SYNC', `${spaceOf(space)}#${id}`, 'SYNC'),

@@ -1,0 +1,48 @@
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { toDelivery } from '../lib/aws/dynamodb/delivery-log.ts';
+import { figures } from '../lib/aws/dynamodb/figures.ts';
+import { createTable } from '../lib/aws/dynamodb/table.ts';
+import { environment } from '../lib/aws/environment.ts';
+import { reportFailure } from '../lib/aws/failures.ts';
+import { log } from '../lib/aws/log.ts';
+import { type DeliveryChange, type Tally, tally } from '../lib/delivery/figures.ts';
+
+/** With a tumbling window, Lambda says which shard a batch is of (Lambda Developer Guide, `TimeWindowEvent`). */
+export interface WindowedStreamEvent extends DynamoDBStreamEvent {
+  shardId: string;
+}
+
+export interface FiguresDeps {
+  /** Adds to the figures what is not in them yet. */
+  add(tally: Tally, shard: string): Promise<void>;
+}
+
+/** Counts what happened to deliveries. A batch comes again as a whole: what is in the figures already is not added twice. */
+export function createHandler({ add }: FiguresDeps) {
+  return async ({ Records, shardId }: WindowedStreamEvent) => {
+    const tallies = tally(Records.map(changeOf));
+    try {
+      await Promise.all(tallies.map((each) => add(each, shardId)));
+    } catch (error) {
+      reportFailure('figures.adding_failed', { changes: Records.length }, error);
+      throw error;
+    }
+    log.info('figures.added', { changes: Records.length, tallies: tallies.length });
+    return { state: {} }; // without it, Lambda takes the invocation for failed
+  };
+}
+
+function changeOf({ dynamodb = {} }: DynamoDBRecord): DeliveryChange {
+  const { OldImage, NewImage, SequenceNumber = '', ApproximateCreationDateTime = 0 } = dynamodb;
+  const recordOf = (image: typeof NewImage) =>
+    image && toDelivery(unmarshall(image as Parameters<typeof unmarshall>[0]));
+  return {
+    before: recordOf(OldImage),
+    after: recordOf(NewImage ?? {}) as DeliveryChange['after'],
+    at: ApproximateCreationDateTime * 1000,
+    sequence: SequenceNumber,
+  };
+}
+
+export const handler = createHandler(figures(createTable(environment('TABLE_NAME'))));

@@ -1,0 +1,43 @@
+import { Duration } from 'aws-cdk-lib';
+import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import { BundledFunction } from './bundled-function.ts';
+import type { DataTable } from './data.ts';
+import type { Settings } from './settings.ts';
+
+/** Figures are at most a minute late: half of it to gather changes, the rest to write and to try again. */
+const GATHERING = Duration.seconds(30);
+
+/** Counts what happens to deliveries: the more changes travel together, the fewer writes they cost. */
+export class Figures extends Construct {
+  readonly count: BundledFunction;
+
+  constructor(scope: Construct, id: string, { table, settings }: { table: DataTable; settings: Settings }) {
+    super(scope, id);
+    this.count = new BundledFunction(this, 'Count', {
+      name: 'figures',
+      description: 'Counts what happened to deliveries',
+      settings,
+      environment: { TABLE_NAME: table.name },
+      timeout: Duration.minutes(1),
+    });
+    table.grant(this.count, { actions: ['update'], kinds: ['FIGURES'] });
+    table.grantStream(this.count);
+    this.count.addEventSourceMapping('Deliveries', {
+      eventSourceArn: table.streamArn,
+      startingPosition: StartingPosition.TRIM_HORIZON,
+      batchSize: 1000,
+      maxBatchingWindow: GATHERING,
+      // One batch of a shard at a time, in order, and with the name of the shard: exactness stands on it.
+      parallelizationFactor: 1,
+      tumblingWindow: Duration.minutes(15),
+      retryAttempts: -1,
+      filters: ['INSERT', 'MODIFY'].map((eventName) =>
+        FilterCriteria.filter({
+          eventName: FilterRule.isEqual(eventName),
+          dynamodb: { Keys: { pk: { S: FilterRule.beginsWith('HOOK#') } } },
+        }),
+      ),
+    });
+  }
+}

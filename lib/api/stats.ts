@@ -1,0 +1,59 @@
+import * as v from 'valibot';
+import { COUNTERS, LATENCY_BOUNDS_MS, PERIODS } from '../delivery/figures.ts';
+import { EVENT_TYPES } from '../events/types.ts';
+import { idOf } from '../ids.ts';
+import { described, oneOf, timestamp, timestampInput } from '../schema.ts';
+import { listOf, operation, page, WRITERS } from './operation.ts';
+
+const count = (meaning: string) => described(v.pipe(v.number(), v.integer()), meaning);
+const MEANINGS: Record<(typeof COUNTERS)[number], string> = {
+  delivered: 'Deliveries that succeeded.',
+  attempts_failed: 'Attempts that failed.',
+  failed: 'Deliveries of which all attempts failed.',
+  skipped: 'Deliveries that were not attempted, as the webhook was disabled when the event happened.',
+  canceled: 'Deliveries whose next attempt was not made, as the webhook was disabled meanwhile.',
+};
+const counters = Object.fromEntries(COUNTERS.map((name) => [name, count(MEANINGS[name])])) as Record<
+  (typeof COUNTERS)[number],
+  ReturnType<typeof count>
+>;
+const percentile = (share: string) =>
+  described(
+    v.nullable(v.pipe(v.number(), v.integer())),
+    `${share} of the successful attempts took at most so many milliseconds; \`null\` if there was none.`,
+  );
+
+const FigureResource = v.strictObject({
+  at: described(timestamp, 'When the hour or the day (UTC) begins.'),
+  webhook_id: described(v.string(), 'The webhook.'),
+  type: described(v.picklist(EVENT_TYPES), 'The type of the events.'),
+  ...counters,
+  latency_ms: described(
+    v.strictObject({ p50: percentile('50 %'), p95: percentile('95 %'), p99: percentile('99 %') }),
+    `Percentiles of a histogram. They are one of its bounds: ${LATENCY_BOUNDS_MS.join(', ')}.`,
+  ),
+});
+
+export const statOperations = {
+  getStats: operation({
+    function: 'webhooks',
+    callers: WRITERS,
+    method: 'GET',
+    path: '/v1/stats',
+    summary: 'Count what happened to deliveries, by hour or day',
+    query: {
+      cursor: page.cursor,
+      webhook_id: v.optional(described(idOf('whk'), 'Only this webhook; all webhooks by default.')),
+      type: v.optional(described(oneOf(EVENT_TYPES), 'Only events of this type.')),
+      from: v.optional(
+        described(timestampInput, 'From the hour or day of this time on; by default the last 24 hours or 30 days.'),
+      ),
+      to: v.optional(described(timestampInput, 'Before this time; now by default.')),
+      by: v.optional(
+        described(oneOf(PERIODS), '`hour` (default), kept for 30 days, or `day` (UTC), kept for 400 days.'),
+      ),
+    },
+    responses: { 200: listOf(FigureResource) },
+    problems: ['not_found'],
+  }),
+};

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { type Counts, FIGURES_KEPT_MS, PERIOD_MS, type Period, sumOf, type Tally } from '../../delivery/figures.ts';
+import { any, type Condition, isAbsent, isBelow } from './conditions.ts';
+import { increased, update } from './expressions.ts';
+import { type Item, itemKey, timeToLive } from './items.ts';
+import type { Table } from './table.ts';
+import type { Write } from './writes.ts';
+
+/** Digits that sequence numbers of a stream have at most (DynamoDB Streams API, `StreamRecord`). */
+const SEQUENCE_DIGITS = 40;
+
+/**
+ * Figures of webhooks, by the hour and the day. Each item remembers, for every shard of the stream that it was counted from,
+ * the last change that is in it. Of a shard changes come in order the first time (Lambda Developer Guide, "Implementing
+ * stateful DynamoDB stream processing"), so that what is not after that change is a repetition, however it is batched.
+ */
+export function figures(table: Table) {
+  return {
+    /** Adds what is not in the figures yet. Repeating is harmless. `shard` is where the changes come from. */
+    async add({ webhookId, period, start, entries }: Tally, shard: string): Promise<void> {
+      const position = positionOf(shard);
+      const key = itemKey.figures(webhookId, period, start);
+      const expires = timeToLive(start + PERIOD_MS[period] + FIGURES_KEPT_MS[period]);
+      const writeOf = (rest: Tally['entries'], last: string, condition: Condition): Write => {
+        const counts = Object.entries(sumOf(rest)).map(([name, count]) => [name, increased(count)]);
+        return update(key, { ...Object.fromEntries(counts), [position]: last, expires }, condition);
+      };
+      let rest = entries.map((entry) => ({ ...entry, sequence: entry.sequence.padStart(SEQUENCE_DIGITS, '0') }));
+      for (;;) {
+        const [first, last] = [rest.at(0), rest.at(-1)];
+        if (!first || !last) return;
+        const isAfter = any(isAbsent(position), isBelow(position, first.sequence));
+        const [rejected] = await table.write([writeOf(rest, last.sequence, isAfter)]);
+        if (!rejected) return;
+        const counted = String(rejected.item?.[position]);
+        rest = rest.filter(({ sequence }) => sequence > counted);
+      }
+    },
+
+    /** The figures of the periods that begin from `from` on and before `to`, oldest first. */
+    async list(
+      webhookId: string,
+      { by, from, to }: { by: Period; from: number; to: number },
+    ): Promise<{ start: number; counts: Counts }[]> {
+      const found: Item[] = [];
+      let after: object | undefined;
+      do {
+        const page = await table.query({
+          KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
+          ExpressionAttributeValues: {
+            ':pk': itemKey.figures(webhookId, by, from).pk,
+            ':first': itemKey.figures(webhookId, by, from).sk,
+            ':last': itemKey.figures(webhookId, by, to - 1).sk,
+          },
+          after,
+        });
+        found.push(...page.items);
+        after = page.next;
+      } while (after !== undefined);
+      return found.map((item) => ({ start: Date.parse(String(item.sk).split('#')[1] ?? ''), counts: item as Counts }));
+    },
+  };
+}
+
+const positionOf = (shard: string): string =>
+  `position_${createHash('sha256').update(shard).digest('hex').slice(0, 12)}`;

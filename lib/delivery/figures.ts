@@ -1,0 +1,121 @@
+import { EVENT_TYPES, type EventType } from '../events/types.ts';
+import { isSuccess } from './post.ts';
+import type { Attempt, DeliveryRecord } from './record.ts';
+
+/** What figures are counted by. */
+export const PERIODS = ['hour', 'day'] as const;
+export type Period = (typeof PERIODS)[number];
+
+export const PERIOD_MS: Readonly<Record<Period, number>> = { hour: 60 * 60 * 1000, day: 24 * 60 * 60 * 1000 };
+/** For how long figures are kept. */
+export const FIGURES_KEPT_MS: Readonly<Record<Period, number>> = {
+  hour: 30 * PERIOD_MS.day,
+  day: 400 * PERIOD_MS.day,
+};
+
+/** Deliveries and attempts that are counted. */
+export const COUNTERS = ['delivered', 'attempts_failed', 'failed', 'skipped', 'canceled'] as const;
+export type Counter = (typeof COUNTERS)[number];
+
+/** Upper bounds in milliseconds of the histogram of successful attempts; none takes longer than the last. */
+export const LATENCY_BOUNDS_MS = [
+  5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 4000, 5000,
+] as const;
+
+/** How often each counter and each bar of the histogram of a type went up, by `figureName`. */
+export type Counts = Readonly<Record<string, number>>;
+
+/** The name of one number: of letters, digits and underscores. */
+export const figureName = (type: EventType, figure: Counter | `le_${number}`): string =>
+  `${type.replace('.', '_')}_${figure}`;
+
+/** A change of a delivery, as the stream of the table shows it. */
+export interface DeliveryChange {
+  before: DeliveryRecord | undefined;
+  after: DeliveryRecord;
+  /** When it was written. */
+  at: number;
+  /** Greater than those of all earlier changes in the same shard of the stream, as text. */
+  sequence: string;
+}
+
+/** What one change adds to the figures of a webhook in one period. */
+export interface Entry {
+  sequence: string;
+  counts: Counts;
+}
+
+/** The figures of one webhook in one period: entries in the order of their changes. */
+export interface Tally {
+  webhookId: string;
+  period: Period;
+  /** When the period begins. */
+  start: number;
+  entries: Entry[];
+}
+
+export const startOf = (period: Period, atMs: number): number => atMs - (atMs % PERIOD_MS[period]);
+
+/** Adds changes up, so that each figure is written once for all of them. Test events are in no figure. */
+export function tally(changes: readonly DeliveryChange[]): Tally[] {
+  const tallies = new Map<string, Tally>();
+  for (const { sequence, ...change } of changes) {
+    const counted = countsOf(change);
+    if (!counted) continue;
+    const { webhookId } = change.after;
+    for (const period of PERIODS) {
+      const start = startOf(period, counted.at);
+      const id = `${webhookId} ${period} ${start}`;
+      const own = tallies.get(id) ?? { webhookId, period, start, entries: [] };
+      own.entries.push({ sequence, counts: counted.counts });
+      tallies.set(id, own);
+    }
+  }
+  return [...tallies.values()];
+}
+
+/** A change records an attempt, or ends a run without one, or neither. */
+function countsOf({ before, after, at }: Omit<DeliveryChange, 'sequence'>): { at: number; counts: Counts } | null {
+  const { attempts, eventType, status, run } = after;
+  if (attempts.some(({ trigger }) => trigger === 'test')) return null;
+  const attempt = attempts.at(-1);
+  if (attempt && !isSame(attempt, before?.attempts.at(-1))) {
+    const figures = isSuccess(attempt)
+      ? (['delivered', latencyFigure(attempt.durationMs)] as const)
+      : (['attempts_failed', ...(status === 'failed' ? (['failed'] as const) : [])] as const);
+    return { at: attempt.at, counts: Object.fromEntries(figures.map((name) => [figureName(eventType, name), 1])) };
+  }
+  const isEnded = before?.status !== status || before.run !== run;
+  if (!isEnded || (status !== 'skipped' && status !== 'canceled')) return null;
+  return { at, counts: { [figureName(eventType, status)]: 1 } };
+}
+
+// Of one run no two attempts have a number, and of two runs no two a time.
+const isSame = (a: Attempt, b: Attempt | undefined): boolean => a.number === b?.number && a.at === b.at;
+
+const latencyFigure = (durationMs: number) =>
+  `le_${LATENCY_BOUNDS_MS.find((bound) => durationMs <= bound) ?? LATENCY_BOUNDS_MS.at(-1)}` as `le_${number}`;
+
+/** The sum of entries. */
+export function sumOf(entries: readonly Entry[]): Counts {
+  const sum: Record<string, number> = {};
+  for (const { counts } of entries)
+    for (const [name, count] of Object.entries(counts)) sum[name] = (sum[name] ?? 0) + count;
+  return sum;
+}
+
+/** The types of which anything was counted. */
+export const countedTypes = (counts: Counts): EventType[] =>
+  EVENT_TYPES.filter((type) => COUNTERS.some((counter) => (counts[figureName(type, counter)] ?? 0) > 0));
+
+/** The bound that this share of the successful attempts did not exceed; `null` if there was none. */
+export function latencyPercentile(counts: Counts, type: EventType, share: number): number | null {
+  const bars = LATENCY_BOUNDS_MS.map((bound) => ({ bound, count: counts[figureName(type, `le_${bound}`)] ?? 0 }));
+  let left = Math.ceil(share * bars.reduce((sum, { count }) => sum + count, 0));
+  if (left === 0) return null;
+  for (const { bound, count } of bars) {
+    left -= count;
+    if (left <= 0) return bound;
+  }
+  return null;
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import {
+  COUNTERS,
+  type DeliveryChange,
+  figureName,
+  LATENCY_BOUNDS_MS,
+  latencyPercentile,
+  sumOf,
+  tally,
+} from '../../lib/delivery/figures.ts';
+import type { DeliveryRecord } from '../../lib/delivery/record.ts';
+import { attempt, now, record } from './builders.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+const change = (after: DeliveryRecord, before?: DeliveryRecord, overrides: Partial<DeliveryChange> = {}) => ({
+  before,
+  after,
+  at: now,
+  sequence: '1',
+  ...overrides,
+});
+/** What a change adds to the figures of its hour. */
+const counted = (after: DeliveryRecord, before?: DeliveryRecord) =>
+  sumOf(tally([change(after, before)]).find(({ period }) => period === 'hour')?.entries ?? []);
+
+const delivered = attempt({ statusCode: 200, error: null, durationMs: 42 });
+const failing = record({ attempts: [attempt()] });
+
+describe('a change of a delivery', () => {
+  it.each<[string, DeliveryRecord, DeliveryRecord | undefined, object]>([
+    ['a success', record({ status: 'succeeded', attempts: [delivered] }), undefined, { delivered: 1, le_50: 1 }],
+    ['a failure', failing, undefined, { attempts_failed: 1 }],
+    [
+      'a success after a failure',
+      record({ status: 'succeeded', attempt: 2, attempts: [attempt(), { ...delivered, number: 2 }] }),
+      failing,
+      { delivered: 1, le_50: 1 },
+    ],
+    [
+      'the last failure',
+      record({ status: 'failed', attempt: 6, attempts: [attempt({ number: 5 }), attempt({ number: 6 })] }),
+      record({ attempt: 5, attempts: [attempt({ number: 5 })] }),
+      { attempts_failed: 1, failed: 1 },
+    ],
+    ['a retry that is queued', failing, record({ attempts: [attempt()], retryPending: true }), {}],
+    ['a new run', record({ run: 1, attempt: 0, attempts: [attempt()] }), failing, {}],
+    [
+      'a new run that leaves out the oldest attempt',
+      record({ run: 1, attempt: 0, attempts: [attempt({ number: 2 })] }),
+      record({ attempts: [attempt(), attempt({ number: 2 })] }),
+      {},
+    ],
+    ['an event that was skipped', record({ status: 'skipped', attempt: 0 }), undefined, { skipped: 1 }],
+    ['a retry that was canceled', record({ status: 'canceled', attempts: [attempt()] }), failing, { canceled: 1 }],
+    [
+      'another run that was canceled',
+      record({ status: 'canceled', run: 1, attempts: [attempt()] }),
+      record({ status: 'canceled', attempts: [attempt()] }),
+      { canceled: 1 },
+    ],
+    ['a test', record({ status: 'failed', attempts: [attempt({ trigger: 'test' })] }), undefined, {}],
+  ])('counts %s', (_, after, before, figures) => {
+    const named = Object.entries(figures).map(([name, count]) => [`document_deleted_${name}`, count]);
+    expect(counted(after, before)).toEqual(Object.fromEntries(named));
+  });
+
+  it.each([
+    [0, 5],
+    [5, 5],
+    [6, 10],
+    [4999, 5000],
+    [60_000, 5000],
+  ])('of a success in %d ms is in the bar up to %d', (durationMs, bound) => {
+    const after = record({ status: 'succeeded', attempts: [{ ...delivered, durationMs }] });
+    expect(counted(after)[`document_deleted_le_${bound}`]).toBe(1);
+  });
+});
+
+describe('the changes of a batch', () => {
+  it('are added up by webhook and hour and day, each attempt in its own', () => {
+    const at = (ms: number, webhookId = 'whk_1') =>
+      change(record({ webhookId, attempts: [attempt({ at: ms })] }), undefined, { at: 0, sequence: String(ms) });
+    const found = tally([at(now), at(now + 1), at(now + HOUR_MS), at(now, 'whk_2')]);
+    expect(
+      found.map(({ webhookId, period, start, entries }) => [webhookId, period, start - now, entries.length]),
+    ).toEqual([
+      ['whk_1', 'hour', 0, 2],
+      ['whk_1', 'day', -12 * HOUR_MS, 3],
+      ['whk_1', 'hour', HOUR_MS, 1],
+      ['whk_2', 'hour', 0, 1],
+      ['whk_2', 'day', -12 * HOUR_MS, 1],
+    ]);
+    expect(found[0]?.entries.map(({ sequence }) => sequence)).toEqual([String(now), String(now + 1)]);
+  });
+});
+
+describe('a percentile', () => {
+  const of = (bars: Partial<Record<number, number>>, share: number) =>
+    latencyPercentile(
+      Object.fromEntries(
+        Object.entries(bars).map(([bound, count]) => [`document_changed_le_${bound}`, count as number]),
+      ),
+      'document.changed',
+      share,
+    );
+
+  it.each([
+    [{}, 0.5, null],
+    [{ 10: 1 }, 0.99, 10],
+    [{ 10: 50, 5000: 50 }, 0.5, 10],
+    [{ 10: 49, 5000: 51 }, 0.5, 5000],
+    [{ 10: 95, 100: 4, 5000: 1 }, 0.95, 10],
+    [{ 10: 95, 100: 4, 5000: 1 }, 0.99, 100],
+    [{ 10: 989, 5000: 11 }, 0.99, 5000],
+  ])('of %j at %d is %s', (bars, share, bound) => {
+    expect(of(bars, share)).toBe(bound);
+  });
+});
+
+it('figures have names that DynamoDB takes for placeholders, each its own', () => {
+  const bars = LATENCY_BOUNDS_MS.map((bound) => `le_${bound}` as const);
+  const names = [...COUNTERS, ...bars].map((figure) => figureName('document.changed', figure));
+  for (const name of names) expect(name).toMatch(/^[a-z0-9_]+$/);
+  expect(new Set(names).size).toBe(names.length);
+});
