@@ -65,6 +65,7 @@ export async function createSamples({ invoke, items, receiver, now }: SampleOpti
     CreateProject,
     Keys,
     Tokens: proxy('POST', '/v1/tokens', token),
+    Project: proxy('GET', '/v1/project'),
     Webhooks: proxy('POST', '/v1/webhooks', { url: 'https://example.com/hook', events: ['document.changed'] }),
     Events,
     Documents: proxy('PUT', '/v1/documents/{key}', { fields: { title: 'Draft' } }, { key: document }),
