@@ -5,6 +5,7 @@ import { laneQueues } from '../lib/aws/delivery-queue.ts';
 import { deliveries } from '../lib/aws/dynamodb/deliveries.ts';
 import { deliveryLog } from '../lib/aws/dynamodb/delivery-log.ts';
 import { disabling } from '../lib/aws/dynamodb/disabling.ts';
+import { outages } from '../lib/aws/dynamodb/outages.ts';
 import { projects } from '../lib/aws/dynamodb/projects.ts';
 import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { email } from '../lib/aws/email.ts';
@@ -18,10 +19,11 @@ import { type BatchDeps, deliverBatch } from '../lib/delivery/batch.ts';
 import { type Lane, SUSPECT_AFTER_MS } from '../lib/delivery/lanes.ts';
 import { deliveryFields, resultEvent } from '../lib/delivery/log.ts';
 import { groupOf, parseMessage } from '../lib/delivery/messages.ts';
-import { disabledNotification } from '../lib/delivery/notification.ts';
+import { disabledNotification, type FailingWebhook, warningNotification } from '../lib/delivery/notification.ts';
 import { recoverPage } from '../lib/delivery/redelivery.ts';
 import { retryBy } from '../lib/delivery/retry.ts';
 import { LANE_QUEUES } from '../lib/deployment.ts';
+import type { Email } from '../lib/email.ts';
 import { withStages } from '../lib/stages.ts';
 
 /** Deliveries that are due. What one batch refers to is read at once, and all of it is sent at the same time. */
@@ -57,6 +59,7 @@ const lane = environment('LANE') as Lane;
 const deps: BatchDeps = {
   ...deliveries(table),
   ...disabling(table),
+  ...outages(table),
   lane,
   clock: system.clock,
   post: httpPost(addressPolicy(), { slowAfterMs: SUSPECT_AFTER_MS }),
@@ -70,12 +73,17 @@ const deps: BatchDeps = {
     countAttempt(result);
     log.info(...resultEvent(message, result));
   },
-  async notify(webhook, event, attempts) {
-    const project = await projects(table).get(webhook.projectId);
-    if (project) await emails.send(disabledNotification({ project, webhook, event, attempts, dashboardUrl }));
-  },
+  notify: notifyBy(disabledNotification),
+  sendWarning: notifyBy(warningNotification),
   recoverPage: (message) =>
     recoverPage(message, { ...deliveryLog(table), clock: system.clock, enqueue: queues.quick.sendAll }),
 };
+
+function notifyBy(notification: (failing: FailingWebhook) => Email): BatchDeps['notify'] {
+  return async (webhook, event, attempts) => {
+    const project = await projects(table).get(webhook.projectId);
+    if (project) await emails.send(notification({ project, webhook, event, attempts, dashboardUrl }));
+  };
+}
 
 export const handler = createHandler(withStages(deps));

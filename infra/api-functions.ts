@@ -49,7 +49,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
   webhooks: {
     id: 'Webhooks',
     description: 'Webhooks and their deliveries',
-    table: withIdempotency(['PROJECT', 'AUDIT', 'HOOKS', 'COUNT', 'EVENT', 'HOOK', 'FIGURES'], 'query'),
+    table: withIdempotency(['PROJECT', 'AUDIT', 'HOOKS', 'COUNT', 'EVENT', 'HOOK', 'FIGURES'], 'query', 'batch get'),
   },
   documents: {
     id: 'Documents',
@@ -80,5 +80,6 @@ export function createApiFunctions(scope: Construct, settings: Settings, table: 
   });
   const functions = Object.fromEntries(created) as ApiFunctions;
   table.grantKeysOfProject(functions.keys);
+  table.grantDeliveriesByStatus(functions.webhooks);
   return functions;
 }

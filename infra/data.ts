@@ -11,7 +11,7 @@ import {
 import { type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import { BY_PROJECT, type ItemKind } from '../lib/deployment.ts';
+import { BY_PROJECT, BY_STATUS, type ItemKind } from '../lib/deployment.ts';
 import type { Settings } from './settings.ts';
 
 const ACTIONS = {
@@ -58,6 +58,14 @@ export class DataTable extends Construct {
       sortKey: { name: 'pk', type: AttributeType.STRING },
       projectionType: ProjectionType.ALL,
     });
+    this.table.addGlobalSecondaryIndex({
+      indexName: BY_STATUS,
+      partitionKey: { name: 'byStatus', type: AttributeType.STRING },
+      sortKey: { name: 'sk', type: AttributeType.STRING },
+      // What a query filters by, and no more: it is written again whenever one of them changes.
+      projectionType: ProjectionType.INCLUDE,
+      nonKeyAttributes: ['eventType', 'test', 'nextAttemptAt', 'endedAt'],
+    });
     this.name = this.table.tableName;
     this.streamArn = this.table.tableStreamArn ?? '';
   }
@@ -79,7 +87,16 @@ export class DataTable extends Construct {
 
   /** Finding the keys of a project. */
   grantKeysOfProject(grantee: IGrantable): void {
-    const resources = [`${this.table.tableArn}/index/${BY_PROJECT}`];
+    this.grantIndex(grantee, BY_PROJECT);
+  }
+
+  /** Finding the deliveries of a webhook that have not succeeded. */
+  grantDeliveriesByStatus(grantee: IGrantable): void {
+    this.grantIndex(grantee, BY_STATUS);
+  }
+
+  private grantIndex(grantee: IGrantable, name: string): void {
+    const resources = [`${this.table.tableArn}/index/${name}`];
     grantee.grantPrincipal.addToPrincipalPolicy(new PolicyStatement({ actions: [ACTIONS.query], resources }));
   }
 

@@ -66,7 +66,7 @@ export class Delivery extends Construct {
         maxBatchingWindow: Duration.seconds(1),
       }),
     };
-    props.table.grant(this.lanes.quick.deliver, { actions: ['query'], kinds: ['HOOK'] }); // pages of a recovery
+    props.table.grantDeliveriesByStatus(this.lanes.quick.deliver); // pages of a recovery
   }
 
   /** Having deliveries made. */

@@ -39,6 +39,9 @@ export type ItemKind =
 /** The index of the table: the keys of a project. */
 export const BY_PROJECT = 'by_project';
 
+/** The index of deliveries that have not succeeded, by webhook and status. */
+export const BY_STATUS = 'by_status';
+
 /** The one dimension of every metric. */
 export const METRICS_SERVICE = 'document-sync';
 

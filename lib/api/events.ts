@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { DocumentKey } from '../access/patterns.ts';
+import { DeliveryResource } from '../delivery/record.ts';
 import { EventResource, PublishEvent, PublishEvents } from '../events/events.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { described, oneOf, timestampInput } from '../schema.ts';
@@ -63,5 +64,15 @@ export const eventOperations = {
     parameters: { id: eventParameter },
     summary: 'Read an event',
     responses: { 200: EventResource },
+  }),
+  listEventDeliveries: operation({
+    function: 'webhooks',
+    callers: WRITERS,
+    method: 'GET',
+    path: '/v1/events/{id}/deliveries',
+    parameters: { id: eventParameter },
+    summary: 'List the deliveries of an event, one for each webhook it goes to',
+    query: page,
+    responses: { 200: listOf(DeliveryResource) },
   }),
 };

@@ -1,7 +1,9 @@
 import * as v from 'valibot';
 import { DeliveryResource } from '../delivery/record.ts';
+import { DEFAULT_PER_SECOND, MAX_PER_SECOND } from '../delivery/redelivery.ts';
 import { DELIVERY_STATUSES } from '../delivery/schedule.ts';
-import { described, oneOf, timestampInput } from '../schema.ts';
+import { EVENT_TYPES } from '../events/types.ts';
+import { described, integer, oneOf, timestampInput } from '../schema.ts';
 import {
   ChangeWebhook,
   CreateWebhook,
@@ -15,12 +17,26 @@ import { eventParameter, webhookParameter } from './parameters.ts';
 
 const webhook = { function: 'webhooks', callers: WRITERS } as const;
 const Accepted = v.strictObject({ event_id: described(v.string(), 'The sample event.') });
+const since = described(
+  timestampInput,
+  'Deliveries of events at this time or later. By default those that ended without success since the first failed attempt or pause after the last success; all of them if there was none.',
+);
+const until = described(timestampInput, 'Only deliveries of events before this time; now by default.');
 const Recover = v.strictObject({
-  since: described(timestampInput, 'Recover deliveries of events at this time or later.'),
-  until: v.optional(described(timestampInput, 'And before this time; now by default.')),
+  since: v.optional(since),
+  until: v.optional(until),
+  per_second: v.optional(
+    described(integer(1, MAX_PER_SECOND), `Deliveries to send in a second, ${DEFAULT_PER_SECOND} by default.`),
+  ),
+  enable: v.optional(
+    described(v.boolean('must be true or false'), '`true` enables the webhook first, if it is disabled.'),
+  ),
 });
 const Recovered = v.strictObject({
-  count: described(v.pipe(v.number(), v.integer()), 'Deliveries that will be sent again; for large logs, at least.'),
+  count: described(
+    v.pipe(v.number(), v.integer()),
+    'Deliveries that a recovery sends again; of more than 100,000 of one status, at least.',
+  ),
 });
 
 export const webhookOperations = {
@@ -100,7 +116,9 @@ export const webhookOperations = {
     query: {
       ...page,
       status: v.optional(described(oneOf(DELIVERY_STATUSES), 'Only deliveries with this status.')),
+      type: v.optional(described(oneOf(EVENT_TYPES), 'Only deliveries of events of this type.')),
       since: v.optional(described(timestampInput, 'Only deliveries of events at this time or later.')),
+      until: v.optional(described(timestampInput, 'Only deliveries of events before this time.')),
     },
     responses: { 200: listOf(DeliveryResource) },
   }),
@@ -122,12 +140,21 @@ export const webhookOperations = {
     problems: ['conflict'],
     creates: true,
   }),
+  countRecovery: operation({
+    ...webhook,
+    method: 'GET',
+    path: '/v1/webhooks/{id}/recover',
+    parameters: { id: webhookParameter },
+    summary: 'Count the deliveries that a recovery would send again',
+    query: { since: v.optional(since), until: v.optional(until) },
+    responses: { 200: Recovered },
+  }),
   recover: operation({
     ...webhook,
     method: 'POST',
     path: '/v1/webhooks/{id}/recover',
     parameters: { id: webhookParameter },
-    summary: 'Recover failed, canceled and skipped deliveries of a time window',
+    summary: 'Recover failed, canceled and skipped deliveries, and enable the webhook if asked to',
     body: Recover,
     responses: { 202: Recovered },
     problems: ['conflict'],

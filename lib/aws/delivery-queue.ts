@@ -12,8 +12,8 @@ export function deliveryQueue(url: string) {
 
   return {
     send: sendOne,
-    async sendAll(messages: readonly QueueMessage[]): Promise<void> {
-      await Promise.all(messages.map((message) => sendOne(message)));
+    async sendAll(messages: readonly QueueMessage[], delaySeconds?: number): Promise<void> {
+      await Promise.all(messages.map((message) => sendOne(message, delaySeconds)));
     },
   };
 }

@@ -18,6 +18,7 @@ export function deliverBatch(messages: readonly (QueueMessage | null)[], deps: B
   const loading = load();
   loading.catch(() => {}); // every message awaits it
   const runs = new Map<string, Promise<DeliverResult>>();
+  const own = { ...deps, beginOutage: oncePerWebhook(deps.beginOutage), endOutage: oncePerWebhook(deps.endOutage) };
 
   return async function handle(message: QueueMessage | null): Promise<void> {
     if (!message) throw new Error('The message is none of ours');
@@ -25,7 +26,7 @@ export function deliverBatch(messages: readonly (QueueMessage | null)[], deps: B
     const context = (await loading).get(message) as DeliveryContext;
     const name = attemptName(message);
     const copy = runs.get(name);
-    const run = copy ?? deliver(message, context, deps);
+    const run = copy ?? deliver(message, context, own);
     runs.set(name, run);
     const result = await run;
     if (!copy) deps.done(message, result);
@@ -37,4 +38,16 @@ export function deliverBatch(messages: readonly (QueueMessage | null)[], deps: B
     const contexts = await deps.loadContexts(due);
     return new Map(due.map((message, i) => [message, contexts[i] as DeliveryContext]));
   }
+}
+
+/** Of many deliveries of a batch to one endpoint, the first tells. If that fails, whoever comes next does. */
+function oncePerWebhook(note: BatchDeps['beginOutage']): BatchDeps['beginOutage'] {
+  const noted = new Map<string, Promise<void>>();
+  return (message, atMs) => {
+    const { webhookId } = message;
+    const noting = noted.get(webhookId) ?? note(message, atMs);
+    noted.set(webhookId, noting);
+    noting.catch(() => noted.delete(webhookId));
+    return noting;
+  };
 }

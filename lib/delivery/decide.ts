@@ -2,7 +2,7 @@ import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { type DeliveryMessage, runKey } from './messages.ts';
 import { isSuccess } from './post.ts';
 import type { Attempt, DeliveryRecord } from './record.ts';
-import { RETRY_DELAYS_SECONDS } from './schedule.ts';
+import { isUnderWay, RETRY_DELAYS_SECONDS } from './schedule.ts';
 
 /**
  * What a message is for, from what is stored now:
@@ -41,7 +41,7 @@ export const isEmailOwed = (message: DeliveryMessage, { disabledBy, emailedAt }:
 function isRecorded(message: DeliveryMessage, delivery: DeliveryRecord): boolean {
   if (delivery.run !== message.run) return delivery.run > message.run;
   // `skipped` and `canceled` end a run without an attempt of that number.
-  return delivery.attempt >= message.attempt || delivery.status !== 'retrying';
+  return delivery.attempt >= message.attempt || !isUnderWay(delivery.status);
 }
 
 /** When an attempt is due: the time, and the seconds until then. */

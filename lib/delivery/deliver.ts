@@ -3,10 +3,19 @@ import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { type Due, dueAfter, type Task, taskOf, type Verdict, verdictOn } from './decide.ts';
 import { isSlower, type Lane, laneOf, type Pace, paceAfter, paceOfSuspect } from './lanes.ts';
 import type { DeliveryMessage } from './messages.ts';
+import {
+  type Claim,
+  type EmailClaims,
+  noteFailure,
+  noteSuccess,
+  type OutageNotes,
+  sendOnce,
+  WARNED_ATTEMPT,
+} from './outage.ts';
 import { type Post, postOf, type TimedOutcome } from './post.ts';
 import type { Attempt, DeliveryRecord } from './record.ts';
 
-export interface DeliverDeps {
+export interface DeliverDeps extends OutageNotes {
   lane: Lane;
   clock(): number;
   /** Tells in the middle of an attempt, once, that it is getting long (`SUSPECT_AFTER_MS`). */
@@ -17,7 +26,6 @@ export interface DeliverDeps {
   defer(message: DeliveryMessage, lane: Lane): Promise<void>;
   /** Notes how quick an endpoint is. Nothing depends on it. */
   setPace(message: DeliveryMessage, pace: Pace): Promise<void>;
-  warn(event: string, fields: Record<string, unknown>): void;
   /** `obsolete`: another run has recorded this attempt and queued its retry, or a newer run has begun. */
   record(
     message: DeliveryMessage,
@@ -35,11 +43,16 @@ export interface DeliverDeps {
     nowMs: number,
   ): Promise<'disabled' | 'recorded'>;
   end(message: DeliveryMessage, event: StoredEvent, status: 'canceled', nowMs: number): Promise<void>;
-  /** Whether the email is this run's to send. `busy`: another run is sending it, and may yet fail. */
-  claimEmail(message: DeliveryMessage, nowMs: number): Promise<'claimed' | 'busy' | 'sent'>;
-  releaseEmail(message: DeliveryMessage): Promise<void>;
+  /** Of the email about the disabling. */
+  claimEmail: EmailClaims['claim'];
+  releaseEmail: EmailClaims['release'];
+  markEmailed: EmailClaims['markSent'];
   notify(webhook: WebhookRecord, event: StoredEvent, attempts: readonly Attempt[]): Promise<void>;
-  markEmailed(message: DeliveryMessage, nowMs: number): Promise<void>;
+  /** Of the warning that a webhook will be disabled. */
+  claimWarning: EmailClaims['claim'];
+  releaseWarning: EmailClaims['release'];
+  markWarned: EmailClaims['markSent'];
+  sendWarning(webhook: WebhookRecord, event: StoredEvent, attempts: readonly Attempt[]): Promise<void>;
 }
 
 /** What a message refers to. */
@@ -71,6 +84,7 @@ export async function deliver(
   const now = deps.clock();
   const lane = laneOf(webhook, now);
   const isDeferred = isSlower(lane, deps.lane);
+  const attempts = delivery?.attempts ?? [];
   const task = taskOf(message, webhook, delivery, event.webhookId !== undefined, isDeferred);
   switch (task) {
     case 'send':
@@ -81,11 +95,15 @@ export async function deliver(
     case 'defer':
       await deps.defer(message, lane);
       break;
-    case 'requeue':
-      await requeue(message, dueAfter(delivery?.nextAttemptAt ?? 0, now), deps);
-      break;
-    case 'notify':
-      if ((await notify(message, webhook, event, delivery?.attempts ?? [], deps)) === 'busy') return { task: 'wait' };
+    case 'requeue': {
+      const due = dueAfter(delivery?.nextAttemptAt ?? 0, now);
+      const claim = await requeue(message, due, { webhook, event, attempts }, deps);
+      return { task: claim === 'busy' ? 'wait' : task };
+    }
+    case 'notify': {
+      const claim = await notify(message, { webhook, event, attempts }, deps);
+      return { task: claim === 'busy' ? 'wait' : task };
+    }
   }
   return { task };
 }
@@ -105,20 +123,51 @@ async function conclude(
 ): Promise<DeliverResult> {
   const isTest = event.webhookId !== undefined;
   const verdict = verdictOn(attempt, isTest);
-  if (verdict.status !== 'failed' || isTest) {
-    const recorded = await deps.record(message, event, attempt, verdict);
-    if (recorded !== 'obsolete' && verdict.status === 'retrying') await requeue(message, verdict, deps);
-    return { task: 'send', attempt, verdict, disabled: false };
+  const failing = { webhook, event, attempts: [...(delivery?.attempts ?? []), attempt] };
+  if (verdict.status === 'failed' && !isTest) {
+    const disabled = (await deps.exhaust(message, event, attempt, deps.clock())) === 'disabled';
+    const claim = disabled ? await notify(message, failing, deps) : undefined;
+    return { task: claim === 'busy' ? 'wait' : 'send', attempt, verdict, disabled };
   }
-  const disabled = (await deps.exhaust(message, event, attempt, deps.clock())) === 'disabled';
-  const attempts = [...(delivery?.attempts ?? []), attempt];
-  const isBusy = disabled && (await notify(message, webhook, event, attempts, deps)) === 'busy';
-  return { task: isBusy ? 'wait' : 'send', attempt, verdict, disabled };
+  const recorded = await deps.record(message, event, attempt, verdict);
+  const isRetried = recorded !== 'obsolete' && verdict.status === 'retrying';
+  const claim = isRetried ? await requeue(message, verdict, failing, deps) : undefined;
+  if (verdict.status === 'succeeded' && !isTest) await noteSuccess(message, webhook, attempt, deps);
+  return { task: claim === 'busy' ? 'wait' : 'send', attempt, verdict, disabled: false };
 }
 
-async function requeue(message: DeliveryMessage, due: Due, { retry, markRetried }: DeliverDeps): Promise<void> {
-  await retry({ ...message, attempt: message.attempt + 1 }, due);
-  await markRetried(message);
+/** A delivery whose last attempt failed. */
+interface Failing {
+  webhook: WebhookRecord;
+  event: StoredEvent;
+  attempts: readonly Attempt[];
+}
+
+// The retry is queued before anything else that may fail; what did fail is repeated with it, as long as the flag is not cleared.
+async function requeue(
+  message: DeliveryMessage,
+  due: Due,
+  failing: Failing,
+  deps: DeliverDeps,
+): Promise<Claim | undefined> {
+  await deps.retry({ ...message, attempt: message.attempt + 1 }, due);
+  const last = failing.attempts.at(-1);
+  if (last) await noteFailure(message, failing.webhook, last, deps);
+  const claim = message.attempt === WARNED_ATTEMPT ? await warn(message, failing, deps) : undefined;
+  if (claim !== 'busy') await deps.markRetried(message);
+  return claim;
+}
+
+function warn(message: DeliveryMessage, { webhook, event, attempts }: Failing, deps: DeliverDeps): Promise<Claim> {
+  const { claimWarning: claim, releaseWarning: release, markWarned: markSent, clock } = deps;
+  const send = () => deps.sendWarning(webhook, event, attempts.slice(-message.attempt));
+  return sendOnce(message, send, { claim, release, markSent }, clock);
+}
+
+function notify(message: DeliveryMessage, { webhook, event, attempts }: Failing, deps: DeliverDeps): Promise<Claim> {
+  const { claimEmail: claim, releaseEmail: release, markEmailed: markSent, clock } = deps;
+  const send = () => deps.notify(webhook, event, attempts.slice(-message.attempt));
+  return sendOnce(message, send, { claim, release, markSent }, clock);
 }
 
 async function post(message: DeliveryMessage, { webhook, event }: Found, deps: DeliverDeps) {
@@ -137,25 +186,4 @@ async function updatePace(message: DeliveryMessage, pace: Pace | null, { setPace
   await setPace(message, pace).catch((error: unknown) =>
     warn('webhook.pace_not_noted', { webhook_id: message.webhookId, error }),
   );
-}
-
-// Claimed before it is sent: of two copies of the last message, one sends it. The other must come again, for the claim says
-// nothing about what becomes of the run that has it.
-async function notify(
-  message: DeliveryMessage,
-  webhook: WebhookRecord,
-  event: StoredEvent,
-  attempts: readonly Attempt[],
-  { claimEmail, releaseEmail, notify, markEmailed, clock }: DeliverDeps,
-): Promise<'claimed' | 'busy' | 'sent'> {
-  const claim = await claimEmail(message, clock());
-  if (claim !== 'claimed') return claim;
-  try {
-    await notify(webhook, event, attempts.slice(-message.attempt));
-  } catch (error) {
-    await releaseEmail(message).catch(() => {}); // then the claim runs out
-    throw error;
-  }
-  await markEmailed(message, clock());
-  return claim;
 }

@@ -1,8 +1,9 @@
-import type { StoredEvent } from '../events/events.ts';
+import { EVENT_RETENTION_MS, type StoredEvent } from '../events/events.ts';
 import type { Space } from '../space.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { type Lane, laneOf } from './lanes.ts';
 import { type DeliveryMessage, firstMessage } from './messages.ts';
+import type { DeliveryRecord } from './record.ts';
 
 export interface FanOut {
   /** To be sent, by lane. */
@@ -18,14 +19,49 @@ export function fanOut(event: StoredEvent, webhooks: readonly WebhookRecord[], n
     return { lanes: new Map([['new', [test]]]), skipped: [] }; // most are of new webhooks
   }
   const message = ({ id }: WebhookRecord) => firstMessage(event, id, event.id);
-  // Skip webhooks created after the event; the functions' clocks differ by less than a request takes.
-  const subscribed = webhooks.filter(({ events, createdAt }) => events.includes(event.type) && createdAt <= event.at);
+  const subscribed = webhooks.filter((webhook) => isFor(event, webhook));
   const lanes = new Map<Lane, DeliveryMessage[]>();
   for (const webhook of subscribed.filter(({ status }) => status === 'enabled')) {
     const lane = laneOf(webhook, nowMs);
     lanes.set(lane, [...(lanes.get(lane) ?? []), message(webhook)]);
   }
   return { lanes, skipped: subscribed.filter(({ status }) => status === 'disabled').map(message) };
+}
+
+/**
+ * Whether an event goes to a webhook. Not to those created after it; the functions' clocks differ by less than a request takes.
+ */
+export function isFor(event: StoredEvent, { id, events, createdAt }: WebhookRecord): boolean {
+  if (event.webhookId !== undefined) return event.webhookId === id;
+  return events.includes(event.type) && createdAt <= event.at;
+}
+
+/**
+ * Whether a delivery that nothing is recorded of is still to come. Of an event before the subscription last changed nobody
+ * knows whether it was for this webhook.
+ */
+export function isAwaited(event: StoredEvent, webhook: WebhookRecord, nowMs: number): boolean {
+  const { subscribedAt = 0 } = event.webhookId === undefined ? webhook : {};
+  return isFor(event, webhook) && event.at >= subscribedAt && nowMs < event.at + EVENT_RETENTION_MS;
+}
+
+/**
+ * A delivery of which nothing is recorded yet. It is not stored: what an event and a webhook say is enough, and a write for
+ * every delivery would cost as much as the one that records its first attempt.
+ */
+export function pendingDelivery(event: StoredEvent, webhook: WebhookRecord): DeliveryRecord {
+  return {
+    webhookId: webhook.id,
+    eventId: event.id,
+    eventType: event.type,
+    ...(event.webhookId !== undefined && { test: true }),
+    status: 'pending',
+    run: 0,
+    attempt: 0,
+    attempts: [],
+    createdAt: event.at,
+    nextAttemptAt: event.at,
+  };
 }
 
 export interface FanOutDeps {

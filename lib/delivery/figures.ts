@@ -77,7 +77,7 @@ export function tally(changes: readonly DeliveryChange[]): Tally[] {
 /** A change records an attempt, or ends a run without one, or neither. */
 function countsOf({ before, after, at }: Omit<DeliveryChange, 'sequence'>): { at: number; counts: Counts } | null {
   const { attempts, eventType, status, run } = after;
-  if (attempts.some(({ trigger }) => trigger === 'test')) return null;
+  if (after.test) return null;
   const attempt = attempts.at(-1);
   if (attempt && !isSame(attempt, before?.attempts.at(-1))) {
     const figures = isSuccess(attempt)

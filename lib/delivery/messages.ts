@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { ENVIRONMENTS, type Space } from '../space.ts';
-import { MAX_ATTEMPTS, TRIGGERS, type Trigger } from './schedule.ts';
+import { DELIVERY_STATUSES, MAX_ATTEMPTS, TRIGGERS, type Trigger } from './schedule.ts';
 
 /** What goes through the queue and the schedules: references only. `run` counts redeliveries. */
 export const DeliveryMessage = v.strictObject({
@@ -40,7 +40,10 @@ export const RecoverMessage = v.strictObject({
     environment: v.picklist(ENVIRONMENTS),
     since: v.number(),
     until: v.number(),
-    after: v.optional(v.string()),
+    endedSince: v.optional(v.number()),
+    /** Deliveries in a second. */
+    perSecond: v.pipe(v.number(), v.integer(), v.minValue(1)),
+    from: v.optional(v.strictObject({ status: v.picklist(DELIVERY_STATUSES), after: v.optional(v.string()) })),
   }),
 });
 export type RecoverMessage = v.InferOutput<typeof RecoverMessage>;

@@ -4,60 +4,106 @@ import { iso } from '../schema.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { FAILURES, type Failure } from './failures.ts';
 import type { Attempt } from './record.ts';
+import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from './schedule.ts';
 
-export interface DisabledWebhook {
+/** A webhook whose endpoint fails. */
+export interface FailingWebhook {
   project: { name: string; emails: readonly string[] };
   webhook: WebhookRecord;
   event: StoredEvent;
-  /** The attempts of the delivery that disabled it, in order. */
+  /** The attempts of the delivery that the email is about, in order. */
   attempts: readonly Attempt[];
   dashboardUrl: string;
 }
 
+const FIX = 'Fix your endpoint. It must respond with a 2xx status code within 5 seconds.';
+
 /** The email about a disabled webhook: which one, which delivery disabled it, since when it failed, and what to do. */
-export function disabledNotification({ project, webhook, event, attempts, dashboardUrl }: DisabledWebhook): Email {
-  const [first] = attempts;
-  const last = attempts.at(-1);
-  const facts: [string, string][] = [
-    ['Project', project.name],
-    ['Environment', webhook.environment],
-    ['Webhook', webhook.id],
-    ['Endpoint URL', webhook.url],
-    ['Event', event.id],
-    ['Event type', event.type],
-    ['Attempts', String(attempts.length)],
-    ['Failing since', first ? iso(first.at) : 'unknown'],
-    ['Last attempt', last ? iso(last.at) : 'unknown'],
-    ['Last response', last ? describe(last) : 'none'],
+export function disabledNotification(failing: FailingWebhook): Email {
+  const { webhook } = failing;
+  return compose(failing, {
+    subject: 'Webhook disabled',
+    intro:
+      'We disabled this webhook because all 6 attempts of a delivery failed. It will not receive events until you enable it.',
+    steps: [
+      FIX,
+      `Enable the webhook and recover what it missed in the dashboard, or with POST /v1/webhooks/${webhook.id}/recover {"enable":true}. Deliveries are kept for 30 days.`,
+    ],
+  });
+}
+
+/** The warning that a webhook will be disabled unless its endpoint is fixed, and when. */
+export function warningNotification(failing: FailingWebhook): Email {
+  const last = failing.attempts.at(-1);
+  const made = last?.number ?? 0;
+  const left = RETRY_DELAYS_SECONDS.slice(made - 1).reduce((sum, seconds) => sum + seconds, 0);
+  const disabledAt = (last ? last.at + last.durationMs : failing.event.at) + left * 1000;
+  return compose(failing, {
+    subject: 'Webhook failing',
+    intro: `${made} of ${MAX_ATTEMPTS} attempts of a delivery to this webhook failed. Unless a retry succeeds we disable the webhook at ${iso(disabledAt)}.`,
+    steps: [FIX, 'Nothing else: failed deliveries are retried until then.'],
+  });
+}
+
+interface Content {
+  subject: string;
+  intro: string;
+  steps: readonly string[];
+}
+
+function compose(failing: FailingWebhook, { subject, intro, steps }: Content): Email {
+  const { project, webhook, event, attempts, dashboardUrl } = failing;
+  const facts = factsOf(failing);
+  const excerpt = attempts.at(-1)?.excerpt ?? '';
+  const page = `${dashboardUrl}#/${webhook.environment}/webhooks/${webhook.id}`;
+  const links: [string, string][] = [
+    ['Open the webhook in the dashboard', page],
+    ['Open the delivery', `${page}/deliveries/${event.id}`],
   ];
-  const excerpt = last?.excerpt ?? '';
-  const link = `${dashboardUrl}#/${webhook.environment}/webhooks/${webhook.id}`;
-  const steps = [
-    'Fix your endpoint. It must respond with a 2xx status code within 5 seconds.',
-    `Enable the webhook in the dashboard, or with PATCH /v1/webhooks/${webhook.id} {"status":"enabled"}.`,
-    `Recover missed deliveries in the dashboard, or with POST /v1/webhooks/${webhook.id}/recover {"since":"${iso(first?.at ?? event.at)}"}. Deliveries are kept for 30 days.`,
-  ];
-  const intro =
-    'We disabled this webhook because all 6 attempts of a delivery failed. It will not receive events until you enable it.';
   const width = Math.max(...facts.map(([name]) => name.length)) + 2;
   return {
     to: project.emails,
-    subject: `Webhook disabled: ${new URL(webhook.url).host} (${event.type})`,
+    subject: `${subject}: ${nameOf(webhook)}`,
     text: [
       intro,
       facts.map(([name, value]) => `${`${name}:`.padEnd(width)}${value}`).join('\n'),
       ...(excerpt ? [`Response body (first 1 KiB):\n${excerpt}`] : []),
       `Next steps:\n${steps.map((step, i) => `${i + 1}. ${step}`).join('\n')}`,
-      `Open the webhook in the dashboard:\n${link}`, // alone on its line, so that email clients link exactly this
+      ...links.map(([name, link]) => `${name}:\n${link}`), // each alone on its line, so that email clients link exactly this
     ].join('\n\n'),
     html: `<!doctype html><html lang="en"><body style="font-family:sans-serif">
 <p>${escapeHtml(intro)}</p>
 <table>${facts.map(([name, value]) => `<tr><th align="left">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`).join('')}</table>
 ${excerpt ? `<p>Response body (first 1 KiB):</p><pre>${escapeHtml(excerpt)}</pre>` : ''}
 <p>Next steps:</p><ol>${steps.map((step) => `<li>${escapeHtml(step)}</li>`).join('')}</ol>
-<p><a href="${escapeHtml(link)}">Open the webhook in the dashboard</a></p>
+${links.map(([name, link]) => `<p><a href="${escapeHtml(link)}">${name}</a></p>`).join('\n')}
 </body></html>`,
   };
+}
+
+/** By which people tell webhooks on one host apart: the description, else the path. */
+function nameOf({ url, description }: WebhookRecord): string {
+  const { host, pathname } = new URL(url);
+  const name = description ? `${description} (${host})` : `${host}${pathname}`;
+  return name.length > 120 ? `${name.slice(0, 119)}…` : name;
+}
+
+function factsOf({ project, webhook, event, attempts }: FailingWebhook): [string, string][] {
+  const [first] = attempts;
+  const last = attempts.at(-1);
+  return [
+    ['Project', project.name],
+    ['Environment', webhook.environment],
+    ['Webhook', webhook.id],
+    ...(webhook.description ? [['Description', webhook.description] as [string, string]] : []),
+    ['Endpoint URL', webhook.url],
+    ['Event', event.id],
+    ['Event type', event.type],
+    ['Attempts', String(attempts.length)],
+    ['Failing since', first ? iso(webhook.failingSince ?? first.at) : 'unknown'],
+    ['Last attempt', last ? iso(last.at) : 'unknown'],
+    ['Last response', last ? describe(last) : 'none'],
+  ];
 }
 
 function describe({ statusCode, error, durationMs }: Attempt): string {

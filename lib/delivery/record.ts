@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import { described, iso, isoOrNull, timestamp } from '../schema.ts';
 import type { Outcome } from './post.ts';
-import { DELIVERY_STATUSES, type DeliveryStatus, TRIGGERS, type Trigger } from './schedule.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus, isUnderWay, TRIGGERS, type Trigger } from './schedule.ts';
 
 export interface Attempt extends Outcome {
   number: number;
@@ -15,6 +15,8 @@ export interface DeliveryRecord {
   webhookId: string;
   eventId: string;
   eventType: EventType;
+  /** A sample event: in no recovery and no figure. */
+  test?: boolean | undefined;
   status: DeliveryStatus;
   run: number;
   /** Number of the last recorded attempt of this run. */
@@ -22,27 +24,35 @@ export interface DeliveryRecord {
   attempts: Attempt[];
   createdAt: number;
   nextAttemptAt?: number | undefined;
+  /** When the run ended without success. */
+  endedAt?: number | undefined;
   /** The last attempt is recorded, but the next one may not be queued yet. */
   retryPending?: boolean | undefined;
 }
 
-/** Which deliveries of a webhook: of events in a window, with certain statuses. */
+/** Which deliveries of a webhook. */
 export interface DeliveryFilter {
   /** Of events at this time or later, and before `until`. */
   since?: number | undefined;
   until?: number | undefined;
-  statuses?: readonly DeliveryStatus[] | undefined;
-  /** With `statuses`: those too whose next attempt was due before. */
-  stuckBefore?: number | undefined;
+  status?: DeliveryStatus | undefined;
+  type?: EventType | undefined;
+}
+
+/** Whether a recovery sends it again: it ended without success, or its next attempt was due before `stuckBefore`. */
+export function isRecoverable({ status, test, nextAttemptAt = 0 }: DeliveryRecord, stuckBefore: number): boolean {
+  if (test || status === 'succeeded') return false;
+  return !isUnderWay(status) || nextAttemptAt < stuckBefore;
 }
 
 export const DeliveryResource = v.strictObject({
   webhook_id: described(v.string(), 'The webhook.'),
   event_id: described(v.string(), 'The event.'),
   event_type: described(v.picklist(EVENT_TYPES), 'The type of the event.'),
+  test: described(v.boolean(), 'A sample event that was sent as a test. Recoveries leave it out.'),
   status: described(
     v.picklist(DELIVERY_STATUSES),
-    '`retrying`: the last attempt failed and another is due. `failed`: all attempts failed. `canceled`: the webhook was disabled in between. `skipped`: it was disabled when the event happened. The last three can be recovered.',
+    '`pending`: the first attempt is still to be made. `retrying`: the last attempt failed and another is due. `failed`: all attempts failed. `canceled`: the webhook was disabled in between. `skipped`: it was disabled when the event happened. The last three can be recovered.',
   ),
   attempts: described(
     v.array(
@@ -76,6 +86,7 @@ export function deliveryResource(record: DeliveryRecord): v.InferOutput<typeof D
     webhook_id: record.webhookId,
     event_id: record.eventId,
     event_type: record.eventType,
+    test: record.test ?? false,
     status: record.status,
     attempts: record.attempts.map((attempt) => ({
       number: attempt.number,

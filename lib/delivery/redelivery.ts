@@ -1,16 +1,30 @@
 import type { Space } from '../space.ts';
 import { firstMessage, type QueueMessage, type RecoverMessage } from './messages.ts';
-import type { DeliveryFilter, DeliveryRecord } from './record.ts';
+import type { DeliveryRecord } from './record.ts';
 import type { Trigger } from './schedule.ts';
-
-/** What `recover` sends again. */
-export const RECOVERABLE = ['failed', 'canceled', 'skipped'] as const;
 
 /** After this long without its due attempt a delivery is stuck: no schedule, queue or outage of ours takes a day. */
 const STUCK_AFTER_MS = 24 * 60 * 60 * 1000;
 
-/** Deliveries that one message of a recovery reads. */
-const PAGE = 100;
+/** Deliveries that a recovery sends in a second, unless it says otherwise. */
+export const DEFAULT_PER_SECOND = 50;
+export const MAX_PER_SECOND = 500;
+
+/** The index by status follows the table within a second; a recovery begins when it surely has. */
+export const RECOVERY_DELAY_SECONDS = 10;
+
+/** What a recovery sends again: deliveries of events from `since` on, before `until`. */
+export interface RecoveryWindow {
+  since: number;
+  until: number;
+  /** Of those that ended without success, only the ones that did so at this time or later. */
+  endedSince?: number | undefined;
+  /** Deliveries under way whose next attempt was due before are stuck, and sent again too. */
+  stuckBefore: number;
+}
+
+/** How far a recovery has come: it takes one status after the other. */
+export type RecoveryPosition = NonNullable<RecoverMessage['recover']['from']>;
 
 export interface Redelivery {
   enqueue(messages: readonly QueueMessage[]): Promise<void>;
@@ -18,15 +32,17 @@ export interface Redelivery {
   clock(): number;
 }
 
-export interface Recovery extends Redelivery {
-  list(
+export interface Recovery extends Omit<Redelivery, 'enqueue'> {
+  enqueue(messages: readonly QueueMessage[], delaySeconds?: number): Promise<void>;
+  /** Up to `limit` of them; `next` says where to go on, if anywhere. */
+  recoverable(
     webhookId: string,
-    options: DeliveryFilter & { limit: number; after?: string | undefined },
-  ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }>;
+    options: RecoveryWindow & { limit: number; from?: RecoveryPosition | undefined },
+  ): Promise<{ deliveries: DeliveryRecord[]; next: RecoveryPosition | undefined }>;
 }
 
-/** What is recoverable at a time: deliveries that ended without success, and stuck ones. */
-export const recoverableAt = (nowMs: number) => ({ statuses: RECOVERABLE, stuckBefore: nowMs - STUCK_AFTER_MS });
+/** What is stuck at a time was due before this one. */
+export const stuckBefore = (nowMs: number): number => nowMs - STUCK_AFTER_MS;
 
 /**
  * Sends deliveries again, each on the whole schedule. The messages go first: if what follows is lost they still arrive,
@@ -44,16 +60,13 @@ export async function sendAgain(
   await Promise.all(records.map((record) => startRun(record, record.run + 1, clock())));
 }
 
-/** One page of a recovery, and the message for the next. What was sent again is no longer recoverable: repeating is harmless. */
+/**
+ * One second of a recovery, and the message for the next. What was sent again is no longer recoverable: repeating is harmless.
+ */
 export async function recoverPage({ recover }: RecoverMessage, recovery: Recovery): Promise<void> {
-  const { webhookId, since, until, after } = recover;
-  const { deliveries, next } = await recovery.list(webhookId, {
-    since,
-    until,
-    ...recoverableAt(recovery.clock()),
-    limit: PAGE,
-    after,
-  });
+  const { webhookId, since, until, endedSince, perSecond, from } = recover;
+  const window = { since, until, endedSince, stuckBefore: stuckBefore(recovery.clock()) };
+  const { deliveries, next } = await recovery.recoverable(webhookId, { ...window, limit: perSecond, from });
   await sendAgain(recover, deliveries, 'recovery', recovery);
-  if (next !== undefined) await recovery.enqueue([{ recover: { ...recover, after: next } }]);
+  if (next !== undefined) await recovery.enqueue([{ recover: { ...recover, from: next } }], 1);
 }

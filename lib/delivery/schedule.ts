@@ -4,8 +4,16 @@
 export const RETRY_DELAYS_SECONDS = [60, 300, 1800, 7200, 43200] as const;
 export const MAX_ATTEMPTS = RETRY_DELAYS_SECONDS.length + 1;
 
-export const DELIVERY_STATUSES = ['retrying', 'succeeded', 'failed', 'canceled', 'skipped'] as const;
+export const DELIVERY_STATUSES = ['pending', 'retrying', 'succeeded', 'failed', 'canceled', 'skipped'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** An attempt of the run is still to be made. */
+export const UNDER_WAY = ['pending', 'retrying'] as const satisfies DeliveryStatus[];
+
+/** The run ended without success. */
+export const UNDELIVERED = ['failed', 'canceled', 'skipped'] as const satisfies DeliveryStatus[];
+
+export const isUnderWay = (status: DeliveryStatus): boolean => status === 'pending' || status === 'retrying';
 
 /** Why an attempt was made: on the schedule, because somebody asked for it again, or as a test. */
 export const TRIGGERS = ['schedule', 'redelivery', 'recovery', 'test'] as const;

@@ -1,28 +1,42 @@
 import { notFound, Problem } from '../api/problems.ts';
+import { isAwaited, pendingDelivery } from '../delivery/fan-out.ts';
 import type { QueueMessage } from '../delivery/messages.ts';
 import { firstMessage } from '../delivery/messages.ts';
 import type { DeliveryFilter, DeliveryRecord } from '../delivery/record.ts';
 import { deliveryResource } from '../delivery/record.ts';
-import { recoverableAt } from '../delivery/redelivery.ts';
+import {
+  DEFAULT_PER_SECOND,
+  RECOVERY_DELAY_SECONDS,
+  type RecoveryWindow,
+  stuckBefore,
+} from '../delivery/redelivery.ts';
 import type { CursorSecrets } from '../http/pagination.ts';
 import { page } from '../http/pagination.ts';
 import type { Handlers } from '../http/serve.ts';
 import type { Space } from '../space.ts';
 import type { TransactionPart } from '../transaction.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
+import { type AuditDeps, auditing } from './audit.ts';
+import type { Events } from './events.ts';
+import { applyChange, type ChangeableWebhooks } from './webhook-changes.ts';
 
-export type DeliveryHandlers = Pick<Handlers<'webhooks'>, 'listDeliveries' | 'getDelivery' | 'redeliver' | 'recover'>;
+export type DeliveryHandlers = Pick<
+  Handlers<'webhooks'>,
+  'listDeliveries' | 'listEventDeliveries' | 'getDelivery' | 'redeliver' | 'countRecovery' | 'recover'
+>;
 
 /** The delivery logs of webhooks as they are stored. */
 export interface DeliveryLog {
   get(webhookId: string, eventId: string): Promise<DeliveryRecord | undefined>;
+  /** Of one event to several webhooks, by webhook. */
+  ofEvent(eventId: string, webhookIds: readonly string[]): Promise<ReadonlyMap<string, DeliveryRecord>>;
   /** Newest first. Reads so much and no more: with a filter, a page may be short, or empty, before the end. */
   list(
     webhookId: string,
     options: DeliveryFilter & { limit: number; after?: string | undefined },
   ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }>;
-  /** How many there are; exact until it has read 32 MB of the log, then at least. */
-  count(webhookId: string, filter: DeliveryFilter): Promise<number>;
+  /** How many a recovery would send again; exact up to 32 MB of the index for each status, then at least. */
+  countRecoverable(webhookId: string, window: RecoveryWindow): Promise<number>;
   /**
    * Shows that a new run is under way; its attempts may have come first. Of the earlier ones the latest stay. `also` is
    * written with it.
@@ -30,58 +44,129 @@ export interface DeliveryLog {
   startRun(record: DeliveryRecord, run: number, nowMs: number, also?: readonly TransactionPart[]): Promise<void>;
 }
 
-export interface DeliveriesDeps {
-  webhooks: { get(space: Space, id: string): Promise<WebhookRecord | undefined> };
+export interface DeliveriesDeps extends AuditDeps {
+  webhooks: ChangeableWebhooks & {
+    /** In the order of creation. */
+    list(space: Space, limit: number, after?: string): Promise<{ webhooks: WebhookRecord[]; next: string | undefined }>;
+  };
+  events: Pick<Events, 'get'>;
   deliveries: DeliveryLog;
   /** Hands messages to the deliveries queue. */
-  enqueue(messages: readonly QueueMessage[]): Promise<void>;
+  enqueue(messages: readonly QueueMessage[], delaySeconds?: number): Promise<void>;
   cursors: CursorSecrets;
   clock(): number;
 }
 
 /** The delivery log of a webhook, and sending again. */
-export function deliveryHandlers({ webhooks, deliveries, enqueue, cursors, clock }: DeliveriesDeps): DeliveryHandlers {
-  const disabled = () => new Problem('conflict', 'The webhook is disabled. Enable it first.');
+export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
+  const { webhooks, events, deliveries, enqueue, cursors, clock } = deps;
+  const audited = auditing(deps);
+  const countIn = (webhookId: string, window: Window) =>
+    deliveries.countRecoverable(webhookId, { ...window, stuckBefore: stuckBefore(clock()) });
+
+  async function pending(webhook: WebhookRecord, eventId: string): Promise<DeliveryRecord | undefined> {
+    const event = await events.get(webhook, eventId);
+    return event && isAwaited(event, webhook, clock()) ? pendingDelivery(event, webhook) : undefined;
+  }
 
   return {
     async listDeliveries(request) {
       const { path, query, space } = request;
       const { id = '' } = path;
       if (!(await webhooks.get(space, id))) return notFound('webhook');
-      const { status, since } = query;
+      const { status, type, since, until } = query;
       return page(request, cursors, async (limit, after) => {
-        const found = await deliveries.list(id, { since, statuses: status && [status], limit, after });
+        const found = await deliveries.list(id, { status, type, since, until, limit, after });
         return { data: found.deliveries.map(deliveryResource), next: found.next };
       });
     },
 
     async getDelivery({ path: { id = '', event_id = '' }, space }) {
-      const delivery = (await webhooks.get(space, id)) && (await deliveries.get(id, event_id));
+      const webhook = await webhooks.get(space, id);
+      const delivery = webhook && ((await deliveries.get(id, event_id)) ?? (await pending(webhook, event_id)));
       return delivery ? { body: deliveryResource(delivery) } : notFound('delivery');
+    },
+
+    async listEventDeliveries(request) {
+      const { path, space } = request;
+      const event = await events.get(space, path.id ?? '');
+      if (!event) return notFound('event');
+      return page(request, cursors, async (limit, after) => {
+        const found = await webhooks.list(space, limit, after);
+        const stored = await deliveries.ofEvent(
+          event.id,
+          found.webhooks.map(({ id }) => id),
+        );
+        const data = found.webhooks.flatMap(
+          (webhook) =>
+            stored.get(webhook.id) ?? (isAwaited(event, webhook, clock()) ? pendingDelivery(event, webhook) : []),
+        );
+        return { data: data.map(deliveryResource), next: found.next };
+      });
     },
 
     // The message goes first, and the response is stored with the new run: a repetition sends the same message again.
     async redeliver({ path: { id = '', event_id = '' }, space }, idempotencyWrites) {
       const webhook = await webhooks.get(space, id);
       const delivery = webhook && (await deliveries.get(id, event_id));
+      if (webhook && !delivery && (await pending(webhook, event_id)))
+        return new Problem('conflict', 'The first attempt is still to be made. Redeliver it after that.');
       if (!delivery) return notFound('delivery');
-      if (webhook.status === 'disabled') return disabled();
+      if (webhook.status === 'disabled') return new Problem('conflict', 'The webhook is disabled. Enable it first.');
       const now = clock();
       const run = delivery.run + 1;
-      const response = { body: deliveryResource({ ...delivery, status: 'retrying', nextAttemptAt: now }) };
+      const response = { body: deliveryResource({ ...delivery, status: 'pending', nextAttemptAt: now }) };
       await enqueue([firstMessage(space, id, event_id, { run, trigger: 'redelivery' })]);
       await deliveries.startRun(delivery, run, now, idempotencyWrites(response));
       return response;
     },
 
-    async recover({ path: { id = '' }, body: { since, until }, space }) {
+    async countRecovery({ path: { id = '' }, query, space }) {
       const webhook = await webhooks.get(space, id);
       if (!webhook) return notFound('webhook');
-      if (webhook.status === 'disabled') return disabled();
-      const window = { since, until: until ?? clock() };
-      const count = await deliveries.count(id, { ...window, ...recoverableAt(clock()) });
-      if (count > 0) await enqueue([{ recover: { webhookId: id, ...space, ...window } }]);
+      return { body: { count: await countIn(id, windowOf(webhook, query, clock())) } };
+    },
+
+    // The window is that of the webhook before it is enabled. Enabling comes first: what is sent to a disabled webhook is
+    // canceled. Nothing is lost in between, and a repetition does the rest.
+    async recover(request) {
+      const { path, body, space } = request;
+      const { id = '' } = path;
+      const { enable, per_second: perSecond = DEFAULT_PER_SECOND, ...asked } = body;
+      const webhook = await webhooks.get(space, id);
+      if (!webhook) return notFound('webhook');
+      if (webhook.status === 'disabled') {
+        if (!enable)
+          return new Problem('conflict', 'The webhook is disabled. Enable it first, or pass "enable": true.');
+        const enabled = await applyChange(request, id, { status: 'enabled' }, { webhooks, clock, audited });
+        if (enabled instanceof Problem) return enabled;
+      }
+      const window = windowOf(webhook, asked, clock());
+      const count = await countIn(id, window);
+      await enqueue([{ recover: { webhookId: id, ...space, ...window, perSecond } }], RECOVERY_DELAY_SECONDS);
       return { body: { count } };
     },
+  };
+}
+
+type Window = Omit<RecoveryWindow, 'stuckBefore'>;
+
+/** By how much clocks of functions may differ, and more. */
+const SKEW_MS = 60_000;
+
+/**
+ * From when on a recovery looks. Unless it is asked for a time it takes what ended without success since the first failed
+ * attempt or pause after the last success: not by the time of the events, for some of them had been retried for hours by then.
+ */
+function windowOf(
+  { undeliveredSince }: WebhookRecord,
+  { since, until }: { since?: number | undefined; until?: number | undefined },
+  now: number,
+): Window {
+  const isDefault = since === undefined && undeliveredSince !== undefined;
+  return {
+    since: since ?? 0,
+    until: until ?? now + SKEW_MS,
+    ...(isDefault && { endedSince: undeliveredSince - SKEW_MS }),
   };
 }

@@ -51,20 +51,23 @@ const detailOf = ({ environment }: Space, asked: WebhookChange) => ({
 });
 
 // Only what is asked for changes; a status that it has already changes nothing. A new endpoint, or one that comes back, has
-// yet to show how quick it is.
+// yet to show how quick it is. What went wrong stays known until a delivery succeeds.
 function changeOf(webhook: WebhookRecord, asked: WebhookChange, now: number): Partial<WebhookRecord> {
   const { status, url, ...rest } = asked;
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   const unproven = { quickSince: undefined, slowUntil: undefined };
   const moved = url !== undefined && { url: normalizeUrl(url), ...(url !== webhook.url && unproven) };
-  const change: Partial<WebhookRecord> = { ...given, ...moved, updatedAt: now };
+  const subscribed = rest.events !== undefined && { subscribedAt: now };
+  const change: Partial<WebhookRecord> = { ...given, ...moved, ...subscribed, updatedAt: now };
   if (status === undefined || status === webhook.status) return change;
-  if (status === 'disabled') return { ...change, status, disabledAt: now, disabledReason: 'paused' };
+  if (status === 'disabled') {
+    const undeliveredSince = webhook.undeliveredSince ?? now;
+    return { ...change, status, undeliveredSince, disabledAt: now, disabledReason: 'paused' };
+  }
   return {
     ...change,
     ...unproven,
     status,
-    disabledAt: undefined,
     disabledReason: undefined,
     disabledBy: undefined,
     emailedAt: undefined,

@@ -17,6 +17,7 @@ const webhook = {
   secret_hint: 'Yw4=',
   created_at: at(0),
   updated_at: at(0),
+  failing_since: null,
   disabled_at: null,
   disabled_reason: null,
 };
@@ -26,6 +27,7 @@ const delivery = {
   webhook_id: EXAMPLE_IDS.webhook,
   event_id: EXAMPLE_IDS.event,
   event_type: 'document.changed',
+  test: false,
   status: 'retrying',
   attempts: [
     {
@@ -79,7 +81,8 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
   listDeliveries: { response: listOf(delivery) },
   getDelivery: { response: delivery },
   redeliver: { response: { ...delivery, next_attempt_at: at(7200) } },
-  recover: { body: { since: at(0) }, response: { count: 12 } },
+  countRecovery: { response: { count: 12 } },
+  recover: { body: { enable: true }, response: { count: 12 } },
   getStats: {
     response: listOf({
       at: at(0),
@@ -98,6 +101,7 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
   listEvents: { response: listOf(EXAMPLE_EVENTS['document.changed']) },
   listEventTypes: {},
   getEvent: { response: EXAMPLE_EVENTS['document.changed'] },
+  listEventDeliveries: { response: listOf(delivery) },
   listDocuments: { response: listOf(document) },
   getDocument: { response: document },
   putDocument: { body: { fields: document.fields }, response: document },

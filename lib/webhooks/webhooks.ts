@@ -41,6 +41,17 @@ export interface WebhookRecord extends Space {
   emailedAt?: number | undefined;
   /** Until then a run of that delivery is sending the email. */
   emailingUntil?: number | undefined;
+  /** When the subscription last changed; absent if it never did. */
+  subscribedAt?: number | undefined;
+  /** The first failed attempt since the last success. */
+  failingSince?: number | undefined;
+  /** The first failed attempt or pause since the last success: what ended without success before was not part of it. */
+  undeliveredSince?: number | undefined;
+  /** The delivery (event id and run) whose fourth failure in this outage warned the customer. */
+  warnedBy?: string | undefined;
+  warnedAt?: number | undefined;
+  /** Until then a run of that delivery is sending the warning. */
+  warningUntil?: number | undefined;
   /** When it earned the quick lane; absent until it has, and after it was slow. */
   quickSince?: number | undefined;
   /** Until then it takes the slow lane. */
@@ -102,7 +113,11 @@ export const WebhookResource = v.strictObject({
   secret_hint: described(v.string(), 'The last 4 characters of the secret, if it has 16 or more.'),
   created_at: described(timestamp, 'When the webhook was created.'),
   updated_at: described(timestamp, 'When the webhook was last changed.'),
-  disabled_at: described(v.nullable(timestamp), 'When the webhook was disabled.'),
+  failing_since: described(v.nullable(timestamp), 'When the first attempt since the last success failed.'),
+  disabled_at: described(
+    v.nullable(timestamp),
+    'When the webhook was last disabled; `null` once a delivery has succeeded after it was enabled again.',
+  ),
   disabled_reason: described(
     v.nullable(v.picklist(DISABLED_REASONS)),
     '`deliveries_failed`: all six attempts of a delivery failed. `paused`: somebody disabled it.',
@@ -131,6 +146,7 @@ export function webhookResource(record: WebhookRecord): v.InferOutput<typeof Web
     secret_hint: secretHint(record.secret),
     created_at: iso(record.createdAt),
     updated_at: iso(record.updatedAt),
+    failing_since: isoOrNull(record.failingSince),
     disabled_at: isoOrNull(record.disabledAt),
     disabled_reason: record.disabledReason ?? null,
   };

@@ -121,7 +121,11 @@ describe('an endpoint that fails', () => {
         expect.stringContaining(delay),
       ),
     );
-    const email = await eventually(() => service.stack.ses.emails.find(({ to }) => to.includes(project.email)));
+    const email = await eventually(() =>
+      service.stack.ses.emails.find(
+        ({ to, subject }) => to === project.email && subject.startsWith('Webhook disabled'),
+      ),
+    );
     const link = /https?:\S+\/dashboard(#\S+)/.exec(email.text)?.[1];
     expect(link).toBe(`#/live/webhooks/${id}`);
 

@@ -94,7 +94,7 @@ export const newConnection = (overrides: Partial<ConnectionRecord> = {}): Connec
 /** A record as whoever stored it knows it: without what only the table does. */
 export function recordOf<Stored extends object>(stored: Stored | undefined): Stored | undefined {
   if (!stored) return undefined;
-  const { pk: _, sk: __, keysOf: ___, expires: ____, ...rest } = stored as Record<string, unknown>;
+  const { pk: _, sk: __, keysOf: ___, expires: ____, byStatus: _____, ...rest } = stored as Record<string, unknown>;
   return rest as Stored;
 }
 

@@ -123,7 +123,7 @@ describe.each(stores)('deliveries in $name', (store) => {
     it.each<[Verdict['status'], Verdict, object]>([
       ['retrying', retrying, { nextAttemptAt: now + 60_000, retryPending: true }],
       ['succeeded', succeeded, {}],
-      ['failed', failed, {}],
+      ['failed', failed, { endedAt: now + 10 }],
     ])('notes the attempt, and what follows from it: %s', async (status, verdict, follows) => {
       const { webhook, event, message, record, stored } = happening(store);
       expect(await record(message(), verdict)).toBe('recorded');
@@ -241,7 +241,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       await own.end(message(), event, 'skipped', now);
       expect(await stored()).toEqual({
         ...{ webhookId: webhook.id, eventId: event.id, eventType: event.type, status: 'skipped', run: 0, attempt: 0 },
-        ...{ attempts: [], createdAt: now },
+        ...{ attempts: [], createdAt: now, endedAt: now },
       });
     });
 
@@ -250,7 +250,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       await upTo(message());
       const before = await stored();
       await own.end(message({ attempt: 2 }), event, 'canceled', now + 1);
-      const ended = { status: 'canceled', nextAttemptAt: undefined, retryPending: undefined };
+      const ended = { status: 'canceled', nextAttemptAt: undefined, retryPending: undefined, endedAt: now + 1 };
       expect(await stored()).toEqual({ ...before, ...ended });
     });
 

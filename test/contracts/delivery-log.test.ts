@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { deliveries } from '../../lib/aws/dynamodb/deliveries.ts';
 import { deliveryLog } from '../../lib/aws/dynamodb/delivery-log.ts';
 import { itemKey } from '../../lib/aws/dynamodb/items.ts';
+import type { Table } from '../../lib/aws/dynamodb/table.ts';
 import type { Verdict } from '../../lib/delivery/decide.ts';
-import type { DeliveryFilter } from '../../lib/delivery/record.ts';
+import type { DeliveryFilter, DeliveryRecord } from '../../lib/delivery/record.ts';
+import type { Recovery, RecoveryPosition, RecoveryWindow } from '../../lib/delivery/redelivery.ts';
 import { EVENT_RETENTION_MS } from '../../lib/events/events.ts';
 import type { DeliveryLog } from '../../lib/handlers/deliveries.ts';
 import { earliestId } from '../../lib/ids.ts';
@@ -23,24 +25,24 @@ import {
 import { companion, stores } from './stores.ts';
 
 describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => {
-  const log = deliveryLog(table) satisfies DeliveryLog;
+  const log = deliveryLog(table) satisfies DeliveryLog & Pick<Recovery, 'recoverable'>;
   const own = deliveries(table);
 
-  /** One delivery per millisecond, oldest first, each in its state. `pending`: due a millisecond later. */
+  /** One delivery per millisecond, oldest first, each in its state. `retrying`: due a millisecond later. */
   const STATES = [
     'succeeded',
     'failed',
-    'pending',
+    'retrying',
     'skipped',
     'succeeded',
-    'pending',
+    'retrying',
     'canceled',
     'succeeded',
   ] as const;
   const VERDICTS: Partial<Record<(typeof STATES)[number], (at: number) => Verdict>> = {
     succeeded: () => succeeded,
     failed: () => failed,
-    pending: (at) => ({ status: 'retrying', delaySeconds: 0, dueAt: at + 1 }),
+    retrying: (at) => ({ status: 'retrying', delaySeconds: 0, dueAt: at + 1 }),
   };
   async function fill(): Promise<{ webhookId: string; eventIds: string[] }> {
     const webhook = newWebhook();
@@ -48,7 +50,7 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
     for (const [i, state] of STATES.entries()) {
       const { event, message } = newDelivery(webhook, now + i);
       const verdict = VERDICTS[state]?.(now + i);
-      if (verdict) await own.record(message(), event, attemptOf(message()), verdict);
+      if (verdict) await own.record(message(), event, attemptOf(message(), { at: now + i, durationMs: 0 }), verdict);
       else await own.end(message(), event, state as 'skipped', now + i);
       eventIds.push(event.id);
     }
@@ -61,27 +63,34 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
     });
   });
 
+  const froms: [string, Table, number][] = [
+    ['in one query', table, 100],
+    ['in pages', table, 2],
+    ['in pages that are cut short', short, 3],
+  ];
+
   describe.each<[string, DeliveryFilter, number[]]>([
     ['everything', {}, [7, 6, 5, 4, 3, 2, 1, 0]],
-    ['a status', { statuses: ['succeeded'] }, [7, 4, 0]],
-    ['several statuses', { statuses: ['failed', 'canceled', 'skipped'] }, [6, 3, 1]],
+    ['success', { status: 'succeeded' }, [7, 4, 0]],
+    ['failure', { status: 'failed' }, [1]],
+    ['retries', { status: 'retrying' }, [5, 2]],
+    ['a status that none has', { status: 'pending' }, []],
+    ['a type', { type: 'document.deleted' }, [7, 6, 5, 4, 3, 2, 1, 0]],
+    ['another type', { type: 'document.created' }, []],
+    ['a type and success', { type: 'document.deleted', status: 'succeeded' }, [7, 4, 0]],
+    ['a type and retries', { type: 'document.deleted', status: 'retrying' }, [5, 2]],
+    ['another type and retries', { type: 'document.created', status: 'retrying' }, []],
     ['a time and later', { since: now + 3 }, [7, 6, 5, 4, 3]],
     ['a time before another', { since: now + 3, until: now + 6 }, [5, 4, 3]],
-    ['before a time, with a status', { until: now + 4, statuses: ['succeeded', 'failed'] }, [1, 0]],
-    ['what was due before', { statuses: ['failed'], stuckBefore: now + 4 }, [2, 1]],
-    ['what was due before, of a window', { since: now + 2, statuses: ['skipped'], stuckBefore: now + 7 }, [5, 3, 2]],
-    ['not what is due at that time', { statuses: ['failed'], stuckBefore: now + 3 }, [1]],
+    ['before a time, with success', { until: now + 4, status: 'succeeded' }, [0]],
+    ['before a time, retries', { until: now + 4, status: 'retrying' }, [2]],
     ['an empty window', { since: now + 4, until: now + 4 }, []],
     ['a window from its end to its beginning', { since: now + 5, until: now + 2 }, []],
-    ['a window from its end to its beginning, with a status', { since: now + 5, until: 0, statuses: ['failed'] }, []],
+    ['a window from its end to its beginning, with a status', { since: now + 5, until: 0, status: 'failed' }, []],
     ['a time before 1970', { since: -1, until: now + 1 }, [0]],
     ['a time to come', { since: now + 1_000_000 }, []],
   ])('of %s', (_, filter, expected) => {
-    it.each([
-      ['in one query', table, 100],
-      ['in pages', table, 2],
-      ['in pages that are cut short', short, 3],
-    ])('list has every delivery once, newest first, %s', async (_, from, limit) => {
+    it.each(froms)('list has every delivery once, newest first, %s', async (_, from, limit) => {
       const { webhookId, eventIds } = await fill();
       const { entries, pages } = await walk(async (after) => {
         const page = await deliveryLog(from).list(webhookId, { ...filter, limit, after });
@@ -90,13 +99,85 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
       expect(entries).toEqual(expected.map((i) => eventIds[i]));
       expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(limit);
     });
+  });
+
+  const all = { since: 0, until: now + 1000, stuckBefore: 0 };
+  describe.each<[string, RecoveryWindow, number[]]>([
+    ['what ended without success', all, [1, 3, 6]],
+    ['the same of a window', { ...all, since: now + 2, until: now + 6 }, [3]],
+    ['what ended at a time or later, too', { ...all, endedSince: now + 4 }, [6]],
+    ['what was due before', { ...all, stuckBefore: now + 4 }, [1, 2, 3, 6]],
+    ['what was due before, whenever the others ended', { ...all, endedSince: now + 7, stuckBefore: now + 7 }, [2, 5]],
+    ['not what is due at that time', { ...all, stuckBefore: now + 3 }, [1, 3, 6]],
+    ['an empty window', { ...all, since: now + 4, until: now + 4 }, []],
+  ])('a recovery of %s', (_, window, expected) => {
+    it.each(froms)('finds every delivery once, %s', async (_, from, limit) => {
+      const { webhookId, eventIds } = await fill();
+      const { entries, pages } = await walk(async (text) => {
+        const from_ = text === undefined ? undefined : JSON.parse(text);
+        const page = await deliveryLog(from).recoverable(webhookId, { ...window, limit, from: from_ });
+        return {
+          entries: page.deliveries.map(({ eventId }) => eventId),
+          next: page.next && JSON.stringify(page.next),
+        };
+      });
+      expect(entries.sort()).toEqual(expected.map((i) => eventIds[i]));
+      expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(limit);
+    });
 
     it.each([
       ['one query', table],
       ['many queries', short],
-    ])('count is exact, by %s', async (_, from) => {
+    ])('is counted exactly, by %s', async (_, from) => {
       const { webhookId } = await fill();
-      expect(await deliveryLog(from).count(webhookId, filter)).toBe(expected.length);
+      expect(await deliveryLog(from).countRecoverable(webhookId, window)).toBe(expected.length);
+    });
+  });
+
+  describe('a recovery', () => {
+    it('leaves tests out, whatever became of them, and a list says that they are tests', async () => {
+      const { webhook, event, message } = newDelivery();
+      await own.record(message(), { ...event, webhookId: webhook.id }, attemptOf(message()), failed);
+      expect(await log.countRecoverable(webhook.id, all)).toBe(0);
+      expect(await log.recoverable(webhook.id, { ...all, limit: 10 })).toEqual({ deliveries: [], next: undefined });
+      const { deliveries: found } = await log.list(webhook.id, { status: 'failed', limit: 10 });
+      expect(found).toMatchObject([{ eventId: event.id, test: true }]);
+    });
+
+    it('finds what it has started only once: then it is under way', async () => {
+      const { webhookId } = await fill();
+      const found: DeliveryRecord[] = [];
+      for (let from: RecoveryPosition | undefined; ; ) {
+        const page = await log.recoverable(webhookId, { ...all, limit: 10, from });
+        for (const delivery of page.deliveries) await log.startRun(delivery, delivery.run + 1, now + 10);
+        found.push(...page.deliveries);
+        if (!page.next) break;
+        from = page.next;
+      }
+      expect(found.map(({ status }) => status)).toEqual(['failed', 'canceled', 'skipped']);
+      expect(await log.countRecoverable(webhookId, all)).toBe(0);
+      const { deliveries: pending } = await log.list(webhookId, { status: 'pending', limit: 10 });
+      expect(pending).toHaveLength(found.length);
+    });
+
+    it('finds what ended again, at its new time', async () => {
+      const { webhook, event, message } = newDelivery();
+      await own.end(message(), event, 'skipped', now);
+      const record = await log.get(webhook.id, event.id);
+      if (record) await log.startRun(record, 1, now + 10);
+      await own.end(message({ run: 1 }), event, 'canceled', now + 20);
+      expect(await log.countRecoverable(webhook.id, { ...all, endedSince: now + 20 })).toBe(1);
+      expect(await log.countRecoverable(webhook.id, { ...all, endedSince: now + 21 })).toBe(0);
+    });
+  });
+
+  describe('ofEvent', () => {
+    it('finds the deliveries of one event by webhook', async () => {
+      const [one, other] = [await fill(), await fill()];
+      const eventId = one.eventIds[3] ?? '';
+      const found = await log.ofEvent(eventId, [one.webhookId, other.webhookId]);
+      expect([...found].map(([id, record]) => [id, record.eventId])).toEqual([[one.webhookId, eventId]]);
+      expect(await log.ofEvent(eventId, [])).toEqual(new Map());
     });
   });
 
@@ -111,7 +192,7 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
 
     it('of an unknown webhook is empty', async () => {
       expect(await log.list(newId('whk'), { limit: 10 })).toEqual({ deliveries: [], next: undefined });
-      expect(await log.count(newId('whk'), {})).toBe(0);
+      expect(await log.countRecoverable(newId('whk'), all)).toBe(0);
     });
 
     it('has the events of a millisecond in one window', async () => {
@@ -150,7 +231,14 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
       const { also, isWritten } = companion(table);
       const at = now + 1000;
       await log.startRun(record, 1, at, also);
-      expect(await stored()).toEqual({ ...record, run: 1, attempt: 0, status: 'retrying', nextAttemptAt: at });
+      expect(await stored()).toEqual({
+        ...record,
+        run: 1,
+        attempt: 0,
+        status: 'pending',
+        nextAttemptAt: at,
+        endedAt: undefined,
+      });
       expect(await isWritten()).toBe(true);
       const item = await table.get(itemKey.delivery(record.webhookId, record.eventId));
       expect(item?.expires).toBe(Math.ceil((at + EVENT_RETENTION_MS) / 1000));

@@ -43,7 +43,14 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
         ...webhook,
         ...{ status: 'disabled', disabledReason: 'deliveries_failed', disabledBy: runKey(last) },
         ...{ disabledAt: now + 1, updatedAt: now + 1, emailedAt: undefined, emailingUntil: undefined },
+        ...{ failingSince: now, undeliveredSince: now },
       });
+    });
+
+    it('leaves the time at which an outage began', async () => {
+      const { exhaust, hook } = await nearTheEnd({ failingSince: now - 9, undeliveredSince: now - 10 });
+      await exhaust();
+      expect(await hook()).toMatchObject({ failingSince: now - 9, undeliveredSince: now - 10 });
     });
 
     it('disables once, of all deliveries that get there', async () => {

@@ -7,7 +7,7 @@ import { exists, isNew } from '../../lib/aws/dynamodb/conditions.ts';
 import { put } from '../../lib/aws/dynamodb/expressions.ts';
 import { createTable, type Table, type TableOptions } from '../../lib/aws/dynamodb/table.ts';
 import { transactionPart } from '../../lib/aws/dynamodb/writes.ts';
-import { BY_PROJECT } from '../../lib/deployment.ts';
+import { BY_PROJECT, BY_STATUS } from '../../lib/deployment.ts';
 import type { TransactionPart } from '../../lib/transaction.ts';
 import { MemoryDynamoDb } from '../simulation/dynamodb.ts';
 
@@ -57,7 +57,7 @@ async function database(): Promise<Store> {
   await client.send(
     new CreateTableCommand({
       TableName,
-      AttributeDefinitions: [text('pk'), text('sk'), text('keysOf')],
+      AttributeDefinitions: [text('pk'), text('sk'), text('keysOf'), text('byStatus')],
       KeySchema: [
         { AttributeName: 'pk', KeyType: 'HASH' },
         { AttributeName: 'sk', KeyType: 'RANGE' },
@@ -70,6 +70,17 @@ async function database(): Promise<Store> {
             { AttributeName: 'pk', KeyType: 'RANGE' },
           ],
           Projection: { ProjectionType: 'ALL' },
+        },
+        {
+          IndexName: BY_STATUS,
+          KeySchema: [
+            { AttributeName: 'byStatus', KeyType: 'HASH' },
+            { AttributeName: 'sk', KeyType: 'RANGE' },
+          ],
+          Projection: {
+            ProjectionType: 'INCLUDE',
+            NonKeyAttributes: ['eventType', 'test', 'nextAttemptAt', 'endedAt'],
+          },
         },
       ],
       BillingMode: 'PAY_PER_REQUEST',

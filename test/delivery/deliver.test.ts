@@ -37,6 +37,12 @@ function deliverer(overrides: Partial<DeliverDeps> = {}) {
     releaseEmail: noting('releaseEmail', undefined),
     notify: noting('notify', undefined),
     markEmailed: noting('markEmailed', undefined),
+    beginOutage: noting('beginOutage', undefined),
+    endOutage: noting('endOutage', undefined),
+    claimWarning: noting('claimWarning', 'claimed' as const),
+    releaseWarning: noting('releaseWarning', undefined),
+    markWarned: noting('markWarned', undefined),
+    sendWarning: noting('sendWarning', undefined),
     ...overrides,
   };
   return { done, deps };
@@ -44,7 +50,8 @@ function deliverer(overrides: Partial<DeliverDeps> = {}) {
 const failing: Partial<DeliverDeps> = {
   post: async () => ({ statusCode: 500, error: 'status_not_2xx', durationMs: 10, waitedMs: 10, excerpt: null }),
 };
-const proven = webhook({ quickSince: now - 1 });
+/** Known to be quick, and to be failing since a while: nothing of that has to be noted. */
+const proven = webhook({ quickSince: now - 1, failingSince: now - 1 });
 
 describe('a delivery', () => {
   it('is recorded after it was sent, and nothing follows a success', async () => {

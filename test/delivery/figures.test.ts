@@ -58,7 +58,7 @@ describe('a change of a delivery', () => {
       record({ status: 'canceled', attempts: [attempt()] }),
       { canceled: 1 },
     ],
-    ['a test', record({ status: 'failed', attempts: [attempt({ trigger: 'test' })] }), undefined, {}],
+    ['a test', record({ status: 'failed', test: true, attempts: [attempt({ trigger: 'test' })] }), undefined, {}],
   ])('counts %s', (_, after, before, figures) => {
     const named = Object.entries(figures).map(([name, count]) => [`document_deleted_${name}`, count]);
     expect(counted(after, before)).toEqual(Object.fromEntries(named));

@@ -14,7 +14,7 @@ import { derivedFrom, sortableId } from '../../lib/ids.ts';
 import { message, now, space } from './builders.ts';
 
 const recover = (overrides: Partial<RecoverMessage['recover']> = {}): RecoverMessage => ({
-  recover: { ...space, webhookId: 'whk_1', since: now - 1000, until: now, ...overrides },
+  recover: { ...space, webhookId: 'whk_1', since: now - 1000, until: now, perSecond: 50, ...overrides },
 });
 
 describe('a message of the deliveries queue', () => {
@@ -24,7 +24,7 @@ describe('a message of the deliveries queue', () => {
     ['a test event', message({ trigger: 'test' })],
     ['another environment', message({ environment: 'sandbox' })],
     ['the first page of a recovery', recover()],
-    ['the next page of a recovery', recover({ after: 'evt_1' })],
+    ['the next page of a recovery', recover({ endedSince: now, from: { status: 'skipped', after: 'evt_1' } })],
   ])('arrives as it was sent: %s', (_, sent) => {
     expect(parseMessage(JSON.stringify(sent))).toEqual(sent);
   });
@@ -43,6 +43,7 @@ describe('a message of the deliveries queue', () => {
     ['an unknown trigger', { ...message(), trigger: 'whim' }],
     ['an unknown member of a recovery', { recover: { ...recover().recover, limit: 5 } }],
     ['a recovery without its window', { recover: { ...recover().recover, since: undefined } }],
+    ['a recovery that never ends', recover({ perSecond: 0 })],
     ['a delivery and a recovery at once', { ...message(), ...recover() }],
     ['nothing in it', {}],
     ['a list of messages', [message()]],

@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { QueueMessage, RecoverMessage } from '../../lib/delivery/messages.ts';
-import { type Recovery, recoverableAt, recoverPage, sendAgain } from '../../lib/delivery/redelivery.ts';
+import { isRecoverable } from '../../lib/delivery/record.ts';
+import {
+  type Recovery,
+  type RecoveryPosition,
+  recoverPage,
+  sendAgain,
+  stuckBefore,
+} from '../../lib/delivery/redelivery.ts';
 import { message, now, record, space } from './builders.ts';
 
-type RecoveryOptions = Parameters<Recovery['list']>[1];
+type RecoveryOptions = Parameters<Recovery['recoverable']>[1];
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -14,14 +21,14 @@ function recovery(overrides: Partial<Recovery> = {}) {
   const asked: [webhookId: string, RecoveryOptions][] = [];
   const deps: Recovery = {
     clock: () => now,
-    enqueue: async (messages) => {
+    enqueue: async (messages, delaySeconds = 0) => {
       const isPage = messages.some((each) => 'recover' in each);
-      done.push(isPage ? 'enqueue page' : `enqueue ${messages.length}`);
+      done.push(isPage ? `enqueue page in ${delaySeconds} s` : `enqueue ${messages.length}`);
       sent.push(...messages);
     },
     startRun: async ({ eventId }, run, nowMs) => void done.push(`start ${eventId}#${run} at ${nowMs - now}`),
-    list: async (webhookId, options) => {
-      done.push('list');
+    recoverable: async (webhookId, options) => {
+      done.push('read');
       asked.push([webhookId, options]);
       return { deliveries: [], next: undefined };
     },
@@ -62,27 +69,40 @@ describe('a redelivery', () => {
 });
 
 describe('what is recoverable', () => {
-  it('ended without success, or waits for an attempt that was due a day ago', () => {
-    expect(recoverableAt(now)).toEqual({
-      statuses: ['failed', 'canceled', 'skipped'],
-      stuckBefore: now - 24 * HOUR_MS,
-    });
+  const isFound = (overrides: Parameters<typeof record>[0]) => isRecoverable(record(overrides), stuckBefore(now));
+  const longAgo = now - 24 * HOUR_MS - 1;
+
+  it.each(['failed', 'canceled', 'skipped'] as const)('ended without success: %s', (status) => {
+    expect(isFound({ status })).toBe(true);
+    expect(isFound({ status, test: true })).toBe(false);
+  });
+
+  it.each(['pending', 'retrying'] as const)('waits for an attempt that was due a day ago: %s', (status) => {
+    expect(isFound({ status, nextAttemptAt: longAgo })).toBe(true);
+    expect(isFound({ status, nextAttemptAt: longAgo + 1 })).toBe(false);
+    expect(isFound({ status, nextAttemptAt: longAgo, test: true })).toBe(false);
+  });
+
+  it('did not succeed', () => {
+    expect(isFound({ status: 'succeeded', nextAttemptAt: longAgo })).toBe(false);
   });
 });
 
 describe('a page of a recovery', () => {
-  const page = (after?: string): RecoverMessage => ({
-    recover: { ...space, webhookId: 'whk_1', since: now - HOUR_MS, until: now, ...(after && { after }) },
-  });
-  const found = (deliveries = [failed, redelivered], next?: string): Partial<Recovery> => ({
-    list: async () => ({ deliveries, next }),
-  });
+  const page = (after?: string): RecoverMessage => {
+    const from = after === undefined ? {} : { from: { status: 'failed' as const, after } };
+    return { recover: { ...space, webhookId: 'whk_1', since: now - HOUR_MS, until: now, perSecond: 7, ...from } };
+  };
+  const found = (deliveries = [failed, redelivered], after?: string): Partial<Recovery> => {
+    const next: RecoveryPosition | undefined = after === undefined ? undefined : { status: 'failed', after };
+    return { recoverable: async () => ({ deliveries, next }) };
+  };
 
   it.each([undefined, 'evt_0'])('reads what its message says, after %s', async (after) => {
     const { asked, deps } = recovery();
     await recoverPage(page(after), deps);
-    const window = { since: now - HOUR_MS, until: now };
-    expect(asked).toEqual([['whk_1', { ...window, ...recoverableAt(now), limit: 100, after }]]);
+    const window = { since: now - HOUR_MS, until: now, endedSince: undefined, stuckBefore: now - 24 * HOUR_MS };
+    expect(asked).toEqual([['whk_1', { ...window, limit: 7, from: page(after).recover.from }]]);
   });
 
   it('is sent again, on the whole schedule', async () => {
@@ -100,10 +120,10 @@ describe('a page of a recovery', () => {
     expect(done).toEqual(['enqueue 1', 'start evt_1#1 at 0']);
   });
 
-  it('queues the next one when all of it is recorded', async () => {
+  it('queues the next one, a second later, when all of it is recorded', async () => {
     const { done, sent, deps } = recovery(found([failed], 'evt_1'));
     await recoverPage(page('evt_0'), deps);
-    expect(done).toEqual(['enqueue 1', 'start evt_1#1 at 0', 'enqueue page']);
+    expect(done).toEqual(['enqueue 1', 'start evt_1#1 at 0', 'enqueue page in 1 s']);
     expect(sent.at(-1)).toEqual(page('evt_1'));
   });
 

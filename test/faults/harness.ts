@@ -71,7 +71,7 @@ export async function createScenario(service: Service): Promise<Scenario> {
 }
 
 const emailsTo = (service: Service, project: Project) =>
-  service.stack.ses.emails.filter(({ to }) => to === project.email);
+  service.stack.ses.emails.filter(({ to, subject }) => to === project.email && subject.startsWith('Webhook disabled'));
 
 function inject({ stack }: Service, faults: readonly Planned[]) {
   const calls: ServiceCall[] = [];

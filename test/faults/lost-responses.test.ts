@@ -44,11 +44,12 @@ async function delivered({ live, project }: Context, statuses: number[]) {
   const event = await publish(live);
   const { status, attempts } = await settled(live, id, event.body.id);
   const webhook = (await live('GET', `/v1/webhooks/${id}`)).body;
-  const emails = () => service.stack.ses.emails.filter(({ to }) => to === project.email).length;
-  if (webhook.status === 'disabled') await eventually(() => emails() > 0);
+  const emails = () => service.stack.ses.emails.filter(({ to }) => to === project.email);
+  if (webhook.status === 'disabled')
+    await eventually(() => emails().some(({ subject }) => subject.startsWith('Webhook disabled')));
   await eventually(() => [...service.stack.functions.values()].every(({ busy }) => busy === 0));
   const numbers = attempts.map(({ number }: Attempt) => number);
-  return { status, numbers, posts: endpoint.received.length, webhook: webhook.status, emails: emails() };
+  return { status, numbers, posts: endpoint.received.length, webhook: webhook.status, emails: emails().length };
 }
 
 const SCENARIOS: Record<string, Scenario> = {

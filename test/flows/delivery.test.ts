@@ -127,7 +127,10 @@ describe('a delivery', () => {
     expect(webhook).toMatchObject({ status: 'disabled', disabled_reason: 'deliveries_failed' });
 
     const emails = () => service.stack.ses.emails.filter(({ to }) => to === project.email);
-    const [mail] = await eventually(() => (emails().length > 0 ? emails() : undefined));
+    const [warning, mail] = await eventually(() => (emails().length > 1 ? emails() : undefined));
+    const disabledAt = /disable the webhook at (\S+Z)/.exec(warning?.text ?? '')?.[1] ?? '';
+    expect(Date.parse(disabledAt) - endOf(delivery.attempts[3])).toBe(14 * 60 * 60 * 1000);
+    expect(mail?.subject).toContain('Webhook disabled');
     expect(mail?.text).toContain(id);
     expect(mail?.text).toContain(event.body.id);
     expect(mail?.text).toContain('HTTP 500');
@@ -135,7 +138,7 @@ describe('a delivery', () => {
     const late = await publish(live);
     expect(await settled(live, id, late.body.id)).toMatchObject({ status: 'skipped', attempts: [] });
     expect(receiver.received).toHaveLength(6);
-    expect(emails()).toHaveLength(1);
+    expect(emails()).toHaveLength(2);
   });
 
   const endOf = ({ at, duration_ms }: Attempt) => Date.parse(at) + duration_ms;
@@ -180,7 +183,7 @@ describe('a delivery', () => {
     expect(attempts[0].duration_ms).toBeGreaterThan(4900);
   });
 
-  it('is one of many that fail at once: one disables, one email is sent', async () => {
+  it('is one of many that fail at once: one disables, one warning and one email are sent', async () => {
     const project = await service.project();
     const live = await project.client('live');
     const receiver = await startReceiver(500);
@@ -192,7 +195,8 @@ describe('a delivery', () => {
     for (const status of statuses) expect(['failed', 'canceled']).toContain(status);
     expect((await live('GET', `/v1/webhooks/${id}`)).body.disabled_reason).toBe('deliveries_failed');
     await eventually(() => [...service.stack.functions.values()].every((fn) => fn.busy === 0));
-    expect(service.stack.ses.emails.filter(({ to }) => to === project.email)).toHaveLength(1);
+    const subjects = service.stack.ses.emails.filter(({ to }) => to === project.email).map(({ subject }) => subject);
+    expect(subjects.map((subject) => subject.split(':')[0])).toEqual(['Webhook failing', 'Webhook disabled']);
   });
 
   it('to a receiver that recovers at the 4th attempt succeeds', async () => {

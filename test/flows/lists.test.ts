@@ -2,7 +2,7 @@ import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
-import { itemKey } from '../../lib/aws/dynamodb/items.ts';
+import { itemKey, statusIndexEntry } from '../../lib/aws/dynamodb/items.ts';
 import { earliestId } from '../../lib/ids.ts';
 import { mint, put, sync } from '../support/documents.ts';
 import { createWebhook } from '../support/requests.ts';
@@ -46,7 +46,8 @@ beforeAll(async () => {
     const eventId = `${earliestId('evt', now - i)}${'0'.repeat(16)}`;
     const status = i % 1000 === 999 ? 'failed' : 'succeeded';
     const record = { webhookId, eventId, eventType: 'document.deleted', status, run: 0, attempt: 1, attempts: [] };
-    return { ...itemKey.delivery(webhookId, eventId), ...record, createdAt: now - i };
+    const { byStatus } = statusIndexEntry(webhookId, status);
+    return { ...itemKey.delivery(webhookId, eventId), ...record, ...(byStatus && { byStatus }), createdAt: now - i };
   };
   await fill([
     ...Array.from({ length: DOCUMENTS }, (_, i) => document(i)),
@@ -103,10 +104,26 @@ describe('a list', () => {
     expect([items.length, pages]).toEqual([DOCUMENTS, Math.ceil(DOCUMENTS / 97)]);
   });
 
-  it('of few deliveries among many is short of queries, and complete', async () => {
-    const found = await walk(live, `/v1/webhooks/${webhookId}/deliveries?status=failed&limit=1`);
-    expect(found.items).toHaveLength(DELIVERIES / 1000);
+  it('of few deliveries among many reads those and no others, one query for a page', async () => {
+    for (const limit of [1, 3, 100]) {
+      const found = await walk(live, `/v1/webhooks/${webhookId}/deliveries?status=failed&limit=${limit}`);
+      expect(found.items).toHaveLength(DELIVERIES / 1000);
+      expect(found.queriesMax).toBe(1);
+    }
+    const found = await walk(live, `/v1/webhooks/${webhookId}/deliveries?type=connection.lost&limit=100`);
+    expect([found.items, found.pages]).toEqual([[], 1]);
     expect(found.queriesMax).toBeLessThanOrEqual(8);
+  });
+
+  it('of what a recovery finds is counted by one query for each status', async () => {
+    let queries = 0;
+    service.stack.endpoints.intercept = ({ action }) => {
+      if (action === 'Query') queries++;
+      return undefined;
+    };
+    const { body } = await live('GET', `/v1/webhooks/${webhookId}/recover?since=2020-01-01T00:00:00Z`);
+    service.stack.endpoints.intercept = undefined;
+    expect([body.count, queries]).toEqual([DELIVERIES / 1000, 5]);
   });
 });
 

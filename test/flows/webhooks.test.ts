@@ -104,15 +104,19 @@ describe('a webhook', () => {
       'conflict',
     ]);
 
-    const enabled = await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
-    expect(enabled.body).toMatchObject({ status: 'enabled', disabled_reason: null, disabled_at: null });
+    const path = `/v1/webhooks/${id}/recover`;
+    expect((await client('GET', path)).body).toEqual({ count: 3 });
+    expect((await client('GET', `${path}?until=${since}`)).body).toEqual({ count: 0 });
     expect(receiver.received).toHaveLength(0);
-    const recovered = await client('POST', `/v1/webhooks/${id}/recover`, { body: { since } });
+    const recovered = await client('POST', path, { body: { enable: true } });
     expect([recovered.status, recovered.body]).toEqual([202, { count: 3 }]);
     await receiver.until(3);
     expect(receiver.received.map(({ body }) => body).sort()).toEqual(events.map(({ text }) => text).sort());
     for (const { body } of events) expect((await settled(client, id, body.id)).status).toBe('succeeded');
-    expect((await client('POST', `/v1/webhooks/${id}/recover`, { body: { since } })).body).toEqual({ count: 0 });
+    expect((await client('POST', path, { body: { since } })).body).toEqual({ count: 0 });
+    const enabled = await client('GET', `/v1/webhooks/${id}`);
+    expect(enabled.body).toMatchObject({ status: 'enabled', disabled_reason: null, disabled_at: null });
+    expect(code(await client('POST', path, { body: { per_second: 0, since: 'x' } }))).toEqual([400, 'invalid_request']);
   });
 
   it('that is paused between two attempts is not sent to', async () => {
@@ -166,7 +170,10 @@ describe('a webhook', () => {
     await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
     const { event_id } = (await client('POST', `/v1/webhooks/${id}/test`)).body;
     const delivery = await settled(client, id, event_id);
-    expect(delivery).toMatchObject({ status: 'failed', event_type: 'document.changed', attempts: [{ number: 1 }] });
+    expect(delivery).toMatchObject({ status: 'failed', test: true, event_type: 'document.changed' });
+    expect(delivery.attempts).toMatchObject([{ number: 1, trigger: 'test' }]);
+    expect((await client('GET', `/v1/webhooks/${id}/recover`)).body).toEqual({ count: 0 });
+    expect((await client('GET', `/v1/webhooks/${id}`)).body.failing_since).toBeNull();
     expect(receiver.received).toHaveLength(1);
     expect(bystander.received).toHaveLength(0);
     expect(service.stack.ses.emails.filter(({ text }) => text.includes(id))).toEqual([]);
@@ -174,6 +181,36 @@ describe('a webhook', () => {
       400,
       'invalid_request',
     ]);
+  });
+});
+
+describe('an event', () => {
+  it('has a delivery to each webhook it goes to, pending until its first attempt is recorded', async () => {
+    const client = await live();
+    const receiver = await startReceiver();
+    const webhooks = [await createWebhook(client, receiver.url), await createWebhook(client, receiver.url)];
+    const other = await createWebhook(client, receiver.url, { events: ['document.deleted'] });
+    service.stack.endpoints.intercept = ({ principal }) =>
+      principal.startsWith('DeliveryFanOut') ? 'error before' : undefined;
+    const event = await publish(client);
+    const path = `/v1/events/${event.body.id}/deliveries`;
+    const { body } = await client('GET', path);
+    const pending = { status: 'pending', attempts: [], created_at: event.body.timestamp };
+    expect(body.data).toMatchObject(webhooks.map(({ id }) => ({ webhook_id: id, ...pending })));
+    const delivery = `/v1/webhooks/${webhooks[0]?.id}/deliveries/${event.body.id}`;
+    expect((await client('GET', delivery)).body).toEqual(body.data[0]);
+    expect(code(await client('POST', `${delivery}/redeliver`))).toEqual([409, 'conflict']);
+    const page = await client('GET', `${path}?limit=1`);
+    expect(page.body).toEqual({ data: body.data.slice(0, 1), next_cursor: expect.any(String) });
+    service.stack.endpoints.intercept = undefined;
+
+    for (const { id } of webhooks) expect((await settled(client, id, event.body.id)).status).toBe('succeeded');
+    expect((await client('GET', path)).body.data).toMatchObject(webhooks.map(() => ({ status: 'succeeded' })));
+    // Nobody knows whether an earlier event was for a subscription that has changed since.
+    await client('PATCH', `/v1/webhooks/${other.id}`, { body: { events: ['document.changed'] } });
+    expect((await client('GET', `/v1/webhooks/${other.id}/deliveries/${event.body.id}`)).status).toBe(404);
+    const stranger = await live();
+    expect(code(await stranger('GET', path))).toEqual([404, 'not_found']);
   });
 });
 
@@ -203,6 +240,9 @@ describe('the delivery log', () => {
     expect((await ids('status=failed')).ids).toEqual([]);
     const since = (await client('GET', `/v1/events/${events[1]}`)).body.timestamp;
     expect((await ids(`since=${since}`)).ids).toEqual(events.slice(0, 2));
+    expect((await ids(`until=${since}`)).ids).toEqual(events.slice(2));
+    expect((await ids('type=document.changed&status=succeeded')).ids).toEqual(events);
+    expect((await ids('type=document.created')).ids).toEqual([]);
     const delivery = await deliveryOf(client, id, events[2] ?? '');
     expect(
       delivery.attempts.map(({ status_code, response_excerpt }: Attempt) => [status_code, response_excerpt]),
@@ -249,17 +289,10 @@ describe('the delivery log', () => {
         Array.from({ length: 100 }, () => changed()),
       );
     }
-    await eventually(async () => {
-      let count = 0;
-      for (let cursor = ''; ; ) {
-        const { body } = await client('GET', `/v1/webhooks/${id}/deliveries?status=skipped&limit=100${cursor}`);
-        count += body.data.length;
-        if (body.next_cursor === null) return count === 300;
-        cursor = `&cursor=${body.next_cursor}`;
-      }
-    });
+    const path = `/v1/webhooks/${id}/recover`;
+    await eventually(async () => (await client('GET', path)).body.count === 300);
     await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
-    const { body } = await client('POST', `/v1/webhooks/${id}/recover`, { body: { since } });
+    const { body } = await client('POST', path, { body: { since, per_second: 100 } });
     expect(body).toEqual({ count: 300 });
     await receiver.until(300);
   });
@@ -296,5 +329,49 @@ describe('an endpoint', () => {
     await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
     await deliver();
     expect(lanesOf(id).at(-1)).toBe('New');
+  });
+});
+
+describe('an outage', () => {
+  it('found after a weekend ends with one call: the webhook is enabled, and nothing is lost', async () => {
+    const client = await live();
+    const receiver = await startReceiver();
+    const { id } = await createWebhook(client, receiver.url);
+    const webhook = async () => (await client('GET', `/v1/webhooks/${id}`)).body;
+    const ok = await publish(client);
+    expect((await settled(client, id, ok.body.id)).status).toBe('succeeded');
+
+    receiver.behave(503);
+    const broken = await Promise.all([1, 2, 3].map((revision) => publish(client, changed({ revision }))));
+    const [first] = await eventually(async () => {
+      const { body } = await client('GET', `/v1/webhooks/${id}/deliveries?status=failed`);
+      return body.data.length > 0 && (await webhook()).status === 'disabled' ? body.data : undefined;
+    });
+    const outage = await webhook();
+    expect(outage).toMatchObject({ status: 'disabled', disabled_reason: 'deliveries_failed' });
+    expect(Date.parse(outage.failing_since)).toBeLessThanOrEqual(Date.parse(first.attempts[0].at));
+    expect(Date.parse(outage.failing_since)).toBeGreaterThan(Date.parse(ok.body.timestamp));
+    service.stack.clock.advance(2 * 24 * 60 * 60 * 1000);
+    const missed = await Promise.all([4, 5].map((revision) => publish(client, changed({ revision }))));
+    for (const { body } of [...broken, ...missed])
+      expect(['failed', 'canceled', 'skipped']).toContain((await settled(client, id, body.id)).status);
+
+    receiver.behave(200);
+    const before = receiver.received.length;
+    const call = { body: { enable: true }, headers: { 'Idempotency-Key': crypto.randomUUID() } };
+    const recovered = await client('POST', `/v1/webhooks/${id}/recover`, call);
+    expect([recovered.status, recovered.body]).toEqual([202, { count: 5 }]);
+    const repeated = await client('POST', `/v1/webhooks/${id}/recover`, call);
+    expect([repeated.body, repeated.headers['idempotency-replayed']]).toEqual([recovered.body, 'true']);
+    await receiver.until(before + 5);
+    const arrived = receiver.received.slice(before).map(({ body }) => body);
+    expect(arrived.sort()).toEqual([...broken, ...missed].map(({ text }) => text).sort());
+    await eventually(async () => (await webhook()).failing_since === null);
+    expect(await webhook()).toMatchObject({ status: 'enabled', disabled_at: null, disabled_reason: null });
+
+    const emails = service.stack.ses.emails.filter(({ text }) => text.includes(id)).map(({ subject }) => subject);
+    expect(emails.map((subject) => subject.split(':')[0])).toEqual(['Webhook failing', 'Webhook disabled']);
+    const delivery = await deliveryOf(client, id, missed[0]?.body.id);
+    expect(delivery.attempts.map(({ trigger }: { trigger: string }) => trigger)).toEqual(['recovery']);
   });
 });

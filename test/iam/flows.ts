@@ -153,6 +153,8 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       const { event_id } = await ok(live('POST', `/v1/webhooks/${hook.id}/test`));
       await eventually(() => deliveryOf(live, hook.id, event_id));
       await ok(live('GET', `/v1/webhooks/${hook.id}/deliveries`));
+      await ok(live('GET', `/v1/webhooks/${hook.id}/recover`));
+      await ok(live('GET', `/v1/events/${event_id}/deliveries`));
       await enable();
       await ok(live('POST', `/v1/webhooks/${hook.id}/deliveries/${event_id}/redeliver`));
     },

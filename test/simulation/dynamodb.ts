@@ -1,5 +1,5 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { BY_PROJECT } from '../../lib/deployment.ts';
+import { BY_PROJECT, BY_STATUS } from '../../lib/deployment.ts';
 import { conditionOf, type Item, type Names, updateOf } from './expressions.ts';
 
 /** A write as the document client sends it. */
@@ -30,6 +30,12 @@ class DynamoDbError extends Error {
 }
 
 const QUERY_PAGE = 1000;
+
+/** The keys of the indexes. */
+const INDEXES: Record<string, [partition: string, order: 'pk' | 'sk']> = {
+  [BY_PROJECT]: ['keysOf', 'pk'],
+  [BY_STATUS]: ['byStatus', 'sk'],
+};
 
 /**
  * One table of DynamoDB in memory: what this service uses of it, one command after another. Transactions are serializable,
@@ -145,13 +151,12 @@ export class MemoryDynamoDb {
       ProjectionExpression?: string;
     },
   ): object {
-    const isIndex = input.IndexName === BY_PROJECT;
-    const order = isIndex ? 'pk' : 'sk';
+    const [partition, order] = INDEXES[input.IndexName ?? ''] ?? ['pk', 'sk'];
     const direction = input.ScanIndexForward === false ? -1 : 1;
     const isWanted = conditionOf(input.KeyConditionExpression);
     const start = input.ExclusiveStartKey?.[order] as string | undefined;
     const pk = Object.values(input.ExpressionAttributeValues ?? {}).find((value) => this.partitions.has(String(value)));
-    const candidates = isIndex ? [...this.items()] : [...(this.partitions.get(String(pk))?.values() ?? [])];
+    const candidates = input.IndexName ? [...this.items()] : [...(this.partitions.get(String(pk))?.values() ?? [])];
     const found = candidates
       .filter((item) => isWanted(item, input))
       .sort((a, b) => (String(a[order]) < String(b[order]) ? -direction : direction))
@@ -169,7 +174,7 @@ export class MemoryDynamoDb {
     return {
       ...(input.Select !== 'COUNT' && { Items: matching.map(copyOf) }),
       Count: matching.length,
-      ...(last && { LastEvaluatedKey: { pk: last.pk, sk: last.sk, ...(isIndex && { keysOf: last.keysOf }) } }),
+      ...(last && { LastEvaluatedKey: { pk: last.pk, sk: last.sk, [partition]: last[partition] } }),
     };
   }
 }

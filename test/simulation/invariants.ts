@@ -3,7 +3,7 @@ import { isLasting, type KeyRecord } from '../../lib/access/keys.ts';
 import { runKey } from '../../lib/delivery/messages.ts';
 import { isSuccess } from '../../lib/delivery/post.ts';
 import type { Attempt, DeliveryRecord } from '../../lib/delivery/record.ts';
-import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from '../../lib/delivery/schedule.ts';
+import { isUnderWay, MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from '../../lib/delivery/schedule.ts';
 import type { ConnectionRecord } from '../../lib/documents/connections.ts';
 import type { StoredEvent } from '../../lib/events/events.ts';
 import { serviceSignature, standardSignature } from '../../lib/webhooks/signature.ts';
@@ -67,6 +67,8 @@ export interface Promised {
   cycles: Map<string, 'begun' | 'completed'>;
   /** Which connections clients asked to close, and when. */
   goodbyes: [connectionId: string, asked: number][];
+  /** Deliveries as they were before a recovery of them was accepted. */
+  recovered: DeliveryRecord[];
   /** What clients have seen broken. */
   broken: [invariant: string, detail: string][];
 }
@@ -191,6 +193,8 @@ export class Invariants {
         [...this.deliveries.ids()].map((id) => this.deliveries.all(id).map(({ value }) => value)),
       );
       this.onEmails();
+      this.onOutages(webhooks);
+      this.onRecovered(webhooks, promised);
       onDocuments(items, events);
       onCycles(events, promised);
       this.onConnections(items, events, promised);
@@ -208,7 +212,7 @@ export class Invariants {
     if (!isFor || webhook.createdAt > event.at - SKEW_MS) return;
     const delivery = this.service.db.get(`HOOK#${webhook.id}`, event.id) as unknown as DeliveryRecord | undefined;
     must(delivery !== undefined, 'Every event has a delivery to every webhook', name);
-    must(delivery.status !== 'retrying', 'No delivery waits for an attempt that never comes', name);
+    must(!isUnderWay(delivery.status), 'No delivery waits for an attempt that never comes', name);
     must(!delivery.retryPending, 'No retry is pending when everything is at rest', name);
     const last = delivery.attempts.at(-1);
     if (delivery.status === 'succeeded')
@@ -301,6 +305,38 @@ export class Invariants {
     });
   }
 
+  /** Whoever is failing knows since when, and was warned of a disabling if a fourth attempt failed. */
+  private onOutages(webhooks: readonly WebhookRecord[]): void {
+    const { warnings } = this.service;
+    for (const webhook of webhooks) {
+      const { id, status, failingSince, undeliveredSince, warnedBy, warnedAt } = webhook;
+      const isOut = status === 'disabled' || failingSince !== undefined;
+      must(!isOut || undeliveredSince !== undefined, 'An outage is known from its beginning', id);
+      must(warnedBy === undefined || warnedAt !== undefined, 'A warning that is due is sent', id);
+    }
+    for (const id of this.webhooks.ids()) {
+      const states = this.webhooks.all(id).map(({ value }) => value);
+      const outages = states.filter((now, i) => now?.warnedBy !== undefined && states[i - 1]?.warnedBy === undefined);
+      const { length } = warnings.filter(({ webhookId }) => webhookId === id);
+      const due = states.filter((now, i) => now?.warnedAt !== undefined && states[i - 1]?.warnedAt === undefined);
+      must(length >= due.length, 'A warning that is due is sent', `${id}: ${length} of ${due.length}`);
+      if (this.world.faults > 0) continue;
+      must(
+        length <= outages.length,
+        'Without a fault, an outage has one warning',
+        `${id}: ${length} of ${outages.length}`,
+      );
+    }
+  }
+
+  private onRecovered(webhooks: readonly WebhookRecord[], { recovered }: Promised): void {
+    for (const { webhookId, eventId, run } of recovered) {
+      if (!webhooks.some(({ id }) => id === webhookId)) continue;
+      const delivery = this.service.db.get(`HOOK#${webhookId}`, eventId) as unknown as DeliveryRecord | undefined;
+      must((delivery?.run ?? 0) > run, 'A recovery leaves nothing out', `${eventId} to ${webhookId}`);
+    }
+  }
+
   private onEmails(): void {
     const { length } = this.service.emails;
     must(length >= this.disablings - this.undone, 'Every disabling has its email', `${length} for ${this.disablings}`);
@@ -322,7 +358,7 @@ const idOf = (webhookId: string, eventId: string): string => `${webhookId} ${eve
 /** Whether an attempt was still to be made when a delivery was in this state. */
 function isBefore({ run, attempt }: Received, delivery: DeliveryRecord): boolean {
   if (delivery.run !== run) return delivery.run < run;
-  return delivery.status === 'retrying' && delivery.attempt < attempt;
+  return isUnderWay(delivery.status) && delivery.attempt < attempt;
 }
 
 function onDelivery(before: DeliveryRecord | undefined, after: DeliveryRecord): void {
@@ -330,7 +366,7 @@ function onDelivery(before: DeliveryRecord | undefined, after: DeliveryRecord): 
   if (before) {
     must(after.run >= before.run, 'A run never goes back', name);
     if (after.run === before.run) {
-      const isMoving = before.status === 'retrying' || before.status === after.status;
+      const isMoving = isUnderWay(before.status) || before.status === after.status;
       must(isMoving, 'A run that has ended stays as it ended', `${name}: ${before.status} became ${after.status}`);
       must(after.attempt >= before.attempt, 'Attempts never go back', name);
     }
@@ -389,7 +425,7 @@ function onFigures(items: readonly Item[], histories: readonly (DeliveryRecord |
         versions.flatMap((version) => version.attempts.map((each) => [`${each.number} ${each.at}`, each] as const)),
       ).values(),
     ];
-    if (!last || attempts.some(({ trigger }) => trigger === 'test')) continue;
+    if (!last || last.test) continue;
     count(last, 'delivered', attempts.filter(isSuccess).length);
     count(last, 'attempts_failed', attempts.filter((attempt) => !isSuccess(attempt)).length);
     for (const status of ['failed', 'skipped', 'canceled'])

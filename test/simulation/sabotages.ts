@@ -84,6 +84,15 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   'an email that failed is not sent again': deliver(({ notify }) => ({
     notify: (...args) => notify(...args).catch(() => {}),
   })),
+  'the warning is sent before it is claimed': deliver(() => ({ claimWarning: async () => 'claimed' })),
+  'a warning that failed is not sent again': deliver(({ sendWarning }) => ({
+    sendWarning: (...args) => sendWarning(...args).catch(() => {}),
+  })),
+  'a recovery ends with its first page': deliver(({ recoverPage }) => ({
+    recoverPage: async (message) => {
+      if (!message.recover.from) await recoverPage(message);
+    },
+  })),
   'a failed fan-out is acknowledged': {
     fanOut: (deps) => ({ ...deps, enqueue: (lane, messages) => deps.enqueue(lane, messages).catch(() => {}) }),
   },
@@ -145,7 +154,7 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   },
   'the response is not stored with the event': withoutWhole(has('IDEMPOTENCY#', ':response')),
   'a redelivery that could not be queued is taken for done': {
-    enqueue: (enqueue) => (messages) => enqueue(messages).catch(() => {}),
+    enqueue: (enqueue) => (messages, delaySeconds) => enqueue(messages, delaySeconds).catch(() => {}),
   },
   'a repeated batch is counted again': { command: writes(has('FIGURES#'), unconditional) },
   'what follows a counted batch is taken for counted': {

@@ -13,6 +13,7 @@ import { events, toStoredEvent } from '../../lib/aws/dynamodb/events.ts';
 import { figures } from '../../lib/aws/dynamodb/figures.ts';
 import { idempotencyRecords } from '../../lib/aws/dynamodb/idempotency.ts';
 import { apiKeys } from '../../lib/aws/dynamodb/keys.ts';
+import { outages } from '../../lib/aws/dynamodb/outages.ts';
 import { projects } from '../../lib/aws/dynamodb/projects.ts';
 import { createTable, type Table, type TableOptions } from '../../lib/aws/dynamodb/table.ts';
 import { allWebhooks, webhooks } from '../../lib/aws/dynamodb/webhooks.ts';
@@ -22,7 +23,7 @@ import { type DeliveryChange, type Tally, tally } from '../../lib/delivery/figur
 import { LANES, type Lane } from '../../lib/delivery/lanes.ts';
 import type { QueueMessage } from '../../lib/delivery/messages.ts';
 import type { Post, TimedOutcome } from '../../lib/delivery/post.ts';
-import type { DeliveryRecord } from '../../lib/delivery/record.ts';
+import { type DeliveryRecord, isRecoverable } from '../../lib/delivery/record.ts';
 import { recoverPage } from '../../lib/delivery/redelivery.ts';
 import { retryBy } from '../../lib/delivery/retry.ts';
 import type { CheckMessage } from '../../lib/documents/connections.ts';
@@ -38,6 +39,7 @@ import { tokenHandlers } from '../../lib/handlers/tokens.ts';
 import { webhookHandlers } from '../../lib/handlers/webhooks.ts';
 import { type ApiHandler, type Handlers, serve } from '../../lib/http/serve.ts';
 import type { Space } from '../../lib/space.ts';
+import type { WebhookRecord } from '../../lib/webhooks/webhooks.ts';
 import { type Command, MemoryDynamoDb } from './dynamodb.ts';
 import { type Behaviour, OUTCOMES, type Received } from './endpoints.ts';
 import type { Item } from './expressions.ts';
@@ -86,6 +88,7 @@ export class SimulatedService {
   readonly endpoints = new Map<string, Behaviour>();
   readonly received: Received[] = [];
   readonly emails: SentEmail[] = [];
+  readonly warnings: SentEmail[] = [];
   readonly space: Space = { projectId: 'prj_1', environment: 'live' };
   /** Told of every change of an item, and of every POST. */
   onChange: (before: Item | undefined, after: Item | undefined) => void = () => {};
@@ -152,6 +155,17 @@ export class SimulatedService {
     for (const { pk, status } of this.db.items())
       if (status === 'disabled' && String(pk).startsWith('HOOKS#')) return true;
     return false;
+  }
+
+  /** The deliveries to a webhook that ended without success. */
+  undelivered(webhookId: string): DeliveryRecord[] {
+    const all = [...this.db.items()].filter(({ pk }) => pk === `HOOK#${webhookId}`) as unknown as DeliveryRecord[];
+    return all.filter((delivery) => isRecoverable(delivery, 0));
+  }
+
+  /** Since when a webhook may have missed something. */
+  undeliveredSince(webhookId: string): number | undefined {
+    return (this.db.get(`HOOKS#prj_1#live`, webhookId) as unknown as WebhookRecord | undefined)?.undeliveredSince;
   }
 
   get hasDocuments(): boolean {
@@ -232,8 +246,8 @@ export class SimulatedService {
   }
 
   private enqueue(process: Process) {
-    return async (messages: readonly QueueMessage[]): Promise<void> => {
-      await Promise.all(messages.map((message) => this.send(process, 'quick', message)));
+    return async (messages: readonly QueueMessage[], delaySeconds?: number): Promise<void> => {
+      await Promise.all(messages.map((message) => this.send(process, 'quick', message, delaySeconds)));
     };
   }
 
@@ -282,6 +296,7 @@ export class SimulatedService {
       const deps: BatchDeps = {
         ...deliveries(table),
         ...disabling(table),
+        ...outages(table),
         lane,
         clock,
         post: (post, onSlow) => this.post(process, batch, post, onSlow),
@@ -292,18 +307,21 @@ export class SimulatedService {
           schedule: (name, message, atMs) =>
             this.world.call(process, 'scheduler CreateSchedule', () => this.scheduler.create(name, atMs, message)),
         }),
-        notify: async ({ id, projectId }) => {
-          if (!(await projects(table).get(projectId))) return;
-          await this.world.call(process, 'ses SendEmail', () => {
-            this.emails.push({ webhookId: id, at: this.world.now });
-          });
-        },
+        notify: this.emailTo(process, this.emails),
+        sendWarning: this.emailTo(process, this.warnings),
         recoverPage: (message) =>
           recoverPage(message, { ...deliveryLog(table), clock, enqueue: this.enqueue(process) }),
         done: () => {},
       };
       return deliverBatch(batch, this.sabotage.deliver?.(deps) ?? deps);
     });
+  }
+
+  private emailTo(process: Process, sent: SentEmail[]): BatchDeps['notify'] {
+    return async ({ id, projectId }) => {
+      if (!(await projects(this.tableOf(process)).get(projectId))) return;
+      await this.world.call(process, 'ses SendEmail', () => void sent.push({ webhookId: id, at: this.world.now }));
+    };
   }
 
   private connectionsOf(process: Process): ConnectionsDeps {
@@ -427,7 +445,7 @@ export class SimulatedService {
   }
 }
 
-type Enqueue = (messages: readonly QueueMessage[]) => Promise<void>;
+type Enqueue = (messages: readonly QueueMessage[], delaySeconds?: number) => Promise<void>;
 type Settle = (failed: ReadonlySet<number> | 'all') => void;
 
 // A transaction carries a token, and a conditional write an id: what is sent twice by the SDK counts once. A read can be as often as it likes.

@@ -20,6 +20,7 @@ export class Users {
     atMostOnce: new Set(),
     cycles: new Map(),
     goodbyes: [],
+    recovered: [],
     broken: [],
   };
   /** How often each action was done. */
@@ -202,8 +203,28 @@ export class Users {
     );
   }
 
-  private recover(): Promise<void> {
-    return this.onWebhook('POST', '/v1/webhooks/{id}/recover', { since: '2026-01-01T00:00:00Z' });
+  /** What had ended without success before a recovery was asked for gets a new run, unless the outage was another by then. */
+  private async recover(): Promise<void> {
+    const id = this.world.pick(this.webhookIds);
+    if (id === undefined) return;
+    const body = this.world.pick([
+      {},
+      { enable: true },
+      { enable: true, per_second: 1 },
+      { since: '2026-01-01T00:00:00Z' },
+    ]);
+    const outage = this.service.undeliveredSince(id);
+    const lost = this.service.undelivered(id).filter(({ endedAt = 0 }) => 'since' in body || endedAt >= (outage ?? 0));
+    const request = {
+      fn: 'webhooks',
+      method: 'POST',
+      resource: '/v1/webhooks/{id}/recover',
+      path: { id },
+      body,
+    } as const;
+    const response = await this.client.send(request, this.world.chance(0.8));
+    const isSame = 'since' in body || this.service.undeliveredSince(id) === outage;
+    if (response?.status === 202 && isSame) this.promised.recovered.push(...lost);
   }
 
   private changeEndpoint(): void {

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { isUnderWay } from '../../lib/delivery/schedule.ts';
 import { EVENT_TYPES } from '../../lib/events/types.ts';
 import { type Answer, type Client, eventually } from './service.ts';
 
@@ -52,13 +53,13 @@ export interface Attempt {
 /** A delivery, once there is a record of it. */
 export async function deliveryOf(client: Client, webhookId: string, eventId: string) {
   const { status, body } = await client('GET', `/v1/webhooks/${webhookId}/deliveries/${eventId}`);
-  return status === 200 ? body : undefined;
+  return status === 200 && !(body.status === 'pending' && body.attempts.length === 0) ? body : undefined;
 }
 
 /** A delivery, once no attempt is due any more. */
 export function settled(client: Client, webhookId: string, eventId: string) {
   return eventually(async () => {
     const delivery = await deliveryOf(client, webhookId, eventId);
-    return delivery && delivery.status !== 'retrying' ? delivery : undefined;
+    return delivery && !isUnderWay(delivery.status) ? delivery : undefined;
   });
 }

@@ -14,6 +14,15 @@ export interface Counts {
 }
 export const KINDS = ['succeeded', 'retrying', 'failed', 'unsent'] as const;
 
+const KIND_OF: Record<Delivery['status'], keyof Counts> = {
+  pending: 'retrying',
+  retrying: 'retrying',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  canceled: 'unsent',
+  skipped: 'unsent',
+};
+
 export interface Activity {
   webhooks: Webhook[];
   /** Oldest first; each starts at `from`. */
@@ -43,8 +52,9 @@ export async function readActivity(
     retrying: new Map(),
     isPartial: false,
   };
-  const count = ({ webhook_id, status, created_at }: Delivery) => {
-    const kind = status === 'canceled' || status === 'skipped' ? 'unsent' : status;
+  const count = ({ webhook_id, status, test, created_at }: Delivery) => {
+    if (test) return;
+    const kind = KIND_OF[status];
     const span = activity.spans[Math.floor((Date.parse(created_at) - since) / spanMs)];
     if (!span) return;
     span.counts[kind]++;

@@ -18,12 +18,19 @@ export const isNew = isAbsent('pk');
 
 /** Its value has a name of its own, for the write may set another. */
 const compare =
-  (operator: '=' | '<' | '<=') =>
+  (operator: '=' | '<' | '<=' | '>=') =>
   (name: string, value: unknown): Condition =>
     about(name, `#${name} ${operator} :than_${name}`, { [`:than_${name}`]: value });
 export const is = compare('=');
 export const isBelow = compare('<');
 export const isAtMost = compare('<=');
+export const isAtLeast = compare('>=');
+
+/** Its value is one of several. */
+export const isOneOf = (name: string, values: readonly unknown[]): Condition => {
+  const named = values.map((value, i) => [`:one_${name}${i}`, value] as const);
+  return about(name, `#${name} IN (${named.map(([id]) => id).join(', ')})`, Object.fromEntries(named));
+};
 
 export const all = (...parts: Condition[]): Condition => joined(parts, ' AND ');
 export const any = (...parts: Condition[]): Condition => joined(parts, ' OR ');

@@ -1,10 +1,12 @@
-import type { DeliveryFilter, DeliveryRecord } from '../../delivery/record.ts';
+import { type DeliveryFilter, type DeliveryRecord, isRecoverable } from '../../delivery/record.ts';
+import type { RecoveryPosition, RecoveryWindow } from '../../delivery/redelivery.ts';
+import type { DeliveryStatus } from '../../delivery/schedule.ts';
 import { EVENT_RETENTION_MS } from '../../events/events.ts';
-import { earliestId } from '../../ids.ts';
 import type { TransactionPart } from '../../transaction.ts';
 import { isBelow } from './conditions.ts';
+import { countByStatus, idsByStatus, logQuery, RECOVERED_STATUSES } from './delivery-queries.ts';
 import { update, withoutFirst } from './expressions.ts';
-import { type Item, itemKey, timeToLive } from './items.ts';
+import { type Item, itemKey, statusIndexEntry, timeToLive } from './items.ts';
 import type { Table } from './table.ts';
 
 export const toDelivery = (item: Item): DeliveryRecord => item as unknown as DeliveryRecord;
@@ -15,8 +17,10 @@ const KEPT_ATTEMPTS = 24;
 /** Items that one query reads where a filter may leave out most of them. */
 const FILTERED_ITEMS = 1000;
 
-/** Pages of 1 MB that are read to count. */
-const COUNTED_PAGES = 32;
+export interface DeliveryPage {
+  deliveries: DeliveryRecord[];
+  next: string | undefined;
+}
 
 /** The delivery logs of webhooks, newest first. */
 export function deliveryLog(table: Table) {
@@ -26,29 +30,53 @@ export function deliveryLog(table: Table) {
       return item && toDelivery(item);
     },
 
+    /** Of one event to several webhooks, by webhook. */
+    async ofEvent(eventId: string, webhookIds: readonly string[]): Promise<Map<string, DeliveryRecord>> {
+      const items = await table.batchGet(webhookIds.map((id) => itemKey.delivery(id, eventId)));
+      return new Map(items.map(toDelivery).map((delivery) => [delivery.webhookId, delivery]));
+    },
+
     async list(
       webhookId: string,
       { limit, after, ...filter }: DeliveryFilter & { limit: number; after?: string | undefined },
-    ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }> {
-      const query = queryOf(webhookId, filter);
+    ): Promise<DeliveryPage> {
+      const { status, type } = filter;
+      if (status !== undefined && status !== 'succeeded') {
+        const { ids, next } = await idsByStatus(table, { webhookId, status, ...filter }, limit, after);
+        return { deliveries: (await read(webhookId, ids)).filter((found) => found.status === status), next };
+      }
+      const query = logQuery(webhookId, filter);
       if (!query) return { deliveries: [], next: undefined };
       const position = after === undefined ? undefined : itemKey.delivery(webhookId, after);
-      const Limit = filter.statuses ? FILTERED_ITEMS : limit;
+      const Limit = status || type ? FILTERED_ITEMS : limit;
       const { items, next } = await table.queryPages({ ...query, Limit, after: position }, limit);
       return { deliveries: items.map(toDelivery), next: next?.sk };
     },
 
-    async count(webhookId: string, filter: DeliveryFilter): Promise<number> {
-      const query = queryOf(webhookId, filter);
-      let count = 0;
-      let after: object | undefined;
-      for (let pages = 0; query && pages < COUNTED_PAGES; pages++) {
-        const page = await table.query({ ...query, after, Select: 'COUNT' });
-        count += page.count;
-        after = page.next;
-        if (after === undefined) break;
+    async recoverable(
+      webhookId: string,
+      { from, limit, ...window }: RecoveryWindow & { limit: number; from?: RecoveryPosition | undefined },
+    ): Promise<{ deliveries: DeliveryRecord[]; next: RecoveryPosition | undefined }> {
+      let status: DeliveryStatus | undefined = from?.status ?? RECOVERED_STATUSES[0];
+      for (let after = from?.after; status !== undefined; after = undefined) {
+        const { ids, next } = await idsByStatus(table, { webhookId, status, ...window }, limit, after);
+        const following: DeliveryStatus | undefined =
+          next === undefined ? RECOVERED_STATUSES[RECOVERED_STATUSES.indexOf(status) + 1] : status;
+        if (ids.length > 0 || next !== undefined) {
+          const found = await read(webhookId, ids);
+          return {
+            deliveries: found.filter((delivery) => isRecoverable(delivery, window.stuckBefore)),
+            next: following && { status: following, after: next },
+          };
+        }
+        status = following;
       }
-      return count;
+      return { deliveries: [], next: undefined };
+    },
+
+    async countRecoverable(webhookId: string, window: RecoveryWindow): Promise<number> {
+      const counts = RECOVERED_STATUSES.map((status) => countByStatus(table, { webhookId, status, ...window }));
+      return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
     },
 
     async startRun(
@@ -61,9 +89,11 @@ export function deliveryLog(table: Table) {
       const values = {
         run,
         attempt: 0,
-        status: 'retrying',
+        status: 'pending',
+        ...statusIndexEntry(webhookId, 'pending'),
         nextAttemptAt: nowMs,
         retryPending: undefined,
+        endedAt: undefined,
         expires: timeToLive(nowMs + EVENT_RETENTION_MS),
         ...(surplus > 0 && { attempts: withoutFirst(surplus) }),
       };
@@ -72,28 +102,11 @@ export function deliveryLog(table: Table) {
       if (rejected.length > 0 && also.length > 0) await table.write(also); // started by an earlier run of the request
     },
   };
-}
 
-/** `null` if the window is empty. */
-function queryOf(webhookId: string, { since = 0, until, statuses, stuckBefore }: DeliveryFilter) {
-  const first = earliestId('evt', since);
-  const last = until === undefined ? 'evt_~' : earliestId('evt', until);
-  if (first > last) return null; // DynamoDB refuses a range from its end to its beginning
-  const names = statuses?.map((_, i) => `:status${i}`).join(', ');
-  const isStuck = '#status = :retrying AND nextAttemptAt < :stuckBefore';
-  return {
-    KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
-    ExpressionAttributeValues: {
-      ':pk': itemKey.delivery(webhookId, '').pk,
-      ':first': first,
-      ':last': last,
-      ...Object.fromEntries((statuses ?? []).map((value, i) => [`:status${i}`, value])),
-      ...(stuckBefore !== undefined && { ':stuckBefore': stuckBefore, ':retrying': 'retrying' }),
-    },
-    ...(names && {
-      FilterExpression: `#status IN (${names})${stuckBefore === undefined ? '' : ` OR (${isStuck})`}`,
-      ExpressionAttributeNames: { '#status': 'status' },
-    }),
-    ScanIndexForward: false,
-  };
+  /** As they are now, in that order: the index may be a moment behind. */
+  async function read(webhookId: string, eventIds: readonly string[]): Promise<DeliveryRecord[]> {
+    const items = await table.batchGet(eventIds.map((id) => itemKey.delivery(webhookId, id)));
+    const byId = new Map(items.map(toDelivery).map((delivery) => [delivery.eventId, delivery]));
+    return eventIds.flatMap((id) => byId.get(id) ?? []);
+  }
 }

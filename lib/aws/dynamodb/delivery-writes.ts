@@ -1,24 +1,26 @@
 import type { Verdict } from '../../delivery/decide.ts';
 import type { DeliveryMessage } from '../../delivery/messages.ts';
 import type { Attempt } from '../../delivery/record.ts';
-import type { DeliveryStatus } from '../../delivery/schedule.ts';
+import { type DeliveryStatus, UNDER_WAY } from '../../delivery/schedule.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../../events/events.ts';
-import { all, any, type Condition, is, isBelow, isNew } from './conditions.ts';
+import { all, any, type Condition, is, isBelow, isNew, isOneOf } from './conditions.ts';
 import { appended, initially, update } from './expressions.ts';
-import { itemKey, timeToLive } from './items.ts';
+import { itemKey, statusIndexEntry, timeToLive } from './items.ts';
 import type { Write } from './writes.ts';
 
 /*
  * A delivery in time. It only ever moves to the right:
  *
  *   (nothing) ── run 0 ─────────────────────────────────────►── run 1 ──────────────────►── run 2 …
- *                │ retrying, attempt 1 … 6 │ succeeded,      │  retrying, attempt 0, 1 …
+ *                │ retrying, attempt 1 … 6 │ succeeded,      │  pending, then retrying, attempt 1 …
  *                                          │ failed,         startRun
  *                                          │ canceled,
  *                                          │ skipped
+ *
+ * Its first run is `pending` as long as nothing is recorded: that costs no write (delivery/record.ts).
  */
 const isEarlierRun = ({ run }: DeliveryMessage): Condition => isBelow('run', run);
-const isThisRunGoingOn = ({ run }: DeliveryMessage): Condition => all(is('run', run), is('status', 'retrying'));
+const isThisRunGoingOn = ({ run }: DeliveryMessage): Condition => all(is('run', run), isOneOf('status', UNDER_WAY));
 
 /** The attempt of this message is still to be recorded. */
 const isBeforeAttempt = (message: DeliveryMessage): Condition =>
@@ -36,13 +38,20 @@ export function recordAttempt(message: DeliveryMessage, event: StoredEvent, atte
     attempt: message.attempt,
     nextAttemptAt: isRetried ? verdict.dueAt : undefined,
     retryPending: isRetried ? true : undefined,
+    endedAt: verdict.status === 'failed' ? attempt.at + attempt.durationMs : undefined,
   };
   return upsert(message, event, change, [attempt], attempt.at);
 }
 
 /** Ends a run without an attempt. */
 export function endRun(message: DeliveryMessage, event: StoredEvent, status: DeliveryStatus, nowMs: number): Write {
-  const change = { status, attempt: message.attempt - 1, nextAttemptAt: undefined, retryPending: undefined };
+  const change = {
+    status,
+    attempt: message.attempt - 1,
+    nextAttemptAt: undefined,
+    retryPending: undefined,
+    endedAt: nowMs,
+  };
   return upsert(message, event, change, [], nowMs);
 }
 
@@ -51,6 +60,7 @@ interface Change {
   attempt: number;
   nextAttemptAt: number | undefined;
   retryPending: boolean | undefined;
+  endedAt: number | undefined;
 }
 
 function upsert(
@@ -66,7 +76,9 @@ function upsert(
     webhookId,
     eventId,
     eventType: event.type,
+    test: event.webhookId === undefined ? undefined : true,
     run,
+    ...statusIndexEntry(webhookId, change.status),
     createdAt: initially(createdAt),
     attempts: appended(attempts),
     expires: timeToLive(createdAt + EVENT_RETENTION_MS),

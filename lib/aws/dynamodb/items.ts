@@ -1,4 +1,5 @@
 import type { Period } from '../../delivery/figures.ts';
+import type { DeliveryStatus } from '../../delivery/schedule.ts';
 import type { ItemKind } from '../../deployment.ts';
 import { partitionOf } from '../../events/placement.ts';
 import { iso } from '../../schema.ts';
@@ -15,6 +16,7 @@ import type { Space } from '../../space.ts';
  *   audit log             Query     AUDIT#<prj>              <aud>        (newest first, from a time on)
  *   deliveries            Query     HOOK#<whk>               <evt>        (newest first, from a time on)
  *   figures of a webhook  Query     FIGURES#<whk>            <hour or day>#<its begin>
+ *   undelivered ones      Query     index by_status: byStatus = <whk>#<status>, sk
  *   document              GetItem   DOCS#<prj>#<env>         <document_key> (deleted ones stay, as stubs)
  *   documents by prefix   Query     DOCS#<prj>#<env>         begins_with(<prefix>)
  *   connection            GetItem   CONNECTION#<prj>#<env>#<id>           CONNECTION
@@ -47,6 +49,14 @@ export const itemKey = {
   sync: (space: Space, id: string) => key('SYNC', `${spaceOf(space)}#${id}`, 'SYNC'),
   idempotency: (space: Space, hash: string) => key('IDEMPOTENCY', `${spaceOf(space)}#${hash}`, 'IDEMPOTENCY'),
 };
+
+/**
+ * What makes a delivery an entry of the index by status, or none: one that succeeds at its first attempt never is in it, and
+ * costs no write there.
+ */
+export const statusIndexEntry = (webhookId: string, status: DeliveryStatus) => ({
+  byStatus: status === 'succeeded' ? undefined : `${webhookId}#${status}`,
+});
 
 /** DynamoDB's time to live is in seconds. It deletes late: whoever reads compares the time itself. */
 export const timeToLive = (atMs: number): number => Math.ceil(atMs / 1000);

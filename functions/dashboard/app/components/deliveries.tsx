@@ -6,6 +6,7 @@ export type DeliveryStatus = Delivery['status'];
 type Attempt = Delivery['attempts'][number];
 
 const TONES: Record<DeliveryStatus, Tone> = {
+  pending: 'waiting',
   succeeded: 'good',
   retrying: 'waiting',
   failed: 'bad',
@@ -13,6 +14,7 @@ const TONES: Record<DeliveryStatus, Tone> = {
   skipped: 'off',
 };
 export const MEANINGS: Record<DeliveryStatus, string> = {
+  pending: 'The first attempt is queued.',
   succeeded: 'Your endpoint accepted the event.',
   retrying: 'Another attempt is scheduled.',
   failed: 'All attempts failed.',

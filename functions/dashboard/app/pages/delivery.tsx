@@ -1,3 +1,4 @@
+import { isUnderWay } from '../../../../lib/delivery/schedule.ts';
 import { type Delivery, type Result, serverNow } from '../api.ts';
 import { Button, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { DeliveryBadge, isSuccess, MEANINGS, outcomeText } from '../components/deliveries.tsx';
@@ -23,7 +24,7 @@ export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventI
     return result.problem?.code === 'not_found' ? { value: null } : result;
   });
   const isAwaited = serverNow() - Date.parse(event.value?.timestamp ?? '') < FIRST_ATTEMPT_MS;
-  const isMoving = delivery.value ? delivery.value.status === 'retrying' : isAwaited;
+  const isMoving = delivery.value ? isUnderWay(delivery.value.status) : isAwaited;
   useRepeated(isMoving && !delivery.problem ? REFRESH_MS : null, delivery.reload);
   return (
     <>

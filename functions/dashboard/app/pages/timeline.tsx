@@ -1,4 +1,4 @@
-import { RETRY_DELAYS_SECONDS } from '../../../../lib/delivery/schedule.ts';
+import { isUnderWay, RETRY_DELAYS_SECONDS } from '../../../../lib/delivery/schedule.ts';
 import type { Delivery } from '../api.ts';
 import { isSuccess, outcomeText } from '../components/deliveries.tsx';
 import { Countdown, durationText, Time } from '../components/time.tsx';
@@ -14,21 +14,10 @@ const latestRun = (attempts: readonly Attempt[]): readonly Attempt[] =>
     ),
   );
 
-/** Whether a redelivery is queued and has no attempt yet: its first attempt is not due when the schedule says. */
-function isRestarted({ attempts, status, next_attempt_at }: Delivery): boolean {
-  const last = attempts.at(-1);
-  if (status !== 'retrying' || !last || !next_attempt_at) return false;
-  const delay = RETRY_DELAYS_SECONDS[last.number - 1];
-  if (isSuccess(last) || delay === undefined) return true;
-  const byScheduleMs = Date.parse(last.at) + last.duration_ms + delay * 1000;
-  return Math.abs(Date.parse(next_attempt_at) - byScheduleMs) > 1000;
-}
-
 /** The schedule of six attempts: those already made, the next one, and those that may follow. */
-export function Timeline({ of: delivery }: { of: Delivery }) {
-  const { attempts, status, next_attempt_at } = delivery;
-  const made = isRestarted(delivery) ? [] : latestRun(attempts);
-  const next = status === 'retrying' ? made.length : -1;
+export function Timeline({ of: { attempts, status, next_attempt_at } }: { of: Delivery }) {
+  const made = status === 'pending' ? [] : latestRun(attempts);
+  const next = isUnderWay(status) ? made.length : -1;
   const last = made.at(-1);
   // When the attempts after the next one are due at the earliest: each fails immediately.
   let dueAt = next_attempt_at ? Date.parse(next_attempt_at) : 0;

@@ -1,0 +1,47 @@
+import { type DeliveryMessage, runKey } from '../../delivery/messages.ts';
+import type { Claim, EmailClaims } from '../../delivery/outage.ts';
+import { all, any, type Condition, is, isAbsent, isAtMost } from './conditions.ts';
+import { update } from './expressions.ts';
+import { type Item, itemKey } from './items.ts';
+import type { Table } from './table.ts';
+
+/** For which an email is one run's to send: longer than a function may run, shorter than a message stays hidden. */
+const CLAIM_MS = 60_000;
+
+/** The members of a webhook that say which delivery an email is about, when it was sent, and until when it is being sent. */
+interface Members {
+  by: string;
+  sentAt: string;
+  until: string;
+}
+
+/*
+ * An email about a webhook, in time:
+ *
+ *   ── claim ──► until ── markSent ──► sentAt
+ *        ▲         │
+ *        └─────────┘ release, or time
+ */
+export function emailClaims(
+  table: Table,
+  { by, sentAt, until }: Members,
+  mayClaim: (message: DeliveryMessage) => Condition,
+): EmailClaims {
+  const keyOf = (message: DeliveryMessage) => itemKey.webhook(message, message.webhookId);
+  const change = async (message: DeliveryMessage, values: Item): Promise<void> => {
+    await table.write([update(keyOf(message), values, is(by, runKey(message)))]);
+  };
+
+  return {
+    async claim(message: DeliveryMessage, nowMs: number): Promise<Claim> {
+      const isFree = all(mayClaim(message), isAbsent(sentAt), any(isAbsent(until), isAtMost(until, nowMs)));
+      const values = { [by]: runKey(message), [until]: nowMs + CLAIM_MS };
+      const [rejected] = await table.write([update(keyOf(message), values, isFree)]);
+      if (!rejected) return 'claimed';
+      const { item } = rejected;
+      return item?.[by] === runKey(message) && item[sentAt] === undefined ? 'busy' : 'sent';
+    },
+    release: (message) => change(message, { [until]: undefined }),
+    markSent: (message, nowMs) => change(message, { [sentAt]: nowMs, [until]: undefined }),
+  };
+}
