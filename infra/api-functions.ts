@@ -56,12 +56,19 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
     description: 'Documents, sync and connections',
     table: withIdempotency(['PROJECT', 'DOCS', 'CONNECTION', 'SYNC', 'EVENT'], 'query'),
   },
+  leaks: {
+    id: 'Leaks',
+    description: 'Takes reports of keys that were found in public',
+    table: { actions: ['get', 'put', 'update', 'check'], kinds: ['KEY', 'PROJECT', 'AUDIT'] },
+    sendsEmail: true,
+  },
   dashboard: { id: 'Dashboard', description: 'The dashboard, the API reference and the OpenAPI document' },
 };
 
 export type ApiFunctions = Record<keyof typeof FUNCTIONS, BundledFunction>;
 
 export function createApiFunctions(scope: Construct, settings: Settings, table: DataTable): ApiFunctions {
+  const { secretScanningKeysUrl: keysUrl } = settings;
   const created = Object.entries(FUNCTIONS).map(([name, { id, description, table: granted, sendsEmail }]) => {
     const fn = new BundledFunction(scope, id, {
       name,
@@ -71,6 +78,7 @@ export function createApiFunctions(scope: Construct, settings: Settings, table: 
       environment: {
         ...(granted && { TABLE_NAME: table.name }),
         ...(sendsEmail && { SENDER_EMAIL: settings.senderEmail }),
+        ...(name === 'leaks' && keysUrl !== '' && { SECRET_SCANNING_KEYS_URL: keysUrl }),
       },
       timeout: Duration.seconds(20),
     });
@@ -79,7 +87,7 @@ export function createApiFunctions(scope: Construct, settings: Settings, table: 
     return [name, fn];
   });
   const functions = Object.fromEntries(created) as ApiFunctions;
-  table.grantKeysOfProject(functions.keys);
+  for (const fn of [functions.keys, functions.leaks]) table.grantKeysOfProject(fn);
   table.grantDeliveriesByStatus(functions.webhooks);
   return functions;
 }

@@ -13,6 +13,8 @@ import { allowsCrossOrigin, CORS_ALLOWED, CORS_EXPOSED, PREFLIGHT_SECONDS } from
 import type { ApiFunction, Operation } from '../lib/api/operation.ts';
 import { methodsOf, operationsByPath } from '../lib/api/operations.ts';
 
+const PAGE = 'Pages, their scripts and the description of the API hold no secret';
+const SIGNED = 'The function verifies the signature of the request';
 const PUBLIC: MethodOptions = { authorizationType: AuthorizationType.NONE };
 
 /**
@@ -39,7 +41,7 @@ export function addMethods(
       for (const name of methodsOf(operation)) {
         const integration = integrations.get(operation.function);
         const method = resource.addMethod(name, integration, isPublic ? PUBLIC : behindAuthorizer);
-        if (isPublic) acknowledgePublic(method, 'Pages, their scripts and the description of the API hold no secret');
+        if (isPublic) acknowledgePublic(method, operation.function === 'leaks' ? SIGNED : PAGE);
       }
     }
     addPreflight(resource, operations.filter(allowsCrossOrigin));

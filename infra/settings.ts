@@ -22,6 +22,7 @@ const PARAMETERS = {
   certificateArn: { default: '', pattern: /^(|arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+)$/ },
   hostedZoneId: { default: '', pattern: /^[A-Z0-9]*$/ },
   hostedZoneName: { default: '', pattern: /^(|[a-z0-9-]+(\.[a-z0-9-]+)+)$/ },
+  secretScanningKeysUrl: { default: '', pattern: /^(|https:\/\/\S+)$/ },
   alarmEmail: { default: '', pattern: /^(|[^@\s]+@[^@\s]+\.[^@\s]+)$/ },
 } as const satisfies Record<string, Parameter>;
 

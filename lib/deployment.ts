@@ -12,7 +12,8 @@ export type Variable =
   | 'SCHEDULE_ROLE_ARN'
   | 'SCHEDULE_DLQ_ARN'
   | 'SENDER_EMAIL'
-  | 'DASHBOARD_URL';
+  | 'DASHBOARD_URL'
+  | 'SECRET_SCANNING_KEYS_URL';
 
 /** The variables that name the queues of the lanes. */
 export const LANE_QUEUES = {

@@ -28,6 +28,8 @@ export interface KeyRecord {
   expiresAt?: number | undefined;
   revokedAt?: number | undefined;
   lastUsedAt?: number | undefined;
+  /** When the project was told that the key was found in public. */
+  leakedAt?: number | undefined;
   /** In how many hours of a day the key was used: on the day of `lastUsedAt`, the day before that, and so on. */
   activeHours?: number[] | undefined;
   /** Scoped tokens of this key that work no longer, until they would have expired. */

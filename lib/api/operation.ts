@@ -6,7 +6,7 @@ import { ENVIRONMENTS } from '../space.ts';
 import type { ProblemCode } from './problems.ts';
 
 /** The functions behind the API, each a file in functions/. */
-export type ApiFunction = 'keys' | 'tokens' | 'project' | 'webhooks' | 'events' | 'documents' | 'dashboard';
+export type ApiFunction = 'keys' | 'tokens' | 'project' | 'webhooks' | 'events' | 'documents' | 'leaks' | 'dashboard';
 
 /** Who calls: with a key of a type, or with a scoped token. */
 export type CallerType = KeyType | 'token';

@@ -27,7 +27,7 @@ const project = {
 };
 
 /** Of keys, tokens and the project. */
-export const accessExamples: Readonly<Record<OperationOf<'keys' | 'tokens' | 'project'>, Example>> = {
+export const accessExamples: Readonly<Record<OperationOf<'keys' | 'tokens' | 'project' | 'leaks'>, Example>> = {
   createKey: { body: { type: 'live', name: 'App' }, response: createdKey },
   listKeys: { response: listOf(key) },
   getKey: { response: key },
@@ -63,6 +63,16 @@ export const accessExamples: Readonly<Record<OperationOf<'keys' | 'tokens' | 'pr
       permissions: ['read'],
       expires_at: at(3600),
     },
+  },
+  reportLeaks: {
+    body: [{ token: 'svc_live_01Fkq2Xb9TzA…', type: 'document_sync_key', url: 'https://github.com/octocat/hello' }],
+    response: [
+      {
+        token_hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+        token_type: 'document_sync_key',
+        label: 'true_positive',
+      },
+    ],
   },
   revokeToken: {},
 };

@@ -15,6 +15,7 @@ const TAGS: Record<ApiFunction, { name: string; description: string }> = {
   webhooks: { name: 'Webhooks', description: 'Endpoints for events, and the log of every delivery.' },
   events: { name: 'Events', description: 'Events from your own sync engine.' },
   documents: { name: 'Documents and sync', description: 'Documents, sync cycles and connections.' },
+  leaks: { name: 'Leaked keys', description: 'Keys of this service that scanners find in public.' },
   dashboard: { name: 'Pages', description: 'The dashboard and this reference, without a credential.' },
 };
 

@@ -11,6 +11,7 @@ import {
   KeyResource,
   RotateKey,
 } from '../access/keys.ts';
+import { LeakMatch } from '../access/leaks.ts';
 import { ChangeProject, ProjectResource } from '../access/projects.ts';
 import { MintedToken, MintToken } from '../access/tokens.ts';
 import { PROBLEMS } from '../api/problems.ts';
@@ -78,6 +79,7 @@ const NAMED = {
   Key: KeyResource,
   KeyUsage,
   KeyAllowlist: AllowlistResource,
+  LeakMatch,
   MergedDocument,
   MintToken,
   PatchDocument,

@@ -274,6 +274,23 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
     });
   });
 
+  describe('markLeaked', () => {
+    it('notes the first time alone, with what is also written', async () => {
+      const record = await create();
+      const [first, second] = [companion(table), companion(table)];
+      await apiKeys(lossy).markLeaked(record.id, now, first.also);
+      await keys.markLeaked(record.id, LATER, second.also);
+      expect(await stored(record.id)).toEqual({ ...record, leakedAt: now });
+      expect([await first.isWritten(), await second.isWritten()]).toEqual([true, false]);
+    });
+
+    it('of a key that is not there makes none', async () => {
+      const { id } = newKey();
+      await keys.markLeaked(id, now, []);
+      expect(await keys.get(id)).toBeUndefined();
+    });
+  });
+
   describe('setRevokedTokens', () => {
     const [one, other] = [
       { id: 'tok_1', until: LATER },

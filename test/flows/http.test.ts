@@ -74,6 +74,13 @@ describe('a 403', () => {
   });
 });
 
+describe('a report of leaked keys', () => {
+  it('is taken by nobody unless the operator says whose', async () => {
+    const { status, body } = await service.as(null)('POST', '/v1/secret-scanning/github', { body: [] });
+    expect([status, body.code]).toEqual([404, 'route_not_found']);
+  });
+});
+
 describe('the root', () => {
   it('leads to the dashboard', async () => {
     const { status, headers } = await service.as(null)('GET', '/');

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { sendMessageTarget } from '../../lib/deployment.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { changed, createWebhook, deliveryOf } from '../support/requests.ts';
+import { reportOf, SCANNER_PATH } from '../support/scanner.ts';
 import { type Answer, type Client, eventually, type Project, type Service } from '../support/service.ts';
 
 /** Everything that each role is there for: a flow throws if any of it does not happen. */
@@ -134,6 +135,12 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       await ok(admin('GET', '/v1/audit?limit=1'));
       await ok(admin('PATCH', '/v1/project', { body: { name: 'Renamed' } }));
       await ok(admin('POST', '/v1/project/test-mail'));
+    },
+    Leaks: async () => {
+      await ok(admin('PATCH', '/v1/project', { body: { on_leak: 'revoke' } }));
+      const leaked = await project.key('admin');
+      const report = reportOf([{ token: leaked, type: 'key', url: null }]);
+      await ok(service.as(null)('POST', SCANNER_PATH, report));
     },
     Events: async () => {
       const id = await publish();

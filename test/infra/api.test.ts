@@ -31,7 +31,7 @@ describe('the API', () => {
     expect(count('NONE')).toBe(methodsOf(anyone));
     expect(count('CUSTOM')).toBe(methodsOf(allOperations) - methodsOf(anyone));
     expect(count('NONE') + count('CUSTOM')).toBe(named.length);
-    expect(anyone.every((operation) => operation.function === 'dashboard')).toBe(true);
+    expect(anyone.every((operation) => ['dashboard', 'leaks'].includes(operation.function))).toBe(true);
   });
 
   it('lets pages of other origins ask for what scoped tokens may call, and for nothing else', () => {

@@ -69,6 +69,7 @@ export async function createSamples({ invoke, items, receiver, now }: SampleOpti
     Webhooks: proxy('POST', '/v1/webhooks', { url: 'https://example.com/hook', events: ['document.changed'] }),
     Events,
     Documents: proxy('PUT', '/v1/documents/{key}', { fields: { title: 'Draft' } }, { key: document }),
+    Leaks: proxy('POST', '/v1/secret-scanning/github', []),
     Dashboard: proxy('GET', '/dashboard'),
     DeliveryFanOut: streamEvent(await items.find(await publish()), now),
     FiguresCount: { ...streamEvent(deliveryItem(webhook.id, now), now), shardId: 'shard-1', state: {} },

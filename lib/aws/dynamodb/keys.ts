@@ -83,6 +83,12 @@ export function apiKeys(table: Table) {
       return changeKey(id, { revokedAt: initially(revokedAt) }, relyingOn, also);
     },
 
+    /** Once: with what is also written, or not at all if it was noted before. */
+    async markLeaked(id: string, leakedAt: number, also: readonly TransactionPart[]): Promise<void> {
+      const isFirst = all(exists, isAbsent('leakedAt'));
+      await table.write([update(itemKey.key(id), { leakedAt }, isFirst), ...also]);
+    },
+
     async setCidrs(
       id: string,
       cidrs: string[],

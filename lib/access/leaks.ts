@@ -1,0 +1,76 @@
+import { verify } from 'node:crypto';
+import * as v from 'valibot';
+import { emailOf } from '../email.ts';
+import { described } from '../schema.ts';
+import type { KeyRecord } from './keys.ts';
+import type { ProjectRecord } from './projects.ts';
+
+/*
+ * GitHub tells where it found something that looks like a key of ours (GitHub Docs, "Secret scanning partner program"). Its
+ * request is signed with one of its published keys: ECDSA over P-256 and SHA-256 of the raw body.
+ */
+
+/** Matches of one report. */
+const MAX_MATCHES = 1000;
+
+/** One place where something that looks like a key was found. More members may be present. */
+export const LeakMatch = v.looseObject({
+  token: described(v.string('must be a string'), 'What was found.'),
+  type: described(v.string('must be a string'), 'The name of the pattern that found it.'),
+  url: described(v.nullish(v.string('must be a string')), 'Where it was found; may be empty.'),
+  source: v.optional(described(v.string('must be a string'), 'In what it was found, such as `commit`.')),
+});
+export type LeakMatch = v.InferOutput<typeof LeakMatch>;
+
+export const LeakReport = v.pipe(
+  v.array(LeakMatch, 'must be an array'),
+  v.maxLength(MAX_MATCHES, `must have at most ${MAX_MATCHES} entries`),
+);
+
+export const LeakFeedback = v.array(
+  v.strictObject({
+    token_hash: described(v.string(), 'SHA-256 of what was found, hexadecimal.'),
+    token_type: described(v.string(), 'The `type` of the match.'),
+    label: described(v.picklist(['true_positive', 'false_positive']), 'Whether it is a key of this service.'),
+  }),
+);
+
+/** The keys that GitHub publishes. */
+export const PublishedKeys = v.object({
+  public_keys: v.array(v.object({ key_identifier: v.string(), key: v.string() })),
+});
+
+/** Whether the owner of a published key (PEM) signed these bytes. The signature is DER in base64. */
+export function isSignedBy(publicKey: string, body: Uint8Array, signature: string): boolean {
+  try {
+    return verify('sha256', body, publicKey, Buffer.from(signature, 'base64'));
+  } catch {
+    return false;
+  }
+}
+
+/** What was done about a leaked key. `kept`: it is the last admin key of the project. */
+export type LeakOutcome = 'revoked' | 'kept' | 'reported' | 'ended';
+
+const DONE: Record<LeakOutcome, string> = {
+  revoked: 'We revoked it: requests with it are refused. Create another key for whatever used it.',
+  kept: 'It still works: it is the last admin key of the project, so we did not revoke it. Create another admin key, then revoke this one at once.',
+  reported: 'It still works. Rotate it, deploy the new key, then revoke this one at once.',
+  ended: 'It had been revoked or had expired before: you need not do anything.',
+};
+
+/** The email about a key that was found in public. It does not hold the key. */
+export function leakEmail(
+  { name, emails }: ProjectRecord,
+  { id, type, hint, name: keyName }: KeyRecord,
+  places: readonly string[],
+  outcome: LeakOutcome,
+) {
+  const named = keyName === null ? '' : ` "${keyName}"`;
+  return emailOf(emails, `API key found in public: …${hint} (${name})`, [
+    `GitHub found the ${type} key${named} (${id}, ending in ${hint}) of the project "${name}" in public.`,
+    `Found at:\n${places.length > 0 ? places.join('\n') : 'GitHub did not say where'}`,
+    DONE[outcome],
+    'Whoever saw it may have used it: look at the audit log (GET /v1/audit).',
+  ]);
+}

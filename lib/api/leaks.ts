@@ -1,0 +1,23 @@
+import * as v from 'valibot';
+import { LeakFeedback, LeakReport } from '../access/leaks.ts';
+import { described } from '../schema.ts';
+import { operation } from './operation.ts';
+
+export const leakOperations = {
+  reportLeaks: operation({
+    function: 'leaks',
+    callers: 'anyone',
+    method: 'POST',
+    path: '/v1/secret-scanning/github',
+    summary: 'Report keys that were found in public: for GitHub, whose signature is the credential',
+    headers: {
+      'Github-Public-Key-Identifier': v.optional(described(v.string(), 'Which of the published keys signed the body.')),
+      'Github-Public-Key-Signature': v.optional(
+        described(v.string(), 'ECDSA over P-256 and SHA-256 of the raw body, in base64.'),
+      ),
+    },
+    body: LeakReport,
+    responses: { 200: LeakFeedback },
+    problems: ['unauthorized', 'route_not_found', 'invalid_request'],
+  }),
+};
