@@ -55,6 +55,7 @@ const choices: Record<string, object[]> = {
       cloudWatchRole: 'existing',
       stageName: 'v2',
       senderEmail: 'a@example.com',
+      secretScanningKeysUrl: 'https://api.github.com/meta/public_keys/secret_scanning',
     },
   ],
 };
@@ -115,7 +116,12 @@ describe('the template', () => {
     template.hasResourceProperties('AWS::ApiGateway::Stage', { StageName: 'v2' });
     template.hasResourceProperties('AWS::ApiGateway::Authorizer', {
       AuthorizerResultTtlInSeconds: 60,
-      IdentitySource: 'method.request.header.Authorization,context.identity.sourceIp',
+      IdentitySource: [
+        'method.request.header.Authorization',
+        'context.identity.sourceIp',
+        'context.httpMethod',
+        'context.resourcePath',
+      ].join(),
     });
     template.hasResourceProperties('AWS::ApiGateway::DomainName', {
       DomainName: 'api.example.com',
@@ -131,6 +137,9 @@ describe('the template', () => {
       TracingConfig: { Mode: 'Active' },
       Environment: { Variables: { POWERTOOLS_METRICS_NAMESPACE: 'Second' } },
     });
+    const scanner = { SECRET_SCANNING_KEYS_URL: 'https://api.github.com/meta/public_keys/secret_scanning' };
+    const takesReports = { Environment: { Variables: Match.objectLike(scanner) } };
+    template.resourcePropertiesCountIs('AWS::Lambda::Function', takesReports, 1);
     template.hasOutput('BaseUrl', { Value: 'https://api.example.com' });
     template.resourceCountIs('AWS::Route53::RecordSet', 1);
     template.hasResourceProperties('AWS::SNS::Subscription', { Endpoint: 'ops@example.com' });
