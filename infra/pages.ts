@@ -1,22 +1,25 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { basename, dirname, extname, join, posix } from 'node:path';
+import { basename, extname, join, posix } from 'node:path';
 import { buildSync } from 'esbuild';
 import { allowedMethods } from '../lib/api/operations.ts';
 import { BASE_URL, type Page, type Site } from '../lib/http/static.ts';
 import { openApiDocument } from '../lib/openapi/document.ts';
 import { eventTypes } from '../lib/openapi/event-types.ts';
-import { errorsBody } from './errors-page.ts';
+import { chapters } from './docs/docs.ts';
+import { bodyOf, pathOf } from './docs/layout.ts';
+import { searchIndex } from './docs/search-index.ts';
 import { projectRoot } from './project-root.ts';
 
 const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.json': 'application/json',
 };
 
-// Everything comes from this origin, and nothing of it is written into a page (CSP Level 3).
+// Everything comes from this origin, and nothing of it is written into a page (CSP Level 3). Trusted Types: no string becomes
+// markup, whatever a payload holds.
 const STRICT = {
   'default-src': "'none'",
   'script-src': "'self'",
@@ -26,15 +29,16 @@ const STRICT = {
   'base-uri': "'none'",
   'form-action': "'none'",
   'frame-ancestors': "'none'",
+  'require-trusted-types-for': "'script'",
+  'trusted-types': "'none'",
 };
-const policyOf = (directives: Record<string, string>): string =>
-  Object.entries(directives)
-    .map((directive) => directive.join(' '))
-    .join('; ');
+const POLICY = Object.entries(STRICT)
+  .map((directive) => directive.join(' '))
+  .join('; ');
 
 type PageList = Site['pages'];
 
-/** Writes `site.json` for functions/dashboard/server.ts: the dashboard, the reference and the OpenAPI document. */
+/** Writes `site.json` for functions/dashboard/server.ts: the dashboard, the documentation and the OpenAPI document. */
 export function writeSite(directory: string): void {
   writeFileSync(join(directory, 'site.json'), JSON.stringify(createSite()));
 }
@@ -50,7 +54,7 @@ function createPages(): PageList {
   const json = (value: object): Page => ({ type: 'application/json', kind: 'document', text: JSON.stringify(value) });
   return [
     ...dashboard(),
-    ...reference(),
+    ...documentation(),
     ['/v1/openapi.json', json(openApiDocument(BASE_URL))],
     ['/v1/event-types', json(eventTypes())],
   ];
@@ -58,30 +62,18 @@ function createPages(): PageList {
 
 function dashboard(): PageList {
   const files = [...bundleBrowser('dashboard', 'functions/dashboard/app/main.tsx'), icon('dashboard')];
-  // Trusted Types: no string becomes markup, whatever a payload holds.
-  const policy = policyOf({ ...STRICT, 'require-trusted-types-for': "'script'", 'trusted-types': "'none'" });
-  return [page('/dashboard', 'Dashboard', policy, files, '<div id="app"></div>'), ...files];
+  return [page('/dashboard', 'Dashboard', POLICY, files, '<div id="app"></div>'), ...files];
 }
 
-function reference(): PageList {
-  const swagger = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const renderer = ['swagger-ui-bundle.js', 'swagger-ui.css'].map((name) =>
-    asset('docs', name, readFileSync(join(swagger, name), 'utf8')),
+function documentation(): PageList {
+  const files = [...bundleBrowser('docs', 'functions/docs/browser/main.ts'), icon('docs')];
+  const all = chapters();
+  const articles = all.flatMap((chapter) => chapter.articles);
+  const index = asset('docs', 'search.json', JSON.stringify(searchIndex(articles)));
+  const pages = articles.map((article) =>
+    page(pathOf(article), `${article.title} · Docs`, POLICY, files, bodyOf(article, all, index[0])),
   );
-  // Named by a comment in the bundle, which has the notices of what it holds taken out.
-  const notices = 'swagger-ui-bundle.js.LICENSE.txt';
-  const licenses = readFileSync(join(swagger, notices), 'utf8');
-  const own = [...bundleBrowser('docs', 'functions/dashboard/reference/main.ts'), icon('docs')];
-  const withoutScript = own.filter(([path]) => !path.endsWith('.js'));
-  // The renderer's style sheet has its icons in it.
-  const policy = policyOf({ ...STRICT, 'img-src': "'self' data:" });
-  return [
-    page('/docs', 'API reference', policy, [...renderer, ...own], '<div id="reference"></div>'),
-    page('/docs/errors', 'Errors', policyOf(STRICT), withoutScript, errorsBody()),
-    [`/docs/${notices}`, { type: 'text/plain; charset=utf-8', kind: 'page', text: licenses }],
-    ...renderer,
-    ...own,
-  ];
+  return [...pages, index, ...files];
 }
 
 const icon = (folder: string) =>
@@ -119,7 +111,7 @@ function page(path: string, title: string, policy: string, files: PageList, body
     const href = posix.relative(posix.dirname(path), file);
     if (file.endsWith('.css')) return `<link rel="stylesheet" href="${href}">`;
     if (file.endsWith('.svg')) return `<link rel="icon" href="${href}">`;
-    return `<script ${file.includes('swagger') ? 'defer' : 'type="module"'} src="${href}"></script>`;
+    return `<script type="module" src="${href}"></script>`;
   });
   const text = `<!doctype html>
 <html lang="en">

@@ -11,7 +11,7 @@ const file = {
     file: {
       resource: 'file',
       schema: v.string(),
-      description: 'The name of the file, with the hash of its content.',
+      description: 'The name of a page, or of a file with the hash of its content.',
       example: 'app-5XQ3TN2K.js',
     },
   },
@@ -35,7 +35,11 @@ export const pageOperations = {
   }),
   openDashboard: operation({ ...html, path: '/dashboard', summary: 'The dashboard' }),
   getDashboardFile: operation({ ...file, path: '/dashboard/{file}', summary: 'A file of the dashboard' }),
-  openReference: operation({ ...html, path: '/docs', summary: 'The API reference' }),
+  openReference: operation({ ...html, path: '/docs', summary: 'The documentation' }),
   openErrors: operation({ ...html, path: '/docs/errors', summary: 'All error codes and what to do about them' }),
-  getReferenceFile: operation({ ...file, path: '/docs/{file}', summary: 'A file of the reference' }),
+  getReferenceFile: operation({
+    ...file,
+    path: '/docs/{file}',
+    summary: 'A page of the documentation, or a file of it',
+  }),
 };

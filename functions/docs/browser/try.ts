@@ -1,0 +1,93 @@
+import { element } from './element.ts';
+
+interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  example: string;
+}
+interface Call {
+  method: string;
+  path: string;
+  parameters: Parameter[];
+  body?: unknown;
+  isPublic: boolean;
+}
+
+/** The reader's key: kept in this tab alone. */
+const KEY = 'docs.key';
+
+/** A form at every operation of the reference that calls it with the reader's key, and shows the response. */
+export function addForms(): void {
+  for (const section of document.querySelectorAll<HTMLElement>('.operation')) {
+    const call = JSON.parse(section.dataset.call ?? '{}') as Call;
+    const details = element('details', { className: 'try' }, element('summary', {}, 'Try it'));
+    details.addEventListener('toggle', () => {
+      if (details.open && !details.querySelector('form')) details.append(formFor(call));
+    });
+    section.querySelector('.samples')?.prepend(details);
+  }
+}
+
+function formFor(call: Call): HTMLElement {
+  const key = element('input', { type: 'password', autocomplete: 'off', value: sessionStorage.getItem(KEY) ?? '' });
+  const inputs = call.parameters.map((parameter) => ({
+    parameter,
+    input: element('input', { value: parameter.required ? parameter.example : '', placeholder: parameter.example }),
+  }));
+  const body = element('textarea', { rows: 8, spellcheck: false, value: JSON.stringify(call.body, null, 2) ?? '' });
+  const output = element('div', { role: 'status', className: 'result' });
+  const form = element(
+    'form',
+    {},
+    ...(call.isPublic ? [] : [element('label', {}, 'Key or token', key)]),
+    ...inputs.map(({ parameter, input }) => element('label', {}, parameter.name, input)),
+    ...(call.body === undefined ? [] : [element('label', {}, 'Body', body)]),
+    element('button', { type: 'submit' }, 'Send'),
+    output,
+  );
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    sessionStorage.setItem(KEY, key.value);
+    const given = inputs
+      .filter(({ input }) => input.value !== '')
+      .map(({ parameter, input }) => ({ ...parameter, value: input.value }));
+    output.textContent = 'Sending …';
+    const { status, text } = await send(call, given, { key: key.value, body: body.value });
+    output.replaceChildren(element('b', {}, status), element('pre', { tabIndex: 0 }, element('code', {}, text)));
+  });
+  return form;
+}
+
+type Given = Parameter & { value: string };
+
+async function send(
+  { method, path, body: example, isPublic }: Call,
+  given: readonly Given[],
+  { key, body }: { key: string; body: string },
+): Promise<{ status: string; text: string }> {
+  const of = (place: Parameter['in']) => given.filter((parameter) => parameter.in === place);
+  const filled = of('path').reduce(
+    (text, { name, value }) => text.replace(`{${name}}`, encodeURIComponent(value)),
+    path,
+  );
+  const query = new URLSearchParams(of('query').map(({ name, value }) => [name, value])).toString();
+  const base = document.querySelector<HTMLElement>('.bar')?.dataset.base ?? '';
+  const headers = {
+    ...(!isPublic && { Authorization: `Bearer ${key}` }),
+    ...(example !== undefined && { 'Content-Type': 'application/json' }),
+    ...Object.fromEntries(of('header').map(({ name, value }) => [name, value])),
+  };
+  try {
+    const url = `${base}${filled}${query && `?${query}`}`;
+    const response = await fetch(url, { method, headers, ...(example !== undefined && { body }) });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json');
+    return {
+      status: `${response.status} ${response.statusText}`,
+      text: isJson && text ? JSON.stringify(JSON.parse(text), null, 2) : text,
+    };
+  } catch (error) {
+    return { status: 'No response', text: String(error) };
+  }
+}

@@ -1,0 +1,49 @@
+import hljs from 'highlight.js/lib/core';
+import bash from 'highlight.js/lib/languages/bash';
+import go from 'highlight.js/lib/languages/go';
+import http from 'highlight.js/lib/languages/http';
+import java from 'highlight.js/lib/languages/java';
+import javascript from 'highlight.js/lib/languages/javascript';
+import json from 'highlight.js/lib/languages/json';
+import php from 'highlight.js/lib/languages/php';
+import python from 'highlight.js/lib/languages/python';
+import ruby from 'highlight.js/lib/languages/ruby';
+
+const LANGUAGES = { bash, go, http, java, javascript, json, php, python, ruby };
+for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
+
+/** As readers know them. */
+const NAMES: Record<string, string> = {
+  bash: 'curl',
+  go: 'Go',
+  http: 'HTTP',
+  java: 'Java',
+  javascript: 'JavaScript',
+  json: 'JSON',
+  php: 'PHP',
+  python: 'Python',
+  ruby: 'Ruby',
+};
+
+export const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+
+/** The anchor of a heading. */
+export const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/<[^>]+>|&\w+;/g, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+
+/** A piece of code with its colours; of a language that is not known, without. */
+export function code(text: string, language: string): string {
+  const html = language in LANGUAGES ? hljs.highlight(text, { language }).value : escaped(text);
+  return `<figure data-language="${NAMES[language] ?? ''}"><pre tabindex="0"><code>${html}</code></pre></figure>`;
+}
+
+/** The same in several languages: tabs, once the page's script has run. */
+export const tabs = (figures: readonly string[]): string => `<div class="tabs">${figures.join('\n')}</div>`;
+
+/** Text with `code` in it, as descriptions have. */
+export const inline = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');

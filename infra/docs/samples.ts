@@ -1,0 +1,47 @@
+import { code, tabs } from './html.ts';
+
+export interface Call {
+  method: string;
+  /** With examples for its parameters. */
+  path: string;
+  body?: unknown;
+  isPublic: boolean;
+}
+
+/** How a call is made in each language. `$KEY` is the reader's. */
+export function samplesOf({ method, path, body, isPublic }: Call): string {
+  const url = `{base_url}${path}`;
+  const json = body === undefined ? undefined : JSON.stringify(body, null, 2);
+  const curl = [
+    `curl ${method === 'GET' ? '' : `-X ${method} `}'${url}'`,
+    ...(isPublic ? [] : [`-H "Authorization: Bearer $KEY"`]),
+    ...(json === undefined ? [] : ["-H 'Content-Type: application/json'", `-d '${json.replaceAll("'", "'\\''")}'`]),
+  ].join(' \\\n  ');
+  const headers = [
+    ...(isPublic ? [] : ['Authorization: `Bearer ${process.env.KEY}`']),
+    ...(json === undefined ? [] : ["'Content-Type': 'application/json'"]),
+  ];
+  const options = [
+    ...(method === 'GET' ? [] : [`  method: '${method}',`]),
+    ...(headers.length === 0 ? [] : [`  headers: { ${headers.join(', ')} },`]),
+    ...(json === undefined ? [] : [`  body: JSON.stringify(${indented(json, '  ')}),`]),
+  ];
+  const javascript = `const response = await fetch('${url}'${options.length === 0 ? '' : `, {\n${options.join('\n')}\n}`});
+if (!response.ok) throw new Error(await response.text());`;
+  const python = [
+    'import os, requests',
+    '',
+    `response = requests.${method.toLowerCase()}(`,
+    `    "${url}",`,
+    ...(isPublic ? [] : ['    headers={"Authorization": f"Bearer {os.environ[\'KEY\']}"},']),
+    ...(json === undefined ? [] : [`    json=${indented(pythonOf(json), '    ')},`]),
+    ')',
+    'response.raise_for_status()',
+  ].join('\n');
+  return tabs([code(curl, 'bash'), code(javascript, 'javascript'), code(python, 'python')]);
+}
+
+const indented = (text: string, by: string): string => text.replaceAll('\n', `\n${by}`);
+const pythonOf = (json: string): string =>
+  json.replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (token) => PYTHON[token] ?? token);
+const PYTHON: Record<string, string> = { true: 'True', false: 'False', null: 'None' };

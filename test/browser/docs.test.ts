@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { allOperations } from '../../lib/api/operations.ts';
+import { PROBLEMS } from '../../lib/api/problems.ts';
+import { FAILURES } from '../../lib/delivery/failures.ts';
+import { useService } from '../support/service.ts';
+import { useDashboard } from './browser.ts';
+
+const service = useService();
+const dashboard = useDashboard(service);
+
+describe('the documentation', () => {
+  it('is linked from page to page, without a dead end', async () => {
+    const page = await dashboard.open('/docs');
+    const links = () =>
+      page.locator('a').evaluateAll((all) => (all as HTMLAnchorElement[]).map(({ href }) => href.split('#')[0] ?? ''));
+    const own = (url: string) => url.startsWith(`${service.stack.baseUrl}/docs`);
+    const found = new Set((await links()).filter(own));
+    for (const url of found) {
+      expect((await page.goto(url))?.status(), url).toBe(200);
+      for (const anchor of await page
+        .locator('a[href^="#"]')
+        .evaluateAll((all) => all.map((a) => a.getAttribute('href'))))
+        expect(await page.locator(`[id="${anchor?.slice(1)}"]`).count(), `${url}${anchor}`).toBe(1);
+      for (const link of (await links()).filter(own)) found.add(link);
+    }
+    expect(found.size).toBeGreaterThan(15);
+  });
+
+  it('finds a section by its words, with the keyboard', async () => {
+    const page = await dashboard.open('/docs');
+    await page.keyboard.press('/');
+    await page.keyboard.type('lease goodbye');
+    await page
+      .getByRole('option', { name: /Connections/ })
+      .first()
+      .waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs/sync#connections');
+    await page.keyboard.press('/');
+    await page.keyboard.type('no such words');
+    await page.getByText('Nothing found').waitFor();
+  });
+
+  it('shows code in one language, the same on every page', async () => {
+    const page = await dashboard.open('/docs/receiving');
+    await page.getByRole('tab', { name: 'Go', exact: true }).first().click();
+    await expect.poll(() => page.getByText('hmac.Equal').isVisible()).toBe(true);
+    expect(await page.getByText('hash_equals').isVisible()).toBe(false);
+    await page.goto(`${service.stack.baseUrl}/docs/api-keys`);
+    await page.getByRole('tab', { name: 'Python' }).first().click();
+    await page.reload();
+    expect(await page.getByRole('tab', { name: 'Python' }).first().getAttribute('aria-selected')).toBe('true');
+  });
+});
+
+describe('the API reference', () => {
+  it('shows every operation and every type of event', async () => {
+    const page = await dashboard.open('/docs');
+    const pages = await page
+      .locator('a[href*="api-"]')
+      .evaluateAll((all) => [...new Set((all as HTMLAnchorElement[]).map(({ href }) => href.split('#')[0] ?? ''))]);
+    let operations = 0;
+    for (const url of pages) {
+      await page.goto(url);
+      operations += await page.locator('.operation').count();
+    }
+    expect(operations).toBe(allOperations.length);
+  });
+
+  it('calls the API it is served from', async () => {
+    const project = await service.project();
+    const page = await dashboard.open('/docs/api-keys');
+    const section = page.locator('#listKeys');
+    await section.getByText('Try it').click();
+    await section.getByLabel('Key or token').fill(project.adminKey);
+    await section.getByRole('button', { name: 'Send' }).click();
+    await section.getByText('First admin key').waitFor();
+    const created = page.locator('#createKey');
+    await created.getByText('Try it').click();
+    expect(await created.getByLabel('Key or token').inputValue()).toBe(project.adminKey);
+    await created.getByLabel('Body').fill('{"type":"nothing"}');
+    await created.getByRole('button', { name: 'Send' }).click();
+    await created.getByRole('status').getByText('invalid_request').first().waitFor();
+  });
+
+  it('explains every code where the errors point', async () => {
+    const page = await dashboard.open('/docs/errors');
+    for (const code of [...Object.keys(PROBLEMS), ...Object.keys(FAILURES), 'delivery-failures'])
+      expect(await page.locator(`[id="${code}"]`).count(), code).toBe(1);
+  });
+});
