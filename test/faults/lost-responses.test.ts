@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Interceptor } from '../../infra/local/services/endpoints.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { type Attempt, changed, createWebhook, deliveryOf, publish, settled } from '../support/requests.ts';
+import { reportOf, SCANNER_ENVIRONMENT, SCANNER_PATH } from '../support/scanner.ts';
 import { type Answer, type Client, eventually, type Project, useService } from '../support/service.ts';
 
 // The SDK tries as often as it does in service.
-const service = useService({ speed: 200_000, visibilitySpeed: 2000 });
+const service = useService({ speed: 200_000, visibilitySpeed: 2000, environment: SCANNER_ENVIRONMENT });
 
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems']);
 
@@ -70,6 +71,18 @@ const SCENARIOS: Record<string, Scenario> = {
     ),
   'a key is renamed': async (context) =>
     statusOf(context.admin('PATCH', `/v1/keys/${await newKey(context)}`, { body: { name: 'New' } })),
+  'the project is changed': async ({ admin }) => {
+    const { status, body } = await admin('PATCH', '/v1/project', { body: { name: 'New', on_leak: 'revoke' } });
+    const entries = (await admin('GET', '/v1/audit')).body.data as { action: string }[];
+    return [status, body.name, body.on_leak, entries.filter(({ action }) => action === 'project.changed').length];
+  },
+  'a leaked key is reported and revoked': async ({ admin, project }) => {
+    await admin('PATCH', '/v1/project', { body: { on_leak: 'revoke' } });
+    const key = await project.key('live');
+    const { status } = await service.as(null)('POST', SCANNER_PATH, reportOf([{ token: key, type: 'key', url: null }]));
+    const emails = service.stack.ses.emails.filter(({ to }) => to === project.email).length;
+    return [status, emails, await statusOf(service.as(key)('GET', '/v1/documents'))];
+  },
   'a token is revoked': async ({ live }) => {
     const body = { documents: ['a:*'], permissions: ['read'], ttl: 60 };
     const { token, token_id } = (await live('POST', '/v1/tokens', { body })).body;

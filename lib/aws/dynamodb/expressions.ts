@@ -58,7 +58,7 @@ const actionOf = (value: unknown): Action =>
   value === undefined ? removed : value instanceof Action ? value : setTo(value);
 
 /** Sets the defined members of `values`, removes the undefined ones, and does with the others what they say. */
-export function updateOf(key: ItemKey, values: Item, condition?: Condition): Named<'Update'>['Update'] {
+function updateOf(key: ItemKey, values: Item, condition?: Condition): Named<'Update'>['Update'] {
   const clauses: Record<Action['clause'], string[]> = { SET: [], REMOVE: [], ADD: [] };
   const ExpressionAttributeNames = { ...condition?.names };
   const ExpressionAttributeValues = { ...condition?.values };

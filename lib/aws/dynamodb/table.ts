@@ -16,16 +16,7 @@ import type { TransactionPart } from '../../transaction.ts';
 import { clientSettings } from '../client.ts';
 import { domainError } from './errors.ts';
 import type { Item, ItemKey } from './items.ts';
-import {
-  carryOut,
-  type Named,
-  opened,
-  type Pause,
-  pauseAtRandom,
-  type Rejected,
-  type Write,
-  withoutWriteId,
-} from './writes.ts';
+import { carryOut, opened, type Pause, pauseAtRandom, type Rejected, type Write, withoutWriteId } from './writes.ts';
 
 export interface Page {
   items: Item[];
@@ -133,30 +124,12 @@ export function createTable(name: string, { documents = documentClient(), pause 
      * also if the response to an earlier try was lost. Conflicts with other transactions are tried again with jitter, then
      * thrown.
      */
-    async write(parts: readonly (Write | TransactionPart)[]): Promise<Rejected[]> {
-      const decision = await carryOut(
-        opened(parts),
-        (writes) => {
-          const [only] = writes;
-          return only && writes.length === 1 ? writeOne(only) : transact(writes);
-        },
-        pause,
-      );
-      return decision.done ? [] : decision.rejected;
-    },
-
-    /** Updates one item and returns it as it is now; `undefined` if the condition was false. */
-    async update(input: Named<'Update'>['Update']): Promise<Item | undefined> {
-      const decision = await carryOut(
-        [{ Update: input }],
-        ([marked]) => {
-          const { Update } = marked as Named<'Update'>;
-          const command = new UpdateCommand(named({ ...Update, ReturnValues: 'ALL_NEW' }));
-          return limited(() => documents.send(command));
-        },
-        pause,
-      );
-      return decision.done ? withoutWriteId(decision.item ?? {}) : undefined;
+    write(parts: readonly (Write | TransactionPart)[]): Promise<Rejected[]> {
+      const send = (writes: Write[]) => {
+        const [only] = writes;
+        return only && writes.length === 1 ? writeOne(only) : transact(writes);
+      };
+      return carryOut(opened(parts), send, pause);
     },
   };
 

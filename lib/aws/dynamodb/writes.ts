@@ -36,28 +36,25 @@ export interface Rejected {
   item: Item | undefined;
 }
 
-type Decision = { done: true; item: Item | undefined } | { done: false; rejected: Rejected[] };
-
 /**
- * Carries writes out: `send` gets them marked. What it did counts, also if the response to an earlier try was lost. Conflicts
- * are tried again with jitter, then thrown.
+ * Carries writes out: `send` gets them marked. Returns those whose condition was false; none if they were done, also if the
+ * response to an earlier try was lost. Conflicts are tried again with jitter, then thrown.
  */
 export async function carryOut(
   writes: readonly Write[],
   send: (marked: Write[]) => Promise<unknown>,
   pause: Pause,
-): Promise<Decision> {
+): Promise<Rejected[]> {
   const writeId = randomUUID();
   const marked = writes.map((write) => withWriteId(write, writeId));
   for (let tries = 1; ; tries++) {
     try {
-      const { Attributes } = (await send(marked)) as { Attributes?: Item };
-      return { done: true, item: Attributes };
+      await send(marked);
+      return [];
     } catch (error) {
       const rejected = failedConditions(error).map(({ index, item }) => ({ index, item: item && unmarshall(item) }));
-      const own = rejected.find(({ item }) => item?.[WRITE_ID] === writeId);
-      if (own) return { done: true, item: own.item };
-      if (rejected.length > 0) return { done: false, rejected };
+      if (rejected.some(({ item }) => item?.[WRITE_ID] === writeId)) return [];
+      if (rejected.length > 0) return rejected;
       if (tries === CONFLICT_TRIES || !isWriteConflict(error)) throw domainError(error);
       await pause(tries);
     }
