@@ -1,6 +1,6 @@
 import type http from 'node:http';
 import { EXCERPT_BYTES, excerptOf, type Failure, failureCode, isOwnFault } from '../delivery/failures.ts';
-import { isSuccess, type Outcome } from '../delivery/post.ts';
+import { bounded, isSuccess, type Outcome } from '../delivery/post.ts';
 
 /** Of a body. */
 const MAX_BODY_BYTES = 64 * 1024;
@@ -25,6 +25,7 @@ export interface Exchange {
 export function exchange(request: http.ClientRequest, body: string, limitMs: number): Promise<Exchange> {
   const { promise, resolve, reject } = Promise.withResolvers<Exchange>();
   let statusCode: number | null = null;
+  let headers: Record<string, string> | undefined;
   let excerpt = Buffer.alloc(0);
   let bodyBytes = 0;
   let receivedBytes = 0;
@@ -36,7 +37,7 @@ export function exchange(request: http.ClientRequest, body: string, limitMs: num
     close();
     const error = failure ?? statusFailure(statusCode);
     const wasStale = request.reusedSocket && error === 'connection_reset' && receivedBytes === 0;
-    resolve({ outcome: { statusCode, error, excerpt: excerptOf(excerpt) }, wasStale });
+    resolve({ outcome: { statusCode, error, excerpt: excerptOf(excerpt), headers }, wasStale });
   }
 
   function close(): void {
@@ -61,6 +62,7 @@ export function exchange(request: http.ClientRequest, body: string, limitMs: num
   });
   request.on('response', (response) => {
     statusCode = response.statusCode ?? null;
+    headers = bounded(pairsOf(response.rawHeaders));
     response.on('data', (chunk: Buffer) => {
       // One byte more than is kept, to tell an excerpt from a whole body.
       excerpt = Buffer.concat([excerpt, chunk.subarray(0, EXCERPT_BYTES + 1 - excerpt.length)]);
@@ -84,6 +86,10 @@ export function exchange(request: http.ClientRequest, body: string, limitMs: num
   request.end(body);
   return promise;
 }
+
+/** Node lists names and values in turn, as they came. */
+const pairsOf = (raw: readonly string[]): [name: string, value: string][] =>
+  Array.from({ length: raw.length / 2 }, (_, i) => [raw[2 * i] ?? '', raw[2 * i + 1] ?? '']);
 
 function statusFailure(statusCode: number | null): Failure | null {
   if (isSuccess({ statusCode })) return null;

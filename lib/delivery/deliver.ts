@@ -12,7 +12,7 @@ import {
   sendOnce,
   WARNED_ATTEMPT,
 } from './outage.ts';
-import { type Post, postOf, type TimedOutcome } from './post.ts';
+import { keptHeaders, type Post, postOf, type TimedOutcome } from './post.ts';
 import type { Attempt, DeliveryRecord } from './record.ts';
 
 export interface DeliverDeps extends OutageNotes {
@@ -173,11 +173,20 @@ function notify(message: DeliveryMessage, { webhook, event, attempts }: Failing,
 async function post(message: DeliveryMessage, { webhook, event }: Found, deps: DeliverDeps) {
   const at = deps.clock();
   let suspected: Promise<void> | undefined;
-  const { waitedMs, ...outcome } = await deps.post(postOf(message, webhook, event, at), () => {
+  const request = postOf(message, webhook, event, at);
+  const { waitedMs, ...outcome } = await deps.post(request, () => {
     suspected = updatePace(message, paceOfSuspect(webhook, deps.clock()), deps);
   });
   await suspected;
-  const attempt: Attempt = { number: message.attempt, trigger: message.trigger, at, ...outcome };
+  const sent = keptHeaders(request, webhook);
+  const attempt: Attempt = {
+    number: message.attempt,
+    trigger: message.trigger,
+    at,
+    ...outcome,
+    url: request.url,
+    sent,
+  };
   return { attempt, waitedMs };
 }
 

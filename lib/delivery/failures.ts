@@ -72,9 +72,13 @@ export function excerptOf(body: Buffer): string | null {
   if (body.length === 0) return null;
   // `stream` leaves out a character that the cut went through.
   const text = new TextDecoder().decode(body.subarray(0, EXCERPT_BYTES), { stream: body.length > EXCERPT_BYTES });
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
+  return printable(text);
 }
+
+/** Without control or direction characters. */
+export const printable = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
 
 // With several addresses tried, Node reports the errors of all; the first is as good as any.
 function codeOf(error: unknown): string {

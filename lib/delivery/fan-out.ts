@@ -1,3 +1,4 @@
+import { matchesAny } from '../access/patterns.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../events/events.ts';
 import type { Space } from '../space.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
@@ -31,9 +32,10 @@ export function fanOut(event: StoredEvent, webhooks: readonly WebhookRecord[], n
 /**
  * Whether an event goes to a webhook. Not to those created after it; the functions' clocks differ by less than a request takes.
  */
-export function isFor(event: StoredEvent, { id, events, createdAt }: WebhookRecord): boolean {
+export function isFor(event: StoredEvent, { id, events, documents = [], createdAt }: WebhookRecord): boolean {
   if (event.webhookId !== undefined) return event.webhookId === id;
-  return events.includes(event.type) && createdAt <= event.at;
+  if (!events.includes(event.type) || createdAt > event.at) return false;
+  return documents.length === 0 || (event.documentKey !== undefined && matchesAny(documents, event.documentKey));
 }
 
 /**
@@ -54,6 +56,7 @@ export function pendingDelivery(event: StoredEvent, webhook: WebhookRecord): Del
     webhookId: webhook.id,
     eventId: event.id,
     eventType: event.type,
+    documentKey: event.documentKey,
     ...(event.webhookId !== undefined && { test: true }),
     status: 'pending',
     run: 0,

@@ -1,6 +1,9 @@
 import type { StoredEvent } from '../events/events.ts';
+import type { EventType } from '../events/types.ts';
+import { masked } from '../webhooks/custom-headers.ts';
 import { signatureHeaders } from '../webhooks/signature.ts';
 import { previousSecretsAt, type WebhookRecord } from '../webhooks/webhooks.ts';
+import { printable } from './failures.ts';
 import type { DeliveryMessage } from './messages.ts';
 
 /** For the response: connection, TLS and headers included. */
@@ -22,6 +25,8 @@ export interface Outcome {
   durationMs: number;
   /** At most 1 KiB of the response's text. */
   excerpt: string | null;
+  /** At most 1 KiB of the response's headers; absent without a response. */
+  headers?: Record<string, string> | undefined;
 }
 
 /** With the time that the endpoint kept us waiting: less than the duration if we were kept from running. */
@@ -34,20 +39,60 @@ export const isSuccess = ({ statusCode }: Pick<Outcome, 'statusCode'>): boolean 
 
 /** The request of an attempt: the stored body, signed at the time of the attempt. */
 export function postOf(message: DeliveryMessage, webhook: WebhookRecord, event: StoredEvent, at: number): Post {
+  const isTest = event.webhookId !== undefined;
   const headers = {
-    'Content-Type': 'application/json',
-    'User-Agent': 'document-sync-webhooks/1',
-    'X-Service-Event-Id': event.id,
-    'X-Service-Event-Type': event.type,
-    'X-Service-Attempt': String(message.attempt),
-    ...(event.webhookId !== undefined && { 'X-Service-Test': 'true' }),
+    ...webhook.headers,
+    ...derivedHeaders({ eventId: event.id, eventType: event.type, test: isTest }, { number: message.attempt, at }),
     ...signatureHeaders({
       secret: webhook.secret,
       previousSecrets: previousSecretsAt(webhook, at).map(({ secret }) => secret),
       id: event.id,
-      timestampSeconds: Math.floor(at / 1000),
+      timestampSeconds: secondsOf(at),
       body: event.body,
     }),
   };
   return { url: webhook.url, headers, body: event.body };
+}
+
+const secondsOf = (ms: number): number => Math.floor(ms / 1000);
+
+/** The headers of an attempt that follow from what else is recorded of it: they are not kept. */
+export function derivedHeaders(
+  { eventId, eventType, test }: { eventId: string; eventType: EventType; test?: boolean | undefined },
+  { number, at }: { number: number; at: number },
+): Record<string, string> {
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': 'document-sync-webhooks/1',
+    'X-Service-Event-Id': eventId,
+    'X-Service-Event-Type': eventType,
+    'X-Service-Attempt': String(number),
+    ...(test && { 'X-Service-Test': 'true' }),
+    'webhook-id': eventId,
+    'webhook-timestamp': String(secondsOf(at)),
+  };
+}
+
+/** The others, as they are kept: the signatures, and the names of the webhook's own headers. */
+export function keptHeaders(post: Post, { headers }: WebhookRecord): Record<string, string> {
+  const signatures = ['X-Service-Signature', 'X-Service-Signature-Previous', 'webhook-signature'];
+  const signed = signatures.flatMap((name) => (name in post.headers ? [[name, post.headers[name] as string]] : []));
+  return bounded([...signed, ...Object.entries(masked(headers))] as [string, string][]);
+}
+
+/** Bytes of the headers of a request or response that are kept. */
+export const KEPT_HEADER_BYTES = 1024;
+
+/** The first of them that fit, each with its name. Values of one name are joined (RFC 9110 §5.3). */
+export function bounded(headers: readonly (readonly [name: string, value: string])[]): Record<string, string> {
+  const kept = new Map<string, string>();
+  let bytes = 0;
+  for (const [name, text] of headers) {
+    const value = printable(text);
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + 4; // `: ` and the end of the line
+    if (bytes > KEPT_HEADER_BYTES) break;
+    const before = kept.get(name);
+    kept.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return Object.fromEntries(kept);
 }

@@ -1,13 +1,17 @@
 import * as v from 'valibot';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import { described, iso, isoOrNull, timestamp } from '../schema.ts';
-import type { Outcome } from './post.ts';
+import { derivedHeaders, type Outcome } from './post.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus, isUnderWay, TRIGGERS, type Trigger } from './schedule.ts';
 
 export interface Attempt extends Outcome {
   number: number;
   trigger: Trigger;
   at: number;
+  /** Where it was posted: kept once, with the delivery. */
+  url?: string | undefined;
+  /** The headers that it sent and that do not follow from the rest (`keptHeaders`). */
+  sent?: Record<string, string> | undefined;
 }
 
 /** What is stored of a delivery. Times in milliseconds since 1970. */
@@ -15,6 +19,9 @@ export interface DeliveryRecord {
   webhookId: string;
   eventId: string;
   eventType: EventType;
+  documentKey?: string | undefined;
+  /** Where the last attempt was posted. */
+  url?: string | undefined;
   /** A sample event: in no recovery and no figure. */
   test?: boolean | undefined;
   status: DeliveryStatus;
@@ -45,11 +52,15 @@ export function isRecoverable({ status, test, nextAttemptAt = 0 }: DeliveryRecor
   return !isUnderWay(status) || nextAttemptAt < stuckBefore;
 }
 
+const headers = v.record(v.string(), v.string());
+
 export const DeliveryResource = v.strictObject({
   webhook_id: described(v.string(), 'The webhook.'),
   event_id: described(v.string(), 'The event.'),
   event_type: described(v.picklist(EVENT_TYPES), 'The type of the event.'),
   test: described(v.boolean(), 'A sample event that was sent as a test. Recoveries leave it out.'),
+  document_key: described(v.nullable(v.string()), 'The document that the event is about, if any.'),
+  url: described(v.nullable(v.string()), 'Where the last attempt was posted; `null` before the first one.'),
   status: described(
     v.picklist(DELIVERY_STATUSES),
     '`pending`: the first attempt is still to be made. `retrying`: the last attempt failed and another is due. `failed`: all attempts failed. `canceled`: the webhook was disabled in between. `skipped`: it was disabled when the event happened. The last three can be recovered.',
@@ -72,6 +83,14 @@ export const DeliveryResource = v.strictObject({
           'What went wrong: one of the codes under [delivery failures](docs/errors#delivery-failures).',
         ),
         duration_ms: described(v.number(), 'Milliseconds until the response or the failure.'),
+        request_headers: described(
+          v.nullable(headers),
+          'The headers that were sent, at most 1 KiB, the values of your own masked; `null` in lists.',
+        ),
+        response_headers: described(
+          v.nullable(headers),
+          'At most the first KiB of the headers of the response; `null` in lists, and without a response.',
+        ),
         response_excerpt: described(v.nullable(v.string()), 'At most the first KiB of the response body.'),
       }),
     ),
@@ -81,11 +100,22 @@ export const DeliveryResource = v.strictObject({
   created_at: described(timestamp, 'When the first attempt started.'),
 });
 
-export function deliveryResource(record: DeliveryRecord): v.InferOutput<typeof DeliveryResource> {
+type DeliveryOutput = v.InferOutput<typeof DeliveryResource>;
+
+/** As lists have it: a hundred deliveries with all their headers would be megabytes. */
+export function deliveryEntry(record: DeliveryRecord): DeliveryOutput {
+  const { attempts, ...delivery } = deliveryResource(record);
+  const short = attempts.map((attempt) => ({ ...attempt, request_headers: null, response_headers: null }));
+  return { ...delivery, attempts: short };
+}
+
+export function deliveryResource(record: DeliveryRecord): DeliveryOutput {
   return {
     webhook_id: record.webhookId,
     event_id: record.eventId,
     event_type: record.eventType,
+    document_key: record.documentKey ?? null,
+    url: record.url ?? null,
     test: record.test ?? false,
     status: record.status,
     attempts: record.attempts.map((attempt) => ({
@@ -95,6 +125,8 @@ export function deliveryResource(record: DeliveryRecord): v.InferOutput<typeof D
       status_code: attempt.statusCode,
       error: attempt.error,
       duration_ms: attempt.durationMs,
+      request_headers: attempt.sent ? { ...derivedHeaders(record, attempt), ...attempt.sent } : null,
+      response_headers: attempt.headers ?? null,
       response_excerpt: attempt.excerpt,
     })),
     next_attempt_at: isoOrNull(record.nextAttemptAt),

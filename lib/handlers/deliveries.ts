@@ -3,7 +3,7 @@ import { isAwaited, pendingDelivery } from '../delivery/fan-out.ts';
 import type { QueueMessage } from '../delivery/messages.ts';
 import { firstMessage } from '../delivery/messages.ts';
 import type { DeliveryFilter, DeliveryRecord } from '../delivery/record.ts';
-import { deliveryResource } from '../delivery/record.ts';
+import { deliveryEntry, deliveryResource } from '../delivery/record.ts';
 import {
   DEFAULT_PER_SECOND,
   RECOVERY_DELAY_SECONDS,
@@ -77,7 +77,7 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
       const { status, type, since, until } = query;
       return page(request, cursors, async (limit, after) => {
         const found = await deliveries.list(id, { status, type, since, until, limit, after });
-        return { data: found.deliveries.map(deliveryResource), next: found.next };
+        return { data: found.deliveries.map(deliveryEntry), next: found.next };
       });
     },
 
@@ -101,7 +101,7 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
           (webhook) =>
             stored.get(webhook.id) ?? (isAwaited(event, webhook, clock()) ? pendingDelivery(event, webhook) : []),
         );
-        return { data: data.map(deliveryResource), next: found.next };
+        return { data: data.map(deliveryEntry), next: found.next };
       });
     },
 

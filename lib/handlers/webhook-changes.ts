@@ -57,7 +57,8 @@ function changeOf(webhook: WebhookRecord, asked: WebhookChange, now: number): Pa
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   const unproven = { quickSince: undefined, slowUntil: undefined };
   const moved = url !== undefined && { url: normalizeUrl(url), ...(url !== webhook.url && unproven) };
-  const subscribed = rest.events !== undefined && { subscribedAt: now };
+  const isResubscribed = rest.events !== undefined || rest.documents !== undefined;
+  const subscribed = isResubscribed && { subscribedAt: now };
   const change: Partial<WebhookRecord> = { ...given, ...moved, ...subscribed, updatedAt: now };
   if (status === undefined || status === webhook.status) return change;
   if (status === 'disabled') {

@@ -1,11 +1,15 @@
 import * as v from 'valibot';
+import { Pattern } from '../access/patterns.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import type { Random } from '../ids.ts';
 import { described, iso, isoOrNull, oneOf, text, timestamp, uniqueList } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
+import { CustomHeaders, MAX_HEADERS, MAX_HEADERS_BYTES, masked } from './custom-headers.ts';
 
 /** Per project and environment. */
 export const MAX_WEBHOOKS = 100;
+/** Patterns of one webhook. */
+export const MAX_PATTERNS = 32;
 /** Characters. */
 export const MAX_URL_LENGTH = 2048;
 /** For how long a replaced secret signs beside the new one. */
@@ -27,6 +31,10 @@ export interface WebhookRecord extends Space {
   id: string;
   url: string;
   events: EventType[];
+  /** Patterns of the documents whose events it takes; absent or empty: all, and events without a document. */
+  documents?: string[] | undefined;
+  /** Sent with every attempt. */
+  headers?: CustomHeaders | undefined;
   description: string | null;
   secret: string;
   /** Secrets before rotations, newest first. */
@@ -65,6 +73,14 @@ const url = v.pipe(
 );
 const events = uniqueList(oneOf(EVENT_TYPES), 1, EVENT_TYPES.length);
 const description = v.nullable(text(0, 500));
+const documents = described(
+  uniqueList(Pattern, 0, MAX_PATTERNS),
+  'Only events of documents that one of these patterns matches, as in scoped tokens. Empty: events of all documents, and those without one.',
+);
+const headers = described(
+  CustomHeaders,
+  `Headers to send with every attempt, at most ${MAX_HEADERS} and ${MAX_HEADERS_BYTES} bytes in all, such as a credential of the endpoint.`,
+);
 const secret = text(1, 256);
 
 export const CreateWebhook = v.strictObject({
@@ -73,6 +89,8 @@ export const CreateWebhook = v.strictObject({
     'Where deliveries are posted: an absolute `https:` URL on a public host, without credentials or fragment.',
   ),
   events: described(events, 'The event types to subscribe to.'),
+  documents: v.optional(documents),
+  headers: v.optional(headers),
   secret: v.optional(described(secret, 'Your own signing secret. Without it, one is generated.')),
   description: v.optional(described(description, 'Optional description.'), null),
 });
@@ -85,6 +103,8 @@ export const ChangeWebhook = v.strictObject({
     ),
   ),
   events: v.optional(described(events, 'The event types to subscribe to.')),
+  documents: v.optional(documents),
+  headers: v.optional(headers),
   description: v.optional(described(description, 'Optional description.')),
   status: v.optional(described(oneOf(WEBHOOK_STATUSES), '`enabled` enables the webhook again, `disabled` pauses it.')),
 });
@@ -104,6 +124,11 @@ export const WebhookResource = v.strictObject({
     'Where deliveries are posted: an absolute `https:` URL on a public host, without credentials or fragment.',
   ),
   events: described(v.array(v.picklist(EVENT_TYPES)), 'The event types that the webhook is subscribed to.'),
+  documents: described(
+    v.array(v.string()),
+    'Patterns of the documents whose events it takes; empty: all, and events without a document.',
+  ),
+  headers: described(v.record(v.string(), v.string()), 'The headers sent with every attempt, their values masked.'),
   description: described(v.nullable(v.string()), 'Optional description.'),
   status: described(
     v.picklist(WEBHOOK_STATUSES),
@@ -140,6 +165,8 @@ export function webhookResource(record: WebhookRecord): v.InferOutput<typeof Web
     id: record.id,
     url: record.url,
     events: record.events,
+    documents: record.documents ?? [],
+    headers: masked(record.headers),
     description: record.description,
     status: record.status,
     environment: record.environment,

@@ -25,9 +25,18 @@ describe('a response', () => {
       statusCode,
       error,
       excerpt,
+      headers: expect.any(Object),
       durationMs: expect.any(Number),
       waitedMs: expect.any(Number),
     });
+  });
+
+  it('is kept with its headers, as far as they fit into 1 KiB and without control characters', async () => {
+    const { url } = await endpoint(
+      `HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-One: a\u0085b\r\nVia: 1\r\nVia: 2\r\nX-Long: ${'x'.repeat(1024)}\r\nX-Last: z\r\n\r\n`,
+    );
+    expect((await post(to(url))).headers).toMatchObject({ 'Content-Length': '0', Via: '1, 2' });
+    expect(Object.keys((await post(to(url))).headers ?? {})).toEqual(['Content-Length', 'X-One', 'Via']);
   });
 
   it('is kept as text only, cut between characters', async () => {

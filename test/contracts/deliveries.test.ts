@@ -129,9 +129,28 @@ describe.each(stores)('deliveries in $name', (store) => {
       expect(await record(message(), verdict)).toBe('recorded');
       expect(await stored()).toEqual({
         ...{ webhookId: webhook.id, eventId: event.id, eventType: event.type, status, run: 0, attempt: 1 },
+        documentKey: event.documentKey,
         ...{ attempts: [attemptOf(message())], createdAt: now },
         ...follows,
       });
+    });
+
+    it('keeps where the last attempt was posted, once for all attempts', async () => {
+      const { event, message, own, stored } = happening(store);
+      const sent = { 'X-Service-Signature': 'sha256=0' };
+      const made = (attempt: number, url: string) => ({
+        ...attemptOf(message({ attempt })),
+        url,
+        sent,
+        headers: { Via: '1' },
+      });
+      await own.record(message(), event, made(1, 'https://a.example/'), retrying);
+      await own.record(message({ attempt: 2 }), event, made(2, 'https://b.example/'), retrying);
+      const after = await stored();
+      expect(after?.url).toBe('https://b.example/');
+      expect(after?.attempts).toEqual(
+        [1, 2].map((attempt) => ({ ...attemptOf(message({ attempt })), sent, headers: { Via: '1' } })),
+      );
     });
 
     it('adds to the attempts that are recorded, and keeps the time of the first', async () => {
@@ -241,6 +260,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       await own.end(message(), event, 'skipped', now);
       expect(await stored()).toEqual({
         ...{ webhookId: webhook.id, eventId: event.id, eventType: event.type, status: 'skipped', run: 0, attempt: 0 },
+        documentKey: event.documentKey,
         ...{ attempts: [], createdAt: now, endedAt: now },
       });
     });

@@ -224,6 +224,8 @@ describe('an attempt', () => {
       statusCode: 503,
       durationMs: 290,
       excerpt: 'busy',
+      url: proven.url,
+      sent: expect.objectContaining({ 'X-Service-Signature': expect.stringContaining('sha256=') }),
     });
     const verdict = { status: 'retrying', delaySeconds: 300, dueAt: now + 290 + 300_000 };
     expect(records).toEqual([[asked, event(), made, verdict]]);
@@ -315,7 +317,7 @@ describe('an email', () => {
   it('lists the attempts of its run, the last one included', async () => {
     const { emails } = await emailOf({ delivery: record({ attempt: 5, attempts: earlier }) });
     const attempts = [1, 2, 3, 4, 5, 6].map((number) => attempt({ number }));
-    expect(emails).toEqual([[webhook(), event(), attempts]]);
+    expect(emails).toMatchObject([[webhook(), event(), attempts]]);
   });
 
   it('lists the recorded attempts if it is sent later', async () => {
@@ -349,5 +351,65 @@ describe('an email', () => {
       },
     );
     await expect(failed).rejects.toThrow('MessageRejected');
+  });
+});
+
+describe('an outage', () => {
+  it('is noted between the retry and the end of the wait for it, unless it is known', async () => {
+    const first = deliverer(failing);
+    await deliver(message(), referred({ webhook: webhook({ quickSince: now - 1 }) }), first.deps);
+    expect(first.done).toEqual(['record', 'retry', 'beginOutage', 'markRetried']);
+    const known = deliverer(failing);
+    await deliver(message(), referred({ webhook: proven }), known.deps);
+    expect(known.done).toEqual(['record', 'retry', 'markRetried']);
+  });
+
+  it('that could not be noted brings the message again, with its retry', async () => {
+    const { done, deps } = deliverer({ ...failing, beginOutage: () => Promise.reject(new Error('throttled')) });
+    const found = referred({ webhook: webhook({ quickSince: now - 1 }) });
+    await expect(deliver(message(), found, deps)).rejects.toThrow('throttled');
+    expect(done).toEqual(['record', 'retry']);
+  });
+
+  it('ends with a success, and the success counts whatever becomes of the note', async () => {
+    const out = webhook({ quickSince: now - 1, failingSince: now - 1, undeliveredSince: now - 1 });
+    const noted = deliverer();
+    await deliver(message(), referred({ webhook: out }), noted.deps);
+    expect(noted.done).toEqual(['post', 'record', 'endOutage']);
+    const lost = deliverer({ endOutage: () => Promise.reject(new Error('throttled')) });
+    expect(await deliver(message(), referred({ webhook: out }), lost.deps)).toMatchObject({ task: 'send' });
+    expect(lost.done).toEqual(['post', 'record', 'webhook.outage_end_not_noted']);
+  });
+
+  it('neither begins nor ends with a test', async () => {
+    const test = event({ webhookId: 'whk_1' });
+    for (const overrides of [failing, {}]) {
+      const { done, deps } = deliverer(overrides);
+      const out = webhook({ quickSince: now - 1, ...(overrides === failing ? {} : { undeliveredSince: now - 1 }) });
+      await deliver(message(), referred({ webhook: out, event: test }), deps);
+      expect(done.filter((name) => name.endsWith('Outage'))).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['claimed', 'send', ['record', 'retry', 'claimWarning', 'sendWarning', 'markWarned', 'markRetried']],
+    ['sent', 'send', ['record', 'retry', 'claimWarning', 'markRetried']],
+    ['busy', 'wait', ['record', 'retry', 'claimWarning']],
+  ] as const)('is warned of at the fourth failure, after the retry is queued: %s', async (claim, task, expected) => {
+    const { done, deps } = deliverer({
+      ...failing,
+      claimWarning: async () => {
+        done.push('claimWarning');
+        return claim;
+      },
+    });
+    expect(await deliver(message(4), referred({ webhook: proven }), deps)).toMatchObject({ task });
+    expect(done).toEqual(expected);
+  });
+
+  it('whose warning failed is warned of again: the claim is released and the retry stays pending', async () => {
+    const { done, deps } = deliverer({ ...failing, sendWarning: () => Promise.reject(new Error('throttled')) });
+    await expect(deliver(message(4), referred({ webhook: proven }), deps)).rejects.toThrow('throttled');
+    expect(done).toEqual(['record', 'retry', 'claimWarning', 'releaseWarning']);
   });
 });

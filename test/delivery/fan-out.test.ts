@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fanOut } from '../../lib/delivery/fan-out.ts';
+import { fanOut, isAwaited, isFor, pendingDelivery } from '../../lib/delivery/fan-out.ts';
 import type { StoredEvent } from '../../lib/events/events.ts';
 import type { WebhookRecord } from '../../lib/webhooks/webhooks.ts';
 import { event, message, now, webhook } from './builders.ts';
@@ -23,6 +23,9 @@ describe('an event', () => {
     ['is not recorded for a disabled webhook of other types', { status: 'disabled', events: ['sync.completed'] }, {}],
     ['goes to a webhook created in its millisecond', { createdAt: now }, { new: ['whk_1'] }],
     ['does not go to a webhook created after it', { createdAt: now + 1 }, {}],
+    ['goes to a webhook with a pattern for its document', { documents: ['a', 'org:acme:*'] }, { new: ['whk_1'] }],
+    ['does not go to a webhook for other documents', { documents: ['org:acme', 'org:other:*'] }, {}],
+    ['goes to a webhook for all documents', { documents: [] }, { new: ['whk_1'] }],
     ['is not recorded for a disabled webhook created after it', { status: 'disabled', createdAt: now + 1 }, {}],
   ])('%s', (_, overrides, expected) => {
     expect(goesTo([webhook(overrides)])).toEqual(expected);
@@ -50,6 +53,17 @@ describe('an event', () => {
     ];
     const expected = { new: ['whk_a', 'whk_d'], quick: ['whk_b'], slow: ['whk_f'], skipped: ['whk_c', 'whk_g'] };
     expect(goesTo(webhooks)).toEqual(expected);
+  });
+
+  it('without a document goes to webhooks without patterns', () => {
+    const webhooks = [webhook({ id: 'whk_a', documents: ['*'] }), webhook({ id: 'whk_b' })];
+    expect(goesTo(webhooks, { documentKey: undefined })).toEqual({ new: ['whk_b'] });
+  });
+
+  it('of a test goes to its webhook, whatever that takes', () => {
+    const one = webhook({ documents: ['none'] });
+    expect(isFor(event({ webhookId: 'whk_1' }), one)).toBe(true);
+    expect(isFor(event({ webhookId: 'whk_2' }), one)).toBe(false);
   });
 
   it('without webhooks goes nowhere', () => {
@@ -84,5 +98,25 @@ describe('a test event', () => {
 
   it('is marked as one', () => {
     expect(fanOut(event(test), [], now).lanes.get('new')).toEqual([message({ ...test, trigger: 'test' })]);
+  });
+});
+
+describe('a delivery of which nothing is recorded', () => {
+  it.each<[string, Partial<WebhookRecord>, Partial<StoredEvent>, number, boolean]>([
+    ['is awaited', {}, {}, now, true],
+    ['is not awaited of an event that is for others', { events: ['sync.conflict'] }, {}, now, false],
+    ['is awaited since its subscription last changed', { subscribedAt: now }, {}, now, true],
+    ['is not awaited of an earlier event', { subscribedAt: now + 1 }, {}, now, false],
+    ['is awaited of an earlier test', { subscribedAt: now + 1 }, { webhookId: 'whk_1' }, now, true],
+    ['is not awaited when its event is no longer kept', {}, {}, now + 30 * 24 * 60 * 60 * 1000, false],
+  ])('%s', (_, of, occurred, at, expected) => {
+    expect(isAwaited(event(occurred), webhook(of), at)).toBe(expected);
+  });
+
+  it('is pending since its event', () => {
+    expect(pendingDelivery(event({ documentKey: 'a' }), webhook())).toMatchObject({
+      ...{ status: 'pending', run: 0, attempts: [], createdAt: now, documentKey: 'a' },
+    });
+    expect(pendingDelivery(event({ webhookId: 'whk_1' }), webhook()).test).toBe(true);
   });
 });

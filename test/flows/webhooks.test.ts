@@ -42,6 +42,8 @@ describe('a webhook', () => {
       { ...valid, events: [] },
       { ...valid, events: ['sync.completed', 'sync.completed'] },
       { ...valid, events: 'sync.completed' },
+      { ...valid, documents: ['a:**'] },
+      { ...valid, headers: { 'X-Service-Event-Id': 'x', 'not a name': 'y' } },
       { ...valid, secret: '' },
       { ...valid, secret: 'a\nb' },
       { ...valid, secret: 'x'.repeat(257) },
@@ -329,6 +331,39 @@ describe('an endpoint', () => {
     await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
     await deliver();
     expect(lanesOf(id).at(-1)).toBe('New');
+  });
+});
+
+describe('a webhook of its own', () => {
+  it('takes only events of its documents, sends its headers, and shows what exactly was sent', async () => {
+    const client = await live();
+    const receiver = await startReceiver((response) => void response.writeHead(200, { 'X-Trace': 't-1' }).end());
+    const own = { documents: ['org:acme:*'], headers: { Authorization: 'Bearer s3cret', 'X-Tenant': 'acme' } };
+    const { id } = await createWebhook(client, receiver.url, own);
+    const described = (await client('GET', `/v1/webhooks/${id}`)).body;
+    expect(described).toMatchObject({ documents: own.documents, headers: { Authorization: '***', 'X-Tenant': '***' } });
+
+    const other = await publish(client, changed({ document_key: 'org:other:doc' }));
+    const event = await publish(client, changed({ document_key: 'org:acme:doc' }));
+    const delivery = await settled(client, id, event.body.id);
+    const [{ headers = {} } = {}] = receiver.received;
+    expect(headers).toMatchObject({ authorization: 'Bearer s3cret', 'x-tenant': 'acme' });
+    expect(delivery).toMatchObject({ document_key: 'org:acme:doc', url: receiver.url, test: false });
+    const [{ request_headers: sent, response_headers: answered, trigger }] = delivery.attempts;
+    expect(trigger).toBe('schedule');
+    expect(answered).toMatchObject({ 'X-Trace': 't-1' });
+    expect(sent).toMatchObject({ Authorization: '***', 'X-Tenant': '***' });
+    for (const [name, value] of Object.entries(sent))
+      if (value !== '***') expect([name, headers[name.toLowerCase()]]).toEqual([name, value]);
+    expect(sent['X-Service-Signature']).toMatch(/^sha256=/);
+    const { body } = await client('GET', `/v1/webhooks/${id}/deliveries`);
+    expect(body.data).toMatchObject([{ event_id: event.body.id, attempts: [{ request_headers: null }] }]);
+    expect((await client('GET', `/v1/webhooks/${id}/deliveries/${other.body.id}`)).status).toBe(404);
+    expect(service.log.join('')).not.toContain('s3cret');
+
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { documents: [], headers: {} } });
+    await publish(client, changed({ document_key: 'org:other:doc' }));
+    expect((await receiver.until(2))[1]?.headers).not.toHaveProperty('authorization');
   });
 });
 

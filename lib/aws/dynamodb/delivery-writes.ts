@@ -32,6 +32,7 @@ export const isAtAttempt = ({ run, attempt }: DeliveryMessage): Condition =>
 
 /** Records an attempt and what follows from it. */
 export function recordAttempt(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Write {
+  const { url, ...kept } = attempt;
   const isRetried = verdict.status === 'retrying';
   const change = {
     status: verdict.status,
@@ -39,8 +40,9 @@ export function recordAttempt(message: DeliveryMessage, event: StoredEvent, atte
     nextAttemptAt: isRetried ? verdict.dueAt : undefined,
     retryPending: isRetried ? true : undefined,
     endedAt: verdict.status === 'failed' ? attempt.at + attempt.durationMs : undefined,
+    ...(url !== undefined && { url }),
   };
-  return upsert(message, event, change, [attempt], attempt.at);
+  return upsert(message, event, change, [kept], attempt.at);
 }
 
 /** Ends a run without an attempt. */
@@ -61,6 +63,7 @@ interface Change {
   nextAttemptAt: number | undefined;
   retryPending: boolean | undefined;
   endedAt: number | undefined;
+  url?: string;
 }
 
 function upsert(
@@ -76,6 +79,7 @@ function upsert(
     webhookId,
     eventId,
     eventType: event.type,
+    documentKey: event.documentKey,
     test: event.webhookId === undefined ? undefined : true,
     run,
     ...statusIndexEntry(webhookId, change.status),
