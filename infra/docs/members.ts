@@ -56,7 +56,6 @@ const LIMITS: Record<string, string> = {
   maxLength: 'characters, at most',
   minItems: 'entries, at least',
   maxItems: 'entries, at most',
-  default: 'default',
   format: 'format',
 };
 

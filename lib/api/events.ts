@@ -9,7 +9,7 @@ import { eventParameter } from './parameters.ts';
 
 const event = { function: 'events', callers: WRITERS } as const;
 
-const EventTypeResource = v.strictObject({
+export const EventTypeResource = v.strictObject({
   name: described(v.picklist(EVENT_TYPES), 'The `type` of its events.'),
   meaning: described(v.string(), 'What has happened.'),
   schema: described(v.looseObject({}), 'The JSON Schema (2020-12) of its events, as they are delivered.'),

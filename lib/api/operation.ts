@@ -146,8 +146,17 @@ export const chosenEnvironment = {
   ),
 };
 
-export const listOf = <const Item extends v.GenericSchema>(item: Item) =>
+const newListOf = <const Item extends v.GenericSchema>(item: Item) =>
   v.strictObject({
-    data: v.array(item),
+    data: described(v.array(item), 'The entries of this page.'),
     next_cursor: described(v.nullable(v.string()), 'Where the next page begins; `null` on the last one.'),
   });
+
+const lists = new Map<v.GenericSchema, v.GenericSchema>();
+
+/** One page of a list: the same schema for the same entries, so that it has one name. */
+export function listOf<const Item extends v.GenericSchema>(item: Item): ReturnType<typeof newListOf<Item>> {
+  const list = lists.get(item) ?? newListOf(item);
+  lists.set(item, list);
+  return list as ReturnType<typeof newListOf<Item>>;
+}

@@ -32,6 +32,10 @@ export type OperationOf<Name extends ApiFunction> = {
 
 export const allOperations = Object.values(operations) as readonly Operation[];
 
+const pages: readonly Operation[] = Object.values(pageOperations);
+/** Those that programs call: the pages for people are no API. */
+export const apiOperations = allOperations.filter((operation) => !pages.includes(operation));
+
 /** HEAD is GET without the content, wherever GET is (RFC 9110 §9.3.2). */
 export const methodsOf = ({ method }: Pick<Operation, 'method'>): string[] =>
   method === 'GET' ? ['GET', 'HEAD'] : [method];

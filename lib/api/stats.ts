@@ -23,7 +23,8 @@ const percentile = (share: string) =>
     `${share} of the successful attempts took at most so many milliseconds; \`null\` if there was none.`,
   );
 
-const FigureResource = v.strictObject({
+/** What happened in one hour or day to deliveries of one type to one webhook. */
+export const FigureResource = v.strictObject({
   at: described(timestamp, 'When the hour or the day (UTC) begins.'),
   webhook_id: described(v.string(), 'The webhook.'),
   type: described(v.picklist(EVENT_TYPES), 'The type of the events.'),

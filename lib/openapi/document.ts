@@ -1,23 +1,55 @@
 import * as v from 'valibot';
-import { type ApiFunction, callersText, type Operation } from '../api/operation.ts';
-import { type OperationId, operations } from '../api/operations.ts';
+import { documentOperations } from '../api/documents.ts';
+import { eventOperations } from '../api/events.ts';
+import { keyOperations } from '../api/keys.ts';
+import { leakOperations } from '../api/leaks.ts';
+import { callersText, type Operation } from '../api/operation.ts';
+import type { OperationId } from '../api/operations.ts';
+import { projectOperations } from '../api/project.ts';
+import { statOperations } from '../api/stats.ts';
+import { tokenOperations } from '../api/tokens.ts';
+import { webhookOperations } from '../api/webhooks.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { delivered } from './deliveries.ts';
 import { EXAMPLES } from './examples.ts';
 import { parametersOf } from './parameters.ts';
-import { allProblemExamples, HEADERS, responsesOf } from './responses.ts';
+import { allProblemExamples, HEADERS, problemResponses, responsesOf } from './responses.ts';
 import { jsonSchemaOf, namedSchemas } from './schemas.ts';
 
-const TAGS: Record<ApiFunction, { name: string; description: string }> = {
-  keys: { name: 'Keys', description: 'API keys of the project: create, rotate, revoke, restrict to IP addresses.' },
-  tokens: { name: 'Scoped tokens', description: 'Short-lived JWTs for some documents and permissions.' },
-  project: { name: 'Project', description: 'The project, and who changed what in it.' },
-  webhooks: { name: 'Webhooks', description: 'Endpoints for events, and the log of every delivery.' },
-  events: { name: 'Events', description: 'Events from your own sync engine.' },
-  documents: { name: 'Documents and sync', description: 'Documents, sync cycles and connections.' },
-  leaks: { name: 'Leaked keys', description: 'Keys of this service that scanners find in public.' },
-  dashboard: { name: 'Pages', description: 'The dashboard and this reference, without a credential.' },
-};
+/** What is described, by the tables of operations. The pages for people are not: they are no API. */
+const GROUPS: { name: string; description: string; operations: Partial<Record<OperationId, Operation>> }[] = [
+  {
+    name: 'Keys',
+    description: 'API keys of the project: create, rotate, revoke, restrict to IP addresses.',
+    operations: keyOperations,
+  },
+  {
+    name: 'Scoped tokens',
+    description: 'Short-lived JWTs for some documents and permissions.',
+    operations: tokenOperations,
+  },
+  { name: 'Project', description: 'The project, and who changed what in it.', operations: projectOperations },
+  {
+    name: 'Webhooks',
+    description: 'Endpoints for events, the log of every delivery, and figures.',
+    operations: { ...webhookOperations, ...statOperations },
+  },
+  {
+    name: 'Events',
+    description: 'Events from your own sync engine, and those of documents.',
+    operations: eventOperations,
+  },
+  {
+    name: 'Documents and sync',
+    description: 'Documents, sync cycles and connections.',
+    operations: documentOperations,
+  },
+  {
+    name: 'Leaked keys',
+    description: 'Keys of this service that scanners find in public.',
+    operations: leakOperations,
+  },
+];
 
 const DESCRIPTION = `Authentication and webhooks for a document synchronization service.
 
@@ -29,8 +61,11 @@ scoped token can, from any origin (CORS). HEAD works wherever GET does.`;
 /** The whole interface as an OpenAPI 3.1 document. `server` is the address that paths are relative to. */
 export function openApiDocument(server: string) {
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const [id, operation] of Object.entries(operations) as [OperationId, Operation][]) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: describe(id, operation) };
+  for (const { name, operations } of GROUPS) {
+    for (const [id, operation] of Object.entries(operations) as [OperationId, Operation][]) {
+      const described = describe(id, operation, name);
+      paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: described };
+    }
   }
   return {
     openapi: '3.1.0',
@@ -41,11 +76,12 @@ export function openApiDocument(server: string) {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: server }],
-    tags: Object.values(TAGS),
+    tags: GROUPS.map(({ name, description }) => ({ name, description })),
     paths,
     webhooks: Object.fromEntries(EVENT_TYPES.map((type) => [type, { post: delivered(type) }])),
     components: {
       schemas: namedSchemas(),
+      responses: problemResponses(),
       examples: allProblemExamples(server),
       headers: HEADERS,
       securitySchemes: SECURITY_SCHEMES,
@@ -69,15 +105,15 @@ const SECURITY_SCHEMES = {
   },
 };
 
-function describe(id: OperationId, operation: Operation) {
-  const { function: fn, summary, callers, body } = operation;
+function describe(id: OperationId, operation: Operation, tag: string) {
+  const { summary, callers, body } = operation;
   const isPublic = callers === 'anyone';
   const keyTypes = isPublic ? [] : callers.filter((caller) => caller !== 'token');
   return {
     operationId: id,
     summary,
     description: isPublic ? 'No credential needed.' : `For ${callersText(operation)}.`,
-    tags: [TAGS[fn].name],
+    tags: [tag],
     security: isPublic
       ? []
       : [{ ApiKey: keyTypes }, ...(callers.includes('token') ? [{ ScopedToken: operation.permissions }] : [])],

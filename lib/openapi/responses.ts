@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
 import type { Operation } from '../api/operation.ts';
-import { allOperations, type OperationId } from '../api/operations.ts';
+import { apiOperations, type OperationId } from '../api/operations.ts';
 import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemBody, problemHeaders } from '../api/problems.ts';
 import { EXAMPLE_REQUEST_ID, EXAMPLES } from './examples.ts';
 import { ADVICE, codesOf } from './problems.ts';
@@ -63,34 +63,42 @@ const STATUSES: Record<number, string> = {
   304: 'Not modified since the ETag in If-None-Match.',
 };
 
+// Its own codes are in the description: a schema of its own for each would be a type of its own in every client.
 function refused(operation: Operation) {
-  const codes = codesOf(operation);
-  const statuses = [...new Set(codes.map((code) => PROBLEMS[code].status))];
   return Object.fromEntries(
-    statuses.map((status) => {
-      const own = codes.filter((code) => PROBLEMS[code].status === status);
-      return [
-        status,
-        {
-          description: own.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' '),
-          headers: headersOf(Object.keys(problemHeaders(status))),
-          content: { [PROBLEM_TYPE]: { schema: problemSchema(own), examples: problemExamples(own) } },
-        },
-      ];
-    }),
+    [...byStatus(codesOf(operation))].map(([status, codes]) => [
+      status,
+      { $ref: `#/components/responses/Problem${status}`, description: meaningsOf(codes) },
+    ]),
   );
 }
 
-const problemSchema = (codes: ProblemCode[]) => ({
-  allOf: [{ $ref: refTo('Problem') }, { type: 'object', properties: { code: { enum: codes } } }],
-});
+/** `components.responses`: one for each status of a problem. */
+export function problemResponses() {
+  return Object.fromEntries(
+    [...byStatus([...new Set(apiOperations.flatMap(codesOf))])].map(([status, codes]) => [
+      `Problem${status}`,
+      {
+        description: meaningsOf(codes),
+        headers: headersOf(Object.keys(problemHeaders(status))),
+        content: { [PROBLEM_TYPE]: { schema: { $ref: refTo('Problem') }, examples: problemExamples(codes) } },
+      },
+    ]),
+  );
+}
+
+const byStatus = (codes: readonly ProblemCode[]): Map<number, ProblemCode[]> =>
+  Map.groupBy(codes, (code) => PROBLEMS[code].status);
+
+const meaningsOf = (codes: readonly ProblemCode[]): string =>
+  codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' ');
 
 const problemExamples = (codes: readonly string[]) =>
   Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
 
 /** `components.examples`: one for every code that an operation may respond with. */
 export function allProblemExamples(baseUrl: string) {
-  const codes = [...new Set(allOperations.flatMap(codesOf))];
+  const codes = [...new Set(apiOperations.flatMap(codesOf))];
   const faults = [{ field: 'limit', detail: 'must be an integer from 1 to 100' }];
   return Object.fromEntries(
     codes.map((code) => {

@@ -1,103 +1,11 @@
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
-import * as v from 'valibot';
-import { AuditResource } from '../access/audit.ts';
-import { KeyUsage } from '../access/key-usage.ts';
-import {
-  Allowlist,
-  AllowlistResource,
-  ChangeKey,
-  CreatedKey,
-  CreateKey,
-  KeyResource,
-  RotateKey,
-} from '../access/keys.ts';
-import { LeakMatch } from '../access/leaks.ts';
-import { ChangeProject, ProjectResource } from '../access/projects.ts';
-import { MintedToken, MintToken } from '../access/tokens.ts';
-import { PROBLEMS } from '../api/problems.ts';
-import { DeliveryResource } from '../delivery/record.ts';
-import { ConnectionResource, RenewConnection } from '../documents/connections.ts';
-import {
-  ConflictResource,
-  DocumentResource,
-  MergedDocument,
-  PatchDocument,
-  PutDocument,
-} from '../documents/documents.ts';
-import { SyncRequest, SyncResponse } from '../documents/sync.ts';
+import type * as v from 'valibot';
 import { EVENT_DATA } from '../events/data.ts';
-import { EventResource, PublishEvent, PublishEvents } from '../events/events.ts';
+import { EventResource } from '../events/events.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
-import { described } from '../schema.ts';
-import {
-  ChangeWebhook,
-  CreateWebhook,
-  RotateSecret,
-  TestWebhook,
-  WebhookResource,
-  WebhookWithSecret,
-} from '../webhooks/webhooks.ts';
+import { NAMED, NAMED_LISTS } from './names.ts';
 
 export type JsonSchema = { [keyword: string]: unknown };
-
-/** An error response (RFC 9457), as lib/api/problems.ts writes it. */
-const Problem = v.strictObject({
-  type: described(v.string(), 'Where the code is explained: an absolute URI.'),
-  title: described(v.string(), 'What the code means.'),
-  status: described(v.number(), 'The HTTP status code.'),
-  detail: described(v.string(), 'What to do.'),
-  code: described(v.picklist(Object.keys(PROBLEMS) as (keyof typeof PROBLEMS)[]), 'Stable: match on it.'),
-  request_id: described(v.string(), 'Also in `X-Request-Id`. Quote it to the operator.'),
-  errors: v.optional(
-    described(
-      v.array(
-        v.strictObject({
-          field: described(v.string(), 'A member of the body, or a parameter.'),
-          detail: described(v.string(), 'What is wrong with it.'),
-        }),
-      ),
-      'Everything that is wrong with the request, on a 400.',
-    ),
-  ),
-});
-
-/** The schemas that have a name in the document. */
-const NAMED = {
-  Allowlist,
-  AuditEntry: AuditResource,
-  ChangeKey,
-  ChangeProject,
-  ChangeWebhook,
-  Conflict: ConflictResource,
-  Connection: ConnectionResource,
-  CreateKey,
-  CreateWebhook,
-  CreatedKey,
-  Delivery: DeliveryResource,
-  Document: DocumentResource,
-  Event: EventResource,
-  Key: KeyResource,
-  KeyUsage,
-  KeyAllowlist: AllowlistResource,
-  LeakMatch,
-  MergedDocument,
-  MintToken,
-  PatchDocument,
-  Problem,
-  Project: ProjectResource,
-  PublishEvent,
-  PublishEvents,
-  PutDocument,
-  RenewConnection,
-  RotateKey,
-  RotateSecret,
-  SyncResponse,
-  SyncRequest,
-  TestWebhook,
-  Token: MintedToken,
-  Webhook: WebhookResource,
-  WebhookWithSecret,
-} satisfies Record<string, v.GenericSchema>;
 
 // What JSON Schema has no word for carries its JSON Schema as metadata, or is what the function checks beyond it.
 const CONVERSION: ConversionConfig = {
@@ -121,7 +29,7 @@ export const refTo = (name: string): string => `#/components/schemas/${name}`;
 /** A schema as JSON Schema; whatever has a name in the document is a reference. */
 export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
   const { $schema, $defs, ...converted } = toJsonSchema(schema, CONVERSION) as JsonSchema;
-  return converted;
+  return simplified(converted);
 }
 
 /** `components.schemas`: the named ones, and one for the event of each type. */
@@ -130,17 +38,14 @@ export function namedSchemas(): Record<string, JsonSchema> {
   const events = EVENT_TYPES.flatMap((type) => [
     [`${schemaNameOf(type)}Data`, jsonSchemaOf(EVENT_DATA[type])],
     [schemaNameOf(type), eventSchema(type, dataOf(type))],
+    [`Publish${schemaNameOf(type)}`, { ...published(type), description: `Publishes \`${type}\`.` }],
   ]);
   const all: Record<string, JsonSchema> = { ...converted, ...Object.fromEntries(events) };
   all.Event = oneOfTypes(schemaNameOf);
-  all.PublishEvent = {
-    oneOf: EVENT_TYPES.map((type) => ({ ...published(type), description: `Publishes \`${type}\`.` })),
-  };
-  return Object.fromEntries(
-    Object.entries(all)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, schema]) => [name, simplified(schema)]),
-  );
+  all.PublishEvent = oneOfTypes((type) => `Publish${schemaNameOf(type)}`);
+  const lists = Object.entries(NAMED_LISTS).map(([name, words]) => [name, { type: 'string', enum: words }]);
+  const simple = Object.entries(all).map(([name, schema]) => [name, simplified(schema)]);
+  return Object.fromEntries([...simple, ...lists].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
 }
 
 /** `document.changed` → `DocumentChanged`. */
@@ -176,9 +81,9 @@ const oneOfTypes = (nameOf: (type: EventType) => string): JsonSchema => ({
   },
 });
 
-/** With `nullable` types all the way down. */
+/** With short nullable types, named lists of words, and defaults in words, all the way down. */
 export function simplified(given: JsonSchema): JsonSchema {
-  const schema = nullable(given);
+  const schema = withoutDefault(named(nullable(given)));
   const properties = schema.properties as Record<string, JsonSchema> | undefined;
   const items = schema.items as JsonSchema | undefined;
   return {
@@ -188,6 +93,20 @@ export function simplified(given: JsonSchema): JsonSchema {
       properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, simplified(each)])),
     }),
   };
+}
+
+function named(schema: JsonSchema): JsonSchema {
+  const words = JSON.stringify(schema.enum);
+  const [name] = Object.entries(NAMED_LISTS).find(([, list]) => JSON.stringify(list) === words) ?? [];
+  if (name === undefined) return schema;
+  const { enum: _, type: __, ...rest } = schema;
+  return { $ref: refTo(name), ...rest };
+}
+
+// Generators take a member with a default for one that is always there, in requests too.
+function withoutDefault({ default: value, ...schema }: JsonSchema): JsonSchema {
+  if (value === undefined || value === null) return schema;
+  return { ...schema, description: `${schema.description} Default: \`${value}\`.` };
 }
 
 // Shorter to read than `anyOf`.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allOperations } from '../../lib/api/operations.ts';
+import { apiOperations } from '../../lib/api/operations.ts';
 import { PROBLEMS } from '../../lib/api/problems.ts';
 import { FAILURES } from '../../lib/delivery/failures.ts';
 import { useService } from '../support/service.ts';
@@ -64,7 +64,7 @@ describe('the API reference', () => {
       await page.goto(url);
       operations += await page.locator('.operation').count();
     }
-    expect(operations).toBe(allOperations.length);
+    expect(operations).toBe(apiOperations.length);
   });
 
   it('calls the API it is served from', async () => {
