@@ -34,13 +34,12 @@ export function createHandler({ add }: FiguresDeps) {
 }
 
 function changeOf({ dynamodb = {} }: DynamoDBRecord): DeliveryChange {
-  const { OldImage, NewImage, SequenceNumber = '', ApproximateCreationDateTime = 0 } = dynamodb;
+  const { OldImage, NewImage, SequenceNumber = '' } = dynamodb;
   const recordOf = (image: typeof NewImage) =>
     image && toDelivery(unmarshall(image as Parameters<typeof unmarshall>[0]));
   return {
     before: recordOf(OldImage),
     after: recordOf(NewImage ?? {}) as DeliveryChange['after'],
-    at: ApproximateCreationDateTime * 1000,
     sequence: SequenceNumber,
   };
 }

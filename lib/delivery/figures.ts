@@ -33,8 +33,6 @@ export const figureName = (type: EventType, figure: Counter | `le_${number}`): s
 export interface DeliveryChange {
   before: DeliveryRecord | undefined;
   after: DeliveryRecord;
-  /** When it was written. */
-  at: number;
   /** Greater than those of all earlier changes in the same shard of the stream, as text. */
   sequence: string;
 }
@@ -59,10 +57,11 @@ export const startOf = (period: Period, atMs: number): number => atMs - (atMs % 
 /** Adds changes up, so that each figure is written once for all of them. Test events are in no figure. */
 export function tally(changes: readonly DeliveryChange[]): Tally[] {
   const tallies = new Map<string, Tally>();
-  for (const { sequence, ...change } of changes) {
+  for (const change of changes) {
     const counted = countsOf(change);
     if (!counted) continue;
-    const { webhookId } = change.after;
+    const { sequence, after } = change;
+    const { webhookId } = after;
     for (const period of PERIODS) {
       const start = startOf(period, counted.at);
       const id = `${webhookId} ${period} ${start}`;
@@ -75,9 +74,9 @@ export function tally(changes: readonly DeliveryChange[]): Tally[] {
 }
 
 /** A change records an attempt, or ends a run without one, or neither. */
-function countsOf({ before, after, at }: Omit<DeliveryChange, 'sequence'>): { at: number; counts: Counts } | null {
-  const { attempts, eventType, status, run } = after;
-  if (after.test) return null;
+function countsOf({ before, after }: DeliveryChange): { at: number; counts: Counts } | null {
+  const { attempts, eventType, status, run, test, endedAt } = after;
+  if (test) return null;
   const attempt = attempts.at(-1);
   if (attempt && !isSame(attempt, before?.attempts.at(-1))) {
     const figures = isSuccess(attempt)
@@ -87,7 +86,7 @@ function countsOf({ before, after, at }: Omit<DeliveryChange, 'sequence'>): { at
   }
   const isEnded = before?.status !== status || before.run !== run;
   if (!isEnded || (status !== 'skipped' && status !== 'canceled')) return null;
-  return { at, counts: { [figureName(eventType, status)]: 1 } };
+  return { at: endedAt ?? after.createdAt, counts: { [figureName(eventType, status)]: 1 } };
 }
 
 // Of one run no two attempts have a number, and of two runs no two a time.

@@ -15,7 +15,6 @@ const HOUR_MS = 60 * 60 * 1000;
 const change = (after: DeliveryRecord, before?: DeliveryRecord, overrides: Partial<DeliveryChange> = {}) => ({
   before,
   after,
-  at: now,
   sequence: '1',
   ...overrides,
 });
@@ -79,7 +78,7 @@ describe('a change of a delivery', () => {
 describe('the changes of a batch', () => {
   it('are added up by webhook and hour and day, each attempt in its own', () => {
     const at = (ms: number, webhookId = 'whk_1') =>
-      change(record({ webhookId, attempts: [attempt({ at: ms })] }), undefined, { at: 0, sequence: String(ms) });
+      change(record({ webhookId, attempts: [attempt({ at: ms })] }), undefined, { sequence: String(ms) });
     const found = tally([at(now), at(now + 1), at(now + HOUR_MS), at(now, 'whk_2')]);
     expect(
       found.map(({ webhookId, period, start, entries }) => [webhookId, period, start - now, entries.length]),
@@ -92,6 +91,11 @@ describe('the changes of a batch', () => {
     ]);
     expect(found[0]?.entries.map(({ sequence }) => sequence)).toEqual([String(now), String(now + 1)]);
   });
+});
+
+it('a delivery that was not attempted is counted when its run ended', () => {
+  const [hour] = tally([change(record({ status: 'skipped', attempt: 0, endedAt: now + HOUR_MS + 1 }))]);
+  expect(hour?.start).toBe(now + HOUR_MS);
 });
 
 describe('a percentile', () => {

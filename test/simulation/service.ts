@@ -269,7 +269,7 @@ export class SimulatedService {
   private appendChange(before: Item | undefined, after: Item): void {
     const shard = SHARDS[String(after.sk).charCodeAt(String(after.sk).length - 1) % SHARDS.length] ?? '';
     const [old, value] = [before, after] as unknown as [DeliveryRecord | undefined, DeliveryRecord];
-    const change = { before: old, after: value, at: this.world.now, sequence: String(++this.sequence) };
+    const change = { before: old, after: value, sequence: String(++this.sequence) };
     this.shards.get(shard)?.append(change);
   }
 
