@@ -55,14 +55,17 @@ beforeAll(async () => {
   ]);
 }, 240_000);
 
+/** Not the fan-out, which may be at work on what a test before has written. */
+const IS_API = /^(Documents|Webhooks|Events)/;
+
 /** Follows a list to its end: all that is in it, and the most queries that one page took. */
 async function walk(client: Client, path: string): Promise<{ items: string[]; pages: number; queriesMax: number }> {
   const items: string[] = [];
   let [pages, queriesMax] = [0, 0];
   for (let cursor = ''; ; pages++) {
     let queries = 0;
-    service.stack.endpoints.intercept = ({ action }) => {
-      if (action === 'Query') queries++;
+    service.stack.endpoints.intercept = ({ action, principal }) => {
+      if (action === 'Query' && IS_API.test(principal)) queries++;
       return undefined;
     };
     const { status, text, body } = await client('GET', `${path}${cursor}`);
@@ -117,8 +120,8 @@ describe('a list', () => {
 
   it('of what a recovery finds is counted by one query for each status', async () => {
     let queries = 0;
-    service.stack.endpoints.intercept = ({ action }) => {
-      if (action === 'Query') queries++;
+    service.stack.endpoints.intercept = ({ action, principal }) => {
+      if (action === 'Query' && IS_API.test(principal)) queries++;
       return undefined;
     };
     const { body } = await live('GET', `/v1/webhooks/${webhookId}/recover?since=2020-01-01T00:00:00Z`);
