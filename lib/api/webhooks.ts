@@ -115,7 +115,12 @@ export const webhookOperations = {
     summary: 'List the deliveries, newest first',
     query: {
       ...page,
-      status: v.optional(described(oneOf(DELIVERY_STATUSES), 'Only deliveries with this status.')),
+      status: v.optional(
+        described(
+          oneOf(DELIVERY_STATUSES),
+          'Only deliveries with this status. A first run is listed once something is recorded of it; the deliveries of an event show it before, as `pending`.',
+        ),
+      ),
       type: v.optional(described(oneOf(EVENT_TYPES), 'Only deliveries of events of this type.')),
       since: v.optional(described(timestampInput, 'Only deliveries of events at this time or later.')),
       until: v.optional(described(timestampInput, 'Only deliveries of events before this time.')),

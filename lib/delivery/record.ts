@@ -97,7 +97,7 @@ export const DeliveryResource = v.strictObject({
     'All attempts, oldest first, those of redeliveries included.',
   ),
   next_attempt_at: described(v.nullable(timestamp), 'When the next attempt is due.'),
-  created_at: described(timestamp, 'When the first attempt started.'),
+  created_at: described(timestamp, 'When the first attempt started; until then, when the event happened.'),
 });
 
 type DeliveryOutput = v.InferOutput<typeof DeliveryResource>;
