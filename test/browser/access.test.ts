@@ -27,6 +27,9 @@ beforeAll(async () => {
   await eventually(() => deliveryOf(project.admin, id, event.id));
   places = {
     overview: '/live',
+    events: '/live/events',
+    'an event': `/live/events/${event.id}`,
+    settings: '/live/settings',
     keys: '/live/keys',
     'generate key': '/live/keys/new',
     'a key': `/live/keys/${key.id}`,

@@ -81,7 +81,7 @@ describe('a webhook', () => {
 
     await page.getByRole('button', { name: 'Pause' }).click();
     await expect.poll(() => badge(page)).toBe('paused');
-    await page.getByRole('button', { name: 'Enable' }).click();
+    await page.getByRole('button', { name: 'Enable', exact: true }).click();
     await expect.poll(() => badge(page)).toBe('enabled');
 
     await page.getByRole('button', { name: 'Edit' }).click();
@@ -140,13 +140,12 @@ describe('an endpoint that fails', () => {
 
     receiver.behave(200);
     const before = receiver.received.length;
-    await page.getByRole('button', { name: 'Enable' }).click();
-    await expect.poll(() => badge(page)).toBe('enabled');
-    await page.getByRole('button', { name: 'Recover' }).click();
-    await page.getByLabel('Since').fill('2026-01-01T00:00');
-    await page.getByRole('dialog').getByRole('button', { name: 'Recover' }).click();
-    await page.getByText('2 deliveries will be sent again.').waitFor();
+    await page.getByRole('button', { name: 'Enable and recover' }).click();
+    await page.getByRole('dialog').getByText('2 deliveries will be sent again.').waitFor(); // says so beforehand
+    await page.getByRole('dialog').getByRole('button', { name: 'Enable and recover' }).click();
+    await page.getByRole('dialog').getByRole('status').getByText('2 deliveries will be sent again.').waitFor();
     await page.getByRole('button', { name: 'Done' }).click();
+    await expect.poll(() => badge(page)).toBe('enabled');
     await receiver.until(before + 2);
     await expect.poll(() => page.getByRole('cell', { name: 'succeeded' }).count()).toBe(2);
   });
@@ -233,6 +232,7 @@ describe('the overview', () => {
     expect(cells.map(Number).reduce((a, b) => a + b)).toBe(4);
     await page.getByLabel('7 days').check();
     await expect.poll(() => count('Succeeded')).toBe('4');
+    await page.getByText('Failed attempts').waitFor();
     await page.getByText('expires in 23 h').waitFor();
     await page.getByRole('link', { name: failing.url }).click();
     await heading(page, failing.url).waitFor();

@@ -1,94 +1,106 @@
-import { all, type Call, type Delivery, type Result, type Webhook } from './api.ts';
+import { all, type Call, type EntryOf, type Result, type Webhook } from './api.ts';
 
-/** At most this many pages of 100 deliveries are read per webhook. */
-const MAX_PAGES = 5;
 const HOUR_MS = 60 * 60 * 1000;
+/** Pages of figures that are read at most: 30 days of 100 webhooks and all types are fewer. */
+const MAX_PAGES = 200;
 
-/** Deliveries created in a span of time, by outcome. */
+type Figure = EntryOf<'GET /v1/stats'>;
+
+/** Deliveries that ended in a span of time, by outcome. */
 export interface Counts {
-  succeeded: number;
-  retrying: number;
+  delivered: number;
   failed: number;
   /** Canceled or skipped: the webhook was disabled. */
   unsent: number;
 }
-export const KINDS = ['succeeded', 'retrying', 'failed', 'unsent'] as const;
+export const KINDS = ['delivered', 'failed', 'unsent'] as const;
 
-const KIND_OF: Record<Delivery['status'], keyof Counts> = {
-  pending: 'retrying',
-  retrying: 'retrying',
-  succeeded: 'succeeded',
-  failed: 'failed',
-  canceled: 'unsent',
-  skipped: 'unsent',
-};
+/** What happened to the deliveries of one webhook, or of all of them. */
+export interface Summary {
+  counts: Counts;
+  attemptsFailed: number;
+  /** Milliseconds of the slowest hour or day; `null` without a success. */
+  p95: number | null;
+}
+
+export interface Period {
+  by: 'hour' | 'day';
+  spans: number;
+}
+export const PERIODS = {
+  '24 hours': { by: 'hour', spans: 24 },
+  '7 days': { by: 'day', spans: 7 },
+  '30 days': { by: 'day', spans: 30 },
+} as const satisfies Record<string, Period>;
 
 export interface Activity {
   webhooks: Webhook[];
   /** Oldest first; each starts at `from`. */
   spans: { from: number; counts: Counts }[];
-  total: Counts;
-  /** Number of deliveries waiting for another attempt, by webhook id. */
-  retrying: Map<string, number>;
-  /** At least one log was too long to read in full. */
-  isPartial: boolean;
+  total: Summary;
+  byWebhook: ReadonlyMap<string, Summary>;
 }
 
-/** Counts the deliveries of the last `hours` to all webhooks of an environment, in 24 spans. */
-export async function readActivity(
-  call: Call,
-  hours: number,
-  onProgress: (done: number, of: number) => void,
-): Promise<Result<Activity>> {
-  const { value: webhooks, problem } = await all(call, 'GET /v1/webhooks');
+/** The figures of an environment for a period that ends now. */
+export async function readActivity(call: Call, { by, spans }: Period): Promise<Result<Activity>> {
+  const spanMs = by === 'hour' ? HOUR_MS : 24 * HOUR_MS;
+  const first = (Math.floor(Date.now() / spanMs) - spans + 1) * spanMs;
+  const [webhooks, figures] = await Promise.all([
+    all(call, 'GET /v1/webhooks'),
+    readFigures(call, { by, from: new Date(first).toISOString() }),
+  ]);
+  const problem = webhooks.problem ?? figures.problem;
   if (problem) return { problem };
-  const spanMs = (hours / 24) * HOUR_MS;
-  const end = Math.ceil(Date.now() / spanMs) * spanMs;
-  const since = end - 24 * spanMs;
-  const activity: Activity = {
-    webhooks,
-    spans: Array.from({ length: 24 }, (_, i) => ({ from: since + i * spanMs, counts: noCounts() })),
-    total: noCounts(),
-    retrying: new Map(),
-    isPartial: false,
+  const activity = {
+    webhooks: webhooks.value ?? [],
+    spans: Array.from({ length: spans }, (_, i) => ({ from: first + i * spanMs, counts: noCounts() })),
+    total: nothing(),
+    byWebhook: new Map<string, Summary>(),
   };
-  const count = ({ webhook_id, status, test, created_at }: Delivery) => {
-    if (test) return;
-    const kind = KIND_OF[status];
-    const span = activity.spans[Math.floor((Date.parse(created_at) - since) / spanMs)];
-    if (!span) return;
-    span.counts[kind]++;
-    activity.total[kind]++;
-    if (kind === 'retrying') activity.retrying.set(webhook_id, (activity.retrying.get(webhook_id) ?? 0) + 1);
-  };
-  let done = 0;
-  const logs = webhooks.map(async ({ id }) => {
-    const log = await readLog(call, id, new Date(since).toISOString());
-    for (const delivery of log.value?.deliveries ?? []) count(delivery);
-    activity.isPartial ||= log.value?.isPartial ?? false;
-    onProgress(++done, webhooks.length);
-    return log.problem;
-  });
-  const failed = (await Promise.all(logs)).find(Boolean);
-  return failed ? { problem: failed } : { value: activity };
+  for (const figure of figures.value ?? []) {
+    const own = activity.byWebhook.get(figure.webhook_id) ?? nothing();
+    activity.byWebhook.set(figure.webhook_id, own);
+    addTo(own, figure);
+    addTo(activity.total, figure);
+    const span = activity.spans[Math.floor((Date.parse(figure.at) - first) / spanMs)];
+    if (span) count(span.counts, figure);
+  }
+  return { value: activity };
 }
 
-const noCounts = (): Counts => ({ succeeded: 0, retrying: 0, failed: 0, unsent: 0 });
+const noCounts = (): Counts => ({ delivered: 0, failed: 0, unsent: 0 });
+const nothing = (): Summary => ({ counts: noCounts(), attemptsFailed: 0, p95: null });
 
-async function readLog(
-  call: Call,
-  id: string,
-  since: string,
-): Promise<Result<{ deliveries: Delivery[]; isPartial: boolean }>> {
-  const deliveries: Delivery[] = [];
+function count(counts: Counts, { delivered, failed, skipped, canceled }: Figure): void {
+  counts.delivered += delivered;
+  counts.failed += failed;
+  counts.unsent += skipped + canceled;
+}
+
+function addTo(summary: Summary, figure: Figure): void {
+  count(summary.counts, figure);
+  summary.attemptsFailed += figure.attempts_failed;
+  const { p95 } = figure.latency_ms;
+  if (p95 !== null) summary.p95 = Math.max(summary.p95 ?? 0, p95);
+}
+
+/** The share of deliveries that succeeded, such as `99.5 %`; `–` without any. */
+export function successRate({ counts }: Summary): string {
+  const all = KINDS.reduce((sum, kind) => sum + counts[kind], 0);
+  if (all === 0) return '–';
+  // Never rounded up to 100.
+  return `${(Math.floor((counts.delivered / all) * 1000) / 10).toLocaleString()} %`;
+}
+
+async function readFigures(call: Call, query: { by: 'hour' | 'day'; from: string }): Promise<Result<Figure[]>> {
+  const figures: Figure[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const query = { limit: '100', since, cursor };
-    const { value, problem } = await call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query });
+    const { value, problem } = await call('GET /v1/stats', { query: { ...query, cursor } });
     if (problem) return { problem };
-    deliveries.push(...value.data);
-    if (value.next_cursor === null) return { value: { deliveries, isPartial: false } };
+    figures.push(...value.data);
+    if (value.next_cursor === null) break;
     cursor = value.next_cursor;
   }
-  return { value: { deliveries, isPartial: true } };
+  return { value: figures };
 }

@@ -6,9 +6,12 @@ import { PageTitle } from './components/basics.tsx';
 import { DeliveryPage } from './pages/delivery.tsx';
 import { DocumentPage } from './pages/document.tsx';
 import { Documents } from './pages/documents.tsx';
+import { EventPage } from './pages/event.tsx';
+import { Events } from './pages/events.tsx';
 import { KeyPage } from './pages/key.tsx';
 import { Keys, NewKey } from './pages/keys.tsx';
 import { Overview } from './pages/overview.tsx';
+import { Settings } from './pages/settings.tsx';
 import { SignIn } from './pages/sign-in.tsx';
 import { WebhookPage } from './pages/webhook.tsx';
 import { NewWebhook } from './pages/webhook-form.tsx';
@@ -67,9 +70,11 @@ export function App() {
 
 const SECTIONS = [
   ['', 'Overview'],
+  ['events', 'Events'],
   ['webhooks', 'Webhooks'],
   ['keys', 'Keys'],
   ['documents', 'Documents'],
+  ['settings', 'Settings'],
 ] as const;
 
 function Shell({ place, onSignOut, children }: { place: Place; onSignOut: () => void; children: ComponentChildren }) {
@@ -107,7 +112,7 @@ function Shell({ place, onSignOut, children }: { place: Place; onSignOut: () => 
           </a>
         ))}
         <a href="docs" target="_blank" rel="noreferrer">
-          API reference
+          Docs
         </a>
       </nav>
       <main id="main" tabIndex={-1}>
@@ -150,6 +155,8 @@ function pageAt({ environment, segments, query }: Place) {
     if (part === 'deliveries' && event) return <DeliveryPage key={key} webhookId={id} eventId={event} />;
     return <WebhookPage key={key} id={id} query={query} />;
   }
+  if (section === 'events') return id === '' ? <Events key={key} query={query} /> : <EventPage key={key} id={id} />;
+  if (section === 'settings') return <Settings key={key} query={query} />;
   if (section === 'documents') {
     return id === '' ? <Documents key={key} query={query} /> : <DocumentPage key={key} documentKey={id} />;
   }

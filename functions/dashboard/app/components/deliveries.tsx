@@ -21,8 +21,6 @@ export const MEANINGS: Record<DeliveryStatus, string> = {
   canceled: 'The webhook was disabled before the next attempt.',
   skipped: 'The webhook was disabled when the event occurred.',
 };
-export const toneOf = (status: DeliveryStatus): Tone => TONES[status];
-
 export const DeliveryBadge = ({ status }: { status: DeliveryStatus }) => <Badge tone={TONES[status]}>{status}</Badge>;
 
 /** Decided by the status code alone: a truncated response body does not make a 2xx a failure. */
@@ -38,18 +36,3 @@ export function outcomeText({ status_code, error }: Attempt): string {
   return status_code === null ? capitalized(text) : `HTTP ${status_code}: ${text}`;
 }
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** The latest deliveries, oldest first, one bar each. */
-export function Strip({ deliveries }: { deliveries: Delivery[] }) {
-  if (deliveries.length === 0) return <span class="muted">none yet</span>;
-  const counts = new Map<DeliveryStatus, number>();
-  for (const { status } of deliveries) counts.set(status, (counts.get(status) ?? 0) + 1);
-  const text = [...counts].map(([status, count]) => `${count} ${status}`).join(', ');
-  return (
-    <span class="strip" role="img" aria-label={`Latest deliveries: ${text}`} title={text}>
-      {deliveries.toReversed().map(({ event_id, status }) => (
-        <i key={event_id} class={TONES[status]} />
-      ))}
-    </span>
-  );
-}

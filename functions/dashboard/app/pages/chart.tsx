@@ -1,8 +1,7 @@
-import { type Activity, type Counts, KINDS } from '../activity.ts';
+import { type Activity, type Counts, KINDS, type Period } from '../activity.ts';
 
 const NAMES: Record<keyof Counts, string> = {
-  succeeded: 'Succeeded',
-  retrying: 'Retrying',
+  delivered: 'Succeeded',
   failed: 'Failed',
   unsent: 'Canceled or skipped',
 };
@@ -11,11 +10,11 @@ const HEIGHT = 160;
 const sum = (counts: Counts): number => KINDS.reduce((total, kind) => total + counts[kind], 0);
 
 /** Deliveries over time, one stacked bar per span. A table has the same numbers for people who cannot see the chart. */
-export function Chart({ of: { spans, total, isPartial }, hours }: { of: Activity; hours: number }) {
+export function Chart({ of: { spans, total }, period }: { of: Activity; period: Period }) {
   const highest = Math.max(1, ...spans.map(({ counts }) => sum(counts)));
   const format = new Intl.DateTimeFormat(
     undefined,
-    hours > 24 ? { weekday: 'short', hour: 'numeric' } : { timeStyle: 'short' },
+    period.by === 'day' ? { day: 'numeric', month: 'short', timeZone: 'UTC' } : { timeStyle: 'short' },
   );
   const label = (from: number) => format.format(from);
   const step = WIDTH / spans.length;
@@ -24,7 +23,7 @@ export function Chart({ of: { spans, total, isPartial }, hours }: { of: Activity
       <ul class="legend">
         {KINDS.map((kind) => (
           <li key={kind}>
-            <i class={kind} aria-hidden="true" /> {NAMES[kind]} <strong>{total[kind].toLocaleString()}</strong>
+            <i class={kind} aria-hidden="true" /> {NAMES[kind]} <strong>{total.counts[kind].toLocaleString()}</strong>
           </li>
         ))}
       </ul>
@@ -47,12 +46,11 @@ export function Chart({ of: { spans, total, isPartial }, hours }: { of: Activity
       </svg>
       <div class="labels" aria-hidden="true">
         {spans
-          .filter((_, i) => i % 6 === 0)
+          .filter((_, i) => i % Math.ceil(spans.length / 4) === 0)
           .map(({ from }) => (
             <span key={from}>{label(from)}</span>
           ))}
       </div>
-      {isPartial && <figcaption class="muted">Only the latest 500 deliveries of each webhook are counted.</figcaption>}
       <details>
         <summary>View as table</summary>
         <table>

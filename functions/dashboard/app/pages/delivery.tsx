@@ -29,7 +29,8 @@ export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventI
   return (
     <>
       <p class="up">
-        <a href={linkTo(environment, ['webhooks', webhookId])}>Webhook</a>
+        <a href={linkTo(environment, ['webhooks', webhookId])}>Webhook</a> ·{' '}
+        <a href={linkTo(environment, ['events', eventId])}>Event, with all its deliveries</a>
       </p>
       <Await of={event}>
         {(occurred) => (

@@ -1,4 +1,4 @@
-import { Facts, PageTitle, Panel } from '../components/basics.tsx';
+import { ButtonLink, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { Await } from '../components/feedback.tsx';
 import { Json } from '../components/json.tsx';
 import { Time } from '../components/time.tsx';
@@ -15,7 +15,11 @@ export function DocumentPage({ documentKey }: { documentKey: string }) {
       <p class="up">
         <a href={linkTo(environment, ['documents'], { prefix: parent })}>{parent || 'Documents'}</a>
       </p>
-      <PageTitle>{documentKey}</PageTitle>
+      <PageTitle
+        actions={<ButtonLink href={linkTo(environment, ['events'], { document_key: documentKey })}>Events</ButtonLink>}
+      >
+        {documentKey}
+      </PageTitle>
       <Await of={loaded}>
         {(document) =>
           document && (

@@ -1,46 +1,42 @@
 import { useState } from 'preact/hooks';
-import { type Activity, readActivity } from '../activity.ts';
+import { type Activity, PERIODS, readActivity, successRate } from '../activity.ts';
 import { all, type Key } from '../api.ts';
-import { ButtonLink, PageTitle, Panel } from '../components/basics.tsx';
+import { ButtonLink, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Choices } from '../components/field.tsx';
 import { Countdown, Time } from '../components/time.tsx';
-import { useLoaded } from '../hooks.ts';
+import { useLoaded, useRepeated } from '../hooks.ts';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 import { Chart } from './chart.tsx';
 import { nameOf } from './keys.tsx';
 
-const SPANS = [
-  ['24', '24 hours'],
-  ['168', '7 days'],
-] as const;
+type PeriodName = keyof typeof PERIODS;
+const NAMES = Object.keys(PERIODS) as PeriodName[];
+const REFRESH_MS = 30_000;
 
 export function Overview() {
   const { call, environment } = useSession();
-  const [hours, setHours] = useState<'24' | '168'>('24');
-  const [progress, setProgress] = useState<[done: number, of: number]>([0, 0]);
-  const loaded = useLoaded(`${environment} ${hours}`, () =>
-    readActivity(call, Number(hours), (...reached) => setProgress(reached)),
-  );
+  const [period, setPeriod] = useState<PeriodName>('24 hours');
+  const loaded = useLoaded(`${environment} ${period}`, () => readActivity(call, PERIODS[period]));
   const keys = useLoaded('keys', () => all(call, 'GET /v1/keys'));
-  const [done, of] = progress;
+  useRepeated(REFRESH_MS, loaded.reload);
   return (
     <>
       <PageTitle>Overview</PageTitle>
+      <Panel title="Needs attention">
+        <Await of={loaded}>
+          {(activity) => <Await of={keys}>{(every) => <Attention activity={activity} keys={every} />}</Await>}
+        </Await>
+      </Panel>
       <Panel title="Deliveries">
         <Choices
           legend="Period"
           type="radio"
-          options={SPANS}
-          chosen={[hours]}
-          onChange={([chosen]) => chosen && setHours(chosen)}
+          options={NAMES.map((name) => [name, name] as const)}
+          chosen={[period]}
+          onChange={([chosen]) => chosen && setPeriod(chosen)}
         />
-        {loaded.loading && of > 0 && (
-          <p class="loading">
-            <progress value={done} max={of} aria-label="Delivery logs loaded" /> {done} of {of} delivery logs loaded
-          </p>
-        )}
         <Await of={loaded}>
           {(activity) =>
             activity.webhooks.length === 0 ? (
@@ -54,24 +50,28 @@ export function Overview() {
                 No webhooks yet. Create one to get notified when documents change.
               </Empty>
             ) : (
-              <Chart of={activity} hours={Number(hours)} />
+              <>
+                <Facts>
+                  {[
+                    ['Succeeded', successRate(activity.total)],
+                    ['Failed attempts', activity.total.attemptsFailed.toLocaleString()],
+                    ['p95 of the slowest span', latencyText(activity.total.p95)],
+                  ]}
+                </Facts>
+                <Chart of={activity} period={PERIODS[period]} />
+              </>
             )
           }
-        </Await>
-      </Panel>
-      <Panel title="Needs attention">
-        <Await of={loaded}>
-          {(activity) => <Await of={keys}>{(every) => <Attention activity={activity} keys={every} />}</Await>}
         </Await>
       </Panel>
     </>
   );
 }
 
-function Attention({ activity: { webhooks, retrying }, keys }: { activity: Activity; keys: Key[] }) {
+function Attention({ activity: { webhooks }, keys }: { activity: Activity; keys: Key[] }) {
   const { environment } = useSession();
   const disabled = webhooks.filter(({ disabled_reason }) => disabled_reason === 'deliveries_failed');
-  const failing = webhooks.filter(({ id, status }) => status === 'enabled' && retrying.has(id));
+  const failing = webhooks.filter(({ status, failing_since }) => status === 'enabled' && failing_since !== null);
   const expiring = keys.filter(({ status }) => status === 'expiring');
   if (disabled.length + failing.length + expiring.length === 0) return <p class="muted">Nothing needs attention.</p>;
   return (
@@ -79,14 +79,14 @@ function Attention({ activity: { webhooks, retrying }, keys }: { activity: Activ
       {disabled.map(({ id, url, disabled_at }) => (
         <li key={id} class="bad">
           <a href={linkTo(environment, ['webhooks', id])}>{url}</a> was disabled on{' '}
-          {disabled_at && <Time at={disabled_at} />}. Fix your endpoint, enable the webhook, then recover missed
-          deliveries.
+          {disabled_at && <Time at={disabled_at} />}. Fix your endpoint, then enable the webhook and recover what it
+          missed.
         </li>
       ))}
-      {failing.map(({ id, url }) => (
+      {failing.map(({ id, url, failing_since }) => (
         <li key={id} class="waiting">
-          <a href={linkTo(environment, ['webhooks', id], { status: 'retrying' })}>{url}</a>:{' '}
-          {failingText(retrying.get(id) ?? 0)}
+          <a href={linkTo(environment, ['webhooks', id], { status: 'retrying' })}>{url}</a> has been failing since{' '}
+          {failing_since && <Time at={failing_since} />}.
         </li>
       ))}
       {expiring.map((key) => (
@@ -99,7 +99,5 @@ function Attention({ activity: { webhooks, retrying }, keys }: { activity: Activ
   );
 }
 
-const failingText = (count: number): string =>
-  count === 1
-    ? '1 delivery is failing and will be retried.'
-    : `${count.toLocaleString()} deliveries are failing and will be retried.`;
+/** Milliseconds as people read them. */
+export const latencyText = (ms: number | null): string => (ms === null ? '–' : `${ms.toLocaleString()} ms`);

@@ -3,8 +3,8 @@ import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import type { Webhook } from '../api.ts';
 import { Confirm, Dialog, Done, ShownOnce } from '../components/dialog.tsx';
 import { Input, otherProblem, Select, violationOf } from '../components/field.tsx';
-import { fromLocal, toLocal } from '../components/time.tsx';
-import { useSending } from '../hooks.ts';
+import { fromLocal } from '../components/time.tsx';
+import { useLoaded, useSending } from '../hooks.ts';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 import { SecretFields } from './webhook-form.tsx';
@@ -77,23 +77,25 @@ export function RotateSecretDialog({ of: { id }, onClose }: DialogProps) {
   );
 }
 
-const HOUR_MS = 60 * 60 * 1000;
-
-export function RecoverDialog({ of: { id, disabled_at }, onClose }: DialogProps) {
+/** Sends again what was not delivered, and enables the webhook first if it is disabled. */
+export function RecoverDialog({ of: { id, status }, onClose }: DialogProps) {
   const { call } = useSession();
-  const [since, setSince] = useState(toLocal(disabled_at ? Date.parse(disabled_at) : Date.now() - 24 * HOUR_MS));
+  const [since, setSince] = useState('');
   const [until, setUntil] = useState('');
   const [count, setCount] = useState<number>();
+  const window = { since: fromLocal(since), until: fromLocal(until) };
+  const counted = useLoaded(`${since} ${until}`, () =>
+    call('GET /v1/webhooks/{id}/recover', { path: { id }, query: window }),
+  );
+  const isDisabled = status === 'disabled';
+  const title = isDisabled ? 'Enable and recover' : 'Recover deliveries';
   const sending = useSending(() =>
-    call('POST /v1/webhooks/{id}/recover', {
-      path: { id },
-      body: { since: fromLocal(since) ?? '', until: fromLocal(until) },
-    }),
+    call('POST /v1/webhooks/{id}/recover', { path: { id }, body: { ...window, ...(isDisabled && { enable: true }) } }),
   );
   const recover = async () => setCount((await sending.send())?.count);
   if (count !== undefined) {
     return (
-      <Dialog title="Recover deliveries" onClose={onClose}>
+      <Dialog title={title} onClose={onClose}>
         <p>
           <output>{recoveredText(count)}</output>
         </p>
@@ -103,19 +105,20 @@ export function RecoverDialog({ of: { id, disabled_at }, onClose }: DialogProps)
   }
   return (
     <Confirm
-      title="Recover deliveries"
-      action="Recover"
+      title={title}
+      action={isDisabled ? 'Enable and recover' : 'Recover'}
       busy={sending.busy}
       problem={otherProblem(sending.problem, ['since', 'until'])}
       onConfirm={recover}
       onClose={onClose}
     >
       <p>
-        Deliveries that failed, were canceled or were skipped in this window are sent again, on the full retry schedule.
+        Deliveries that failed, were canceled or were skipped are sent again, on the full retry schedule.{' '}
+        <strong>{counted.value ? recoveredText(counted.value.count) : 'Counting…'}</strong>
       </p>
       <Input
         label="Since"
-        hint="In your local time."
+        hint="In your local time. Leave empty for everything since the endpoint began to fail."
         type="datetime-local"
         value={since}
         onInput={setSince}
@@ -134,7 +137,7 @@ export function RecoverDialog({ of: { id, disabled_at }, onClose }: DialogProps)
 }
 
 function recoveredText(count: number): string {
-  if (count === 0) return 'Nothing to recover in this window.';
+  if (count === 0) return 'There is nothing to send again.';
   return count === 1 ? '1 delivery will be sent again.' : `${count.toLocaleString()} deliveries will be sent again.`;
 }
 

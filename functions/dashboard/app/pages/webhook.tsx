@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Webhook } from '../api.ts';
-import { Button, Facts, PageTitle, Panel } from '../components/basics.tsx';
+import { Button, type Fact, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { Await, Callout, ProblemNote } from '../components/feedback.tsx';
 import { Time } from '../components/time.tsx';
 import { useLoaded, useSending } from '../hooks.ts';
@@ -60,15 +60,13 @@ function WebhookPart({ of: webhook, onChange }: { of: Webhook; onChange: () => v
       {!isEnabled && <Disabled of={webhook} />}
       <ProblemNote problem={switching.problem} />
       <div class="actions toolbar">
-        <Button onClick={toggle} busy={switching.busy} kind={isEnabled ? 'plain' : 'primary'}>
+        <Button onClick={toggle} busy={switching.busy}>
           {isEnabled ? 'Pause' : 'Enable'}
         </Button>
         <Button onClick={() => setAsked('test')}>Send test event</Button>
         <Button onClick={() => setAsked('edit')}>Edit</Button>
         <Button onClick={() => setAsked('rotate')}>Rotate secret</Button>
-        <Button onClick={() => setAsked('recover')} disabled={!isEnabled}>
-          Recover
-        </Button>
+        <Button onClick={() => setAsked('recover')}>{isEnabled ? 'Recover' : 'Enable and recover'}</Button>
         <Button kind="danger" onClick={() => setAsked('delete')}>
           Delete
         </Button>
@@ -78,6 +76,9 @@ function WebhookPart({ of: webhook, onChange }: { of: Webhook; onChange: () => v
           {[
             ['Status', <WebhookStatus key="status" of={webhook} />],
             ['Description', webhook.description ?? '–'],
+            ...(webhook.failing_since
+              ? [['Failing since', <Time key="failing" at={webhook.failing_since} />] satisfies Fact]
+              : []),
             [
               'Events',
               <ul key="events" class="tags">
@@ -112,7 +113,7 @@ function Disabled({ of: { disabled_reason, disabled_at } }: { of: Webhook }) {
       ) : (
         <>
           Disabled since {since} because all six attempts of a delivery failed. Fix your endpoint, then enable the
-          webhook.
+          webhook and recover what it missed.
         </>
       )}{' '}
       Missed events can be recovered for 30 days.

@@ -1,15 +1,13 @@
 import { EVENT_TYPES } from '../../../../lib/events/types.ts';
-import { all, type Webhook } from '../api.ts';
+import { PERIODS, readActivity, type Summary, successRate } from '../activity.ts';
+import type { Webhook } from '../api.ts';
 import { Badge, ButtonLink, PageTitle } from '../components/basics.tsx';
-import { Strip } from '../components/deliveries.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { useLoaded } from '../hooks.ts';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
-
-/** Number of deliveries shown per webhook. */
-const STRIP_LENGTH = 20;
+import { latencyText } from './overview.tsx';
 
 export function WebhookStatus({ of: { status, disabled_reason } }: { of: Webhook }) {
   if (status === 'enabled') return <Badge tone="good">enabled</Badge>;
@@ -18,13 +16,13 @@ export function WebhookStatus({ of: { status, disabled_reason } }: { of: Webhook
 
 export function Webhooks() {
   const { call, environment } = useSession();
-  const loaded = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
+  const loaded = useLoaded(environment, () => readActivity(call, PERIODS['24 hours']));
   const create = (
     <ButtonLink href={linkTo(environment, ['webhooks', 'new'])} kind="primary">
       Create Webhook
     </ButtonLink>
   );
-  const columns: Column<Webhook>[] = [
+  const columns = (figures: ReadonlyMap<string, Summary>): Column<Webhook>[] => [
     [
       'Endpoint',
       ({ id, url, description }) => (
@@ -43,20 +41,22 @@ export function Webhooks() {
         </span>
       ),
     ],
-    ['Latest deliveries', ({ id }) => <LatestDeliveries id={id} />],
+    ['Delivered, 24 h', ({ id }) => (figures.get(id)?.counts.delivered ?? 0).toLocaleString()],
+    ['Succeeded', ({ id }) => rateOf(figures.get(id))],
+    ['p95', ({ id }) => latencyText(figures.get(id)?.p95 ?? null)],
   ];
   return (
     <>
       <PageTitle actions={create}>Webhooks</PageTitle>
       <Await of={loaded}>
-        {(webhooks) =>
+        {({ webhooks, byWebhook }) =>
           webhooks.length === 0 ? (
             <Empty action={create}>
               No webhooks yet. A webhook sends signed events to your server as they occur, and retries deliveries that
               fail.
             </Empty>
           ) : (
-            <Table caption="Webhooks" columns={columns} rows={webhooks} keyOf={({ id }) => id} />
+            <Table caption="Webhooks" columns={columns(byWebhook)} rows={webhooks} keyOf={({ id }) => id} />
           )
         }
       </Await>
@@ -64,11 +64,4 @@ export function Webhooks() {
   );
 }
 
-function LatestDeliveries({ id }: { id: string }) {
-  const { call } = useSession();
-  const loaded = useLoaded(id, () =>
-    call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { limit: String(STRIP_LENGTH) } }),
-  );
-  if (loaded.problem) return <span class="muted">unavailable</span>;
-  return loaded.value ? <Strip deliveries={loaded.value.data} /> : <span class="muted">…</span>;
-}
+const rateOf = (summary: Summary | undefined): string => (summary ? successRate(summary) : '–');

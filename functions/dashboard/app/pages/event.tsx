@@ -1,0 +1,85 @@
+import type { Delivery } from '../api.ts';
+import { Facts, PageTitle, Panel } from '../components/basics.tsx';
+import { DeliveryBadge, outcomeText } from '../components/deliveries.tsx';
+import { Await, Empty } from '../components/feedback.tsx';
+import { Json } from '../components/json.tsx';
+import { type Column, Table } from '../components/table.tsx';
+import { Time } from '../components/time.tsx';
+import { useLoaded, useRepeated } from '../hooks.ts';
+import { linkTo } from '../router.ts';
+import { useSession } from '../session.ts';
+import { DocumentLink } from './events.tsx';
+
+const REFRESH_MS = 3000;
+
+/** An event with its deliveries to all webhooks. */
+export function EventPage({ id }: { id: string }) {
+  const { call, environment } = useSession();
+  const event = useLoaded(id, () => call('GET /v1/events/{id}', { path: { id } }));
+  const deliveries = useLoaded(id, () =>
+    call('GET /v1/events/{id}/deliveries', { path: { id }, query: { limit: '100' } }),
+  );
+  useRepeated(event.problem ? null : REFRESH_MS, deliveries.reload);
+  return (
+    <>
+      <p class="up">
+        <a href={linkTo(environment, ['events'])}>Events</a>
+      </p>
+      <Await of={event}>
+        {(occurred) => (
+          <>
+            <PageTitle>{occurred.type}</PageTitle>
+            <Panel>
+              <Facts>
+                {[
+                  ['Document', <DocumentLink key="document" of={occurred.data} />],
+                  ['Happened', <Time key="happened" at={occurred.timestamp} />],
+                  ['ID', <code key="id">{occurred.id}</code>],
+                ]}
+              </Facts>
+            </Panel>
+            <Panel title="Deliveries">
+              <Await of={deliveries}>
+                {({ data }) =>
+                  data.length === 0 ? (
+                    <Empty>No webhook took this event.</Empty>
+                  ) : (
+                    <Table
+                      caption="Deliveries"
+                      columns={columnsIn(environment)}
+                      rows={data}
+                      keyOf={({ webhook_id }) => webhook_id}
+                    />
+                  )
+                }
+              </Await>
+            </Panel>
+            <Panel title="Payload">
+              <Json value={occurred} label="Payload" />
+            </Panel>
+          </>
+        )}
+      </Await>
+    </>
+  );
+}
+
+const columnsIn = (environment: 'live' | 'sandbox'): Column<Delivery>[] => [
+  [
+    'Webhook',
+    ({ webhook_id, event_id }) => (
+      <a href={linkTo(environment, ['webhooks', webhook_id, 'deliveries', event_id])}>
+        <code>{webhook_id}</code>
+      </a>
+    ),
+  ],
+  ['Status', ({ status }) => <DeliveryBadge status={status} />],
+  ['Attempts', ({ attempts }) => attempts.length],
+  [
+    'Last response',
+    ({ attempts }) => {
+      const last = attempts.at(-1);
+      return last ? outcomeText(last) : <span class="muted">none</span>;
+    },
+  ],
+];

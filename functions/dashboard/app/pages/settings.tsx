@@ -1,0 +1,129 @@
+import { useState } from 'preact/hooks';
+import type { EntryOf, ResponseOf } from '../api.ts';
+import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics.tsx';
+import { Await, Empty, ProblemNote } from '../components/feedback.tsx';
+import { Choices, Input, otherProblem, violationOf } from '../components/field.tsx';
+import { type Column, Table } from '../components/table.tsx';
+import { Time } from '../components/time.tsx';
+import { useLoaded, useSending } from '../hooks.ts';
+import { linkTo } from '../router.ts';
+import { useSession } from '../session.ts';
+
+type Project = ResponseOf<'GET /v1/project'>;
+type Entry = EntryOf<'GET /v1/audit'>;
+
+type OnLeak = Project['on_leak'];
+const ON_LEAK = ['report', 'revoke'] as const satisfies OnLeak[];
+const MEANINGS: Record<OnLeak, string> = {
+  report: 'You get an email that says where the key was found.',
+  revoke: 'The key is revoked at once, and you get the email.',
+};
+
+/** The project, and who changed what. */
+export function Settings({ query }: { query: URLSearchParams }) {
+  const { call } = useSession();
+  const project = useLoaded('project', () => call('GET /v1/project'));
+  return (
+    <>
+      <PageTitle>Settings</PageTitle>
+      <Panel title="Project">
+        <Await of={project}>{(loaded) => <ProjectForm of={loaded} />}</Await>
+      </Panel>
+      <Audit query={query} />
+    </>
+  );
+}
+
+function ProjectForm({ of: project }: { of: Project }) {
+  const { call, announce } = useSession();
+  const [name, setName] = useState(project.name);
+  const [emails, setEmails] = useState(project.emails.join(', '));
+  const [onLeak, setOnLeak] = useState<OnLeak>(project.on_leak);
+  const saving = useSending(() =>
+    call('PATCH /v1/project', {
+      body: { name, emails: emails.split(/[\s,]+/).filter(Boolean), on_leak: onLeak },
+    }),
+  );
+  const testing = useSending(() => call('POST /v1/project/test-mail'));
+  const save = async () => {
+    if (await saving.send()) announce('Settings saved.');
+  };
+  const test = async () => {
+    const sent = await testing.send();
+    if (sent) announce(`A test email is on its way to ${sent.emails.join(', ')}.`);
+  };
+  const wrongEmail = saving.problem?.errors?.find(({ field }) => field.startsWith('emails'))?.detail;
+  return (
+    <Form onSubmit={save}>
+      <ProblemNote problem={otherProblem(saving.problem, ['name', 'emails'])} />
+      <ProblemNote problem={testing.problem} />
+      <Input label="Name" value={name} onInput={setName} error={violationOf(saving.problem, 'name')} />
+      <Input
+        label="Email addresses"
+        hint="One to five, separated by commas. They are told when a webhook is failing or disabled, and when a key has leaked."
+        value={emails}
+        onInput={setEmails}
+        error={wrongEmail}
+      />
+      <Choices
+        legend="When a key is found in public"
+        type="radio"
+        options={ON_LEAK.map((each) => [each, each === 'report' ? 'Tell us' : 'Revoke it', MEANINGS[each]] as const)}
+        chosen={[onLeak]}
+        onChange={([chosen]) => chosen && setOnLeak(chosen)}
+      />
+      <div class="actions">
+        <Button type="submit" kind="primary" busy={saving.busy}>
+          Save
+        </Button>
+        <Button onClick={test} busy={testing.busy}>
+          Send test email
+        </Button>
+      </div>
+    </Form>
+  );
+}
+
+function Audit({ query }: { query: URLSearchParams }) {
+  const { call, environment } = useSession();
+  const cursor = query.get('cursor') ?? '';
+  const target = query.get('target') ?? '';
+  const loaded = useLoaded(`${target} ${cursor}`, () =>
+    call('GET /v1/audit', { query: { limit: '25', target: target || undefined, cursor: cursor || undefined } }),
+  );
+  const at = (change: Record<string, string>) => linkTo(environment, ['settings'], { target, ...change });
+  const columns: Column<Entry>[] = [
+    ['Action', ({ action }) => action],
+    [
+      'Changed',
+      ({ target: changed }) => (
+        <a href={linkTo(environment, ['settings'], { target: changed })}>
+          <code>{changed}</code>
+        </a>
+      ),
+    ],
+    ['By', ({ actor }) => (actor ? <code>{actor}</code> : 'the operator')],
+    ['From', ({ address }) => address ?? '–'],
+    ['When', ({ at: time }) => <Time at={time} />],
+  ];
+  return (
+    <Panel title={target ? `Audit log of ${target}` : 'Audit log'}>
+      <Await of={loaded}>
+        {({ data, next_cursor }) => (
+          <>
+            {data.length === 0 ? (
+              <Empty>No changes.</Empty>
+            ) : (
+              <Table caption="Audit log" columns={columns} rows={data} keyOf={({ id }) => id} />
+            )}
+            <div class="actions">
+              {target && <ButtonLink href={linkTo(environment, ['settings'])}>All changes</ButtonLink>}
+              {cursor && <ButtonLink href={at({})}>Newest</ButtonLink>}
+              {next_cursor && <ButtonLink href={at({ cursor: next_cursor })}>Older</ButtonLink>}
+            </div>
+          </>
+        )}
+      </Await>
+    </Panel>
+  );
+}

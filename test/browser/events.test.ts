@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { startReceiver } from '../support/receiver.ts';
+import { createWebhook } from '../support/requests.ts';
+import { eventually, useService } from '../support/service.ts';
+import { heading, useDashboard } from './browser.ts';
+
+const service = useService();
+const dashboard = useDashboard(service);
+
+describe('an event', () => {
+  it('is found by its document, with its deliveries to every webhook', async () => {
+    const project = await service.project();
+    const receivers = [await startReceiver(), await startReceiver()];
+    for (const { url } of receivers) await createWebhook(project.admin, url);
+    for (const key of ['org:acme:a', 'org:acme:b'])
+      await project.admin('PUT', `/v1/documents/${key}`, { body: { fields: { title: key } } });
+    for (const receiver of receivers) await receiver.until(2);
+
+    // From the key of a document to every delivery of its last event.
+    const page = await dashboard.signIn(project.adminKey, '/live/documents/org%3Aacme%3Aa');
+    await page.getByRole('link', { name: 'Events' }).last().click();
+    const rows = page.getByRole('table', { name: 'Events' }).locator('tbody tr');
+    await expect.poll(() => rows.count()).toBe(1);
+    await page.getByRole('link', { name: 'document.created' }).click();
+    await heading(page, 'document.created').waitFor();
+    await expect.poll(() => page.getByRole('cell', { name: 'succeeded' }).count()).toBe(2);
+
+    await page.getByRole('link', { name: 'Events' }).first().click();
+    await expect.poll(() => rows.count()).toBe(2);
+    await page.getByLabel('Type').selectOption('document.deleted');
+    await page.getByText('No events of the last 30 days match.').waitFor();
+    await page.getByLabel('Type').selectOption('');
+    const { body } = await project.admin('GET', '/v1/events?document_key=org:acme:b');
+    await page.getByLabel('Document key or event id').fill(body.data[0].id);
+    await page.getByRole('button', { name: 'Search' }).click();
+    await heading(page, 'document.created').waitFor();
+    await page.getByRole('link', { name: 'org:acme:b' }).click();
+    await heading(page, 'org:acme:b').waitFor();
+  });
+});
+
+describe('the settings', () => {
+  it('change the project, send a test email, and show who changed what', async () => {
+    const project = await service.project();
+    const page = await dashboard.signIn(project.adminKey, '/live/settings');
+    await page.getByLabel('Name', { exact: true }).fill('Acme');
+    await page.getByLabel('Email addresses').fill('not an address');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').first().waitFor();
+    const address = `${crypto.randomUUID()}@example.com`;
+    await page.getByLabel('Email addresses').fill(`${address}, ${project.email}`);
+    await page.getByLabel('Revoke it').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Settings saved.').waitFor();
+    expect((await project.admin('GET', '/v1/project')).body).toMatchObject({
+      name: 'Acme',
+      emails: [address, project.email],
+      on_leak: 'revoke',
+    });
+    await page.getByRole('button', { name: 'Send test email' }).click();
+    await eventually(() => service.stack.ses.emails.find(({ to }) => to.includes(address)));
+    await page.reload();
+    const row = page.getByRole('row', { name: /project/ }).first();
+    await row.getByRole('link').click();
+    await page.getByRole('link', { name: 'All changes' }).waitFor();
+  });
+});
