@@ -55,7 +55,7 @@ export function Overview() {
                   {[
                     ['Succeeded', successRate(activity.total)],
                     ['Failed attempts', activity.total.attemptsFailed.toLocaleString()],
-                    ['p95 of the slowest span', latencyText(activity.total.p95)],
+                    [`p95 of the slowest ${PERIODS[period].by}`, latencyText(activity.total.p95)],
                   ]}
                 </Facts>
                 <Chart of={activity} period={PERIODS[period]} />

@@ -60,13 +60,18 @@ function WebhookPart({ of: webhook, onChange }: { of: Webhook; onChange: () => v
       {!isEnabled && <Disabled of={webhook} />}
       <ProblemNote problem={switching.problem} />
       <div class="actions toolbar">
+        {!isEnabled && (
+          <Button kind="primary" onClick={() => setAsked('recover')}>
+            Enable and recover
+          </Button>
+        )}
         <Button onClick={toggle} busy={switching.busy}>
           {isEnabled ? 'Pause' : 'Enable'}
         </Button>
         <Button onClick={() => setAsked('test')}>Send test event</Button>
         <Button onClick={() => setAsked('edit')}>Edit</Button>
         <Button onClick={() => setAsked('rotate')}>Rotate secret</Button>
-        <Button onClick={() => setAsked('recover')}>{isEnabled ? 'Recover' : 'Enable and recover'}</Button>
+        {isEnabled && <Button onClick={() => setAsked('recover')}>Recover</Button>}
         <Button kind="danger" onClick={() => setAsked('delete')}>
           Delete
         </Button>
