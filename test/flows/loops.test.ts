@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
+import { DEFAULT_PER_SECOND } from '../../lib/delivery/redelivery.ts';
 import { eventsOf } from '../support/documents.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { changed, createWebhook } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
 
 const service = useService({ speed: 300 });
-/** Of 100 deliveries each: the chain of the first page has two invocations left. */
-const PAGES = 4;
+/** Of a recovery: the chain of the first one has two invocations left. */
+const PAGES = 8;
 const deadLetters = () =>
   [...service.stack.queues].flatMap(([name, queue]) =>
     name.startsWith('DeliveryDeadLetters') ? queue.receive(10) : [],
@@ -39,7 +40,7 @@ it('a recovery goes on for more pages than Lambda lets a chain have', async () =
   const since = stack.clock.now() - 1;
   const expected = new Set<string>();
   for (let batch = 0; batch < PAGES; batch++) {
-    const body = { events: Array.from({ length: 100 }, () => changed()) };
+    const body = { events: Array.from({ length: DEFAULT_PER_SECOND }, () => changed()) };
     for (const event of (await client('POST', '/v1/events/batch', { body })).body.data) expected.add(event.id);
   }
   const skipped = () => service.log.join('').match(/"skipped":1/g)?.length ?? 0;
@@ -49,7 +50,8 @@ it('a recovery goes on for more pages than Lambda lets a chain have', async () =
   // A page of a recovery that has gone on for long.
   const queue = [...stack.queues.values()].find(({ settings: { name } }) => name.startsWith('DeliveryQueue'));
   const deliver = [...stack.functions.keys()].find((name) => /^DeliveryDeliver[0-9A-F]{8}$/.test(name));
-  const recover = { webhookId: id, projectId: project.id, environment: 'live', since, until: stack.clock.now() };
+  const space = { projectId: project.id, environment: 'live' };
+  const recover = { webhookId: id, ...space, since, until: stack.clock.now(), perSecond: DEFAULT_PER_SECOND };
   queue?.send(JSON.stringify({ recover }), { group: id, trace: `Lineage=${deliver}:14` });
   await eventually(() => receiver.received.length >= expected.size || deadLetters().length > 0);
   expect(new Set(receiver.received.map(({ headers }) => headers['x-service-event-id']))).toEqual(expected);
