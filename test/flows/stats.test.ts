@@ -3,8 +3,8 @@ import { startReceiver } from '../support/receiver.ts';
 import { changed, createWebhook, publishAll, settled } from '../support/requests.ts';
 import { type Client, eventually, useService } from '../support/service.ts';
 
-// Half a minute in which changes are gathered passes in 30 ms, a whole schedule of retries in a minute.
-const service = useService({ speed: 1000, visibilitySpeed: 1000 });
+// A whole schedule of retries passes in seconds.
+const service = useService({ speed: 20_000, visibilitySpeed: 2000 });
 
 interface Figure {
   at: string;

@@ -50,7 +50,12 @@ describe('the emails', () => {
     iam.isPermissive = true;
     const ses = new LocalSes(() => 0, iam, new Map());
     for (let i = 0; i < 10_010; i++) {
-      const body = new URLSearchParams({ Action: 'SendEmail', 'Message.Subject.Data': `${i}` }).toString();
+      const form = {
+        Action: 'SendEmail',
+        'Destination.ToAddresses.member.1': 'a@example.com',
+        'Message.Subject.Data': `${i}`,
+      };
+      const body = new URLSearchParams(form).toString();
       ses.service({ method: 'POST', path: '/', headers: {}, principal: 'role', body });
     }
     expect([ses.emails.length, ses.emails.at(0)?.subject, ses.emails.at(-1)?.subject]).toEqual([10_000, '10', '10009']);

@@ -73,7 +73,7 @@ export function createGateway(template: Template, functionOf: (uri: string) => I
     const body = sent?.length ? compression.decode(sent, request.headers['content-encoding']) : sent;
     if (body === null) return responses.of('REQUEST_TOO_LARGE', context);
     const { path, query } = splitUrl(request.url ?? '/');
-    const route = findRoute(routes, request.method ?? '', path);
+    const route = path.startsWith('/') ? findRoute(routes, request.method ?? '', path) : undefined; // `*` is no path
     if (!route) return responses.of('MISSING_AUTHENTICATION_TOKEN', context);
     const { target } = route.route;
     if ('status' in target) return { statusCode: target.status, headers: target.headers, body: Buffer.alloc(0) };

@@ -22,6 +22,12 @@ export interface MappingsOptions {
 export const mappingsOf = ({ template }: Pick<Services, 'template'>): MappingProperties[] =>
   template.ofType<MappingProperties>('AWS::Lambda::EventSourceMapping').map(({ properties }) => properties);
 
+/** Shorter than this, a window that passes faster would gather nothing, and cost an invocation for each record. */
+const MIN_WINDOW_MS = 500;
+
+const windowOf = ({ MaximumBatchingWindowInSeconds: seconds = 0 }: MappingProperties, speed: number): number =>
+  seconds === 0 ? 0 : Math.max(MIN_WINDOW_MS, (seconds * 1000) / speed);
+
 /** Has the template's functions invoked by their queues and by the table's stream. Returns what stops it. */
 export async function startMappings(options: MappingsOptions): Promise<() => void> {
   const { services, databaseEndpoint, functionOf, concurrency, retrySpeed, speed, clock } = options;
@@ -42,7 +48,7 @@ export async function startMappings(options: MappingsOptions): Promise<() => voi
         clock,
         positions: streamPositions,
         consumer: mapping.FunctionName,
-        windowMs: ((mapping.MaximumBatchingWindowInSeconds ?? 0) * 1000) / speed,
+        windowMs: windowOf(mapping, speed),
         batchSize: mapping.BatchSize ?? 100,
       });
       await poller.start();

@@ -9,8 +9,9 @@ import {
 import type { LocalClock } from '../lambda/clock.ts';
 import { REGION } from '../template.ts';
 
-/** Between two looks at a stream without news. */
+/** Between two looks at a stream without news: by a consumer that gathers nothing, and at most by one that does. */
 const POLL_MS = 30;
+const MAX_POLL_MS = 1000;
 /** Between two looks for new shards. */
 const SHARDS_MS = 10_000;
 
@@ -77,6 +78,7 @@ export class StreamPoller {
   private async read(ShardId: string): Promise<void> {
     const shard = { StreamArn: this.options.arn, ShardId };
     const { positions, consumer, consume, windowMs, batchSize } = this.options;
+    const pollMs = Math.min(Math.max(POLL_MS, windowMs), MAX_POLL_MS);
     const place = `${consumer} ${ShardId}`;
     let iterator: string | undefined;
     let gathered: _Record[] = [];
@@ -107,7 +109,7 @@ export class StreamPoller {
         gathered = [];
         if (error instanceof TrimmedDataAccessException) positions.delete(place);
       }
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
     }
   }
 }
