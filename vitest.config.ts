@@ -22,7 +22,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     maxWorkers: 3,
     env: { TABLE_NAME: 'unused', POWERTOOLS_LOG_LEVEL: 'SILENT', POWERTOOLS_METRICS_DISABLED: 'true' },
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
   },
 });

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import * as documentClient from '@aws-sdk/lib-dynamodb';
-import { inject } from 'vitest';
 import { dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
 import { exists, isNew } from '../../lib/aws/dynamodb/conditions.ts';
 import { put } from '../../lib/aws/dynamodb/expressions.ts';
@@ -10,6 +9,7 @@ import { transactionPart } from '../../lib/aws/dynamodb/writes.ts';
 import { BY_PROJECT, BY_STATUS } from '../../lib/deployment.ts';
 import type { TransactionPart } from '../../lib/transaction.ts';
 import { MemoryDynamoDb } from '../simulation/dynamodb.ts';
+import { databaseEndpoint } from '../support/database.ts';
 
 type Send = (name: string, input: Record<string, unknown>) => Promise<object>;
 
@@ -51,7 +51,7 @@ function storeOf(name: string, tableName: string, send: Send): Store {
 }
 
 async function database(): Promise<Store> {
-  const client = dynamoDbClient(inject('databaseEndpoint'));
+  const client = dynamoDbClient(await databaseEndpoint());
   const TableName = randomUUID();
   const text = (AttributeName: string) => ({ AttributeName, AttributeType: 'S' }) as const;
   await client.send(

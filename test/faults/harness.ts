@@ -16,6 +16,9 @@ const SDK_TRIES = 3;
 /** For which SQS hides a message whose consumer died (infra/queues.ts). */
 const VISIBILITY_MS = 3 * 60 * 1000;
 
+/** `npm run test:faults`: every fault at every call. `npm test` has one at each, and leaves the rest to the simulation. */
+export const IS_THOROUGH = process.env.FAULT_RUNS !== undefined;
+
 export const KINDS = [
   'error before',
   'error after',

@@ -4,6 +4,7 @@ import { startReceiver } from '../support/receiver.ts';
 import { type Attempt, changed, createWebhook, deliveryOf, publish, settled } from '../support/requests.ts';
 import { reportOf, SCANNER_ENVIRONMENT, SCANNER_PATH } from '../support/scanner.ts';
 import { type Answer, type Client, eventually, type Project, useService } from '../support/service.ts';
+import { IS_THOROUGH } from './harness.ts';
 
 // The SDK tries as often as it does in service.
 const service = useService({ speed: 200_000, visibilitySpeed: 2000, environment: SCANNER_ENVIRONMENT });
@@ -141,8 +142,8 @@ const SCENARIOS: Record<string, Scenario> = {
     return endpoint.received.map(({ headers }) => headers['x-service-event-type']);
   },
   'an attempt succeeds': (context) => delivered(context, [200]),
-  'attempts fail and one succeeds': (context) => delivered(context, [500, 500, 500, 200]),
-  'all attempts fail': (context) => delivered(context, [500]),
+  // What follows failed attempts: single.test.ts.
+  'an attempt fails and one succeeds': (context) => delivered(context, [500, 200]),
   'an event is skipped and recovered': async (context) => {
     const { live } = context;
     const endpoint = await startReceiver();
@@ -194,6 +195,8 @@ describe('a write whose response is lost, and which the SDK sends again', () => 
     const clean = await run(scenario, -1);
     expect(clean.writes.length).toBeGreaterThan(0);
     for (let lost = 0; lost < clean.writes.length; lost++) {
+      // Each function's writes of one action once.
+      if (!IS_THOROUGH && clean.writes.indexOf(clean.writes[lost] ?? '') !== lost) continue;
       const { result } = await run(scenario, lost);
       expect(result, `write ${lost} (${clean.writes[lost]}) was done and its response lost`).toEqual(clean.result);
     }

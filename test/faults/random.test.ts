@@ -3,7 +3,7 @@ import { beforeAll, describe, it } from 'vitest';
 import { useService } from '../support/service.ts';
 import { createScenario, FAST, KINDS, type Scenario } from './harness.ts';
 
-const RUNS = Number(process.env.FAULT_RUNS ?? 8);
+const RUNS = Number(process.env.FAULT_RUNS ?? 5);
 const service = useService(FAST);
 let scenario: Scenario;
 

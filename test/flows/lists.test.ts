@@ -1,9 +1,10 @@
 import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
 import { itemKey, statusIndexEntry } from '../../lib/aws/dynamodb/items.ts';
 import { earliestId } from '../../lib/ids.ts';
+import { databaseEndpoint } from '../support/database.ts';
 import { mint, put, sync } from '../support/documents.ts';
 import { createWebhook } from '../support/requests.ts';
 import { type Client, useService } from '../support/service.ts';
@@ -18,7 +19,7 @@ const number = (i: number) => String(i).padStart(6, '0');
 
 /** Writes items past the service: as many as a busy project has after a while. */
 async function fill(items: Record<string, unknown>[]): Promise<void> {
-  const client = dynamoDbClient(inject('databaseEndpoint'));
+  const client = dynamoDbClient(await databaseEndpoint());
   const [table] = service.stack.template.ofType('AWS::DynamoDB::Table');
   const name = service.stack.template.ref(table?.id ?? '');
   const batches = Array.from({ length: Math.ceil(items.length / 25) }, (_, i) => items.slice(i * 25, i * 25 + 25));

@@ -10,7 +10,7 @@ import { CALLER_TYPES, createLastAdminKey, createSubject } from './subjects.ts';
 // `npm run test:fuzz`: Schemathesis against the local stack, as every kind of caller. FUZZ_SEED and FUZZ_EXAMPLES choose other
 // requests and more of them; the same seed sends the same ones.
 const seed = Number(process.env.FUZZ_SEED ?? 20_260_131);
-const maxExamples = Number(process.env.FUZZ_EXAMPLES ?? 5);
+const maxExamples = Number(process.env.FUZZ_EXAMPLES ?? 3);
 
 const started = performance.now();
 const directory = mkdtempSync(join(tmpdir(), 'service-fuzz-'));

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { LocalClock } from '../../infra/local/lambda/clock.ts';
 import { createTables, dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
 import { StreamPoller } from '../../infra/local/services/stream.ts';
 import type { Template } from '../../infra/local/template.ts';
+import { databaseEndpoint } from '../support/database.ts';
 import { eventually } from '../support/service.ts';
 
-const endpoint = inject('databaseEndpoint');
+const endpoint = await databaseEndpoint();
 const client = dynamoDbClient(endpoint);
 afterAll(() => client.destroy());
 

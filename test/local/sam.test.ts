@@ -9,11 +9,12 @@ import { startFunctions } from '../../infra/local/sam/functions.ts';
 import { tableItems } from '../../infra/local/sam/items.ts';
 import { startSam } from '../../infra/local/sam/start.ts';
 import { readText } from '../../infra/local/services/bodies.ts';
+import { databaseEndpoint } from '../support/database.ts';
 import { freePort } from '../support/endpoints.ts';
 import { eventually } from '../support/service.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sam-test-'));
-const databaseEndpoint = inject('databaseEndpoint');
+const endpoint = await databaseEndpoint();
 const printed: string[] = [];
 const stops: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
@@ -26,7 +27,7 @@ async function start(options: Partial<Parameters<typeof startSam>[0]> = {}) {
   const sam = await startSam({
     assembly: inject('assembly'),
     directory,
-    databaseEndpoint,
+    databaseEndpoint: endpoint,
     addresses: ['127.0.0.1'],
     host: '127.0.0.1',
     port: 0,
@@ -127,7 +128,7 @@ describe('the sample event', () => {
   });
 
   it('of the check finds a connection that is lost', async () => {
-    const { find } = tableItems(databaseEndpoint, sam.tableName);
+    const { find } = tableItems(endpoint, sam.tableName);
     expect(await find('CONNECTION')).toBeDefined();
     expect(await run('ConnectionsCheck')).toEqual({ batchItemFailures: [] });
     await expect(find('CONNECTION')).rejects.toThrow('no item');

@@ -2,6 +2,7 @@ import http from 'node:http';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { type LocalStack, type StackOptions, startStack } from '../../infra/local/stack.ts';
 import { expectConformance } from './conformance.ts';
+import { databaseEndpoint } from './database.ts';
 
 export interface Answer {
   status: number;
@@ -48,7 +49,7 @@ export function useService(options: Partial<StackOptions> = {}): Service {
     const output = (id: string, text: string) => void log.push(text.replace(/^(?=.)/gm, `${id} `));
     stack = await startStack({
       assembly: inject('assembly'),
-      databaseEndpoint: inject('databaseEndpoint'),
+      databaseEndpoint: await databaseEndpoint(),
       output,
       ...options,
     });
