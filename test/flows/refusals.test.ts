@@ -83,6 +83,7 @@ describe('a request', () => {
       ['GET', '/v1/webhooks//'],
       ['OPTIONS', '/v1/nothing'],
       ['TRACE', '/v1/keys'],
+      ['QUERY', '/v1/keys'],
     ] as const) {
       expectProblem(await live(method, path), 404, 'route_not_found');
       expectProblem(await service.as(null)(method, path), 404, 'route_not_found');

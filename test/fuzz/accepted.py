@@ -8,11 +8,13 @@ import re
 
 from schemathesis.openapi.checks import RejectedPositiveData, UnsupportedMethodResponse
 
+METHODS_OF_API_GATEWAY = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
+
 
 def reason_to_accept(failure, case, response):
     """Why this failure is none, or None if it is one."""
-    if isinstance(failure, UnsupportedMethodResponse) and case.method.upper() == "TRACE":
-        return "API Gateway knows no TRACE (RFC 9110 §9.3.8), and answers route_not_found."
+    if isinstance(failure, UnsupportedMethodResponse) and case.method.upper() not in METHODS_OF_API_GATEWAY:
+        return "API Gateway knows no such method, its ANY does not stand for it, and it answers route_not_found."
     if not isinstance(failure, RejectedPositiveData):
         return None
     problem = response.json()
@@ -51,11 +53,12 @@ ACCEPTED = {
         lambda code, violations, case: all_are(violations, r"base_revision", r"is greater than the revision of the document")
     ),
     "No pattern can tell that a day exists, or that an offset leads out of the years from 1970 to 9999.": (
-        lambda code, violations, case: all_are(violations, r".*(_at|since|until)", r"must be an ISO 8601 date-time.*")
+        lambda code, violations, case: all_are(violations, r".*(_at|since|until|from|to)", r"must be an ISO 8601 date-time.*")
         and not re.search(r'"0\d{3}-|"1[0-8]\d\d-|"19[0-6]\d-', str(case.body))
     ),
-    "Whether a window is reversed depends on both of its ends.": (
+    "Whether a window is reversed or too long depends on both of its ends.": (
         lambda code, violations, case: all_are(violations, r"until", r"must not be before since")
+        or all_are(violations, r"from", r"must be (before to|at most \d+ (hour|day)s before to)")
     ),
     "No pattern can tell that the host bits of a network are zero, or that two spellings are one address.": (
         lambda code, violations, case: all_are(violations, r"cidrs\[\d+\]", r".*")

@@ -52,8 +52,8 @@ function mockOf({ IntegrationResponses = [] }: MethodProperties['Integration']) 
   return { status: Number(response?.StatusCode), headers: Object.fromEntries(headers) };
 }
 
-/** What `ANY` stands for (API Gateway Developer Guide, "Set up an HTTP method"). */
-const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
+/** All that API Gateway knows, and what `ANY` stands for (API Gateway Developer Guide, "Set up an HTTP method"). */
+export const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
 /**
  * The method of the most specific resource: a literal segment wins over a parameter, whichever methods the resources have,
