@@ -13,9 +13,13 @@ export function emailOf(to: readonly string[], subject: string, paragraphs: read
     to,
     subject,
     text: paragraphs.join('\n\n'),
-    html: `<!doctype html><html lang="en"><body style="font-family:sans-serif">\n${html}\n</body></html>`,
+    html: htmlDocument(html),
   };
 }
+
+/** The HTML of an email around its content. */
+export const htmlDocument = (body: string): string =>
+  `<!doctype html><html lang="en"><body style="font-family:sans-serif">\n${body}\n</body></html>`;
 
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);

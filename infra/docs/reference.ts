@@ -1,20 +1,13 @@
 import type { Operation } from '../../lib/api/operation.ts';
 import { BASE_URL } from '../../lib/http/static.ts';
 import { openApiDocument } from '../../lib/openapi/document.ts';
+import type { Parameter } from '../../lib/openapi/parameters.ts';
 import type { JsonSchema } from '../../lib/openapi/schemas.ts';
 import type { Article } from './guides.ts';
 import { anchorOf, code, escaped, inline } from './html.ts';
 import { membersOf, typeOf } from './members.ts';
 import { samplesOf } from './samples.ts';
 
-interface Parameter {
-  name: string;
-  in: 'path' | 'query' | 'header';
-  required: boolean;
-  description: string;
-  schema: JsonSchema;
-  example?: string;
-}
 interface Content {
   schema: JsonSchema;
   example?: unknown;

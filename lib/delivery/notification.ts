@@ -1,4 +1,4 @@
-import { type Email, escapeHtml } from '../email.ts';
+import { type Email, escapeHtml, htmlDocument } from '../email.ts';
 import type { StoredEvent } from '../events/events.ts';
 import { iso } from '../schema.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
@@ -71,13 +71,11 @@ function compose(failing: FailingWebhook, { subject, intro, steps }: Content): E
       `Next steps:\n${steps.map((step, i) => `${i + 1}. ${step}`).join('\n')}`,
       ...links.map(([name, link]) => `${name}:\n${link}`), // each alone on its line, so that email clients link exactly this
     ].join('\n\n'),
-    html: `<!doctype html><html lang="en"><body style="font-family:sans-serif">
-<p>${escapeHtml(intro)}</p>
+    html: htmlDocument(`<p>${escapeHtml(intro)}</p>
 <table>${facts.map(([name, value]) => `<tr><th align="left">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`).join('')}</table>
 ${excerpt ? `<p>Response body (first 1 KiB):</p><pre>${escapeHtml(excerpt)}</pre>` : ''}
 <p>Next steps:</p><ol>${steps.map((step) => `<li>${escapeHtml(step)}</li>`).join('')}</ol>
-${links.map(([name, link]) => `<p><a href="${escapeHtml(link)}">${name}</a></p>`).join('\n')}
-</body></html>`,
+${links.map(([name, link]) => `<p><a href="${escapeHtml(link)}">${name}</a></p>`).join('\n')}`),
   };
 }
 

@@ -1,7 +1,7 @@
-import { ConflictError } from '../errors.ts';
 import { isTooLarge, newEvent, type StoredEvent } from '../events/events.ts';
 import { newEventId } from '../events/placement.ts';
 import type { Random } from '../ids.ts';
+import { optimistically } from '../optimistic.ts';
 import type { Space } from '../space.ts';
 import type { DocumentState } from './documents.ts';
 import { type Merge, merge, type Write } from './merge.ts';
@@ -25,9 +25,6 @@ export interface DocumentWriter {
   random: Random;
 }
 
-/** Writers that come at the same time are let through one by one; more tries than this mean something is wrong. */
-const MAX_TRIES = 20;
-
 export type Written = Merge | { outcome: 'events_too_large' };
 
 /**
@@ -40,7 +37,7 @@ export async function writeDocument<Refused>(
   write: Write,
   admit: (current: DocumentState | undefined) => Refused | undefined,
 ): Promise<Written | Refused> {
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
+  return optimistically(async () => {
     const current = await documents.get(space, write.documentKey);
     const refused = admit(current);
     if (refused !== undefined) return refused;
@@ -51,7 +48,8 @@ export async function writeDocument<Refused>(
       newEvent({ ...space, id: newEventId(type, data, now, random), at: now, type, data }),
     );
     if (events.some(isTooLarge)) return { outcome: 'events_too_large' };
-    if (await documents.save(space, write.documentKey, current?.revision ?? 0, merged.state, events)) return merged;
-  }
-  throw new ConflictError('Too many writers of one document');
+    return (await documents.save(space, write.documentKey, current?.revision ?? 0, merged.state, events))
+      ? merged
+      : undefined;
+  });
 }

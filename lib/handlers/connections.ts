@@ -6,11 +6,11 @@ import {
   isLapsed,
   lostData,
 } from '../documents/connections.ts';
-import { ConflictError } from '../errors.ts';
 import { newEvent, type StoredEvent } from '../events/events.ts';
 import { newEventId } from '../events/placement.ts';
 import type { Handlers } from '../http/serve.ts';
 import type { Random } from '../ids.ts';
+import { optimistically } from '../optimistic.ts';
 import type { Space } from '../space.ts';
 import { credentialOf } from './scope.ts';
 
@@ -35,14 +35,11 @@ type ConnectionHandlers = Pick<Handlers<'documents'>, 'renewConnection' | 'close
 
 const isOthers = () => new Problem('conflict', 'Another credential opened this connection. Use a different id.');
 
-/** Losing a race against another renewal or the check means looking again. */
-const MAX_TRIES = 10;
-
 export function connectionHandlers({ connections, scheduleCheck, clock, random }: ConnectionsDeps): ConnectionHandlers {
   return {
     async renewConnection({ path: { id = '' }, body, space, caller }) {
       const credentialId = credentialOf(caller);
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
+      return optimistically(async () => {
         const before = await connections.get(space, id);
         const now = clock();
         const lapsed = before !== undefined && isLapsed(before, now);
@@ -65,22 +62,20 @@ export function connectionHandlers({ connections, scheduleCheck, clock, random }
           checkAt: isExpected ? open.checkAt : expiresAt,
         };
         const lost = lapsed ? [lostEvent(before, now, random)] : [];
-        if (await connections.put(before, record, lost)) return { body: connectionResource(record) };
-      }
-      throw new ConflictError('Too many renewals at once');
+        return (await connections.put(before, record, lost)) ? { body: connectionResource(record) } : undefined;
+      });
     },
 
     // A goodbye after the lease ran out is too late: the connection was lost.
     async closeConnection({ path: { id = '' }, space, caller }) {
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
+      return optimistically(async () => {
         const before = await connections.get(space, id);
         if (!before) return notFound('connection');
         if (before.credentialId !== credentialOf(caller)) return isOthers();
         const now = clock();
         const lost = isLapsed(before, now) ? [lostEvent(before, now, random)] : [];
-        if (await connections.remove(before, lost)) return {};
-      }
-      throw new ConflictError('Too many renewals at once');
+        return (await connections.remove(before, lost)) ? {} : undefined;
+      });
     },
   };
 }

@@ -13,7 +13,6 @@ import {
 import type { CursorSecrets } from '../http/pagination.ts';
 import { page } from '../http/pagination.ts';
 import type { Handlers } from '../http/serve.ts';
-import type { Space } from '../space.ts';
 import type { TransactionPart } from '../transaction.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { type AuditDeps, auditing } from './audit.ts';
@@ -45,10 +44,7 @@ export interface DeliveryLog {
 }
 
 export interface DeliveriesDeps extends AuditDeps {
-  webhooks: ChangeableWebhooks & {
-    /** In the order of creation. */
-    list(space: Space, limit: number, after?: string): Promise<{ webhooks: WebhookRecord[]; next: string | undefined }>;
-  };
+  webhooks: ChangeableWebhooks;
   events: Pick<Events, 'get'>;
   deliveries: DeliveryLog;
   /** Hands messages to the deliveries queue. */

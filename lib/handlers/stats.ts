@@ -15,16 +15,12 @@ import type { CursorSecrets } from '../http/pagination.ts';
 import { page } from '../http/pagination.ts';
 import type { Handlers } from '../http/serve.ts';
 import { iso } from '../schema.ts';
-import type { Space } from '../space.ts';
-import type { WebhookRecord } from '../webhooks/webhooks.ts';
+import type { ReadableWebhooks } from './webhook-changes.ts';
 
 export type StatsHandlers = Pick<Handlers<'webhooks'>, 'getStats'>;
 
 export interface StatsDeps {
-  webhooks: {
-    get(space: Space, id: string): Promise<WebhookRecord | undefined>;
-    list(space: Space, limit: number, after?: string): Promise<{ webhooks: WebhookRecord[]; next: string | undefined }>;
-  };
+  webhooks: ReadableWebhooks;
   figures: {
     /** Of the periods that begin from `from` on and before `to`, oldest first. */
     list(

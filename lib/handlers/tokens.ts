@@ -9,10 +9,10 @@ import {
   withRevoked,
 } from '../access/tokens.ts';
 import { invalid, notFound, Problem } from '../api/problems.ts';
-import { ConflictError } from '../errors.ts';
 import type { Caller } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { timeOf } from '../ids.ts';
+import { optimistically } from '../optimistic.ts';
 import { iso } from '../schema.ts';
 import type { TransactionPart } from '../transaction.ts';
 import { type AuditDeps, auditing } from './audit.ts';
@@ -55,7 +55,7 @@ export function tokenHandlers(deps: TokensDeps): Handlers<'tokens'> {
 
     async revokeToken(request) {
       const { token_id: tokenId = '' } = request.path;
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
+      return optimistically(async () => {
         const parent = await keys.get(keyIdOfToken(tokenId));
         const now = clock();
         if (!parent || !mayRevoke(request.caller, parent) || timeOf(tokenId) > now + CLOCK_LEEWAY_MS)
@@ -66,15 +66,12 @@ export function tokenHandlers(deps: TokensDeps): Handlers<'tokens'> {
         if (!revoked) return tooMany();
         const detail = { key: parent.id };
         const entry = audited(request, { at: now, action: 'token.revoked', target: tokenId, detail });
-        if (await keys.setRevokedTokens(parent, revoked, [entry])) return {};
-      }
-      throw new ConflictError('Gave up after too many revocations at the same time');
+        return (await keys.setRevokedTokens(parent, revoked, [entry])) ? {} : undefined;
+      });
     },
   };
 }
 
-/** Losing a race against another revocation means looking again. */
-const MAX_TRIES = 10;
 /** By how much the clock that made the id may be ahead of this one. */
 const CLOCK_LEEWAY_MS = 5000;
 

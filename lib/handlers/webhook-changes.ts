@@ -1,14 +1,19 @@
 import { notFound, type Problem } from '../api/problems.ts';
-import { ConflictError } from '../errors.ts';
 import type { Request } from '../http/request.ts';
+import { optimistically } from '../optimistic.ts';
 import type { Space } from '../space.ts';
 import type { TransactionPart } from '../transaction.ts';
 import { normalizeUrl } from '../webhooks/endpoint-url.ts';
 import type { WebhookChange, WebhookRecord } from '../webhooks/webhooks.ts';
 import type { Audited } from './audit.ts';
 
-export interface ChangeableWebhooks {
+export interface ReadableWebhooks {
   get(space: Space, id: string): Promise<WebhookRecord | undefined>;
+  /** In the order of creation. */
+  list(space: Space, limit: number, after?: string): Promise<{ webhooks: WebhookRecord[]; next: string | undefined }>;
+}
+
+export interface ChangeableWebhooks extends ReadableWebhooks {
   /**
    * Sets the defined members and removes the undefined ones. Returns the webhook as it is then; `undefined` if it is gone,
    * or its status is no longer what was read.
@@ -20,9 +25,6 @@ export interface ChangeableWebhooks {
   ): Promise<WebhookRecord | undefined>;
 }
 
-/** Losing a race against another change means looking again. */
-export const MAX_TRIES = 10;
-
 /** Changes a webhook as somebody asked, whatever others change at the same time. */
 export async function applyChange(
   request: Pick<Request, 'caller' | 'address' | 'space'>,
@@ -31,16 +33,14 @@ export async function applyChange(
   { webhooks, clock, audited }: { webhooks: ChangeableWebhooks; clock(): number; audited: Audited },
 ): Promise<WebhookRecord | Problem> {
   const { space } = request;
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
+  return optimistically(async () => {
     const webhook = await webhooks.get(space, id);
     if (!webhook) return notFound('webhook');
     const now = clock();
     const detail = detailOf(space, asked);
     const entry = audited(request, { at: now, action: 'webhook.changed', target: id, detail });
-    const changed = await webhooks.change(webhook, changeOf(webhook, asked, now), [entry]);
-    if (changed) return changed;
-  }
-  throw new ConflictError('Gave up after too many changes of the webhook at the same time');
+    return webhooks.change(webhook, changeOf(webhook, asked, now), [entry]);
+  });
 }
 
 // Without the values, but for the status: a URL or a header may hold a secret of the endpoint.

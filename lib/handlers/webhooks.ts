@@ -1,5 +1,4 @@
 import { notFound, Problem } from '../api/problems.ts';
-import { ConflictError } from '../errors.ts';
 import { newEvent } from '../events/events.ts';
 import { newEventId } from '../events/placement.ts';
 import { sampleData } from '../events/samples.ts';
@@ -8,6 +7,7 @@ import type { BodyViolations } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
+import { optimistically } from '../optimistic.ts';
 import { check, iso, timestampInput } from '../schema.ts';
 import type { Space } from '../space.ts';
 import type { TransactionPart } from '../transaction.ts';
@@ -26,12 +26,10 @@ import { type AuditDeps, auditing } from './audit.ts';
 import type { DeliveryHandlers } from './deliveries.ts';
 import type { Events } from './events.ts';
 import type { StatsHandlers } from './stats.ts';
-import { applyChange, type ChangeableWebhooks, MAX_TRIES } from './webhook-changes.ts';
+import { applyChange, type ChangeableWebhooks } from './webhook-changes.ts';
 
 /** Webhooks as they are stored. */
 export interface Webhooks extends ChangeableWebhooks {
-  /** In the order of creation. */
-  list(space: Space, limit: number, after?: string): Promise<{ webhooks: WebhookRecord[]; next: string | undefined }>;
   /** `full`: the space has as many as it may. Throws if what is `also` written is refused. */
   create(webhook: WebhookRecord, also: readonly TransactionPart[]): Promise<'created' | 'full'>;
   /** Replaces the secret that was read; `false` if it has been replaced meanwhile, or the webhook is gone. */
@@ -121,7 +119,7 @@ export function webhookHandlers(deps: WebhooksDeps): WebhookHandlers {
       const { path, body, space } = request;
       const { id = '' } = path;
       const secret = body.secret ?? generateSecret(random);
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
+      return optimistically(async () => {
         const webhook = await webhooks.get(space, id);
         if (!webhook) return notFound('webhook');
         const now = clock();
@@ -132,9 +130,8 @@ export function webhookHandlers(deps: WebhooksDeps): WebhookHandlers {
         const response = { body: { ...webhookResource({ ...webhook, ...change }), secret } };
         const detail = { environment: space.environment };
         const entry = audited(request, { at: now, action: 'webhook.secret_rotated', target: id, detail });
-        if (await webhooks.rotate(webhook, change, [...idempotencyWrites(response), entry])) return response;
-      }
-      throw new ConflictError('Gave up after too many rotations at the same time');
+        return (await webhooks.rotate(webhook, change, [...idempotencyWrites(response), entry])) ? response : undefined;
+      });
     },
 
     async testWebhook({ path: { id = '' }, body: { type }, space }, idempotencyWrites) {

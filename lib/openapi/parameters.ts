@@ -25,7 +25,7 @@ export function parametersOf({ callers, parameters: ofPath, query, headers, crea
   return parameters;
 }
 
-interface Parameter {
+export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   required: boolean;

@@ -1,8 +1,9 @@
 import { AUDIT_DAYS, type AuditFilter, type AuditRecord } from '../../access/audit.ts';
-import { earliestId } from '../../ids.ts';
 import type { TransactionPart } from '../../transaction.ts';
+import { is } from './conditions.ts';
 import { put } from './expressions.ts';
 import { itemKey, timeToLive } from './items.ts';
+import { FILTERED_ITEMS, idRange, rangeQuery } from './queries.ts';
 import type { Table } from './table.ts';
 import { transactionPart } from './writes.ts';
 
@@ -23,22 +24,17 @@ export function auditLog(table: Table) {
       limit: number,
       after?: string,
     ): Promise<{ entries: AuditRecord[]; next: string | undefined }> {
-      const wanted = Object.entries({ actor, target }).filter(([, value]) => value !== undefined);
+      const range = idRange('aud', { since });
+      if (!range) return { entries: [], next: undefined };
+      const wanted = [
+        ...(actor === undefined ? [] : [is('actor', actor)]),
+        ...(target === undefined ? [] : [is('target', target)]),
+      ];
+      const { pk } = itemKey.audit(projectId, '');
       const { items, next } = await table.queryPages(
         {
-          KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
-          ExpressionAttributeValues: {
-            ':pk': itemKey.audit(projectId, '').pk,
-            ':first': earliestId('aud', since),
-            ':last': 'aud_~',
-            ...Object.fromEntries(wanted.map(([name, value]) => [`:${name}`, value])),
-          },
-          ...(wanted.length > 0
-            ? {
-                FilterExpression: wanted.map(([name]) => `#${name} = :${name}`).join(' AND '),
-                ExpressionAttributeNames: Object.fromEntries(wanted.map(([name]) => [`#${name}`, name])),
-              }
-            : { Limit: limit }),
+          ...rangeQuery({ pk }, range, wanted),
+          Limit: wanted.length > 0 ? FILTERED_ITEMS : limit,
           ScanIndexForward: false,
           after: after === undefined ? undefined : itemKey.audit(projectId, after),
         },

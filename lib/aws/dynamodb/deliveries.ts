@@ -9,7 +9,7 @@ import { toDelivery } from './delivery-log.ts';
 import { endRun, isAtAttempt, recordAttempt } from './delivery-writes.ts';
 import { toStoredEvent } from './events.ts';
 import { update } from './expressions.ts';
-import { type ItemKey, itemKey } from './items.ts';
+import { itemKey } from './items.ts';
 import type { Table } from './table.ts';
 import { toWebhook } from './webhooks.ts';
 
@@ -18,17 +18,14 @@ export function deliveries(table: Table) {
   return {
     /** Of many messages with one batched read, in their order. */
     async loadContexts(messages: readonly DeliveryMessage[]): Promise<DeliveryContext[]> {
-      const keys = messages.map((message) => [
+      const keys = messages.flatMap((message) => [
         itemKey.webhook(message, message.webhookId),
         itemKey.event(message, message.eventId),
         itemKey.delivery(message.webhookId, message.eventId),
       ]);
-      const distinct = new Map(keys.flat().map((key) => [idOf(key), key]));
-      const items = new Map(
-        (await table.batchGet([...distinct.values()])).map((item) => [idOf(item as unknown as ItemKey), item]),
-      );
-      return keys.map((three) => {
-        const [webhook, event, delivery] = three.map((key) => items.get(idOf(key)));
+      const items = await table.batchGet(keys);
+      return messages.map((_, i) => {
+        const [webhook, event, delivery] = items.slice(3 * i);
         return {
           webhook: webhook && toWebhook(webhook),
           event: event && toStoredEvent(event),
@@ -71,5 +68,3 @@ export function deliveries(table: Table) {
     },
   };
 }
-
-const idOf = ({ pk, sk }: ItemKey): string => `${pk} ${sk}`;

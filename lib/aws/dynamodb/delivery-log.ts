@@ -6,16 +6,14 @@ import type { TransactionPart } from '../../transaction.ts';
 import { isBelow } from './conditions.ts';
 import { countByStatus, idsByStatus, logQuery, RECOVERED_STATUSES } from './delivery-queries.ts';
 import { update, withoutFirst } from './expressions.ts';
-import { type Item, itemKey, statusIndexEntry, timeToLive } from './items.ts';
+import { type Item, type ItemKey, itemKey, statusIndexEntry, timeToLive } from './items.ts';
+import { FILTERED_ITEMS } from './queries.ts';
 import type { Table } from './table.ts';
 
 export const toDelivery = (item: Item): DeliveryRecord => item as unknown as DeliveryRecord;
 
 /** Attempts of earlier runs that a new run leaves in the record. */
 const KEPT_ATTEMPTS = 24;
-
-/** Items that one query reads where a filter may leave out most of them. */
-const FILTERED_ITEMS = 1000;
 
 export interface DeliveryPage {
   deliveries: DeliveryRecord[];
@@ -32,8 +30,8 @@ export function deliveryLog(table: Table) {
 
     /** Of one event to several webhooks, by webhook. */
     async ofEvent(eventId: string, webhookIds: readonly string[]): Promise<Map<string, DeliveryRecord>> {
-      const items = await table.batchGet(webhookIds.map((id) => itemKey.delivery(id, eventId)));
-      return new Map(items.map(toDelivery).map((delivery) => [delivery.webhookId, delivery]));
+      const found = await read(webhookIds.map((id) => itemKey.delivery(id, eventId)));
+      return new Map(found.map((delivery) => [delivery.webhookId, delivery]));
     },
 
     async list(
@@ -43,7 +41,7 @@ export function deliveryLog(table: Table) {
       const { status, type } = filter;
       if (status !== undefined && status !== 'succeeded') {
         const { ids, next } = await idsByStatus(table, { webhookId, status, ...filter }, limit, after);
-        return { deliveries: (await read(webhookId, ids)).filter((found) => found.status === status), next };
+        return { deliveries: (await ofIds(webhookId, ids)).filter((found) => found.status === status), next };
       }
       const query = logQuery(webhookId, filter);
       if (!query) return { deliveries: [], next: undefined };
@@ -63,7 +61,7 @@ export function deliveryLog(table: Table) {
         const following: DeliveryStatus | undefined =
           next === undefined ? RECOVERED_STATUSES[RECOVERED_STATUSES.indexOf(status) + 1] : status;
         if (ids.length > 0 || next !== undefined) {
-          const found = await read(webhookId, ids);
+          const found = await ofIds(webhookId, ids);
           return {
             deliveries: found.filter((delivery) => isRecoverable(delivery, window.stuckBefore)),
             next: following && { status: following, after: next },
@@ -103,10 +101,12 @@ export function deliveryLog(table: Table) {
     },
   };
 
-  /** As they are now, in that order: the index may be a moment behind. */
-  async function read(webhookId: string, eventIds: readonly string[]): Promise<DeliveryRecord[]> {
-    const items = await table.batchGet(eventIds.map((id) => itemKey.delivery(webhookId, id)));
-    const byId = new Map(items.map(toDelivery).map((delivery) => [delivery.eventId, delivery]));
-    return eventIds.flatMap((id) => byId.get(id) ?? []);
+  /** As they are now: the index may be a moment behind. */
+  function ofIds(webhookId: string, eventIds: readonly string[]): Promise<DeliveryRecord[]> {
+    return read(eventIds.map((id) => itemKey.delivery(webhookId, id)));
+  }
+
+  async function read(keys: ItemKey[]): Promise<DeliveryRecord[]> {
+    return (await table.batchGet(keys)).flatMap((item) => (item ? [toDelivery(item)] : []));
   }
 }

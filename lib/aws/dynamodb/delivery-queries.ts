@@ -1,16 +1,13 @@
 import type { DeliveryFilter } from '../../delivery/record.ts';
 import { type DeliveryStatus, isUnderWay, UNDELIVERED, UNDER_WAY } from '../../delivery/schedule.ts';
 import { BY_STATUS } from '../../deployment.ts';
-import { earliestId } from '../../ids.ts';
-import { all, type Condition, is, isAbsent, isAtLeast, isBelow } from './conditions.ts';
+import { type Condition, is, isAbsent, isAtLeast, isBelow } from './conditions.ts';
 import { itemKey, statusIndexEntry } from './items.ts';
+import { FILTERED_ITEMS, idRange, rangeQuery } from './queries.ts';
 import type { Query, Table } from './table.ts';
 
 /** In which a recovery looks: those that ended, and the stuck among those under way. */
 export const RECOVERED_STATUSES: readonly DeliveryStatus[] = [...UNDELIVERED, ...UNDER_WAY];
-
-/** Entries of the index that one query reads. */
-const ENTRIES = 1000;
 
 /** Pages of 1 MB, some 5,000 entries each, that are read to count. */
 const COUNTED_PAGES = 32;
@@ -25,26 +22,15 @@ export interface IndexFilter extends DeliveryFilter {
   endedSince?: number | undefined;
 }
 
-/** The window as event ids, both included; `null` if it is empty: DynamoDB refuses a range from its end to its beginning. */
-function idsOf({ since = 0, until }: DeliveryFilter): { first: string; last: string } | null {
-  const first = earliestId('evt', since);
-  const last = until === undefined ? 'evt_~' : earliestId('evt', until);
-  return first > last ? null : { first, last };
-}
-
 /** The log of a webhook, newest first; `null` if the window is empty. */
 export function logQuery(webhookId: string, { status, type, ...window }: DeliveryFilter): Query | null {
-  const range = idsOf(window);
-  return (
-    range && {
-      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
-      ...filtered({ ':pk': itemKey.delivery(webhookId, '').pk, ':first': range.first, ':last': range.last }, [
-        ...(status === undefined ? [] : [is('status', status)]),
-        ...(type === undefined ? [] : [is('eventType', type)]),
-      ]),
-      ScanIndexForward: false,
-    }
-  );
+  const range = idRange('evt', window);
+  const wanted = [
+    ...(status === undefined ? [] : [is('status', status)]),
+    ...(type === undefined ? [] : [is('eventType', type)]),
+  ];
+  const { pk } = itemKey.delivery(webhookId, '');
+  return range && { ...rangeQuery({ pk }, range, wanted), ScanIndexForward: false };
 }
 
 /** The ids of the events of up to `limit` deliveries with a status, newest first. Each request reads 8,000 entries at most. */
@@ -58,7 +44,7 @@ export async function idsByStatus(
   if (!query) return { ids: [], next: undefined };
   const { webhookId, status } = filter;
   const position = after && { ...itemKey.delivery(webhookId, after), ...statusIndexEntry(webhookId, status) };
-  const Limit = query.FilterExpression ? ENTRIES : limit;
+  const Limit = query.FilterExpression ? FILTERED_ITEMS : limit;
   const { items, next } = await table.queryPages({ ...query, Limit, after: position || undefined }, limit);
   return { ids: items.map(({ sk }) => String(sk)), next: next?.sk };
 }
@@ -78,7 +64,7 @@ export async function countByStatus(table: Table, filter: IndexFilter): Promise<
 }
 
 function statusQuery({ webhookId, status, type, stuckBefore, endedSince, ...window }: IndexFilter): Query | null {
-  const range = idsOf(window);
+  const range = idRange('evt', window);
   const { byStatus } = statusIndexEntry(webhookId, status);
   const wanted: Condition[] = type === undefined ? [] : [is('eventType', type)];
   if (stuckBefore !== undefined) {
@@ -86,23 +72,5 @@ function statusQuery({ webhookId, status, type, stuckBefore, endedSince, ...wind
     if (isUnderWay(status)) wanted.push(isBelow('nextAttemptAt', stuckBefore));
     else if (endedSince !== undefined) wanted.push(isAtLeast('endedAt', endedSince));
   }
-  return (
-    range && {
-      IndexName: BY_STATUS,
-      KeyConditionExpression: 'byStatus = :entry AND sk BETWEEN :first AND :last',
-      ...filtered({ ':entry': byStatus, ':first': range.first, ':last': range.last }, wanted),
-      ScanIndexForward: false,
-    }
-  );
-}
-
-/** The members of a query that leave out what does not meet every condition. */
-function filtered(values: Record<string, unknown>, conditions: readonly Condition[]): Partial<Query> {
-  if (conditions.length === 0) return { ExpressionAttributeValues: values };
-  const { expression, names, values: compared } = all(...conditions);
-  return {
-    FilterExpression: expression,
-    ExpressionAttributeNames: names,
-    ExpressionAttributeValues: { ...values, ...compared },
-  };
+  return range && { IndexName: BY_STATUS, ...rangeQuery({ byStatus }, range, wanted), ScanIndexForward: false };
 }

@@ -8,6 +8,7 @@ import { all, any, type Condition, is, isAbsent, isNew } from './conditions.ts';
 import { putEvent } from './events.ts';
 import { put, update } from './expressions.ts';
 import { type Item, itemKey, timeToLive } from './items.ts';
+import { rangeQuery } from './queries.ts';
 import type { Table } from './table.ts';
 
 /** Documents, deleted ones included. Their JSON is stored as text, so that no number loses a digit. */
@@ -28,12 +29,7 @@ export function documents(table: Table) {
       const range = ranges[i];
       if (!range) return { found: [], next: undefined, isCut: false };
       const { items, next } = await table.query({
-        KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
-        ExpressionAttributeValues: {
-          ':pk': itemKey.document(space, '').pk,
-          ':first': range.first,
-          ':last': range.last,
-        },
+        ...rangeQuery({ pk: itemKey.document(space, '').pk }, range),
         Limit: limit,
         // DynamoDB refuses a position outside of the range.
         after: after >= range.first ? itemKey.document(space, after) : undefined,

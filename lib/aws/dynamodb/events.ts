@@ -1,17 +1,14 @@
 import { EVENT_RETENTION_MS, type EventFilter, type StoredEvent } from '../../events/events.ts';
 import { partitionsOf } from '../../events/placement.ts';
 import { EVENT_TYPES } from '../../events/types.ts';
-import { earliestId } from '../../ids.ts';
 import type { Space } from '../../space.ts';
 import type { TransactionPart } from '../../transaction.ts';
-import { isNew } from './conditions.ts';
+import { is, isAbsent, isNew } from './conditions.ts';
 import { put } from './expressions.ts';
 import { type Item, itemKey, timeToLive } from './items.ts';
+import { FILTERED_ITEMS, idRange, rangeQuery } from './queries.ts';
 import type { Page, Table } from './table.ts';
 import type { Write } from './writes.ts';
-
-/** Events that one query reads where most may be of other documents; it reads 1 MB at most anyway. */
-const FILTERED_ITEMS = 1000;
 
 /** Rounds of queries for one page of a list: together they take less than a second. */
 const MAX_ROUNDS = 8;
@@ -45,8 +42,7 @@ export function events(table: Table) {
     ): Promise<{ events: StoredEvent[]; next: string | undefined }> {
       const { ids, next } = await find(space, filter, limit, after);
       const items = await table.batchGet(ids.map((id) => itemKey.event(space, id)));
-      const byId = new Map(items.map((item) => [item.sk, toStoredEvent(item)]));
-      return { events: ids.flatMap((id) => byId.get(id) ?? []), next };
+      return { events: items.flatMap((item) => (item ? [toStoredEvent(item)] : [])), next };
     },
   };
 
@@ -79,22 +75,14 @@ const leastProgress = (pages: readonly Page[]): string | undefined =>
     .at(-1);
 
 /** Test events are nobody's but of the webhook that they were sent to. `null` if the window is empty. */
-function queryOf({ documentKey, since = 0, until }: EventFilter, limit: number) {
-  const first = earliestId('evt', since);
-  const last = until === undefined ? 'evt_~' : earliestId('evt', until);
-  if (first > last) return null; // DynamoDB refuses a range from its end to its beginning
-  const isWanted = documentKey === undefined ? '' : ' AND documentKey = :documentKey';
+function queryOf({ documentKey, ...window }: EventFilter, limit: number) {
+  const range = idRange('evt', window);
+  const wanted = [isAbsent('webhookId'), ...(documentKey === undefined ? [] : [is('documentKey', documentKey)])];
+  if (!range) return null;
   return (space: Space, partition: string, after: string | undefined) => {
     const keyOf = (id: string) => itemKey.eventIn(space, partition, id);
     return {
-      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
-      FilterExpression: `attribute_not_exists(webhookId)${isWanted}`,
-      ExpressionAttributeValues: {
-        ':pk': keyOf('').pk,
-        ':first': first,
-        ':last': last,
-        ...(documentKey !== undefined && { ':documentKey': documentKey }),
-      },
+      ...rangeQuery({ pk: keyOf('').pk }, range, wanted),
       ProjectionExpression: 'sk',
       ScanIndexForward: false,
       Limit: documentKey === undefined ? limit : FILTERED_ITEMS,

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { type Counts, FIGURES_KEPT_MS, PERIOD_MS, type Period, sumOf, type Tally } from '../../delivery/figures.ts';
 import { any, type Condition, isAbsent, isBelow } from './conditions.ts';
 import { increased, update } from './expressions.ts';
-import { type Item, itemKey, timeToLive } from './items.ts';
+import { itemKey, timeToLive } from './items.ts';
+import { rangeQuery } from './queries.ts';
 import type { Table } from './table.ts';
 import type { Write } from './writes.ts';
 
@@ -42,22 +43,13 @@ export function figures(table: Table) {
       webhookId: string,
       { by, from, to }: { by: Period; from: number; to: number },
     ): Promise<{ start: number; counts: Counts }[]> {
-      const found: Item[] = [];
-      let after: object | undefined;
-      do {
-        const page = await table.query({
-          KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
-          ExpressionAttributeValues: {
-            ':pk': itemKey.figures(webhookId, by, from).pk,
-            ':first': itemKey.figures(webhookId, by, from).sk,
-            ':last': itemKey.figures(webhookId, by, to - 1).sk,
-          },
-          after,
-        });
-        found.push(...page.items);
-        after = page.next;
-      } while (after !== undefined);
-      return found.map((item) => ({ start: Date.parse(String(item.sk).split('#')[1] ?? ''), counts: item as Counts }));
+      const { pk, sk: first } = itemKey.figures(webhookId, by, from);
+      const { sk: last } = itemKey.figures(webhookId, by, to - 1);
+      const found: { start: number; counts: Counts }[] = [];
+      for await (const item of table.queryAll(rangeQuery({ pk }, { first, last }))) {
+        found.push({ start: Date.parse(String(item.sk).split('#')[1] ?? ''), counts: item as Counts });
+      }
+      return found;
     },
   };
 }

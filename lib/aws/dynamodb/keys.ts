@@ -6,6 +6,7 @@ import type { TransactionPart } from '../../transaction.ts';
 import { all, type Condition, exists, is, isAbsent, isNew } from './conditions.ts';
 import { check, initially, put, update } from './expressions.ts';
 import { type Item, itemKey } from './items.ts';
+import { filtered } from './queries.ts';
 import type { Table } from './table.ts';
 import type { Write } from './writes.ts';
 
@@ -27,19 +28,9 @@ export function apiKeys(table: Table) {
       return (await table.get(itemKey.key(id))) as KeyRecord | undefined;
     },
 
-    async *adminKeys(projectId: string): AsyncGenerator<KeyRecord> {
-      let after: object | undefined;
-      do {
-        const { items, next } = await table.query({
-          ...ofProject(projectId),
-          FilterExpression: '#type = :admin',
-          ExpressionAttributeNames: { '#type': 'type' },
-          ExpressionAttributeValues: { ':project': projectId, ':admin': 'admin' },
-          after,
-        });
-        yield* items as unknown as KeyRecord[];
-        after = next;
-      } while (after !== undefined);
+    adminKeys(projectId: string): AsyncGenerator<KeyRecord> {
+      const items = table.queryAll(filtered(ofProject(projectId), is('type', 'admin')));
+      return items as unknown as AsyncGenerator<KeyRecord>;
     },
 
     async list(

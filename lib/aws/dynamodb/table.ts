@@ -43,6 +43,8 @@ const MAX_REQUESTS = 8;
 
 const keyOf = (item: Item | undefined): ItemKey => ({ pk: String(item?.pk), sk: String(item?.sk) });
 
+const textOf = ({ pk, sk }: ItemKey): string => `${pk}\n${sk}`;
+
 export interface TableOptions {
   documents?: Pick<DynamoDBDocumentClient, 'send'>;
   /** Between tries of what ran into a transaction, or was left undone. */
@@ -72,6 +74,16 @@ export function createTable(name: string, { documents = documentClient(), pause 
     return { items: Items.map(withoutWriteId), count: Count, next: LastEvaluatedKey as ItemKey | undefined };
   }
 
+  /** Page after page, as far as they are asked for. */
+  async function* queryAll(all: Query): AsyncGenerator<Item> {
+    let { after } = all;
+    do {
+      const { items, next } = await query({ ...all, after });
+      yield* items;
+      after = next;
+    } while (after !== undefined);
+  }
+
   async function getSome(keys: ItemKey[]): Promise<Item[]> {
     const items: Item[] = [];
     for (let wanted = keys, tries = 0; wanted.length > 0; tries++) {
@@ -87,6 +99,7 @@ export function createTable(name: string, { documents = documentClient(), pause 
 
   return {
     query,
+    queryAll,
 
     /** Strongly consistent. */
     async get(key: ItemKey): Promise<Item | undefined> {
@@ -94,12 +107,14 @@ export function createTable(name: string, { documents = documentClient(), pause 
       return Item && withoutWriteId(Item);
     },
 
-    /** Strongly consistent; without duplicates, in no particular order. */
-    async batchGet(keys: ItemKey[]): Promise<Item[]> {
-      const parts = Array.from({ length: Math.ceil(keys.length / MAX_BATCH_GET) }, (_, i) =>
-        getSome(keys.slice(i * MAX_BATCH_GET, (i + 1) * MAX_BATCH_GET)),
+    /** Strongly consistent. For each key, of which there may be repetitions, its item or `undefined`. */
+    async batchGet(keys: readonly ItemKey[]): Promise<(Item | undefined)[]> {
+      const distinct = [...new Map(keys.map((key) => [textOf(key), key])).values()];
+      const parts = Array.from({ length: Math.ceil(distinct.length / MAX_BATCH_GET) }, (_, i) =>
+        getSome(distinct.slice(i * MAX_BATCH_GET, (i + 1) * MAX_BATCH_GET)),
       );
-      return (await Promise.all(parts)).flat();
+      const items = new Map((await Promise.all(parts)).flat().map((item) => [textOf(keyOf(item)), item]));
+      return keys.map((key) => items.get(textOf(key)));
     },
 
     /**

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { ButtonLink } from './basics.tsx';
 
 /** A column: its title and its cells. The first column names the row. */
 export type Column<Row> = readonly [title: string, cell: (row: Row) => ComponentChildren];
@@ -42,5 +43,25 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
         ))}
       </tbody>
     </table>
+  );
+}
+
+interface PagerProps {
+  cursor: string | undefined;
+  next: string | null;
+  /** The address of the page at a cursor, or of the first one. */
+  at: (page: { cursor?: string }) => string;
+  names?: readonly [first: string, next: string];
+  children?: ComponentChildren;
+}
+
+/** Links to the first and the next page of a list, where there are any. */
+export function Pager({ cursor, next, at, names: [first, following] = ['Newest', 'Older'], children }: PagerProps) {
+  return (
+    <div class="actions">
+      {children}
+      {cursor && <ButtonLink href={at({})}>{first}</ButtonLink>}
+      {next && <ButtonLink href={at({ cursor: next })}>{following}</ButtonLink>}
+    </div>
   );
 }

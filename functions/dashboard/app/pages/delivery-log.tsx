@@ -1,10 +1,10 @@
 import { DELIVERY_STATUSES } from '../../../../lib/delivery/schedule.ts';
 import { type Delivery, serverNow, type Webhook } from '../api.ts';
-import { Button, ButtonLink, Panel } from '../components/basics.tsx';
+import { Button, Panel } from '../components/basics.tsx';
 import { DeliveryBadge, type DeliveryStatus, outcomeText } from '../components/deliveries.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Select } from '../components/field.tsx';
-import { type Column, Table } from '../components/table.tsx';
+import { type Column, Pager, Table } from '../components/table.tsx';
 import { Countdown, Time } from '../components/time.tsx';
 import { useLoaded, useRepeated } from '../hooks.ts';
 import { goTo, linkTo } from '../router.ts';
@@ -84,10 +84,7 @@ export function DeliveryLog({ webhook, query, version, onChange }: LogProps) {
             ) : (
               <LogTable deliveries={data} />
             )}
-            <div class="actions">
-              {cursor && <ButtonLink href={at({})}>Newest</ButtonLink>}
-              {next_cursor && <ButtonLink href={at({ cursor: next_cursor })}>Older</ButtonLink>}
-            </div>
+            <Pager cursor={cursor} next={next_cursor} at={at} />
           </>
         )}
       </Await>

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Document } from '../api.ts';
-import { Button, ButtonLink, Form, PageTitle } from '../components/basics.tsx';
+import { Button, Form, PageTitle } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Input, violationOf } from '../components/field.tsx';
-import { type Column, Table } from '../components/table.tsx';
+import { type Column, Pager, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { useLoaded } from '../hooks.ts';
 import { goTo, linkTo } from '../router.ts';
@@ -49,10 +49,12 @@ export function Documents({ query }: { query: URLSearchParams }) {
             ) : (
               <DocumentTable documents={data} />
             )}
-            <div class="actions">
-              {cursor && <ButtonLink href={at({ prefix })}>First page</ButtonLink>}
-              {next_cursor && <ButtonLink href={at({ prefix, cursor: next_cursor })}>Next page</ButtonLink>}
-            </div>
+            <Pager
+              cursor={cursor}
+              next={next_cursor}
+              at={(page) => at({ prefix, ...page })}
+              names={['First page', 'Next page']}
+            />
           </>
         )}
       </Await>

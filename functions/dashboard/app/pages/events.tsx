@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import type { EntryOf } from '../api.ts';
-import { Button, ButtonLink, Form, PageTitle } from '../components/basics.tsx';
+import { Button, Form, PageTitle } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Input, Select, violationOf } from '../components/field.tsx';
-import { type Column, Table } from '../components/table.tsx';
+import { type Column, Pager, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { useLoaded, useRepeated } from '../hooks.ts';
 import { goTo, linkTo } from '../router.ts';
@@ -71,10 +71,7 @@ export function Events({ query }: { query: URLSearchParams }) {
                     : 'No events yet. Change a document, or publish one with POST /v1/events.'}
               </Empty>
             )}
-            <div class="actions">
-              {cursor && <ButtonLink href={at({})}>Newest</ButtonLink>}
-              {next_cursor && <ButtonLink href={at({ cursor: next_cursor })}>Older</ButtonLink>}
-            </div>
+            <Pager cursor={cursor} next={next_cursor} at={at} />
           </>
         )}
       </Await>

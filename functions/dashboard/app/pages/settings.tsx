@@ -3,7 +3,7 @@ import type { EntryOf, ResponseOf } from '../api.ts';
 import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics.tsx';
 import { Await, Empty, ProblemNote } from '../components/feedback.tsx';
 import { Choices, Input, otherProblem, violationOf } from '../components/field.tsx';
-import { type Column, Table } from '../components/table.tsx';
+import { type Column, Pager, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { useLoaded, useSending } from '../hooks.ts';
 import { linkTo } from '../router.ts';
@@ -116,11 +116,9 @@ function Audit({ query }: { query: URLSearchParams }) {
             ) : (
               <Table caption="Audit log" columns={columns} rows={data} keyOf={({ id }) => id} />
             )}
-            <div class="actions">
+            <Pager cursor={cursor} next={next_cursor} at={at}>
               {target && <ButtonLink href={linkTo(environment, ['settings'])}>All changes</ButtonLink>}
-              {cursor && <ButtonLink href={at({})}>Newest</ButtonLink>}
-              {next_cursor && <ButtonLink href={at({ cursor: next_cursor })}>Older</ButtonLink>}
-            </div>
+            </Pager>
           </>
         )}
       </Await>

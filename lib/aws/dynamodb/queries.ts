@@ -1,0 +1,50 @@
+import { earliestId, type IdPrefix } from '../../ids.ts';
+import { all, type Condition } from './conditions.ts';
+import type { Query } from './table.ts';
+
+/** Sort keys from `first` to `last`, both included. */
+export interface SortKeyRange {
+  first: string;
+  last: string;
+}
+
+/** The name and the value of a partition key, of the table or of an index. */
+type Partition = { pk: string } | { byStatus: string | undefined };
+
+/** Items that one request reads where a filter may leave out most of them; it reads 1 MB at most anyway. */
+export const FILTERED_ITEMS = 1000;
+
+/**
+ * The ids that were made at `since` or later and before `until` (milliseconds since 1970); `null` if there can be none:
+ * DynamoDB refuses a range from its end to its beginning.
+ */
+export function idRange(
+  prefix: IdPrefix,
+  { since = 0, until }: { since?: number | undefined; until?: number | undefined },
+): SortKeyRange | null {
+  const first = earliestId(prefix, since);
+  const last = until === undefined ? `${prefix}_~` : earliestId(prefix, until);
+  return first > last ? null : { first, last };
+}
+
+/** The items of a partition, whose key is given by name, that are in a range and meet every condition. */
+export function rangeQuery(
+  partition: Partition,
+  { first, last }: SortKeyRange,
+  conditions: readonly Condition[] = [],
+): Query {
+  const [[name, value]] = Object.entries(partition) as [[string, string]];
+  const query = {
+    KeyConditionExpression: `${name} = :partition AND sk BETWEEN :first AND :last`,
+    ExpressionAttributeValues: { ':partition': value, ':first': first, ':last': last },
+  };
+  return conditions.length > 0 ? filtered(query, all(...conditions)) : query;
+}
+
+/** The same query without what does not meet a condition. It is read and paid for all the same. */
+export const filtered = (query: Query, { expression, names, values }: Condition): Query => ({
+  ...query,
+  FilterExpression: expression,
+  ExpressionAttributeNames: { ...query.ExpressionAttributeNames, ...names },
+  ExpressionAttributeValues: { ...query.ExpressionAttributeValues, ...values },
+});
