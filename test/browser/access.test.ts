@@ -144,8 +144,16 @@ describe('the documentation', () => {
 
 describe('the dialogs', () => {
   it('have nothing that axe-core finds wrong', async () => {
-    const page = await dashboard.signIn(project.adminKey, places['a webhook']);
-    for (const name of ['Send test event', 'Rotate secret', 'Recover', 'Delete']) {
+    const dialogs = [
+      ['a webhook', 'Send test event'],
+      ['a webhook', 'Rotate secret'],
+      ['a webhook', 'Recover'],
+      ['a webhook', 'Delete'],
+      ['a key', 'Rename'],
+    ] as const;
+    const page = await dashboard.signIn(project.adminKey);
+    for (const [place, name] of dialogs) {
+      await page.goto(`${service.stack.baseUrl}/dashboard#${places[place]}`);
       await page.getByRole('button', { name, exact: true }).click();
       await page.getByRole('dialog').waitFor();
       expect(await violations(page)).toEqual([]);

@@ -126,9 +126,42 @@ describe('a key', () => {
     expect([await status(old), await status(fresh)]).toEqual([401, 200]);
 
     expect(await page.content()).not.toContain(fresh);
-    await page.getByRole('link', { name: 'Keys', exact: true }).click();
+    await page.getByRole('link', { name: 'Keys', exact: true }).first().click();
     await page.getByText('Revoked and expired (1)').click();
-    await page.getByRole('table', { name: 'Inactive keys' }).getByRole('link', { name: 'App' }).waitFor();
+    await page.getByRole('table', { name: 'Inactive keys' }).getByRole('link', { name: 'App' }).click();
+    await page.getByText('Used on 1 of the last 30 days.').waitFor();
+    const changes = page.getByRole('table', { name: 'Audit log' }).getByRole('rowheader');
+    await expect.poll(() => changes.allTextContents()).toEqual(['key.revoked', 'key.rotated', 'key.created']);
+  });
+
+  it('is renamed', async () => {
+    const project = await service.project();
+    const { body } = await project.admin('POST', '/v1/keys', { body: { type: 'live', name: 'App' } });
+    const page = await dashboard.signIn(project.adminKey, `/live/keys/${body.id}`);
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('x'.repeat(101));
+    await page.getByRole('button', { name: 'Rename key' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Name', { exact: true }).fill('Search service');
+    await page.getByRole('button', { name: 'Rename key' }).click();
+    await heading(page, 'Search service').waitFor();
+    await page.getByRole('table', { name: 'Audit log' }).getByText('key.changed').waitFor();
+  });
+
+  it('that signed in is replaced at once, and its successor signs in; it is not lost by Escape', async () => {
+    const { adminKey } = await service.project();
+    const page = await dashboard.signIn(adminKey, '/live/keys');
+    await page.getByRole('link', { name: 'First admin key' }).click();
+    await page.getByRole('button', { name: 'Rotate' }).click();
+    await page.getByLabel('Now').check();
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    await page.getByText('Your new key').waitFor();
+    for (let i = 0; i < 3; i++) await page.keyboard.press('Escape');
+    const fresh = await copyShown(page);
+    await page.getByText('Replaced by').waitFor();
+    expect([await status(adminKey), await status(fresh)]).toEqual([401, 200]);
+    await page.reload();
+    await heading(page, 'First admin key').waitFor();
   });
 
   it('is not revoked until somebody confirms', async () => {

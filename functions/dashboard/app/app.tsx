@@ -30,32 +30,28 @@ export function App() {
     setKey(null);
     setNotice(why);
   }, []);
+  const signIn = useCallback((entered: string) => {
+    rememberKey(entered);
+    setNotice(undefined);
+    setKey(entered);
+  }, []);
   // The link can also be pasted into a tab that is here already.
   useEffect(() => {
     const follow = () => {
       const linked = takeLinkedKey();
-      if (linked === null) return;
-      setNotice(undefined);
-      setKey(linked);
+      if (linked !== null) signIn(linked);
     };
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
-  }, []);
+  }, [signIn]);
   const session = useMemo(() => {
     if (key === null) return null;
     const onUnauthorized = () => signOut('You were signed out because this key was revoked or has expired.');
     const announce = (text: string) => setAnnouncement(({ number }) => ({ text, number: number + 1 }));
-    return { call: createCall(key, environment, onUnauthorized), environment, keyId: keyIdOf(key), announce };
-  }, [key, environment, signOut]);
+    return { call: createCall(key, environment, onUnauthorized), environment, keyId: keyIdOf(key), signIn, announce };
+  }, [key, environment, signIn, signOut]);
 
-  if (!session) {
-    const signIn = (entered: string) => {
-      rememberKey(entered);
-      setNotice(undefined);
-      setKey(entered);
-    };
-    return <SignIn notice={notice} onSignIn={signIn} />;
-  }
+  if (!session) return <SignIn notice={notice} onSignIn={signIn} />;
   return (
     <SessionContext.Provider value={session}>
       <Shell place={place} onSignOut={() => signOut('You are signed out.')}>

@@ -35,6 +35,8 @@ export interface Session {
   environment: Environment;
   /** Id of the key the user signed in with. */
   keyId: string;
+  /** Goes on with another admin key, such as the one that replaced this. */
+  signIn(key: string): void;
   /** Shows a short message and has screen readers read it. */
   announce(message: string): void;
 }

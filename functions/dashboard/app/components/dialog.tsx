@@ -5,14 +5,16 @@ import { Button, Form } from './basics.tsx';
 import { Copyable } from './copyable.tsx';
 import { ProblemNote } from './feedback.tsx';
 
-/** A modal dialog: traps the focus, closes with Escape, and restores the focus. */
+/** A modal dialog: traps the focus, closes with Escape unless it is held open, and restores the focus. */
 export function Dialog({
   title,
   onClose,
+  isHeld = false,
   children,
 }: {
   title: string;
   onClose: () => void;
+  isHeld?: boolean;
   children: ComponentChildren;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -26,9 +28,12 @@ export function Dialog({
     <dialog
       ref={dialog}
       aria-labelledby={id}
+      onKeyDown={(event) => {
+        if (isHeld && event.key === 'Escape') event.preventDefault(); // a second one would close it whatever `cancel` says
+      }}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        if (!isHeld) onClose();
       }}
     >
       <h2 id={id}>{title}</h2>
@@ -75,7 +80,7 @@ export function Confirm({
   );
 }
 
-/** Shows a secret that cannot be shown again. */
+/** Shows a secret that cannot be shown again: only its button closes it. */
 export function ShownOnce({
   title,
   text,
@@ -90,7 +95,7 @@ export function ShownOnce({
   onClose: () => void;
 }) {
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={onClose} isHeld>
       <p>Copy it now. You won't be able to see it again.</p>
       <Copyable text={text} label={label} />
       {children}

@@ -1,33 +1,42 @@
 import { useState } from 'preact/hooks';
-import type { Key, ResponseOf } from '../api.ts';
-import { Button, type Fact, Facts, PageTitle, Panel } from '../components/basics.tsx';
-import { Confirm, ShownOnce } from '../components/dialog.tsx';
+import type { Key } from '../api.ts';
+import { type Fact, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { Await, Callout } from '../components/feedback.tsx';
 import { Countdown, Time, TimeOr } from '../components/time.tsx';
-import { useLoaded, useSending } from '../hooks.ts';
-import { goTo, linkTo } from '../router.ts';
+import { useLoaded } from '../hooks.ts';
+import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 import { AllowlistEditor } from './allowlist.tsx';
+import { LatestChanges } from './audit.tsx';
+import { KeyActions } from './key-actions.tsx';
+import { KeyUsage } from './key-usage.tsx';
 import { isUsable, KeyHint, KeyStatus, nameOf } from './keys.tsx';
 
 export function KeyPage({ id }: { id: string }) {
-  const { call } = useSession();
-  const loaded = useLoaded(id, () => call('GET /v1/keys/{key}', { path: { key: id } }));
+  const { call, environment } = useSession();
+  const [version, setVersion] = useState(0);
+  const loaded = useLoaded(id, () => call('GET /v1/keys/{key}', { path: { key: id } }), version);
+  const reload = () => setVersion((last) => last + 1);
   return (
-    <Await of={loaded}>
-      {(key) => (
-        <>
-          <PageTitle actions={isUsable(key) && <KeyActions of={key} onChange={loaded.reload} />}>
-            {nameOf(key)}
-          </PageTitle>
-          <Handover of={key} />
-          <Panel>
-            <KeyFacts of={key} />
-          </Panel>
-          {isUsable(key) && <AllowlistEditor key={key.id} of={key} onSaved={loaded.reload} />}
-        </>
-      )}
-    </Await>
+    <>
+      <p class="up">
+        <a href={linkTo(environment, ['keys'])}>Keys</a>
+      </p>
+      <Await of={loaded}>
+        {(key) => (
+          <>
+            <PageTitle actions={isUsable(key) && <KeyActions of={key} onChange={reload} />}>{nameOf(key)}</PageTitle>
+            <Handover of={key} />
+            <Panel>
+              <KeyFacts of={key} />
+            </Panel>
+            <KeyUsage id={key.id} />
+            {isUsable(key) && <AllowlistEditor key={key.id} of={key} onSaved={reload} />}
+            <LatestChanges of={key.id} version={version} />
+          </>
+        )}
+      </Await>
+    </>
   );
 }
 
@@ -61,89 +70,5 @@ function KeyFacts({ of: key }: { of: Key }) {
         ...(key.replaces ? [['Replaces', linked(key.replaces)] as Fact] : []),
       ]}
     </Facts>
-  );
-}
-
-function KeyActions({ of: key, onChange }: { of: Key; onChange: () => void }) {
-  const { call, environment, keyId, announce } = useSession();
-  const [asked, setAsked] = useState<'rotate' | 'revoke'>();
-  const [created, setCreated] = useState<ResponseOf<'POST /v1/keys/{key}/rotate'>>();
-  const path = { key: key.id };
-  const rotating = useSending(() => call('POST /v1/keys/{key}/rotate', { path }));
-  const revoking = useSending(() => call('POST /v1/keys/{key}/revoke', { path }));
-  const rotate = async () => {
-    const rotated = await rotating.send();
-    if (!rotated) return;
-    setAsked(undefined);
-    setCreated(rotated);
-    onChange();
-  };
-  const revoke = async () => {
-    if (!(await revoking.send())) return;
-    setAsked(undefined);
-    announce(`${nameOf(key)} revoked.`);
-    onChange();
-  };
-  const close = () => {
-    setAsked(undefined);
-    rotating.clear();
-    revoking.clear();
-  };
-  return (
-    <>
-      {!key.replaced_by && <Button onClick={() => setAsked('rotate')}>Rotate</Button>}
-      <Button kind="danger" onClick={() => setAsked('revoke')}>
-        Revoke
-      </Button>
-      {asked === 'rotate' && (
-        <Confirm
-          title="Rotate this key?"
-          action="Rotate key"
-          busy={rotating.busy}
-          problem={rotating.problem}
-          onConfirm={rotate}
-          onClose={close}
-        >
-          <p>
-            You get a new key with the same name, type and allowlist. It works immediately. The old key works for
-            another 24 hours, so you have time to deploy the new one.
-          </p>
-        </Confirm>
-      )}
-      {asked === 'revoke' && (
-        <Confirm
-          title="Revoke this key?"
-          action="Revoke key"
-          kind="danger"
-          busy={revoking.busy}
-          problem={revoking.problem}
-          onConfirm={revoke}
-          onClose={close}
-        >
-          <p>
-            <strong>{nameOf(key)}</strong> stops working immediately, and so do the tokens minted with it. This cannot
-            be undone.
-          </p>
-          {key.id === keyId && (
-            <p class="callout warning">You are signed in with this key. Revoking it signs you out.</p>
-          )}
-        </Confirm>
-      )}
-      {created?.key && (
-        <ShownOnce
-          title="Your new key"
-          text={created.key}
-          label="key"
-          onClose={() => {
-            setCreated(undefined);
-            goTo(linkTo(environment, ['keys', key.id]));
-          }}
-        >
-          {key.id === keyId && (
-            <p class="callout warning">Sign in with the new key. The one you are using expires in 24 hours.</p>
-          )}
-        </ShownOnce>
-      )}
-    </>
   );
 }

@@ -1,16 +1,13 @@
 import { useState } from 'preact/hooks';
-import type { EntryOf, ResponseOf } from '../api.ts';
-import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics.tsx';
-import { Await, Empty, ProblemNote } from '../components/feedback.tsx';
+import type { ResponseOf } from '../api.ts';
+import { Button, Form, PageTitle, Panel } from '../components/basics.tsx';
+import { Await, ProblemNote } from '../components/feedback.tsx';
 import { Choices, Input, otherProblem, violationOf } from '../components/field.tsx';
-import { type Column, Pager, Table } from '../components/table.tsx';
-import { Time } from '../components/time.tsx';
 import { useLoaded, useSending } from '../hooks.ts';
-import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
+import { Audit } from './audit.tsx';
 
 type Project = ResponseOf<'GET /v1/project'>;
-type Entry = EntryOf<'GET /v1/audit'>;
 
 type OnLeak = Project['on_leak'];
 const ON_LEAK = ['report', 'revoke'] as const satisfies OnLeak[];
@@ -81,47 +78,5 @@ function ProjectForm({ of: project }: { of: Project }) {
         </Button>
       </div>
     </Form>
-  );
-}
-
-function Audit({ query }: { query: URLSearchParams }) {
-  const { call, environment } = useSession();
-  const cursor = query.get('cursor') ?? '';
-  const target = query.get('target') ?? '';
-  const loaded = useLoaded(`${target} ${cursor}`, () =>
-    call('GET /v1/audit', { query: { limit: '25', target: target || undefined, cursor: cursor || undefined } }),
-  );
-  const at = (change: Record<string, string>) => linkTo(environment, ['settings'], { target, ...change });
-  const columns: Column<Entry>[] = [
-    ['Action', ({ action }) => action],
-    [
-      'Changed',
-      ({ target: changed }) => (
-        <a href={linkTo(environment, ['settings'], { target: changed })}>
-          <code>{changed}</code>
-        </a>
-      ),
-    ],
-    ['By', ({ actor }) => (actor ? <code>{actor}</code> : 'the operator')],
-    ['From', ({ address }) => address ?? '–'],
-    ['When', ({ at: time }) => <Time at={time} />],
-  ];
-  return (
-    <Panel title={target ? `Audit log of ${target}` : 'Audit log'}>
-      <Await of={loaded}>
-        {({ data, next_cursor }) => (
-          <>
-            {data.length === 0 ? (
-              <Empty>No changes.</Empty>
-            ) : (
-              <Table caption="Audit log" columns={columns} rows={data} keyOf={({ id }) => id} />
-            )}
-            <Pager cursor={cursor} next={next_cursor} at={at}>
-              {target && <ButtonLink href={linkTo(environment, ['settings'])}>All changes</ButtonLink>}
-            </Pager>
-          </>
-        )}
-      </Await>
-    </Panel>
   );
 }

@@ -1,0 +1,112 @@
+import type { ComponentChildren } from 'preact';
+
+const WIDTH = 720;
+const HEIGHT = 160;
+
+export interface Bar {
+  /** When it begins. */
+  label: string;
+  /** One for each of the kinds, in their order. */
+  values: readonly number[];
+}
+
+interface BarsProps {
+  /** What is stacked, from the bottom up: the class that colours it, and its name. */
+  kinds: readonly (readonly [className: string, name: string])[];
+  /** Oldest first; the last one goes on until now. */
+  bars: readonly Bar[];
+  /** What a full bar stands for; by default a round number above the highest bar. */
+  max?: number;
+  /** What to say if all bars are empty. */
+  empty?: string;
+  children?: ComponentChildren;
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, each) => total + each, 0);
+
+/** Bars over time. A table has the same numbers for people who cannot see them. */
+export function Bars({ kinds, bars, max, empty, children }: BarsProps) {
+  const highest = Math.max(0, ...bars.map(({ values }) => sum(values)));
+  const top = max ?? roundedUp(highest);
+  const step = WIDTH / bars.length;
+  return (
+    <figure class="chart">
+      {children}
+      <div class="plot">
+        <div class="scale" aria-hidden="true">
+          {[top, top / 2, 0].map((value) => (
+            <span key={value}>{value.toLocaleString()}</span>
+          ))}
+        </div>
+        <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+          {[0.5, HEIGHT / 2, HEIGHT - 0.5].map((y) => (
+            <line key={y} x1="0" x2={WIDTH} y1={y} y2={y} class="axis" />
+          ))}
+          {bars.map(({ label, values }, i) => {
+            let y = HEIGHT;
+            return (
+              <g key={i}>
+                <title>{`${label}: ${kinds.map(([, name], kind) => `${values[kind]} ${name.toLowerCase()}`).join(', ')}`}</title>
+                <rect x={i * step} y="0" width={step} height={HEIGHT} class="ground" />
+                {kinds.map(([className], kind) => {
+                  const height = ((values[kind] ?? 0) / top) * HEIGHT;
+                  y -= height;
+                  return (
+                    <rect
+                      key={className}
+                      x={i * step + step * 0.12}
+                      y={y}
+                      width={step * 0.76}
+                      height={height}
+                      class={className}
+                    />
+                  );
+                })}
+              </g>
+            );
+          })}
+        </svg>
+        {highest === 0 && empty && <p class="nothing">{empty}</p>}
+        <div class="labels" aria-hidden="true">
+          {bars
+            .filter((_, i) => i % Math.ceil(bars.length / 4) === 0)
+            .map(({ label }) => (
+              <span key={label}>{label}</span>
+            ))}
+          <span>now</span>
+        </div>
+      </div>
+      <details>
+        <summary>View as table</summary>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">From</th>
+              {kinds.map(([className, name]) => (
+                <th key={className} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {bars.map(({ label, values }, i) => (
+              <tr key={i}>
+                <th scope="row">{label}</th>
+                {kinds.map(([className], kind) => (
+                  <td key={className}>{values[kind]}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+    </figure>
+  );
+}
+
+/** The next even number with one digit and zeros, so that its half is a whole number too. */
+export function roundedUp(value: number): number {
+  const step = 2 * 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, value / 2))));
+  return Math.max(2, Math.ceil(value / step) * step);
+}
