@@ -160,6 +160,29 @@ describe('an endpoint that fails', () => {
     await page.getByRole('button', { name: 'Redeliver' }).click();
     await receiver.until(2);
     await expect.poll(() => page.locator('.attempts li').count()).toBe(2);
+    await expect.poll(() => page.locator('.attempts li').first().textContent()).toContain('redelivery');
+  });
+
+  it('shows what was sent and answered, and copies the request as curl, byte for byte', async () => {
+    const project = await service.project();
+    const receiver = await startReceiver((response) => response.writeHead(404, { 'X-Served-By': 'edge-1' }).end());
+    const { id } = await createWebhook(project.admin, receiver.url, { headers: { 'X-Team': 'billing' } });
+    const data = '{"document_key":"a:b","revision":1,"fields":{"n":12345678901234567890,"x":1.10},"origin":"n"}';
+    await project.admin('POST', '/v1/events', { body: `{"type":"document.created","data":${data}}` });
+    const [request] = await receiver.until(6);
+    const event = request?.headers['x-service-event-id'] ?? '';
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}/deliveries/${event}`);
+    await page.getByText('Your server has nothing at this path.').first().waitFor();
+    await page.getByText('Request headers').first().click();
+    await page.getByText('X-Team: ***').first().waitFor();
+    await page.getByText('Response headers').first().click();
+    await page.getByText('x-served-by: edge-1').first().waitFor();
+    await page.getByRole('button', { name: 'Copy as curl' }).click();
+    const command = await page.evaluate(() => navigator.clipboard.readText());
+    expect(command).toContain(`curl -g '${receiver.url}'`);
+    expect(command).toContain(`-H 'X-Service-Signature: ${request?.headers['x-service-signature']}'`);
+    expect(command).toContain("-H 'X-Team: ***'");
+    expect(command).toContain(`--data-raw '${request?.body}'`);
   });
 });
 
@@ -191,6 +214,28 @@ describe('the delivery log', () => {
     expect(new URL(page.url()).hash).toContain('status=failed');
     await page.goBack();
     await expect.poll(() => rows.count()).toBe(25);
+    await page.getByLabel('Type').selectOption('sync.completed');
+    await page.getByText('No deliveries match these filters.').waitFor();
+    await page.goBack();
+
+    // Many at once, by keyboard; what cannot be sent again is named with the reason.
+    const redeliver = async () => {
+      await page.getByRole('button', { name: 'Redeliver selected' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Redeliver' }).click();
+    };
+    await page.getByLabel('Select all on this page').check();
+    await page.getByText('25 selected').waitFor();
+    await page.getByLabel('Select all on this page').uncheck();
+    for (const row of [0, 1]) await page.getByLabel('Select document.changed').nth(row).press('Space');
+    await redeliver();
+    await page.getByText('2 of 2 deliveries queued.').waitFor();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await receiver.until(29);
+    await project.admin('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    await page.getByLabel('Select document.changed').first().check();
+    await redeliver();
+    await page.getByText('0 of 1 delivery queued.').waitFor();
+    expect(await page.locator('.results li').textContent()).toMatch(/document\.changed evt_\w+ .*disabled/);
   });
 });
 

@@ -1,9 +1,10 @@
-import { FAILURES } from '../../../../lib/delivery/failures.ts';
+import { FAILURES, type Failure } from '../../../../lib/delivery/failures.ts';
+import type { Trigger } from '../../../../lib/delivery/schedule.ts';
 import type { Delivery } from '../api.ts';
 import { Badge, type Tone } from './basics.tsx';
 
 export type DeliveryStatus = Delivery['status'];
-type Attempt = Delivery['attempts'][number];
+export type Attempt = Delivery['attempts'][number];
 
 const TONES: Record<DeliveryStatus, Tone> = {
   pending: 'waiting',
@@ -21,6 +22,13 @@ export const MEANINGS: Record<DeliveryStatus, string> = {
   canceled: 'The webhook was disabled before the next attempt.',
   skipped: 'The webhook was disabled when the event occurred.',
 };
+export const TRIGGER_NAMES: Record<Trigger, string> = {
+  schedule: 'on schedule',
+  redelivery: 'redelivery',
+  recovery: 'recovery',
+  test: 'test',
+};
+
 export const DeliveryBadge = ({ status }: { status: DeliveryStatus }) => <Badge tone={TONES[status]}>{status}</Badge>;
 
 /** Decided by the status code alone: a truncated response body does not make a 2xx a failure. */
@@ -36,3 +44,30 @@ export function outcomeText({ status_code, error }: Attempt): string {
   return status_code === null ? capitalized(text) : `HTTP ${status_code}: ${text}`;
 }
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const ADVICE: Partial<Record<Failure, string>> = {
+  timeout: 'Respond first, within 5 seconds, and process the event afterwards.',
+  dns_not_found: 'Check the host name of the endpoint URL.',
+  dns_failed: 'Check the name servers of your domain.',
+  address_not_public: 'Events are sent to public addresses only.',
+  connection_refused: 'Nothing listens at this address and port. Check that your server runs.',
+  certificate_invalid: 'Check that the certificate is valid, complete with its chain, and names this host.',
+  tls_failed: 'Enable TLS 1.3 on your server.',
+  redirect_not_followed: 'Set the endpoint URL to where the redirect leads.',
+};
+const STATUS_ADVICE: Record<number, string> = {
+  401: 'Your endpoint did not accept the request. Check that it verifies with the current secret.',
+  403: 'Your endpoint did not accept the request. Check its firewall, and that it verifies with the current secret.',
+  404: 'Your server has nothing at this path. Check the endpoint URL.',
+  405: 'Your server does not accept POST at this path.',
+  410: 'Your server says that this endpoint is gone.',
+  413: 'Your server does not accept bodies of this size. Events have up to 256 KiB.',
+  429: 'Your server limits how often it is called.',
+};
+
+/** What to do about a failed attempt; nothing is known about some. */
+export function adviceOn({ status_code: status, error }: Attempt): string | undefined {
+  if (isSuccess({ status_code: status })) return undefined;
+  if (status === null || error !== 'status_not_2xx') return ADVICE[error as Failure];
+  return STATUS_ADVICE[status] ?? (status >= 500 ? 'Your endpoint failed. Look for the cause in its log.' : undefined);
+}

@@ -26,7 +26,7 @@ export function Empty({ children, action }: { children: ComponentChildren; actio
   );
 }
 
-/** The loaded value; before that a loading indicator, or the problem with a way to try again. */
+/** The loaded value; before that the outline of lines to come, or the problem with a way to try again. */
 export function Await<Value>({ of, children }: { of: Loaded<Value>; children: (value: Value) => ComponentChildren }) {
   if (of.value !== undefined) {
     return (
@@ -45,8 +45,8 @@ export function Await<Value>({ of, children }: { of: Loaded<Value>; children: (v
     );
   }
   return (
-    <output class="loading">
-      <progress aria-label="Loading" /> Loading…
+    <output class="skeleton">
+      <span class="visually-hidden">Loading…</span>
     </output>
   );
 }

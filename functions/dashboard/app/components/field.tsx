@@ -74,6 +74,28 @@ export function Input({ value, onInput, type = 'text', placeholder, autoComplete
   );
 }
 
+type TextAreaProps = Omit<InputProps, 'type' | 'autoComplete'> & { rows?: number };
+
+/** Text of several lines, such as JSON. */
+export function TextArea({ value, onInput, placeholder, rows = 3, ...field }: TextAreaProps) {
+  return (
+    <Field {...field}>
+      {(attributes) => (
+        <textarea
+          {...attributes}
+          rows={rows}
+          value={value}
+          placeholder={placeholder}
+          autocomplete="off"
+          spellcheck={false}
+          dir="ltr"
+          onInput={(event) => onInput(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
 interface SelectProps extends Omit<FieldProps, 'children'> {
   value: string;
   options: readonly (readonly [value: string, text: string])[];

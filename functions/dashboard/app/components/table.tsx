@@ -1,25 +1,40 @@
 import type { ComponentChildren } from 'preact';
 import { ButtonLink } from './basics.tsx';
 
-/** A column: its title and its cells. The first column names the row. */
-export type Column<Row> = readonly [title: string, cell: (row: Row) => ComponentChildren];
+/** A column: its title, its cells and, if they need one, their class. The first column names the row. */
+export type Column<Row> = readonly [title: string, cell: (row: Row) => ComponentChildren, className?: string];
+
+/** Rows that are chosen, by their keys, and what to call one. */
+export interface Selection<Row> {
+  chosen: ReadonlySet<string>;
+  onChange: (chosen: ReadonlySet<string>) => void;
+  nameOf: (row: Row) => string;
+}
 
 interface TableProps<Row> {
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
+  /** Every row is one line. */
+  isDense?: boolean;
+  selection?: Selection<Row>;
 }
 
 /** A list as a table; on a phone each row is a card. */
-export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf, isDense, selection }: TableProps<Row>) {
   return (
-    <table class="list">
+    <table class={isDense ? 'list dense' : 'list'}>
       <caption class="visually-hidden">{caption}</caption>
       <thead>
         <tr>
-          {columns.map(([title]) => (
-            <th key={title} scope="col">
+          {selection && (
+            <td class="choose">
+              <ChooseAll keys={rows.map(keyOf)} {...selection} />
+            </td>
+          )}
+          {columns.map(([title, , className]) => (
+            <th key={title} scope="col" class={className}>
               {title}
             </th>
           ))}
@@ -28,13 +43,18 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
       <tbody>
         {rows.map((row) => (
           <tr key={keyOf(row)}>
-            {columns.map(([title, cell], i) =>
+            {selection && (
+              <td class="choose">
+                <ChooseOne of={row} name={keyOf(row)} {...selection} />
+              </td>
+            )}
+            {columns.map(([title, cell, className], i) =>
               i === 0 ? (
-                <th key={title} scope="row">
+                <th key={title} scope="row" class={className}>
                   {cell(row)}
                 </th>
               ) : (
-                <td key={title} data-label={title}>
+                <td key={title} data-label={title} class={className}>
                   {cell(row)}
                 </td>
               ),
@@ -43,6 +63,38 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
         ))}
       </tbody>
     </table>
+  );
+}
+
+type ChooseAllProps = Pick<Selection<never>, 'chosen' | 'onChange'> & { keys: readonly string[] };
+
+function ChooseAll({ keys, chosen, onChange }: ChooseAllProps) {
+  const count = keys.filter((key) => chosen.has(key)).length;
+  return (
+    <input
+      type="checkbox"
+      aria-label="Select all on this page"
+      checked={keys.length > 0 && count === keys.length}
+      indeterminate={count > 0 && count < keys.length}
+      onChange={(event) => onChange(new Set(event.currentTarget.checked ? keys : []))}
+    />
+  );
+}
+
+function ChooseOne<Row>({ of: row, name, chosen, onChange, nameOf }: Selection<Row> & { of: Row; name: string }) {
+  const toggle = (isChosen: boolean) => {
+    const next = new Set(chosen);
+    if (isChosen) next.add(name);
+    else next.delete(name);
+    onChange(next);
+  };
+  return (
+    <input
+      type="checkbox"
+      aria-label={`Select ${nameOf(row)}`}
+      checked={chosen.has(name)}
+      onChange={(event) => toggle(event.currentTarget.checked)}
+    />
   );
 }
 

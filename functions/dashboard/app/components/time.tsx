@@ -1,3 +1,4 @@
+import { serverNow } from '../api.ts';
 import { useNow } from '../hooks.ts';
 
 const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
@@ -8,6 +9,25 @@ export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={utc(at)}>
       {DATE_TIME.format(new Date(at))}
+    </time>
+  );
+}
+
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const DAY_AND_CLOCK = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+});
+
+/** A time for a row of a table: today's without the date. */
+export function ShortTime({ at }: { at: string }) {
+  const date = new Date(at);
+  const isToday = date.toDateString() === new Date(serverNow()).toDateString();
+  return (
+    <time dateTime={at} title={utc(at)}>
+      {(isToday ? CLOCK : DAY_AND_CLOCK).format(date)}
     </time>
   );
 }

@@ -1,14 +1,17 @@
+import { useState } from 'preact/hooks';
 import { DELIVERY_STATUSES } from '../../../../lib/delivery/schedule.ts';
+import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import { type Delivery, serverNow, type Webhook } from '../api.ts';
 import { Button, Panel } from '../components/basics.tsx';
 import { DeliveryBadge, type DeliveryStatus, outcomeText } from '../components/deliveries.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Select } from '../components/field.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
-import { Countdown, Time } from '../components/time.tsx';
+import { Countdown, ShortTime } from '../components/time.tsx';
 import { useLoaded, useRepeated } from '../hooks.ts';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
+import { RedeliverDialog } from './redeliver-dialog.tsx';
 
 const PAGE = 25;
 const REFRESH_MS = 5000;
@@ -18,6 +21,8 @@ const SPANS = [
   ['24', 'Last 24 hours'],
   ['168', 'Last 7 days'],
 ] as const;
+const all = <Option extends string>(options: readonly Option[]) =>
+  [['', 'All'], ...options.map((each) => [each, each] as const)] as const;
 
 // The URL holds the resulting time: a cursor is valid only with the filters it came with.
 const hoursAgo = (hours: string): string =>
@@ -32,23 +37,23 @@ interface LogProps {
 }
 
 /** The deliveries of a webhook, newest first. Filters and page are part of the URL. */
-export function DeliveryLog({ webhook, query, version, onChange }: LogProps) {
+export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogProps) {
   const { call, environment } = useSession();
-  const { id } = webhook;
-  const status = query.get('status') ?? '';
-  const hours = query.get('hours') ?? '';
-  const since = query.get('since') ?? '';
-  const cursor = query.get('cursor') ?? '';
+  const given = (name: string) => query.get(name) ?? '';
+  const [status, type] = [given('status'), given('type')];
+  const [hours, since, cursor] = [given('hours'), given('since'), given('cursor')];
   const at = (change: Record<string, string>) =>
-    linkTo(environment, ['webhooks', id], { status, hours, since, ...change });
+    linkTo(environment, ['webhooks', id], { status, type, hours, since, ...change });
+  const place = `${id} ${status} ${type} ${since} ${cursor}`;
   const loaded = useLoaded(
-    `${id} ${status} ${since} ${cursor}`,
+    place,
     () =>
       call('GET /v1/webhooks/{id}/deliveries', {
         path: { id },
         query: {
           limit: String(PAGE),
           status: status ? (status as DeliveryStatus) : undefined,
+          type: type ? (type as EventType) : undefined,
           since: since || undefined,
           cursor: cursor || undefined,
         },
@@ -62,8 +67,14 @@ export function DeliveryLog({ webhook, query, version, onChange }: LogProps) {
         <Select
           label="Status"
           value={status}
-          options={[['', 'All'], ...DELIVERY_STATUSES.map((each) => [each, each] as const)]}
+          options={all(DELIVERY_STATUSES)}
           onChange={(chosen) => goTo(at({ status: chosen }))}
+        />
+        <Select
+          label="Type"
+          value={type}
+          options={all(EVENT_TYPES)}
+          onChange={(chosen) => goTo(at({ type: chosen }))}
         />
         <Select
           label="Time"
@@ -77,12 +88,12 @@ export function DeliveryLog({ webhook, query, version, onChange }: LogProps) {
           <>
             {data.length === 0 ? (
               <Empty>
-                {status || since || cursor
+                {status || type || since || cursor
                   ? 'No deliveries match these filters.'
                   : 'No deliveries yet. Send a test event or change a document.'}
               </Empty>
             ) : (
-              <LogTable deliveries={data} />
+              <LogTable key={place} deliveries={data} onChange={loaded.reload} />
             )}
             <Pager cursor={cursor} next={next_cursor} at={at} />
           </>
@@ -92,20 +103,26 @@ export function DeliveryLog({ webhook, query, version, onChange }: LogProps) {
   );
 }
 
-function LogTable({ deliveries }: { deliveries: Delivery[] }) {
+const nameOf = ({ event_type, event_id }: Delivery): string => `${event_type} ${event_id}`;
+
+/** One line for each delivery; those that are chosen can be sent again together. */
+function LogTable({ deliveries, onChange }: { deliveries: Delivery[]; onChange: () => void }) {
   const { environment } = useSession();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [sending, setSending] = useState<Delivery[]>();
   const columns: Column<Delivery>[] = [
     [
       'Event',
-      ({ webhook_id, event_id, event_type }) => (
+      ({ webhook_id, event_id, event_type, test }) => (
         <>
-          <a href={linkTo(environment, ['webhooks', webhook_id, 'deliveries', event_id])}>{event_type}</a>
-          <small>
-            <code>{event_id}</code>
-          </small>
+          <a href={linkTo(environment, ['webhooks', webhook_id, 'deliveries', event_id])} title={event_id}>
+            {event_type}
+          </a>
+          {test && <small> test</small>}
         </>
       ),
     ],
+    ['Document', ({ document_key }) => <DocumentKey of={document_key} />, 'wide'],
     [
       'Status',
       ({ status, next_attempt_at }) => (
@@ -113,18 +130,71 @@ function LogTable({ deliveries }: { deliveries: Delivery[] }) {
           <DeliveryBadge status={status} />
           {status === 'retrying' && next_attempt_at && (
             <small>
-              next attempt in <Countdown to={next_attempt_at} over="a moment" />
+              {' '}
+              next in <Countdown to={next_attempt_at} over="a moment" />
             </small>
           )}
         </>
       ),
     ],
-    ['Attempts', ({ attempts }) => attempts.length],
-    ['Last response', ({ attempts }) => <LastResponse of={attempts.at(-1)} />],
-    ['Created', ({ created_at }) => <Time at={created_at} />],
+    ['Response', ({ attempts }) => <LastResponse of={attempts} />],
+    ['Duration', ({ attempts }) => <LastDuration of={attempts.at(-1)} />, 'number'],
+    ['Time', ({ created_at }) => <ShortTime at={created_at} />, 'number'],
   ];
-  return <Table caption="Deliveries" columns={columns} rows={deliveries} keyOf={({ event_id }) => event_id} />;
+  const rows = deliveries.filter(({ event_id }) => chosen.has(event_id));
+  return (
+    <>
+      <div class="selection">
+        <Button disabled={rows.length === 0} onClick={() => setSending(rows)}>
+          Redeliver selected
+        </Button>
+        <span class="muted" aria-live="polite">
+          {rows.length === 0 ? 'None selected' : `${rows.length} selected`}
+        </span>
+      </div>
+      <Table
+        caption="Deliveries"
+        columns={columns}
+        rows={deliveries}
+        keyOf={({ event_id }) => event_id}
+        isDense
+        selection={{ chosen, onChange: setChosen, nameOf }}
+      />
+      {sending && (
+        <RedeliverDialog
+          of={sending}
+          nameOf={nameOf}
+          onClose={() => {
+            setSending(undefined);
+            setChosen(new Set());
+            onChange();
+          }}
+        />
+      )}
+    </>
+  );
 }
 
-const LastResponse = ({ of: attempt }: { of: Delivery['attempts'][number] | undefined }) =>
-  attempt ? outcomeText(attempt) : <span class="muted">none</span>;
+function DocumentKey({ of: key }: { of: string | null }) {
+  const { environment } = useSession();
+  if (key === null) return <>–</>;
+  return (
+    <a href={linkTo(environment, ['documents', key])} title={key}>
+      {key}
+    </a>
+  );
+}
+
+function LastResponse({ of: attempts }: { of: Delivery['attempts'] }) {
+  const last = attempts.at(-1);
+  if (!last) return <span class="muted">none</span>;
+  return (
+    <>
+      {outcomeText(last)}
+      {attempts.length > 1 && <small> {attempts.length} attempts</small>}
+    </>
+  );
+}
+
+const LastDuration = ({ of: attempt }: { of: Delivery['attempts'][number] | undefined }) =>
+  attempt ? <>{attempt.duration_ms.toLocaleString()} ms</> : <>–</>;

@@ -1,13 +1,15 @@
 import { isUnderWay } from '../../../../lib/delivery/schedule.ts';
-import { type Delivery, type Result, serverNow } from '../api.ts';
-import { Button, Facts, PageTitle, Panel } from '../components/basics.tsx';
-import { DeliveryBadge, isSuccess, MEANINGS, outcomeText } from '../components/deliveries.tsx';
+import { type Delivery, type ResponseOf, type Result, serverNow } from '../api.ts';
+import { Button, type Fact, Facts, PageTitle, Panel } from '../components/basics.tsx';
+import { DeliveryBadge, isSuccess, MEANINGS } from '../components/deliveries.tsx';
 import { Await, Empty, ProblemNote } from '../components/feedback.tsx';
-import { Json, visible } from '../components/json.tsx';
+import { Json } from '../components/json.tsx';
 import { Time } from '../components/time.tsx';
 import { useLoaded, useRepeated, useSending } from '../hooks.ts';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
+import { Attempts } from './attempts.tsx';
+import { DocumentLink } from './events.tsx';
 import { Timeline } from './timeline.tsx';
 
 const REFRESH_MS = 2000;
@@ -39,7 +41,7 @@ export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventI
             <Await of={delivery}>
               {(found) =>
                 found ? (
-                  <DeliveryPart of={found} occurredAt={occurred.timestamp} onChange={delivery.reload} />
+                  <DeliveryPart of={found} event={occurred} onChange={delivery.reload} />
                 ) : !isAwaited ? (
                   <Empty>This event was not sent to this webhook.</Empty>
                 ) : (
@@ -59,15 +61,16 @@ export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventI
   );
 }
 
-function DeliveryPart({
-  of: delivery,
-  occurredAt,
-  onChange,
-}: {
+interface PartProps {
   of: Delivery;
-  occurredAt: string;
+  event: ResponseOf<'GET /v1/events/{id}'>;
   onChange: () => void;
-}) {
+}
+
+function DeliveryPart({ of: delivery, event, onChange }: PartProps) {
+  const { status, attempts } = delivery;
+  // What succeeds at once follows no schedule.
+  const isScheduled = isUnderWay(status) || attempts.some((attempt) => !isSuccess(attempt));
   return (
     <>
       <Panel>
@@ -76,20 +79,25 @@ function DeliveryPart({
             [
               'Status',
               <>
-                <DeliveryBadge status={delivery.status} /> {MEANINGS[delivery.status]}
+                <DeliveryBadge status={status} /> {MEANINGS[status]}
               </>,
             ],
+            ...(delivery.test ? [['Test', 'A sample event, sent once'] satisfies Fact] : []),
+            ['Document', <DocumentLink key="document" of={event.data} />],
             ['Event', <code key="event">{delivery.event_id}</code>],
-            ['Event time', <Time key="occurred" at={occurredAt} />],
+            ['Event time', <Time key="occurred" at={event.timestamp} />],
+            ...(delivery.url ? [['Endpoint', delivery.url] satisfies Fact] : []),
           ]}
         </Facts>
         <Redeliver of={delivery} onChange={onChange} />
       </Panel>
-      <Panel title="Schedule">
-        <Timeline of={delivery} />
-      </Panel>
+      {isScheduled && (
+        <Panel title="Schedule">
+          <Timeline of={delivery} />
+        </Panel>
+      )}
       <Panel title="Attempts">
-        <Attempts of={delivery} />
+        <Attempts of={delivery} event={event} />
       </Panel>
     </>
   );
@@ -114,28 +122,5 @@ function Redeliver({ of: { webhook_id, event_id }, onChange }: { of: Delivery; o
         </Button>
       </div>
     </>
-  );
-}
-
-function Attempts({ of: { attempts } }: { of: Delivery }) {
-  if (attempts.length === 0) return <p class="muted">No attempts yet.</p>;
-  return (
-    <ol class="attempts">
-      {attempts.map((attempt, i) => (
-        <li key={i}>
-          <header>
-            <strong>Attempt {attempt.number}</strong> <Time at={attempt.at} />
-            <span class={isSuccess(attempt) ? 'outcome good' : 'outcome bad'}>{outcomeText(attempt)}</span>
-            <span class="muted">{attempt.duration_ms.toLocaleString()} ms</span>
-          </header>
-          {attempt.response_excerpt !== null && (
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-            <section class="scroll" tabIndex={0} aria-label={`Response to attempt ${attempt.number}`}>
-              <pre dir="ltr">{visible(attempt.response_excerpt)}</pre>
-            </section>
-          )}
-        </li>
-      ))}
-    </ol>
   );
 }
