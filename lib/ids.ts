@@ -45,6 +45,10 @@ export const derivedFrom =
   (bytes) =>
     createHash('sha256').update(name).digest().subarray(0, bytes);
 
+/** The same number from 0 on, below `buckets`, for the same text, and every number for as many texts. */
+export const bucketOf = (text: string, buckets: number): number =>
+  createHash('sha256').update(text).digest().readUInt32BE() % buckets;
+
 /** Sorts before or with every id of that millisecond, and after every id of an earlier one. Times before 1970 count as 1970. */
 export function earliestId(prefix: IdPrefix, atMs: number): string {
   let time = '';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { documentKeyIn, newEventId, partitionOf, partitionsOf } from '../../lib/events/placement.ts';
+import { documentKeyIn, EVENT_PARTITIONS, newEventId, partitionOf, partitionsOf } from '../../lib/events/placement.ts';
 import { EVENT_TYPES } from '../../lib/events/types.ts';
 import { idOf } from '../../lib/ids.ts';
 import { check } from '../../lib/schema.ts';
@@ -28,11 +28,13 @@ describe('the id of an event', () => {
 });
 
 describe('the partitions of a space', () => {
-  it('share its events: documents of one type are in all eight, as are events without a document', () => {
+  it('share its events: documents of one type are in all twelve, as are events without a document', () => {
     const many = Array.from({ length: 400 }, (_, i) => i);
-    expect(new Set(many.map((i) => partitionOf(idFor('document.changed', `org:acme:${i}`)))).size).toBe(8);
-    expect(new Set(many.map(() => partitionOf(idFor('connection.lost')))).size).toBe(8);
-    expect(new Set(partitionsOf(EVENT_TYPES, undefined)).size).toBe(48);
+    expect(new Set(many.map((i) => partitionOf(idFor('document.changed', `org:acme:${i}`)))).size).toBe(
+      EVENT_PARTITIONS,
+    );
+    expect(new Set(many.map(() => partitionOf(idFor('connection.lost')))).size).toBe(EVENT_PARTITIONS);
+    expect(new Set(partitionsOf(EVENT_TYPES, undefined)).size).toBe(6 * EVENT_PARTITIONS);
   });
 
   it('hold the events of one document and type in one', () => {

@@ -133,7 +133,7 @@ export class Invariants {
     this.disablings++;
     must(before?.status === 'enabled', 'A webhook is disabled once', `${after.id} was ${before?.status}`);
     const [eventId = ''] = after.disabledBy.split('#');
-    const delivery = this.service.db.get(`HOOK#${after.id}`, eventId) as unknown as DeliveryRecord | undefined;
+    const delivery = this.service.delivery(after.id, eventId);
     const isExhausted =
       delivery?.status === 'failed' && delivery.attempt === MAX_ATTEMPTS && runKey(delivery) === after.disabledBy;
     must(isExhausted, 'Only the sixth failure disables a webhook', `${after.id} by ${after.disabledBy}`);
@@ -210,7 +210,7 @@ export class Invariants {
     const isFor = event.webhookId ? event.webhookId === webhook.id : webhook.events.includes(event.type);
     // Clocks differ: what was created at nearly the same time may or may not have it.
     if (!isFor || webhook.createdAt > event.at - SKEW_MS) return;
-    const delivery = this.service.db.get(`HOOK#${webhook.id}`, event.id) as unknown as DeliveryRecord | undefined;
+    const delivery = this.service.delivery(webhook.id, event.id);
     must(delivery !== undefined, 'Every event has a delivery to every webhook', name);
     must(!isUnderWay(delivery.status), 'No delivery waits for an attempt that never comes', name);
     must(!delivery.retryPending, 'No retry is pending when everything is at rest', name);
@@ -332,7 +332,7 @@ export class Invariants {
   private onRecovered(webhooks: readonly WebhookRecord[], { recovered }: Promised): void {
     for (const { webhookId, eventId, run } of recovered) {
       if (!webhooks.some(({ id }) => id === webhookId)) continue;
-      const delivery = this.service.db.get(`HOOK#${webhookId}`, eventId) as unknown as DeliveryRecord | undefined;
+      const delivery = this.service.delivery(webhookId, eventId);
       must((delivery?.run ?? 0) > run, 'A recovery leaves nothing out', `${eventId} to ${webhookId}`);
     }
   }

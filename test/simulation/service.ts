@@ -12,6 +12,7 @@ import { documents } from '../../lib/aws/dynamodb/documents.ts';
 import { events, toStoredEvent } from '../../lib/aws/dynamodb/events.ts';
 import { figures } from '../../lib/aws/dynamodb/figures.ts';
 import { idempotencyRecords } from '../../lib/aws/dynamodb/idempotency.ts';
+import { itemKey } from '../../lib/aws/dynamodb/items.ts';
 import { apiKeys } from '../../lib/aws/dynamodb/keys.ts';
 import { outages } from '../../lib/aws/dynamodb/outages.ts';
 import { projects } from '../../lib/aws/dynamodb/projects.ts';
@@ -157,9 +158,16 @@ export class SimulatedService {
     return false;
   }
 
+  /** What the log of a webhook has of an event. */
+  delivery(webhookId: string, eventId: string): DeliveryRecord | undefined {
+    const { pk, sk } = itemKey.delivery(webhookId, eventId);
+    return this.db.get(pk, sk) as unknown as DeliveryRecord | undefined;
+  }
+
   /** The deliveries to a webhook that ended without success. */
   undelivered(webhookId: string): DeliveryRecord[] {
-    const all = [...this.db.items()].filter(({ pk }) => pk === `HOOK#${webhookId}`) as unknown as DeliveryRecord[];
+    const ofWebhook = [...this.db.items()].filter(({ pk }) => String(pk).startsWith(`HOOK#${webhookId}#`));
+    const all = ofWebhook as unknown as DeliveryRecord[];
     return all.filter((delivery) => isRecoverable(delivery, 0));
   }
 

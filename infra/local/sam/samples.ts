@@ -148,7 +148,7 @@ function queueEvent(body: object, now: number) {
 
 const deliveryItem = (webhookId: string, now: number) =>
   marshall({
-    pk: `HOOK#${webhookId}`,
+    pk: `HOOK#${webhookId}#0`,
     sk: 'evt_sample',
     webhookId,
     eventId: 'evt_sample',

@@ -4,10 +4,10 @@ import type { DeliveryStatus } from '../../delivery/schedule.ts';
 import { EVENT_RETENTION_MS } from '../../events/events.ts';
 import type { TransactionPart } from '../../transaction.ts';
 import { isBelow } from './conditions.ts';
-import { countByStatus, idsByStatus, logQuery, RECOVERED_STATUSES } from './delivery-queries.ts';
+import { countByStatus, idsByStatus, logQueries, RECOVERED_STATUSES } from './delivery-queries.ts';
 import { update, withoutFirst } from './expressions.ts';
 import { type Item, type ItemKey, itemKey, statusIndexEntry, timeToLive } from './items.ts';
-import { FILTERED_ITEMS } from './queries.ts';
+import { newestOf } from './merged.ts';
 import type { Table } from './table.ts';
 
 export const toDelivery = (item: Item): DeliveryRecord => item as unknown as DeliveryRecord;
@@ -38,17 +38,13 @@ export function deliveryLog(table: Table) {
       webhookId: string,
       { limit, after, ...filter }: DeliveryFilter & { limit: number; after?: string | undefined },
     ): Promise<DeliveryPage> {
-      const { status, type } = filter;
+      const { status } = filter;
       if (status !== undefined && status !== 'succeeded') {
         const { ids, next } = await idsByStatus(table, { webhookId, status, ...filter }, limit, after);
         return { deliveries: (await ofIds(webhookId, ids)).filter((found) => found.status === status), next };
       }
-      const query = logQuery(webhookId, filter);
-      if (!query) return { deliveries: [], next: undefined };
-      const position = after === undefined ? undefined : itemKey.delivery(webhookId, after);
-      const Limit = status || type ? FILTERED_ITEMS : limit;
-      const { items, next } = await table.queryPages({ ...query, Limit, after: position }, limit);
-      return { deliveries: items.map(toDelivery), next: next?.sk };
+      const { items, next } = await newestOf(table, logQueries(webhookId, filter, limit), limit, after);
+      return { deliveries: items.map(toDelivery), next };
     },
 
     async recoverable(
@@ -88,7 +84,7 @@ export function deliveryLog(table: Table) {
         run,
         attempt: 0,
         status: 'pending',
-        ...statusIndexEntry(webhookId, 'pending'),
+        ...statusIndexEntry(webhookId, eventId, 'pending'),
         nextAttemptAt: nowMs,
         retryPending: undefined,
         endedAt: undefined,

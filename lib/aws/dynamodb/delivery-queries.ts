@@ -1,16 +1,18 @@
+import { LOG_PARTITIONS, logPartitions } from '../../delivery/placement.ts';
 import type { DeliveryFilter } from '../../delivery/record.ts';
 import { type DeliveryStatus, isUnderWay, UNDELIVERED, UNDER_WAY } from '../../delivery/schedule.ts';
 import { BY_STATUS } from '../../deployment.ts';
 import { type Condition, is, isAbsent, isAtLeast, isBelow } from './conditions.ts';
-import { itemKey, statusIndexEntry } from './items.ts';
+import { itemKey, statusPartition } from './items.ts';
+import { newestOf, type PartitionQuery } from './merged.ts';
 import { FILTERED_ITEMS, idRange, rangeQuery } from './queries.ts';
 import type { Query, Table } from './table.ts';
 
 /** In which a recovery looks: those that ended, and the stuck among those under way. */
 export const RECOVERED_STATUSES: readonly DeliveryStatus[] = [...UNDELIVERED, ...UNDER_WAY];
 
-/** Pages of 1 MB, some 5,000 entries each, that are read to count. */
-const COUNTED_PAGES = 32;
+/** Pages of 1 MB, some 5,000 entries each, that are read of each partition to count. */
+const COUNTED_PAGES = 2;
 
 /** Which entries of the index by status. */
 export interface IndexFilter extends DeliveryFilter {
@@ -22,55 +24,85 @@ export interface IndexFilter extends DeliveryFilter {
   endedSince?: number | undefined;
 }
 
-/** The log of a webhook, newest first; `null` if the window is empty. */
-export function logQuery(webhookId: string, { status, type, ...window }: DeliveryFilter): Query | null {
+/** The queries of the partitions of a webhook's log; none if the window is empty. */
+export function logQueries(
+  webhookId: string,
+  { status, type, ...window }: DeliveryFilter,
+  limit: number,
+): PartitionQuery[] {
   const range = idRange('evt', window);
+  if (!range) return [];
   const wanted = [
     ...(status === undefined ? [] : [is('status', status)]),
     ...(type === undefined ? [] : [is('eventType', type)]),
   ];
-  const { pk } = itemKey.delivery(webhookId, '');
-  return range && { ...rangeQuery({ pk }, range, wanted), ScanIndexForward: false };
+  return logPartitions().map((partition) => {
+    const keyOf = (eventId: string) => itemKey.deliveryIn(webhookId, partition, eventId);
+    const query = rangeQuery({ pk: keyOf('').pk }, range, wanted);
+    return pagesOf(query, limit, keyOf);
+  });
 }
 
-/** The ids of the events of up to `limit` deliveries with a status, newest first. Each request reads 8,000 entries at most. */
+/** The ids of the events of up to `limit` deliveries with a status, newest first. */
 export async function idsByStatus(
   table: Table,
   filter: IndexFilter,
   limit: number,
   after: string | undefined,
 ): Promise<{ ids: string[]; next: string | undefined }> {
-  const query = statusQuery(filter);
-  if (!query) return { ids: [], next: undefined };
-  const { webhookId, status } = filter;
-  const position = after && { ...itemKey.delivery(webhookId, after), ...statusIndexEntry(webhookId, status) };
-  const Limit = query.FilterExpression ? FILTERED_ITEMS : limit;
-  const { items, next } = await table.queryPages({ ...query, Limit, after: position || undefined }, limit);
-  return { ids: items.map(({ sk }) => String(sk)), next: next?.sk };
+  const { webhookId } = filter;
+  const queries = statusQueries(filter).map(({ partition, byStatus, query }) =>
+    pagesOf(query, limit, (eventId) => ({ ...itemKey.deliveryIn(webhookId, partition, eventId), byStatus })),
+  );
+  const { items, next } = await newestOf(table, queries, limit, after);
+  return { ids: items.map(({ sk }) => String(sk)), next };
 }
 
 /** How many there are; exact until it has read 32 MB of the index, then at least. */
 export async function countByStatus(table: Table, filter: IndexFilter): Promise<number> {
-  const query = statusQuery(filter);
-  let count = 0;
+  const counts = statusQueries(filter).map(({ query }) => count(table, query));
+  return (await Promise.all(counts)).reduce((sum, some) => sum + some, 0);
+}
+
+async function count(table: Table, query: Query): Promise<number> {
+  let sum = 0;
   let after: object | undefined;
-  for (let pages = 0; query && pages < COUNTED_PAGES; pages++) {
+  for (let pages = 0; pages < COUNTED_PAGES; pages++) {
     const page = await table.query({ ...query, after, Select: 'COUNT' });
-    count += page.count;
+    sum += page.count;
     after = page.next;
     if (after === undefined) break;
   }
-  return count;
+  return sum;
 }
 
-function statusQuery({ webhookId, status, type, stuckBefore, endedSince, ...window }: IndexFilter): Query | null {
+/**
+ * Pages of one partition, newest first. Deliveries spread evenly: twice its share of what is wanted mostly is enough, and what
+ * is missing the next round reads.
+ */
+function pagesOf(query: Query, limit: number, keyOf: (eventId: string) => object): PartitionQuery {
+  const wanted = query.FilterExpression ? FILTERED_ITEMS : limit;
+  const Limit = Math.min(wanted, Math.ceil((2 * wanted) / LOG_PARTITIONS) + 1);
+  return (after) => ({
+    ...query,
+    ScanIndexForward: false,
+    Limit,
+    after: after === undefined ? undefined : keyOf(after),
+  });
+}
+
+function statusQueries({ webhookId, status, type, stuckBefore, endedSince, ...window }: IndexFilter) {
   const range = idRange('evt', window);
-  const { byStatus } = statusIndexEntry(webhookId, status);
+  if (!range) return [];
   const wanted: Condition[] = type === undefined ? [] : [is('eventType', type)];
   if (stuckBefore !== undefined) {
     wanted.push(isAbsent('test'));
     if (isUnderWay(status)) wanted.push(isBelow('nextAttemptAt', stuckBefore));
     else if (endedSince !== undefined) wanted.push(isAtLeast('endedAt', endedSince));
   }
-  return range && { IndexName: BY_STATUS, ...rangeQuery({ byStatus }, range, wanted), ScanIndexForward: false };
+  return logPartitions().map((partition) => {
+    const byStatus = statusPartition(webhookId, partition, status);
+    const query: Query = { IndexName: BY_STATUS, ...rangeQuery({ byStatus }, range, wanted) };
+    return { partition, byStatus, query };
+  });
 }

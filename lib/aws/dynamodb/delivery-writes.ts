@@ -82,7 +82,7 @@ function upsert(
     documentKey: event.documentKey,
     test: event.webhookId === undefined ? undefined : true,
     run,
-    ...statusIndexEntry(webhookId, change.status),
+    ...statusIndexEntry(webhookId, eventId, change.status),
     createdAt: initially(createdAt),
     attempts: appended(attempts),
     expires: timeToLive(createdAt + EVENT_RETENTION_MS),

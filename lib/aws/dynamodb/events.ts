@@ -6,12 +6,10 @@ import type { TransactionPart } from '../../transaction.ts';
 import { is, isAbsent, isNew } from './conditions.ts';
 import { put } from './expressions.ts';
 import { type Item, itemKey, timeToLive } from './items.ts';
-import { FILTERED_ITEMS, idRange, rangeQuery } from './queries.ts';
-import type { Page, Table } from './table.ts';
+import { newestOf, type PartitionQuery } from './merged.ts';
+import { FILTERED_ITEMS, idRange, rangeQuery, type SortKeyRange } from './queries.ts';
+import type { Table } from './table.ts';
 import type { Write } from './writes.ts';
-
-/** Rounds of queries for one page of a list: together they take less than a second. */
-const MAX_ROUNDS = 8;
 
 /** The insertion of an event: in the transaction of what caused it. The stream takes it from there. */
 export function putEvent(event: StoredEvent): Write {
@@ -40,53 +38,32 @@ export function events(table: Table) {
       space: Space,
       { limit, after, ...filter }: EventFilter & { limit: number; after?: string | undefined },
     ): Promise<{ events: StoredEvent[]; next: string | undefined }> {
-      const { ids, next } = await find(space, filter, limit, after);
-      const items = await table.batchGet(ids.map((id) => itemKey.event(space, id)));
+      const partitions = partitionsOf(filter.type ? [filter.type] : EVENT_TYPES, filter.documentKey);
+      const range = idRange('evt', filter);
+      if (!range) return { events: [], next: undefined };
+      const queries = partitions.map((partition) => partitionQuery(space, partition, range, filter, limit));
+      const { items: found, next } = await newestOf(table, queries, limit, after);
+      const items = await table.batchGet(found.map(({ sk }) => itemKey.event(space, String(sk))));
       return { events: items.flatMap((item) => (item ? [toStoredEvent(item)] : [])), next };
     },
   };
-
-  /**
-   * The newest ids after a position. Every partition is read from there; what all of them have passed is complete, and the
-   * partition that has come least far says where the next round, or the next page, begins.
-   */
-  async function find(space: Space, filter: EventFilter, limit: number, after: string | undefined) {
-    const partitions = partitionsOf(filter.type ? [filter.type] : EVENT_TYPES, filter.documentKey);
-    const query = queryOf(filter, limit);
-    const found: string[] = [];
-    let position = after;
-    for (let rounds = 0; query && rounds < MAX_ROUNDS; rounds++) {
-      const pages = await Promise.all(partitions.map((partition) => table.query(query(space, partition, position))));
-      position = leastProgress(pages);
-      const passed = pages.flatMap(({ items }) => items.map(({ sk }) => String(sk)));
-      found.push(...passed.filter((id) => position === undefined || id >= position));
-      if (found.length >= limit || position === undefined) break;
-    }
-    const ids = found.sort().reverse().slice(0, limit);
-    return { ids, next: found.length > limit ? ids.at(-1) : position };
-  }
 }
 
-/** `undefined`: all of them were read to the end. */
-const leastProgress = (pages: readonly Page[]): string | undefined =>
-  pages
-    .flatMap(({ next }) => next?.sk ?? [])
-    .sort()
-    .at(-1);
-
-/** Test events are nobody's but of the webhook that they were sent to. `null` if the window is empty. */
-function queryOf({ documentKey, ...window }: EventFilter, limit: number) {
-  const range = idRange('evt', window);
+/** Test events are nobody's but of the webhook that they were sent to. */
+function partitionQuery(
+  space: Space,
+  partition: string,
+  range: SortKeyRange,
+  { documentKey }: EventFilter,
+  limit: number,
+): PartitionQuery {
   const wanted = [isAbsent('webhookId'), ...(documentKey === undefined ? [] : [is('documentKey', documentKey)])];
-  if (!range) return null;
-  return (space: Space, partition: string, after: string | undefined) => {
-    const keyOf = (id: string) => itemKey.eventIn(space, partition, id);
-    return {
-      ...rangeQuery({ pk: keyOf('').pk }, range, wanted),
-      ProjectionExpression: 'sk',
-      ScanIndexForward: false,
-      Limit: documentKey === undefined ? limit : FILTERED_ITEMS,
-      after: after === undefined ? undefined : keyOf(after),
-    };
-  };
+  const keyOf = (id: string) => itemKey.eventIn(space, partition, id);
+  return (after) => ({
+    ...rangeQuery({ pk: keyOf('').pk }, range, wanted),
+    ProjectionExpression: 'sk',
+    ScanIndexForward: false,
+    Limit: documentKey === undefined ? limit : FILTERED_ITEMS,
+    after: after === undefined ? undefined : keyOf(after),
+  });
 }

@@ -1,4 +1,5 @@
 import type { Period } from '../../delivery/figures.ts';
+import { logPartitionOf } from '../../delivery/placement.ts';
 import type { DeliveryStatus } from '../../delivery/schedule.ts';
 import type { ItemKind } from '../../deployment.ts';
 import { partitionOf } from '../../events/placement.ts';
@@ -14,9 +15,10 @@ import type { Space } from '../../space.ts';
  *   event                 GetItem   EVENT#<prj>#<env>#<partition> <evt>   (its insertion feeds the stream)
  *   events by type        Query     EVENT#<prj>#<env>#<partition> <evt>   (newest first; lib/events/placement.ts)
  *   audit log             Query     AUDIT#<prj>              <aud>        (newest first, from a time on)
- *   deliveries            Query     HOOK#<whk>               <evt>        (newest first, from a time on)
+ *   delivery              GetItem   HOOK#<whk>#<partition>   <evt>        (its changes feed the figures by the stream)
+ *   deliveries            Query     HOOK#<whk>#<partition>   <evt>        (newest first; lib/delivery/placement.ts)
  *   figures of a webhook  Query     FIGURES#<whk>            <hour or day>#<its begin>
- *   undelivered ones      Query     index by_status: byStatus = <whk>#<status>, sk
+ *   undelivered ones      Query     index by_status: byStatus = <whk>#<status>#<partition>, sk
  *   document              GetItem   DOCS#<prj>#<env>         <document_key> (deleted ones stay, as stubs)
  *   documents by prefix   Query     DOCS#<prj>#<env>         begins_with(<prefix>)
  *   connection            GetItem   CONNECTION#<prj>#<env>#<id>           CONNECTION
@@ -42,7 +44,9 @@ export const itemKey = {
   webhookCount: (space: Space) => key('COUNT', spaceOf(space), 'WEBHOOKS'),
   event: (space: Space, id: string) => itemKey.eventIn(space, partitionOf(id), id),
   eventIn: (space: Space, partition: string, id: string) => key('EVENT', `${spaceOf(space)}#${partition}`, id),
-  delivery: (webhookId: string, eventId: string) => key('HOOK', webhookId, eventId),
+  delivery: (webhookId: string, eventId: string) => itemKey.deliveryIn(webhookId, logPartitionOf(eventId), eventId),
+  deliveryIn: (webhookId: string, partition: string, eventId: string) =>
+    key('HOOK', `${webhookId}#${partition}`, eventId),
   figures: (webhookId: string, period: Period, atMs: number) => key('FIGURES', webhookId, `${period}#${iso(atMs)}`),
   document: (space: Space, documentKey: string) => key('DOCS', spaceOf(space), documentKey),
   connection: (space: Space, id: string) => key('CONNECTION', `${spaceOf(space)}#${id}`, 'CONNECTION'),
@@ -54,9 +58,13 @@ export const itemKey = {
  * What makes a delivery an entry of the index by status, or none: one that succeeds at its first attempt never is in it, and
  * costs no write there.
  */
-export const statusIndexEntry = (webhookId: string, status: DeliveryStatus) => ({
-  byStatus: status === 'succeeded' ? undefined : `${webhookId}#${status}`,
+export const statusIndexEntry = (webhookId: string, eventId: string, status: DeliveryStatus) => ({
+  byStatus: status === 'succeeded' ? undefined : statusPartition(webhookId, logPartitionOf(eventId), status),
 });
+
+/** Where the index has the deliveries of one partition of a log that have a status. */
+export const statusPartition = (webhookId: string, partition: string, status: DeliveryStatus): string =>
+  `${webhookId}#${status}#${partition}`;
 
 /** DynamoDB's time to live is in seconds. It deletes late: whoever reads compares the time itself. */
 export const timeToLive = (atMs: number): number => Math.ceil(atMs / 1000);
