@@ -1,12 +1,19 @@
+import { writeFileSync } from 'node:fs';
 import { assemble } from '../../infra/local/assembly.ts';
 import { measureBundles } from './bundles.ts';
+import { printCeilings } from './ceilings/ceilings.ts';
+import { MEASURED_FILE } from './ceilings/load.ts';
 import { measureCost } from './cost/cost.ts';
 import { measureIsolation } from './isolation.ts';
 
 // `npm run bench [-- bundles|isolation|cost]`: what is said to be fast or cheap, measured in one run on one machine. Ratios and
-// counts carry over to others, times do not.
-const assembly = await assemble();
+// counts carry over to others, times do not. `npm run bench -- ceilings [--events 100 …]`: what gives first, by the counts.
 const wanted = process.argv.slice(2);
+if (wanted[0] === 'ceilings') {
+  printCeilings(wanted.slice(1));
+  process.exit(0);
+}
+const assembly = await assemble();
 const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
 
 if (isWanted('bundles')) {
@@ -18,7 +25,8 @@ if (isWanted('isolation')) {
   console.table(await measureIsolation(assembly));
 }
 if (isWanted('cost')) {
-  const { usage, bill, idle } = await measureCost(assembly);
+  const { usage, counts, bill, idle } = await measureCost(assembly);
+  writeFileSync(MEASURED_FILE, `${JSON.stringify(counts, null, 2)}\n`);
   console.log('\nUsage of one published event, until nothing is left to do with it');
   console.table(usage);
   console.log('\nUS dollars for a million of them (prices, and durations that are assumed: test/bench/cost/prices.ts)');

@@ -1,6 +1,7 @@
 import { Template } from '../../../infra/local/template.ts';
 import { billOf, idleBillOf, sum } from './bill.ts';
 import { type Scenario, usageOf } from './scenarios.ts';
+import type { Counts } from './usage.ts';
 
 const SCENARIOS: Record<string, Scenario> = {
   'singly, one after another': { events: 20 },
@@ -15,16 +16,22 @@ const SCENARIOS: Record<string, Scenario> = {
 export async function measureCost(assembly: string) {
   const usage: Record<string, object> = {};
   const bill: Record<string, object> = {};
+  const counts: Record<string, Counts> = {};
   let metrics = 0;
   for (const [name, scenario] of Object.entries(SCENARIOS)) {
     const measured = await usageOf(assembly, scenario);
     metrics = Math.max(metrics, measured.metrics);
     usage[name] = rounded({ ...measured.usage });
+    counts[name] = {
+      readUnits: rounded(measured.counts.readUnits),
+      writeUnits: rounded(measured.counts.writeUnits),
+      invocations: rounded(measured.counts.invocations),
+    };
     const lines = billOf(measured.usage);
     bill[name] = rounded({ ...perMillion(lines), sum: sum(lines) * 1e6 });
   }
   const idle = idleBillOf({ ...fixedOf(assembly), metrics });
-  return { usage, bill, idle: rounded({ ...idle, sum: sum(idle) }) };
+  return { usage, counts, bill, idle: rounded({ ...idle, sum: sum(idle) }) };
 }
 
 function fixedOf(assembly: string) {
@@ -45,5 +52,5 @@ function fixedOf(assembly: string) {
 const perMillion = (lines: Record<string, number>) =>
   Object.fromEntries(Object.entries(lines).map(([name, dollars]) => [name, dollars * 1e6]));
 
-const rounded = (row: Record<string, number>): Record<string, number> =>
+const rounded = (row: Readonly<Record<string, number>>): Record<string, number> =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value.toPrecision(3))]));

@@ -1,20 +1,21 @@
 import type { Service, ServiceRequest, ServiceResponse } from '../../../infra/local/services/endpoints.ts';
 import type { LocalStack } from '../../../infra/local/stack.ts';
 import { DURATIONS_MS } from './prices.ts';
-import { NOTHING, type Usage } from './usage.ts';
+import { added, type Counts, NO_COUNTS, NOTHING, type Usage } from './usage.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 /** CloudWatch Logs bills each event with its timestamp and framing. */
 const LOG_EVENT_BYTES = 26;
 /** Of an HTTP response or request: status line, headers, TLS records. */
 const HTTP_BYTES = 600;
+/** Of an item, a key, or the value that a query looks for. */
+const PARTITION_KEY = /":?(?:pk|partition)":\{"S":"([A-Z]+)#/g;
 const READS = new Set(['GetItem', 'BatchGetItem', 'Query']);
 
 /** Counts what AWS would bill for what happens on a local stack. */
 export class Meter {
   private usage: Usage = { ...NOTHING };
-  /** Write units by partition key. */
-  readonly partitions = new Map<string, number>();
+  private counts: Counts = NO_COUNTS;
   /** Names of the custom metrics that were written. */
   readonly metrics = new Set<string>();
 
@@ -48,6 +49,7 @@ export class Meter {
       const invoke = fn.invoke.bind(fn);
       fn.invoke = (...args) => {
         this.usage.invocations++;
+        this.count('invocations', { [id]: 1 });
         this.usage.gbSeconds += ((memory.get(id) ?? 0) / 1024) * (durationOf(id) / 1000);
         if (polled.has(id)) this.usage.sqsRequests += 2; // the batch is received, and deleted
         return invoke(...args);
@@ -77,38 +79,51 @@ export class Meter {
     this.usage.outBytes += bodyBytes + HTTP_BYTES;
   }
 
-  /** The usage since it was taken last. */
-  take(): Usage {
-    const taken = this.usage;
+  /** The usage since it was taken last, and what it was for. */
+  take(): { usage: Usage; counts: Counts } {
+    const { usage, counts } = this;
     this.usage = { ...NOTHING };
-    return taken;
+    this.counts = NO_COUNTS;
+    return { usage, counts };
+  }
+
+  private count(what: keyof Counts, more: Record<string, number>): void {
+    this.counts = { ...this.counts, [what]: added(this.counts[what], more) };
   }
 
   private capacityOf(service: Service): Service {
     return async (request: ServiceRequest): Promise<ServiceResponse> => {
-      const body = JSON.stringify({ ...JSON.parse(request.body), ReturnConsumedCapacity: 'TOTAL' });
+      const input = JSON.parse(request.body);
+      const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'INDEXES' });
       const headers = { ...request.headers, 'content-length': String(Buffer.byteLength(body)) };
       const response = await service({ ...request, headers, body });
       const action = String(request.headers['x-amz-target']).split('.').at(-1) ?? '';
       const { ConsumedCapacity = [] } = JSON.parse(response.body);
-      const units = [ConsumedCapacity].flat().reduce((total, { CapacityUnits = 0 }) => total + CapacityUnits, 0);
-      if (READS.has(action)) this.usage.readUnits += units;
-      else {
-        this.usage.writeUnits += units;
-        this.writtenTo(request.body, units);
+      for (const { CapacityUnits = 0, GlobalSecondaryIndexes = {} } of [ConsumedCapacity].flat()) {
+        const what = READS.has(action) ? 'readUnits' : 'writeUnits';
+        this.usage[what] += CapacityUnits;
+        const ofIndexes = Object.entries<Capacity>(GlobalSecondaryIndexes).map(
+          ([name, { CapacityUnits: units = 0 }]) => ({
+            [name]: units,
+          }),
+        );
+        const rest = ofIndexes.flatMap(Object.values).reduce((total, units) => total - units, CapacityUnits);
+        const kinds = kindsOf(input);
+        for (const kind of kinds) this.count(what, { [kind]: rest / kinds.length });
+        for (const units of ofIndexes) this.count(what, units);
       }
       return response;
     };
   }
-
-  private writtenTo(body: string, units: number): void {
-    const { Key, Item, TransactItems = [] } = JSON.parse(body);
-    const keys = [{ Key, Item }, ...TransactItems.flatMap(Object.values)]
-      .map((write) => (write.Key ?? write.Item)?.pk?.S as string | undefined)
-      .filter((pk) => pk !== undefined);
-    for (const pk of keys) this.partitions.set(pk, (this.partitions.get(pk) ?? 0) + units / keys.length);
-  }
 }
+
+interface Capacity {
+  CapacityUnits?: number;
+}
+
+/** The kinds of the items that a request names, each as often as it names one: what its partition key begins with. */
+const kindsOf = (input: object): string[] =>
+  [...JSON.stringify(input).matchAll(PARTITION_KEY)].map(([, kind]) => kind as string);
 
 const durationOf = (id: string): number => DURATIONS_MS.find(([name]) => name.test(id))?.[1] ?? 0;
 const chunksOf = (body: string): number => Math.ceil(Buffer.byteLength(body) / CHUNK_BYTES);

@@ -4,7 +4,7 @@ import { dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
 import { startStack } from '../../../infra/local/stack.ts';
 import { listening, textOf } from '../http.ts';
 import { Meter } from './meter.ts';
-import { scaled, type Usage } from './usage.ts';
+import { type Counts, scaled, scaledCounts, type Usage } from './usage.ts';
 
 export interface Scenario {
   /** Events that are published. */
@@ -25,7 +25,7 @@ const SPEED = 20_000;
 export async function usageOf(
   assembly: string,
   { events, batch = 1, together = 1, webhooks = 1, failures = 0 }: Scenario,
-): Promise<{ usage: Usage; metrics: number; hottestWrites: number }> {
+): Promise<{ usage: Usage; counts: Counts; metrics: number }> {
   const database = await startDatabase();
   let log = (_text: string) => {};
   const stack = await startStack({
@@ -92,19 +92,19 @@ export async function usageOf(
     }
   }
   meter.take();
-  meter.partitions.clear();
   const storedBefore = await storedBytes();
   for (let published = 0; published < events; published += batch * together) {
     await Promise.all(Array.from({ length: together }, (_, i) => publish(published + i * batch)));
     await atRest();
   }
-  const usage = { ...meter.take(), storedBytes: (await storedBytes()) - storedBefore };
+  const taken = meter.take();
+  const usage = { ...taken.usage, storedBytes: (await storedBytes()) - storedBefore };
   endpoint.close();
   await stack.stop();
   database.stop();
   return {
     usage: scaled(usage, 1 / events),
+    counts: scaledCounts(taken.counts, 1 / events),
     metrics: meter.metrics.size,
-    hottestWrites: Math.max(...meter.partitions.values()) / events,
   };
 }

@@ -35,3 +35,33 @@ export const NOTHING: Usage = {
 export function scaled(usage: Usage, factor: number): Usage {
   return Object.fromEntries(Object.entries(usage).map(([name, value]) => [name, value * factor])) as unknown as Usage;
 }
+
+/** Units and invocations, by what they were for: the kind of an item or the name of an index; a function. */
+export interface Counts {
+  readUnits: Readonly<Record<string, number>>;
+  writeUnits: Readonly<Record<string, number>>;
+  invocations: Readonly<Record<string, number>>;
+}
+
+export const NO_COUNTS: Counts = { readUnits: {}, writeUnits: {}, invocations: {} };
+
+/** Member by member. */
+export function added(
+  some: Readonly<Record<string, number>>,
+  more: Readonly<Record<string, number>>,
+): Record<string, number> {
+  const sum = { ...some };
+  for (const [name, value] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + value;
+  return sum;
+}
+
+/** Each count, by `factor`. */
+export function scaledCounts(counts: Counts, factor: number): Counts {
+  const times = (some: Counts[keyof Counts]) =>
+    Object.fromEntries(Object.entries(some).map(([name, value]) => [name, value * factor]));
+  return {
+    readUnits: times(counts.readUnits),
+    writeUnits: times(counts.writeUnits),
+    invocations: times(counts.invocations),
+  };
+}

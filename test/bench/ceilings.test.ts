@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { LOAD, type Load, readMeasured, type UnitCosts, unitCostsOf } from './ceilings/load.ts';
+import { breaksAt, ceilingsOf, utilization } from './ceilings/model.ts';
+
+const costs: UnitCosts = {
+  eventWrites: 1,
+  logWrites: 1,
+  failedLogWrites: 3,
+  failedIndexWrites: 1.5,
+  keyReads: 1,
+  eventReads: 1,
+  logReads: 1,
+  fanOuts: 0.5,
+};
+/** Nothing but events, each to one webhook, at its first attempt. */
+const plain: Load = {
+  ...{ events: 1000, projectEvents: 1000, published: 1, webhooks: 1, endpointMs: 100, failing: 0, lasting: 0 },
+  ...{ deliveriesOfBatch: 10, requests: 0, keyRequests: 0, documentWrites: 0, documentKb: 0, syncCycles: 0 },
+  ...{ syncedDocuments: 0, connections: 0, renewedEverySeconds: 60, outages: 0 },
+};
+
+describe.each<[string, Partial<Load>, number, number]>([
+  // 1,000 writes over 16 partitions, and over 12
+  ['writes: delivery log of a webhook', {}, 62.5, 16_000],
+  ['writes: events of one type', { published: 100 }, 1000 / 12, 12_000],
+  // each failed attempt takes three more writes there and one and a half in the index
+  ['writes: delivery log of a webhook', { failing: 0.1, lasting: 0 }, 1300 / 16, 16_000 / 1.3],
+  ['writes: undelivered ones of a webhook', { failing: 1, lasting: 1 }, (6000 * 1.5) / 16, 16_000 / 9],
+  ['reads: events of one type', { webhooks: 10 }, 10_000 / 12, 3600],
+  // 100 batches and 500 lists of one item
+  ['reads: webhooks of a project', {}, 600, 5000],
+  // 10,000 batches for 9.56 of 100 webhooks each, and 500 lists of 60 KB
+  ['reads: webhooks of a project', { webhooks: 100 }, 95_618 + 7500, 29.09],
+  // a transaction counts twice; 3 cycles a second over 1,000 documents of 4 KB
+  ['writes: documents of a project', { documentWrites: 50, documentKb: 10 }, 1000, 1000],
+  ['reads: documents of a project', { syncCycles: 3, syncedDocuments: 1000, documentKb: 4 }, 3000, 1000],
+  ['reads: one key', { keyRequests: 1500 }, 1500, 2000],
+  // two writes each half minute for each of two shards
+  ['writes: figures of a webhook', {}, 4 / 30, 7_500_000],
+  ['requests: throttle of the API', { published: 100, requests: 90 }, 100, 10_000],
+  ['requests: API Gateway', { connections: 60_000 }, 2000, 5000],
+  // 27 ms of a request, 12.5 of a share of the fan-out, 13 of a share of a batch
+  ['Lambda: all executions', {}, 27 + 12.5 + 13, 1000 / 0.0525],
+  ['Lambda: a lane', {}, 13, 150 / 0.013],
+  ['Lambda: a queue', { deliveriesOfBatch: 100, webhooks: 100 }, 130, 1000 / 0.13],
+  ['SQS: in flight', { endpointMs: 5970 }, 6000, 20_000],
+  ['writes: new table', {}, 2000, 2000],
+  ['writes: table', { webhooks: 100 }, 101_000, 396],
+  // a key, an event and a log item, and 600 webhooks
+  ['reads: table', {}, 3600, 11_111],
+  ['schedules: waiting', { events: 200, failing: 1, lasting: 1 }, 200 * (1800 + 7200 + 43_200), 191.6],
+  ['schedules: due', { events: 200, failing: 0.5, lasting: 0.5 }, 150, 1333],
+  ['schedules: created', { events: 200, failing: 1, lasting: 1 }, 600, 1667],
+  ['emails', { outages: 7 }, 14, 1000],
+])('%s with %j', (name, load, used, rate) => {
+  it('is in use as counted by hand, and breaks at that rate', () => {
+    const given = { ...plain, ...load };
+    const ceiling = ceilingsOf(given, costs).find((one) => one.name === name);
+    expect(ceiling?.used).toBeCloseTo(used, 0);
+    expect(ceiling && breaksAt(ceiling, given) / rate).toBeCloseTo(1, 2);
+  });
+});
+
+describe('the model', () => {
+  it('begins with what breaks first, and every limit says where it stands and what lifts it', () => {
+    const shares = ceilingsOf(LOAD, costs).map(utilization);
+    expect(shares).toEqual([...shares].sort((a, b) => b - a));
+    for (const { quota, lift } of ceilingsOf(LOAD, costs)) {
+      expect(lift).not.toBe('');
+      expect(quota.source).toMatch(/^(https:\/\/docs\.aws\.amazon\.com\/|infra\/settings\.ts$)/);
+    }
+  });
+
+  it('takes its units from what the meter counted', () => {
+    const counts = unitCostsOf(readMeasured(), { published: 1 });
+    for (const [name, value] of Object.entries(counts)) expect([name, Number.isFinite(value)]).toEqual([name, true]);
+    expect(counts).toMatchObject({ eventWrites: 1, logWrites: 1, keyReads: 1 });
+  });
+});

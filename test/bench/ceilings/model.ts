@@ -1,0 +1,151 @@
+import { LOG_PARTITIONS } from '../../../lib/delivery/placement.ts';
+import { MAX_QUEUE_DELAY_SECONDS } from '../../../lib/delivery/retry.ts';
+import { RETRY_DELAYS_SECONDS } from '../../../lib/delivery/schedule.ts';
+import { EVENT_PARTITIONS } from '../../../lib/events/placement.ts';
+import type { Load, UnitCosts } from './load.ts';
+import { QUOTAS, type Quota } from './quotas.ts';
+
+/** One limit, how much of it a load takes, and what lifts it. */
+export interface Ceiling {
+  name: string;
+  used: number;
+  quota: Quota;
+  lift: string;
+}
+
+/** Of 1: where it is reached, deliveries come late, and requests get 429 or 503. Nothing is lost. */
+export const utilization = ({ used, quota }: Ceiling): number => used / quota.limit;
+
+/** The events of all projects in a second at which it is reached, if all of the load grows alike. */
+export const breaksAt = (ceiling: Ceiling, { events }: Load): number => events / utilization(ceiling);
+
+/** Every limit, the first to be reached first. */
+export function ceilingsOf(load: Load, costs: UnitCosts): Ceiling[] {
+  return [...ofProject(load, costs), ...ofAll(load, costs)].sort((a, b) => utilization(b) - utilization(a));
+}
+
+/** Milliseconds of a function, beyond those of the endpoint (test/bench/cost/prices.ts). */
+const REQUEST_MS = 12 + 15;
+const FAN_OUT_MS = 25;
+const DELIVER_MS = 30;
+const WEBHOOK_KB = 0.6;
+/** Half a minute of changes is added up, by the hour and by the day, for each shard of the stream. */
+const FIGURES_SECONDS = 30;
+const FIGURES_WRITES = 2;
+/** A transaction writes an item at twice its size. */
+const TRANSACTION = 2;
+
+/** Attempts that fail for each delivery: one, and of those whose retries fail too all the others. */
+const failuresOf = ({ failing, lasting }: Load): number => failing * (1 + lasting * RETRY_DELAYS_SECONDS.length);
+
+const unitsOf = (kb: number, kbOfUnit: number): number => Math.ceil(kb / kbOfUnit);
+
+/** Partitions of one project: no request raises what each can take. */
+function ofProject(load: Load, costs: UnitCosts): Ceiling[] {
+  const { projectEvents, webhooks, documentWrites, documentKb } = load;
+  const failures = projectEvents * failuresOf(load);
+  const attempts = projectEvents + failures;
+  const webhookReads = webhookReadsOf(load, costs, projectEvents);
+  const shards = Math.ceil(tableWritesOf(load, costs) / QUOTAS.partitionWrites.limit);
+  const log = projectEvents * costs.logWrites + failures * costs.failedLogWrites;
+  return [
+    writes('delivery log of a webhook', log / LOG_PARTITIONS, 'more LOG_PARTITIONS'),
+    writes(
+      'undelivered ones of a webhook',
+      (failures * costs.failedIndexWrites) / LOG_PARTITIONS,
+      'more LOG_PARTITIONS',
+    ),
+    writes('events of one type', (projectEvents * costs.eventWrites) / EVENT_PARTITIONS, 'more EVENT_PARTITIONS'),
+    reads('events of one type', (attempts * webhooks * costs.eventReads) / EVENT_PARTITIONS, 'more EVENT_PARTITIONS'),
+    reads('webhooks of a project', webhookReads, SPLIT),
+    reads('one webhook', webhookReads / webhooks, 'larger batches: batchingSeconds'),
+    writes('documents of a project', documentWrites * TRANSACTION * unitsOf(documentKb, 1), SPLIT),
+    reads('documents of a project', (load.syncCycles * load.syncedDocuments * documentKb) / 4, SPLIT),
+    reads('one key', load.keyRequests * costs.keyReads, 'several keys, or authorizerCacheSeconds'),
+    writes('figures of a webhook', (shards * FIGURES_WRITES) / FIGURES_SECONDS, 'a longer window'),
+  ];
+}
+
+const SPLIT = 'DynamoDB splits it within minutes, item by item if need be';
+
+const writes = (of: string, used: number, lift: string): Ceiling => ({
+  name: `writes: ${of}`,
+  used,
+  quota: QUOTAS.partitionWrites,
+  lift,
+});
+
+const reads = (of: string, used: number, lift: string): Ceiling => ({
+  name: `reads: ${of}`,
+  used,
+  quota: QUOTAS.partitionReads,
+  lift,
+});
+
+/** Every batch of deliveries reads its webhooks, every run of the fan-out all of them. */
+function webhookReadsOf(load: Load, { fanOuts }: UnitCosts, events: number): number {
+  const { webhooks, deliveriesOfBatch } = load;
+  const batches = (events * (1 + failuresOf(load)) * webhooks) / deliveriesOfBatch;
+  const webhooksOfBatch = webhooks * (1 - (1 - 1 / webhooks) ** deliveriesOfBatch);
+  return batches * webhooksOfBatch + events * fanOuts * unitsOf(webhooks * WEBHOOK_KB, 4);
+}
+
+/** Quotas of the account and of the table, and our own settings. */
+function ofAll(load: Load, costs: UnitCosts): Ceiling[] {
+  const deliveries = load.events * load.webhooks;
+  const attempts = deliveries * (1 + failuresOf(load));
+  const requests = requestsOf(load);
+  const deliverSeconds = (load.endpointMs + DELIVER_MS) / 1000;
+  const batchesAtOnce = (attempts / load.deliveriesOfBatch) * deliverSeconds;
+  const requestSeconds = (requests * REQUEST_MS + load.events * costs.fanOuts * FAN_OUT_MS) / 1000;
+  const tableWrites = tableWritesOf(load, costs);
+  const tableReads =
+    requests * costs.keyReads +
+    attempts * (costs.eventReads + costs.logReads) +
+    webhookReadsOf(load, costs, load.events);
+  const late = deliveries * load.failing * load.lasting;
+  const ask = 'Service Quotas';
+  return [
+    { name: 'requests: throttle of the API', used: requests, quota: QUOTAS.throttleRate, lift: 'throttleRate' },
+    { name: 'requests: API Gateway', used: requests, quota: QUOTAS.gatewayRequests, lift: ask },
+    {
+      name: 'Lambda: all executions',
+      used: requestSeconds + batchesAtOnce,
+      quota: QUOTAS.lambdaConcurrency,
+      lift: ask,
+    },
+    { name: 'Lambda: a lane', used: batchesAtOnce, quota: QUOTAS.deliverConcurrency, lift: 'deliverConcurrency' },
+    { name: 'Lambda: a queue', used: batchesAtOnce, quota: QUOTAS.mappingConcurrency, lift: 'batchingSeconds' },
+    {
+      name: 'SQS: in flight',
+      used: attempts * deliverSeconds,
+      quota: QUOTAS.messagesInFlight,
+      lift: 'faster endpoints',
+    },
+    { name: 'writes: new table', used: tableWrites, quota: QUOTAS.newTableWrites, lift: 'warm throughput' },
+    { name: 'reads: new table', used: tableReads, quota: QUOTAS.newTableReads, lift: 'warm throughput' },
+    { name: 'writes: table', used: tableWrites, quota: QUOTAS.tableWrites, lift: ask },
+    { name: 'reads: table', used: tableReads, quota: QUOTAS.tableReads, lift: ask },
+    { name: 'schedules: waiting', used: late * SCHEDULED_SECONDS, quota: QUOTAS.schedules, lift: ask },
+    { name: 'schedules: created', used: late * SCHEDULED.length, quota: QUOTAS.createSchedule, lift: ask },
+    { name: 'schedules: due', used: late * SCHEDULED.length, quota: QUOTAS.scheduleInvocations, lift: ask },
+    { name: 'emails', used: load.outages * EMAILS_OF_OUTAGE, quota: QUOTAS.emails, lift: 'SES sending quota' },
+  ];
+}
+
+/** Retries that no queue can delay so long wait in a schedule each. */
+const SCHEDULED = RETRY_DELAYS_SECONDS.filter((seconds) => seconds > MAX_QUEUE_DELAY_SECONDS);
+const SCHEDULED_SECONDS = SCHEDULED.reduce((total, seconds) => total + seconds, 0);
+const EMAILS_OF_OUTAGE = 2;
+
+const requestsOf = (load: Load): number =>
+  load.events / load.published + load.requests + load.connections / load.renewedEverySeconds;
+
+function tableWritesOf(load: Load, costs: UnitCosts): number {
+  const { events, webhooks, connections, renewedEverySeconds, documentWrites, documentKb } = load;
+  const failed = failuresOf(load) * (costs.failedLogWrites + costs.failedIndexWrites);
+  const documents = documentWrites * TRANSACTION * unitsOf(documentKb, 1);
+  return (
+    events * (costs.eventWrites + webhooks * (costs.logWrites + failed)) + documents + connections / renewedEverySeconds
+  );
+}
