@@ -24,7 +24,7 @@ export interface Outcome {
 /** Far more than any schedule takes. */
 const STEPS_MAX = 20_000;
 const FAULTS_MAX = 6;
-const ACTIONS_MAX = 8;
+const ACTIONS_MAX = 12;
 
 /** One schedule: everything that its seed makes happen, until nothing is left to do. */
 export async function runSchedule({
@@ -45,7 +45,7 @@ export async function runSchedule({
   const invariants = new Invariants(service, world);
   await service.setUp();
   const users = new Users(world, service, seed);
-  const count = Math.min(maxActions ?? ACTIONS_MAX, 3 + Math.floor(world.choosing() * ACTIONS_MAX));
+  const count = Math.min(maxActions ?? ACTIONS_MAX, 1 + Math.floor(world.choosing() ** 3 * ACTIONS_MAX));
   void users.act(count);
   if (await world.run(STEPS_MAX)) {
     invariants.atRest(users.promised);

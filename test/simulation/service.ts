@@ -75,6 +75,8 @@ const DELIVER_LIMIT_MS = 30_000;
 const FAN_OUT_LIMIT_MS = 60_000;
 const CHECK_LIMIT_MS = 30_000;
 const FIGURES_LIMIT_MS = 60_000;
+/** For how long changes are gathered before they are counted (infra/figures.ts); a full batch does not wait. */
+const GATHERING_MS = 30_000;
 /** Shards of the stream that figures are counted from: a partition can be split in the middle of a log. */
 const SHARDS = ['shard-0', 'shard-1'];
 
@@ -116,7 +118,11 @@ export class SimulatedService {
     this.shards = new Map(
       SHARDS.map((shard) => [
         shard,
-        new SimulatedStream<DeliveryChange>(world, (batch, settle) => this.count(shard, batch, settle)),
+        new SimulatedStream<DeliveryChange>(
+          world,
+          (batch, settle) => this.count(shard, batch, settle),
+          [200, GATHERING_MS, GATHERING_MS],
+        ),
       ]),
     );
     this.db = new MemoryDynamoDb((before, after) => {

@@ -48,12 +48,16 @@ export class SimulatedQueue<Message> {
   }
 
   private hide(stored: Stored<Message>, ms: number): void {
-    this.hidden++;
-    this.world.after(ms, () => {
-      this.hidden--;
+    const show = () => {
       if (stored.isDeleted) return;
       this.visible.push(stored);
       this.poll();
+    };
+    if (ms === 0) return show();
+    this.hidden++;
+    this.world.after(ms, () => {
+      this.hidden--;
+      show();
     });
   }
 
@@ -127,14 +131,18 @@ export class SimulatedStream<Entry> {
   private readonly records: Entry[] = [];
   private readonly world: World;
   private readonly consume: (batch: readonly Entry[], settle: (failed: ReadonlySet<number> | 'all') => void) => void;
+  private readonly delaysMs: readonly number[];
   private isBusy = false;
 
+  /** After one of the delays whatever has come meanwhile is read. */
   constructor(
     world: World,
     consume: (batch: readonly Entry[], settle: (failed: ReadonlySet<number> | 'all') => void) => void,
+    delaysMs: readonly number[] = [10, 200, 1000],
   ) {
     this.world = world;
     this.consume = consume;
+    this.delaysMs = delaysMs;
   }
 
   get size(): number {
@@ -146,11 +154,11 @@ export class SimulatedStream<Entry> {
     this.read();
   }
 
-  private read(delayMs = this.world.pick([10, 200, 1000])): void {
+  private read(delayMs = this.world.pick(this.delaysMs)): void {
     if (this.isBusy || this.records.length === 0) return;
     this.isBusy = true;
     this.world.after(delayMs, () => {
-      const size = 1 + Math.floor(this.world.choosing() * Math.min(10, this.records.length));
+      const size = 1 + Math.floor(this.world.choosing() * this.records.length);
       const batch = this.records.slice(0, size);
       this.consume(batch, (failed) => {
         this.isBusy = false;
