@@ -4,7 +4,7 @@ import { type Random, SORTABLE, sortableId, timeOf } from '../ids.ts';
 import { check, described, integer, oneOf, timestamp, uniqueList } from '../schema.ts';
 import { ENVIRONMENTS, type Environment } from '../space.ts';
 import { environmentOf, KEY_ID, type KeyType } from './api-key.ts';
-import { Pattern } from './patterns.ts';
+import { Pattern } from './pattern-schemas.ts';
 
 /** Bytes of a token. */
 export const MAX_TOKEN_BYTES = 2048;

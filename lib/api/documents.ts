@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { KeyPrefix } from '../access/patterns.ts';
+import { KeyPrefix } from '../access/pattern-schemas.ts';
 import { ConnectionResource, NodeId, RenewConnection } from '../documents/connections.ts';
 import { DocumentResource, MergedDocument, PatchDocument, PutDocument } from '../documents/documents.ts';
 import { SyncRequest, SyncResponse } from '../documents/sync.ts';

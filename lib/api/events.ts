@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { DocumentKey } from '../access/patterns.ts';
+import { DocumentKey } from '../access/pattern-schemas.ts';
 import { DeliveryResource } from '../delivery/record.ts';
 import { EventResource, PublishEvent, PublishEvents } from '../events/events.ts';
 import { EVENT_TYPES } from '../events/types.ts';

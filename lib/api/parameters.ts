@@ -1,5 +1,5 @@
 import { KeyReference } from '../access/keys.ts';
-import { DocumentKey } from '../access/patterns.ts';
+import { DocumentKey } from '../access/pattern-schemas.ts';
 import { TokenId } from '../access/tokens.ts';
 import { ConnectionId } from '../documents/connections.ts';
 import { idOf } from '../ids.ts';

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { DOCUMENT_KEY_SCHEMA, DocumentKey, isDocumentKey, Pattern } from '../access/patterns.ts';
+import { DOCUMENT_KEY_SCHEMA, DocumentKey, Pattern } from '../access/pattern-schemas.ts';
+import { isDocumentKey } from '../access/patterns.ts';
 import { isJsonObject } from '../json.ts';
 import { check, described, integer, jsonObject, oneOf } from '../schema.ts';
 import { NodeId } from './connections.ts';

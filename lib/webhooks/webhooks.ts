@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Pattern } from '../access/patterns.ts';
+import { Pattern } from '../access/pattern-schemas.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import type { Random } from '../ids.ts';
 import { described, iso, isoOrNull, oneOf, text, timestamp, uniqueList } from '../schema.ts';

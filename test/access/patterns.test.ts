@@ -1,16 +1,8 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import {
-  covers,
-  DocumentKey,
-  isDocumentKey,
-  isPattern,
-  KeyPrefix,
-  matchesPattern,
-  Pattern,
-  rangesOf,
-} from '../../lib/access/patterns.ts';
+import { DocumentKey, KeyPrefix, Pattern } from '../../lib/access/pattern-schemas.ts';
+import { covers, isDocumentKey, isPattern, matchesPattern, rangesOf } from '../../lib/access/patterns.ts';
 import patterns from '../cases/patterns.json' with { type: 'json' };
 
 const outcomeOf = (pattern: string, key: string | null) => {
