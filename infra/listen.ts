@@ -5,6 +5,7 @@ import { ATTEMPT_TIMEOUT_MS } from '../lib/delivery/post.ts';
 import { EVENT_TYPES, type EventType } from '../lib/events/types.ts';
 import { signatureHeaders } from '../lib/webhooks/signature.ts';
 import { generateSecret } from '../lib/webhooks/webhooks.ts';
+import { readDelivery } from './received.ts';
 
 /** Between two looks at the events. */
 const INTERVAL_MS = 1000;
@@ -16,7 +17,8 @@ export interface Listening {
   baseUrl: string;
   /** A live, test or admin key. */
   key: string;
-  forwardTo: string;
+  /** Without it, events are verified and printed here. */
+  forwardTo: string | undefined;
   /** All types, if there are none. */
   types: readonly string[];
   secret: string;
@@ -32,7 +34,7 @@ interface Listed {
 
 /**
  * Forwards every event that happens from now on to an address that only this machine can reach, signed as a webhook would be,
- * and prints what it answered. An attempt each, oldest first; nothing is tried again, and nothing of the service changes.
+ * and prints what it answered; or prints the event, if there is no such address. An attempt each, oldest first; nothing is tried again, and nothing of the service changes.
  * Throws if the API refuses the key.
  */
 export async function forwardEvents(options: Listening): Promise<void> {
@@ -56,7 +58,7 @@ export async function forwardEvents(options: Listening): Promise<void> {
         if (types.length > 0 && !types.includes(type)) continue;
         // As it is stored: the same bytes that webhooks get.
         const body = await (await get(`/v1/events/${id}`)).text();
-        print(`${timestamp}  ${type}  ${id}  ${await forward(options, { id, type, body })}`);
+        print(`${timestamp}  ${id}  ${await forward(options, { id, type, body })}`);
       }
       since = Math.max(since, ...[...done.values()].map((at) => at - OVERLAP_MS));
       for (const [id, at] of done) if (at < since) done.delete(id);
@@ -100,28 +102,32 @@ async function forward(
     'X-Service-Attempt': '1',
     ...signatureHeaders({ secret, id, timestampSeconds: Math.floor(Date.now() / 1000), body }),
   };
+  if (forwardTo === undefined) {
+    return readDelivery(secret, Object.fromEntries(new Headers(headers)), body).line;
+  }
   try {
     const signal = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS);
     const response = await fetch(forwardTo, { method: 'POST', headers, body, redirect: 'manual', signal });
     await response.body?.cancel();
-    return `→ ${response.status}  ${Math.round(performance.now() - startedAt)} ms`;
+    return `${type}  → ${response.status}  ${Math.round(performance.now() - startedAt)} ms`;
   } catch (error) {
     const { cause, message } = error as Error;
-    return `→ ${cause instanceof Error ? cause.message : message}`;
+    return `${type}  → ${cause instanceof Error ? cause.message : message}`;
   }
 }
 
-const USAGE = `Usage: npm run listen -- --base-url URL --key KEY --forward-to URL [--events TYPE,TYPE] [--secret SECRET]
+const USAGE = `Usage: npm run listen -- --base-url URL --key KEY [--forward-to URL] [--events TYPE,TYPE] [--secret SECRET]
 
 Forwards events as they happen to an address on this machine, signed with SECRET (by default a new one, printed
-first). KEY is a live, test or admin key. Looks once a second; Ctrl-C stops it.`;
+first). Without --forward-to, verifies and prints them, as the endpoint of npm start does. KEY is a live, test or
+admin key. Looks once a second; Ctrl-C stops it.`;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       'base-url': { type: 'string', default: '' },
       key: { type: 'string', default: '' },
-      'forward-to': { type: 'string', default: '' },
+      'forward-to': { type: 'string' },
       events: { type: 'string', default: '' },
       secret: { type: 'string', default: generateSecret(randomBytes) },
     },
@@ -130,11 +136,12 @@ async function main(): Promise<void> {
   const types = events.split(',').filter(Boolean);
   const unknown = types.filter((type) => !(EVENT_TYPES as readonly string[]).includes(type));
   if (unknown.length > 0) throw new Error(`There is no event type ${unknown.join(', ')}.`);
-  if (!URL.canParse(baseUrl) || !URL.canParse(forwardTo) || key === '') throw new Error(USAGE);
+  if (!URL.canParse(baseUrl) || (forwardTo !== undefined && !URL.canParse(forwardTo)) || key === '')
+    throw new Error(USAGE);
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
   const print = (line: string) => void process.stdout.write(`${line}\n`);
-  print(`Forwarding to ${forwardTo}, signed with ${secret}`);
+  print(`${forwardTo === undefined ? 'Showing events' : `Forwarding to ${forwardTo}`}, signed with ${secret}`);
   await forwardEvents({
     baseUrl: baseUrl.replace(/\/$/, ''),
     key,

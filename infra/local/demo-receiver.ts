@@ -1,7 +1,6 @@
-import { timingSafeEqual } from 'node:crypto';
-import http, { type IncomingHttpHeaders } from 'node:http';
+import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { serviceSignature } from '../../lib/webhooks/signature.ts';
+import { readDelivery } from '../received.ts';
 import { listen } from './listen.ts';
 import { readText } from './services/bodies.ts';
 
@@ -35,19 +34,4 @@ export async function startDemoReceiver({ secret, port, print }: DemoReceiverOpt
     port: address.port,
     close: () => server.close().closeAllConnections(),
   };
-}
-
-/** Whether a request is a genuine delivery, and what to show of it. */
-export function readDelivery(secret: string, headers: IncomingHttpHeaders, body: string) {
-  const { 'x-service-event-type': type, 'x-service-attempt': attempt, 'x-service-signature': signature } = headers;
-  const verified = isSame(String(signature ?? ''), serviceSignature(secret, body));
-  const line = `${verified ? '✓ verified' : '✗ NOT VERIFIED'}  ${type}  attempt ${attempt}\n  ${signature}\n  ${body}`;
-  return { verified, line };
-}
-
-function isSame(given: string, expected: string): boolean {
-  return (
-    Buffer.byteLength(given) === Buffer.byteLength(expected) &&
-    timingSafeEqual(Buffer.from(given), Buffer.from(expected))
-  );
 }

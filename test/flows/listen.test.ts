@@ -42,7 +42,24 @@ it('events are forwarded as they happen: signed, once, oldest first, those of th
   await eventually(() => lines.some((line) => line.includes('→ 500')));
   stop.abort();
   await listening;
-  expect(lines[before]).toMatch(/document\.changed {2}evt_\w+ {2}→ 204 {2}\d+ ms$/);
+  expect(lines[before]).toMatch(/evt_\w+ {2}document\.changed {2}→ 204 {2}\d+ ms$/);
+});
+
+it('without an address, events are verified and shown as the endpoint of the local stack shows them', async () => {
+  const { adminKey, admin } = await service.project();
+  const stop = new AbortController();
+  const lines: string[] = [];
+  const options = { forwardTo: undefined, types: [], secret, signal: stop.signal };
+  const print = (line: string) => void lines.push(line);
+  const listening = forwardEvents({ baseUrl: service.stack.baseUrl, key: adminKey, ...options, print });
+  // It shows what happens from now on: when that is, only it knows.
+  await eventually(async () => {
+    await publish(admin);
+    return lines.length > 0;
+  });
+  stop.abort();
+  await listening;
+  expect(lines[0]).toMatch(/evt_\w+ {2}✓ verified {2}document\.changed {2}attempt 1\n {2}sha256=\w{64}\n {2}\{"id"/);
 });
 
 it('a key that is refused ends it', async () => {
