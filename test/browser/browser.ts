@@ -81,3 +81,16 @@ export const heading = (page: Page, name: string | RegExp) => page.getByRole('he
 /** The value of a fact such as "Status" on the page. */
 export const fact = (page: Page, name: string) =>
   page.locator('.facts > div', { has: page.getByText(name, { exact: true }) }).locator('dd');
+
+/** Counts the user's clicks from now on, also on other pages of the dashboard. What the keyboard does counts as none. */
+export async function countClicks(page: Page): Promise<() => Promise<number>> {
+  const counter = await page.evaluateHandle(() => {
+    const counted = { clicks: 0 };
+    const count = ({ detail }: MouseEvent) => {
+      if (detail > 0) counted.clicks++;
+    };
+    addEventListener('click', count, true);
+    return counted;
+  });
+  return () => counter.evaluate(({ clicks }) => clicks);
+}

@@ -5,7 +5,7 @@ import { put } from '../support/documents.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook, publish } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
-import { copyShown, fact, heading, useDashboard } from './browser.ts';
+import { copyShown, countClicks, fact, heading, useDashboard } from './browser.ts';
 
 const service = useService({ speed: 20_000 });
 const dashboard = useDashboard(service);
@@ -84,11 +84,11 @@ describe('a webhook', () => {
     await page.getByRole('button', { name: 'Enable', exact: true }).click();
     await expect.poll(() => badge(page)).toBe('enabled');
 
-    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('navigation', { name: 'Webhook' }).getByRole('link', { name: 'Settings' }).click();
     await page.getByLabel('Description').fill('Search index');
     await page.getByLabel('document.changed').uncheck();
     await page.getByRole('button', { name: 'Save' }).click();
-    await expect.poll(() => fact(page, 'Description').textContent()).toBe('Search index');
+    await page.locator('.subtitle', { hasText: 'Search index' }).waitFor();
     expect((await project.admin('GET', `/v1/webhooks/${id}`)).body.events).toHaveLength(5);
 
     await page.getByRole('button', { name: 'Rotate secret' }).click();
@@ -129,22 +129,28 @@ describe('an endpoint that fails', () => {
     const link = /https?:\S+\/dashboard(#\S+)/.exec(email.text)?.[1];
     expect(link).toBe(`#/live/webhooks/${id}`);
 
-    await page.goto(`${service.stack.baseUrl}/dashboard${link}`);
-    await heading(page, receiver.url).waitFor();
-    expect(await badge(page)).toBe('disabled');
-    await page.getByText('all six attempts of a delivery failed').waitFor();
     await publish(project.admin); // skipped meanwhile
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.getByText('was disabled').waitFor();
-    await page.goBack();
-
     receiver.behave(200);
     const before = receiver.received.length;
+
+    // From the link in the email to the cause, and to all that was missed.
+    await page.goto(`${service.stack.baseUrl}/dashboard${link}`);
+    const clicks = await countClicks(page);
+    await heading(page, receiver.url).waitFor();
+    expect(await badge(page)).toBe('disabled');
+    await page.getByText('all six attempts of a delivery failed').waitFor();
+    await page.locator('.callout', { hasText: 'the last one of document.changed with HTTP 503' }).waitFor();
+    await page.locator('.callout').getByRole('link', { name: 'document.changed' }).click();
+    await page.getByText('Out of order').first().waitFor();
+    await page.getByRole('link', { name: 'Webhook', exact: true }).click();
     await page.getByRole('button', { name: 'Enable and recover' }).click();
     await page.getByRole('dialog').getByText('2 deliveries will be sent again.').waitFor(); // says so beforehand
     await page.getByRole('dialog').getByRole('button', { name: 'Enable and recover' }).click();
     await page.getByRole('dialog').getByRole('status').getByText('2 deliveries will be sent again.').waitFor();
     await page.getByRole('button', { name: 'Done' }).click();
+    expect(await clicks()).toBe(5);
     await expect.poll(() => badge(page)).toBe('enabled');
     await receiver.until(before + 2);
     await expect.poll(() => page.getByRole('cell', { name: 'succeeded' }).count()).toBe(2);
@@ -281,6 +287,22 @@ describe('the overview', () => {
     await page.getByText('expires in 23 h').waitFor();
     await page.getByRole('link', { name: failing.url }).click();
     await heading(page, failing.url).waitFor();
+
+    // The list of webhooks has the figures of each.
+    await page.getByRole('link', { name: 'Webhooks' }).first().click();
+    const rows = page.getByRole('table', { name: 'Webhooks' }).locator('tbody tr');
+    const urls = () => rows.locator('a').allTextContents();
+    await expect.poll(urls).toEqual([failing.url, working.url]); // attention first
+    expect(await rows.last().locator('td').allTextContents()).toEqual(
+      ['enabled', '6 of 6', '4', '100 %', /^[\d,]+ ms$/].map((text) => expect.stringMatching(text)),
+    );
+    await page.getByLabel('Sort by').selectOption('Most delivered');
+    await expect.poll(urls).toEqual([working.url, failing.url]);
+    await page.getByLabel('Search').fill(failing.url.slice(7).toUpperCase());
+    await expect.poll(urls).toEqual([failing.url]);
+    await page.getByText('1 of 2 webhooks').waitFor();
+    await page.getByLabel('Search').fill('nowhere');
+    await page.getByText('No webhook matches “nowhere”.').waitFor();
   });
 
   it('of a new project says what to do', async () => {

@@ -41,10 +41,23 @@ export interface Activity {
   byWebhook: ReadonlyMap<string, Summary>;
 }
 
+const SPAN_MS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const;
+const startOf = ({ by, spans }: Period): number => (Math.floor(Date.now() / SPAN_MS[by]) - spans + 1) * SPAN_MS[by];
+
+/** What happened to the deliveries of one webhook in a period that ends now. */
+export async function readSummary(call: Call, webhookId: string, period: Period): Promise<Result<Summary>> {
+  const from = new Date(startOf(period)).toISOString();
+  const { value, problem } = await readFigures(call, { by: period.by, from, webhook_id: webhookId });
+  if (problem) return { problem };
+  const summary = nothing();
+  for (const figure of value) addTo(summary, figure);
+  return { value: summary };
+}
+
 /** The figures of an environment for a period that ends now. */
 export async function readActivity(call: Call, { by, spans }: Period): Promise<Result<Activity>> {
-  const spanMs = by === 'hour' ? HOUR_MS : 24 * HOUR_MS;
-  const first = (Math.floor(Date.now() / spanMs) - spans + 1) * spanMs;
+  const spanMs = SPAN_MS[by];
+  const first = startOf({ by, spans });
   const [webhooks, figures] = await Promise.all([
     all(call, 'GET /v1/webhooks'),
     readFigures(call, { by, from: new Date(first).toISOString() }),
@@ -84,15 +97,22 @@ function addTo(summary: Summary, figure: Figure): void {
   if (p95 !== null) summary.p95 = Math.max(summary.p95 ?? 0, p95);
 }
 
-/** The share of deliveries that succeeded, such as `99.5 %`; `–` without any. */
-export function successRate({ counts }: Summary): string {
+/** The share of the deliveries that ended which succeeded, from 0 to 1; `null` if none ended. */
+export function shareDelivered({ counts }: Summary): number | null {
   const all = KINDS.reduce((sum, kind) => sum + counts[kind], 0);
-  if (all === 0) return '–';
-  // Never rounded up to 100.
-  return `${(Math.floor((counts.delivered / all) * 1000) / 10).toLocaleString()} %`;
+  return all === 0 ? null : counts.delivered / all;
 }
 
-async function readFigures(call: Call, query: { by: 'hour' | 'day'; from: string }): Promise<Result<Figure[]>> {
+/** That share, such as `99.5 %`; `–` without any. */
+export function successRate(summary: Summary): string {
+  const share = shareDelivered(summary);
+  // Never rounded up to 100.
+  return share === null ? '–' : `${(Math.floor(share * 1000) / 10).toLocaleString()} %`;
+}
+
+type FiguresOf = { by: Period['by']; from: string; webhook_id?: string };
+
+async function readFigures(call: Call, query: FiguresOf): Promise<Result<Figure[]>> {
   const figures: Figure[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {

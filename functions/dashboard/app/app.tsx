@@ -149,7 +149,7 @@ function pageAt({ environment, segments, query }: Place) {
     if (id === '') return <Webhooks key={key} />;
     if (id === 'new') return <NewWebhook key={key} />;
     if (part === 'deliveries' && event) return <DeliveryPage key={key} webhookId={id} eventId={event} />;
-    return <WebhookPage key={key} id={id} query={query} />;
+    return <WebhookPage key={`${environment}/${id}`} id={id} tab={part} query={query} />;
   }
   if (section === 'events') return id === '' ? <Events key={key} query={query} /> : <EventPage key={key} id={id} />;
   if (section === 'settings') return <Settings key={key} query={query} />;

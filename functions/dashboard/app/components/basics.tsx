@@ -75,6 +75,24 @@ export function Panel({
   );
 }
 
+interface TabsProps {
+  label: string;
+  tabs: readonly (readonly [title: string, href: string, isCurrent: boolean])[];
+}
+
+/** Links to the parts of a page. */
+export function Tabs({ label, tabs }: TabsProps) {
+  return (
+    <nav class="tabs" aria-label={label}>
+      {tabs.map(([title, href, isCurrent]) => (
+        <a key={href} href={href} aria-current={isCurrent ? 'page' : undefined}>
+          {title}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
 export type Tone = 'good' | 'bad' | 'waiting' | 'off';
 export function Badge({ tone, children }: { tone: Tone; children: ComponentChildren }) {
   return <span class={`badge ${tone}`}>{children}</span>;

@@ -13,7 +13,7 @@ export function ProblemNote({ problem }: { problem: Problem | string | undefined
   );
 }
 
-export function Callout({ kind, children }: { kind: 'warning' | 'info'; children: ComponentChildren }) {
+export function Callout({ kind, children }: { kind: 'error' | 'warning' | 'info'; children: ComponentChildren }) {
   return <div class={`callout ${kind}`}>{children}</div>;
 }
 

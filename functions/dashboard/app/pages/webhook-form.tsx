@@ -152,7 +152,7 @@ export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () =
     onDone();
   };
   return (
-    <Panel title="Edit webhook">
+    <Panel title="Endpoint and events">
       <Form onSubmit={submit}>
         <WebhookFields values={values} onChange={setValues} problem={sending.problem} />
         <ProblemNote problem={otherProblem(sending.problem, FIELDS)} />
@@ -160,7 +160,6 @@ export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () =
           <Button type="submit" kind="primary" busy={sending.busy}>
             Save
           </Button>
-          <Button onClick={onDone}>Cancel</Button>
         </div>
       </Form>
     </Panel>

@@ -1,36 +1,123 @@
+import { useState } from 'preact/hooks';
 import { EVENT_TYPES } from '../../../../lib/events/types.ts';
-import { PERIODS, readActivity, type Summary, successRate } from '../activity.ts';
+import { type Activity, PERIODS, readActivity, type Summary, shareDelivered, successRate } from '../activity.ts';
 import type { Webhook } from '../api.ts';
-import { Badge, ButtonLink, PageTitle } from '../components/basics.tsx';
+import { Badge, ButtonLink, Form, PageTitle } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
+import { Input, Select } from '../components/field.tsx';
 import { type Column, Table } from '../components/table.tsx';
-import { useLoaded } from '../hooks.ts';
+import { useLoaded, useRepeated } from '../hooks.ts';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 import { latencyText } from './overview.tsx';
 
-export function WebhookStatus({ of: { status, disabled_reason } }: { of: Webhook }) {
+const REFRESH_MS = 30_000;
+
+export function WebhookStatus({ of: { status, disabled_reason, failing_since } }: { of: Webhook }) {
+  if (status === 'enabled' && failing_since !== null) return <Badge tone="waiting">failing</Badge>;
   if (status === 'enabled') return <Badge tone="good">enabled</Badge>;
   return disabled_reason === 'paused' ? <Badge tone="off">paused</Badge> : <Badge tone="bad">disabled</Badge>;
 }
 
+type Figures = Activity['byWebhook'];
+type Order = (a: Webhook, b: Webhook, figures: Figures) => number;
+
+/** 0: needs attention first. */
+const urgencyOf = ({ status, disabled_reason, failing_since }: Webhook): number => {
+  if (status === 'disabled') return disabled_reason === 'paused' ? 3 : 0;
+  return failing_since === null ? 2 : 1;
+};
+const byUrl: Order = (a, b) => a.url.localeCompare(b.url);
+const bySummary =
+  (rankOf: (summary: Summary | undefined) => number): Order =>
+  (a, b, figures) =>
+    rankOf(figures.get(b.id)) - rankOf(figures.get(a.id)) || byUrl(a, b, figures);
+
+const ORDERS: Record<string, Order> = {
+  'Attention first': (a, b, figures) => urgencyOf(a) - urgencyOf(b) || byUrl(a, b, figures),
+  'Endpoint URL': byUrl,
+  'Most delivered': bySummary((summary) => summary?.counts.delivered ?? 0),
+  'Worst success rate': bySummary((summary) => 1 - (summary ? (shareDelivered(summary) ?? 1) : 1)),
+  'Highest p95': bySummary((summary) => summary?.p95 ?? 0),
+};
+const ORDER_NAMES = Object.keys(ORDERS);
+
+/** Those whose URL, description, id or event types contain a text. */
+const found = (webhooks: readonly Webhook[], text: string): Webhook[] => {
+  const wanted = text.trim().toLowerCase();
+  return webhooks.filter(({ id, url, description, events }) =>
+    [id, url, description ?? '', ...events].some((each) => each.toLowerCase().includes(wanted)),
+  );
+};
+
 export function Webhooks() {
   const { call, environment } = useSession();
+  const [text, setText] = useState('');
+  const [order, setOrder] = useState(ORDER_NAMES[0] ?? '');
   const loaded = useLoaded(environment, () => readActivity(call, PERIODS['24 hours']));
+  useRepeated(REFRESH_MS, loaded.reload);
   const create = (
     <ButtonLink href={linkTo(environment, ['webhooks', 'new'])} kind="primary">
       Create Webhook
     </ButtonLink>
   );
-  const columns = (figures: ReadonlyMap<string, Summary>): Column<Webhook>[] => [
+  return (
+    <>
+      <PageTitle actions={create}>Webhooks</PageTitle>
+      <Await of={loaded}>
+        {({ webhooks, byWebhook }) => {
+          if (webhooks.length === 0) {
+            return (
+              <Empty action={create}>
+                No webhooks yet. A webhook sends signed events to your server as they occur, and retries deliveries that
+                fail.
+              </Empty>
+            );
+          }
+          const shown = found(webhooks, text).sort((a, b) => ORDERS[order]?.(a, b, byWebhook) ?? 0);
+          return (
+            <>
+              <Form class="filters" role="search" onSubmit={() => {}}>
+                <Input label="Search" value={text} placeholder="URL, description, type or id" onInput={setText} />
+                <Select
+                  label="Sort by"
+                  value={order}
+                  options={ORDER_NAMES.map((name) => [name, name] as const)}
+                  onChange={setOrder}
+                />
+                <p class="count" aria-live="polite">
+                  {shown.length === webhooks.length ? webhooks.length : `${shown.length} of ${webhooks.length}`}{' '}
+                  webhooks
+                </p>
+              </Form>
+              {shown.length === 0 ? (
+                <Empty>No webhook matches “{text}”.</Empty>
+              ) : (
+                <WebhookTable webhooks={shown} figures={byWebhook} />
+              )}
+            </>
+          );
+        }}
+      </Await>
+    </>
+  );
+}
+
+/** Figures are of the last 24 hours. */
+function WebhookTable({ webhooks, figures }: { webhooks: Webhook[]; figures: Figures }) {
+  const { environment } = useSession();
+  const columns: Column<Webhook>[] = [
     [
       'Endpoint',
       ({ id, url, description }) => (
         <>
-          <a href={linkTo(environment, ['webhooks', id])}>{url}</a>
+          <a href={linkTo(environment, ['webhooks', id])} title={url}>
+            {url}
+          </a>
           {description && <small>{description}</small>}
         </>
       ),
+      'wide',
     ],
     ['Status', (webhook) => <WebhookStatus of={webhook} />],
     [
@@ -41,27 +128,11 @@ export function Webhooks() {
         </span>
       ),
     ],
-    ['Delivered, 24 h', ({ id }) => (figures.get(id)?.counts.delivered ?? 0).toLocaleString()],
-    ['Succeeded', ({ id }) => rateOf(figures.get(id))],
-    ['p95', ({ id }) => latencyText(figures.get(id)?.p95 ?? null)],
+    ['Delivered, 24 h', ({ id }) => (figures.get(id)?.counts.delivered ?? 0).toLocaleString(), 'number'],
+    ['Success rate', ({ id }) => rateOf(figures.get(id)), 'number'],
+    ['p95', ({ id }) => latencyText(figures.get(id)?.p95 ?? null), 'number'],
   ];
-  return (
-    <>
-      <PageTitle actions={create}>Webhooks</PageTitle>
-      <Await of={loaded}>
-        {({ webhooks, byWebhook }) =>
-          webhooks.length === 0 ? (
-            <Empty action={create}>
-              No webhooks yet. A webhook sends signed events to your server as they occur, and retries deliveries that
-              fail.
-            </Empty>
-          ) : (
-            <Table caption="Webhooks" columns={columns(byWebhook)} rows={webhooks} keyOf={({ id }) => id} />
-          )
-        }
-      </Await>
-    </>
-  );
+  return <Table caption="Webhooks" columns={columns} rows={webhooks} keyOf={({ id }) => id} isDense />;
 }
 
 const rateOf = (summary: Summary | undefined): string => (summary ? successRate(summary) : '–');
