@@ -13,6 +13,7 @@ import { Keys, NewKey } from './pages/keys.tsx';
 import { Overview } from './pages/overview.tsx';
 import { Settings } from './pages/settings.tsx';
 import { SignIn } from './pages/sign-in.tsx';
+import { Tokens } from './pages/tokens.tsx';
 import { WebhookPage } from './pages/webhook.tsx';
 import { NewWebhook } from './pages/webhook-form.tsx';
 import { Webhooks } from './pages/webhooks.tsx';
@@ -69,6 +70,7 @@ const SECTIONS = [
   ['events', 'Events'],
   ['webhooks', 'Webhooks'],
   ['keys', 'Keys'],
+  ['tokens', 'Tokens'],
   ['documents', 'Documents'],
   ['settings', 'Settings'],
 ] as const;
@@ -152,6 +154,7 @@ function pageAt({ environment, segments, query }: Place) {
     return <WebhookPage key={`${environment}/${id}`} id={id} tab={part} query={query} />;
   }
   if (section === 'events') return id === '' ? <Events key={key} query={query} /> : <EventPage key={key} id={id} />;
+  if (section === 'tokens') return <Tokens key={key} />;
   if (section === 'settings') return <Settings key={key} query={query} />;
   if (section === 'documents') {
     return id === '' ? <Documents key={key} query={query} /> : <DocumentPage key={key} documentKey={id} />;
