@@ -36,8 +36,11 @@ beforeAll(async () => {
     webhooks: '/live/webhooks',
     'create webhook': '/live/webhooks/new',
     'a webhook': `/live/webhooks/${id}`,
+    'settings of a webhook': `/live/webhooks/${id}/settings`,
     'a delivery': `/live/webhooks/${id}/deliveries/${event.id}`,
+    tokens: '/live/tokens',
     documents: '/live/documents',
+    'create document': '/live/documents?new=yes',
     'a document': `/live/documents/${encodeURIComponent(`org:acme:${'segment-'.repeat(7)}:doc`)}`,
     'an empty sandbox': '/sandbox/webhooks',
     'no page': '/live/nowhere',
@@ -146,10 +149,11 @@ describe('the dialogs', () => {
   it('have nothing that axe-core finds wrong', async () => {
     const dialogs = [
       ['a webhook', 'Send test event'],
-      ['a webhook', 'Rotate secret'],
       ['a webhook', 'Recover'],
-      ['a webhook', 'Delete'],
+      ['settings of a webhook', 'Rotate secret'],
+      ['settings of a webhook', 'Delete'],
       ['a key', 'Rename'],
+      ['a document', 'Delete'],
     ] as const;
     const page = await dashboard.signIn(project.adminKey);
     for (const [place, name] of dialogs) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { put } from '../support/documents.ts';
+import { get, put } from '../support/documents.ts';
 import { useService } from '../support/service.ts';
-import { fact, heading, useDashboard } from './browser.ts';
+import { copyShown, fact, heading, useDashboard } from './browser.ts';
 
 const service = useService();
 const dashboard = useDashboard(service);
@@ -44,9 +44,90 @@ describe('the documents', () => {
     await page.getByText('Prefix must be 1 to 16 segments').waitFor();
   });
 
+  it('are created, edited against what others save meanwhile, and deleted', async () => {
+    const { admin, adminKey } = await service.project();
+    await put(admin, 'org:acme:doc-1', { title: 'Draft' });
+    const page = await dashboard.signIn(adminKey, '/live/documents');
+    const fields = page.getByLabel('Fields', { exact: true });
+    await page.getByRole('link', { name: 'Create document' }).click();
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('Document key must be').waitFor();
+    await page.getByLabel('Document key').fill('org:acme:doc-1');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('There is a document with this key.').waitFor();
+    await page.getByLabel('Document key').fill('org:acme:doc-2');
+    await fields.fill('[1]');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('Fields must be a JSON object').waitFor();
+    await fields.fill('{"big": 12345678901234567890}');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await heading(page, 'org:acme:doc-2').waitFor();
+
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await expect.poll(() => fields.inputValue()).toContain('12345678901234567890');
+    await put(admin, 'org:acme:doc-2', { title: 'Theirs' });
+    await fields.fill('{"title": "Mine"}');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Nothing was saved.').waitFor();
+    await page.getByRole('button', { name: 'Show the new version' }).click();
+    await page.locator('.callout', { hasText: '"Theirs"' }).waitFor();
+    expect((await get(admin, 'org:acme:doc-2')).fields).toEqual({ title: 'Theirs' });
+    await page.getByRole('button', { name: 'Keep my text' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => fact(page, 'Revision').textContent()).toBe('3');
+    expect((await get(admin, 'org:acme:doc-2')).fields).toEqual({ title: 'Mine' });
+    await expect.poll(() => page.getByRole('table', { name: 'Events' }).locator('tbody tr').count()).toBe(3);
+
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete document' }).click();
+    await page.getByText('Document deleted.').waitFor();
+    await page.getByRole('link', { name: 'org:acme:doc-1' }).waitFor();
+    expect((await admin('GET', '/v1/documents/org:acme:doc-2')).status).toBe(404);
+  });
+
   it('of an empty environment say what to do', async () => {
     const { adminKey } = await service.project();
     const page = await dashboard.signIn(adminKey, '/sandbox/documents');
     await page.getByText('No documents yet.').waitFor();
+  });
+});
+
+describe('a scoped token', () => {
+  it('is created, shown once, looked into without leaving the browser, and revoked', async () => {
+    const { admin, adminKey } = await service.project();
+    await put(admin, 'org:acme:doc-1', { title: 'Draft' });
+    const page = await dashboard.signIn(adminKey, '/live/tokens');
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByText(/^Documents .*at least 1 entry/).waitFor();
+    await page.getByLabel('Documents', { exact: true }).fill('org:acme:*\nuser:1');
+    await page.getByLabel('Lifetime').fill('600');
+    await page.getByText('This is 10 min.').waitFor();
+    await page.getByRole('button', { name: 'Create token' }).click();
+    const token = await copyShown(page);
+    const reads = async () => (await service.as(token)('GET', '/v1/documents/org:acme:doc-1')).status;
+    expect(await reads()).toBe(200);
+    expect(await page.content()).not.toContain(token);
+
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await page.getByLabel('Token', { exact: true }).fill(token);
+    await expect.poll(() => fact(page, 'Expires').textContent()).toMatch(/^in (10 min|9 min)/);
+    await page.getByLabel('Which document is it to reach?').fill('org:acme:doc-1');
+    await expect
+      .poll(() => fact(page, 'May read').textContent())
+      .toBe('yes org:acme:* matches, and the token has the read permission.');
+    expect(await fact(page, 'May write').textContent()).toContain('no write permission');
+    await page.getByLabel('Which document is it to reach?').fill('org:other:doc-1');
+    await expect.poll(() => fact(page, 'May read').textContent()).toBe('no None of its patterns matches this key.');
+    expect(requests).toEqual([]);
+
+    await page.getByRole('button', { name: 'Revoke this token' }).click();
+    await page.getByRole('button', { name: 'Revoke token' }).click();
+    await page.getByText('Token revoked.').waitFor();
+    expect(await reads()).toBe(401);
+    await page.getByLabel('Token id').fill('tok_unknown');
+    await page.getByRole('button', { name: 'Revoke', exact: true }).click();
+    await page.getByRole('button', { name: 'Revoke token' }).click();
+    await page.getByRole('dialog').getByRole('alert').waitFor();
   });
 });

@@ -17,6 +17,12 @@ type QueryOf<R extends Route> = {
 };
 type BodyOf<R extends Route> = Operations[OperationAt<R>] extends { body: infer Schema } ? Input<Schema> : never;
 
+type HeadersOf<R extends Route> = {
+  [Name in keyof Operations[OperationAt<R>]['headers']]?:
+    | Input<Operations[OperationAt<R>]['headers'][Name]>
+    | undefined;
+};
+
 /** The body of a successful response. */
 export type ResponseOf<R extends Route> = Output<
   Operations[OperationAt<R>]['responses'][keyof Operations[OperationAt<R>]['responses']]
@@ -43,6 +49,7 @@ export type CallOptions<R extends Route> = ([PathOf<R>] extends [never]
   ? object
   : { path: Record<PathOf<R>, string> }) & {
   query?: QueryOf<R>;
+  headers?: HeadersOf<R>;
   body?: BodyOf<R>;
 };
 export type Call = <R extends Route>(
@@ -50,14 +57,20 @@ export type Call = <R extends Route>(
   ...options: [PathOf<R>] extends [never] ? [CallOptions<R>?] : [CallOptions<R>]
 ) => Promise<Result<ResponseOf<R>>>;
 
-type AnyOptions = { path?: Record<string, string>; query?: Record<string, unknown>; body?: unknown };
+type AnyOptions = {
+  path?: Record<string, string>;
+  query?: Record<string, unknown>;
+  headers?: Record<string, string>;
+  body?: unknown;
+};
 
 // A page may send many reads, and a new AWS account runs only 10 functions at once. Writes skip the queue.
 const limited = createLimiter(4);
 
 /** Calls the API that served this page, with a key, in one environment. */
 export function createCall(key: string, environment: Environment, onUnauthorized: () => void): Call {
-  const call = async (route: string, { path = {}, query = {}, body }: AnyOptions = {}): Promise<Result<unknown>> => {
+  const call = async (route: string, options: AnyOptions = {}): Promise<Result<unknown>> => {
+    const { path = {}, query = {}, body } = options;
     const [method = '', template = ''] = route.split(' ');
     const url = new URL(
       `.${template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(path[name] ?? ''))}`,
@@ -68,7 +81,7 @@ export function createCall(key: string, environment: Environment, onUnauthorized
     for (const [name, value] of Object.entries<unknown>({ ...query, environment })) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
-    const headers: Record<string, string> = { Authorization: `Bearer ${key}` };
+    const headers: Record<string, string> = { ...options.headers, Authorization: `Bearer ${key}` };
     if (body !== undefined) headers['Content-Type'] = 'application/json';
     try {
       const init: RequestInit = { method, headers, credentials: 'omit', cache: 'no-store' };
@@ -76,7 +89,7 @@ export function createCall(key: string, environment: Environment, onUnauthorized
       const response = await (method === 'GET' ? limited(() => fetch(url, init)) : fetch(url, init));
       noteServerTime(response.headers.get('Date'));
       const text = await response.text();
-      const value: unknown = text === '' ? null : parse(text);
+      const value: unknown = text === '' ? null : parseJson(text);
       if (response.ok) return { value };
       if (response.status === 401) onUnauthorized();
       return { problem: isProblem(value) ? value : { ...UNREADABLE, status: response.status } };
@@ -111,8 +124,8 @@ const isProblem = (value: unknown): value is Problem =>
 type Reviver = (this: unknown, key: string, value: unknown, context?: { source?: string }) => unknown;
 const json = JSON as unknown as { parse(text: string, reviver: Reviver): unknown; rawJSON?(text: string): unknown };
 
-/** Keeps every digit of numbers that a double cannot represent, if the browser supports JSON.rawJSON. */
-function parse(text: string): unknown {
+/** Keeps every digit of numbers that a double cannot represent, if the browser supports JSON.rawJSON. Throws `SyntaxError`. */
+export function parseJson(text: string): unknown {
   return json.parse(text, (_name, value, context) => {
     const source = context?.source;
     const isChanged = typeof value === 'number' && source !== undefined && String(value) !== source;

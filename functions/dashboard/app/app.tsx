@@ -5,6 +5,7 @@ import { createCall } from './api.ts';
 import { PageTitle } from './components/basics.tsx';
 import { DeliveryPage } from './pages/delivery.tsx';
 import { DocumentPage } from './pages/document.tsx';
+import { NewDocument } from './pages/document-editor.tsx';
 import { Documents } from './pages/documents.tsx';
 import { EventPage } from './pages/event.tsx';
 import { Events } from './pages/events.tsx';
@@ -157,7 +158,9 @@ function pageAt({ environment, segments, query }: Place) {
   if (section === 'tokens') return <Tokens key={key} />;
   if (section === 'settings') return <Settings key={key} query={query} />;
   if (section === 'documents') {
-    return id === '' ? <Documents key={key} query={query} /> : <DocumentPage key={key} documentKey={id} />;
+    if (id !== '') return <DocumentPage key={key} documentKey={id} />;
+    // Not a path: any word can be the key of a document.
+    return query.has('new') ? <NewDocument key={`${key}/new`} /> : <Documents key={key} query={query} />;
   }
   return (
     <>

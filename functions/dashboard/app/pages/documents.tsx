@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Document } from '../api.ts';
-import { Button, Form, PageTitle } from '../components/basics.tsx';
+import { Button, ButtonLink, Form, PageTitle } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Input, violationOf } from '../components/field.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
@@ -25,7 +25,15 @@ export function Documents({ query }: { query: URLSearchParams }) {
   const at = (change: Record<string, string>) => linkTo(environment, ['documents'], change);
   return (
     <>
-      <PageTitle>Documents</PageTitle>
+      <PageTitle
+        actions={
+          <ButtonLink href={linkTo(environment, ['documents'], { new: 'yes' })} kind="primary">
+            Create document
+          </ButtonLink>
+        }
+      >
+        Documents
+      </PageTitle>
       <Form class="filters" role="search" onSubmit={() => goTo(at({ prefix: typed.trim().replace(/:$/, '') }))}>
         <Input
           label="Prefix"
@@ -44,7 +52,7 @@ export function Documents({ query }: { query: URLSearchParams }) {
               <Empty>
                 {prefix
                   ? 'No documents have this prefix. Try a shorter one.'
-                  : 'No documents yet. Create one with PUT /v1/documents/{key}.'}
+                  : 'No documents yet. Create one here or with PUT /v1/documents/{key}.'}
               </Empty>
             ) : (
               <DocumentTable documents={data} />

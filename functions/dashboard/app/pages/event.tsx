@@ -33,7 +33,7 @@ export function EventPage({ id }: { id: string }) {
               <Facts>
                 {[
                   ['Document', <DocumentLink key="document" of={occurred.data} />],
-                  ['Happened', <Time key="happened" at={occurred.timestamp} />],
+                  ['Event time', <Time key="time" at={occurred.timestamp} />],
                   ['ID', <code key="id">{occurred.id}</code>],
                 ]}
               </Facts>

@@ -5,7 +5,7 @@ import { Button, Form, PageTitle } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Input, Select, violationOf } from '../components/field.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
-import { Time } from '../components/time.tsx';
+import { ShortTime } from '../components/time.tsx';
 import { useLoaded, useRepeated } from '../hooks.ts';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
@@ -79,24 +79,23 @@ export function Events({ query }: { query: URLSearchParams }) {
   );
 }
 
-function EventTable({ events }: { events: Event[] }) {
+/** Each with its revision, if it is about a document. */
+export function EventTable({ events }: { events: Event[] }) {
   const { environment } = useSession();
   const columns: Column<Event>[] = [
     [
       'Event',
       ({ id, type }) => (
-        <>
-          <a href={linkTo(environment, ['events', id])}>{type}</a>
-          <small>
-            <code>{id}</code>
-          </small>
-        </>
+        <a href={linkTo(environment, ['events', id])} title={id}>
+          {type}
+        </a>
       ),
     ],
-    ['Document', ({ data }) => <DocumentLink of={data} />],
-    ['Happened', ({ timestamp }) => <Time at={timestamp} />],
+    ['Document', ({ data }) => <DocumentLink of={data} />, 'wide'],
+    ['Revision', ({ data }) => (typeof data['revision'] === 'number' ? data['revision'] : '–'), 'number'],
+    ['Time', ({ timestamp }) => <ShortTime at={timestamp} />, 'number'],
   ];
-  return <Table caption="Events" columns={columns} rows={events} keyOf={({ id }) => id} />;
+  return <Table caption="Events" columns={columns} rows={events} keyOf={({ id }) => id} isDense />;
 }
 
 /** The document that an event is about, if it is about one. */
