@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { lowerCased } from './headers.ts';
 
 const HOST = /^[\w.-]+(:\d+)?$|^\[[\da-f:.]+\](:\d+)?$/i;
 
@@ -6,10 +7,11 @@ const HOST = /^[\w.-]+(:\d+)?$|^\[[\da-f:.]+\](:\d+)?$/i;
  * Where the API is for whoever sent a request, without a slash at its end: API Gateway sets host and protocol, and the path has
  * the stage, or the base path of a domain of one's own, before the route. Empty if the host is none: it is written into pages.
  */
-export function baseUrlOf({ headers, resource, requestContext: { path } }: BaseUrlEvent): string {
-  const host = HOST.exec(headers.Host ?? '')?.[0];
+export function baseUrlOf({ headers: given, resource, requestContext: { path } }: BaseUrlEvent): string {
+  const headers = lowerCased(given);
+  const host = HOST.exec(headers.host ?? '')?.[0];
   if (host === undefined) return '';
-  const protocol = headers['X-Forwarded-Proto'] === 'http' ? 'http' : 'https';
+  const protocol = headers['x-forwarded-proto'] === 'http' ? 'http' : 'https';
   return `${protocol}://${host}${basePathOf(path, resource)}`;
 }
 

@@ -7,6 +7,7 @@ import { invalid, notFound, Problem } from '../api/problems.ts';
 import { isJsonObject, parseJson } from '../json.ts';
 import { check, type Violation } from '../schema.ts';
 import type { Environment, Space } from '../space.ts';
+import { lowerCased } from './headers.ts';
 
 /** Bytes that a request body may have. */
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -142,10 +143,6 @@ function environmentFor({ type, token }: Caller, asked: Environment | undefined)
   if (own === null) return asked ?? 'live';
   if (asked === undefined || asked === own) return own;
   return new Problem('insufficient_permissions', `This credential works only in the ${own} environment.`);
-}
-
-function lowerCased(headers: Record<string, string | undefined>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value ?? '']));
 }
 
 // Idempotent for every id and document key, none of which may contain "%".

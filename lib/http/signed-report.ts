@@ -4,6 +4,7 @@ import { invalid, OUTCOME_UNKNOWN, Problem, routeNotFound } from '../api/problem
 import { UnavailableError } from '../errors.ts';
 import { check } from '../schema.ts';
 import { baseUrlOf } from './base-url.ts';
+import { lowerCased } from './headers.ts';
 import { problemResult } from './problem-result.ts';
 import { MAX_BODY_BYTES } from './request.ts';
 import type { ServeLog } from './serve.ts';
@@ -39,8 +40,9 @@ export function createReportServer({ publicKey, handle, log, reportFailure }: Si
     if (!publicKey) return routeNotFound();
     const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
     if (body.length > MAX_BODY_BYTES) return new Problem('payload_too_large', `Send at most ${MAX_BODY_BYTES} bytes.`);
-    const key = await publicKey(headerOf(event, 'Github-Public-Key-Identifier'));
-    if (key === undefined || !isSignedBy(key, body, headerOf(event, 'Github-Public-Key-Signature')))
+    const headers = lowerCased(event.headers);
+    const key = await publicKey(headers['github-public-key-identifier'] ?? '');
+    if (key === undefined || !isSignedBy(key, body, headers['github-public-key-signature'] ?? ''))
       return new Problem('unauthorized', 'Sign the raw body with a published key, and name the key.');
     const report = check(LeakReport, jsonOf(body));
     return 'violations' in report
@@ -50,11 +52,6 @@ export function createReportServer({ publicKey, handle, log, reportFailure }: Si
 }
 
 const JSON_HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
-
-function headerOf({ headers }: APIGatewayProxyEvent, name: string): string {
-  const [, value] = Object.entries(headers).find(([given]) => given.toLowerCase() === name.toLowerCase()) ?? [];
-  return value ?? '';
-}
 
 // What GitHub signed and is no JSON is no report: 400 says so.
 function jsonOf(body: Buffer): unknown {

@@ -29,6 +29,12 @@ describe('the base URL of a request', () => {
     expect(of('/v1/sync', '/v1/sync', { ...headers, 'X-Forwarded-Proto': 'javascript' })).toMatch(/^https:/);
   });
 
+  it('does not depend on the case of names', () => {
+    expect(of('/v1/sync', '/v1/sync', { host: 'localhost:3000', 'x-forwarded-proto': 'http' })).toBe(
+      'http://localhost:3000',
+    );
+  });
+
   it.each([undefined, '', 'a b', 'a/b', 'a"><script>', 'user@host', 'a\nb'])('is empty for the host %j', (Host) => {
     expect(of('/v1/sync', '/v1/sync', Host === undefined ? {} : { Host })).toBe('');
   });
