@@ -9,7 +9,6 @@ import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { environment } from '../lib/aws/environment.ts';
 import { reportFailure } from '../lib/aws/failures.ts';
 import { log } from '../lib/aws/log.ts';
-import { type AuthorizerDecision, countDecision } from '../lib/aws/metrics.ts';
 import { system } from '../lib/aws/system.ts';
 
 export interface AuthorizerDeps {
@@ -43,8 +42,9 @@ export function createHandler({ keys, clock }: AuthorizerDeps) {
   async function decideOn(event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
     const credential = bearerCredential(headerOf(event)) ?? '';
     const authenticated = await authenticate(credential, { keys, clock });
+    const { requestId } = event.requestContext;
     if (!authenticated) {
-      count('Unauthorized', {});
+      log.info('request.rejected', { request_id: requestId, code: 'unauthorized' });
       throw new Unauthorized();
     }
     const { record } = authenticated;
@@ -57,15 +57,13 @@ export function createHandler({ keys, clock }: AuthorizerDeps) {
         .recordUse(record, use)
         .catch((error: unknown) => log.warn('key.use_not_recorded', { key_id: record.id, error: error as Error }));
     }
-    count(decision.allowed ? 'Authorized' : 'Forbidden', { key_id: record.id, operation: event.resource });
+    if (!decision.allowed) {
+      const { code } = decision.problem;
+      log.info('request.rejected', { request_id: requestId, code, key_id: record.id, operation: event.resource });
+    }
     const resource = decision.allowed ? operationArn(event.methodArn, operation) : stageArn(event.methodArn);
     return policy(resource, authenticated, decision);
   }
-}
-
-function count(decision: AuthorizerDecision, fields: Record<string, string>): void {
-  countDecision(decision);
-  log.info('request.authorized', { decision, ...fields });
 }
 
 function policy(resource: string, caller: Authenticated, decision: Decision): APIGatewayAuthorizerResult {

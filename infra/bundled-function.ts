@@ -2,11 +2,14 @@ import { join } from 'node:path';
 import { type Duration, RemovalPolicy, Stack, Stage, Validations } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
+  ApplicationLogLevel,
   Architecture,
   Code,
   Function as LambdaFunction,
+  LoggingFormat,
   RecursiveLoop,
   Runtime,
+  SystemLogLevel,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -68,6 +71,10 @@ export class BundledFunction extends LambdaFunction {
       description,
       role,
       logGroup,
+      // Without a line when an invocation starts, ends and is billed: metrics have that. Failures are above `WARN`.
+      loggingFormat: LoggingFormat.JSON,
+      systemLogLevelV2: SystemLogLevel.WARN,
+      applicationLogLevelV2: ApplicationLogLevel.INFO,
       timeout,
       memorySize,
       tracing: isTraced ? Tracing.ACTIVE : Tracing.DISABLED,

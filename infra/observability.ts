@@ -23,10 +23,9 @@ import type { Settings } from './settings.ts';
 
 export interface ObservabilityProps {
   settings: Settings;
-  /** Behind the API, and behind queues and streams: each group has alarms of its own. */
-  functions: { api: LambdaFunction[]; workers: LambdaFunction[] };
-  /** Throws at every credential that is not valid: its errors are other people's. */
-  authorizer: LambdaFunction;
+  /** Every function, and those that queues feed: nothing else tells that one of them cannot run. */
+  functions: LambdaFunction[];
+  fedByQueues: LambdaFunction[];
   restApi: RestApi;
   table: DataTable;
   fanOut: LambdaFunction;
@@ -43,7 +42,7 @@ const RUNBOOK = 'infra/RUNBOOK.md';
 const MINUTE = Duration.minutes(1);
 const LATE = Duration.minutes(15);
 
-/** One dashboard of the service, and an alarm for all that a person has to look at. */
+/** An alarm for all that a person has to look at, and, if wanted, one dashboard. */
 export class Observability extends Construct {
   private readonly topic: Topic | undefined;
   private readonly namespace: string;
@@ -53,7 +52,7 @@ export class Observability extends Construct {
     this.namespace = props.settings.stackName;
     this.topic = this.createTopic(props.settings.alarmEmail);
     this.addAlarms(props);
-    this.addDashboard(props);
+    if (props.settings.cloudWatchDashboard === 'on') this.addDashboard(props);
   }
 
   private createTopic(email: string): Topic | undefined {
@@ -73,8 +72,7 @@ export class Observability extends Construct {
   }
 
   private addAlarms({
-    functions,
-    authorizer,
+    fedByQueues,
     restApi,
     table,
     fanOut,
@@ -110,13 +108,11 @@ export class Observability extends Construct {
     const latency = restApi.metricLatency({ period: Duration.minutes(5), statistic: 'p99' });
     this.alarm('Latency', latency, 5000, 'latency', 3);
     this.alarm('TableThrottles', table.metricThrottles(MINUTE), 10, 'table-throttles', 3);
-    for (const [group, some] of Object.entries({ Api: functions.api, Worker: functions.workers })) {
-      const ours = some.filter((fn) => fn !== authorizer);
-      const errors = sumOf(ours, (fn) => fn.metricErrors({ period: MINUTE, statistic: 'Sum' }));
-      const throttles = sumOf(some, (fn) => fn.metricThrottles({ period: MINUTE, statistic: 'Sum' }));
-      this.alarm(`${group}Errors`, errors, 5, 'function-errors', 3);
-      this.alarm(`${group}Throttles`, throttles, 10, 'throttles', 3);
-    }
+    // Alarms are billed by the metric. A function of the API that crashes or is throttled is a server error, one of a stream makes it late.
+    const errors = sumOf(fedByQueues, (fn) => fn.metricErrors({ period: MINUTE, statistic: 'Sum' }));
+    const throttles = sumOf(fedByQueues, (fn) => fn.metricThrottles({ period: MINUTE, statistic: 'Sum' }));
+    this.alarm('WorkerErrors', errors, 5, 'function-errors', 3);
+    this.alarm('WorkerThrottles', throttles, 10, 'throttles', 3);
   }
 
   private alarm(id: string, metric: IMetric, threshold: number, section: string, evaluationPeriods = 1): void {
@@ -131,45 +127,36 @@ export class Observability extends Construct {
     if (this.topic) alarm.addAlarmAction(new SnsAction(this.topic));
   }
 
-  private addDashboard({ functions, fanOut, queues, failures }: ObservabilityProps): void {
+  private addDashboard({ functions, restApi, fanOut, queues, failures }: ObservabilityProps): void {
     const dashboard = new Dashboard(this, 'Dashboard', { defaultInterval: Duration.hours(24) });
     const graph = (title: string, left: IMetric[], right: IMetric[] = []) =>
       new GraphWidget({ title, left, right, width: 8, height: 6 });
     const successRate = new MathExpression({
-      expression: '100 * successes / attempts',
-      usingMetrics: { successes: this.own('Successes', 'Sum'), attempts: this.own('Attempts', 'Sum') },
+      expression: '100 * (1 - FILL(failures, 0) / attempts)',
+      usingMetrics: { failures: this.own('Failures', 'Sum'), attempts: this.own('Latency', 'SampleCount') },
       label: 'Success rate (%)',
     });
     dashboard.addWidgets(
-      graph(
-        'Deliveries',
-        [this.own('Attempts', 'Sum'), this.own('Retries', 'Sum'), this.own('Failures', 'Sum')],
-        [successRate],
-      ),
+      graph('Attempts and failures', [this.own('Latency', 'SampleCount'), this.own('Failures', 'Sum')], [successRate]),
       graph('Latency of endpoints (ms)', [this.own('Latency', 'p50'), this.own('Latency', 'p99')]),
       graph('Disabled webhooks', [this.own('Disabled', 'Sum')]),
     );
     dashboard.addWidgets(
-      graph('Authorizer', [
-        this.own('Authorized', 'Sum'),
-        this.own('Unauthorized', 'Sum'),
-        this.own('Forbidden', 'Sum'),
-      ]),
+      graph('Requests', [restApi.metricCount(), restApi.metricClientError(), restApi.metricServerError()]),
       graph(
         'Age of the oldest message (s)',
         Object.values(queues).map(({ queue }) => queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum' })),
       ),
       graph('Age of the stream (ms)', [fanOut.metric('IteratorAge', { statistic: 'Maximum' })]),
     );
-    const all = [...functions.api, ...functions.workers];
     dashboard.addWidgets(
       graph(
         'Errors of functions',
-        all.map((fn) => fn.metricErrors({ statistic: 'Sum' })),
+        functions.map((fn) => fn.metricErrors({ statistic: 'Sum' })),
       ),
       graph(
         'Throttles',
-        all.map((fn) => fn.metricThrottles({ statistic: 'Sum' })),
+        functions.map((fn) => fn.metricThrottles({ statistic: 'Sum' })),
       ),
       graph(
         'Dead letters',

@@ -15,6 +15,7 @@ const PARAMETERS = {
   dataRetention: { default: 'retain', pattern: /^(retain|destroy)$/ },
   logRetentionDays: { default: 30, oneOf: Object.values(RetentionDays).filter((days) => typeof days === 'number') },
   encryption: { default: 'aws', pattern: /^(aws|customer)$/ },
+  cloudWatchDashboard: { default: 'off', pattern: /^(off|on)$/ },
   functionTracing: { default: 'off', pattern: /^(off|on)$/ },
   cloudWatchRole: { default: 'create', pattern: /^(create|existing)$/ },
   endpointAccessMode: { default: 'STRICT', pattern: /^(STRICT|BASIC)$/ },

@@ -53,21 +53,13 @@ export class ServiceStack extends Stack {
     });
     table.grant(createProject, { actions: ['put'], kinds: ['PROJECT', 'KEY', 'AUDIT'] });
 
-    const all = {
-      api: [authorizer, ...Object.values(functions)],
-      workers: [
-        createProject,
-        fanOut,
-        ...Object.values(lanes).map(({ deliver }) => deliver),
-        connections.check,
-        figures.count,
-      ],
-    };
-    for (const fn of [...all.api, ...all.workers]) grantKey(encryptionKey, fn);
+    const fedByQueues = [...Object.values(lanes).map(({ deliver }) => deliver), connections.check];
+    const all = [authorizer, ...Object.values(functions), createProject, fanOut, figures.count, ...fedByQueues];
+    for (const fn of all) grantKey(encryptionKey, fn);
     new Observability(this, 'Observability', {
       settings,
       functions: all,
-      authorizer,
+      fedByQueues,
       restApi: api.restApi,
       table,
       fanOut,

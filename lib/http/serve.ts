@@ -76,8 +76,10 @@ export function serve<Name extends ApiFunction>(
       return problemFor(error);
     });
     const baseUrl = baseUrlOf(event);
+    // What succeeded is in the access log, and nowhere else: a line costs as much as a read of the table.
+    if (response instanceof Problem)
+      log.info('request.rejected', { operation: operationId, request_id: requestId, code: response.code });
     const result = response instanceof Problem ? problemResult(response, requestId, baseUrl) : response;
-    log.info('request.handled', { operation: operationId, request_id: requestId, status: result.statusCode });
     const cors = operation && allowsCrossOrigin(operation) && CORS_HEADERS;
     const common = { 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': requestId };
     const location = operation && locationHeader(result, operation, baseUrl);

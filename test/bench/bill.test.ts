@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { billOf, idleBillOf, sum } from './cost/bill.ts';
+import { storedBytesOf } from './cost/storage.ts';
 import { NOTHING, scaled } from './cost/usage.ts';
 
 const close = (bill: Record<string, number>) =>
@@ -41,4 +42,14 @@ it('an idle month is metrics, alarms, a dashboard and polls of empty queues', ()
     dashboards: 3,
     'polls of idle queues': 1.296,
   });
+});
+
+it.each([
+  [{ pk: { S: 'abc' } }, 2 + 3],
+  [{ at: { N: '1769860800000' } }, 2 + 8],
+  [{ yes: { BOOL: true }, no: { NULL: true } }, 4 + 3],
+  [{ list: { L: [{ S: 'é' }, { N: '1' }] } }, 4 + 3 + 3 + 3],
+  [{ map: { M: { a: { S: 'bc' } } } }, 3 + 3 + 1 + 3],
+])('an item %j is stored as so many bytes, and 100', (item, bytes) => {
+  expect(storedBytesOf(item as Parameters<typeof storedBytesOf>[0])).toBe(100 + bytes);
 });

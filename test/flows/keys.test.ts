@@ -300,7 +300,7 @@ describe('the log', () => {
     await admin('POST', `/v1/keys/${live}/rotate`, { body: { unexpected: live } });
     await service.as(`${live.slice(0, -1)}!`)('GET', '/v1/webhooks');
     const log = service.log.join('');
-    expect(log).toContain('request.handled');
+    expect(log).toContain('request.rejected');
     for (const secret of [live, adminKey]) {
       expect(log).not.toContain(secret);
       expect(log).not.toContain(secret.slice(21, 53));

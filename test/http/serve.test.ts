@@ -208,14 +208,19 @@ describe('a response', () => {
     expect(Object.keys(headers ?? {}).filter((name) => name.startsWith('Access-Control'))).toEqual([]);
   });
 
-  it.each<[string, TinyHandler, number]>([
-    ['that succeeded', () => ({ body: {} }), 200],
-    ['with a problem', () => new Problem('conflict', 'Wait.'), 409],
-    ['that failed', throwing(new Error('broken')), 500],
-  ])('is logged once, with what was called and its status: %s', async (_, handler, status) => {
+  it.each<[string, TinyHandler, string]>([
+    ['with a problem', () => new Problem('conflict', 'Wait.'), 'conflict'],
+    ['that failed', throwing(new Error('broken')), 'internal_error'],
+  ])('%s is logged once, with what was called and its code', async (_, handler, code) => {
     const { call, logged } = server(listing(handler));
     await call();
-    expect(logged).toEqual([['request.handled', { operation: 'listKeys', request_id: 'request-1', status }]]);
+    expect(logged).toEqual([['request.rejected', { operation: 'listKeys', request_id: 'request-1', code }]]);
+  });
+
+  it('that succeeded is in the access log alone', async () => {
+    const { call, logged } = server(listing());
+    await call();
+    expect(logged).toEqual([]);
   });
 });
 

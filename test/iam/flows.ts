@@ -111,6 +111,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       const created = await ok(admin('POST', '/v1/keys', { body: { type: 'read' } }));
       await ok(service.as(created.key)('GET', '/v1/documents'));
       expect((await ok(admin('GET', `/v1/keys/${created.id}`))).last_used_at).not.toBe(null);
+      await ok(service.as('unknown')('GET', '/v1/documents'), 401);
     },
     Keys: async () => {
       await idempotent(admin, '/v1/keys', { type: 'live' });
@@ -134,6 +135,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
     Project: async () => {
       await ok(admin('GET', '/v1/audit?limit=1'));
       await ok(admin('PATCH', '/v1/project', { body: { name: 'Renamed' } }));
+      await ok(admin('PATCH', '/v1/project', { body: { name: '' } }), 400);
       await ok(admin('POST', '/v1/project/test-mail'));
     },
     Leaks: async () => {
@@ -161,6 +163,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       await eventually(() => deliveryOf(live, hook.id, event_id));
       await ok(live('GET', `/v1/webhooks/${hook.id}/deliveries`));
       await ok(live('GET', `/v1/webhooks/${hook.id}/recover`));
+      await ok(live('GET', '/v1/webhooks/unknown'), 404);
       await ok(live('GET', `/v1/events/${event_id}/deliveries`));
       await enable();
       await ok(live('POST', `/v1/webhooks/${hook.id}/deliveries/${event_id}/redeliver`));
@@ -170,6 +173,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       await ok(live('PUT', `/v1/documents/${document}`, { body: { fields: { a: 1 } } }));
       await ok(live('GET', '/v1/documents?limit=1'));
       await ok(live('DELETE', `/v1/documents/${document}`));
+      await ok(live('GET', `/v1/documents/${document}`), 404);
       const cycle = { node_id: 'n', sync_id: crypto.randomUUID(), pattern: 'd:none', push: [], known: {} };
       await ok(live('POST', '/v1/sync', { body: cycle }));
       await ok(live('PUT', `/v1/connections/${document.slice(2)}`, { body: { node_id: 'n', lease_seconds: 10 } }));
@@ -267,7 +271,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       expect(drain('SchedulesFailures')).toBe(1);
     },
   };
-  // What a function does is in its log; a schedule has none.
+  // What a function does, or a function of the API rejects, is in its log; a schedule has none.
   return Object.fromEntries(
     Object.entries(flows).map(([name, flow]) => [
       name,

@@ -46,11 +46,10 @@ async function emitted(): Promise<{ Namespace: string; names: string[]; dimensio
   vi.stubEnv('POWERTOOLS_DEV', 'true'); // so that it writes to the console that is watched
   vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
   vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Mine');
-  const { countAttempt, countDecision, countFailure, publishMetrics } = await import('../../lib/aws/metrics.ts');
+  const { countAttempt, countFailure, publishMetrics } = await import('../../lib/aws/metrics.ts');
   const write = vi.spyOn(console, 'log').mockImplementation((text) => void lines.push(String(text)));
   try {
     countFailure();
-    for (const decision of ['Authorized', 'Unauthorized', 'Forbidden'] as const) countDecision(decision);
     const attempt = { number: 1, trigger: 'schedule', at: 0, durationMs: 1, statusCode: 200, error: null };
     countAttempt({ attempt, verdict: { status: 'succeeded' }, disabled: false } as unknown as Parameters<
       typeof countAttempt
@@ -75,7 +74,7 @@ async function emitted(): Promise<{ Namespace: string; names: string[]; dimensio
 describe('an alarm', () => {
   it('watches what AWS publishes, or what our code writes', async () => {
     const written = await emitted();
-    expect(written.length).toBeGreaterThan(3);
+    expect(written.length).toBe(2);
     expect(watched.length).toBeGreaterThan(20);
     for (const { Namespace, MetricName, Dimensions = [] } of watched) {
       const dimensions = Dimensions.map(({ Name }) => Name);
@@ -105,8 +104,13 @@ describe('an alarm', () => {
     const names = watched.map(({ MetricName }) => MetricName);
     for (const theirs of ['4XXError', 'Unauthorized', 'Forbidden', 'Count']) expect(names).not.toContain(theirs);
     const errors = alarms.filter((alarm) => JSON.stringify(alarm).includes('"Errors"'));
-    expect(errors.length).toBe(2);
+    expect(errors.length).toBe(1);
     for (const alarm of errors) expect(JSON.stringify(alarm)).not.toContain('Authorize'); // it throws at bad credentials
+  });
+
+  it('costs ten cents a month for each metric that it watches: all of them are few, and no dashboard is made unasked', () => {
+    expect(watched.length).toBeLessThanOrEqual(24);
+    template.resourceCountIs('AWS::CloudWatch::Dashboard', 0);
   });
 
   it('on the age of a message waits longer than messages are delayed on purpose', () => {

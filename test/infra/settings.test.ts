@@ -38,6 +38,7 @@ const choices: Record<string, object[]> = {
     {},
     {
       functionTracing: 'on',
+      cloudWatchDashboard: 'on',
       deliverConcurrency: '50',
       checkConcurrency: '2',
       throttleRate: '5',
@@ -160,6 +161,7 @@ describe('the template', () => {
     [{ ...domain, hostedZoneId: 'Z1', hostedZoneName: 'ample.com' }, 'domainName must be a name in the zone'],
     [{ stackName: '1st' }, 'stackName'],
     [{ functionTracing: 'true' }, 'functionTracing'],
+    [{ cloudWatchDashboard: 'true' }, 'cloudWatchDashboard'],
   ])('is not made of %o', (settings, message) => {
     expect(() => synth(settings)).toThrow(message);
   });

@@ -12,7 +12,7 @@ const SCENARIOS: Record<string, Scenario> = {
   'failed until disabled': { events: 1, failures: 6 },
 };
 
-/** What a million events of each kind take, and what they cost, in US dollars. */
+/** What a million events of each kind take, and what they cost, in US dollars; and a month in which nothing fails, without them. */
 export async function measureCost(assembly: string) {
   const usage: Record<string, object> = {};
   const bill: Record<string, object> = {};
@@ -20,7 +20,7 @@ export async function measureCost(assembly: string) {
   let metrics = 0;
   for (const [name, scenario] of Object.entries(SCENARIOS)) {
     const measured = await usageOf(assembly, scenario);
-    metrics = Math.max(metrics, measured.metrics);
+    if (!scenario.failures) metrics = Math.max(metrics, measured.metrics);
     usage[name] = rounded({ ...measured.usage });
     counts[name] = {
       readUnits: rounded(measured.counts.readUnits),

@@ -3,7 +3,8 @@ import { startDatabase } from '../../../infra/local/services/database.ts';
 import { dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
 import { startStack } from '../../../infra/local/stack.ts';
 import { listening, textOf } from '../http.ts';
-import { Meter } from './meter.ts';
+import { isOfFigures, Meter } from './meter.ts';
+import { storedBytesOf } from './storage.ts';
 import { type Counts, scaled, scaledCounts, type Usage } from './usage.ts';
 
 export interface Scenario {
@@ -32,7 +33,7 @@ export async function usageOf(
     assembly,
     databaseEndpoint: database.endpoint,
     speed: SPEED,
-    output: (_, text) => log(text),
+    output: (name, text) => (isOfFigures(name) ? undefined : log(text)),
   });
   const meter = new Meter(stack);
   log = (text) => meter.log(text);
@@ -66,7 +67,10 @@ export async function usageOf(
     const [table] = stack.template.ofType('AWS::DynamoDB::Table');
     const { Items = [] } = await client.send(new ScanCommand({ TableName: stack.template.ref(table?.id ?? '') }));
     client.destroy();
-    return Items.reduce((total, item) => total + JSON.stringify(item).length, 0);
+    return Items.filter(({ pk }) => !pk?.S?.startsWith('FIGURES#')).reduce(
+      (total, item) => total + storedBytesOf(item),
+      0,
+    );
   };
 
   const event = (i: number) => ({
