@@ -63,6 +63,32 @@ describe('untrusted text', () => {
     await page.getByRole('link', { name: 'a:b' }).click();
     await expectText(page, JSON.stringify(HOSTILE));
     expect(await page.locator('main').textContent()).not.toContain(RIGHT_TO_LEFT);
+
+    // In the editor too, where it is the same JSON.
+    await page.getByRole('button', { name: 'Edit' }).click();
+    const text = await page.getByLabel('Fields', { exact: true }).inputValue();
+    expect(text).not.toContain(RIGHT_TO_LEFT);
+    expect(JSON.parse(text)).toEqual(fields);
+  });
+
+  it('stays text: what a pasted token says', async () => {
+    const { adminKey } = await service.project();
+    const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const texts = [HOSTILE, RIGHT_TO_LEFT];
+    const claims = {
+      sub: HOSTILE,
+      jti: RIGHT_TO_LEFT,
+      env: HOSTILE,
+      documents: texts,
+      permissions: texts,
+      iat: 0,
+      exp: 1,
+    };
+    const page = await dashboard.signIn(adminKey, '/live/tokens');
+    await page.getByLabel('Token', { exact: true }).fill(`${encoded({ typ: 'svc-doc+jwt' })}.${encoded(claims)}.x`);
+    await expectText(page);
+    await page.getByText('expired').waitFor();
+    expect(await page.locator('main').textContent()).not.toContain(RIGHT_TO_LEFT);
   });
 
   it('does not break the page by size, depth or large numbers', async () => {

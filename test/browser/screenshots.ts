@@ -1,10 +1,12 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { chromium } from 'playwright-core';
 import { CHROMIUM } from './browser.ts';
 
-/** `npm run screenshots` takes the README's screenshots of a running `npm start -- --speed 60`, after some use. */
+/**
+ * `npm run screenshots` takes the README's screenshots of a running `npm start`, after some use. It takes seven minutes: the
+ * times in the pictures are true.
+ */
 const directory = 'functions/dashboard/screenshots';
 const { base_url, keys } = JSON.parse(readFileSync('.local/stack.json', 'utf8'));
 
@@ -24,14 +26,15 @@ const receiver = http.createServer((request, response) => {
   request.resume();
   response.writeHead(isBroken ? 503 : 200).end(isBroken ? 'Service Unavailable' : '');
 });
-await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/search-index`;
+await new Promise<void>((resolve) => receiver.listen(4000, '127.0.0.1', resolve));
+const url = 'http://127.0.0.1:4000/search-index';
 const webhook = await call('POST', '/v1/webhooks', {
   url,
   events: ['document.created', 'document.changed'],
   description: 'Search index',
 });
-const settle = () => new Promise((resolve) => setTimeout(resolve, 7000));
+/** Three attempts of each failing delivery: at once, after 1 minute and after 5 more. */
+const THREE_ATTEMPTS_MS = 6.4 * 60 * 1000;
 for (let i = 1; i <= 9; i++) {
   isBroken = i > 6;
   await call('PUT', `/v1/documents/org:acme:page-${i}`, {
@@ -39,7 +42,7 @@ for (let i = 1; i <= 9; i++) {
   });
   await new Promise((resolve) => setTimeout(resolve, 300));
 }
-await settle(); // three attempts of each failing delivery
+await new Promise((resolve) => setTimeout(resolve, THREE_ATTEMPTS_MS));
 
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
 mkdirSync(directory, { recursive: true });
@@ -49,7 +52,7 @@ const pictures = [
   ['delivery', `/live/webhooks/${webhook.id}/deliveries/${data[0].event_id}`, 'dark'],
 ] as const;
 for (const [name, place, colorScheme] of pictures) {
-  const page = await browser.newPage({ viewport: { width: 1100, height: 720 }, colorScheme });
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme });
   await page.goto(`${base_url}/dashboard#${place}`);
   await page.getByLabel('Admin key').fill(keys.admin);
   await page.keyboard.press('Enter');

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { ENVIRONMENTS, type Environment } from '../../../lib/space.ts';
 import { createCall } from './api.ts';
 import { PageTitle } from './components/basics.tsx';
+import { useLoaded } from './hooks.ts';
 import { DeliveryPage } from './pages/delivery.tsx';
 import { DocumentPage } from './pages/document.tsx';
 import { NewDocument } from './pages/document-editor.tsx';
@@ -19,12 +20,21 @@ import { WebhookPage } from './pages/webhook.tsx';
 import { NewWebhook } from './pages/webhook-form.tsx';
 import { Webhooks } from './pages/webhooks.tsx';
 import { linkTo, type Place, usePlace } from './router.ts';
-import { forgetKey, keyIdOf, rememberedKey, rememberKey, SessionContext, takeLinkedKey } from './session.ts';
+import {
+  forgetKey,
+  keyIdOf,
+  rememberedKey,
+  rememberKey,
+  SessionContext,
+  takeLinkedKey,
+  useSession,
+} from './session.ts';
 
 export function App() {
   const [key, setKey] = useState(() => takeLinkedKey() ?? rememberedKey());
   const [notice, setNotice] = useState<string>();
   const [announcement, setAnnouncement] = useState({ text: '', number: 0 });
+  const [projectVersion, setProjectVersion] = useState(0);
   const place = usePlace();
   const { environment } = place;
   const signOut = useCallback((why: string) => {
@@ -50,13 +60,15 @@ export function App() {
     if (key === null) return null;
     const onUnauthorized = () => signOut('You were signed out because this key was revoked or has expired.');
     const announce = (text: string) => setAnnouncement(({ number }) => ({ text, number: number + 1 }));
-    return { call: createCall(key, environment, onUnauthorized), environment, keyId: keyIdOf(key), signIn, announce };
+    const onProjectChange = () => setProjectVersion((last) => last + 1);
+    const call = createCall(key, environment, onUnauthorized);
+    return { call, environment, keyId: keyIdOf(key), signIn, announce, onProjectChange };
   }, [key, environment, signIn, signOut]);
 
   if (!session) return <SignIn notice={notice} onSignIn={signIn} />;
   return (
     <SessionContext.Provider value={session}>
-      <Shell place={place} onSignOut={() => signOut('You are signed out.')}>
+      <Shell place={place} projectVersion={projectVersion} onSignOut={() => signOut('You are signed out.')}>
         {pageAt(place)}
       </Shell>
       <output class="announcement">
@@ -76,9 +88,18 @@ const SECTIONS = [
   ['settings', 'Settings'],
 ] as const;
 
-function Shell({ place, onSignOut, children }: { place: Place; onSignOut: () => void; children: ComponentChildren }) {
+interface ShellProps {
+  place: Place;
+  projectVersion: number;
+  onSignOut: () => void;
+  children: ComponentChildren;
+}
+
+function Shell({ place, projectVersion, onSignOut, children }: ShellProps) {
   const { environment, segments } = place;
   const section = segments[0] ?? '';
+  const { call, keyId } = useSession();
+  const project = useLoaded(keyId, () => call('GET /v1/project'), projectVersion);
   return (
     <div class={`shell ${environment}`}>
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
@@ -88,6 +109,7 @@ function Shell({ place, onSignOut, children }: { place: Place; onSignOut: () => 
         <div class="top">
           <a class="brand" href={linkTo(environment)}>
             Document sync
+            <small title={project.value && `Signed in with ${keyId}`}>{project.value?.name}</small>
           </a>
           <EnvironmentSwitch current={environment} section={section} />
           <button type="button" class="button quiet" onClick={onSignOut}>

@@ -39,6 +39,8 @@ export interface Session {
   signIn(key: string): void;
   /** Shows a short message and has screen readers read it. */
   announce(message: string): void;
+  /** The name of the project, which every page shows, may be another one now. */
+  onProjectChange(): void;
 }
 
 export const SessionContext = createContext<Session | null>(null);

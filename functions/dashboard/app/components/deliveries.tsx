@@ -45,6 +45,21 @@ export function outcomeText({ status_code, error }: Attempt): string {
 }
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
+/** What the last of some attempts got. */
+export function LastResponse({ of: attempts }: { of: readonly Attempt[] }) {
+  const last = attempts.at(-1);
+  if (!last) return <span class="muted">none</span>;
+  return (
+    <>
+      {outcomeText(last)}
+      {attempts.length > 1 && <small> {attempts.length} attempts</small>}
+    </>
+  );
+}
+
+export const LastDuration = ({ of: attempt }: { of: Attempt | undefined }) =>
+  attempt ? <>{attempt.duration_ms.toLocaleString()} ms</> : <>–</>;
+
 const ADVICE: Partial<Record<Failure, string>> = {
   timeout: 'Respond first, within 5 seconds, and process the event afterwards.',
   dns_not_found: 'Check the host name of the endpoint URL.',

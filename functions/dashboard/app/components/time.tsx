@@ -32,6 +32,20 @@ export function ShortTime({ at }: { at: string }) {
   );
 }
 
+const HOUR_MS = 60 * 60 * 1000;
+const HOUR = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** A time that is known to the hour. */
+export function HourOr({ at, none }: { at: string | null; none: string }) {
+  if (at === null) return <span class="muted">{none}</span>;
+  const isLately = serverNow() - Date.parse(at) < HOUR_MS;
+  return (
+    <time dateTime={at} title={utc(at)}>
+      {isLately ? 'within the hour' : `after ${HOUR.format(new Date(at))}`}
+    </time>
+  );
+}
+
 export function TimeOr({ at, none }: { at: string | null; none: string }) {
   return at === null ? <span class="muted">{none}</span> : <Time at={at} />;
 }

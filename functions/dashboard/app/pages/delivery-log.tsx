@@ -3,7 +3,7 @@ import { DELIVERY_STATUSES } from '../../../../lib/delivery/schedule.ts';
 import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import { type Delivery, serverNow, type Webhook } from '../api.ts';
 import { Button, Panel } from '../components/basics.tsx';
-import { DeliveryBadge, type DeliveryStatus, outcomeText } from '../components/deliveries.tsx';
+import { DeliveryBadge, type DeliveryStatus, LastDuration, LastResponse } from '../components/deliveries.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Select } from '../components/field.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
@@ -184,17 +184,3 @@ function DocumentKey({ of: key }: { of: string | null }) {
     </a>
   );
 }
-
-function LastResponse({ of: attempts }: { of: Delivery['attempts'] }) {
-  const last = attempts.at(-1);
-  if (!last) return <span class="muted">none</span>;
-  return (
-    <>
-      {outcomeText(last)}
-      {attempts.length > 1 && <small> {attempts.length} attempts</small>}
-    </>
-  );
-}
-
-const LastDuration = ({ of: attempt }: { of: Delivery['attempts'][number] | undefined }) =>
-  attempt ? <>{attempt.duration_ms.toLocaleString()} ms</> : <>–</>;

@@ -1,10 +1,11 @@
+import type { Environment } from '../../../../lib/space.ts';
 import type { Delivery } from '../api.ts';
 import { Facts, PageTitle, Panel } from '../components/basics.tsx';
-import { DeliveryBadge, outcomeText } from '../components/deliveries.tsx';
+import { DeliveryBadge, LastDuration, LastResponse } from '../components/deliveries.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Json } from '../components/json.tsx';
 import { type Column, Table } from '../components/table.tsx';
-import { Time } from '../components/time.tsx';
+import { ShortTime, Time } from '../components/time.tsx';
 import { useLoaded, useRepeated } from '../hooks.ts';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
@@ -49,6 +50,7 @@ export function EventPage({ id }: { id: string }) {
                       columns={columnsIn(environment)}
                       rows={data}
                       keyOf={({ webhook_id }) => webhook_id}
+                      isDense
                     />
                   )
                 }
@@ -64,22 +66,18 @@ export function EventPage({ id }: { id: string }) {
   );
 }
 
-const columnsIn = (environment: 'live' | 'sandbox'): Column<Delivery>[] => [
+const columnsIn = (environment: Environment): Column<Delivery>[] => [
   [
     'Webhook',
-    ({ webhook_id, event_id }) => (
-      <a href={linkTo(environment, ['webhooks', webhook_id, 'deliveries', event_id])}>
-        <code>{webhook_id}</code>
+    ({ webhook_id, event_id, url }) => (
+      <a href={linkTo(environment, ['webhooks', webhook_id, 'deliveries', event_id])} title={url ?? webhook_id}>
+        {url ?? <code>{webhook_id}</code>}
       </a>
     ),
+    'wide',
   ],
   ['Status', ({ status }) => <DeliveryBadge status={status} />],
-  ['Attempts', ({ attempts }) => attempts.length],
-  [
-    'Last response',
-    ({ attempts }) => {
-      const last = attempts.at(-1);
-      return last ? outcomeText(last) : <span class="muted">none</span>;
-    },
-  ],
+  ['Response', ({ attempts }) => <LastResponse of={attempts} />],
+  ['Duration', ({ attempts }) => <LastDuration of={attempts.at(-1)} />, 'number'],
+  ['Time', ({ created_at }) => <ShortTime at={created_at} />, 'number'],
 ];

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Key } from '../api.ts';
 import { type Fact, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { Await, Callout } from '../components/feedback.tsx';
-import { Countdown, Time, TimeOr } from '../components/time.tsx';
+import { Countdown, HourOr, Time, TimeOr } from '../components/time.tsx';
 import { useLoaded } from '../hooks.ts';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
@@ -64,7 +64,7 @@ function KeyFacts({ of: key }: { of: Key }) {
         ['ID', <code key="id">{key.id}</code>],
         ['Status', <KeyStatus key="status" status={key.status} />],
         ['Created', <Time key="created" at={key.created_at} />],
-        ['Last used (to the hour)', <TimeOr key="used" at={key.last_used_at} none="never" />],
+        ['Last used', <HourOr key="used" at={key.last_used_at} none="never" />],
         ['Expires', <TimeOr key="expires" at={key.expires_at} none="never" />],
         ...(key.revoked_at ? [['Revoked', <Time key="revoked" at={key.revoked_at} />] as Fact] : []),
         ...(key.replaces ? [['Replaces', linked(key.replaces)] as Fact] : []),

@@ -7,7 +7,7 @@ import { ShownOnce } from '../components/dialog.tsx';
 import { Await, Empty, ProblemNote } from '../components/feedback.tsx';
 import { Choices, Input, otherProblem, violationOf } from '../components/field.tsx';
 import { type Column, Table } from '../components/table.tsx';
-import { Countdown, fromLocal, TimeOr } from '../components/time.tsx';
+import { Countdown, fromLocal, HourOr, TimeOr } from '../components/time.tsx';
 import { useLoaded, useSending } from '../hooks.ts';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
@@ -84,7 +84,7 @@ function KeyTable({ keys, caption, endTitle }: { keys: Key[]; caption: string; e
       'Allowlist',
       ({ cidrs }) => (cidrs.length === 0 ? <span class="muted">any address</span> : `${cidrs.length} listed`),
     ],
-    ['Last used', ({ last_used_at }) => <TimeOr at={last_used_at} none="never" />],
+    ['Last used', ({ last_used_at }) => <HourOr at={last_used_at} none="never" />],
     [endTitle, (key) => <End of={key} />],
   ];
   return <Table caption={caption} columns={columns} rows={keys} keyOf={({ id }) => id} />;

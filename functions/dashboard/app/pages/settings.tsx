@@ -32,7 +32,7 @@ export function Settings({ query }: { query: URLSearchParams }) {
 }
 
 function ProjectForm({ of: project }: { of: Project }) {
-  const { call, announce } = useSession();
+  const { call, announce, onProjectChange } = useSession();
   const [name, setName] = useState(project.name);
   const [emails, setEmails] = useState(project.emails.join(', '));
   const [onLeak, setOnLeak] = useState<OnLeak>(project.on_leak);
@@ -43,7 +43,9 @@ function ProjectForm({ of: project }: { of: Project }) {
   );
   const testing = useSending(() => call('POST /v1/project/test-mail'));
   const save = async () => {
-    if (await saving.send()) announce('Settings saved.');
+    if (!(await saving.send())) return;
+    announce('Settings saved.');
+    onProjectChange();
   };
   const test = async () => {
     const sent = await testing.send();

@@ -1,7 +1,7 @@
 import { isUnderWay, RETRY_DELAYS_SECONDS } from '../../../../lib/delivery/schedule.ts';
 import type { Delivery } from '../api.ts';
 import { isSuccess, outcomeText } from '../components/deliveries.tsx';
-import { Countdown, durationText, Time } from '../components/time.tsx';
+import { Countdown, durationText, ShortTime } from '../components/time.tsx';
 
 type Attempt = Delivery['attempts'][number];
 
@@ -37,7 +37,7 @@ export function Timeline({ of: { attempts, status, next_attempt_at } }: { of: De
             {attempt && (
               <>
                 <span>{outcomeText(attempt)}</span>
-                <Time at={attempt.at} />
+                <ShortTime at={attempt.at} />
               </>
             )}
             {isNext && next_attempt_at && (
@@ -45,12 +45,12 @@ export function Timeline({ of: { attempts, status, next_attempt_at } }: { of: De
                 <span>
                   in <Countdown to={next_attempt_at} over="a moment" />
                 </span>
-                <Time at={next_attempt_at} />
+                <ShortTime at={next_attempt_at} />
               </>
             )}
             {!attempt && !isNext && !isOver && (
               <span class="muted">
-                not before <Time at={new Date(dueAt).toISOString()} />
+                not before <ShortTime at={new Date(dueAt).toISOString()} />
               </span>
             )}
             {isOver && <span class="muted">{last && isSuccess(last) ? 'not needed' : 'not attempted'}</span>}
