@@ -38,7 +38,7 @@ const Push = v.pipe(
     jsonSchema: {
       oneOf: [
         { properties: { op: { enum: ['put', 'patch'] } }, required: ['op', 'fields'] },
-        { properties: { op: { const: 'delete' }, fields: false }, required: ['op'] },
+        { properties: { op: { const: 'delete' }, fields: { not: {} } }, required: ['op'] },
       ],
     },
   }),

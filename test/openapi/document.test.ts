@@ -126,4 +126,18 @@ describe('the OpenAPI document', () => {
     const text = JSON.stringify([openApi.paths, openApi.components.schemas]);
     expect(text).not.toContain('"default":');
   });
+
+  it('has no schema that is only true or false: some generators read none', () => {
+    const found: string[] = [];
+    const look = (value: unknown, place: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      for (const [name, each] of Object.entries(value)) {
+        const isSchema = /\/(properties|patternProperties)$/.test(place) || ['items', 'not'].includes(name);
+        if (isSchema && typeof each === 'boolean') found.push(`${place}/${name}`);
+        look(each, `${place}/${name}`);
+      }
+    };
+    look(openApi.components.schemas, '');
+    expect(found).toEqual([]);
+  });
 });
