@@ -53,7 +53,10 @@ export class SimulatedQueue<Message> {
       this.visible.push(stored);
       this.poll();
     };
-    if (ms === 0) return show();
+    if (ms === 0) {
+      show();
+      return;
+    }
     this.hidden++;
     this.world.after(ms, () => {
       this.hidden--;
