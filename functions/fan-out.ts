@@ -16,16 +16,20 @@ import { withStages } from '../lib/stages.ts';
 
 /** New events, as the table's stream shows them: each goes to the queue once for every subscribed webhook. */
 export function createHandler(deps: FanOutDeps) {
-  return (batch: DynamoDBStreamEvent, context: Context) => {
+  return async (batch: DynamoDBStreamEvent, context: Context) => {
     const fanOut = fanOutBatch(deps);
-    return consume<DynamoDBRecord>(EventType.DynamoDBStreams, {
+    const sum = { events: 0, deliveries: 0, skipped: 0 };
+    const response = await consume<DynamoDBRecord>(EventType.DynamoDBStreams, {
       async handle(record) {
-        const event = eventOf(record);
-        const counts = await fanOut(event);
-        log.info('event.fanned_out', { event_id: event.id, type: event.type, ...counts });
+        const { deliveries, skipped } = await fanOut(eventOf(record));
+        sum.events++;
+        sum.deliveries += deliveries;
+        sum.skipped += skipped;
       },
       describe: (record) => ['event.fan_out_failed', { event_id: eventOf(record).id }],
     })(batch, context);
+    log.info('events.fanned_out', sum);
+    return response;
   };
 }
 

@@ -10,6 +10,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { FAN_OUTS_OF_SHARD } from '../lib/delivery/fan-out.ts';
 import { LANES, type Lane } from '../lib/delivery/lanes.ts';
 import { LANE_QUEUES, type Variable } from '../lib/deployment.ts';
 import { BundledFunction, type ConsumeOptions, consumeQueue } from './bundled-function.ts';
@@ -98,7 +99,7 @@ export class Delivery extends Construct {
       eventSourceArn: table.streamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: 100,
-      parallelizationFactor: 10,
+      parallelizationFactor: FAN_OUTS_OF_SHARD,
       bisectBatchOnError: true,
       // As often as it takes, but not until the stream forgets them after 24 hours: what is given up must be kept somewhere.
       retryAttempts: -1,

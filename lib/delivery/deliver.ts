@@ -2,7 +2,7 @@ import type { StoredEvent } from '../events/events.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { type Due, dueAfter, type Task, taskOf, type Verdict, verdictOn } from './decide.ts';
 import { isSlower, type Lane, laneOf, type Pace, paceAfter, paceOfSuspect } from './lanes.ts';
-import type { DeliveryMessage } from './messages.ts';
+import { type DeliveryMessage, nextMessage } from './messages.ts';
 import {
   type Claim,
   type EmailClaims,
@@ -150,7 +150,7 @@ async function requeue(
   failing: Failing,
   deps: DeliverDeps,
 ): Promise<Claim | undefined> {
-  await deps.retry({ ...message, attempt: message.attempt + 1 }, due);
+  await deps.retry(nextMessage(message), due);
   const last = failing.attempts.at(-1);
   if (last) await noteFailure(message, failing.webhook, last, deps);
   const claim = message.attempt === WARNED_ATTEMPT ? await warn(message, failing, deps) : undefined;

@@ -3,8 +3,14 @@ import { EVENT_RETENTION_MS, type StoredEvent } from '../events/events.ts';
 import type { Space } from '../space.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { type Lane, laneOf } from './lanes.ts';
-import { type DeliveryMessage, firstMessage } from './messages.ts';
+import { carrying, type DeliveryMessage, firstMessage } from './messages.ts';
 import type { DeliveryRecord } from './record.ts';
+
+/**
+ * Batches of one shard of the table's stream at the same time: enough for the thousand events a second that a shard has, and few
+ * enough for batches to fill up instead of all reading the webhooks of a busy project at once.
+ */
+export const FAN_OUTS_OF_SHARD = 2;
 
 export interface FanOut {
   /** To be sent, by lane. */
@@ -16,7 +22,7 @@ export interface FanOut {
 /** Whom an event goes to: every webhook of its space that is subscribed to its type; a test event, to its one webhook. */
 export function fanOut(event: StoredEvent, webhooks: readonly WebhookRecord[], nowMs: number): FanOut {
   if (event.webhookId !== undefined) {
-    const test = firstMessage(event, event.webhookId, event.id, { trigger: 'test' });
+    const test = carrying(firstMessage(event, event.webhookId, event.id, { trigger: 'test' }), event);
     return { lanes: new Map([['new', [test]]]), skipped: [] }; // most are of new webhooks
   }
   const message = ({ id }: WebhookRecord) => firstMessage(event, id, event.id);
@@ -24,7 +30,7 @@ export function fanOut(event: StoredEvent, webhooks: readonly WebhookRecord[], n
   const lanes = new Map<Lane, DeliveryMessage[]>();
   for (const webhook of subscribed.filter(({ status }) => status === 'enabled')) {
     const lane = laneOf(webhook, nowMs);
-    lanes.set(lane, [...(lanes.get(lane) ?? []), message(webhook)]);
+    lanes.set(lane, [...(lanes.get(lane) ?? []), carrying(message(webhook), event)]);
   }
   return { lanes, skipped: subscribed.filter(({ status }) => status === 'disabled').map(message) };
 }

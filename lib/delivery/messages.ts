@@ -1,8 +1,25 @@
 import * as v from 'valibot';
+import type { StoredEvent } from '../events/events.ts';
+import { EVENT_TYPES } from '../events/types.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 import { DELIVERY_STATUSES, MAX_ATTEMPTS, TRIGGERS, type Trigger } from './schedule.ts';
 
-/** What goes through the queue and the schedules: references only. `run` counts redeliveries. */
+/** Bytes of the body of an event that travels in its message: ten of them stay within 64 KB, which SQS bills as one request. */
+const MAX_CARRIED_BYTES = 2048;
+
+/** Of a small event all that its message does not say anyhow, so that the first attempt need not read it. */
+const CarriedEvent = v.strictObject({
+  type: v.picklist(EVENT_TYPES),
+  at: v.number(),
+  body: v.string(),
+  documentKey: v.optional(v.string()),
+  webhookId: v.optional(v.string()),
+});
+
+/**
+ * What goes through the queue and the schedules: references, and at the first attempt of a small event the event. `run` counts
+ * redeliveries.
+ */
 export const DeliveryMessage = v.strictObject({
   webhookId: v.string(),
   eventId: v.string(),
@@ -11,6 +28,7 @@ export const DeliveryMessage = v.strictObject({
   run: v.pipe(v.number(), v.integer(), v.minValue(0)),
   attempt: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_ATTEMPTS)),
   trigger: v.picklist(TRIGGERS),
+  event: v.optional(CarriedEvent),
 });
 export type DeliveryMessage = v.InferOutput<typeof DeliveryMessage>;
 
@@ -27,6 +45,23 @@ export function firstMessage(
   { run = 0, trigger = 'schedule' }: { run?: number; trigger?: Trigger } = {},
 ): DeliveryMessage {
   return { webhookId, eventId, projectId, environment, run, attempt: 1, trigger };
+}
+
+/** The same message with its event, if that is small. */
+export function carrying(message: DeliveryMessage, event: StoredEvent): DeliveryMessage {
+  const { type, at, body, documentKey, webhookId } = event;
+  if (Buffer.byteLength(body) > MAX_CARRIED_BYTES) return message;
+  return { ...message, event: { type, at, body, documentKey, webhookId } };
+}
+
+/** The event that a message carries. It is immutable: this is what is stored. */
+export function carriedEvent({ event, eventId, projectId, environment }: DeliveryMessage): StoredEvent | undefined {
+  return event && { ...event, id: eventId, projectId, environment };
+}
+
+/** The message of the next attempt: by then the event is read again, for schedules keep references only. */
+export function nextMessage({ event: _, ...message }: DeliveryMessage): DeliveryMessage {
+  return { ...message, attempt: message.attempt + 1 };
 }
 
 /** Identifies one run through the schedule of one delivery. */

@@ -5,7 +5,7 @@ import { events } from '../../lib/aws/dynamodb/events.ts';
 import { webhooks } from '../../lib/aws/dynamodb/webhooks.ts';
 import type { BatchDeps } from '../../lib/delivery/batch.ts';
 import type { Verdict } from '../../lib/delivery/decide.ts';
-import type { DeliveryMessage } from '../../lib/delivery/messages.ts';
+import { carrying, type DeliveryMessage } from '../../lib/delivery/messages.ts';
 import { attemptOf, failed, newDelivery, newStoredEvent, now, recordOf, retrying, succeeded } from './builders.ts';
 import { type Store, stores } from './stores.ts';
 
@@ -112,6 +112,16 @@ describe.each(stores)('deliveries in $name', (store) => {
       const contexts = await deliveries(table).loadContexts(messages);
       expect(contexts.map((found) => found.webhook?.id)).toEqual(Array(4).fill(webhook.id));
       expect(contexts.map((found) => found.event?.id)).toEqual([event.id, undefined, event.id, event.id]);
+    });
+
+    it('does not read the events that travel in their messages', async () => {
+      const [carried, stored] = [newDelivery(), newDelivery()];
+      await events(table).publish([stored.event], []);
+      const contexts = await deliveries(table).loadContexts([
+        carrying(carried.message(), carried.event),
+        stored.message(),
+      ]);
+      expect(contexts.map(({ event }) => recordOf(event))).toEqual([carried.event, stored.event]);
     });
 
     it('of no messages is empty', async () => {

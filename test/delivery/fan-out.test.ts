@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fanOut, isAwaited, isFor, pendingDelivery } from '../../lib/delivery/fan-out.ts';
+import { carrying } from '../../lib/delivery/messages.ts';
 import type { StoredEvent } from '../../lib/events/events.ts';
 import type { WebhookRecord } from '../../lib/webhooks/webhooks.ts';
 import { event, message, now, webhook } from './builders.ts';
@@ -74,7 +75,7 @@ describe('an event', () => {
     const webhooks = [webhook(), webhook({ id: 'whk_2', status: 'disabled' })];
     const { lanes, skipped } = fanOut(event(), webhooks, now);
     const first = { run: 0, attempt: 1, trigger: 'schedule' } as const;
-    expect(lanes.get('new')).toEqual([message(first)]);
+    expect(lanes.get('new')).toEqual([carrying(message(first), event())]);
     expect(skipped).toEqual([message({ webhookId: 'whk_2', ...first })]);
   });
 
@@ -97,7 +98,8 @@ describe('a test event', () => {
   });
 
   it('is marked as one', () => {
-    expect(fanOut(event(test), [], now).lanes.get('new')).toEqual([message({ ...test, trigger: 'test' })]);
+    const sent = carrying(message({ ...test, trigger: 'test' }), event(test));
+    expect(fanOut(event(test), [], now).lanes.get('new')).toEqual([sent]);
   });
 });
 

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   attemptName,
+  carriedEvent,
+  carrying,
   type DeliveryMessage,
   firstMessage,
   groupOf,
+  nextMessage,
   parseMessage,
   type QueueMessage,
   type RecoverMessage,
@@ -11,7 +14,7 @@ import {
 } from '../../lib/delivery/messages.ts';
 import { MAX_ATTEMPTS } from '../../lib/delivery/schedule.ts';
 import { derivedFrom, sortableId } from '../../lib/ids.ts';
-import { message, now, space } from './builders.ts';
+import { event, message, now, space } from './builders.ts';
 
 const recover = (overrides: Partial<RecoverMessage['recover']> = {}): RecoverMessage => ({
   recover: { ...space, webhookId: 'whk_1', since: now - 1000, until: now, perSecond: 50, ...overrides },
@@ -22,6 +25,7 @@ describe('a message of the deliveries queue', () => {
     ['a first attempt', message()],
     ['the last attempt of a redelivery', message({ run: 7, attempt: MAX_ATTEMPTS, trigger: 'redelivery' })],
     ['a test event', message({ trigger: 'test' })],
+    ['a first attempt with its event', carrying(message(), event())],
     ['another environment', message({ environment: 'sandbox' })],
     ['the first page of a recovery', recover()],
     ['the next page of a recovery', recover({ endedSince: now, from: { status: 'skipped', after: 'evt_1' } })],
@@ -120,5 +124,33 @@ describe('the key of a run', () => {
   it('names the event and the run, not the attempt', () => {
     expect(runKey(message({ run: 2, attempt: 5 }))).toBe('evt_1#2');
     expect(runKey(message({ run: 2, attempt: 6 }))).toBe('evt_1#2');
+  });
+});
+
+describe('an event in its message', () => {
+  it.each<[string, Partial<ReturnType<typeof event>>]>([
+    ['of a document', {}],
+    ['of none', { documentKey: undefined }],
+    ['of a test', { webhookId: 'whk_1' }],
+  ])('%s is what is stored, byte for byte', (_, overrides) => {
+    const sent = parseMessage(JSON.stringify(carrying(message(), event(overrides)))) as DeliveryMessage;
+    expect(carriedEvent(sent)).toEqual(event(overrides));
+  });
+
+  it('travels if it is small: ten messages stay within what SQS bills as one', () => {
+    for (const [length, isCarried] of [
+      [2048, true],
+      [2049, false],
+    ] as const) {
+      const body = `"${'"'.repeat(length - 2)}"`;
+      const sent = carrying(message(), event({ body }));
+      expect([length, carriedEvent(sent) !== undefined]).toEqual([length, isCarried]);
+      expect(10 * Buffer.byteLength(JSON.stringify(sent))).toBeLessThan(64 * 1024);
+    }
+  });
+
+  it('is left out of the next attempt, whose schedule keeps references only', () => {
+    expect(nextMessage(carrying(message(), event()))).toEqual(message({ attempt: 2 }));
+    expect(JSON.stringify(nextMessage(carrying(message(), event())))).not.toContain('body');
   });
 });

@@ -201,7 +201,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
     DeliveryFanOut: async () => {
       const before = failing.received.length;
       await enable();
-      await logged(publish, 'event.fanned_out');
+      await logged(publish, 'events.fanned_out');
       await eventually(() => failing.received.length > before);
       const id = await publish(deletion);
       await eventually(async () => (await deliveryOf(live, paused.id, id))?.status === 'skipped');

@@ -118,11 +118,11 @@ export class SimulatedService {
     this.shards = new Map(
       SHARDS.map((shard) => [
         shard,
-        new SimulatedStream<DeliveryChange>(
-          world,
-          (batch, settle) => this.count(shard, batch, settle),
-          [200, GATHERING_MS, GATHERING_MS],
-        ),
+        new SimulatedStream<DeliveryChange>(world, (batch, settle) => this.count(shard, batch, settle), [
+          200,
+          GATHERING_MS,
+          GATHERING_MS,
+        ]),
       ]),
     );
     this.db = new MemoryDynamoDb((before, after) => {

@@ -1,7 +1,7 @@
 import { isRetryPending, type Verdict } from '../../delivery/decide.ts';
 import type { DeliveryContext } from '../../delivery/deliver.ts';
 import type { Pace } from '../../delivery/lanes.ts';
-import type { DeliveryMessage } from '../../delivery/messages.ts';
+import { carriedEvent, type DeliveryMessage } from '../../delivery/messages.ts';
 import type { Attempt } from '../../delivery/record.ts';
 import type { StoredEvent } from '../../events/events.ts';
 import { exists } from './conditions.ts';
@@ -16,19 +16,21 @@ import { toWebhook } from './webhooks.ts';
 /** What the delivery of events reads and records. */
 export function deliveries(table: Table) {
   return {
-    /** Of many messages with one batched read, in their order. */
+    /** Of many messages with one batched read, in their order. Events that travel in their messages are not read. */
     async loadContexts(messages: readonly DeliveryMessage[]): Promise<DeliveryContext[]> {
-      const keys = messages.flatMap((message) => [
-        itemKey.webhook(message, message.webhookId),
-        itemKey.event(message, message.eventId),
-        itemKey.delivery(message.webhookId, message.eventId),
+      const referring = messages.filter(({ event }) => event === undefined);
+      const items = await table.batchGet([
+        ...messages.map((message) => itemKey.webhook(message, message.webhookId)),
+        ...messages.map(({ webhookId, eventId }) => itemKey.delivery(webhookId, eventId)),
+        ...referring.map((message) => itemKey.event(message, message.eventId)),
       ]);
-      const items = await table.batchGet(keys);
-      return messages.map((_, i) => {
-        const [webhook, event, delivery] = items.slice(3 * i);
+      const { length } = messages;
+      const read = new Map(referring.map((message, i) => [message, items[2 * length + i]]));
+      return messages.map((message, i) => {
+        const [webhook, delivery, event] = [items[i], items[length + i], read.get(message)];
         return {
           webhook: webhook && toWebhook(webhook),
-          event: event && toStoredEvent(event),
+          event: carriedEvent(message) ?? (event && toStoredEvent(event)),
           delivery: delivery && toDelivery(delivery),
         };
       });

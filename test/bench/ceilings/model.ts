@@ -1,3 +1,4 @@
+import { FAN_OUTS_OF_SHARD } from '../../../lib/delivery/fan-out.ts';
 import { LOG_PARTITIONS } from '../../../lib/delivery/placement.ts';
 import { MAX_QUEUE_DELAY_SECONDS } from '../../../lib/delivery/retry.ts';
 import { RETRY_DELAYS_SECONDS } from '../../../lib/delivery/schedule.ts';
@@ -46,7 +47,6 @@ function ofProject(load: Load, costs: UnitCosts): Ceiling[] {
   const failures = projectEvents * failuresOf(load);
   const attempts = projectEvents + failures;
   const webhookReads = webhookReadsOf(load, costs, projectEvents);
-  const shards = Math.ceil(tableWritesOf(load, costs) / QUOTAS.partitionWrites.limit);
   const log = projectEvents * costs.logWrites + failures * costs.failedLogWrites;
   return [
     writes('delivery log of a webhook', log / LOG_PARTITIONS, 'more LOG_PARTITIONS'),
@@ -62,7 +62,7 @@ function ofProject(load: Load, costs: UnitCosts): Ceiling[] {
     writes('documents of a project', documentWrites * TRANSACTION * unitsOf(documentKb, 1), SPLIT),
     reads('documents of a project', (load.syncCycles * load.syncedDocuments * documentKb) / 4, SPLIT),
     reads('one key', load.keyRequests * costs.keyReads, 'several keys, or authorizerCacheSeconds'),
-    writes('figures of a webhook', (shards * FIGURES_WRITES) / FIGURES_SECONDS, 'a longer window'),
+    writes('figures of a webhook', (shardsOf(load, costs) * FIGURES_WRITES) / FIGURES_SECONDS, 'a longer window'),
   ];
 }
 
@@ -83,12 +83,20 @@ const reads = (of: string, used: number, lift: string): Ceiling => ({
 });
 
 /** Every batch of deliveries reads its webhooks, every run of the fan-out all of them. */
-function webhookReadsOf(load: Load, { fanOuts }: UnitCosts, events: number): number {
+function webhookReadsOf(load: Load, costs: UnitCosts, events: number): number {
   const { webhooks, deliveriesOfBatch } = load;
   const batches = (events * (1 + failuresOf(load)) * webhooks) / deliveriesOfBatch;
   const webhooksOfBatch = webhooks * (1 - (1 - 1 / webhooks) ** deliveriesOfBatch);
-  return batches * webhooksOfBatch + events * fanOuts * unitsOf(webhooks * WEBHOOK_KB, 4);
+  const fanOuts = Math.min(events * costs.fanOuts, fanOutsMax(load, costs));
+  return batches * webhooksOfBatch + fanOuts * unitsOf(webhooks * WEBHOOK_KB, 4);
 }
+
+/** A shard has so many batches at the same time, and what has to wait fills the next one. */
+const fanOutsMax = (load: Load, costs: UnitCosts): number =>
+  (shardsOf(load, costs) * FAN_OUTS_OF_SHARD * 1000) / FAN_OUT_MS;
+
+const shardsOf = (load: Load, costs: UnitCosts): number =>
+  Math.ceil(tableWritesOf(load, costs) / QUOTAS.partitionWrites.limit);
 
 /** Quotas of the account and of the table, and our own settings. */
 function ofAll(load: Load, costs: UnitCosts): Ceiling[] {
