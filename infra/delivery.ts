@@ -34,6 +34,12 @@ export interface DeliveryLane {
   deliver: BundledFunction;
 }
 
+type Batches = Omit<ConsumeOptions, 'maxConcurrency'>;
+
+/** Later and cheaper: only a batch that is waited for may have more than ten messages (Lambda Developer Guide). */
+const gathered = ({ batchingSeconds }: Settings): Batches =>
+  batchingSeconds > 0 ? { batchSize: 100, maxBatchingWindow: Duration.seconds(batchingSeconds) } : {};
+
 /** From a new event to its webhooks: fan-out, queues, schedules, deliver, and where we keep what we could not do. */
 export class Delivery extends Construct {
   readonly deadLetters: Queue;
@@ -58,9 +64,10 @@ export class Delivery extends Construct {
       encryptionKey,
     });
     this.failedSchedules = schedules.failures;
+    const batches = gathered(props.settings);
     this.lanes = {
-      quick: this.createLane('Deliver', 'quick', props, schedules),
-      new: this.createLane('DeliverNew', 'new', props, schedules),
+      quick: this.createLane('Deliver', 'quick', props, schedules, batches),
+      new: this.createLane('DeliverNew', 'new', props, schedules, batches),
       // Each batch waits for the slowest of its endpoints: the more travel together, the fewer functions wait.
       slow: this.createLane('DeliverSlow', 'slow', props, schedules, {
         batchSize: 100,
@@ -93,11 +100,12 @@ export class Delivery extends Construct {
     return fanOut;
   }
 
-  private feedFanOut({ table }: DeliveryProps): EventSourceMapping {
+  private feedFanOut({ table, settings }: DeliveryProps): EventSourceMapping {
     table.grantStream(this.fanOut);
     return this.fanOut.addEventSourceMapping('Events', {
       eventSourceArn: table.streamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
+      ...gathered(settings),
       batchSize: 100,
       parallelizationFactor: FAN_OUTS_OF_SHARD,
       bisectBatchOnError: true,
@@ -121,7 +129,7 @@ export class Delivery extends Construct {
     lane: Lane,
     { table, settings, dashboardUrl }: DeliveryProps,
     schedules: Schedules,
-    batches: Omit<ConsumeOptions, 'maxConcurrency'> = {},
+    batches: Batches,
   ): DeliveryLane {
     const deliver = new BundledFunction(this, id, {
       name: 'deliver',

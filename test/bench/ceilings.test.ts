@@ -71,6 +71,20 @@ describe('the model', () => {
     }
   });
 
+  it('says that what no request raises holds for 10,000 events a second of one project to one webhook', () => {
+    const load = { ...LOAD, events: 10_000, projectEvents: 10_000, webhooks: 1, failing: 0.02 };
+    const reached = ceilingsOf(load, unitCostsOf(readMeasured(), load)).filter((one) => utilization(one) > 1);
+    expect(reached.filter(({ quota }) => !quota.adjustable)).toEqual([]);
+  });
+
+  it('says that it holds for 1,000 to each of 100, with a batching window, once the webhooks are split', () => {
+    const load = { ...LOAD, events: 1000, projectEvents: 1000, webhooks: 100, deliveriesOfBatch: 100 };
+    const reached = ceilingsOf(load, unitCostsOf(readMeasured(), load)).filter((one) => utilization(one) > 1);
+    expect(reached.filter(({ quota }) => !quota.adjustable).map(({ name }) => name)).toEqual([
+      'reads: webhooks of a project',
+    ]);
+  });
+
   it('takes its units from what the meter counted', () => {
     const counts = unitCostsOf(readMeasured(), { published: 1 });
     for (const [name, value] of Object.entries(counts)) expect([name, Number.isFinite(value)]).toEqual([name, true]);

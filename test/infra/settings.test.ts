@@ -39,6 +39,8 @@ const choices: Record<string, object[]> = {
     {
       functionTracing: 'on',
       cloudWatchDashboard: 'on',
+      batchingSeconds: '1',
+      warmWritesPerSecond: '40000',
       deliverConcurrency: '50',
       checkConcurrency: '2',
       throttleRate: '5',
@@ -112,6 +114,14 @@ describe('the template', () => {
       DeletionPolicy: 'Delete',
       Properties: { SSESpecification: { SSEEnabled: true }, DeletionProtectionEnabled: false },
     });
+    const isWarm = { WarmThroughput: { WriteUnitsPerSecond: 40_000, ReadUnitsPerSecond: 120_000 } };
+    template.hasResourceProperties('AWS::DynamoDB::Table', {
+      ...isWarm,
+      GlobalSecondaryIndexes: Match.arrayWith([Match.objectLike({ IndexName: 'by_status', ...isWarm })]),
+    });
+    const isGathered = { BatchSize: 100, MaximumBatchingWindowInSeconds: 1 };
+    template.resourcePropertiesCountIs('AWS::Lambda::EventSourceMapping', isGathered, 4); // the stream and three lanes
+    template.resourceCountIs('AWS::CloudWatch::Dashboard', 1);
     const isLimited = { ScalingConfig: { MaximumConcurrency: 50 } };
     template.resourcePropertiesCountIs('AWS::Lambda::EventSourceMapping', isLimited, 3);
     template.hasResourceProperties('AWS::ApiGateway::Stage', { StageName: 'v2' });
@@ -162,6 +172,9 @@ describe('the template', () => {
     [{ stackName: '1st' }, 'stackName'],
     [{ functionTracing: 'true' }, 'functionTracing'],
     [{ cloudWatchDashboard: 'true' }, 'cloudWatchDashboard'],
+    [{ batchingSeconds: '6' }, 'batchingSeconds'],
+    [{ warmWritesPerSecond: '3999' }, 'warmWritesPerSecond'],
+    [{ warmWritesPerSecond: '40001' }, 'warmWritesPerSecond'],
   ])('is not made of %o', (settings, message) => {
     expect(() => synth(settings)).toThrow(message);
   });

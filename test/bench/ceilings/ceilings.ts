@@ -5,9 +5,10 @@ import { breaksAt, type Ceiling, ceilingsOf, utilization } from './model.ts';
 /** Of which load one wants to know what gives first. */
 const EXAMPLES: Record<string, Partial<Load>> = {
   'a small deployment': {},
-  'one project, 10,000 events a second in batches, one webhook': {
-    ...{ events: 10_000, projectEvents: 10_000, published: 100, webhooks: 1 },
+  'one project, 10,000 events a second, one webhook': {
+    ...{ events: 10_000, projectEvents: 10_000, webhooks: 1 },
   },
+  'the same in batches': { events: 10_000, projectEvents: 10_000, published: 100, webhooks: 1 },
   'one project, 1,000 events a second, 100 webhooks': { events: 1000, projectEvents: 1000, webhooks: 100 },
   'an outage: 200 events a second to endpoints that are all down': {
     ...{ events: 200, projectEvents: 200, webhooks: 1, failing: 1, lasting: 1, outages: 1 },
