@@ -27,8 +27,10 @@ const FILES = [
   'node_modules/.package-lock.json',
   'tsconfig.json',
 ];
-/** The most recent ones are kept: each has some 30 MB, and one that runs may be older than the newest. */
+/** The most recent ones are kept, and those in use: each has some 30 MB. */
 const KEPT_ASSEMBLIES = 4;
+/** How often a process that uses one says so; after three times that, nobody does. */
+const IN_USE_EVERY_MS = 60_000;
 
 const directory = join(localDirectory, 'assemblies');
 
@@ -49,8 +51,10 @@ export async function assemble(): Promise<string> {
       if (!existsSync(assembly)) throw error; // else another process was faster
     }
   }
-  utimesSync(assembly, new Date(), new Date());
-  forgetOld();
+  const use = () => existsSync(assembly) && utimesSync(assembly, new Date(), new Date());
+  use();
+  setInterval(use, IN_USE_EVERY_MS).unref();
+  forgetUnused(directory);
   return assembly;
 }
 
@@ -89,10 +93,12 @@ export function inputHash(root = projectRoot): string {
   return hash.digest('hex').slice(0, 32);
 }
 
-function forgetOld(): void {
+/** Removes all assemblies in a directory but the most recent ones and those in use. */
+export function forgetUnused(directory: string): void {
   const byAge = readdirSync(directory)
     .map((name) => join(directory, name))
     .map((path) => ({ path, usedAt: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
     .sort((a, b) => b.usedAt - a.usedAt);
-  for (const { path } of byAge.slice(KEPT_ASSEMBLIES)) rmSync(path, { recursive: true, force: true });
+  const isUnused = ({ usedAt }: { usedAt: number }) => usedAt < Date.now() - 3 * IN_USE_EVERY_MS;
+  for (const { path } of byAge.slice(KEPT_ASSEMBLIES).filter(isUnused)) rmSync(path, { recursive: true, force: true });
 }

@@ -1,10 +1,20 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { bundleOptions } from '../../infra/bundle.ts';
-import { assemble, inputHash } from '../../infra/local/assembly.ts';
+import { assemble, forgetUnused, inputHash } from '../../infra/local/assembly.ts';
 import { assetOf, type FunctionProperties } from '../../infra/local/lambda/lambda.ts';
 import { readTemplate } from './gateway.ts';
 
@@ -14,6 +24,18 @@ afterAll(() => rmSync(directory, { recursive: true }));
 describe('the assembly', () => {
   it('is made once as long as nothing changes', async () => {
     expect(await Promise.all([assemble(), assemble()])).toEqual([inject('assembly'), inject('assembly')]);
+  });
+
+  it('stays while a process uses it, however many newer ones there are', () => {
+    const all = mkdtempSync(join(directory, 'all-'));
+    const minutes = { 'in use': 2, left: 4, new1: 0, new2: 0, new3: 0, new4: 0 };
+    for (const [name, age] of Object.entries(minutes)) {
+      mkdirSync(join(all, name));
+      const usedAt = new Date(Date.now() - age * 60_000);
+      utimesSync(join(all, name), usedAt, usedAt);
+    }
+    forgetUnused(all);
+    expect(readdirSync(all).sort()).toEqual(['in use', 'new1', 'new2', 'new3', 'new4']);
   });
 
   it.each([
