@@ -52,7 +52,7 @@ describe('an event', () => {
     expect(ids).toEqual([[change.body.id, deletion.body.id].sort(), [deletion.body.id], [inSandbox.body.id], []]);
   });
 
-  it('is delivered once to each of 3 webhooks, for 1,000 events', async () => {
+  it('reaches each of 3 webhooks with one request for each attempt, for 1,000 events', async () => {
     const live = await (await service.project()).client('live');
     const receivers = await Promise.all([startReceiver(), startReceiver(), startReceiver()]);
     for (const { url } of receivers) await createWebhook(live, url);
@@ -63,8 +63,14 @@ describe('an event', () => {
     }
     expect(new Set(ids).size).toBe(1000);
     for (const receiver of receivers) {
-      await eventually(() => receiver.received.length >= 1000, 90_000);
-      expect(receiver.received.map(({ headers }) => headers['x-service-event-id']).sort()).toEqual([...ids].sort());
+      const received = () => new Set(receiver.received.map(({ headers }) => headers['x-service-event-id']));
+      await eventually(() => received().size >= 1000, 180_000);
+      expect(received()).toEqual(new Set(ids));
+      // Where a response takes 5 s, on a busy machine, there is a second attempt.
+      const attempts = receiver.received.map(
+        ({ headers: h }) => `${h['x-service-event-id']} ${h['x-service-attempt']}`,
+      );
+      expect(new Set(attempts).size).toBe(attempts.length);
     }
   });
 
