@@ -6,12 +6,22 @@ import type { Problem } from '../api.ts';
 export const violationOf = (problem: Problem | undefined, field: string): string | undefined =>
   problem?.errors?.find((each) => each.field === field)?.detail;
 
+/** What the API reported for a list with an entry a line, or for a member of an object. */
+export function violationIn(problem: Problem | undefined, field: string): string | undefined {
+  const found = problem?.errors?.find((each) => isWithin(each.field, field));
+  if (!found) return undefined;
+  const [, index, name] = /^[^[.]+(?:\[(\d+)\]|\.(.+))?$/s.exec(found.field) ?? [];
+  const place = index === undefined ? name : `line ${Number(index) + 1}`;
+  return place === undefined ? found.detail : `${place} ${found.detail}`;
+}
+
+const isWithin = (field: string, whole: string): boolean =>
+  field === whole || field.startsWith(`${whole}[`) || field.startsWith(`${whole}.`);
+
 /** A problem that none of the form's `fields` shows. */
 export function otherProblem(problem: Problem | undefined, fields: readonly string[]): Problem | string | undefined {
   if (!problem?.errors) return problem;
-  const others = problem.errors.filter(
-    ({ field }) => !fields.some((each) => field === each || field.startsWith(`${each}[`)),
-  );
+  const others = problem.errors.filter(({ field }) => !fields.some((each) => isWithin(field, each)));
   return others.length > 0 ? others.map(({ field, detail }) => `${field} ${detail}.`).join(' ') : undefined;
 }
 

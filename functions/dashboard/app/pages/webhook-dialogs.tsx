@@ -7,7 +7,7 @@ import { fromLocal } from '../components/time.tsx';
 import { useLoaded, useSending } from '../hooks.ts';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
-import { SecretFields } from './webhook-form.tsx';
+import { SecretFields } from './secret-fields.tsx';
 
 interface DialogProps {
   of: Webhook;

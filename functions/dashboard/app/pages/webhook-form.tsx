@@ -3,27 +3,44 @@ import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../../lib/eve
 import type { Problem, ResponseOf, Webhook } from '../api.ts';
 import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics.tsx';
 import { ShownOnce } from '../components/dialog.tsx';
-import { Callout, ProblemNote } from '../components/feedback.tsx';
-import { Choices, Input, otherProblem, violationOf } from '../components/field.tsx';
+import { ProblemNote } from '../components/feedback.tsx';
+import { Choices, Input, otherProblem, TextArea, violationIn, violationOf } from '../components/field.tsx';
 import { useSending } from '../hooks.ts';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
+import { headersOf, headerText, hiddenIn, linesOf } from '../webhook-text.ts';
+import { SecretFields } from './secret-fields.tsx';
 
 interface Values {
   url: string;
   events: EventType[];
   description: string;
+  /** A pattern a line. */
+  documents: string;
+  /** A header a line. */
+  headers: string;
 }
 
-const FIELDS = ['url', 'events', 'description', 'secret'];
+const FIELDS = ['url', 'events', 'description', 'documents', 'headers', 'secret'];
+
+/** What of them both kinds of requests send. */
+const bodyOf = ({ url, events, description, documents }: Values) => ({
+  url: url.trim(),
+  events,
+  description: description || null,
+  documents: linesOf(documents),
+});
 
 interface FieldsProps {
   values: Values;
   onChange: (values: Values) => void;
   problem: Problem | undefined;
+  /** The headers as they were shown. */
+  saved?: string;
 }
 
-function WebhookFields({ values, onChange, problem }: FieldsProps) {
+function WebhookFields({ values, onChange, problem, saved = '' }: FieldsProps) {
+  const [isUsed] = useState(values.documents !== '' || values.headers !== '');
   return (
     <>
       <Input
@@ -50,55 +67,39 @@ function WebhookFields({ values, onChange, problem }: FieldsProps) {
         onInput={(description) => onChange({ ...values, description })}
         error={violationOf(problem, 'description')}
       />
-    </>
-  );
-}
-
-interface SecretProps {
-  secret: string | undefined;
-  onChange: (secret: string | undefined) => void;
-  error: string | undefined;
-}
-
-/** A custom secret with fewer characters can be guessed. */
-const SHORT_SECRET = 24;
-
-/** Chooses between a generated and a custom secret. */
-export function SecretFields({ secret, onChange, error }: SecretProps) {
-  return (
-    <>
-      <Choices
-        legend="Signing secret"
-        type="radio"
-        options={[
-          ['generated', 'Generate one', '32 random bytes, shown once.'],
-          ['own', 'Use my own', 'A secret that your endpoint already has.'],
-        ]}
-        chosen={[secret === undefined ? 'generated' : 'own']}
-        onChange={([chosen]) => onChange(chosen === 'own' ? '' : undefined)}
-      />
-      {secret !== undefined && (
-        <>
-          <Input label="Secret" value={secret} onInput={onChange} error={error} />
-          {secret.length > 0 && secret.length < SHORT_SECRET && (
-            <Callout kind="warning">
-              A secret with fewer than {SHORT_SECRET} characters can be guessed. Anyone who knows it can forge events.
-            </Callout>
-          )}
-        </>
-      )}
+      <details open={isUsed}>
+        <summary>Documents and headers</summary>
+        <TextArea
+          label="Documents"
+          hint={
+            <>
+              Optional. Only events of documents that match one of these patterns, one a line, such as{' '}
+              <code>org:acme:*</code>.
+            </>
+          }
+          value={values.documents}
+          onInput={(documents) => onChange({ ...values, documents })}
+          error={violationIn(problem, 'documents')}
+        />
+        <TextArea
+          label="Custom headers"
+          hint="Optional. Sent with every request, one a line, as in “X-Tenant: acme”. Values are hidden once they are saved."
+          value={values.headers}
+          onInput={(headers) => onChange({ ...values, headers })}
+          error={violationIn(problem, 'headers') ?? hiddenIn(values.headers, saved)}
+        />
+      </details>
     </>
   );
 }
 
 export function NewWebhook() {
   const { call, environment } = useSession();
-  const [values, setValues] = useState<Values>({ url: '', events: [], description: '' });
+  const [values, setValues] = useState<Values>({ url: '', events: [], description: '', documents: '', headers: '' });
   const [secret, setSecret] = useState<string>();
   const [created, setCreated] = useState<ResponseOf<'POST /v1/webhooks'>>();
-  const { url, events, description } = values;
   const sending = useSending(() =>
-    call('POST /v1/webhooks', { body: { url: url.trim(), events, secret, description: description || null } }),
+    call('POST /v1/webhooks', { body: { ...bodyOf(values), headers: headersOf(values.headers), secret } }),
   );
   const open = (id: string) => goTo(linkTo(environment, ['webhooks', id]));
   const submit = async () => {
@@ -134,27 +135,30 @@ export function NewWebhook() {
 /** Edits everything a webhook was created with except its secret, which is rotated instead. */
 export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () => void }) {
   const { call, announce } = useSession();
+  const saved = headerText(webhook.headers);
   const [values, setValues] = useState<Values>({
     url: webhook.url,
     events: webhook.events,
     description: webhook.description ?? '',
+    documents: webhook.documents.join('\n'),
+    headers: saved,
   });
-  const { url, events, description } = values;
+  const { headers } = values;
   const sending = useSending(() =>
     call('PATCH /v1/webhooks/{id}', {
       path: { id: webhook.id },
-      body: { url: url.trim(), events, description: description || null },
+      body: { ...bodyOf(values), ...(headers !== saved && { headers: headersOf(headers) }) },
     }),
   );
   const submit = async () => {
-    if (!(await sending.send())) return;
+    if (hiddenIn(headers, saved) !== undefined || !(await sending.send())) return;
     announce('Webhook updated.');
     onDone();
   };
   return (
     <Panel title="Endpoint and events">
       <Form onSubmit={submit}>
-        <WebhookFields values={values} onChange={setValues} problem={sending.problem} />
+        <WebhookFields values={values} onChange={setValues} problem={sending.problem} saved={saved} />
         <ProblemNote problem={otherProblem(sending.problem, FIELDS)} />
         <div class="actions">
           <Button type="submit" kind="primary" busy={sending.busy}>

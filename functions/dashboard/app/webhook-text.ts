@@ -1,0 +1,32 @@
+/** The lines of a text that have something in them. */
+export const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+
+type Headers = Record<string, string>;
+
+/** As the API shows the value of a header. */
+const HIDDEN = '***';
+
+/** A header a line; what has no colon is a name without a value, which the API refuses. */
+export const headersOf = (text: string): Headers =>
+  Object.fromEntries(
+    linesOf(text).map((line) => {
+      const [name = '', ...value] = line.split(':');
+      return [name.trim(), value.join(':').trim()];
+    }),
+  );
+
+export const headerText = (headers: Headers): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+
+/** Who changes headers sends all of them: what is wrong if the value of one is still hidden. */
+export function hiddenIn(text: string, saved: string): string | undefined {
+  if (text === saved) return undefined;
+  const [name] = Object.entries(headersOf(text)).find(([, value]) => value === HIDDEN) ?? [];
+  return name === undefined ? undefined : `need the value of ${name} again, for it is hidden`;
+}
