@@ -1,6 +1,6 @@
 import { AUDIT_DAYS, type AuditFilter, type AuditRecord } from '../../access/audit.ts';
 import type { TransactionPart } from '../../transaction.ts';
-import { is } from './conditions.ts';
+import { areAsGiven } from './conditions.ts';
 import { put } from './expressions.ts';
 import { itemKey, timeToLive } from './items.ts';
 import { FILTERED_ITEMS, idRange, rangeQuery } from './queries.ts';
@@ -26,10 +26,7 @@ export function auditLog(table: Table) {
     ): Promise<{ entries: AuditRecord[]; next: string | undefined }> {
       const range = idRange('aud', { since });
       if (!range) return { entries: [], next: undefined };
-      const wanted = [
-        ...(actor === undefined ? [] : [is('actor', actor)]),
-        ...(target === undefined ? [] : [is('target', target)]),
-      ];
+      const wanted = areAsGiven({ actor, target });
       const { pk } = itemKey.audit(projectId, '');
       const { items, next } = await table.queryPages(
         {

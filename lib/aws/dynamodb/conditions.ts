@@ -22,6 +22,9 @@ const compare =
   (name: string, value: unknown): Condition =>
     about(name, `#${name} ${operator} :than_${name}`, { [`:than_${name}`]: value });
 export const is = compare('=');
+/** Each member that is given has its value. */
+export const areAsGiven = (members: Record<string, unknown>): Condition[] =>
+  Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [is(name, value)]));
 export const isBelow = compare('<');
 export const isAtMost = compare('<=');
 export const isAtLeast = compare('>=');

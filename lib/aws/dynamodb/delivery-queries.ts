@@ -2,7 +2,7 @@ import { LOG_PARTITIONS, logPartitions } from '../../delivery/placement.ts';
 import type { DeliveryFilter } from '../../delivery/record.ts';
 import { type DeliveryStatus, isUnderWay, UNDELIVERED, UNDER_WAY } from '../../delivery/schedule.ts';
 import { BY_STATUS } from '../../deployment.ts';
-import { type Condition, is, isAbsent, isAtLeast, isBelow } from './conditions.ts';
+import { areAsGiven, isAbsent, isAtLeast, isBelow } from './conditions.ts';
 import { itemKey, statusPartition } from './items.ts';
 import { newestOf, type PartitionQuery } from './merged.ts';
 import { FILTERED_ITEMS, idRange, rangeQuery } from './queries.ts';
@@ -32,14 +32,10 @@ export function logQueries(
 ): PartitionQuery[] {
   const range = idRange('evt', window);
   if (!range) return [];
-  const wanted = [
-    ...(status === undefined ? [] : [is('status', status)]),
-    ...(type === undefined ? [] : [is('eventType', type)]),
-  ];
+  const wanted = areAsGiven({ status, eventType: type });
   return logPartitions().map((partition) => {
     const keyOf = (eventId: string) => itemKey.deliveryIn(webhookId, partition, eventId);
-    const query = rangeQuery({ pk: keyOf('').pk }, range, wanted);
-    return pagesOf(query, limit, keyOf);
+    return { query: shareOf(rangeQuery({ pk: keyOf('').pk }, range, wanted), limit), keyOf };
   });
 }
 
@@ -50,10 +46,7 @@ export async function idsByStatus(
   limit: number,
   after: string | undefined,
 ): Promise<{ ids: string[]; next: string | undefined }> {
-  const { webhookId } = filter;
-  const queries = statusQueries(filter).map(({ partition, byStatus, query }) =>
-    pagesOf(query, limit, (eventId) => ({ ...itemKey.deliveryIn(webhookId, partition, eventId), byStatus })),
-  );
+  const queries = statusQueries(filter).map(({ query, keyOf }) => ({ query: shareOf(query, limit), keyOf }));
   const { items, next } = await newestOf(table, queries, limit, after);
   return { ids: items.map(({ sk }) => String(sk)), next };
 }
@@ -77,24 +70,20 @@ async function count(table: Table, query: Query): Promise<number> {
 }
 
 /**
- * Pages of one partition, newest first. Deliveries spread evenly: twice its share of what is wanted mostly is enough, and what
- * is missing the next round reads.
+ * What one partition reads at a time. Deliveries spread evenly: twice its share of what is wanted mostly is enough, and what is
+ * missing the next round reads.
  */
-function pagesOf(query: Query, limit: number, keyOf: (eventId: string) => object): PartitionQuery {
+function shareOf(query: Query, limit: number): Query {
   const wanted = query.FilterExpression ? FILTERED_ITEMS : limit;
-  const Limit = Math.min(wanted, Math.ceil((2 * wanted) / LOG_PARTITIONS) + 1);
-  return (after) => ({
-    ...query,
-    ScanIndexForward: false,
-    Limit,
-    after: after === undefined ? undefined : keyOf(after),
-  });
+  return { ...query, Limit: Math.min(wanted, Math.ceil((2 * wanted) / LOG_PARTITIONS) + 1) };
 }
 
-function statusQueries({ webhookId, status, type, stuckBefore, endedSince, ...window }: IndexFilter) {
+/** The queries of the partitions of the index; none if the window is empty. */
+function statusQueries(filter: IndexFilter): PartitionQuery[] {
+  const { webhookId, status, type, stuckBefore, endedSince, ...window } = filter;
   const range = idRange('evt', window);
   if (!range) return [];
-  const wanted: Condition[] = type === undefined ? [] : [is('eventType', type)];
+  const wanted = areAsGiven({ eventType: type });
   if (stuckBefore !== undefined) {
     wanted.push(isAbsent('test'));
     if (isUnderWay(status)) wanted.push(isBelow('nextAttemptAt', stuckBefore));
@@ -102,7 +91,7 @@ function statusQueries({ webhookId, status, type, stuckBefore, endedSince, ...wi
   }
   return logPartitions().map((partition) => {
     const byStatus = statusPartition(webhookId, partition, status);
-    const query: Query = { IndexName: BY_STATUS, ...rangeQuery({ byStatus }, range, wanted) };
-    return { partition, byStatus, query };
+    const keyOf = (eventId: string) => ({ ...itemKey.deliveryIn(webhookId, partition, eventId), byStatus });
+    return { query: { IndexName: BY_STATUS, ...rangeQuery({ byStatus }, range, wanted) }, keyOf };
   });
 }

@@ -3,7 +3,7 @@ import { partitionsOf } from '../../events/placement.ts';
 import { EVENT_TYPES } from '../../events/types.ts';
 import type { Space } from '../../space.ts';
 import type { TransactionPart } from '../../transaction.ts';
-import { is, isAbsent, isNew } from './conditions.ts';
+import { areAsGiven, isAbsent, isNew } from './conditions.ts';
 import { put } from './expressions.ts';
 import { type Item, itemKey, timeToLive } from './items.ts';
 import { newestOf, type PartitionQuery } from './merged.ts';
@@ -57,13 +57,8 @@ function partitionQuery(
   { documentKey }: EventFilter,
   limit: number,
 ): PartitionQuery {
-  const wanted = [isAbsent('webhookId'), ...(documentKey === undefined ? [] : [is('documentKey', documentKey)])];
+  const wanted = [isAbsent('webhookId'), ...areAsGiven({ documentKey })];
   const keyOf = (id: string) => itemKey.eventIn(space, partition, id);
-  return (after) => ({
-    ...rangeQuery({ pk: keyOf('').pk }, range, wanted),
-    ProjectionExpression: 'sk',
-    ScanIndexForward: false,
-    Limit: documentKey === undefined ? limit : FILTERED_ITEMS,
-    after: after === undefined ? undefined : keyOf(after),
-  });
+  const Limit = documentKey === undefined ? limit : FILTERED_ITEMS;
+  return { query: { ...rangeQuery({ pk: keyOf('').pk }, range, wanted), ProjectionExpression: 'sk', Limit }, keyOf };
 }

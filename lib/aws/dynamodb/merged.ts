@@ -4,8 +4,11 @@ import type { Page, Query, Table } from './table.ts';
 /** Rounds of queries for one page of a list: together they take less than a second. */
 const MAX_ROUNDS = 8;
 
-/** The query of one partition, newest first, that begins after a position: the sort key of an item, of whichever partition. */
-export type PartitionQuery = (after: string | undefined) => Query;
+/** What to read of one partition, and the key under which it would have an item with a sort key. */
+export interface PartitionQuery {
+  query: Query;
+  keyOf(sortKey: string): object;
+}
 
 /**
  * The newest items of several partitions, at most `limit`, and after which sort key to go on, if anywhere. Every partition is
@@ -21,7 +24,12 @@ export async function newestOf(
   const found: Item[] = [];
   let position = after;
   for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
-    const pages = await Promise.all(queries.map((query) => table.query(query(position))));
+    const from = position;
+    const pages = await Promise.all(
+      queries.map(({ query, keyOf }) =>
+        table.query({ ...query, ScanIndexForward: false, after: from === undefined ? undefined : keyOf(from) }),
+      ),
+    );
     position = leastProgress(pages);
     const passed = pages.flatMap(({ items }) => items);
     found.push(...passed.filter((item) => position === undefined || sortKeyOf(item) >= position));
