@@ -9,7 +9,7 @@ export type Route = { [Id in OperationId]: RouteOf<Id> }[OperationId];
 type OperationAt<R extends Route> = { [Id in OperationId]: R extends RouteOf<Id> ? Id : never }[OperationId];
 
 type Input<Schema> = Schema extends v.GenericSchema ? v.InferInput<Schema> : never;
-type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : null;
+type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : true;
 type Parameters<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | Parameters<Rest> : never;
 type PathOf<R extends Route> = Parameters<Operations[OperationAt<R>]['path']>;
 type QueryOf<R extends Route> = {
@@ -23,9 +23,9 @@ type HeadersOf<R extends Route> = {
     | undefined;
 };
 
-/** The body of a successful response. */
+/** The body of a successful response; `true` if it has none. 304 is for conditional requests, which nothing here sends. */
 export type ResponseOf<R extends Route> = Output<
-  Operations[OperationAt<R>]['responses'][keyof Operations[OperationAt<R>]['responses']]
+  Operations[OperationAt<R>]['responses'][Exclude<keyof Operations[OperationAt<R>]['responses'], 304>]
 >;
 /** An entry of a list. */
 export type EntryOf<R extends Route> = ResponseOf<R> extends { data: readonly (infer Entry)[] } ? Entry : never;
@@ -89,7 +89,7 @@ export function createCall(key: string, environment: Environment, onUnauthorized
       const response = await (method === 'GET' ? limited(() => fetch(url, init)) : fetch(url, init));
       noteServerTime(response.headers.get('Date'));
       const text = await response.text();
-      const value: unknown = text === '' ? null : parseJson(text);
+      const value: unknown = text === '' || parseJson(text);
       if (response.ok) return { value };
       if (response.status === 401) onUnauthorized();
       return { problem: isProblem(value) ? value : { ...UNREADABLE, status: response.status } };

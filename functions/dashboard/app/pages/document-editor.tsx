@@ -61,7 +61,7 @@ export function EditDocument({ of: opened, onSaved, onClose }: EditProps) {
     announce(`Saved as revision ${saved.revision}.`);
     onSaved();
   };
-  const compare = async () => setNewer((await reading.send()) ?? undefined);
+  const compare = async () => setNewer(await reading.send());
   const goOnFrom = (document: Document, next: string) => {
     setBase(document);
     setText(next);
@@ -157,11 +157,8 @@ export function NewDocument() {
 export function DeleteDocument({ of: document, onClose }: { of: Document; onClose: () => void }) {
   const { call, environment, announce } = useSession();
   const key = document.document_key;
-  const sending = useSending(async () => {
-    const headers = { 'If-Match': etagOf(document) };
-    const { problem } = await call('DELETE /v1/documents/{key}', { path: { key }, headers });
-    return problem ? { problem } : { value: true };
-  });
+  const headers = { 'If-Match': etagOf(document) };
+  const sending = useSending(() => call('DELETE /v1/documents/{key}', { path: { key }, headers }));
   const remove = async () => {
     if (!(await sending.send())) return;
     announce('Document deleted.');

@@ -39,29 +39,27 @@ export function DocumentPage({ documentKey }: { documentKey: string }) {
         {documentKey}
       </PageTitle>
       <Await of={loaded}>
-        {(document) =>
-          document && (
-            <>
-              <Panel>
-                <Facts>
-                  {[
-                    ['Revision', String(document.revision)],
-                    ['Created', <Time key="created" at={document.created_at} />],
-                    ['Updated', <Time key="updated" at={document.updated_at} />],
-                  ]}
-                </Facts>
+        {(document) => (
+          <>
+            <Panel>
+              <Facts>
+                {[
+                  ['Revision', String(document.revision)],
+                  ['Created', <Time key="created" at={document.created_at} />],
+                  ['Updated', <Time key="updated" at={document.updated_at} />],
+                ]}
+              </Facts>
+            </Panel>
+            {asked === 'edit' ? (
+              <EditDocument of={document} onSaved={close} onClose={close} />
+            ) : (
+              <Panel title="Fields">
+                <Json value={document.fields} label="Fields" />
               </Panel>
-              {asked === 'edit' ? (
-                <EditDocument of={document} onSaved={close} onClose={close} />
-              ) : (
-                <Panel title="Fields">
-                  <Json value={document.fields} label="Fields" />
-                </Panel>
-              )}
-              {asked === 'delete' && <DeleteDocument of={document} onClose={close} />}
-            </>
-          )
-        }
+            )}
+            {asked === 'delete' && <DeleteDocument of={document} onClose={close} />}
+          </>
+        )}
       </Await>
       <LatestEvents of={documentKey} version={version} />
     </>

@@ -126,10 +126,7 @@ function RevokePanel({ onRevoke }: { onRevoke: (tokenId: string) => void }) {
 
 function RevokeDialog({ of: tokenId, onClose }: { of: string; onClose: () => void }) {
   const { call, announce } = useSession();
-  const sending = useSending(async () => {
-    const { problem } = await call('POST /v1/tokens/{token_id}/revoke', { path: { token_id: tokenId } });
-    return problem ? { problem } : { value: true };
-  });
+  const sending = useSending(() => call('POST /v1/tokens/{token_id}/revoke', { path: { token_id: tokenId } }));
   const revoke = async () => {
     if (!(await sending.send())) return;
     announce('Token revoked.');

@@ -143,10 +143,7 @@ function recoveredText(count: number): string {
 
 export function DeleteDialog({ of: { id, url }, onClose }: DialogProps) {
   const { call, environment, announce } = useSession();
-  const sending = useSending(async () => {
-    const { problem } = await call('DELETE /v1/webhooks/{id}', { path: { id } });
-    return problem ? { problem } : { value: true };
-  });
+  const sending = useSending(() => call('DELETE /v1/webhooks/{id}', { path: { id } }));
   const remove = async () => {
     if (!(await sending.send())) return;
     announce('Webhook deleted.');
