@@ -43,7 +43,7 @@ export function deliveryLog(table: Table) {
         const { ids, next } = await idsByStatus(table, { webhookId, status, ...filter }, limit, after);
         return { deliveries: (await ofIds(webhookId, ids)).filter((found) => found.status === status), next };
       }
-      const { items, next } = await newestOf(table, logQueries(webhookId, filter, limit), limit, after);
+      const { items, next } = await newestOf(table, logQueries(webhookId, filter), { limit, after });
       return { deliveries: items.map(toDelivery), next };
     },
 

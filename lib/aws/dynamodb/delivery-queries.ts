@@ -1,11 +1,11 @@
-import { LOG_PARTITIONS, logPartitions } from '../../delivery/placement.ts';
+import { logPartitions } from '../../delivery/placement.ts';
 import type { DeliveryFilter } from '../../delivery/record.ts';
 import { type DeliveryStatus, isUnderWay, UNDELIVERED, UNDER_WAY } from '../../delivery/schedule.ts';
 import { BY_STATUS } from '../../deployment.ts';
 import { areAsGiven, isAbsent, isAtLeast, isBelow } from './conditions.ts';
 import { itemKey, statusPartition } from './items.ts';
 import { newestOf, type PartitionQuery } from './merged.ts';
-import { FILTERED_ITEMS, idRange, rangeQuery } from './queries.ts';
+import { idRange, rangeQuery } from './queries.ts';
 import type { Query, Table } from './table.ts';
 
 /** In which a recovery looks: those that ended, and the stuck among those under way. */
@@ -25,17 +25,13 @@ export interface IndexFilter extends DeliveryFilter {
 }
 
 /** The queries of the partitions of a webhook's log; none if the window is empty. */
-export function logQueries(
-  webhookId: string,
-  { status, type, ...window }: DeliveryFilter,
-  limit: number,
-): PartitionQuery[] {
+export function logQueries(webhookId: string, { status, type, ...window }: DeliveryFilter): PartitionQuery[] {
   const range = idRange('evt', window);
   if (!range) return [];
   const wanted = areAsGiven({ status, eventType: type });
   return logPartitions().map((partition) => {
     const keyOf = (eventId: string) => itemKey.deliveryIn(webhookId, partition, eventId);
-    return { query: shareOf(rangeQuery({ pk: keyOf('').pk }, range, wanted), limit), keyOf };
+    return { query: rangeQuery({ pk: keyOf('').pk }, range, wanted), keyOf };
   });
 }
 
@@ -46,8 +42,7 @@ export async function idsByStatus(
   limit: number,
   after: string | undefined,
 ): Promise<{ ids: string[]; next: string | undefined }> {
-  const queries = statusQueries(filter).map(({ query, keyOf }) => ({ query: shareOf(query, limit), keyOf }));
-  const { items, next } = await newestOf(table, queries, limit, after);
+  const { items, next } = await newestOf(table, statusQueries(filter), { limit, after });
   return { ids: items.map(({ sk }) => String(sk)), next };
 }
 
@@ -67,15 +62,6 @@ async function count(table: Table, query: Query): Promise<number> {
     if (after === undefined) break;
   }
   return sum;
-}
-
-/**
- * What one partition reads at a time. Deliveries spread evenly: twice its share of what is wanted mostly is enough, and what is
- * missing the next round reads.
- */
-function shareOf(query: Query, limit: number): Query {
-  const wanted = query.FilterExpression ? FILTERED_ITEMS : limit;
-  return { ...query, Limit: Math.min(wanted, Math.ceil((2 * wanted) / LOG_PARTITIONS) + 1) };
 }
 
 /** The queries of the partitions of the index; none if the window is empty. */

@@ -41,8 +41,9 @@ export function events(table: Table) {
       const partitions = partitionsOf(filter.type ? [filter.type] : EVENT_TYPES, filter.documentKey);
       const range = idRange('evt', filter);
       if (!range) return { events: [], next: undefined };
-      const queries = partitions.map((partition) => partitionQuery(space, partition, range, filter, limit));
-      const { items: found, next } = await newestOf(table, queries, limit, after);
+      const queries = partitions.map((partition) => partitionQuery(space, partition, range, filter));
+      const reads = filter.documentKey === undefined ? limit : FILTERED_ITEMS; // few events are tests
+      const { items: found, next } = await newestOf(table, queries, { limit, reads, after });
       const items = await table.batchGet(found.map(({ sk }) => itemKey.event(space, String(sk))));
       return { events: items.flatMap((item) => (item ? [toStoredEvent(item)] : [])), next };
     },
@@ -55,10 +56,8 @@ function partitionQuery(
   partition: string,
   range: SortKeyRange,
   { documentKey }: EventFilter,
-  limit: number,
 ): PartitionQuery {
   const wanted = [isAbsent('webhookId'), ...areAsGiven({ documentKey })];
   const keyOf = (id: string) => itemKey.eventIn(space, partition, id);
-  const Limit = documentKey === undefined ? limit : FILTERED_ITEMS;
-  return { query: { ...rangeQuery({ pk: keyOf('').pk }, range, wanted), ProjectionExpression: 'sk', Limit }, keyOf };
+  return { query: { ...rangeQuery({ pk: keyOf('').pk }, range, wanted), ProjectionExpression: 'sk' }, keyOf };
 }

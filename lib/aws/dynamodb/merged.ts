@@ -1,5 +1,6 @@
 import type { Item } from './items.ts';
-import type { Page, Query, Table } from './table.ts';
+import { FILTERED_ITEMS } from './queries.ts';
+import type { Query, Table } from './table.ts';
 
 /** Rounds of queries for one page of a list: together they take less than a second. */
 const MAX_ROUNDS = 8;
@@ -10,42 +11,56 @@ export interface PartitionQuery {
   keyOf(sortKey: string): object;
 }
 
+export interface MergedPage {
+  /** Items, at most. */
+  limit: number;
+  /** Items to read for them; default: `limit`, and many more where a filter leaves some out. */
+  reads?: number;
+  /** The sort key after which to go on. */
+  after: string | undefined;
+}
+
 /**
- * The newest items of several partitions, at most `limit`, and after which sort key to go on, if anywhere. Every partition is
- * read from a position; what all of them have passed is complete, and the partition that has come least far says where the next
- * round, or the next page, begins. A page may be short before the end.
+ * The newest items of several partitions, and after which sort key to go on, if anywhere. Items mostly are spread evenly: of
+ * every partition twice its share is read. What all of them have passed is complete; until that is a page, the partitions that
+ * may hold a part of it share another reading. A page may be short before the end.
  */
 export async function newestOf(
   table: Table,
   queries: readonly PartitionQuery[],
-  limit: number,
-  after: string | undefined,
+  { limit, after, reads = queries.some(isFiltered) ? FILTERED_ITEMS : limit }: MergedPage,
 ): Promise<{ items: Item[]; next: string | undefined }> {
-  const found: Item[] = [];
-  let position = after;
+  let found: Item[] = [];
+  const positions = new Map(queries.map((partition) => [partition, after]));
   for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
-    const from = position;
-    const pages = await Promise.all(
-      queries.map(({ query, keyOf }) =>
-        table.query({ ...query, ScanIndexForward: false, after: from === undefined ? undefined : keyOf(from) }),
-      ),
-    );
-    position = leastProgress(pages);
-    const passed = pages.flatMap(({ items }) => items);
-    found.push(...passed.filter((item) => position === undefined || sortKeyOf(item) >= position));
-    if (found.length >= limit || position === undefined) break;
+    const last = found[limit - 1];
+    const behind = [...positions].filter(([, position]) => !last || !position || position > sortKeyOf(last));
+    if (behind.length === 0) break;
+    const share = Math.min(reads, Math.ceil((2 * reads) / behind.length) + 1);
+    const pages = behind.map(async ([partition, position]) => {
+      const from = position === undefined ? undefined : partition.keyOf(position);
+      const page = { Limit: share, ScanIndexForward: false, after: from };
+      const { items, next } = await table.query({ ...partition.query, ...page });
+      if (next) positions.set(partition, next.sk);
+      else positions.delete(partition);
+      return items;
+    });
+    found = [...found, ...(await Promise.all(pages)).flat()].sort(newestFirst);
   }
-  const items = found.sort(newestFirst).slice(0, limit);
+  const position = leastProgress([...positions.values()]);
+  const complete = found.filter((item) => position === undefined || sortKeyOf(item) >= position);
+  const items = complete.slice(0, limit);
   const last = items.at(-1);
-  return { items, next: found.length > limit && last ? sortKeyOf(last) : position };
+  return { items, next: complete.length > limit && last ? sortKeyOf(last) : position };
 }
 
+const isFiltered = ({ query }: PartitionQuery): boolean => query.FilterExpression !== undefined;
 const sortKeyOf = ({ sk }: Item): string => String(sk);
 const newestFirst = (a: Item, b: Item): number => (sortKeyOf(a) < sortKeyOf(b) ? 1 : -1);
 
-/** `undefined`: all of them were read to the end. */
-const leastProgress = (pages: readonly Page[]): string | undefined =>
-  pages
-    .flatMap(({ next }) => next?.sk ?? [])
+/** Of the partitions that have more; `undefined`: all of them were read to the end. */
+const leastProgress = (positions: readonly (string | undefined)[]): string | undefined =>
+  positions
+    .filter((position) => position !== undefined)
     .sort()
     .at(-1);
