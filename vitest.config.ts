@@ -19,6 +19,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/browser/**', 'test/mutation/**'],
     globalSetup: 'test/support/global-setup.ts',
+    setupFiles: 'test/support/setup.ts',
+    isolate: false, // what has been loaded and compiled once stays so
     sequence: { sequencer: LongestFirst },
     maxWorkers: 3,
     env: { TABLE_NAME: 'unused', POWERTOOLS_LOG_LEVEL: 'SILENT', POWERTOOLS_METRICS_DISABLED: 'true' },

@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: ['test/browser/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts', 'test/browser/require-browser.ts'],
+    setupFiles: 'test/support/setup.ts',
     maxWorkers: 2,
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -51,7 +51,7 @@ function storeOf(name: string, tableName: string, send: Send): Store {
 }
 
 async function database(): Promise<Store> {
-  const client = dynamoDbClient(await databaseEndpoint());
+  const client = dynamoDbClient(databaseEndpoint());
   const TableName = randomUUID();
   const text = (AttributeName: string) => ({ AttributeName, AttributeType: 'S' }) as const;
   await client.send(

@@ -52,19 +52,19 @@ describe('an event', () => {
     expect(ids).toEqual([[change.body.id, deletion.body.id].sort(), [deletion.body.id], [inSandbox.body.id], []]);
   });
 
-  it('reaches each of 3 webhooks with one request for each attempt, for 1,000 events', async () => {
+  it('reaches each of 3 webhooks with one request for each attempt, for 300 events', async () => {
     const live = await (await service.project()).client('live');
     const receivers = await Promise.all([startReceiver(), startReceiver(), startReceiver()]);
     for (const { url } of receivers) await createWebhook(live, url);
     const ids: string[] = [];
-    for (let batch = 0; batch < 10; batch++) {
+    for (let batch = 0; batch < 3; batch++) {
       const events = Array.from({ length: 100 }, (_, i) => changed({ revision: batch * 100 + i + 1 }));
       ids.push(...(await publishAll(live, events)));
     }
-    expect(new Set(ids).size).toBe(1000);
+    expect(new Set(ids).size).toBe(300);
     for (const receiver of receivers) {
       const received = () => new Set(receiver.received.map(({ headers }) => headers['x-service-event-id']));
-      await eventually(() => received().size >= 1000, 180_000);
+      await eventually(() => received().size >= 300, 180_000);
       expect(received()).toEqual(new Set(ids));
       // Where a response takes 5 s, on a busy machine, there is a second attempt.
       const attempts = receiver.received.map(

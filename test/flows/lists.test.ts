@@ -20,7 +20,7 @@ const number = (i: number) => String(i).padStart(6, '0');
 
 /** Writes items past the service: as many as a busy project has after a while. */
 async function fill(items: Record<string, unknown>[]): Promise<void> {
-  const client = dynamoDbClient(await databaseEndpoint());
+  const client = dynamoDbClient(databaseEndpoint());
   const [table] = service.stack.template.ofType('AWS::DynamoDB::Table');
   const name = service.stack.template.ref(table?.id ?? '');
   const batches = Array.from({ length: Math.ceil(items.length / 25) }, (_, i) => items.slice(i * 25, i * 25 + 25));

@@ -10,7 +10,7 @@ import { type FuzzRequest, requests } from './requests.ts';
 
 // FUZZ_SEED sends the same requests again. Ids that the service makes differ, so what is stored may too.
 const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
-const BATCHES = Number(process.env.FUZZ_BATCHES ?? 100);
+const BATCHES = Number(process.env.FUZZ_BATCHES ?? 40);
 const service = useService();
 let known: Known;
 

@@ -1,7 +1,7 @@
 import dgram from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { afterAll } from 'vitest';
+import { afterFile } from '../support/after-file.ts';
 
 /** What a query gets: addresses (those of its family), a name for another name, an error code, or nothing. */
 export type Records =
@@ -41,7 +41,7 @@ export async function startNameServer(zone: Zone): Promise<NameServer> {
     if (records !== 'silence') socket.send(response(query.subarray(0, end), type, records), port, address);
   });
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
-  afterAll(() => void socket.close());
+  afterFile(() => void socket.close());
   return { address: `127.0.0.1:${socket.address().port}`, queries };
 }
 

@@ -46,6 +46,7 @@ async function emitted(): Promise<{ Namespace: string; names: string[]; dimensio
   vi.stubEnv('POWERTOOLS_DEV', 'true'); // so that it writes to the console that is watched
   vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
   vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Mine');
+  vi.resetModules(); // another file may have imported it with other settings
   const { countAttempt, countFailure, publishMetrics } = await import('../../lib/aws/metrics.ts');
   const write = vi.spyOn(console, 'log').mockImplementation((text) => void lines.push(String(text)));
   try {

@@ -2,22 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { LocalClock } from '../../infra/local/lambda/clock.ts';
 import { type FunctionProperties, type LambdaOptions, LocalFunction } from '../../infra/local/lambda/lambda.ts';
-
-const directory = mkdtempSync(join(tmpdir(), 'functions-'));
-const functions: LocalFunction[] = [];
-afterAll(async () => {
-  await Promise.all(functions.map((fn) => fn.stop()));
-  rmSync(directory, { recursive: true });
-});
+import { afterFile } from '../support/after-file.ts';
 
 /** A Lambda function whose module is this source. */
 export function createFunction(
   source: string,
   { options, properties }: { options?: Partial<LambdaOptions>; properties?: Partial<FunctionProperties> } = {},
 ): LocalFunction {
+  const directory = mkdtempSync(join(tmpdir(), 'function-'));
   const asset = randomUUID();
   mkdirSync(join(directory, `asset.${asset}`));
   writeFileSync(join(directory, `asset.${asset}`, 'index.mjs'), source);
@@ -48,6 +42,9 @@ export function createFunction(
       ...options,
     },
   );
-  functions.push(fn);
+  afterFile(async () => {
+    await fn.stop();
+    rmSync(directory, { recursive: true });
+  });
   return fn;
 }

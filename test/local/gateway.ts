@@ -1,8 +1,9 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
 import { createGateway } from '../../infra/local/gateway/api-gateway.ts';
 import { Template } from '../../infra/local/template.ts';
+import { afterFile } from '../support/after-file.ts';
 
 export interface TestGateway {
   url: string;
@@ -17,11 +18,6 @@ export interface TestGatewayOptions {
   /** Overrides properties of the REST API. */
   restApi?: object;
 }
-
-const servers: http.Server[] = [];
-afterAll(() => {
-  for (const server of servers) server.close().closeAllConnections();
-});
 
 /** The synthesized template without policies, names and places: for what reads it. */
 export function readTemplate(): Template {
@@ -50,7 +46,7 @@ export async function startGateway({ invoke, restApi }: TestGatewayOptions): Pro
   );
   const handled: Promise<void>[] = [];
   const server = http.createServer((request, response) => void handled.push(gateway.handle(request, response)));
-  servers.push(server);
+  afterFile(() => server.close().closeAllConnections());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, port, handled };

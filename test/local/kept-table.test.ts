@@ -8,7 +8,7 @@ import type { Template } from '../../infra/local/template.ts';
 import { databaseEndpoint } from '../support/database.ts';
 import { eventually } from '../support/service.ts';
 
-const endpoint = await databaseEndpoint();
+const endpoint = databaseEndpoint();
 const client = dynamoDbClient(endpoint);
 afterAll(() => client.destroy());
 

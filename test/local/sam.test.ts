@@ -14,7 +14,7 @@ import { freePort } from '../support/endpoints.ts';
 import { eventually } from '../support/service.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sam-test-'));
-const endpoint = await databaseEndpoint();
+const endpoint = databaseEndpoint();
 const printed: string[] = [];
 const stops: (() => Promise<unknown>)[] = [];
 afterAll(async () => {

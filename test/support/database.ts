@@ -1,13 +1,7 @@
-import { afterAll, inject } from 'vitest';
-import { type Database, startDatabase } from '../../infra/local/services/database.ts';
+import { inject } from 'vitest';
 
-let own: Promise<Database> | undefined;
-afterAll(async () => (await own)?.stop());
-
-/** Where the database of this file's tests is. Dynoxide starts in a moment and slows down with what it holds: each file has one. */
-export async function databaseEndpoint(): Promise<string> {
-  const shared = inject('sharedDatabase');
-  if (shared !== '') return shared;
-  own ??= startDatabase('dynoxide');
-  return (await own).endpoint;
-}
+/** The database of this worker's tests. Every stack, and every test of a table, has a table of its own in it. */
+export const databaseEndpoint = (): string => {
+  const endpoints = inject('databaseEndpoints');
+  return endpoints[Number(process.env.VITEST_POOL_ID) % endpoints.length] as string;
+};

@@ -1,20 +1,18 @@
 import { EventEmitter, once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeEach, expect, vi } from 'vitest';
+import { afterEach, beforeEach, expect, vi } from 'vitest';
 import type { HttpPost } from '../../lib/aws/http-post.ts';
 import { ATTEMPT_TIMEOUT_MS, type Outcome } from '../../lib/delivery/post.ts';
-
-const servers: net.Server[] = [];
-const sockets = new Set<net.Socket>();
-afterAll(() => {
-  for (const server of servers) server.close();
-  for (const socket of sockets) socket.destroy();
-});
+import { afterFile } from './after-file.ts';
 
 /** The port of a server that runs until the tests of the file are over. */
 export async function listen(server: net.Server, host = '127.0.0.1'): Promise<number> {
-  servers.push(server);
+  const sockets = new Set<net.Socket>();
+  afterFile(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
   server.on('connection', (socket: net.Socket) => {
     sockets.add(socket);
     socket.on('error', () => {}).on('close', () => sockets.delete(socket));
@@ -110,6 +108,9 @@ export function stopTime(): void {
 let healthyUrl: Promise<string> | undefined;
 /** An endpoint as it should be: one for all tests of the file. */
 async function healthy(): Promise<string> {
+  afterFile(() => {
+    healthyUrl = undefined;
+  });
   const server = http.createServer((request, response) => request.resume().on('end', () => response.end('ok')));
   return `http://127.0.0.1:${await listen(server)}/`;
 }

@@ -6,18 +6,21 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** Directory of the synthesized stack. */
     assembly: string;
-    /** Amazon's database takes seconds to start: all files share one. Empty if each has one of its own (database.ts). */
-    sharedDatabase: string;
+    /** As many as work side by side, or one. */
+    databaseEndpoints: string[];
   }
 }
 
-/** Once per run: the synthesized stack, and the database if files share it, by name in `DATABASE` if not the default. */
+/** Once per run: the synthesized stack, and databases, by name in `DATABASE` if not the default. */
 export default async function setup(project: TestProject): Promise<() => void> {
   const name = (process.env.DATABASE as DatabaseName | undefined) ?? defaultDatabase();
-  const starting = name === 'dynoxide' ? undefined : startDatabase(name);
-  starting?.catch(() => {}); // awaited below
+  // Amazon's takes seconds to start.
+  const count = name === 'dynoxide' ? project.config.maxWorkers : 1;
+  const starting = Promise.all(Array.from({ length: count }, () => startDatabase(name)));
+  starting.catch(() => {}); // awaited below
   project.provide('assembly', await assemble());
-  const shared = await starting;
-  project.provide('sharedDatabase', shared?.endpoint ?? '');
-  return () => shared?.stop();
+  const databases = await starting;
+  const endpoints = databases.map(({ endpoint }) => endpoint);
+  project.provide('databaseEndpoints', endpoints);
+  return () => databases.forEach((database) => void database.stop());
 }

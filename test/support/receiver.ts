@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
+import { afterFile } from './after-file.ts';
 import { faultsOf, openApi } from './openapi.ts';
 import { eventually } from './service.ts';
 
@@ -22,45 +23,44 @@ export interface TestReceiver {
   until(count: number): Promise<Received[]>;
 }
 
-const servers: http.Server[] = [];
-const faults = new Set<string>();
-afterAll(() => {
-  for (const server of servers) server.close().closeAllConnections();
-  expect([...faults], 'every delivery is as the OpenAPI document describes it').toEqual([]);
-});
-
-/** Checks a delivery against `webhooks` of the OpenAPI document: the headers and the body. */
-function checkDelivery({ headers, body }: Received): void {
+/** What is wrong with a delivery by `webhooks` of the OpenAPI document: with the headers and the body. */
+function faultsIn({ headers, body }: Received): string[] {
   const type = headers['x-service-event-type'] as keyof typeof openApi.webhooks;
   const delivery = openApi.webhooks[type]?.post;
-  if (!delivery) return void faults.add(`X-Service-Event-Type: ${type}`);
+  if (!delivery) return [`X-Service-Event-Type: ${type}`];
+  const faults: string[] = [];
   const place = ['webhooks', type, 'post'] as const;
   for (const [i, { name, required, schema }] of delivery.parameters.entries()) {
     const value = headers[name.toLowerCase()];
-    if (value === undefined && required) faults.add(`${name} is missing`);
+    if (value === undefined && required) faults.push(`${name} is missing`);
     if (value === undefined) continue;
     const given = 'type' in schema && schema.type === 'integer' ? Number(value) : value;
-    for (const fault of faultsOf(given, ...place, 'parameters', i, 'schema')) faults.add(`${name} ${fault}`);
+    for (const fault of faultsOf(given, ...place, 'parameters', i, 'schema')) faults.push(`${name} ${fault}`);
   }
   const content = [...place, 'requestBody', 'content', 'application/json', 'schema'] as const;
-  for (const fault of faultsOf(JSON.parse(body), ...content)) faults.add(`${type} ${fault}`);
+  for (const fault of faultsOf(JSON.parse(body), ...content)) faults.push(`${type} ${fault}`);
+  return faults;
 }
 
 /** A real HTTP server, until the tests of the file are over. */
 export async function startReceiver(behaviour: Behaviour = 200): Promise<TestReceiver> {
   let current = behaviour;
   const received: Received[] = [];
+  const faults = new Set<string>();
   const server = http.createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const delivery = { headers: request.headers as Record<string, string>, body: Buffer.concat(chunks).toString() };
     received.push(delivery);
-    checkDelivery(delivery);
+    for (const fault of faultsIn(delivery)) faults.add(fault);
     if (typeof current === 'number') response.writeHead(current).end();
     else current(response, received.length, request);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  servers.push(server);
+  afterFile(() => {
+    server.close().closeAllConnections();
+    expect([...faults], 'every delivery is as the OpenAPI document describes it').toEqual([]);
+  });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     received,

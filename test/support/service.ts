@@ -49,7 +49,7 @@ export function useService(options: Partial<StackOptions> = {}): Service {
     const output = (id: string, text: string) => void log.push(text.replace(/^(?=.)/gm, `${id} `));
     stack = await startStack({
       assembly: inject('assembly'),
-      databaseEndpoint: await databaseEndpoint(),
+      databaseEndpoint: databaseEndpoint(),
       output,
       ...options,
     });
