@@ -3,29 +3,29 @@ import { basename, join } from 'node:path';
 import { type BuildOptions, build, buildSync, type OutputFile } from 'esbuild';
 import { projectRoot } from './project-root.ts';
 
-/** Some dependencies are CommonJS: bundled into a module they need a `require`. */
-const REQUIRE = "import{createRequire}from'node:module';const require=createRequire(import.meta.url);";
-
-/** How a function becomes one minified ES module with everything in it, the SDK too. */
+/**
+ * How a function becomes one minified module with everything in it, the SDK too. It is CommonJS: an ES module that imports
+ * `node:http` evaluates all of its exports, `WebSocket` and with it undici among them, and starts a third later.
+ */
 export const bundleOptions = {
   bundle: true,
   minify: true,
-  format: 'esm',
+  format: 'cjs',
   platform: 'node',
   target: 'node24',
   mainFields: ['module', 'main'],
   legalComments: 'none',
-  banner: { js: REQUIRE },
+  define: { 'import.meta.dirname': '__dirname' },
   absWorkingDir: projectRoot,
 } as const satisfies BuildOptions;
 
-/** Writes `index.mjs` into `assetDirectory` and its source map beside the assets, where it costs no start-up time. */
+/** Writes `index.cjs` into `assetDirectory` and its source map beside the assets, where it costs no start-up time. */
 export function bundleFunction(entry: string, assetDirectory: string, mapDirectory: string): void {
   bundles ??= buildSync(options()).outputFiles;
   const name = outputOf(entry);
   for (const directory of [assetDirectory, mapDirectory]) mkdirSync(directory, { recursive: true });
-  writeFileSync(join(assetDirectory, 'index.mjs'), contentsOf(bundles, `${name}.mjs`));
-  writeFileSync(join(mapDirectory, `${name}.mjs.map`), contentsOf(bundles, `${name}.mjs.map`));
+  writeFileSync(join(assetDirectory, 'index.cjs'), contentsOf(bundles, `${name}.cjs`));
+  writeFileSync(join(mapDirectory, `${name}.cjs.map`), contentsOf(bundles, `${name}.cjs.map`));
 }
 
 let bundles: readonly OutputFile[] | undefined;
@@ -43,7 +43,7 @@ function options() {
     ...bundleOptions,
     entryPoints: Object.fromEntries(entries.map((entry) => [outputOf(entry), join('functions', `${entry}.ts`)])),
     outdir: '.',
-    outExtension: { '.js': '.mjs' },
+    outExtension: { '.js': '.cjs' },
     sourcemap: 'external',
     write: false,
   } as const satisfies BuildOptions;

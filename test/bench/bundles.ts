@@ -15,7 +15,7 @@ export async function measureBundles(assembly: string) {
   const functions = new Template(assembly, places).ofType<FunctionProperties>('AWS::Lambda::Function');
   const paths = new Map(
     functions.map(({ properties: { Code, Environment } }) => {
-      const path = join(assembly, assetOf({ Code }), 'index.mjs');
+      const path = join(assembly, assetOf({ Code }), 'index.cjs');
       return [Environment.Variables.POWERTOOLS_SERVICE_NAME, path];
     }),
   );

@@ -131,8 +131,8 @@ describe('the bundles', () => {
     const more: string[] = [];
     for (const asset of assets) {
       const directory = join(inject('assembly'), asset);
-      expect(statSync(join(directory, 'index.mjs')).size).toBeLessThanOrEqual(600 * 1024);
-      more.push(...readdirSync(directory).filter((name) => name !== 'index.mjs'));
+      expect(statSync(join(directory, 'index.cjs')).size).toBeLessThanOrEqual(600 * 1024);
+      more.push(...readdirSync(directory).filter((name) => name !== 'index.cjs'));
     }
     expect(more).toEqual(['site.json']);
   });

@@ -68,7 +68,7 @@ describe('the assembly', () => {
     const functions = readTemplate().ofType<FunctionProperties>('AWS::Lambda::Function');
     const bundle = (id: string) => {
       const properties = functions.find((fn) => fn.id.startsWith(id))?.properties as FunctionProperties;
-      return readFileSync(join(inject('assembly'), assetOf(properties), 'index.mjs'), 'utf8');
+      return readFileSync(join(inject('assembly'), assetOf(properties), 'index.cjs'), 'utf8');
     };
     const alone = (entry: string) =>
       buildSync({ ...bundleOptions, entryPoints: [`functions/${entry}.ts`], write: false }).outputFiles[0]?.text;

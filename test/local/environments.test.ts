@@ -7,12 +7,12 @@ import { type LocalFunction, THROTTLED } from '../../infra/local/lambda/lambda.t
 import { eventually } from '../support/service.ts';
 import { createFunction } from './functions.ts';
 
-const HANG = 'export const handler = async ({ ms }) => new Promise((resolve) => setTimeout(resolve, ms, "ok"));';
+const HANG = 'exports.handler = async ({ ms }) => new Promise((resolve) => setTimeout(resolve, ms, "ok"));';
 // Leaves a file behind when it begins, and says which environment it is once another one is there.
 const ID = `
-  import { existsSync, writeFileSync } from 'node:fs';
+  const { existsSync, writeFileSync } = require('node:fs');
   const id = Math.random();
-  export const handler = async ({ file }) => {
+  exports.handler = async ({ file }) => {
     writeFileSync(file + id, '');
     while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 5));
     return id;
@@ -86,7 +86,7 @@ describe('the execution environments of a function', () => {
   });
 
   it('that crash leave a place for who waits', async () => {
-    const source = 'export const handler = async ({ crash }) => (crash ? process.exit(1) : "ok");';
+    const source = 'exports.handler = async ({ crash }) => (crash ? process.exit(1) : "ok");';
     const fn = createFunction(source, { options: { concurrency: 1 } });
     const crash = fn.invoke({ crash: true });
     const next = fn.invoke({});

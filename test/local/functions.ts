@@ -14,7 +14,7 @@ export function createFunction(
   const directory = mkdtempSync(join(tmpdir(), 'function-'));
   const asset = randomUUID();
   mkdirSync(join(directory, `asset.${asset}`));
-  writeFileSync(join(directory, `asset.${asset}`, 'index.mjs'), source);
+  writeFileSync(join(directory, `asset.${asset}`, 'index.cjs'), source);
   const fn = new LocalFunction(
     {
       id: 'Fn',

@@ -37,8 +37,8 @@ describe('the local stack, when its work is done', () => {
 describe('an execution environment', () => {
   it('has the memory of its function, and little of it for new objects', async () => {
     const source = `
-      import { resourceLimits } from 'node:worker_threads';
-      export const handler = async () => resourceLimits;`;
+      const { resourceLimits } = require('node:worker_threads');
+      exports.handler = async () => resourceLimits;`;
     const fn = createFunction(source, { properties: { MemorySize: 256 } });
     expect(await fn.invoke({})).toMatchObject({ maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 12 });
   });

@@ -4,7 +4,7 @@ import { startGateway } from './gateway.ts';
 import { exchange, statusesOf } from './sockets.ts';
 
 const MAX_RESPONSE_BYTES = 6_291_556;
-const echo = () => createFunction('export const handler = async (event) => event;');
+const echo = () => createFunction('exports.handler = async (event) => event;');
 const EXITED = 'Runtime.ExitError';
 const nameOf = (name: string) => expect.objectContaining({ name });
 
@@ -13,12 +13,12 @@ describe('an event', () => {
     const event = JSON.parse('{"__proto__":{"a":1},"constructor":"b","c":[null,1.5,"\\u0000漢"]}');
     const at = new Date(0);
     expect(await echo().invoke({ ...event, at, none: undefined })).toEqual({ ...event, at: at.toISOString() });
-    expect(await createFunction('export const handler = async () => {};').invoke({})).toBeNull();
+    expect(await createFunction('exports.handler = async () => {};').invoke({})).toBeNull();
   });
 });
 
 describe('a response', () => {
-  const repeat = () => createFunction('export const handler = async ({ text, count }) => text.repeat(count);');
+  const repeat = () => createFunction('exports.handler = async ({ text, count }) => text.repeat(count);');
 
   it('of as many bytes of JSON as Lambda passes on is passed on', async () => {
     const count = (MAX_RESPONSE_BYTES - 2) / 2; // quotes around it, and two bytes for each character
@@ -31,7 +31,7 @@ describe('a response', () => {
   });
 
   it('of more bytes because JSON within JSON doubles its quotes, too', async () => {
-    const source = `export const handler = async () => ({ statusCode: 200, body: JSON.stringify('"'.repeat(2_000_000)) });`;
+    const source = `exports.handler = async () => ({ statusCode: 200, body: JSON.stringify('"'.repeat(2_000_000)) });`;
     const fn = createFunction(source);
     const { port } = await startGateway({ invoke: (event) => fn.invoke(event) });
     const text = await exchange(
@@ -63,15 +63,14 @@ describe('a function that fails', () => {
     ['fails where nobody waits', 'setImmediate(() => { throw new Error() }); return new Promise(() => {})', EXITED],
     ['takes more memory than it has', 'const a = []; for (;;) a.push(new Array(1e5).fill({}))', EXITED],
   ])('because it %s says so, and the next invocation runs', async (_name, code, name) => {
-    const fn = createFunction(`export const handler = async (event) => { if (event.fail) { ${code} } return 'ok'; };`);
+    const fn = createFunction(`exports.handler = async (event) => { if (event.fail) { ${code} } return 'ok'; };`);
     await expect(fn.invoke({ fail: true })).rejects.toEqual(nameOf(name));
     expect(await fn.invoke({})).toBe('ok');
     expect(fn.busy).toBe(0);
   });
 
   it('because its time is over says so, and its environment is not used again', async () => {
-    const source =
-      'let n = 0; export const handler = ({ hang }) => hang ? new Promise(() => {}) : Promise.resolve(++n);';
+    const source = 'let n = 0; exports.handler = ({ hang }) => hang ? new Promise(() => {}) : Promise.resolve(++n);';
     const fn = createFunction(source, { properties: { Timeout: 0.2 } });
     expect(await fn.invoke({})).toBe(1);
     await expect(fn.invoke({ hang: true })).rejects.toEqual(nameOf('Sandbox.Timedout'));
@@ -85,7 +84,7 @@ describe('a function that fails', () => {
   });
 
   it('may take its time to load', async () => {
-    const source = `await new Promise((resolve) => setTimeout(resolve, 500)); export const handler = async () => 'ok';`;
+    const source = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500); exports.handler = async () => 'ok';`;
     expect(await createFunction(source, { properties: { Timeout: 0.2 } }).invoke({})).toBe('ok');
   });
 });

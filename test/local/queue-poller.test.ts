@@ -126,8 +126,8 @@ describe('the poller of a queue', () => {
   ])('%s', async (_name, MaximumConcurrency, outcome, waiting) => {
     const account = { limit: 3, running: 0 };
     const options = { account, concurrency: 20 };
-    const worker = createFunction('export const handler = () => new Promise(() => {});', { options });
-    const api = createFunction(`export const handler = async () => 'ok';`, { options });
+    const worker = createFunction('exports.handler = () => new Promise(() => {});', { options });
+    const api = createFunction(`exports.handler = async () => 'ok';`, { options });
     const queue = createQueue({ visibilityTimeoutSeconds: 60 });
     start(queue, worker, MaximumConcurrency === undefined ? {} : { ScalingConfig: { MaximumConcurrency } });
     send(queue, 12);
@@ -143,7 +143,7 @@ describe('the poller of a queue', () => {
     const deadLetters = createQueue();
     const queue = createQueue({ deadLetters: { queue: () => deadLetters, maxReceiveCount: 3 } });
     // As the SDK does: what a function sends has the trace header of its invocation.
-    const source = `export const handler = async () => process.env._X_AMZN_TRACE_ID;`;
+    const source = `exports.handler = async () => process.env._X_AMZN_TRACE_ID;`;
     const fn = createFunction(source, { properties: RecursiveLoop ? { RecursiveLoop } : {} });
     let count = 0;
     const invoke: typeof fn.invoke = async (event, traces) => {
@@ -158,7 +158,7 @@ describe('the poller of a queue', () => {
   });
 
   it('begins to count again with an event from elsewhere', async () => {
-    const fn = createFunction('export const handler = async () => process.env._X_AMZN_TRACE_ID;');
+    const fn = createFunction('exports.handler = async () => process.env._X_AMZN_TRACE_ID;');
     let trace: string | undefined;
     for (let i = 0; i < 16; i++) trace = (await fn.invoke({}, [trace, undefined])) as string;
     expect([fn.endsChain(trace), fn.endsChain(undefined)]).toEqual([true, false]);
@@ -167,7 +167,7 @@ describe('the poller of a queue', () => {
   it('counts a receive for what Lambda throttles, up to the dead letters', async () => {
     const deadLetters = createQueue();
     const queue = createQueue({ deadLetters: { queue: () => deadLetters, maxReceiveCount: 3 } });
-    const source = 'export const handler = async () => new Promise(() => {});';
+    const source = 'exports.handler = async () => new Promise(() => {});';
     const fn = createFunction(source, { properties: { ReservedConcurrentExecutions: 1 } });
     const running = fn.invoke({});
     running.catch(() => {}); // ends with the test

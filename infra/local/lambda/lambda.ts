@@ -86,7 +86,7 @@ export class LocalFunction {
     this.options = options;
     const [file, handler = ''] = this.properties.Handler.split('.');
     this.settings = {
-      modulePath: pathToFileURL(join(template.directory, assetOf(this.properties), `${file}.mjs`)).href,
+      modulePath: pathToFileURL(join(template.directory, assetOf(this.properties), `${file}.cjs`)).href,
       handler,
       functionName: resource.id,
       functionArn: template.arn(resource.id),
