@@ -13,12 +13,12 @@ const deadLetters = () =>
     name.startsWith('DeliveryDeadLetters') ? queue.receive(10) : [],
   );
 
-it('a connection that was kept for 100 leases and then is not raises its event', async () => {
+it('a connection that was kept for 40 leases and then is not raises its event', async () => {
   const client = await (await service.project()).client('live');
   const events = await eventsOf(client);
   const isOpen = (line: string) => line.includes('"connection_id":"kept"') && line.includes('"result":"open"');
   const checks = () => service.log.filter(isOpen).length;
-  for (let leases = 0; leases < 100; leases++) {
+  for (let leases = 0; leases < 40; leases++) {
     const renewed = await client('PUT', '/v1/connections/kept', { body: { node_id: 'n', lease_seconds: 10 } });
     expect(renewed.status).toBe(200);
     await eventually(() => checks() > leases);
