@@ -9,7 +9,7 @@ import {
   RenewConnection,
 } from '../../lib/documents/connections.ts';
 import { check } from '../../lib/schema.ts';
-import { violationsOf } from './violations.ts';
+import { violationsOf } from '../support/violations.ts';
 
 const opened = Date.UTC(2026, 0, 31, 12);
 const record = {

@@ -12,7 +12,7 @@ import {
   withoutOthersValues,
 } from '../../lib/documents/documents.ts';
 import type { Json } from '../../lib/json.ts';
-import { violationsOf } from './violations.ts';
+import { violationsOf } from '../support/violations.ts';
 
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, i]));
 

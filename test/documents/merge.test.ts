@@ -181,3 +181,154 @@ describe('a merge', () => {
     expect(merge(undefined, write({ op: 'put', fields: fields(128 * 1024 + 1) }), 0).outcome).toBe('too_large');
   });
 });
+
+describe('a document and a write of it', () => {
+  /** What becomes of a last write, after others. */
+  function last(...all: Partial<Write>[]) {
+    const { merges, state } = history(all.map((each) => write(each)));
+    return { merged: merges.at(-1)?.merged, state };
+  }
+  const put = (fields: Fields, more: Partial<Write> = {}): Partial<Write> => ({ op: 'put', fields, ...more });
+  const remove = (more: Partial<Write> = {}): Partial<Write> => ({ op: 'delete', ...more });
+
+  it('of its revision go together, of a later one do not', () => {
+    expect(last(put({ a: 1 }), put({ a: 2 }, { baseRevision: 1 })).merged).toMatchObject({ outcome: 'changed' });
+    expect(last(put({ a: 1 }), put({ a: 2 }, { baseRevision: 2 })).merged).toEqual({ outcome: 'future_base' });
+    expect(last(put({ a: 1 }, { baseRevision: 0 })).merged).toMatchObject({ outcome: 'changed', created: true });
+    expect(last(put({ a: 1 }, { baseRevision: 1 })).merged).toEqual({ outcome: 'future_base' });
+  });
+
+  it('without a base revision has no conflict, whatever happens to conflicts', () => {
+    for (const onConflict of ON_CONFLICT)
+      expect(last(put({ a: 1 }), put({ a: 2 }, { onConflict })).merged).toMatchObject({
+        conflicts: [],
+        outcome: 'changed',
+      });
+  });
+
+  it('that is created, replaced, patched and deleted has one event each', () => {
+    expect(history([put({}), put({ a: 1 }), { fields: { a: null } }, remove()].map(write)).events).toEqual([
+      { type: 'document.created', data: { document_key: 'd', revision: 1, fields: {}, origin: 'node-1' } },
+      {
+        type: 'document.changed',
+        data: {
+          document_key: 'd',
+          changes: [{ field: 'a', old_value: null, new_value: 1, origin: 'node-1' }],
+          revision: 2,
+        },
+      },
+      {
+        type: 'document.changed',
+        data: {
+          document_key: 'd',
+          changes: [{ field: 'a', old_value: 1, new_value: null, origin: 'node-1' }],
+          revision: 3,
+        },
+      },
+      { type: 'document.deleted', data: { document_key: 'd', revision: 4, origin: 'node-1' } },
+    ]);
+  });
+
+  it('that is not there is created by a put without fields, not by a patch, and not deleted', () => {
+    expect(last(put({})).merged).toMatchObject({ outcome: 'changed', created: true });
+    expect(last({ fields: {} }).merged).toEqual({ outcome: 'unchanged', state: undefined, conflicts: [] });
+    expect(last({ fields: { a: 1 } }).merged).toMatchObject({ outcome: 'changed', created: true });
+    expect(last(remove()).merged).toEqual({ outcome: 'unchanged', state: undefined, conflicts: [] });
+    expect(last(put({ a: 1 }), remove(), remove()).merged).toMatchObject({ outcome: 'unchanged' });
+  });
+
+  it('that is deleted knows by whom and when, has no fields, and is new when it comes back', () => {
+    const deleted = last(put({ a: 1 }), remove({ origin: 'node-2', fields: { a: 2 } })).state;
+    expect(deleted).toEqual({
+      revision: 2,
+      fields: {},
+      marks: {},
+      floor: [2, 'node-2'],
+      deleted: true,
+      createdAt: 0,
+      updatedAt: 1,
+    });
+    expect(last(put({ a: 1 }), remove(), put({ b: 1 })).state).toEqual({
+      revision: 3,
+      fields: { b: 1 },
+      marks: { b: [3, 'node-1'] },
+      floor: [2, 'node-1'],
+      deleted: false,
+      createdAt: 2,
+      updatedAt: 2,
+    });
+  });
+
+  it('that differ are kept as they are, decided, or refused, and the event says so', () => {
+    const stale = { baseRevision: 1, origin: 'node-2', syncId: 'syn_1' };
+    const before = [put({ a: 1, b: 1 }), put({ a: 2, b: 1 })];
+    const won = { value: 3, origin: 'node-2', revision: 3 };
+    const stored = { value: 2, origin: 'node-1', revision: 2 };
+    const kept = { field: 'a', winner: stored, loser: { ...won, revision: 1 } };
+    const decided = last(...before, { fields: { a: 3 }, ...stale });
+    expect(decided.merged).toMatchObject({
+      outcome: 'changed',
+      events: [
+        { type: 'document.changed' },
+        {
+          type: 'sync.conflict',
+          data: {
+            document_key: 'd',
+            revision: 3,
+            base_revision: 1,
+            sync_id: 'syn_1',
+            resolution: 'last_write_wins',
+            conflicts: [{ field: 'a', winner: won, loser: stored }],
+          },
+        },
+      ],
+    });
+    expect(last(...before, { fields: { a: 3 }, ...stale, onConflict: 'reject' }).merged).toEqual({
+      outcome: 'conflict',
+      conflicts: [kept],
+    });
+    const server = { ...stale, onConflict: 'keep_server' } as const;
+    expect(last(...before, { fields: { a: 3 }, ...server }).merged).toMatchObject({
+      outcome: 'unchanged',
+      conflicts: [kept],
+    });
+    expect(last(...before, { fields: { a: 3, b: 2 }, ...server }).state).toMatchObject({
+      revision: 3,
+      fields: { a: 2, b: 2 },
+    });
+    expect(last(...before, { op: 'delete', ...server }).merged).toMatchObject({ outcome: 'unchanged' });
+    expect(last(...before, { op: 'delete', ...server, baseRevision: 2 }).merged).toMatchObject({ outcome: 'changed' });
+    expect(last(...before, { op: 'delete', ...stale }).merged).toMatchObject({ outcome: 'changed' });
+  });
+
+  it('that was deleted since is not created again where what is stored is kept', () => {
+    const deleted = [put({ a: 1 }), remove()];
+    const stale = put({ a: 2 }, { baseRevision: 1, onConflict: 'keep_server' });
+    expect(last(...deleted, stale).merged).toMatchObject({ outcome: 'unchanged' });
+    expect(last(...deleted, { ...stale, baseRevision: 2 }).merged).toMatchObject({ outcome: 'changed', created: true });
+  });
+
+  it('with more than a thousand fields are refused', () => {
+    const many = (from: number, count: number): Fields =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${from + i}`, 0]));
+    expect(last(put(many(0, 1000))).merged).toMatchObject({ outcome: 'changed' });
+    expect(last(put(many(0, 1000)), { fields: { more: 1 } }).merged).toEqual({ outcome: 'too_large' });
+    expect(last(put(many(0, 1000)), { fields: { more: 1, f0: null } }).merged).toMatchObject({ outcome: 'changed' });
+  });
+
+  it('forget who removed fields longest ago when that takes too much', () => {
+    const removals = Array.from({ length: 120 }, (_, i): Partial<Write>[] => {
+      const name = `${i}:${'x'.repeat(2000)}`;
+      return [{ fields: { kept: i, [name]: 1 } }, { fields: { [name]: null } }];
+    }).flat();
+    const { state } = history(removals.map(write));
+    const marks = Object.entries(state?.marks ?? {});
+    expect(Buffer.byteLength(JSON.stringify(state?.marks))).toBeLessThanOrEqual(214 * 1024);
+    expect(state?.marks.kept).toEqual([239, 'node-1']);
+    const removed = marks.filter(([name]) => name !== 'kept').map(([, [revision]]) => revision);
+    expect(Math.min(...removed)).toBe((state?.floor[0] ?? 0) + 2);
+    expect(Math.max(...removed)).toBe(240);
+    expect(new Set(removed).size).toBe(removed.length);
+    expect(removed.length).toBeGreaterThan(50);
+  });
+});

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_KNOWN, MAX_PUSHES, SyncRequest } from '../../lib/documents/sync.ts';
 import { check } from '../../lib/schema.ts';
-import { violationsOf } from './violations.ts';
+import { violationsOf } from '../support/violations.ts';
 
 const request = { node_id: 'n', pattern: 'org:*', push: [], known: {} };
 const of = (members: object) => violationsOf(SyncRequest, { ...request, ...members });

@@ -10,15 +10,14 @@ import {
 import { sampleData } from '../../lib/events/samples.ts';
 import { EVENT_TYPES, type EventType } from '../../lib/events/types.ts';
 import type { Json } from '../../lib/json.ts';
-import { check } from '../../lib/schema.ts';
+import { violationsOf } from '../support/violations.ts';
 
 const at = Date.UTC(2026, 0, 31, 12);
 const sample = (type: EventType) => sampleData(type, at) as { [member: string]: Json };
 
 /** The violations of an event of a type whose data are the sample's but for these members; none if it is valid. */
-function violations(type: EventType, members: object): unknown[] {
-  const result = check(PublishEvent, { type, data: { ...sample(type), ...members } });
-  return 'violations' in result ? result.violations.map(({ field, detail }) => `${field} ${detail}`) : [];
+function violations(type: EventType, members: object): string[] {
+  return violationsOf(PublishEvent, { type, data: { ...sample(type), ...members } });
 }
 
 const TEXT = ['document_key', 'origin', 'resolution', 'sync_id', 'node_id', 'pattern', 'connection_id'];
@@ -107,10 +106,7 @@ describe('the conflicts of a sync.conflict', () => {
 });
 
 describe('a request to publish', () => {
-  const of = (body: unknown) => {
-    const result = check(PublishEvent, body);
-    return 'violations' in result ? result.violations.map(({ field, detail }) => `${field} ${detail}`) : [];
-  };
+  const of = (body: unknown) => violationsOf(PublishEvent, body);
   const event = { type: 'document.deleted', data: sample('document.deleted') };
 
   it('has a known type, data that are an object, and nothing else', () => {
@@ -121,10 +117,7 @@ describe('a request to publish', () => {
   });
 
   it(`has 1 to ${MAX_BATCH} events in a batch`, () => {
-    const batch = (events: unknown) => {
-      const result = check(PublishEvents, { events });
-      return 'violations' in result ? result.violations.map(({ field, detail }) => `${field} ${detail}`) : [];
-    };
+    const batch = (events: unknown) => violationsOf(PublishEvents, { events });
     expect(batch([event])).toEqual([]);
     expect(batch(Array(MAX_BATCH).fill(event))).toEqual([]);
     expect(batch('x')).toEqual(['events must be an array']);
