@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { FAILURES } from '../../lib/delivery/failures.ts';
 import { disabledNotification, warningNotification } from '../../lib/delivery/notification.ts';
 import type { Attempt } from '../../lib/delivery/record.ts';
 import { newEvent } from '../../lib/events/events.ts';
@@ -70,10 +71,96 @@ describe('the email about a disabled webhook', () => {
   });
 });
 
+describe('an email', () => {
+  const described = { ...webhook, description: 'Search index', failingSince: at - 60_000 };
+  const of = (more: Partial<Parameters<typeof disabledNotification>[0]>) =>
+    disabledNotification({ project, webhook: described, event, attempts, dashboardUrl, ...more });
+  const page = `${dashboardUrl}#/sandbox/webhooks/whk_1`;
+
+  it('has its facts in a column, the response, the steps and the links', () => {
+    expect(
+      of({}).text,
+    ).toBe(`We disabled this webhook because all 6 attempts of a delivery failed. It will not receive events until you enable it.
+
+Project:       Acme <b>
+Environment:   sandbox
+Webhook:       whk_1
+Description:   Search index
+Endpoint URL:  https://example.com/hook?a=1&b=<2>
+Event:         evt_1
+Event type:    document.deleted
+Attempts:      6
+Failing since: 2026-01-31T11:59:00.000Z
+Last attempt:  2026-01-31T12:00:06.000Z
+Last response: HTTP 503; ${FAILURES.status_not_2xx} (status_not_2xx), after 12 ms
+
+Response body (first 1 KiB):
+<script>alert(1)</script>
+
+Next steps:
+1. Fix your endpoint. It must respond with a 2xx status code within 5 seconds.
+2. Enable the webhook and recover what it missed in the dashboard, or with POST /v1/webhooks/whk_1/recover {"enable":true}. Deliveries are kept for 30 days.
+
+Open the webhook in the dashboard:
+${page}
+
+Open the delivery:
+${page}/deliveries/evt_1`);
+  });
+
+  it('has the same as HTML', () => {
+    const rows = [...of({}).html.matchAll(/<tr><th align="left">(.*?)<\/th><td>(.*?)<\/td><\/tr>/g)];
+    expect(rows.map(([, name, value]) => `${name} ${value}`)).toEqual([
+      'Project Acme &#60;b&#62;',
+      'Environment sandbox',
+      'Webhook whk_1',
+      'Description Search index',
+      'Endpoint URL https://example.com/hook?a=1&#38;b=&#60;2&#62;',
+      'Event evt_1',
+      'Event type document.deleted',
+      'Attempts 6',
+      'Failing since 2026-01-31T11:59:00.000Z',
+      'Last attempt 2026-01-31T12:00:06.000Z',
+      `Last response HTTP 503; ${FAILURES.status_not_2xx} (status_not_2xx), after 12 ms`,
+    ]);
+    const { html } = of({});
+    expect(html).toContain('<p>We disabled this webhook because');
+    expect(html).toContain('</td></tr></table>\n<p>Response body (first 1 KiB):</p><pre>&#60;script&#62;');
+    expect(html).toContain(
+      '<ol><li>Fix your endpoint. It must respond with a 2xx status code within 5 seconds.</li><li>Enable',
+    );
+    expect(html).toContain(
+      `<p><a href="${page}">Open the webhook in the dashboard</a></p>\n<p><a href="${page}/deliveries/evt_1">`,
+    );
+  });
+
+  it('leaves out what is not known', () => {
+    const [attempt] = attempts as [Attempt];
+    const silent: Attempt = { ...attempt, statusCode: null, error: 'timeout', excerpt: '' };
+    const bare = of({ webhook, attempts: [silent] });
+    expect(bare.text).not.toMatch(/Description:|Response body/);
+    expect(bare.html).not.toMatch(/Description|Response body/);
+    expect(bare.html).toContain('</table>\n\n<p>Next steps');
+    expect(bare.text).toContain('Failing since: 2026-01-31T12:00:01.000Z\n');
+    expect(bare.text).toContain('Last response: no complete response within 5 seconds (timeout), after 12 ms\n');
+    expect(of({ attempts: [{ ...attempt, error: 'strange' }] }).text).toContain('HTTP 503; strange (strange), after');
+    expect(of({ attempts: [{ ...attempt, error: null }] }).text).toContain('HTTP 503; no error, after 12 ms');
+    const none = of({ attempts: [] }).text;
+    for (const fact of [
+      'Attempts:      0',
+      'Failing since: unknown',
+      'Last attempt:  unknown',
+      'Last response: none',
+    ])
+      expect(none).toContain(fact);
+  });
+});
+
 describe('the subject of an email', () => {
   it.each([
     ['the description', { description: 'Search index' }, 'Search index (example.com)'],
     ['the path without a description', {}, 'example.com/hook'],
+    ['as much as it can hold', { description: 'x'.repeat(106) }, `${'x'.repeat(106)} (example.com)`],
     ['no more than it can hold', { description: 'x'.repeat(500) }, `${'x'.repeat(119)}…`],
   ])('tells webhooks on one host apart by %s', (_, overrides, name) => {
     const of = { project, webhook: { ...webhook, ...overrides }, event, attempts, dashboardUrl };
@@ -88,5 +175,8 @@ describe('the warning', () => {
     expect(warning.text).toContain('4 of 6 attempts');
     expect(warning.text).toContain('disable the webhook at 2026-02-01T02:00:04.012Z');
     expect(warning.text).not.toContain('enable');
+    expect(warning.text).toContain(
+      '1. Fix your endpoint. It must respond with a 2xx status code within 5 seconds.\n2. Nothing else: failed deliveries are retried until then.\n',
+    );
   });
 });
