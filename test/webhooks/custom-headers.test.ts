@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { check } from '../../lib/schema.ts';
 import { CustomHeaders, masked } from '../../lib/webhooks/custom-headers.ts';
+import { violationsOf } from '../support/violations.ts';
 
-const violations = (headers: unknown) => {
-  const result = check(CustomHeaders, headers, 'headers');
-  return 'violations' in result ? result.violations.map(({ field, detail }) => `${field} ${detail}`) : [];
-};
+const violations = (headers: unknown) => violationsOf(CustomHeaders, headers, 'headers');
 
 describe("a webhook's own headers", () => {
   it.each<[string, object]>([
