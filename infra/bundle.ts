@@ -5,7 +5,7 @@ import { projectRoot } from './project-root.ts';
 
 /**
  * How a function becomes one minified module with everything in it, the SDK too. It is CommonJS: an ES module that imports
- * `node:http` evaluates all of its exports, `WebSocket` and with it undici among them, and starts a third later.
+ * `node:http` evaluates all of its exports, `WebSocket` and with it undici among them, and starts a quarter later.
  */
 export const bundleOptions = {
   bundle: true,
