@@ -13,5 +13,5 @@ export function afterFile(stop: () => unknown): void {
 export async function stopAll(): Promise<void> {
   const all = stops;
   stops = [];
-  await Promise.all(all.map((stop) => stop()));
+  await Promise.all(all.map(async (stop) => stop())); // also where one throws: a test may have failed
 }
