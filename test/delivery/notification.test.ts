@@ -146,12 +146,7 @@ ${page}/deliveries/evt_1`);
     expect(of({ attempts: [{ ...attempt, error: 'strange' }] }).text).toContain('HTTP 503; strange (strange), after');
     expect(of({ attempts: [{ ...attempt, error: null }] }).text).toContain('HTTP 503; no error, after 12 ms');
     const none = of({ attempts: [] }).text;
-    for (const fact of [
-      'Attempts:      0',
-      'Failing since: unknown',
-      'Last attempt:  unknown',
-      'Last response: none',
-    ])
+    for (const fact of ['Attempts:      0', 'Failing since: unknown', 'Last attempt:  unknown', 'Last response: none'])
       expect(none).toContain(fact);
   });
 });
