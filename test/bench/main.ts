@@ -25,7 +25,7 @@ if (isWanted('isolation')) {
   console.table(await measureIsolation(assembly));
 }
 if (isWanted('cost')) {
-  const { usage, counts, bill, idle } = await measureCost(assembly);
+  const { usage, counts, bill, idle, connected } = await measureCost(assembly);
   writeFileSync(MEASURED_FILE, `${JSON.stringify(counts, null, 2)}\n`);
   console.log('\nUsage of one published event, until nothing is left to do with it');
   console.table(usage);
@@ -33,5 +33,7 @@ if (isWanted('cost')) {
   console.table(bill);
   console.log('\nUS dollars for a month in which nothing happens');
   console.table(idle);
+  console.log('\nUS dollars for 10,000 connections that are held open for a month');
+  console.table(connected);
 }
 process.exit(0);

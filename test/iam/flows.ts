@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { SLOW_AFTER_MS } from '../../lib/delivery/lanes.ts';
 import { sendMessageTarget } from '../../lib/deployment.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { changed, createWebhook, deliveryOf } from '../support/requests.ts';
@@ -41,7 +42,9 @@ export async function createFlows(service: Service): Promise<Record<string, () =
 
   const deletion = { type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'n' } };
   const failing = await startReceiver(500);
-  const sluggish = await startReceiver((response) => void setTimeout(() => response.writeHead(200).end(), 1200));
+  const sluggish = await startReceiver(
+    (response) => void setTimeout(() => response.writeHead(200).end(), SLOW_AFTER_MS + 100),
+  );
   const hook = await createWebhook(live, failing.url, { events: ['document.changed'] });
   const paused = await createWebhook(live, failing.url, { events: ['document.deleted'] });
   await live('PATCH', `/v1/webhooks/${paused.id}`, { body: { status: 'disabled' } });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { SCANNER_ENVIRONMENT } from '../support/scanner.ts';
-import { eventually, useService } from '../support/service.ts';
+import { eventually, FAST, useService } from '../support/service.ts';
 import { createFlows } from './flows.ts';
 
-const service = useService({ environment: SCANNER_ENVIRONMENT, speed: 200_000, visibilitySpeed: 2000, concurrency: 2 });
+const service = useService({ environment: SCANNER_ENVIRONMENT, ...FAST, concurrency: 2 });
 
 // Tracing is best effort: nothing that can be seen depends on it.
 const INVISIBLE = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'];

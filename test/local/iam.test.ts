@@ -59,7 +59,7 @@ describe('a condition', () => {
 describe('a request to the table asks', () => {
   const pk = (S: string) => ({ pk: { S }, sk: { S: 'x' } });
   const asked = (operation: string, input: object) =>
-    dynamoDbActions(`DynamoDB_20120810.${operation}`, JSON.stringify(input), (name) => `arn:${name}`);
+    dynamoDbActions(operation, JSON.stringify(input), (name) => `arn:${name}`);
   const query = {
     TableName: 't',
     KeyConditionExpression: '#pk = :pk AND sk > :sk',

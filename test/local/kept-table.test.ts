@@ -3,6 +3,7 @@ import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, describe, expect, it } from 'vitest';
 import { LocalClock } from '../../infra/local/lambda/clock.ts';
 import { createTables, dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
+import { Signal } from '../../infra/local/services/signal.ts';
 import { StreamPoller } from '../../infra/local/services/stream.ts';
 import type { Template } from '../../infra/local/template.ts';
 import { databaseEndpoint } from '../support/database.ts';
@@ -48,6 +49,7 @@ describe('a stream', () => {
       const poller = new StreamPoller({
         endpoint,
         arn: streamArn,
+        writes: new Signal(),
         clock: new LocalClock(),
         positions,
         consumer: 'fn',

@@ -141,7 +141,10 @@ describe('the poller of a queue', () => {
     ['lets a function go on that may', 'Allow', 40, 0],
   ] as const)('%s', async (_name, RecursiveLoop, invocations, deadLetterCount) => {
     const deadLetters = createQueue();
-    const queue = createQueue({ deadLetters: { queue: () => deadLetters, maxReceiveCount: 3 } });
+    const queue = createQueue({
+      visibilityTimeoutSeconds: 60,
+      deadLetters: { queue: () => deadLetters, maxReceiveCount: 3 },
+    });
     // As the SDK does: what a function sends has the trace header of its invocation.
     const source = `exports.handler = async () => process.env._X_AMZN_TRACE_ID;`;
     const fn = createFunction(source, { properties: RecursiveLoop ? { RecursiveLoop } : {} });
@@ -166,7 +169,10 @@ describe('the poller of a queue', () => {
 
   it('counts a receive for what Lambda throttles, up to the dead letters', async () => {
     const deadLetters = createQueue();
-    const queue = createQueue({ deadLetters: { queue: () => deadLetters, maxReceiveCount: 3 } });
+    const queue = createQueue({
+      visibilityTimeoutSeconds: 60,
+      deadLetters: { queue: () => deadLetters, maxReceiveCount: 3 },
+    });
     const source = 'exports.handler = async () => new Promise(() => {});';
     const fn = createFunction(source, { properties: { ReservedConcurrentExecutions: 1 } });
     const running = fn.invoke({});

@@ -15,7 +15,14 @@ function createScheduler(kept = new Map<string, Schedule>()) {
   const create = (expression: string, Input: string) => {
     const Target = { Arn: sendMessageTarget('aws'), RoleArn: 'role', Input, DeadLetterConfig: { Arn: 'dead' } };
     const body = JSON.stringify({ GroupName: 'group', ScheduleExpression: expression, Target });
-    return scheduler.service({ method: 'POST', path: '/schedules/a', headers: {}, principal: '', body });
+    return scheduler.service({
+      method: 'POST',
+      action: 'POST schedules',
+      path: '/schedules/a',
+      headers: {},
+      principal: '',
+      body,
+    });
   };
   const bodies = (name: string) =>
     queues
@@ -71,7 +78,14 @@ describe('a schedule', () => {
     const { scheduler, create } = createScheduler(kept);
     create('at(1970-01-01T01:00:00)', '{}');
     expect(kept.size).toBe(1);
-    scheduler.service({ method: 'DELETE', path: '/schedules/a', headers: {}, principal: '', body: '' });
+    scheduler.service({
+      method: 'DELETE',
+      action: 'DELETE schedules',
+      path: '/schedules/a',
+      headers: {},
+      principal: '',
+      body: '',
+    });
     expect(kept.size).toBe(0);
   });
 });

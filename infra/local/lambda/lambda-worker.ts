@@ -1,6 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { shiftClock } from './clock.ts';
+import { type CompiledModule, loadModule } from './compiled-module.ts';
 
 /** What a worker thread of the local stack is started with: it is one execution environment of one function. */
 export interface WorkerSettings {
@@ -33,18 +34,24 @@ const MAX_RESPONSE_BYTES = 6_291_556;
 const settings = workerData as WorkerSettings;
 shiftClock(settings.clock);
 
-const module = import(settings.modulePath) as Promise<
-  Record<string, (event: unknown, context: unknown) => Promise<unknown>>
->;
+type Handlers = Record<string, (event: unknown, context: unknown) => Promise<unknown>>;
 const say = (message: WorkerMessage) => parentPort?.postMessage(message);
 
-parentPort?.on('message', async (invocation: Invocation) => say(await run(invocation)));
-module
-  .catch(() => {}) // every invocation fails with the reason
-  .then(() => {
-    say('ready');
-    flushCompileCache();
-  });
+const loaded = load();
+parentPort?.on('message', async (invocation: Invocation) => {
+  say(await run(invocation));
+  if (!('error' in loaded)) loaded.keep();
+});
+say('ready');
+flushCompileCache();
+
+function load(): CompiledModule<Handlers> | { error: unknown } {
+  try {
+    return loadModule(settings.modulePath, settings.compileCache);
+  } catch (error) {
+    return { error }; // every invocation fails with it
+  }
+}
 
 async function run({ requestId, payload, trace }: Invocation): Promise<Result> {
   const deadline = performance.now() + settings.timeoutMs;
@@ -58,7 +65,8 @@ async function run({ requestId, payload, trace }: Invocation): Promise<Result> {
   };
   process.env._X_AMZN_TRACE_ID = trace;
   try {
-    const handler = (await module)[settings.handler];
+    if ('error' in loaded) throw loaded.error;
+    const handler = loaded.exports[settings.handler];
     if (!handler) throw new Error(`${settings.functionName} exports no ${settings.handler}`);
     const result = JSON.stringify((await handler(JSON.parse(payload), context)) ?? null) ?? 'null';
     return Buffer.byteLength(result) > MAX_RESPONSE_BYTES ? TOO_LARGE : { payload: result };

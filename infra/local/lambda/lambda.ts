@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { LocalIam } from '../services/iam.ts';
 import type { Resource, Template } from '../template.ts';
 import type { LocalClock } from './clock.ts';
@@ -86,7 +85,7 @@ export class LocalFunction {
     this.options = options;
     const [file, handler = ''] = this.properties.Handler.split('.');
     this.settings = {
-      modulePath: pathToFileURL(join(template.directory, assetOf(this.properties), `${file}.cjs`)).href,
+      modulePath: join(template.directory, assetOf(this.properties), `${file}.cjs`),
       handler,
       functionName: resource.id,
       functionArn: template.arn(resource.id),

@@ -6,7 +6,7 @@ import type { MappingProperties, QueueConsumer } from './event-sources.ts';
 import { pollQueue } from './queue-poller.ts';
 
 export interface MappingsOptions {
-  services: Pick<Services, 'template' | 'iam' | 'queueAt' | 'buckets' | 'streamArn' | 'streamPositions'>;
+  services: Pick<Services, 'template' | 'iam' | 'queueAt' | 'buckets' | 'streamArn' | 'streamPositions' | 'writes'>;
   databaseEndpoint: string;
   /** By its logical id. */
   functionOf(id: string): QueueConsumer;
@@ -31,7 +31,7 @@ const windowOf = ({ MaximumBatchingWindowInSeconds: seconds = 0 }: MappingProper
 /** Has the template's functions invoked by their queues and by the table's stream. Returns what stops it. */
 export async function startMappings(options: MappingsOptions): Promise<() => void> {
   const { services, databaseEndpoint, functionOf, concurrency, retrySpeed, speed, clock } = options;
-  const { iam, queueAt, buckets, streamArn, streamPositions } = services;
+  const { iam, queueAt, buckets, streamArn, streamPositions, writes } = services;
   const stops: (() => void)[] = [];
   for (const mapping of mappingsOf(services)) {
     const fn = functionOf(mapping.FunctionName);
@@ -44,6 +44,7 @@ export async function startMappings(options: MappingsOptions): Promise<() => voi
       const poller = new StreamPoller({
         endpoint: databaseEndpoint,
         arn: streamArn,
+        writes,
         consume,
         clock,
         positions: streamPositions,

@@ -23,6 +23,9 @@ export interface AskedAction {
   leadingKeys: string[];
 }
 
+/** The operations that change nothing, of those that functions call. */
+export const READS: ReadonlySet<string> = new Set(['GetItem', 'BatchGetItem', 'Query']);
+
 const WRITES: Record<string, string> = {
   Put: 'PutItem',
   Update: 'UpdateItem',
@@ -34,8 +37,8 @@ const WRITES: Record<string, string> = {
  * What a request to DynamoDB asks for, as IAM sees it: a transaction is the writes in it, and the leading keys are those of
  * all its items. AWS does not say whether it looks at each write by itself; what is allowed here is allowed either way.
  */
-export function dynamoDbActions(target: string, body: string, tableArn: (name: string) => string): AskedAction[] {
-  const operation = `dynamodb:${target.split('.').at(-1)}`;
+export function dynamoDbActions(operation: string, body: string, tableArn: (name: string) => string): AskedAction[] {
+  const action = `dynamodb:${operation}`;
   const input = JSON.parse(body) as DynamoDbInput;
   if (input.TransactItems) {
     const writes = input.TransactItems.flatMap((item) => Object.entries(item));
@@ -48,14 +51,14 @@ export function dynamoDbActions(target: string, body: string, tableArn: (name: s
   }
   if (input.RequestItems) {
     return Object.entries(input.RequestItems).map(([name, { Keys }]) => ({
-      action: operation,
+      action,
       resource: tableArn(name),
       leadingKeys: Keys.flatMap((Key) => leadingKeysOf({ Key })),
     }));
   }
   const index = input.IndexName ? `/index/${input.IndexName}` : '';
   const resource = `${tableArn(input.TableName ?? '')}${index}`;
-  return [{ action: operation, resource, leadingKeys: leadingKeysOf(input) }];
+  return [{ action, resource, leadingKeys: leadingKeysOf(input) }];
 }
 
 /** A key condition is read only where it begins with the partition key: `pk = :pk AND …`. */

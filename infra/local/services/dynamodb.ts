@@ -10,9 +10,10 @@ import {
 import { ACCOUNT, REGION, type Template } from '../template.ts';
 import { readText } from './bodies.ts';
 import { StartError } from './database.ts';
-import { dynamoDbActions } from './dynamodb-request.ts';
-import type { Service } from './endpoints.ts';
+import { dynamoDbActions, READS } from './dynamodb-request.ts';
+import type { Service, ServiceResponse } from './endpoints.ts';
 import type { LocalIam } from './iam.ts';
+import type { Signal } from './signal.ts';
 
 export const dynamoDbClient = (endpoint: string) =>
   new DynamoDBClient({ endpoint, region: REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
@@ -63,16 +64,16 @@ interface KeyedTable {
   GlobalSecondaryIndexes?: { IndexName?: string | undefined; KeySchema?: KeySchemaElement[] | undefined }[] | undefined;
 }
 
-/** Passes requests of the functions on to the database. */
-export function dynamoDbProxy(endpoint: string, iam: LocalIam): Service {
+/** Passes requests of the functions on to the database, and gives `writes` after each that may have written. */
+export function dynamoDbProxy(endpoint: string, iam: LocalIam, writes: Signal): Service {
   const { hostname, port } = new URL(endpoint);
   const agent = new http.Agent({ keepAlive: true });
   const tableArn = (name: string) => `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
-  return ({ headers, body, principal }) => {
-    for (const asked of dynamoDbActions(String(headers['x-amz-target']), body, tableArn)) {
+  return ({ action, headers, body, principal }) => {
+    for (const asked of dynamoDbActions(action, body, tableArn)) {
       iam.require(principal, asked.action, asked.resource, { 'dynamodb:LeadingKeys': asked.leadingKeys });
     }
-    return new Promise((resolve, reject) => {
+    const answer = new Promise<ServiceResponse>((resolve, reject) => {
       const request = http.request(
         { hostname, port, method: 'POST', agent, headers: { ...headers, host: `${hostname}:${port}` } },
         (response) => {
@@ -87,5 +88,6 @@ export function dynamoDbProxy(endpoint: string, iam: LocalIam): Service {
       );
       request.on('error', reject).end(body);
     });
+    return READS.has(action) ? answer : answer.finally(() => writes.give());
   };
 }

@@ -4,6 +4,8 @@ import { readText } from './bodies.ts';
 
 export interface ServiceRequest {
   method: string;
+  /** The operation, such as `PutItem`. */
+  action: string;
   /** Below the service's prefix. */
   path: string;
   headers: http.IncomingHttpHeaders;
@@ -127,7 +129,7 @@ export class Endpoints {
       if (fault === 'error before') throw new ServiceError('InternalServerError', 'Injected', 500);
       if (fault === 'throttled') throw new ServiceError('ThrottlingException', 'Injected');
       if (fault === 'conflict') return conflict(action);
-      const answer = await service({ method, path, headers, principal, body });
+      const answer = await service({ method, action, path, headers, principal, body });
       if (fault === 'error after') throw new ServiceError('InternalServerError', 'Injected', 500);
       return fault === 'no answer' ? 'none' : answer;
     } catch (error) {

@@ -5,6 +5,7 @@ import { LocalIam } from './iam.ts';
 import { createBuckets } from './s3.ts';
 import { LocalScheduler } from './scheduler.ts';
 import { LocalSes } from './ses.ts';
+import { Signal } from './signal.ts';
 import type { LocalQueue } from './sqs.ts';
 import { createQueues, sqsService } from './sqs-service.ts';
 import { createState, type State } from './state.ts';
@@ -52,7 +53,8 @@ export async function startServices(options: ServicesOptions) {
   );
   endpoints.add('scheduler', scheduler.service);
   endpoints.add('ses', ses.service);
-  endpoints.add('dynamodb', dynamoDbProxy(databaseEndpoint, iam));
+  const writes = new Signal();
+  endpoints.add('dynamodb', dynamoDbProxy(databaseEndpoint, iam, writes));
 
   return {
     template,
@@ -66,6 +68,8 @@ export async function startServices(options: ServicesOptions) {
     tableName: table?.name ?? '',
     streamArn: table?.streamArn ?? '',
     streamPositions: positions,
+    /** Of the table, by functions. */
+    writes,
     /** The SDK's own variables: no function knows that it runs here, but for `ALLOW_PRIVATE_ENDPOINTS`. */
     environment: {
       AWS_REGION: REGION,

@@ -21,8 +21,7 @@ const md5 = (text: string): string => createHash('md5').update(text).digest('hex
 
 /** The JSON protocol of SQS (`x-amz-json-1.0`) over local queues. */
 export function sqsService(queueNamed: (name: string) => LocalQueue | undefined, iam: LocalIam): Service {
-  return ({ headers, body, principal }) => {
-    const action = String(headers['x-amz-target']).replace('AmazonSQS.', '');
+  return ({ action, headers, body, principal }) => {
     const input = JSON.parse(body || '{}');
     const name =
       String(input.QueueUrl ?? input.QueueName)

@@ -8,10 +8,13 @@ import {
 } from '@aws-sdk/client-dynamodb-streams';
 import type { LocalClock } from '../lambda/clock.ts';
 import { REGION } from '../template.ts';
+import type { Signal } from './signal.ts';
 
-/** Between two looks at a stream without news: by a consumer that gathers nothing, and at most by one that does. */
+/** Between two looks at a stream, at least: by a consumer that gathers nothing, and by one that does. */
 const POLL_MS = 30;
-const MAX_POLL_MS = 1000;
+const GATHERING_POLL_MS = 1000;
+/** Between two looks while nobody writes, for writes that did not come through this process. */
+const QUIET_POLL_MS = 1000;
 /** Between two looks for new shards. */
 const SHARDS_MS = 10_000;
 
@@ -19,6 +22,8 @@ export interface StreamPollerOptions {
   /** Of the local database. */
   endpoint: string;
   arn: string;
+  /** Given by everybody who writes to the table. */
+  writes: Signal;
   consume(records: _Record[], shardId: string): Promise<void>;
   /** For how long records are gathered, unless there are so many. */
   windowMs: number;
@@ -77,13 +82,15 @@ export class StreamPoller {
   // An iterator can expire or be trimmed; a new one goes on where the last record was.
   private async read(ShardId: string): Promise<void> {
     const shard = { StreamArn: this.options.arn, ShardId };
-    const { positions, consumer, consume, windowMs, batchSize } = this.options;
-    const pollMs = Math.min(Math.max(POLL_MS, windowMs), MAX_POLL_MS);
+    const { positions, consumer, consume, windowMs, batchSize, writes } = this.options;
+    const pollMs = Math.min(Math.max(POLL_MS, windowMs), GATHERING_POLL_MS);
     const place = `${consumer} ${ShardId}`;
     let iterator: string | undefined;
     let gathered: _Record[] = [];
     let gatheredSince = 0;
     while (!this.stopped) {
+      const known = writes.count;
+      const lookedAt = performance.now();
       try {
         const last = positions.get(place);
         const position = last
@@ -109,7 +116,9 @@ export class StreamPoller {
         gathered = [];
         if (error instanceof TrimmedDataAccessException) positions.delete(place);
       }
-      await new Promise((resolve) => setTimeout(resolve, pollMs));
+      await writes.beyond(known, QUIET_POLL_MS);
+      const restMs = lookedAt + pollMs - performance.now();
+      if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
     }
   }
 }

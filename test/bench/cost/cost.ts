@@ -1,10 +1,13 @@
 import { Template } from '../../../infra/local/template.ts';
 import { billOf, idleBillOf, sum } from './bill.ts';
+import { usageOfConnection } from './connections.ts';
 import { type Scenario, usageOf } from './scenarios.ts';
-import type { Counts } from './usage.ts';
+import { type Counts, scaled } from './usage.ts';
 
 const SCENARIOS: Record<string, Scenario> = {
   'singly, one after another': { events: 20 },
+  'singly, 4 at once': { events: 40, together: 4 },
+  'singly, 8 at once': { events: 40, together: 8 },
   'singly, 100 at once': { events: 200, together: 100 },
   'in batches of 100': { events: 300, batch: 100 },
   'singly, to 10 webhooks': { events: 10, webhooks: 10 },
@@ -12,7 +15,10 @@ const SCENARIOS: Record<string, Scenario> = {
   'failed until disabled': { events: 1, failures: 6 },
 };
 
-/** What a million events of each kind take, and what they cost, in US dollars; and a month in which nothing fails, without them. */
+/**
+ * What a million events of each kind take, and what they cost, in US dollars; and a month without them, in which nothing
+ * happens or 10,000 connections are held open.
+ */
 export async function measureCost(assembly: string) {
   const usage: Record<string, object> = {};
   const bill: Record<string, object> = {};
@@ -28,10 +34,11 @@ export async function measureCost(assembly: string) {
       invocations: rounded(measured.counts.invocations),
     };
     const lines = billOf(measured.usage);
-    bill[name] = rounded({ ...perMillion(lines), sum: sum(lines) * 1e6 });
+    bill[name] = withSum(perMillion(lines));
   }
   const idle = idleBillOf({ ...fixedOf(assembly), metrics });
-  return { usage, counts, bill, idle: rounded({ ...idle, sum: sum(idle) }) };
+  const connected = billOf(scaled(await usageOfConnection(assembly), 10_000));
+  return { usage, counts, bill, idle: withSum(idle), connected: withSum(connected) };
 }
 
 function fixedOf(assembly: string) {
@@ -51,6 +58,8 @@ function fixedOf(assembly: string) {
 
 const perMillion = (lines: Record<string, number>) =>
   Object.fromEntries(Object.entries(lines).map(([name, dollars]) => [name, dollars * 1e6]));
+
+const withSum = (lines: Record<string, number>) => rounded({ ...lines, sum: sum(lines) });
 
 const rounded = (row: Readonly<Record<string, number>>): Record<string, number> =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value.toPrecision(3))]));

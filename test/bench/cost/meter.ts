@@ -1,3 +1,4 @@
+import { READS } from '../../../infra/local/services/dynamodb-request.ts';
 import type { Service, ServiceRequest, ServiceResponse } from '../../../infra/local/services/endpoints.ts';
 import type { LocalStack } from '../../../infra/local/stack.ts';
 import { DURATIONS_MS } from './prices.ts';
@@ -12,7 +13,6 @@ const LOG_EVENT_BYTES = 26;
 const HTTP_BYTES = 600;
 /** Of an item, a key, or the value that a query looks for. */
 const PARTITION_KEY = /":?(?:pk|partition)":\{"S":"([A-Z]+)#/g;
-const READS = new Set(['GetItem', 'BatchGetItem', 'Query']);
 
 /**
  * Figures are added up for half a minute, which is no time on a stack whose clock is that quick: what they take is counted, and not
@@ -111,10 +111,9 @@ export class Meter {
       const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'INDEXES' });
       const headers = { ...request.headers, 'content-length': String(Buffer.byteLength(body)) };
       const response = await service({ ...request, headers, body });
-      const action = String(request.headers['x-amz-target']).split('.').at(-1) ?? '';
       const { ConsumedCapacity = [] } = JSON.parse(response.body);
       for (const { CapacityUnits = 0, GlobalSecondaryIndexes = {} } of [ConsumedCapacity].flat()) {
-        const what = READS.has(action) ? 'readUnits' : 'writeUnits';
+        const what = READS.has(request.action) ? 'readUnits' : 'writeUnits';
         const kinds = kindsOf(input);
         if (!kinds.some(isOfFigures)) this.usage[what] += CapacityUnits;
         const ofIndexes = Object.entries<Capacity>(GlobalSecondaryIndexes).map(

@@ -36,6 +36,11 @@ export function scaled(usage: Usage, factor: number): Usage {
   return Object.fromEntries(Object.entries(usage).map(([name, value]) => [name, value * factor])) as unknown as Usage;
 }
 
+/** Both, member by member. */
+export function sumOf(one: Usage, other: Usage): Usage {
+  return added({ ...one }, { ...other }) as unknown as Usage;
+}
+
 /** Units and invocations, by what they were for: the kind of an item or the name of an index; a function. */
 export interface Counts {
   readUnits: Readonly<Record<string, number>>;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { LocalIam } from '../../infra/local/services/iam.ts';
 import { LocalSes } from '../../infra/local/services/ses.ts';
+import { createFunction } from '../local/functions.ts';
+import { readTemplate } from '../local/gateway.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { changed, createWebhook, publishAll } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
-import { createFunction } from './functions.ts';
-import { readTemplate } from './gateway.ts';
 
 const CONCURRENCY = 3;
 
@@ -56,7 +56,7 @@ describe('the emails', () => {
         'Message.Subject.Data': `${i}`,
       };
       const body = new URLSearchParams(form).toString();
-      ses.service({ method: 'POST', path: '/', headers: {}, principal: 'role', body });
+      ses.service({ method: 'POST', path: '/', action: 'SendEmail', headers: {}, principal: 'role', body });
     }
     expect([ses.emails.length, ses.emails.at(0)?.subject, ses.emails.at(-1)?.subject]).toEqual([10_000, '10', '10009']);
   });
