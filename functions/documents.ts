@@ -26,5 +26,5 @@ const deps = {
 
 export const handler = serve<'documents'>(
   { ...documentHandlers(deps), ...syncHandlers(deps), ...connectionHandlers(deps) },
-  { idempotency: idempotencyRecords(table, system.clock), log, reportFailure },
+  { idempotency: idempotencyRecords(table, system), log, reportFailure },
 );

@@ -11,7 +11,7 @@ import { serve } from '../lib/http/serve.ts';
 
 const table = createTable(environment('TABLE_NAME'));
 export const handler = serve(eventHandlers({ events: events(table), cursors: cursorSecrets(table), ...system }), {
-  idempotency: idempotencyRecords(table, system.clock),
+  idempotency: idempotencyRecords(table, system),
   log,
   reportFailure,
 });

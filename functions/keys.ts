@@ -14,7 +14,7 @@ const table = createTable(environment('TABLE_NAME'));
 export const handler = serve(
   keyHandlers({ keys: apiKeys(table), audit: auditLog(table), cursors: cursorSecrets(table), ...system }),
   {
-    idempotency: idempotencyRecords(table, system.clock),
+    idempotency: idempotencyRecords(table, system),
     log,
     reportFailure,
     violations: keyViolations(system.clock),

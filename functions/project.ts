@@ -24,7 +24,7 @@ const deps = {
 export const handler = serve<'project'>(
   { ...projectHandlers(deps), ...auditHandlers(deps) },
   {
-    idempotency: idempotencyRecords(table, system.clock),
+    idempotency: idempotencyRecords(table, system),
     log,
     reportFailure,
   },

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import * as v from 'valibot';
 
 /** Prefixes of the resource ids (opaque to clients). */
@@ -43,11 +43,11 @@ export const idOf = (prefix: IdPrefix) =>
 export const derivedFrom =
   (name: string): Random =>
   (bytes) =>
-    createHash('sha256').update(name).digest().subarray(0, bytes);
+    hash('sha256', name, 'buffer').subarray(0, bytes);
 
 /** The same number from 0 on, below `buckets`, for the same text, and every number for as many texts. */
 export const bucketOf = (text: string, buckets: number): number =>
-  createHash('sha256').update(text).digest().readUInt32BE() % buckets;
+  Number.parseInt(hash('sha256', text).slice(0, 8), 16) % buckets;
 
 /** Sorts before or with every id of that millisecond, and after every id of an earlier one. Times before 1970 count as 1970. */
 export function earliestId(prefix: IdPrefix, atMs: number): string {

@@ -16,9 +16,13 @@ const native = JSON as unknown as {
   isRawJSON(value: unknown): value is RawNumber;
 };
 
+/** A text that this is not found in has no number but integers of up to 15 digits: a double holds them, and writes them so. */
+const MAY_LOSE_DIGITS = /-0|\d[.eE]|\d{16}/;
+
 /** Parses without changing a digit: `JSON.stringify` of the result writes every number as it stood. Throws `SyntaxError`. */
 export function parseJson(text: string): Json {
   if (depthOf(text) > MAX_JSON_DEPTH) throw new SyntaxError(`nested deeper than ${MAX_JSON_DEPTH} levels`);
+  if (!MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);
   return native.parse(text, (_key, value, { source }) =>
     typeof value === 'number' && source !== undefined && String(value) !== source ? native.rawJSON(source) : value,
   );

@@ -24,8 +24,8 @@ export function parseEntry(entry: string): Entry {
   const length = prefix === undefined ? bits : Number(prefix);
   if (length > bits) return { violation: `the prefix must be from 0 to ${bits}` };
   const masked = maskedTo(network, length);
-  const cidr = `${format(masked)}/${length}`;
-  if (format(masked) !== format(network)) return { violation: `host bits are set; the network is ${cidr}` };
+  const cidr = `${masked}/${length}`;
+  if (`${masked}` !== `${network}`) return { violation: `host bits are set; the network is ${cidr}` };
   return { cidr };
 }
 
@@ -45,7 +45,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 function parseAddress(text: string): Address | { violation: string } {
   if (IPV4.test(text) && ipaddr.IPv4.isValid(text)) return ipaddr.IPv4.parse(text);
   if (text.includes('%')) return { violation: 'zone ids are not allowed' };
-  if (!text.includes(':') || !ipaddr.IPv6.isValid(text)) {
+  if (!ipaddr.IPv6.isValid(text)) {
     return { violation: 'is not an IPv4 or IPv6 address or CIDR range in full decimal or colon notation' };
   }
   const address = ipaddr.IPv6.parse(text);
@@ -57,8 +57,4 @@ function parseAddress(text: string): Address | { violation: string } {
 function maskedTo(address: Address, length: number): Address {
   const bytes = address.toByteArray().map((byte, i) => byte & (0xff << (8 - Math.min(8, Math.max(0, length - i * 8)))));
   return ipaddr.fromByteArray(bytes);
-}
-
-function format(address: Address): string {
-  return address.kind() === 'ipv6' ? (address as ipaddr.IPv6).toRFC5952String() : address.toString();
 }

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Random } from '../ids.ts';
 import type { Environment } from '../space.ts';
@@ -40,7 +40,7 @@ export function keyIdOf(text: string): string | null {
 
 /** SHA-256 in hex: all that is stored of a key. */
 export function hashApiKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }
 
 /** In constant time, over hashes of equal length. */

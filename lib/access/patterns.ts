@@ -37,8 +37,7 @@ export function covers(outer: string, inner: string): boolean {
   const inners = inner.split(':');
   const isOpen = outers.at(-1) === '*';
   if (isOpen ? inners.length < outers.length : inners.length !== outers.length) return false;
-  const compared = isOpen ? outers.slice(0, -1) : outers;
-  return compared.every((segment, i) => segment === '*' || segment === inners[i]);
+  return outers.every((segment, i) => segment === '*' || segment === inners[i]);
 }
 
 /** Document keys from `first` to `last`, both included, in the order of their characters. */
@@ -57,8 +56,7 @@ export function rangesOf(patterns: readonly string[]): KeyRange[] {
   const merged: KeyRange[] = [];
   for (const range of sorted) {
     const before = merged.at(-1);
-    if (!before || range.first > before.last) merged.push({ ...range });
-    else if (range.last > before.last) before.last = range.last;
+    if (!before || range.first > before.last) merged.push(range); // else it is inside: ranges of prefixes never cross
   }
   return merged;
 }

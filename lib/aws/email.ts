@@ -1,8 +1,8 @@
 import { SESClient, SendEmailCommand } from '@aws-sdk/client-ses';
 import type { Email } from '../email.ts';
-import { clientSettings } from './client.ts';
+import { createClient } from './client.ts';
 
-export function email(sender: string, client = new SESClient(clientSettings)) {
+export function email(sender: string, client = createClient(SESClient)) {
   const utf8 = (Data: string) => ({ Data, Charset: 'UTF-8' });
   return {
     async send({ to, subject, text, html }: Email): Promise<void> {

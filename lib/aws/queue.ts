@@ -1,5 +1,5 @@
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { clientSettings } from './client.ts';
+import { createClient } from './client.ts';
 import { domainError } from './errors.ts';
 
 /** Messages of one SendMessageBatch (SQS quotas). */
@@ -22,7 +22,7 @@ interface Waiting {
  * A queue to send to. What is sent in the same turn of the event loop travels together, ten messages a request: a request
  * costs the same whatever it carries. At least once: a call that throws may have sent its message.
  */
-export function queue(url: string, client = new SQSClient(clientSettings)) {
+export function queue(url: string, client = createClient(SQSClient)) {
   let waiting: Waiting[] = [];
 
   function send(message: Message): Promise<void> {

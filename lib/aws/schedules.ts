@@ -1,6 +1,6 @@
 import { ConflictException, CreateScheduleCommand, SchedulerClient } from '@aws-sdk/client-scheduler';
 import { sendMessageTarget } from '../deployment.ts';
-import { clientSettings } from './client.ts';
+import { createClient } from './client.ts';
 import { domainError } from './errors.ts';
 
 export interface ScheduleSettings {
@@ -16,7 +16,7 @@ export interface ScheduleSettings {
  */
 export function schedules(
   { group, roleArn, queueUrl, deadLetterArn }: ScheduleSettings,
-  client = new SchedulerClient(clientSettings),
+  client = createClient(SchedulerClient),
 ) {
   const [, partition = 'aws'] = roleArn.split(':');
   return {

@@ -4,5 +4,10 @@ import type { Random } from '../ids.ts';
 /** Milliseconds since 1970. */
 export type Clock = () => number;
 
+export interface System {
+  clock: Clock;
+  random: Random;
+}
+
 /** The clock and the randomness of the machine: handed to whatever needs them. */
-export const system: { clock: Clock; random: Random } = { clock: () => Date.now(), random: randomBytes };
+export const system: System = { clock: () => Date.now(), random: randomBytes };

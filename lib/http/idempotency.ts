@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Problem } from '../api/problems.ts';
 import type { TransactionPart } from '../transaction.ts';
 import type { Request } from './request.ts';
@@ -54,9 +54,7 @@ export interface Idempotency {
 
 /** Two requests are the same if their operation, path, environment and body are. */
 export function fingerprintOf(operationId: string, { path, space: { environment }, query, rawBody }: Request): string {
-  return createHash('sha256')
-    .update(JSON.stringify([operationId, path, environment, query, rawBody]))
-    .digest('base64url');
+  return hash('sha256', JSON.stringify([operationId, path, environment, query, rawBody]), 'base64url');
 }
 
 /** What an existing, unexpired record means to a request: the response to replay, or why not; `null` if it may take over. */

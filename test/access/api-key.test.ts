@@ -1,11 +1,20 @@
+import { randomBytes as random } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { createHandler } from '../../functions/authorizer.ts';
-import { hashApiKey, KEY_TYPES, keyIdOf, newApiKey, parseApiKey } from '../../lib/access/api-key.ts';
+import {
+  environmentOf,
+  hashApiKey,
+  KEY_TYPES,
+  keyIdOf,
+  newApiKey,
+  parseApiKey,
+  sameHash,
+} from '../../lib/access/api-key.ts';
+import { encodeBase62, randomBase62 } from '../../lib/access/base62.ts';
 import { type KeyUse, keyUsage, USAGE_DAYS, useToRecord } from '../../lib/access/key-usage.ts';
-import { keyStatus, newKeyRecord, rotationExpiry } from '../../lib/access/keys.ts';
+import { newKeyRecord, rotationExpiry } from '../../lib/access/keys.ts';
 
-const random = (n: number) => crypto.getRandomValues(new Uint8Array(n));
 const now = Date.UTC(2026, 0, 31, 12);
 
 describe('a key', () => {
@@ -34,24 +43,72 @@ describe('a key', () => {
     const ids = [1, 1000, now, now + 1, now + 1e12].map((at) => newApiKey('live', at, random).id);
     expect([...ids].sort()).toEqual(ids);
   });
-});
 
-describe('the end of a key', () => {
   it.each([
-    [{}, 'active'],
-    [{ expiresAt: now + 1 }, 'expiring'],
-    [{ expiresAt: now }, 'expired'],
-    [{ expiresAt: now + 1, revokedAt: now }, 'revoked'],
-  ])('%o is %s', (record, status) => {
-    expect(keyStatus(record, now)).toBe(status);
+    ['nothing', ''],
+    ['a name', 'production'],
+    ['an id of something else', 'whk_0123456789AB'],
+    ['an id that is too short', 'key_0123456789A'],
+    ['an id that is too long', 'key_0123456789ABC'],
+    ['a key that is cut off', newApiKey('live', now, random).key.slice(0, -1)],
+  ])('is not named by %s', (_, text) => {
+    expect(keyIdOf(text)).toBe(null);
   });
 
-  it('after a rotation is 24 hours away, or its own end if that is nearer', () => {
-    expect(rotationExpiry({}, now) - now).toBe(86_400_000);
-    expect(rotationExpiry({ expiresAt: now + 5 }, now)).toBe(now + 5);
-    expect(rotationExpiry({ expiresAt: now * 2 }, now) - now).toBe(86_400_000);
-    expect(rotationExpiry({}, now, 60) - now).toBe(60_000);
-    expect(rotationExpiry({}, now, 0)).toBe(now);
+  it.each([
+    ['live', 'live'],
+    ['test', 'sandbox'],
+    ['read', 'live'],
+    ['admin', null],
+  ] as const)('of type %s belongs to %s', (type, environment) => {
+    expect(environmentOf(type)).toBe(environment);
+  });
+});
+
+describe('the hash of a key', () => {
+  it('is its SHA-256 in hexadecimal (FIPS 180-4)', () => {
+    expect(hashApiKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+
+  it.each([
+    [hashApiKey('a'), hashApiKey('a'), true],
+    [hashApiKey('a'), hashApiKey('b'), false],
+    [hashApiKey('a'), hashApiKey('a').slice(0, -1), false],
+    [hashApiKey('a'), '', false],
+  ])('%s is that of another, %s: %s', (a, b, expected) => {
+    expect(sameHash(a, b)).toBe(expected);
+  });
+});
+
+describe('base 62', () => {
+  it.each([
+    [0, 1, '0'],
+    [0, 3, '000'],
+    [10, 1, 'A'],
+    [36, 1, 'a'],
+    [61, 1, 'z'],
+    [62, 2, '10'],
+    [62 ** 2 - 1, 4, '00zz'],
+  ])('%i in %i characters is %s', (value, length, text) => {
+    expect(encodeBase62(value, length)).toBe(text);
+  });
+
+  it('draws every character from as many bytes: 248 and above are thrown away', () => {
+    const every = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+    const counts = Map.groupBy(
+      randomBase62(248, () => every),
+      (character) => character,
+    );
+    expect([...counts.values()].map(({ length }) => length)).toEqual(Array(62).fill(4));
+  });
+
+  it('draws until it has enough, and rarely more than once', () => {
+    const draws = [Uint8Array.of(248, 255, 61), Uint8Array.of(0, 36, 1, 2)];
+    const few = vi.fn(() => draws.shift() ?? new Uint8Array());
+    expect(randomBase62(3, few)).toBe('z0a');
+    const many = vi.fn((n: number) => new Uint8Array(n));
+    expect(randomBase62(32, many)).toBe('0'.repeat(32));
+    expect(many.mock.calls).toEqual([[64]]);
   });
 });
 
@@ -89,6 +146,7 @@ describe('the use of a key', () => {
     expect(total(keyUsage({ id: 'key_1', ...usage }, hours.at(-1) ?? 0))).toBe(29 * 24 + 12);
     expect(total(keyUsage({ id: 'key_1', ...usage }, now + 80 * 24 * HOUR))).toBe(0);
     expect(total(keyUsage({ id: 'key_1' }, now))).toBe(0);
+    expect(total(keyUsage({ id: 'key_1', lastUsedAt: now }, now))).toBe(0);
   });
 });
 

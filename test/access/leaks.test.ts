@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { isSignedBy } from '../../lib/access/leaks.ts';
+import { isSignedBy, LeakReport, leakEmail } from '../../lib/access/leaks.ts';
+import { newKey, newProject } from '../contracts/builders.ts';
+import { violationsOf } from '../support/violations.ts';
 
 // GitHub Docs, "Secret scanning partner program": the sample request, and the published key that signed it.
 const KEY = `-----BEGIN PUBLIC KEY-----
@@ -29,5 +31,75 @@ describe('the signature of a report', () => {
     ['no key', 'nothing', BODY, SIGNATURE],
   ])('is not that of %s', (_, key, body, signature) => {
     expect(isSignedBy(key, Buffer.from(body), signature)).toBe(false);
+  });
+});
+
+describe('a report', () => {
+  const match = { token: 'svc_live_1', type: 'service_api_key', url: 'https://example.com/', source: 'commit' };
+
+  it.each([
+    ['one match, with more members', [{ ...match, more: 1 }]],
+    ['no place', [{ ...match, url: null, source: undefined }]],
+    ['nothing', []],
+    ['1,000 matches', Array(1000).fill(match)],
+  ])('may have %s', (_, report) => {
+    expect(violationsOf(LeakReport, report)).toEqual([]);
+  });
+
+  it.each([
+    ['no list', match, 'body must be an array'],
+    ['no token', [{ ...match, token: undefined }], '[0].token is required'],
+    ['a token that is no text', [{ ...match, token: 1 }], '[0].token must be a string'],
+    ['no type', [match, { ...match, type: null }], '[1].type must be a string'],
+    ['a place that is no text', [{ ...match, url: 1 }], '[0].url must be a string'],
+    ['a source that is no text', [{ ...match, source: null }], '[0].source must be a string'],
+    ['1,001 matches', Array(1001).fill(match), 'body must have at most 1000 entries'],
+  ])('is refused with %s', (_, report, violation) => {
+    expect(violationsOf(LeakReport, report)).toEqual([violation]);
+  });
+});
+
+describe('the email about a leaked key', () => {
+  const project = newProject({ name: 'Acme <b>', cursorSecret: 'cursor-secret' });
+  const key = newKey({ id: 'key_1', type: 'live', name: 'CI', hint: 'wxyz', tokenSecret: 'token-secret' });
+  const places = ['https://example.com/a', 'https://example.com/b'];
+
+  it('says which key, where it was found, what was done and what to do', () => {
+    const { to, subject, text } = leakEmail(project, key, places, 'reported');
+    expect(to).toEqual(project.emails);
+    expect(subject).toBe('API key found in public: …wxyz (Acme <b>)');
+    expect(text).toBe(`GitHub found the live key "CI" (key_1, ending in wxyz) of the project "Acme <b>" in public.
+
+Found at:
+https://example.com/a
+https://example.com/b
+
+It still works. Rotate it, deploy the new key, then revoke this one at once.
+
+Whoever saw it may have used it: look at the audit log (GET /v1/audit).`);
+  });
+
+  it('leaves out a name that the key does not have, and says if GitHub did not say where', () => {
+    const { text } = leakEmail(project, { ...key, name: null }, [], 'reported');
+    expect(text).toContain('GitHub found the live key (key_1, ending in wxyz) of');
+    expect(text).toContain('\n\nFound at:\nGitHub did not say where\n\n');
+  });
+
+  it.each([
+    ['revoked', 'We revoked it: requests with it are refused. Create another key for whatever used it.'],
+    [
+      'kept',
+      'It still works: it is the last admin key of the project, so we did not revoke it. Create another admin key, then revoke this one at once.',
+    ],
+    ['reported', 'It still works. Rotate it, deploy the new key, then revoke this one at once.'],
+    ['ended', 'It had been revoked or had expired before: you need not do anything.'],
+  ] as const)('says that it is %s', (outcome, done) => {
+    expect(leakEmail(project, key, places, outcome).text).toContain(`\n\n${done}\n\n`);
+  });
+
+  it('contains no secret, and no markup of others', () => {
+    const { text, html } = leakEmail(project, key, places, 'revoked');
+    for (const secret of [key.hash, key.tokenSecret, project.cursorSecret]) expect(text + html).not.toContain(secret);
+    expect(html).not.toContain('<b>');
   });
 });

@@ -2,7 +2,15 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { DocumentKey, KeyPrefix, Pattern } from '../../lib/access/pattern-schemas.ts';
-import { covers, isDocumentKey, isPattern, matchesPattern, rangesOf } from '../../lib/access/patterns.ts';
+import {
+  covers,
+  intersect,
+  isDocumentKey,
+  isPattern,
+  matchesAny,
+  matchesPattern,
+  rangesOf,
+} from '../../lib/access/patterns.ts';
 import patterns from '../cases/patterns.json' with { type: 'json' };
 
 const outcomeOf = (pattern: string, key: string | null) => {
@@ -40,6 +48,73 @@ describe('a pattern', () => {
         expect(rangesOf([each, 'zz:*', 'a']).some(isInside)).toBe(true);
       }),
     );
+  });
+});
+
+describe('ranges of keys', () => {
+  const of = (prefix: string) => ({ first: prefix, last: `${prefix}\x7f` });
+  const only = (key: string) => ({ first: key, last: key });
+  const all = { first: '!', last: '\x7f' };
+
+  it.each([
+    [[], []],
+    [['a'], [only('a')]],
+    [['a', 'a'], [only('a')]],
+    [['a:*'], [of('a:')]],
+    [['a:*:b'], [of('a:')]],
+    [['*'], [all]],
+    [['*:b'], [all]],
+    [
+      ['c', 'a', 'b:*'],
+      [only('a'), of('b:'), only('c')],
+    ],
+    [['a:b', 'a:*'], [of('a:')]],
+    [
+      ['a:b:*', 'z', 'a:*', 'a:c:*:d'],
+      [of('a:'), only('z')],
+    ],
+    [
+      ['a:*', 'b:*', 'c:*', 'c:x', 'a:x', 'b:x'],
+      [of('a:'), of('b:'), of('c:')],
+    ],
+    [
+      ['a', 'a:*'],
+      [only('a'), of('a:')],
+    ],
+    [['z', '~:*', '*', '-'], [all]],
+  ])('of %j are as few as hold them, in order', (patterns, ranges) => {
+    expect(rangesOf(patterns)).toEqual(ranges);
+  });
+
+  it.each([
+    ['one inside another', ['a:*'], ['a:b:*'], [of('a:b:')]],
+    ['the same', ['a:*'], ['a:*'], [of('a:')]],
+    ['a key in a range', ['a:*'], ['a:b'], [only('a:b')]],
+    ['one key', ['a'], ['a'], [only('a')]],
+    ['two keys', ['a'], ['b'], []],
+    ['two ranges apart', ['a:*'], ['b:*'], []],
+    ['everything', ['*'], ['a', 'b:*'], [only('a'), of('b:')]],
+    ['nothing', ['*'], [], []],
+    ['several with several', ['a:*', 'b', 'd:*'], ['a:x', 'b', 'c', 'd:*'], [only('a:x'), only('b'), of('d:')]],
+  ])('have in common, of %s', (_, some, others, common) => {
+    expect(intersect(rangesOf(some), rangesOf(others))).toEqual(common);
+    expect(intersect(rangesOf(others), rangesOf(some))).toEqual(common);
+  });
+
+  it('that overlap have in common where they do', () => {
+    expect(intersect([{ first: 'a', last: 'm' }], [{ first: 'f', last: 'z' }])).toEqual([{ first: 'f', last: 'm' }]);
+    expect(intersect([{ first: 'a', last: 'f' }], [{ first: 'f', last: 'z' }])).toEqual([only('f')]);
+  });
+});
+
+describe('several patterns', () => {
+  it.each([
+    [['a', 'b:*'], 'b:c', true],
+    [['a', 'b:*'], 'a', true],
+    [['a', 'b:*'], 'c', false],
+    [[], 'a', false],
+  ])('%j match %s: %s', (all, document, matches) => {
+    expect(matchesAny(all, document)).toBe(matches);
   });
 });
 

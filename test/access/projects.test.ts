@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { EmailAddress } from '../../lib/access/projects.ts';
+import { ChangeProject, EmailAddress, ProjectResource, projectResource } from '../../lib/access/projects.ts';
+import { violationsOf } from '../support/violations.ts';
 
 describe('an email address', () => {
   it.each([
@@ -45,5 +46,37 @@ describe('an email address', () => {
     ...[`${'x'.repeat(65)}@example.com`, `a@${'l'.repeat(64)}.example`, `a@${'l.'.repeat(126)}example`],
   ])('%j is none', (address) => {
     expect(v.is(EmailAddress, address)).toBe(false);
+  });
+});
+
+describe('a project in a response', () => {
+  const record = { id: 'prj_1', name: 'Acme', emails: ['a@example.com'], cursorSecret: 'secret', createdAt: 0 };
+  const resource = { id: 'prj_1', name: 'Acme', emails: ['a@example.com'], created_at: '1970-01-01T00:00:00.000Z' };
+
+  it.each([
+    ['reports a leak unless it says otherwise', undefined, 'report'],
+    ['reports a leak', 'report', 'report'],
+    ['revokes a leaked key', 'revoke', 'revoke'],
+  ] as const)('%s', (_, onLeak, on_leak) => {
+    expect(projectResource({ ...record, onLeak })).toEqual({ ...resource, on_leak });
+    expect(v.is(ProjectResource, { ...resource, on_leak })).toBe(true);
+  });
+});
+
+describe('a change of a project', () => {
+  it.each([
+    [{}, []],
+    [{ name: 'x'.repeat(100), emails: ['a@example.com'], on_leak: 'revoke' }, []],
+    [{ name: '' }, ['name must not be empty']],
+    [{ name: 'x'.repeat(101) }, ['name must have at most 100 characters']],
+    [{ emails: [] }, ['emails must have at least 1 entry']],
+    [{ emails: Array.from({ length: 5 }, (_, i) => `a${i}@example.com`) }, []],
+    [{ emails: Array.from({ length: 6 }, (_, i) => `a${i}@example.com`) }, ['emails must have at most 5 entries']],
+    [{ emails: ['a@example.com', 'a@example.com'] }, ['emails[1] is a duplicate']],
+    [{ emails: ['nobody'] }, ['emails[0] must be an email address']],
+    [{ on_leak: 'ignore' }, ['on_leak must be one of report, revoke']],
+    [{ id: 'prj_2' }, ['id is not a known field']],
+  ])('%j: %j', (change, violations) => {
+    expect(violationsOf(ChangeProject, change)).toEqual(violations);
   });
 });

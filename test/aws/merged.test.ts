@@ -9,8 +9,12 @@ interface Stored {
   sk: string;
 }
 
-/** Items in partitions, of which a filter leaves out some, and how much of them was read. */
-function createPartitions(items: readonly Stored[], isWanted: (item: Stored) => boolean = () => true) {
+/** Items in partitions, of which a filter leaves out some, and how much of them was read. Each read takes some of the time. */
+function createPartitions(
+  items: readonly Stored[],
+  isWanted: (item: Stored) => boolean = () => true,
+  msPerItem: number = 0,
+) {
   const partitions = Map.groupBy(items.toReversed(), ({ pk }) => pk);
   const read = { queries: 0, items: 0 };
   const query = async ({ after, Limit = 0, ExpressionAttributeValues, ScanIndexForward }: Query) => {
@@ -22,7 +26,7 @@ function createPartitions(items: readonly Stored[], isWanted: (item: Stored) => 
     read.items += found.length;
     return { items: found.filter(isWanted), count: 0, next: rest.length > Limit ? found.at(-1) : undefined };
   };
-  const table = { query } as unknown as Table;
+  const table = { query, now: () => read.items * msPerItem } as unknown as Table;
   const queries: PartitionQuery[] = Array.from({ length: PARTITIONS }, (_, partition) => ({
     query: { ExpressionAttributeValues: { ':partition': `p${partition}` } },
     keyOf: (sk) => ({ pk: `p${partition}`, sk }),
@@ -71,21 +75,37 @@ describe('the newest items of many partitions', () => {
     });
   }
 
-  it('of which a filter leaves out nearly all come in short pages, each once', async () => {
-    const isWanted = ({ sk }: Stored) => Number(sk) % 700 === 3;
+  it.each([
+    ['quick', 0, 15 * 1000 * 2],
+    ['slow', 1, 3 * 1000 * 2],
+  ])('of which a filter leaves out nearly all come in short pages, each once, from a %s store', async (_, ms, most) => {
+    const isWanted = ({ sk }: Stored) => Number(sk) % 17_000 === 3;
     const { page, read } = createPartitions(
-      itemsIn((i) => i % PARTITIONS, 1500),
+      itemsIn((i) => i % PARTITIONS, 60_000),
+      isWanted,
+      ms,
+    );
+    const seen: string[] = [];
+    let after: string | undefined;
+    do {
+      const before = { ...read };
+      const { items, next } = await page(2, after, 1000);
+      expect(read.items - before.items).toBeLessThanOrEqual(most);
+      expect(read.queries - before.queries).toBeLessThanOrEqual(4 * PARTITIONS);
+      seen.push(...items.map(({ sk }) => String(sk)));
+      after = next;
+    } while (after !== undefined);
+    expect(seen).toEqual(['051003', '034003', '017003', '000003']);
+  });
+
+  it('of which a filter leaves out few are found among the newest, however many may be read', async () => {
+    const isWanted = ({ sk }: Stored) => Number(sk) % 3 !== 0;
+    const { page, read } = createPartitions(
+      itemsIn((i) => i % PARTITIONS, 50_000),
       isWanted,
     );
-    const first = await page(2);
-    expect(read.queries).toBeLessThanOrEqual(8 * PARTITIONS);
-    const seen = first.items.map(({ sk }) => sk);
-    for (let after = first.next; after !== undefined; ) {
-      const { items, next } = await page(2, after);
-      seen.push(...items.map(({ sk }) => sk));
-      after = next;
-    }
-    expect(seen).toEqual(['001403', '000703', '000003']);
+    expect((await page(25, undefined, 1000)).items).toHaveLength(25);
+    expect(read.items).toBeLessThanOrEqual(4 * PARTITIONS);
   });
 
   it('of empty partitions are none', async () => {

@@ -15,14 +15,6 @@ class Action {
   }
 }
 
-const setTo = (value: unknown) =>
-  new Action(
-    'SET',
-    (name, of) => `${name} = ${of}`,
-    (of) => ({ [of]: value }),
-  );
-const removed = new Action('REMOVE', (name) => name);
-
 /** Sets a member that is not there, and leaves one that is. */
 export const initially = (value: unknown) =>
   new Action(
@@ -54,19 +46,22 @@ export const increased = (step: number) =>
 export const withoutFirst = (count: number) =>
   new Action('REMOVE', (name) => Array.from({ length: count }, (_, i) => `${name}[${count - 1 - i}]`).join(', '));
 
-const actionOf = (value: unknown): Action =>
-  value === undefined ? removed : value instanceof Action ? value : setTo(value);
-
 /** Sets the defined members of `values`, removes the undefined ones, and does with the others what they say. */
 function updateOf(key: ItemKey, values: Item, condition?: Condition): Named<'Update'>['Update'] {
   const clauses: Record<Action['clause'], string[]> = { SET: [], REMOVE: [], ADD: [] };
   const ExpressionAttributeNames = { ...condition?.names };
   const ExpressionAttributeValues = { ...condition?.values };
-  for (const name in values) {
-    const { clause, expression, values: needed } = actionOf(values[name]);
-    clauses[clause].push(expression(`#${name}`, `:${name}`));
-    ExpressionAttributeNames[`#${name}`] = name;
-    Object.assign(ExpressionAttributeValues, needed(`:${name}`));
+  for (const member in values) {
+    const [name, of, value] = [`#${member}`, `:${member}`, values[member]];
+    ExpressionAttributeNames[name] = member;
+    if (value instanceof Action) {
+      clauses[value.clause].push(value.expression(name, of));
+      Object.assign(ExpressionAttributeValues, value.values(of));
+    } else if (value === undefined) clauses.REMOVE.push(name);
+    else {
+      clauses.SET.push(`${name} = ${of}`);
+      ExpressionAttributeValues[of] = value;
+    }
   }
   return {
     Key: key,

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type Idempotency,
   type IdempotencyLock,
@@ -8,7 +8,7 @@ import {
   replayOrReject,
   type StoredResponse,
 } from '../../http/idempotency.ts';
-import type { Clock } from '../system.ts';
+import type { System } from '../system.ts';
 import { all, any, type Condition, is, isAbsent, isAtMost, isNew } from './conditions.ts';
 import { put, remove, update } from './expressions.ts';
 import { type Item, type ItemKey, itemKey, timeToLive } from './items.ts';
@@ -34,13 +34,13 @@ const isOwnedBy = (owner: string): Condition => is('owner', owner);
 const isUnfinished = ({ owner }: StoredRecord): Condition => all(isOwnedBy(owner), isAbsent('response'));
 
 /** Idempotency records in the table, one per space and key. */
-export function idempotencyRecords(table: Table, clock: Clock): Idempotency {
+export function idempotencyRecords(table: Table, { clock, random }: System): Idempotency {
   return {
     async begin({ space }, key, fingerprint) {
-      const item = itemKey.idempotency(space, createHash('sha256').update(key).digest('base64url'));
+      const item = itemKey.idempotency(space, hash('sha256', key, 'base64url'));
       for (;;) {
         const now = clock();
-        const owner = randomUUID();
+        const owner = Buffer.from(random(16)).toString('base64url');
         const fresh = { fingerprint, owner, runId: owner, startedAt: now, expiresAt: now + REPLAY_MS };
         if (await take(item, fresh, now, isFree(now))) return lockOf(item, fresh);
         const record = (await table.get(item)) as StoredRecord | undefined;

@@ -74,7 +74,7 @@ function withWriteId(write: Write, writeId: string): Write {
       Update: {
         ...write.Update,
         UpdateExpression: UpdateExpression.startsWith('SET ')
-          ? UpdateExpression.replace('SET ', () => `${mark}, `)
+          ? `${mark}, ${UpdateExpression.slice('SET '.length)}`
           : `${mark} ${UpdateExpression}`,
         ExpressionAttributeNames: { ...ExpressionAttributeNames, [`#${WRITE_ID}`]: WRITE_ID },
         ExpressionAttributeValues: { ...ExpressionAttributeValues, [`:${WRITE_ID}`]: writeId },
