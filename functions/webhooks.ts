@@ -6,7 +6,7 @@ import { events } from '../lib/aws/dynamodb/events.ts';
 import { figures } from '../lib/aws/dynamodb/figures.ts';
 import { idempotencyRecords } from '../lib/aws/dynamodb/idempotency.ts';
 import { createTable } from '../lib/aws/dynamodb/table.ts';
-import { webhooks } from '../lib/aws/dynamodb/webhooks.ts';
+import { allWebhooks, webhooks } from '../lib/aws/dynamodb/webhooks.ts';
 import { addressPolicy, environment } from '../lib/aws/environment.ts';
 import { reportFailure } from '../lib/aws/failures.ts';
 import { log } from '../lib/aws/log.ts';
@@ -15,6 +15,7 @@ import { deliveryHandlers } from '../lib/handlers/deliveries.ts';
 import { statsHandlers } from '../lib/handlers/stats.ts';
 import { webhookHandlers, webhookViolations } from '../lib/handlers/webhooks.ts';
 import { serve } from '../lib/http/serve.ts';
+import type { Space } from '../lib/space.ts';
 
 const table = createTable(environment('TABLE_NAME'));
 const deliveriesQueue = deliveryQueue(environment('DELIVERIES_QUEUE_URL'));
@@ -22,6 +23,7 @@ const deliveriesQueue = deliveryQueue(environment('DELIVERIES_QUEUE_URL'));
 const deps = {
   audit: auditLog(table),
   webhooks: webhooks(table),
+  allWebhooks: (space: Space) => allWebhooks(table, space),
   deliveries: deliveryLog(table),
   events: events(table),
   figures: figures(table),
@@ -33,7 +35,7 @@ const deps = {
 export const handler = serve<'webhooks'>(
   { ...webhookHandlers(deps), ...deliveryHandlers(deps), ...statsHandlers(deps) },
   {
-    idempotency: idempotencyRecords(table, system.clock),
+    idempotency: idempotencyRecords(table, system),
     log,
     reportFailure,
     violations: webhookViolations(addressPolicy()),

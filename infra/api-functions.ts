@@ -14,6 +14,7 @@ interface FunctionRow {
   /** What it does with the table; without it, it does not know the table. */
   table?: TableGrant;
   sendsEmail?: boolean;
+  memorySize?: number;
 }
 
 /** For operations with an Idempotency-Key: the response is stored, replayed, and released after a problem. */
@@ -50,6 +51,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
     id: 'Webhooks',
     description: 'Webhooks and their deliveries',
     table: withIdempotency(['PROJECT', 'AUDIT', 'HOOKS', 'COUNT', 'EVENT', 'HOOK', 'FIGURES'], 'query', 'batch get'),
+    memorySize: 1024, // the figures of 100 webhooks are up to 3,100 items to decode
   },
   documents: {
     id: 'Documents',
@@ -69,11 +71,11 @@ export type ApiFunctions = Record<keyof typeof FUNCTIONS, BundledFunction>;
 
 export function createApiFunctions(scope: Construct, settings: Settings, table: DataTable): ApiFunctions {
   const { secretScanningKeysUrl: keysUrl } = settings;
-  const created = Object.entries(FUNCTIONS).map(([name, { id, description, table: granted, sendsEmail }]) => {
+  const created = Object.entries(FUNCTIONS).map(([name, { id, table: granted, sendsEmail, ...given }]) => {
     const fn = new BundledFunction(scope, id, {
       name,
       ...(name === 'dashboard' && { entry: 'dashboard/server', addFiles: writeSite }),
-      description,
+      ...given,
       settings,
       environment: {
         ...(granted && { TABLE_NAME: table.name }),

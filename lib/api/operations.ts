@@ -40,12 +40,15 @@ export const apiOperations = allOperations.filter((operation) => !pages.includes
 export const methodsOf = ({ method }: Pick<Operation, 'method'>): string[] =>
   method === 'GET' ? ['GET', 'HEAD'] : [method];
 
-export function operationAt(method: string, resource: string): [OperationId, Operation] | undefined {
-  const found = Object.entries(operations).find(
-    ([, operation]) => operation.path === resource && methodsOf(operation).includes(method),
-  );
-  return found as [OperationId, Operation] | undefined;
-}
+/** By method and path: every request asks. */
+const operationsByRoute = new Map(
+  (Object.entries(operations) as [OperationId, Operation][]).flatMap((found) =>
+    methodsOf(found[1]).map((method) => [`${method} ${found[1].path}`, found]),
+  ),
+);
+
+export const operationAt = (method: string, resource: string): [OperationId, Operation] | undefined =>
+  operationsByRoute.get(`${method} ${resource}`);
 
 /** The operations of every path. */
 export const operationsByPath: ReadonlyMap<string, readonly Operation[]> = Map.groupBy(

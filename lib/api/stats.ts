@@ -23,11 +23,17 @@ const percentile = (share: string) =>
     `${share} of the successful attempts took at most so many milliseconds; \`null\` if there was none.`,
   );
 
-/** What happened in one hour or day to deliveries of one type to one webhook. */
+/** What figures can be added up by: the member that tells the sums apart. */
+export const GROUPINGS = ['at', 'webhook_id'] as const;
+
+/** What happened in one hour or day to deliveries of one type to one webhook, or the sum of many of them. */
 export const FigureResource = v.strictObject({
-  at: described(timestamp, 'When the hour or the day (UTC) begins.'),
-  webhook_id: described(v.string(), 'The webhook.'),
-  type: described(v.picklist(EVENT_TYPES), 'The type of the events.'),
+  at: described(timestamp, 'When the hour or the day (UTC) begins; with `group_by=webhook_id`, the first of them.'),
+  webhook_id: described(v.nullable(v.string()), 'The webhook; `null` is the sum of all of them (`group_by=at`).'),
+  type: described(
+    v.nullable(v.picklist(EVENT_TYPES)),
+    'The type of the events; `null` is the sum of all of them (`group_by` without `type`).',
+  ),
   ...counters,
   latency_ms: described(
     v.strictObject({ p50: percentile('50 %'), p95: percentile('95 %'), p99: percentile('99 %') }),
@@ -52,6 +58,12 @@ export const statOperations = {
       to: v.optional(described(timestampInput, 'Before this time; now by default.')),
       by: v.optional(
         described(oneOf(PERIODS), '`hour` (default), kept for 30 days, or `day` (UTC), kept for 400 days.'),
+      ),
+      group_by: v.optional(
+        described(
+          oneOf(GROUPINGS),
+          'Adds up, percentiles included: `at` all webhooks and types in each hour or day, `webhook_id` the whole time and all types of each webhook. By default each webhook, type, and hour or day is an entry.',
+        ),
       ),
     },
     responses: { 200: listOf(FigureResource) },

@@ -95,25 +95,52 @@ const isSame = (a: Attempt, b: Attempt | undefined): boolean => a.number === b?.
 const latencyFigure = (durationMs: number) =>
   `le_${LATENCY_BOUNDS_MS.find((bound) => durationMs <= bound) ?? LATENCY_BOUNDS_MS.at(-1)}` as `le_${number}`;
 
-/** The sum of entries. */
-export function sumOf(entries: readonly Entry[]): Counts {
+/** The sum of counts. */
+export function sumOf(entries: readonly Pick<Entry, 'counts'>[]): Counts {
   const sum: Record<string, number> = {};
   for (const { counts } of entries)
     for (const [name, count] of Object.entries(counts)) sum[name] = (sum[name] ?? 0) + count;
   return sum;
 }
 
+const namesOf = (type: EventType) => ({
+  counters: COUNTERS.map((counter) => figureName(type, counter)),
+  bars: LATENCY_BOUNDS_MS.map((bound) => figureName(type, `le_${bound}`)),
+});
+/** Made once: the figures of many webhooks ask for them thousands of times. */
+const NAMES = Object.fromEntries(EVENT_TYPES.map((type) => [type, namesOf(type)])) as Record<
+  EventType,
+  ReturnType<typeof namesOf>
+>;
+
+/** The names of all numbers that are counted. */
+export const FIGURE_NAMES: ReadonlySet<string> = new Set(
+  Object.values(NAMES).flatMap(({ counters, bars }) => [...counters, ...bars]),
+);
+
 /** The types of which anything was counted. */
 export const countedTypes = (counts: Counts): EventType[] =>
-  EVENT_TYPES.filter((type) => COUNTERS.some((counter) => (counts[figureName(type, counter)] ?? 0) > 0));
+  EVENT_TYPES.filter((type) => NAMES[type].counters.some((name) => (counts[name] ?? 0) > 0));
 
-/** The bound that this share of the successful attempts did not exceed; `null` if there was none. */
-export function latencyPercentile(counts: Counts, type: EventType, share: number): number | null {
-  const bars = LATENCY_BOUNDS_MS.map((bound) => ({ bound, count: counts[figureName(type, `le_${bound}`)] ?? 0 }));
-  let left = Math.ceil(share * bars.reduce((sum, { count }) => sum + count, 0));
+/** How often each counter went up for events of these types. */
+export function countersOf(counts: Counts, types: readonly EventType[]): Record<Counter, number> {
+  const sums = COUNTERS.map((counter, i) => [counter, sumOver(types, (type) => counts[NAMES[type].counters[i] ?? ''])]);
+  return Object.fromEntries(sums);
+}
+
+/** The successful attempts with events of these types: how many are in each bar of the histogram. */
+export const histogramOf = (counts: Counts, types: readonly EventType[]): number[] =>
+  LATENCY_BOUNDS_MS.map((_, i) => sumOver(types, (type) => counts[NAMES[type].bars[i] ?? '']));
+
+const sumOver = (types: readonly EventType[], countOf: (type: EventType) => number | undefined): number =>
+  types.reduce((sum, type) => sum + (countOf(type) ?? 0), 0);
+
+/** The bound in milliseconds that this share of the attempts in a histogram did not exceed; `null` if there was none. */
+export function latencyPercentile(histogram: readonly number[], share: number): number | null {
+  let left = Math.ceil(share * histogram.reduce((sum, count) => sum + count, 0));
   if (left === 0) return null;
-  for (const { bound, count } of bars) {
-    left -= count;
+  for (const [i, bound] of LATENCY_BOUNDS_MS.entries()) {
+    left -= histogram[i] ?? 0;
     if (left <= 0) return bound;
   }
   return null;

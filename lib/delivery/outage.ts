@@ -31,11 +31,11 @@ export async function noteFailure(
 /** Notes that an endpoint works again. What is left of an outage hides nothing: the next success ends it. */
 export async function noteSuccess(
   message: DeliveryMessage,
-  { status, undeliveredSince }: WebhookRecord,
+  { undeliveredSince }: WebhookRecord,
   attempt: Attempt,
   { endOutage, warn }: Pick<OutageNotes, 'endOutage' | 'warn'>,
 ): Promise<void> {
-  if (undeliveredSince === undefined || status === 'disabled') return;
+  if (undeliveredSince === undefined) return;
   await endOutage(message, attempt.at).catch((error: unknown) =>
     warn('webhook.outage_end_not_noted', { webhook_id: message.webhookId, error }),
   );

@@ -8,7 +8,7 @@ export interface Attempt extends Outcome {
   number: number;
   trigger: Trigger;
   at: number;
-  /** Where it was posted: kept once, with the delivery. */
+  /** Where it was posted: the webhook may have had another URL before. */
   url?: string | undefined;
   /** The headers that it sent and that do not follow from the rest (`keptHeaders`). */
   sent?: Record<string, string> | undefined;
@@ -20,8 +20,6 @@ export interface DeliveryRecord {
   eventId: string;
   eventType: EventType;
   documentKey?: string | undefined;
-  /** Where the last attempt was posted. */
-  url?: string | undefined;
   /** A sample event: in no recovery and no figure. */
   test?: boolean | undefined;
   status: DeliveryStatus;
@@ -74,6 +72,7 @@ export const DeliveryResource = v.strictObject({
           'Why the attempt was made: on the `schedule`, because of a `redelivery` or `recovery`, or as a `test`.',
         ),
         at: described(timestamp, 'When the attempt started.'),
+        url: described(v.nullable(v.string()), 'Where it was posted; `null` in lists.'),
         status_code: described(
           v.nullable(v.pipe(v.number(), v.integer())),
           'The status code of the response; `null` if there was none.',
@@ -102,10 +101,15 @@ export const DeliveryResource = v.strictObject({
 
 type DeliveryOutput = v.InferOutput<typeof DeliveryResource>;
 
-/** As lists have it: a hundred deliveries with all their headers would be megabytes. */
+/** As lists have it: a hundred deliveries with all that was sent and answered would be megabytes. */
 export function deliveryEntry(record: DeliveryRecord): DeliveryOutput {
   const { attempts, ...delivery } = deliveryResource(record);
-  const short = attempts.map((attempt) => ({ ...attempt, request_headers: null, response_headers: null }));
+  const short = attempts.map((attempt) => ({
+    ...attempt,
+    url: null,
+    request_headers: null,
+    response_headers: null,
+  }));
   return { ...delivery, attempts: short };
 }
 
@@ -115,13 +119,14 @@ export function deliveryResource(record: DeliveryRecord): DeliveryOutput {
     event_id: record.eventId,
     event_type: record.eventType,
     document_key: record.documentKey ?? null,
-    url: record.url ?? null,
+    url: record.attempts.at(-1)?.url ?? null,
     test: record.test ?? false,
     status: record.status,
     attempts: record.attempts.map((attempt) => ({
       number: attempt.number,
       trigger: attempt.trigger,
       at: iso(attempt.at),
+      url: attempt.url ?? null,
       status_code: attempt.statusCode,
       error: attempt.error,
       duration_ms: attempt.durationMs,

@@ -24,8 +24,10 @@ export const PublishEvent = v.pipe(
         key: 'data',
         value: dataset.value.data,
       } as const;
-      const missing = issue.input === undefined || (issue.type === 'loose_object' && issue.expected !== 'Object');
-      addIssue({ message: missing ? 'is required' : issue.message, path: [path, ...((issue.path ?? []) as [])] });
+      addIssue({
+        message: issue.input === undefined ? 'is required' : issue.message,
+        path: [path, ...((issue.path ?? []) as [])],
+      });
     }
   }),
 );

@@ -1,64 +1,86 @@
 import { invalid, notFound, type Problem } from '../api/problems.ts';
 import {
-  COUNTERS,
   type Counts,
   countedTypes,
+  countersOf,
   FIGURES_KEPT_MS,
-  figureName,
+  histogramOf,
   latencyPercentile,
   PERIOD_MS,
   type Period,
   startOf,
+  sumOf,
 } from '../delivery/figures.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import type { CursorSecrets } from '../http/pagination.ts';
 import { page } from '../http/pagination.ts';
 import type { Handlers } from '../http/serve.ts';
 import { iso } from '../schema.ts';
+import type { Space } from '../space.ts';
+import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import type { ReadableWebhooks } from './webhook-changes.ts';
 
 export type StatsHandlers = Pick<Handlers<'webhooks'>, 'getStats'>;
 
 export interface StatsDeps {
-  webhooks: ReadableWebhooks;
+  webhooks: Pick<ReadableWebhooks, 'get'>;
+  /** In the order of creation: there are at most 100. */
+  allWebhooks(space: Space): Promise<WebhookRecord[]>;
   figures: {
     /** Of the periods that begin from `from` on and before `to`, oldest first. */
-    list(
-      webhookId: string,
-      window: { by: Period; from: number; to: number },
-    ): Promise<{ start: number; counts: Counts }[]>;
+    list(webhookId: string, window: Window): Promise<PeriodCounts[]>;
   };
   cursors: CursorSecrets;
   clock(): number;
 }
 
+interface Window {
+  by: Period;
+  from: number;
+  to: number;
+}
+interface PeriodCounts {
+  start: number;
+  counts: Counts;
+}
+
+/** Types whose figures are one entry. */
+type TypeGroup = readonly EventType[];
+
 const DEFAULT_PERIODS: Readonly<Record<Period, number>> = { hour: 24, day: 30 };
 
-/** Rows of one response: about 250 bytes each. */
-const MAX_ROWS = 15_000;
+/** Items that one response reads: 31 days of 100 webhooks. With an entry of 250 bytes for each type of each it has 4.7 MB. */
+const MAX_ITEMS = 3100;
 
-/** The figures of webhooks. A page has those of some webhooks, each of them whole. */
-export function statsHandlers({ webhooks, figures, cursors, clock }: StatsDeps): StatsHandlers {
+/** The figures of webhooks. A page has some of the webhooks, each of them whole; of sums over webhooks, some of the time. */
+export function statsHandlers({ webhooks, allWebhooks, figures, cursors, clock }: StatsDeps): StatsHandlers {
   return {
     async getStats(request) {
       const { space, query } = request;
-      const { webhook_id: webhookId, type, by = 'hour', to = clock() } = query;
+      const { webhook_id: webhookId, type, by = 'hour', group_by: groupBy, to = clock() } = query;
       const from = startOf(by, query.from ?? to - DEFAULT_PERIODS[by] * PERIOD_MS[by]);
       const problem = violationOf(by, from, to);
       if (problem) return problem;
       const only = webhookId === undefined ? undefined : await webhooks.get(space, webhookId);
       if (webhookId !== undefined && !only) return notFound('webhook');
-      const periods = Math.ceil((to - from) / PERIOD_MS[by]);
-      const limit = Math.max(1, Math.floor(MAX_ROWS / (periods * (type ? 1 : EVENT_TYPES.length))));
+      const types = type ? [type] : EVENT_TYPES;
+      const groups = groupBy ? [types] : types.map((each) => [each]);
       return page(request, cursors, async (_limit, after) => {
-        const some = only ? { webhooks: [only], next: undefined } : await webhooks.list(space, limit, after);
-        const rows = await Promise.all(
-          some.webhooks.map(async ({ id }) => {
-            const found = await figures.list(id, { by, from, to });
-            return found.flatMap(({ start, counts }) => rowsOf(id, start, counts, type));
-          }),
-        );
-        return { data: rows.flat(), next: some.next };
+        const ids = (only ? [only] : await allWebhooks(space)).map(({ id }) => id);
+        if (groupBy === 'at') {
+          const window = partOf({ by, from, to }, ids.length, after);
+          const found = await Promise.all(ids.map((id) => figures.list(id, window)));
+          const data = sumsByStart(found.flat()).flatMap((sum) => entriesOf(sum, webhookId ?? null, groups));
+          return { data, next: window.to < to ? String(window.to) : undefined };
+        }
+        const rest = ids.filter((id) => after === undefined || id > after);
+        const some = rest.slice(0, Math.max(1, Math.floor(MAX_ITEMS / periodsIn({ by, from, to }))));
+        const data = some.map(async (id) => {
+          const found = await figures.list(id, { by, from, to });
+          const sums = groupBy ? [{ start: from, counts: sumOf(found) }] : found;
+          return sums.flatMap((sum) => entriesOf(sum, id, groups));
+        });
+        return { data: (await Promise.all(data)).flat(), next: some.length < rest.length ? some.at(-1) : undefined };
       });
     },
   };
@@ -71,20 +93,39 @@ function violationOf(by: Period, from: number, to: number): Problem | undefined 
   return invalid([{ field: 'from', detail: `must be at most ${periodsMax} ${by}s before to` }]);
 }
 
-const rowsOf = (webhookId: string, start: number, counts: Counts, only: EventType | undefined) =>
-  countedTypes(counts)
-    .filter((type) => only === undefined || type === only)
-    .map((type) => ({
-      at: iso(start),
-      webhook_id: webhookId,
-      type,
-      ...(Object.fromEntries(COUNTERS.map((name) => [name, counts[figureName(type, name)] ?? 0])) as Record<
-        (typeof COUNTERS)[number],
-        number
-      >),
-      latency_ms: {
-        p50: latencyPercentile(counts, type, 0.5),
-        p95: latencyPercentile(counts, type, 0.95),
-        p99: latencyPercentile(counts, type, 0.99),
-      },
-    }));
+const periodsIn = ({ by, from, to }: Window): number => Math.ceil((to - from) / PERIOD_MS[by]);
+
+/** As much of a window as may be read of so many webhooks, from a position on. */
+function partOf({ by, from, to }: Window, webhooks: number, after: string | undefined): Window {
+  const start = after === undefined ? from : Number(after);
+  const periods = Math.floor(MAX_ITEMS / Math.max(1, webhooks));
+  return { by, from: start, to: Math.min(to, start + periods * PERIOD_MS[by]) };
+}
+
+/** The sum of each hour or day, oldest first. */
+const sumsByStart = (found: readonly PeriodCounts[]): PeriodCounts[] =>
+  [...Map.groupBy(found, ({ start }) => start)]
+    .map(([start, counts]) => ({ start, counts: sumOf(counts) }))
+    .sort((a, b) => a.start - b.start);
+
+/** An entry for each group of types of which anything was counted. */
+function entriesOf({ start, counts }: PeriodCounts, webhookId: string | null, groups: readonly TypeGroup[]) {
+  const counted = countedTypes(counts);
+  return groups
+    .filter((types) => types.some((type) => counted.includes(type)))
+    .map((types) => {
+      const [type = null, ...others] = types;
+      const histogram = histogramOf(counts, types);
+      return {
+        at: iso(start),
+        webhook_id: webhookId,
+        type: others.length > 0 ? null : type,
+        ...countersOf(counts, types),
+        latency_ms: {
+          p50: latencyPercentile(histogram, 0.5),
+          p95: latencyPercentile(histogram, 0.95),
+          p99: latencyPercentile(histogram, 0.99),
+        },
+      };
+    });
+}

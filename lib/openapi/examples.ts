@@ -38,6 +38,7 @@ const delivery = {
       number: 1,
       trigger: 'schedule',
       at: at(1),
+      url: 'https://example.com/webhooks',
       status_code: 503,
       error: 'status_not_2xx',
       duration_ms: 84,

@@ -145,22 +145,16 @@ describe.each(stores)('deliveries in $name', (store) => {
       });
     });
 
-    it('keeps where the last attempt was posted, once for all attempts', async () => {
+    it('keeps of each attempt where it was posted, and what was sent and answered', async () => {
       const { event, message, own, stored } = happening(store);
-      const sent = { 'X-Service-Signature': 'sha256=0' };
-      const made = (attempt: number, url: string) => ({
+      const made = [1, 2].map((attempt) => ({
         ...attemptOf(message({ attempt })),
-        url,
-        sent,
+        url: `https://${attempt}.example/`,
+        sent: { 'X-Service-Signature': `sha256=${attempt}` },
         headers: { Via: '1' },
-      });
-      await own.record(message(), event, made(1, 'https://a.example/'), retrying);
-      await own.record(message({ attempt: 2 }), event, made(2, 'https://b.example/'), retrying);
-      const after = await stored();
-      expect(after?.url).toBe('https://b.example/');
-      expect(after?.attempts).toEqual(
-        [1, 2].map((attempt) => ({ ...attemptOf(message({ attempt })), sent, headers: { Via: '1' } })),
-      );
+      }));
+      for (const attempt of made) await own.record(message({ attempt: attempt.number }), event, attempt, retrying);
+      expect((await stored())?.attempts).toEqual(made);
     });
 
     it('adds to the attempts that are recorded, and keeps the time of the first', async () => {

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../lib/api/problems.ts';
 import { idempotencyRecords } from '../../lib/aws/dynamodb/idempotency.ts';
@@ -34,7 +34,7 @@ describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
     const space = newSpace();
     const key: string = randomUUID();
     let time = now;
-    const records = idempotencyRecords(from, () => time) satisfies Idempotency;
+    const records = idempotencyRecords(from, { clock: () => time, random: randomBytes }) satisfies Idempotency;
     const begin = (at: number, fingerprint = 'same', where: Space = space, under = key) => {
       time = at;
       return records.begin({ space: where } as Request, under, fingerprint);

@@ -99,6 +99,13 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
       expect((await allWebhooks(from, space)).map(recordOf)).toEqual(created);
     });
 
+    it('of as many as a page has is one page', async () => {
+      const space = newSpace();
+      await fill(space, 3);
+      const { webhooks: found, next } = await store.list(space, 3);
+      expect([found.length, next]).toEqual([3, undefined]);
+    });
+
     it('goes on after a webhook that was removed', async () => {
       const space = newSpace();
       const [, second, third] = await fill(space, 3);

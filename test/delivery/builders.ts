@@ -1,3 +1,4 @@
+import type { DeliverDeps, DeliveryContext } from '../../lib/delivery/deliver.ts';
 import { type DeliveryMessage, firstMessage } from '../../lib/delivery/messages.ts';
 import type { Attempt, DeliveryRecord } from '../../lib/delivery/record.ts';
 import { newEvent, type StoredEvent } from '../../lib/events/events.ts';
@@ -56,3 +57,47 @@ export const message = (overrides: Partial<DeliveryMessage> = {}): DeliveryMessa
   ...firstMessage(space, 'whk_1', 'evt_1'),
   ...overrides,
 });
+
+/** What a message of an event to a webhook refers to. */
+export const referred = (overrides: Partial<DeliveryContext> = {}): DeliveryContext => ({
+  webhook: webhook(),
+  event: event(),
+  delivery: undefined,
+  ...overrides,
+});
+
+/** A deliverer that notes what it is asked for, in order. */
+export function deliverer(overrides: Partial<DeliverDeps> = {}) {
+  const done: string[] = [];
+  const noting =
+    <Result>(name: string, result: Result) =>
+    async () => {
+      done.push(name);
+      return result;
+    };
+  const deps: DeliverDeps = {
+    lane: 'slow',
+    clock: () => now,
+    post: noting('post', { statusCode: 200, error: null, durationMs: 10, waitedMs: 10, excerpt: null }),
+    retry: noting('retry', undefined),
+    defer: noting('defer', undefined),
+    setPace: noting('setPace', undefined),
+    warn: (name) => void done.push(name),
+    record: noting('record', 'recorded' as const),
+    markRetried: noting('markRetried', undefined),
+    exhaust: noting('exhaust', 'disabled' as const),
+    end: noting('end', undefined),
+    claimEmail: noting('claimEmail', 'claimed' as const),
+    releaseEmail: noting('releaseEmail', undefined),
+    notify: noting('notify', undefined),
+    markEmailed: noting('markEmailed', undefined),
+    beginOutage: noting('beginOutage', undefined),
+    endOutage: noting('endOutage', undefined),
+    claimWarning: noting('claimWarning', 'claimed' as const),
+    releaseWarning: noting('releaseWarning', undefined),
+    markWarned: noting('markWarned', undefined),
+    sendWarning: noting('sendWarning', undefined),
+    ...overrides,
+  };
+  return { done, deps };
+}

@@ -2,51 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Task } from '../../lib/delivery/decide.ts';
 import { type DeliverDeps, type DeliveryContext, deliver } from '../../lib/delivery/deliver.ts';
 import { StageError, withStages } from '../../lib/stages.ts';
-import { attempt, event, message as messageWith, now, record, webhook } from './builders.ts';
+import { attempt, deliverer, event, message as messageWith, now, record, referred, webhook } from './builders.ts';
 
 const message = (attempt = 1) => messageWith({ attempt });
-const referred = (overrides: Partial<DeliveryContext> = {}): DeliveryContext => ({
-  webhook: webhook(),
-  event: event(),
-  delivery: undefined,
-  ...overrides,
-});
-
-/** A deliverer that notes what it is asked for, in order. */
-function deliverer(overrides: Partial<DeliverDeps> = {}) {
-  const done: string[] = [];
-  const noting =
-    <Result>(name: string, result: Result) =>
-    async () => {
-      done.push(name);
-      return result;
-    };
-  const deps: DeliverDeps = {
-    lane: 'slow',
-    clock: () => now,
-    post: noting('post', { statusCode: 200, error: null, durationMs: 10, waitedMs: 10, excerpt: null }),
-    retry: noting('retry', undefined),
-    defer: noting('defer', undefined),
-    setPace: noting('setPace', undefined),
-    warn: (name) => void done.push(name),
-    record: noting('record', 'recorded' as const),
-    markRetried: noting('markRetried', undefined),
-    exhaust: noting('exhaust', 'disabled' as const),
-    end: noting('end', undefined),
-    claimEmail: noting('claimEmail', 'claimed' as const),
-    releaseEmail: noting('releaseEmail', undefined),
-    notify: noting('notify', undefined),
-    markEmailed: noting('markEmailed', undefined),
-    beginOutage: noting('beginOutage', undefined),
-    endOutage: noting('endOutage', undefined),
-    claimWarning: noting('claimWarning', 'claimed' as const),
-    releaseWarning: noting('releaseWarning', undefined),
-    markWarned: noting('markWarned', undefined),
-    sendWarning: noting('sendWarning', undefined),
-    ...overrides,
-  };
-  return { done, deps };
-}
 const failing: Partial<DeliverDeps> = {
   post: async () => ({ statusCode: 500, error: 'status_not_2xx', durationMs: 10, waitedMs: 10, excerpt: null }),
 };
@@ -285,6 +243,22 @@ describe('an attempt', () => {
   });
 });
 
+it('what could not be noted is in the log, with its webhook and the reason', async () => {
+  const error = new Error('throttled');
+  const logged: unknown[] = [];
+  const { deps } = deliverer({
+    setPace: () => Promise.reject(error),
+    endOutage: () => Promise.reject(error),
+    warn: (...args) => void logged.push(args),
+  });
+  await deliver(message(), referred({ webhook: webhook({ undeliveredSince: now - 1 }) }), deps);
+  const fields = { webhook_id: 'whk_1', error };
+  expect(logged).toEqual([
+    ['webhook.outage_end_not_noted', fields],
+    ['webhook.pace_not_noted', fields],
+  ]);
+});
+
 describe('a step that fails', () => {
   const sixth = { attempt: 6 } as const;
   it.each<[keyof DeliverDeps, { attempt?: number }, string[]]>([
@@ -305,7 +279,7 @@ describe('a step that fails', () => {
 });
 
 describe('an email', () => {
-  const earlier = [1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5].map((number) => attempt({ number }));
+  const earlier = [1, 2, 3, 1, 2, 3, 4, 5].map((number) => attempt({ number }));
   /** The email of a context, and what else happened. */
   async function emailOf(overrides: Partial<DeliveryContext>, others: Partial<DeliverDeps> = {}) {
     const emails: unknown[][] = [];
@@ -381,6 +355,12 @@ describe('an outage', () => {
     expect(lost.done).toEqual(['post', 'record', 'webhook.outage_end_not_noted']);
   });
 
+  it('goes on with a further failure', async () => {
+    const { done, deps } = deliverer(failing);
+    await deliver(message(), referred({ webhook: webhook({ ...proven, undeliveredSince: now - 1 }) }), deps);
+    expect(done).toEqual(['record', 'retry', 'markRetried']);
+  });
+
   it('neither begins nor ends with a test', async () => {
     const test = event({ webhookId: 'whk_1' });
     for (const overrides of [failing, {}]) {
@@ -405,6 +385,27 @@ describe('an outage', () => {
     });
     expect(await deliver(message(4), referred({ webhook: proven }), deps)).toMatchObject({ task });
     expect(done).toEqual(expected);
+  });
+
+  it('is warned of again with a retry that is still pending, once no other run is sending the warning', async () => {
+    const delivery = record({ attempt: 4, retryPending: true, attempts: [attempt({ number: 4 })] });
+    for (const [claim, task] of [
+      ['busy', 'wait'],
+      ['sent', 'requeue'],
+    ] as const) {
+      const { deps } = deliverer({ claimWarning: async () => claim });
+      expect(await deliver(message(4), referred({ webhook: proven, delivery }), deps)).toEqual({ task });
+    }
+  });
+
+  it('is warned of with the attempts of its run', async () => {
+    const warnings: unknown[][] = [];
+    const { deps } = deliverer({ ...failing, sendWarning: async (...args) => void warnings.push(args) });
+    const delivery = record({ attempt: 3, attempts: [6, 1, 2, 3].map((number) => attempt({ number })) });
+    await deliver(message(4), referred({ webhook: proven, delivery }), deps);
+    expect(warnings).toMatchObject([[proven, event(), [1, 2, 3, 4].map((number) => ({ number }))]]);
+    await deliver(message(4), referred({ webhook: proven }), deps);
+    expect(warnings[1]).toMatchObject([proven, event(), [{ number: 4 }]]);
   });
 
   it('whose warning failed is warned of again: the claim is released and the retry stays pending', async () => {

@@ -84,6 +84,7 @@ describe('a fault of our own', () => {
     ['is a name server that refuses us', error('ECONNREFUSED', query), true],
     ['is the first error of several addresses', new AggregateError([error('EMFILE'), error('ECONNREFUSED')]), true],
     ['is not an endpoint that refuses us', error('ECONNREFUSED', { syscall: 'connect' }), false],
+    ['is not a refusal that says no more', error('ECONNREFUSED'), false],
     ['is not a name that does not exist', error('ENOTFOUND', query), false],
     ['is not a name server that is slow', error('ETIMEOUT', query), false],
     ['is not an endpoint that is slow', timeout(), false],
@@ -129,6 +130,7 @@ describe('the excerpt of a response', () => {
   it.each<[string, number[], string]>([
     ['replaces bytes that are not UTF-8', [0x61, 0xff, 0x62], 'a\ufffdb'],
     ['shows that a short response ended in the middle of a character', [0x61, 0xc3], 'a\ufffd'],
+    ['shows that of exactly 1 KiB, too', [...Buffer.from(allButOne), 0xc3], `${allButOne}\ufffd`],
   ])('%s', (_, bytes, expected) => {
     expect(excerptOf(Buffer.from(bytes))).toBe(expected);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fanOut, isAwaited, isFor, pendingDelivery } from '../../lib/delivery/fan-out.ts';
+import { type FanOutDeps, fanOut, fanOutBatch, isAwaited, isFor, pendingDelivery } from '../../lib/delivery/fan-out.ts';
 import { carrying } from '../../lib/delivery/messages.ts';
 import type { StoredEvent } from '../../lib/events/events.ts';
 import type { WebhookRecord } from '../../lib/webhooks/webhooks.ts';
@@ -119,6 +119,51 @@ describe('a delivery of which nothing is recorded', () => {
     expect(pendingDelivery(event({ documentKey: 'a' }), webhook())).toMatchObject({
       ...{ status: 'pending', run: 0, attempts: [], createdAt: now, documentKey: 'a' },
     });
+    expect(pendingDelivery(event(), webhook()).test).toBeUndefined();
     expect(pendingDelivery(event({ webhookId: 'whk_1' }), webhook()).test).toBe(true);
+  });
+});
+
+describe('a batch of events', () => {
+  /** Sends events of a space with two webhooks, one of them disabled, and of spaces with none. */
+  function sender(overrides: Partial<FanOutDeps> = {}) {
+    const done: string[] = [];
+    const send = fanOutBatch({
+      webhooks: async ({ projectId, environment }) => {
+        done.push(`read ${projectId} ${environment}`);
+        const isOurs = projectId === 'prj_1' && environment === 'live';
+        return isOurs ? [webhook(), webhook({ id: 'whk_2' }), webhook({ id: 'whk_3', status: 'disabled' })] : [];
+      },
+      enqueue: async (lane, messages) => void done.push(`${lane} ${messages.map(({ webhookId }) => webhookId)}`),
+      skip: async ({ webhookId }, { id }) => void done.push(`skip ${webhookId} ${id}`),
+      clock: () => now,
+      ...overrides,
+    });
+    return { done, send };
+  }
+
+  it('is sent to the webhooks of its space, which are read once', async () => {
+    const { done, send } = sender();
+    expect(await send(event())).toEqual({ deliveries: 2, skipped: 1 });
+    expect(await send(event())).toEqual({ deliveries: 2, skipped: 1 });
+    expect(await send(event({ environment: 'sandbox' }))).toEqual({ deliveries: 0, skipped: 0 });
+    expect(await send(event({ projectId: 'prj_2' }))).toEqual({ deliveries: 0, skipped: 0 });
+    const sent = ['new whk_1,whk_2', 'skip whk_3 evt_1'];
+    expect(done).toEqual(['read prj_1 live', ...sent, ...sent, 'read prj_1 sandbox', 'read prj_2 live']);
+  });
+
+  it('reads no webhooks for a test', async () => {
+    const { done, send } = sender();
+    expect(await send(event({ webhookId: 'whk_1' }))).toEqual({ deliveries: 1, skipped: 0 });
+    expect(done).toEqual(['new whk_1']);
+  });
+
+  it.each([
+    'webhooks',
+    'enqueue',
+    'skip',
+  ] as const)('has an event come again if anything of it fails: %s', async (step) => {
+    const { send } = sender({ [step]: () => Promise.reject(new Error('throttled')) });
+    await expect(send(event())).rejects.toThrow('throttled');
   });
 });

@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import {
   COUNTERS,
+  countedTypes,
+  countersOf,
   type DeliveryChange,
-  figureName,
+  FIGURE_NAMES,
+  histogramOf,
   LATENCY_BOUNDS_MS,
   latencyPercentile,
   sumOf,
   tally,
 } from '../../lib/delivery/figures.ts';
 import type { DeliveryRecord } from '../../lib/delivery/record.ts';
+import { EVENT_TYPES } from '../../lib/events/types.ts';
 import { attempt, now, record } from './builders.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -98,13 +102,54 @@ it('a delivery that was not attempted is counted when its run ended', () => {
   expect(hour?.start).toBe(now + HOUR_MS);
 });
 
+it('a run that ended without an attempt is counted once, and the next one again', () => {
+  const skipped = record({ status: 'skipped', attempt: 0 });
+  expect(counted(skipped, skipped)).toEqual({});
+  expect(counted({ ...skipped, run: 1 }, skipped)).toEqual({ document_deleted_skipped: 1 });
+  expect(counted({ ...skipped, status: 'canceled' }, skipped)).toEqual({ document_deleted_canceled: 1 });
+});
+
+it('the types of figures are those of which anything was counted', () => {
+  expect(countedTypes({})).toEqual([]);
+  expect(countedTypes({ document_deleted_failed: 0, document_deleted_le_5: 1 })).toEqual([]);
+  const figures = { sync_conflict_skipped: 1, document_created_delivered: 2, document_created_failed: 1 };
+  expect(countedTypes(figures)).toEqual(['document.created', 'sync.conflict']);
+});
+
+describe('figures of several types', () => {
+  const figures = {
+    document_changed_delivered: 3,
+    document_changed_le_10: 3,
+    document_created_delivered: 1,
+    document_created_failed: 2,
+    document_created_le_10: 1,
+    sync_conflict_delivered: 5,
+    sync_conflict_le_5000: 5,
+  };
+  const types = ['document.changed', 'document.created'] as const;
+
+  it('are added up, each counter by itself', () => {
+    expect(countersOf(figures, types)).toEqual({
+      delivered: 4,
+      attempts_failed: 0,
+      failed: 2,
+      skipped: 0,
+      canceled: 0,
+    });
+    expect(countersOf(figures, ['document.changed'])).toMatchObject({ delivered: 3, failed: 0 });
+    expect(countersOf({}, types)).toMatchObject({ delivered: 0 });
+  });
+
+  it('have one histogram, which leaves out other types', () => {
+    expect(histogramOf(figures, types)).toEqual(LATENCY_BOUNDS_MS.map((bound) => (bound === 10 ? 4 : 0)));
+    expect(latencyPercentile(histogramOf(figures, EVENT_TYPES), 0.5)).toBe(5000);
+  });
+});
+
 describe('a percentile', () => {
   const of = (bars: Partial<Record<number, number>>, share: number) =>
     latencyPercentile(
-      Object.fromEntries(
-        Object.entries(bars).map(([bound, count]) => [`document_changed_le_${bound}`, count as number]),
-      ),
-      'document.changed',
+      LATENCY_BOUNDS_MS.map((bound) => bars[bound] ?? 0),
       share,
     );
 
@@ -122,8 +167,6 @@ describe('a percentile', () => {
 });
 
 it('figures have names that DynamoDB takes for placeholders, each its own', () => {
-  const bars = LATENCY_BOUNDS_MS.map((bound) => `le_${bound}` as const);
-  const names = [...COUNTERS, ...bars].map((figure) => figureName('document.changed', figure));
-  for (const name of names) expect(name).toMatch(/^[a-z0-9_]+$/);
-  expect(new Set(names).size).toBe(names.length);
+  for (const name of FIGURE_NAMES) expect(name).toMatch(/^[a-z0-9_]+$/);
+  expect(FIGURE_NAMES.size).toBe(EVENT_TYPES.length * (COUNTERS.length + LATENCY_BOUNDS_MS.length));
 });

@@ -36,6 +36,7 @@ describe('an endpoint', () => {
     ['a quick one that is quick changes nothing', quick, 1, null],
     ['a quick one may take longer now and then', quick, SLOW_AFTER_MS, null],
     ['a quick one that is slow has to earn it again', quick, SLOW_AFTER_MS + 1, { slowUntil: now + SLOW_FOR_MS }],
+    ['a suspect one that is slow has to, too', { ...suspect, ...slow }, 5000, slow],
     ['a slow one cannot earn it before its time', slow, 1, null],
     ['a slow one earns it after', { slowUntil: now }, 1, { quickSince: now }],
     ['a slow one that stays so is noted once in a while', slow, 5000, null],

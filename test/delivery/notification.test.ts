@@ -125,6 +125,7 @@ ${page}/deliveries/evt_1`);
     ]);
     const { html } = of({});
     expect(html).toContain('<p>We disabled this webhook because');
+    expect(html).toContain('</td></tr><tr>');
     expect(html).toContain('</td></tr></table>\n<p>Response body (first 1 KiB):</p><pre>&#60;script&#62;');
     expect(html).toContain(
       '<ol><li>Fix your endpoint. It must respond with a 2xx status code within 5 seconds.</li><li>Enable',
@@ -138,7 +139,16 @@ ${page}/deliveries/evt_1`);
     const [attempt] = attempts as [Attempt];
     const silent: Attempt = { ...attempt, statusCode: null, error: 'timeout', excerpt: '' };
     const bare = of({ webhook, attempts: [silent] });
-    expect(bare.text).not.toMatch(/Description:|Response body/);
+    const parts = bare.text.split('\n\n');
+    expect(parts.map((part) => part.split('\n')[0])).toEqual([
+      expect.stringMatching(/^We disabled/),
+      expect.stringMatching(/^Project:/),
+      'Next steps:',
+      'Open the webhook in the dashboard:',
+      'Open the delivery:',
+    ]);
+    expect(parts[1]?.split('\n').map((line) => line.split(':')[0])).not.toContain('Description');
+    expect(parts[1]?.split('\n')).toHaveLength(10);
     expect(bare.html).not.toMatch(/Description|Response body/);
     expect(bare.html).toContain('</table>\n\n<p>Next steps');
     expect(bare.text).toContain('Failing since: 2026-01-31T12:00:01.000Z\n');
@@ -146,9 +156,16 @@ ${page}/deliveries/evt_1`);
     expect(of({ attempts: [{ ...attempt, error: 'strange' }] }).text).toContain('HTTP 503; strange (strange), after');
     expect(of({ attempts: [{ ...attempt, error: null }] }).text).toContain('HTTP 503; no error, after 12 ms');
     const none = of({ attempts: [] }).text;
+    expect(none.split('\n\n')).toHaveLength(5);
     for (const fact of ['Attempts:      0', 'Failing since: unknown', 'Last attempt:  unknown', 'Last response: none'])
       expect(none).toContain(fact);
   });
+});
+
+it('shows the response to the last attempt', () => {
+  const each = attempts.map((attempt) => ({ ...attempt, excerpt: `response ${attempt.number}` }));
+  const { text } = disabledNotification({ project, webhook, event, attempts: each, dashboardUrl });
+  expect(text).toContain('response 6');
 });
 
 describe('the subject of an email', () => {
@@ -164,6 +181,11 @@ describe('the subject of an email', () => {
 });
 
 describe('the warning', () => {
+  it('is there without attempts, too', () => {
+    const { text } = warningNotification({ project, webhook, event, attempts: [], dashboardUrl });
+    expect(text).toContain('0 of 6 attempts');
+  });
+
   it('says when the webhook will be disabled: two retries, 14 hours after the fourth failure', () => {
     const warning = warningNotification({ project, webhook, event, attempts: attempts.slice(0, 4), dashboardUrl });
     expect(warning.subject).toBe('Webhook failing: example.com/hook');

@@ -316,6 +316,45 @@ describe('a document and a write of it', () => {
     expect(last(put(many(0, 1000)), { fields: { more: 1, f0: null } }).merged).toMatchObject({ outcome: 'changed' });
   });
 
+  describe('of which marks take too much', () => {
+    const MAX_MARKS_BYTES = 214 * 1024;
+    const long = (name: string) => `${name}:${'x'.repeat(MAX_MARKS_BYTES / 4)}`;
+    const present = { o1: [1, 'n'], o2: [2, 'n'], o3: [3, 'n'] } as const;
+    const removed = Object.fromEntries(
+      [5, 6, 7, 8].map((revision) => [long(`r${revision}`), [revision, 'n'] as const]),
+    );
+    const stored = (marks: object) =>
+      ({
+        ...last(put({ o1: 1, o2: 1, o3: 1 })).state,
+        revision: 10,
+        marks: { ...present, ...marks },
+        floor: [4, 'n'],
+      }) as unknown as DocumentState;
+    const written = (marks: object) => {
+      const merged = merge(stored(marks), write({ fields: { b: 1 } }), 0);
+      return merged.outcome === 'changed' ? merged.state : undefined;
+    };
+
+    it('keep those of what is there, and the newer half of those of what was removed', () => {
+      const { marks = {}, floor } = written(removed) ?? {};
+      expect(Object.keys(marks).map((name) => name.slice(0, 2))).toEqual(['o1', 'o2', 'o3', 'b', 'r8', 'r7']);
+      expect(floor).toEqual([6, 'n']);
+    });
+
+    it('keep all of what is there', () => {
+      const large = { o1: [1, 'x'.repeat(MAX_MARKS_BYTES)] };
+      expect(written(large)?.marks).toEqual({ ...present, ...large, b: [11, 'node-1'] });
+      expect(written(large)?.floor).toEqual([4, 'n']);
+    });
+
+    it('are those of more bytes than are kept', () => {
+      const all = { ...present, '': [5, 'n'], b: [11, 'node-1'] };
+      const room = MAX_MARKS_BYTES - Buffer.byteLength(JSON.stringify(all));
+      const kept = (length: number) => Object.keys(written({ ['x'.repeat(length)]: [5, 'n'] })?.marks ?? {}).length;
+      expect([kept(room), kept(room + 1)]).toEqual([5, 4]);
+    });
+  });
+
   it('forget who removed fields longest ago when that takes too much', () => {
     const removals = Array.from({ length: 120 }, (_, i): Partial<Write>[] => {
       const name = `${i}:${'x'.repeat(2000)}`;

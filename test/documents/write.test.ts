@@ -88,9 +88,11 @@ describe('a write of a document', () => {
     const { write, saves } = createDocuments();
     await write(put({ text: 'x'.repeat(120_000) }));
     const long = { ...put({ text: '"'.repeat(60_000) }), origin: 'n'.repeat(64) };
-    const wide = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`field-${i}`, 'y'.repeat(100)]));
+    const wide = Object.fromEntries(Array.from({ length: 999 }, (_, i) => [`field-${i}`, 'y'.repeat(100)]));
     expect(await write(long)).toMatchObject({ outcome: 'changed' });
     expect(await write({ ...put(wide), origin: 'n'.repeat(64) })).toEqual({ outcome: 'events_too_large' });
+    const conflicting = put({ ...wide, text: 'one event is too large, the other is not' }, 1);
+    expect(await write({ ...conflicting, origin: 'n'.repeat(64) })).toEqual({ outcome: 'events_too_large' });
     expect(saves).toHaveLength(2);
   });
 });

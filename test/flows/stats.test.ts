@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { startReceiver } from '../support/receiver.ts';
 import { changed, createWebhook, publishAll, settled } from '../support/requests.ts';
-import { type Client, eventually, useService } from '../support/service.ts';
+import { type Client, eventually, FAST, useService } from '../support/service.ts';
 
 // A whole schedule of retries passes in seconds.
-const service = useService({ speed: 20_000, visibilitySpeed: 2000 });
+const service = useService(FAST);
+
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 interface Figure {
   at: string;
-  webhook_id: string;
-  type: string;
+  webhook_id: string | null;
+  type: string | null;
   delivered: number;
   attempts_failed: number;
   failed: number;
@@ -19,11 +21,21 @@ interface Figure {
 }
 const deleted = { type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'n' } };
 
+async function pagesOf(client: Client, query: string): Promise<Figure[][]> {
+  const pages: Figure[][] = [];
+  for (let cursor = ''; ; ) {
+    const { status, text, body } = await client('GET', `/v1/stats?${query}${cursor}`);
+    expect(status, text).toBe(200);
+    pages.push(body.data);
+    if (body.next_cursor === null) return pages;
+    cursor = `&cursor=${encodeURIComponent(body.next_cursor)}`;
+  }
+}
+
 async function figuresOf(client: Client, query = ''): Promise<Figure[]> {
-  const { status, text, body } = await client('GET', `/v1/stats?${query}`);
-  expect(status, text).toBe(200);
-  expect(body.next_cursor).toBeNull();
-  return body.data;
+  const [figures = [], ...others] = await pagesOf(client, query);
+  expect(others).toEqual([]);
+  return figures;
 }
 
 /** The sum over all hours or days, once it is what is expected. */
@@ -87,6 +99,49 @@ describe('the figures', () => {
     expect(await figuresOf(live, 'from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).toEqual([]);
   });
 
+  it('are added up by webhook, or by the hour or day, in pages that are complete in themselves', async () => {
+    const live = await (await service.project()).client('live');
+    const receiver = await startReceiver();
+    const hooks: { id: string }[] = [];
+    for (let i = 0; i < 5; i++) hooks.push(await createWebhook(live, `${receiver.url}/${i}`));
+    const ids = hooks.map(({ id }) => id);
+    await publishAll(live, [changed(), changed(), deleted]);
+    await sumOf(live, '', { delivered: 15 });
+    const summary = ({ webhook_id, type, delivered }: Figure) => [webhook_id, type, delivered];
+
+    for (const by of ['hour', 'day']) {
+      const byWebhook = await figuresOf(live, `by=${by}&group_by=webhook_id`);
+      expect(byWebhook.map(summary)).toEqual(ids.map((id) => [id, null, 3]));
+      for (const { latency_ms } of byWebhook) expect(latency_ms.p95).toBeGreaterThan(0);
+      const changes = await figuresOf(live, `by=${by}&group_by=webhook_id&type=document.changed`);
+      expect(changes.map(summary)).toEqual(ids.map((id) => [id, 'document.changed', 2]));
+
+      const total = async (query: string) => {
+        const rows = await figuresOf(live, `by=${by}&group_by=at&${query}`);
+        expect(rows.map(({ at }) => at)).toEqual(rows.map(({ at }) => at).toSorted());
+        return [rows[0]?.webhook_id, rows[0]?.type, rows.reduce((sum, { delivered }) => sum + delivered, 0)];
+      };
+      expect(await total('')).toEqual([null, null, 15]);
+      expect(await total('type=document.deleted')).toEqual([null, 'document.deleted', 5]);
+      expect(await total(`webhook_id=${ids[1]}`)).toEqual([ids[1], null, 3]);
+      expect(await total(`to=${new Date(Date.now() - 2 * DAY_MS).toISOString()}`)).toEqual([undefined, undefined, 0]);
+    }
+
+    // Of 720 hours, four webhooks are a page, or 620 hours of five of them.
+    const month = `from=${new Date(Date.now() - 30 * DAY_MS).toISOString()}&by=hour`;
+    expect((await pagesOf(live, month)).map((page) => new Set(page.map(({ webhook_id }) => webhook_id)).size)).toEqual([
+      4, 1,
+    ]);
+    const [first, second, ...others] = await pagesOf(live, `${month}&group_by=webhook_id`);
+    expect([first?.map(summary), second?.map(summary), others]).toEqual([
+      ids.slice(0, 4).map((id) => [id, null, 3]),
+      [[ids[4], null, 3]],
+      [],
+    ]);
+    const [older, newer = [], ...more] = await pagesOf(live, `${month}&group_by=at`);
+    expect([older, newer.reduce((sum, { delivered }) => sum + delivered, 0), more]).toEqual([[], 15, []]);
+  });
+
   it('of a webhook that is not there, or of too long a time, are a problem', async () => {
     const [live, other] = await Promise.all(
       [await service.project(), await service.project()].map((project) => project.client('live')),
@@ -99,6 +154,7 @@ describe('the figures', () => {
       'from=2026-01-01T00:00:00Z&to=2026-03-01T00:00:00Z',
       'by=day&from=2024-01-01T00:00:00Z&to=2026-01-01T00:00:00Z',
       'by=month&webhook_id=none&type=all&from=now',
+      'group_by=type',
     ]) {
       const { status, body } = await live('GET', `/v1/stats?${query}`);
       expect([status, body.code], query).toEqual([400, 'invalid_request']);

@@ -1,32 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isAllowed, parseEntry } from '../../lib/access/allowlist.ts';
 import { isPublicAddress, urlViolations } from '../../lib/webhooks/endpoint-url.ts';
 import { serviceSignature, standardSignature } from '../../lib/webhooks/signature.ts';
-import allowlist from '../cases/allowlist.json' with { type: 'json' };
 import signatures from '../cases/signatures.json' with { type: 'json' };
 import targets from '../cases/targets.json' with { type: 'json' };
-
-describe('an allowlist entry', () => {
-  it.each(allowlist.entries)('$entry is stored as $canonical', ({ entry, canonical }) => {
-    const parsed = parseEntry(entry);
-    expect('cidr' in parsed ? parsed.cidr : null).toBe(canonical);
-  });
-
-  it('with host bits is refused with the network that was meant', () => {
-    expect(parseEntry('10.0.0.5/8')).toEqual({ violation: 'host bits are set; the network is 10.0.0.0/8' });
-    expect(parseEntry('2001:db8::1/32')).toEqual({ violation: 'host bits are set; the network is 2001:db8::/32' });
-  });
-});
-
-describe('a caller', () => {
-  it.each(allowlist.callers)('$caller is admitted by $cidrs: $allowed', ({ cidrs, caller, allowed }) => {
-    expect(isAllowed(cidrs, caller)).toBe(allowed);
-  });
-
-  it('whose address is not one is refused by any list', () => {
-    expect(isAllowed(['0.0.0.0/0', '::/0'], 'unknown')).toBe(false);
-  });
-});
 
 describe('X-Service-Signature', () => {
   it.each(signatures.x_service_signature)('is the published one for $secret', ({ secret, body, header }) => {

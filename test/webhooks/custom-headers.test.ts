@@ -16,6 +16,7 @@ describe("a webhook's own headers", () => {
 
   it.each<[string, unknown, RegExp]>([
     ['a list', ['a'], /^headers must be an object/],
+    ['null', null, /^headers must be an object/],
     ['11 of them', Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`X-${i}`, 'v'])), /at most 10 entries/],
     ['more than 2 KiB', { 'X-Long': 'x'.repeat(2043) }, /at most 2048 bytes/],
     ['a name with a space', { 'a b': 'v' }, /headers\.a b must have a name/],

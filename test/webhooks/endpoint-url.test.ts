@@ -102,6 +102,11 @@ describe.each(forbidden.urls)('$source, $group', ({ refused, allowed, overruled,
   });
 });
 
+it('names a user before its host only', () => {
+  for (const rest of ['/?next=https://user@example.com/', '/http://user@example.com/'])
+    expect(urlViolations(`https://example.com${rest}`, 'public')).toEqual([]);
+});
+
 describe('a host name', () => {
   it.each([
     ...['localhost', 'localhost.', 'LOCALHOST', 'ｌｏｃａｌｈｏｓｔ', 'local\u00adhost', '%6cocalhost', 'localhost..'],

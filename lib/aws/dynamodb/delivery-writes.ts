@@ -32,7 +32,6 @@ export const isAtAttempt = ({ run, attempt }: DeliveryMessage): Condition =>
 
 /** Records an attempt and what follows from it. */
 export function recordAttempt(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Write {
-  const { url, ...kept } = attempt;
   const isRetried = verdict.status === 'retrying';
   const change = {
     status: verdict.status,
@@ -40,9 +39,8 @@ export function recordAttempt(message: DeliveryMessage, event: StoredEvent, atte
     nextAttemptAt: isRetried ? verdict.dueAt : undefined,
     retryPending: isRetried ? true : undefined,
     endedAt: verdict.status === 'failed' ? attempt.at + attempt.durationMs : undefined,
-    ...(url !== undefined && { url }),
   };
-  return upsert(message, event, change, [kept], attempt.at);
+  return upsert(message, event, change, [attempt], attempt.at);
 }
 
 /** Ends a run without an attempt. */
@@ -63,7 +61,6 @@ interface Change {
   nextAttemptAt: number | undefined;
   retryPending: boolean | undefined;
   endedAt: number | undefined;
-  url?: string;
 }
 
 function upsert(

@@ -13,7 +13,7 @@ import {
 import { UnavailableError } from '../../errors.ts';
 import { createLimiter } from '../../limiter.ts';
 import type { TransactionPart } from '../../transaction.ts';
-import { clientSettings } from '../client.ts';
+import { createClient } from '../client.ts';
 import { domainError } from './errors.ts';
 import type { Item, ItemKey } from './items.ts';
 import { carryOut, opened, type Pause, pauseAtRandom, type Rejected, type Write, withoutWriteId } from './writes.ts';
@@ -49,12 +49,17 @@ export interface TableOptions {
   documents?: Pick<DynamoDBDocumentClient, 'send'>;
   /** Between tries of what ran into a transaction, or was left undone. */
   pause?: Pause;
+  /** Milliseconds, of whichever clock: by it a long list ends its page. */
+  now?: () => number;
 }
 
 const documentClient = () =>
-  DynamoDBDocumentClient.from(new DynamoDBClient(clientSettings), { marshallOptions: { removeUndefinedValues: true } });
+  DynamoDBDocumentClient.from(createClient(DynamoDBClient), { marshallOptions: { removeUndefinedValues: true } });
 
-export function createTable(name: string, { documents = documentClient(), pause = pauseAtRandom }: TableOptions = {}) {
+export function createTable(
+  name: string,
+  { documents = documentClient(), pause = pauseAtRandom, now = () => performance.now() }: TableOptions = {},
+) {
   // Those that wait do so here: at the SDK's own pool of connections their time limit would run.
   const limited = createLimiter(CONCURRENT_REQUESTS);
   const reading = <T>(act: () => Promise<T>): Promise<T> =>
@@ -98,6 +103,7 @@ export function createTable(name: string, { documents = documentClient(), pause 
   }
 
   return {
+    now,
     query,
     queryAll,
 

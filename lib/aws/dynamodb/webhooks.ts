@@ -29,12 +29,13 @@ export function webhooks(table: Table) {
       limit: number,
       after?: string,
     ): Promise<{ webhooks: WebhookRecord[]; next: string | undefined }> {
-      const { items, next } = await table.query({
+      const all = {
         KeyConditionExpression: 'pk = :pk',
         ExpressionAttributeValues: { ':pk': itemKey.webhook(space, '').pk },
-        Limit: limit,
+        Limit: limit + 1, // one more: with just so many, DynamoDB does not say that they are the last ones
         after: after === undefined ? undefined : itemKey.webhook(space, after),
-      });
+      };
+      const { items, next } = await table.queryPages(all, limit);
       return { webhooks: items.map(toWebhook), next: next?.sk };
     },
 
