@@ -4,8 +4,9 @@ import { type BuildOptions, build, buildSync, type OutputFile } from 'esbuild';
 import { projectRoot } from './project-root.ts';
 
 /**
- * How a function becomes one minified module with everything in it, the SDK too. It is CommonJS: an ES module that imports
- * `node:http` evaluates all of its exports, `WebSocket` and with it undici among them, and starts a quarter later.
+ * How a function becomes one minified module with everything in it, the SDK too. It is CommonJS, dynamic imports too: whoever
+ * imports `node:http` evaluates all of its exports, `WebSocket` and with it undici among them, and starts a quarter later; the
+ * SDK does so in its first request.
  */
 export const bundleOptions = {
   bundle: true,
@@ -15,6 +16,7 @@ export const bundleOptions = {
   target: 'node24',
   mainFields: ['module', 'main'],
   legalComments: 'none',
+  supported: { 'dynamic-import': false },
   define: { 'import.meta.dirname': '__dirname' },
   absWorkingDir: projectRoot,
 } as const satisfies BuildOptions;

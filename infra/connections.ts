@@ -14,6 +14,9 @@ export interface ConnectionsProps {
   encryptionKey: Key | undefined;
 }
 
+/** For how long checks are gathered: many leases end every second, and none that ended is missed for that moment. */
+const GATHERED_SECONDS = 2;
+
 /** Leases of connections: delayed messages that look whether they have run out. */
 export class Connections extends Construct {
   readonly checks: Queue;
@@ -30,7 +33,8 @@ export class Connections extends Construct {
       timeout: Duration.seconds(20),
       feedsItself: true, // one check for each lease: it ends with the connection
     });
-    consumeQueue(this.check, this.checks, { maxConcurrency: settings.checkConcurrency });
+    const maxBatchingWindow = Duration.seconds(GATHERED_SECONDS);
+    consumeQueue(this.check, this.checks, { maxConcurrency: settings.checkConcurrency, maxBatchingWindow });
     table.grant(this.check, { actions: ['get', 'put', 'delete'], kinds: ['CONNECTION', 'EVENT'] });
     grantSend(this.checks, this.check);
   }

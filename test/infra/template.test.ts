@@ -136,6 +136,14 @@ describe('the bundles', () => {
     }
     expect(more).toEqual(['site.json']);
   });
+
+  it('import nothing as an ES module: with all exports of `node:http`, undici would be evaluated', () => {
+    for (const asset of assets) {
+      const code = readFileSync(join(inject('assembly'), asset, 'index.cjs'), 'utf8');
+      expect(code).toContain('require("node:');
+      expect(code).not.toMatch(/\bimport\(/);
+    }
+  });
 });
 
 describe('the functions', () => {

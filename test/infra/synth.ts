@@ -1,0 +1,79 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Validations } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { vi } from 'vitest';
+import { createApp } from '../../infra/service.ts';
+import { afterFile } from '../support/after-file.ts';
+
+export const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
+
+// Bundles do not depend on settings: they are left out.
+function createAppWith(settings: object) {
+  const outdir = mkdtempSync(join(tmpdir(), 'service-settings-'));
+  afterFile(() => rmSync(outdir, { recursive: true }));
+  return createApp({ outdir, context: { ...context, 'aws:cdk:bundling-stacks': [], ...settings } });
+}
+
+/** The template with these settings, without the CDK's own validation of it: that takes as long again. */
+export function synth(settings: object): Template {
+  vi.stubEnv('CDK_VALIDATION', 'false');
+  try {
+    return Template.fromJSON(createAppWith(settings).synth().getStackArtifact('DocumentSyncService').template);
+  } finally {
+    vi.unstubAllEnvs();
+  }
+}
+
+/** Which rules of cdk-nag the template with these settings violates. */
+export function violationsOf(settings: object): string[] {
+  const app = createAppWith(settings);
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  const { directory } = app.synth();
+  const { pluginReports } = JSON.parse(readFileSync(join(directory, 'validation-report.json'), 'utf8'));
+  return pluginReports.flatMap(({ violations }: { violations: { ruleName: string }[] }) =>
+    violations.map(({ ruleName }) => ruleName),
+  );
+}
+
+export const domain = {
+  domainName: 'api.example.com',
+  certificateArn: 'arn:aws:acm:eu-west-1:111122223333:certificate/abc-1',
+};
+
+/** The options of each parameter, those that go together as one. */
+export const choices: Record<string, object[]> = {
+  architecture: [{}, { architecture: 'x86_64' }],
+  encryption: [{}, { encryption: 'customer' }],
+  dataRetention: [{}, { dataRetention: 'destroy' }],
+  domain: [{}, domain, { ...domain, hostedZoneId: 'Z1', hostedZoneName: 'example.com' }],
+  limits: [
+    {},
+    {
+      functionTracing: 'on',
+      cloudWatchDashboard: 'on',
+      batchingSeconds: '1',
+      warmWritesPerSecond: '40000',
+      deliverConcurrency: '50',
+      checkConcurrency: '2',
+      throttleRate: '5',
+      throttleBurst: '5',
+      authorizerCacheSeconds: '60',
+      logRetentionDays: '7',
+      endpointAccessMode: 'BASIC',
+    },
+  ],
+  names: [
+    {},
+    {
+      alarmEmail: 'ops@example.com',
+      stackName: 'Second',
+      cloudWatchRole: 'existing',
+      stageName: 'v2',
+      senderEmail: 'a@example.com',
+      secretScanningKeysUrl: 'https://api.github.com/meta/public_keys/secret_scanning',
+    },
+  ],
+};
