@@ -7,6 +7,7 @@ import { BASE_URL, type Page, type Site } from '../lib/http/static.ts';
 import { openApiDocument } from '../lib/openapi/document.ts';
 import { eventTypes } from '../lib/openapi/event-types.ts';
 import { chapters } from './docs/docs.ts';
+import { verification } from './docs/guides.ts';
 import { bodyOf, pathOf } from './docs/layout.ts';
 import { searchIndex } from './docs/search-index.ts';
 import { projectRoot } from './project-root.ts';
@@ -92,6 +93,7 @@ function bundleBrowser(folder: string, entryPoint: string): PageList {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     legalComments: 'none',
+    define: { VERIFICATION: JSON.stringify(verification()) },
     absWorkingDir: projectRoot,
   });
   return built.outputFiles.map(({ path, text }) => asset(folder, basename(path), text));

@@ -4,7 +4,7 @@ import { Marked, type Token, type Tokens } from 'marked';
 import { BASE_URL } from '../../lib/http/static.ts';
 import { projectRoot } from '../project-root.ts';
 import { eventCatalogue } from './event-catalogue.ts';
-import { anchorOf, code, tabs } from './html.ts';
+import { anchorOf, code, languageName, tabs } from './html.ts';
 
 /** A page of the documentation: what stands in its middle. */
 export interface Article {
@@ -35,10 +35,23 @@ const GENERATED: Record<string, () => string> = { '{events}': eventCatalogue };
 
 export const guides = (): Article[] =>
   GUIDES.map((file) => {
-    const markdown = readFileSync(join(projectRoot, 'functions/docs/guides', `${file}.md`), 'utf8');
+    const markdown = textOf(file);
     const title = /^# (.*)$/m.exec(markdown)?.[1] ?? file;
     return { name: file === 'index' ? '' : file, title, html: render(markdown) };
   });
+
+const textOf = (file: string): string => readFileSync(join(projectRoot, 'functions/docs/guides', `${file}.md`), 'utf8');
+
+/** How an endpoint verifies `X-Service-Signature`, for the dashboard too: the code of the guide by the name of its language. */
+export const verification = (): [language: string, code: string][] =>
+  [...snippetsIn(textOf('receiving'), 'Verify by hand')].map(([language, text]) => [languageName(language), text]);
+
+/** The pieces of code in a section of a Markdown text, by language. */
+export function snippetsIn(markdown: string, heading: string): Map<string, string> {
+  const [section = ''] = markdown.split(`\n## ${heading}\n`)[1]?.split('\n## ') ?? [];
+  const found = section.matchAll(/```(\w+)\n([\s\S]*?)```/g);
+  return new Map([...found].map(([, language = '', text = '']) => [language, text]));
+}
 
 const marked = new Marked({
   renderer: {

@@ -25,6 +25,8 @@ const NAMES: Record<string, string> = {
   ruby: 'Ruby',
 };
 
+export const languageName = (language: string): string => NAMES[language] ?? '';
+
 export const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
@@ -39,7 +41,7 @@ export const anchorOf = (heading: string): string =>
 /** A piece of code with its colours; of a language that is not known, without. */
 export function code(text: string, language: string): string {
   const html = language in LANGUAGES ? hljs.highlight(text, { language }).value : escaped(text);
-  return `<figure data-language="${NAMES[language] ?? ''}"><pre tabindex="0"><code>${html}</code></pre></figure>`;
+  return `<figure data-language="${languageName(language)}"><pre tabindex="0"><code>${html}</code></pre></figure>`;
 }
 
 /** The same in several languages: tabs, once the page's script has run. */

@@ -49,21 +49,26 @@ export function typeOf(schema: JsonSchema): string {
   return [type ?? 'any'].flat().join(' | ');
 }
 
-const LIMITS: Record<string, string> = {
-  minimum: 'at least',
-  maximum: 'at most',
-  minLength: 'characters, at least',
-  maxLength: 'characters, at most',
-  minItems: 'entries, at least',
-  maxItems: 'entries, at most',
-  format: 'format',
-};
+/** What the keywords of a range limit: a number itself, or how many there are of something. */
+const RANGES = [
+  ['minimum', 'maximum', ''],
+  ['minLength', 'maxLength', 'characters'],
+  ['minItems', 'maxItems', 'entries'],
+] as const;
 
 function limitsOf(member: JsonSchema): string {
   const found = resolved(member);
-  const texts = Object.entries(LIMITS).flatMap(([keyword, words]) => {
-    const value = found[keyword];
-    return value === undefined || typeof value === 'object' ? [] : `${words} ${value}`;
-  });
-  return texts.length === 0 ? '' : ` <small class="limits">${escaped(texts.join(' · '))}</small>`;
+  const texts = RANGES.map(([least, most, counted]) => rangeText(found[least], found[most], counted));
+  if (typeof found.format === 'string') texts.push(`format ${found.format}`);
+  const limits = texts.filter(Boolean).join(' · ');
+  return limits && ` <small class="limits">${escaped(limits)}</small>`;
+}
+
+/** Such as `1 to 32 entries`; empty without a limit. At least none of something is no limit, nor is the largest exact number. */
+export function rangeText(least: unknown, most: unknown, counted: string): string {
+  const from = counted && least === 0 ? undefined : least;
+  const to = most === Number.MAX_SAFE_INTEGER ? undefined : most;
+  if (from === undefined && to === undefined) return '';
+  if (to === undefined) return counted && from === 1 ? 'not empty' : `at least ${from} ${counted}`.trim();
+  return `${from === undefined ? 'at most' : `${from} to`} ${to} ${counted}`.trim();
 }

@@ -36,6 +36,7 @@ beforeAll(async () => {
     webhooks: '/live/webhooks',
     'create webhook': '/live/webhooks/new',
     'a webhook': `/live/webhooks/${id}`,
+    'a delivery in a drawer': `/live/webhooks/${id}?delivery=${event.id}`,
     'settings of a webhook': `/live/webhooks/${id}/settings`,
     'a delivery': `/live/webhooks/${id}/deliveries/${event.id}`,
     tokens: '/live/tokens',
@@ -105,6 +106,18 @@ describe('every page', () => {
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Webhooks');
   });
 
+  it('has an icon for each section and status, which adds nothing to their names', async () => {
+    const page = await dashboard.signIn(project.adminKey, '/live/webhooks');
+    const links = page.getByRole('navigation', { name: 'Sections' }).getByRole('link');
+    const names = ['Overview', 'Events', 'Webhooks', 'Keys', 'Tokens', 'Documents', 'Settings', 'Docs'];
+    expect(await links.allTextContents()).toEqual(names);
+    await page.locator('.badge').first().waitFor();
+    for (const each of [...(await links.all()), ...(await page.locator('.badge').all())]) {
+      expect(await each.locator('svg[aria-hidden="true"] path').count()).toBe(1);
+      expect((await each.locator('svg').boundingBox())?.width).toBeGreaterThan(8);
+    }
+  });
+
   it('shows times in local time, with UTC on hover', async () => {
     const page = await dashboard.signIn(project.adminKey, places['a delivery'], {
       timezoneId: 'Pacific/Chatham',
@@ -164,6 +177,11 @@ describe('the dialogs', () => {
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     }
+    await page.goto(`${service.stack.baseUrl}/dashboard#${places['settings of a webhook']}`);
+    await page.getByRole('button', { name: 'Rotate secret' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click();
+    await page.getByText('Copy it now.').waitFor();
+    expect(await violations(page)).toEqual([]);
   });
 });
 
@@ -179,6 +197,9 @@ describe('the keyboard', () => {
       for (let i = 0; i < 40 && (await focused()) !== text; i++) await press('Tab');
       expect(await focused()).toBe(text);
     };
+    await expect
+      .poll(() => page.getByLabel('Admin key').evaluate((input) => input === document.activeElement))
+      .toBe(true);
     await page.keyboard.type(project.adminKey);
     await press('Enter');
     await page.getByRole('button', { name: 'Sign out' }).waitFor();

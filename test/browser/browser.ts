@@ -1,4 +1,4 @@
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import type { Service } from '../support/service.ts';
 
@@ -7,6 +7,8 @@ export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 export interface Dashboard {
   /** Opens a page without signing in. */
   open(path?: string, options?: BrowserContextOptions): Promise<Page>;
+  /** Opens another tab of the same browser profile, as a link does. */
+  openBeside(page: Page, path: string): Promise<Page>;
   /** Opens a page, signed in, at a place such as `/live/keys`. */
   signIn(key: string, place?: string, options?: BrowserContextOptions): Promise<Page>;
 }
@@ -23,7 +25,8 @@ export function useDashboard(service: Service): Dashboard {
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
   });
   afterEach(async () => {
-    await Promise.all(pages.splice(0).map((page) => page.context().close()));
+    const contexts = new Set(pages.splice(0).map((page) => page.context()));
+    await Promise.all([...contexts].map((context) => context.close()));
     expect(errors.splice(0)).toEqual([]);
   });
   afterAll(() => browser?.close());
@@ -31,6 +34,9 @@ export function useDashboard(service: Service): Dashboard {
   const open = async (path = '/dashboard', options: BrowserContextOptions = {}): Promise<Page> => {
     const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    return openIn(context, path);
+  };
+  const openIn = async (context: BrowserContext, path: string): Promise<Page> => {
     const page = await context.newPage();
     pages.push(page);
     page.setDefaultTimeout(60_000);
@@ -54,6 +60,7 @@ export function useDashboard(service: Service): Dashboard {
 
   return {
     open,
+    openBeside: (page, path) => openIn(page.context(), path),
     async signIn(key, place = '/live', options) {
       const page = await open(`/dashboard#${place}`, options);
       await signInWith(page, key);
@@ -70,7 +77,7 @@ export async function signInWith(page: Page, key: string): Promise<void> {
 
 /** The secret that a dialog shows once, taken with its copy button. */
 export async function copyShown(page: Page): Promise<string> {
-  await page.getByRole('dialog').getByRole('button', { name: /^Copy/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: /^Copy/ }).first().click();
   const text = await page.evaluate(() => navigator.clipboard.readText());
   await page.getByRole('button', { name: 'Done' }).click();
   return text;

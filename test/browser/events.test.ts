@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook } from '../support/requests.ts';
@@ -43,6 +44,16 @@ describe('an event', () => {
     await page.getByLabel('Document key or event id').fill(body.data[0].id);
     await page.getByRole('button', { name: 'Search' }).click();
     await heading(page, 'document.created').waitFor();
+
+    // What its page shows is to be had as a text and, byte for byte as it was sent, as a file.
+    await page.getByRole('button', { name: 'Copy payload' }).click();
+    expect(JSON.parse(await page.evaluate(() => navigator.clipboard.readText()))).toEqual(body.data[0]);
+    const downloaded = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download payload' }).click();
+    const file = await downloaded;
+    expect(file.suggestedFilename()).toBe(`${body.data[0].id}.json`);
+    const sent = receivers[0]?.received.find(({ headers }) => headers['x-service-event-id'] === body.data[0].id);
+    expect(readFileSync(await file.path(), 'utf8')).toBe(sent?.body);
     await page.getByRole('link', { name: 'org:acme:b' }).click();
     await heading(page, 'org:acme:b').waitFor();
   });

@@ -2,10 +2,10 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook, settled } from '../support/requests.ts';
-import { useService } from '../support/service.ts';
+import { FAST_DELAYS, useService } from '../support/service.ts';
 import { heading, useDashboard } from './browser.ts';
 
-const service = useService({ speed: 200_000 });
+const service = useService(FAST_DELAYS);
 const dashboard = useDashboard(service);
 
 /** Sets `pwned` if any part of it becomes markup, a URL or a script. */
@@ -51,7 +51,7 @@ describe('untrusted text', () => {
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}/deliveries/${event.id}`);
     await expectText(page);
     await expectText(page, JSON.stringify(HOSTILE));
-    expect(await page.getByLabel('Payload').textContent()).toContain('\\u202egnp.exe');
+    expect(await page.getByRole('region', { name: 'Payload' }).textContent()).toContain('\\u202egnp.exe');
     expect(await page.locator('main').textContent()).not.toContain(RIGHT_TO_LEFT);
   });
 

@@ -35,12 +35,15 @@ const webhook = await call('POST', '/v1/webhooks', {
 });
 /** Three attempts of each failing delivery: at once, after 1 minute and after 5 more. */
 const THREE_ATTEMPTS_MS = 6.4 * 60 * 1000;
+const count = async (status: string): Promise<number> =>
+  (await call('GET', `/v1/webhooks/${webhook.id}/deliveries?status=${status}`)).data.length;
 for (let i = 1; i <= 9; i++) {
   isBroken = i > 6;
   await call('PUT', `/v1/documents/org:acme:page-${i}`, {
     fields: { title: `Page ${i}`, words: 120 * i, published: true },
   });
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  while ((await count('succeeded')) + (await count('retrying')) < i)
+    await new Promise((resolve) => setTimeout(resolve, 100));
 }
 await new Promise((resolve) => setTimeout(resolve, THREE_ATTEMPTS_MS));
 
@@ -48,15 +51,16 @@ const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-s
 mkdirSync(directory, { recursive: true });
 const { data } = await call('GET', `/v1/webhooks/${webhook.id}/deliveries?status=retrying`);
 const pictures = [
-  ['webhook', `/live/webhooks/${webhook.id}`, 'light'],
-  ['delivery', `/live/webhooks/${webhook.id}/deliveries/${data[0].event_id}`, 'dark'],
+  ['webhook', `/live/webhooks/${webhook.id}`, 'light', 'Redeliver selected'],
+  ['delivery', `/live/webhooks/${webhook.id}/deliveries/${data[0].event_id}`, 'dark', 'Copy payload'],
 ] as const;
-for (const [name, place, colorScheme] of pictures) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme });
+for (const [name, place, colorScheme, lastButton] of pictures) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 960 }, colorScheme });
   await page.goto(`${base_url}/dashboard#${place}`);
   await page.getByLabel('Admin key').fill(keys.admin);
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  await page.getByRole('button', { name: lastButton }).waitFor();
   await page.waitForLoadState('networkidle');
   await page.screenshot({ path: `${directory}/${name}.png` });
 }

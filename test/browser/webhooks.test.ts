@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { put } from '../support/documents.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { type Received, startReceiver } from '../support/receiver.ts';
 import { createWebhook, publish } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
 import { copyShown, countClicks, fact, heading, useDashboard } from './browser.ts';
@@ -41,12 +41,34 @@ describe('a webhook', () => {
       expect(headers['x-service-signature']).toBe(`sha256=${signature}`);
     }
     await page.getByRole('link', { name: 'document.deleted' }).click();
+    await page.getByRole('link', { name: 'Open page' }).click();
     await heading(page, 'document.deleted').waitFor();
-    expect(await page.getByLabel('Payload').textContent()).toContain('org:acme:doc-1');
+    expect(await page.getByRole('region', { name: 'Payload' }).textContent()).toContain('org:acme:doc-1');
+    await page.goBack(); // the drawer
     await page.goBack();
     await heading(page, receiver.url).waitFor();
     await page.goBack();
     await heading(page, 'Create Webhook').waitFor();
+  });
+
+  it('shows how to verify signatures beside its secret, in the language of the docs', async () => {
+    const project = await service.project();
+    const { id } = await createWebhook(project.admin, 'http://127.0.0.1:9/hook');
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}/settings`);
+    await page.getByRole('button', { name: 'Rotate secret' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Rotate secret' }).click();
+    await dialog.getByLabel('Verification in JavaScript').waitFor();
+    await dialog.getByLabel('Language').selectOption('Python');
+    await dialog.getByRole('button', { name: 'Copy code' }).click();
+    const code = await page.evaluate(() => navigator.clipboard.readText());
+    expect(code).toContain('def is_genuine(');
+    await copyShown(page);
+    await page.getByText('Verify signatures').click();
+    await expect.poll(() => page.getByLabel('Verification in Python').textContent()).toBe(code.trimEnd());
+    const [docs] = await Promise.all([page.waitForEvent('popup'), page.getByText('use a library').click()]);
+    await docs.getByText('from standardwebhooks import Webhook').waitFor();
+    expect(await docs.getByText("from 'standardwebhooks'").isVisible()).toBe(false);
   });
 
   it('shows violations next to their fields, and warns about a short secret', async () => {
@@ -60,6 +82,10 @@ describe('a webhook', () => {
     await expect.poll(() => page.getByText('fewer than 24 characters').count()).toBe(0);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Events must have at least 1 entry.').waitFor();
+    await page.getByLabel('All events').check();
+    expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(7);
+    await page.getByLabel('All events').uncheck();
+    expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0);
     await page.getByLabel('sync.completed').check();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Endpoint URL must be an https: URL.').waitFor();
@@ -111,6 +137,29 @@ describe('a webhook', () => {
     await page.getByRole('button', { name: 'Delete webhook' }).click();
     await page.getByText('No webhooks yet.').waitFor();
     expect((await project.admin('GET', `/v1/webhooks/${id}`)).status).toBe(404);
+  });
+});
+
+describe('the health of a webhook', () => {
+  it('is that of its own deliveries, over a period of choice', async () => {
+    const project = await service.project();
+    const [own, other] = [await startReceiver(), await startReceiver()];
+    const { id } = await createWebhook(project.admin, own.url, { events: ['document.changed'] });
+    await createWebhook(project.admin, other.url);
+    await put(project.admin, 'org:acme:doc-1', { title: 'Draft' }); // document.created
+    await put(project.admin, 'org:acme:doc-1', { title: 'Final' });
+    await eventually(async () => {
+      const { body } = await project.admin('GET', '/v1/stats?group_by=at');
+      return body.data[0]?.delivered === 3;
+    });
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
+    const succeeded = page.locator('.legend li', { hasText: 'Succeeded' }).locator('strong');
+    await expect.poll(() => succeeded.textContent()).toBe('1');
+    await expect.poll(() => fact(page, 'Success rate').textContent()).toBe('100 %');
+    for (const name of ['p50', 'p95']) expect(await fact(page, name).textContent()).toMatch(/^[\d,]+ ms$/);
+    await page.getByLabel('30 days').check();
+    await expect.poll(() => page.locator('.chart tbody tr').count()).toBe(30);
+    expect(await succeeded.textContent()).toBe('1');
   });
 });
 
@@ -179,26 +228,43 @@ describe('an endpoint that fails', () => {
     await expect.poll(() => page.locator('.attempts li').first().textContent()).toContain('redelivery');
   });
 
-  it('shows what was sent and answered, and copies the request as curl, byte for byte', async () => {
+  it('shows what was sent where and answered, and copies the request of every attempt as curl, byte for byte', async () => {
     const project = await service.project();
     const receiver = await startReceiver((response) => response.writeHead(404, { 'X-Served-By': 'edge-1' }).end());
     const { id } = await createWebhook(project.admin, receiver.url, { headers: { 'X-Team': 'billing' } });
     const data = '{"document_key":"a:b","revision":1,"fields":{"n":12345678901234567890,"x":1.10},"origin":"n"}';
     await project.admin('POST', '/v1/events', { body: `{"type":"document.created","data":${data}}` });
-    const [request] = await receiver.until(6);
-    const event = request?.headers['x-service-event-id'] ?? '';
+    const [first] = await receiver.until(6);
+    const event = first?.headers['x-service-event-id'] ?? '';
+    await eventually(async () => (await project.admin('GET', `/v1/webhooks/${id}`)).body.status === 'disabled');
+    const moved = await startReceiver();
+    await project.admin('PATCH', `/v1/webhooks/${id}`, { body: { url: moved.url, status: 'enabled' } });
+    await project.admin('POST', `/v1/webhooks/${id}/deliveries/${event}/redeliver`);
+    const [last] = await moved.until(1);
+
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}/deliveries/${event}`);
-    await page.getByText('Your server has nothing at this path.').first().waitFor();
-    await page.getByText('Request headers').first().click();
-    await page.getByText('X-Team: ***').first().waitFor();
-    await page.getByText('Response headers').first().click();
-    await page.getByText('x-served-by: edge-1').first().waitFor();
-    await page.getByRole('button', { name: 'Copy as curl' }).click();
-    const command = await page.evaluate(() => navigator.clipboard.readText());
-    expect(command).toContain(`curl -g '${receiver.url}'`);
-    expect(command).toContain(`-H 'X-Service-Signature: ${request?.headers['x-service-signature']}'`);
-    expect(command).toContain("-H 'X-Team: ***'");
-    expect(command).toContain(`--data-raw '${request?.body}'`);
+    const attempts = page.locator('.attempts > li');
+    await expect.poll(() => attempts.count()).toBe(7);
+    const copied = async (attempt: Locator) => {
+      await attempt.getByRole('button', { name: 'Copy as curl' }).click();
+      return page.evaluate(() => navigator.clipboard.readText());
+    };
+    const expectCommand = (command: string, url: string, request: Received | undefined) => {
+      expect(command).toContain(`curl -g '${url}'`);
+      expect(command).toContain(`-H 'X-Service-Signature: ${request?.headers['x-service-signature']}'`);
+      expect(command).toContain(`-H 'webhook-signature: ${request?.headers['webhook-signature']}'`);
+      expect(command).toContain("-H 'X-Team: ***'");
+      expect(command).toContain(`--data-raw '${request?.body}'`);
+    };
+    expectCommand(await copied(attempts.first()), moved.url, last);
+    await attempts.first().getByText('Differs from attempt 6: outcome').waitFor();
+    await attempts.last().getByText('Attempt 1').click();
+    await attempts.last().getByText('Your server has nothing at this path.').waitFor();
+    await attempts.last().getByText('Request headers').click();
+    await attempts.last().getByText('X-Team: ***').waitFor();
+    await attempts.last().getByText('Response headers').click();
+    await attempts.last().getByText('x-served-by: edge-1').waitFor();
+    expectCommand(await copied(attempts.last()), receiver.url, first);
   });
 });
 
@@ -255,6 +321,46 @@ describe('the delivery log', () => {
   });
 });
 
+describe('a search in the delivery log', () => {
+  it('finds the deliveries of a document, and opens that of an event', async () => {
+    const project = await service.project();
+    const receiver = await startReceiver();
+    const { id } = await createWebhook(project.admin, receiver.url, { events: ['document.changed'] });
+    for (const title of ['One', 'Two', 'Three']) await put(project.admin, 'org:acme:doc-1', { title });
+    await put(project.admin, 'org:acme:doc-2', { title: 'One' });
+    await put(project.admin, 'org:acme:doc-2', { title: 'Two' });
+    const [first] = await receiver.until(3);
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
+    const rows = page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr');
+    const search = async (text: string) => {
+      await page.getByLabel('Document key or event id').fill(text);
+      await page.keyboard.press('Enter');
+    };
+    await expect.poll(() => rows.count()).toBe(3);
+    await search('org:acme:doc-1');
+    await expect.poll(() => rows.count()).toBe(2); // the webhook takes no document.created
+    await page.reload();
+    await expect.poll(() => rows.count()).toBe(2);
+    expect(await page.getByLabel('Document key or event id').inputValue()).toBe('org:acme:doc-1');
+    await page.getByLabel('Status').selectOption('failed');
+    await page.getByText('No deliveries of this document match').waitFor();
+    await page.goBack();
+    await page.goBack();
+    await expect.poll(() => rows.count()).toBe(3);
+    expect(await page.getByLabel('Document key or event id').inputValue()).toBe('');
+    await search('not a key');
+    await page.getByText('Document key or event id must').waitFor();
+
+    const event = first?.headers['x-service-event-id'] ?? '';
+    await search(event);
+    await page.getByRole('dialog').getByText(event).first().waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await search('evt_unknown');
+    await page.getByRole('dialog').getByRole('alert').waitFor();
+  });
+});
+
 describe('the environments', () => {
   it('are apart, and the sandbox is unmistakable', async () => {
     const project = await service.project();
@@ -303,9 +409,9 @@ describe('the overview', () => {
     const rows = page.getByRole('table', { name: 'Webhooks' }).locator('tbody tr');
     const urls = () => rows.locator('a').allTextContents();
     await expect.poll(urls).toEqual([failing.url, working.url]); // attention first
-    expect(await rows.last().locator('td').allTextContents()).toEqual(
-      ['enabled', '6 of 6', '4', '100 %', /^[\d,]+ ms$/].map((text) => expect.stringMatching(text)),
-    );
+    await expect
+      .poll(() => rows.last().locator('td').allTextContents())
+      .toEqual(['enabled', '6 of 6', '4', '100 %', /^[\d,]+ ms$/].map((text) => expect.stringMatching(text)));
     await page.getByLabel('Sort by').selectOption('Most delivered');
     await expect.poll(urls).toEqual([working.url, failing.url]);
     await page.getByLabel('Search').fill(failing.url.slice(7).toUpperCase());

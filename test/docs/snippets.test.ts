@@ -4,12 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { snippetsIn, verification } from '../../infra/docs/guides.ts';
 import { isPattern, matchesPattern } from '../../lib/access/patterns.ts';
 
 const guide = (name: string) => readFileSync(`functions/docs/guides/${name}.md`, 'utf8');
-/** The pieces of code of a section, by language. */
-const snippets = (markdown: string) =>
-  new Map([...markdown.matchAll(/```(\w+)\n([\s\S]*?)```/g)].map(([, language = '', code = '']) => [language, code]));
 
 const directory = mkdtempSync(join(tmpdir(), 'snippets-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -81,7 +79,7 @@ const canRun = (language: string): boolean => {
 };
 
 describe('a signature', () => {
-  const byHand = snippets(guide('receiving').split('## Verify by hand')[1]?.split('\n## ')[0] ?? '');
+  const byHand = snippetsIn(guide('receiving'), 'Verify by hand');
 
   it('is verified by hand in six languages', () => {
     expect([...byHand.keys()]).toEqual(Object.keys(PROGRAMS));
@@ -98,14 +96,19 @@ describe('a signature', () => {
     const [command, ...args] = program?.command ?? [''];
     const printed = execFileSync(command, [...args, file, secret, body, genuine, forged, 'sha256=', ''], {
       encoding: 'utf8',
+      env: { ...process.env, LC_ALL: 'C.UTF-8' }, // by which Java reads its arguments
     });
     expect(printed.trim()).toBe('true,false,false,false');
   });
 
-  it('is verified the same way in the README', () => {
-    const readme = snippets(
-      readFileSync('README.md', 'utf8').split('## Verifying signatures')[1]?.split('\n## ')[0] ?? '',
+  it('is verified the same way in the dashboard', () => {
+    expect(verification()).toEqual(
+      ['JavaScript', 'Python', 'Go', 'Java', 'PHP', 'Ruby'].map((name) => [name, byHand.get(name.toLowerCase())]),
     );
+  });
+
+  it('is verified the same way in the README', () => {
+    const readme = snippetsIn(readFileSync('README.md', 'utf8'), 'Verifying signatures');
     expect(readme.get('js')).toBe(byHand.get('javascript'));
     expect(readme.get('python')).toBe(byHand.get('python'));
   });

@@ -1,8 +1,6 @@
-import { all, type Call, type EntryOf, type Result, type Webhook } from './api.ts';
+import type { Call, EntryOf, QueryOf, Result } from './api.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** Pages of figures that are read at most: 30 days of 100 webhooks and all types are fewer. */
-const MAX_PAGES = 200;
 
 type Figure = EntryOf<'GET /v1/stats'>;
 
@@ -15,11 +13,12 @@ export interface Counts {
 }
 export const KINDS = ['delivered', 'failed', 'unsent'] as const;
 
-/** What happened to the deliveries of one webhook, or of all of them. */
+/** What happened to deliveries in a period. */
 export interface Summary {
   counts: Counts;
   attemptsFailed: number;
-  /** Milliseconds of the slowest hour or day; `null` without a success. */
+  /** Milliseconds, of the slowest hour or day if there are several; `null` without a success. */
+  p50: number | null;
   p95: number | null;
 }
 
@@ -33,68 +32,61 @@ export const PERIODS = {
   '30 days': { by: 'day', spans: 30 },
 } as const satisfies Record<string, Period>;
 
+export type PeriodName = keyof typeof PERIODS;
+
+/** What happened to deliveries over time. */
 export interface Activity {
-  webhooks: Webhook[];
   /** Oldest first; each starts at `from`. */
   spans: { from: number; counts: Counts }[];
   total: Summary;
-  byWebhook: ReadonlyMap<string, Summary>;
 }
 
 const SPAN_MS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const;
 const startOf = ({ by, spans }: Period): number => (Math.floor(Date.now() / SPAN_MS[by]) - spans + 1) * SPAN_MS[by];
 
+/** What happened in an environment, or to the deliveries of one webhook, in a period that ends now. */
+export async function readActivity(call: Call, period: Period, webhookId?: string): Promise<Result<Activity>> {
+  const query = { group_by: 'at', webhook_id: webhookId } as const;
+  const { value: figures, problem } = await readFigures(call, period, query);
+  if (problem) return { problem };
+  const first = startOf(period);
+  const spans = Array.from({ length: period.spans }, (_, i) => {
+    const from = first + i * SPAN_MS[period.by];
+    return { from, counts: summaryOf(figures.filter(({ at }) => Date.parse(at) === from)).counts };
+  });
+  return { value: { spans, total: summaryOf(figures) } };
+}
+
+/** What happened to the deliveries of each webhook in a period that ends now; none if that was nothing. */
+export async function readSummaries(call: Call, period: Period): Promise<Result<ReadonlyMap<string, Summary>>> {
+  const { value: figures, problem } = await readFigures(call, period, { group_by: 'webhook_id' });
+  if (problem) return { problem };
+  return { value: new Map(figures.map((figure) => [figure.webhook_id ?? '', summaryOf([figure])])) };
+}
+
 /** What happened to the deliveries of one webhook in a period that ends now. */
 export async function readSummary(call: Call, webhookId: string, period: Period): Promise<Result<Summary>> {
-  const from = new Date(startOf(period)).toISOString();
-  const { value, problem } = await readFigures(call, { by: period.by, from, webhook_id: webhookId });
-  if (problem) return { problem };
-  const summary = nothing();
-  for (const figure of value) addTo(summary, figure);
-  return { value: summary };
+  const query = { group_by: 'webhook_id', webhook_id: webhookId } as const;
+  const { value: figures, problem } = await readFigures(call, period, query);
+  return problem ? { problem } : { value: summaryOf(figures) };
 }
 
-/** The figures of an environment for a period that ends now. */
-export async function readActivity(call: Call, { by, spans }: Period): Promise<Result<Activity>> {
-  const spanMs = SPAN_MS[by];
-  const first = startOf({ by, spans });
-  const [webhooks, figures] = await Promise.all([
-    all(call, 'GET /v1/webhooks'),
-    readFigures(call, { by, from: new Date(first).toISOString() }),
-  ]);
-  const problem = webhooks.problem ?? figures.problem;
-  if (problem) return { problem };
-  const activity = {
-    webhooks: webhooks.value ?? [],
-    spans: Array.from({ length: spans }, (_, i) => ({ from: first + i * spanMs, counts: noCounts() })),
-    total: nothing(),
-    byWebhook: new Map<string, Summary>(),
+function summaryOf(figures: readonly Figure[]): Summary {
+  const sum = (countOf: (figure: Figure) => number) => figures.reduce((total, figure) => total + countOf(figure), 0);
+  const slowest = (percentile: 'p50' | 'p95') => {
+    const latencies = figures.flatMap(({ latency_ms }) => latency_ms[percentile] ?? []);
+    return latencies.length > 0 ? Math.max(...latencies) : null;
   };
-  for (const figure of figures.value ?? []) {
-    const own = activity.byWebhook.get(figure.webhook_id) ?? nothing();
-    activity.byWebhook.set(figure.webhook_id, own);
-    addTo(own, figure);
-    addTo(activity.total, figure);
-    const span = activity.spans[Math.floor((Date.parse(figure.at) - first) / spanMs)];
-    if (span) count(span.counts, figure);
-  }
-  return { value: activity };
-}
-
-const noCounts = (): Counts => ({ delivered: 0, failed: 0, unsent: 0 });
-const nothing = (): Summary => ({ counts: noCounts(), attemptsFailed: 0, p95: null });
-
-function count(counts: Counts, { delivered, failed, skipped, canceled }: Figure): void {
-  counts.delivered += delivered;
-  counts.failed += failed;
-  counts.unsent += skipped + canceled;
-}
-
-function addTo(summary: Summary, figure: Figure): void {
-  count(summary.counts, figure);
-  summary.attemptsFailed += figure.attempts_failed;
-  const { p95 } = figure.latency_ms;
-  if (p95 !== null) summary.p95 = Math.max(summary.p95 ?? 0, p95);
+  return {
+    counts: {
+      delivered: sum(({ delivered }) => delivered),
+      failed: sum(({ failed }) => failed),
+      unsent: sum(({ skipped, canceled }) => skipped + canceled),
+    },
+    attemptsFailed: sum(({ attempts_failed }) => attempts_failed),
+    p50: slowest('p50'),
+    p95: slowest('p95'),
+  };
 }
 
 /** The share of the deliveries that ended which succeeded, from 0 to 1; `null` if none ended. */
@@ -110,16 +102,16 @@ export function successRate(summary: Summary): string {
   return share === null ? '–' : `${(Math.floor(share * 1000) / 10).toLocaleString()} %`;
 }
 
-type FiguresOf = { by: Period['by']; from: string; webhook_id?: string };
+type Grouping = Pick<QueryOf<'GET /v1/stats'>, 'group_by' | 'webhook_id'>;
 
-async function readFigures(call: Call, query: FiguresOf): Promise<Result<Figure[]>> {
+async function readFigures(call: Call, period: Period, grouping: Grouping): Promise<Result<Figure[]>> {
+  const query = { ...grouping, by: period.by, from: new Date(startOf(period)).toISOString() };
   const figures: Figure[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
+  let cursor: string | null | undefined;
+  while (cursor !== null) {
     const { value, problem } = await call('GET /v1/stats', { query: { ...query, cursor } });
     if (problem) return { problem };
     figures.push(...value.data);
-    if (value.next_cursor === null) break;
     cursor = value.next_cursor;
   }
   return { value: figures };

@@ -12,7 +12,7 @@ type Input<Schema> = Schema extends v.GenericSchema ? v.InferInput<Schema> : nev
 type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : true;
 type Parameters<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | Parameters<Rest> : never;
 type PathOf<R extends Route> = Parameters<Operations[OperationAt<R>]['path']>;
-type QueryOf<R extends Route> = {
+export type QueryOf<R extends Route> = {
   [Name in keyof Operations[OperationAt<R>]['query']]?: Input<Operations[OperationAt<R>]['query'][Name]> | undefined;
 };
 type BodyOf<R extends Route> = Operations[OperationAt<R>] extends { body: infer Schema } ? Input<Schema> : never;

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { ENVIRONMENTS, type Environment } from '../../../lib/space.ts';
 import { createCall } from './api.ts';
 import { PageTitle } from './components/basics.tsx';
+import { Icon } from './components/icons.tsx';
 import { useLoaded } from './hooks.ts';
 import { DeliveryPage } from './pages/delivery.tsx';
 import { DocumentPage } from './pages/document.tsx';
@@ -20,55 +21,28 @@ import { WebhookPage } from './pages/webhook.tsx';
 import { NewWebhook } from './pages/webhook-form.tsx';
 import { Webhooks } from './pages/webhooks.tsx';
 import { linkTo, type Place, usePlace } from './router.ts';
-import {
-  forgetKey,
-  keyIdOf,
-  rememberedKey,
-  rememberKey,
-  SessionContext,
-  takeLinkedKey,
-  useSession,
-} from './session.ts';
+import { keyIdOf, SessionContext, useSession } from './session.ts';
+import { useSignInState } from './sign-in-state.ts';
 
 export function App() {
-  const [key, setKey] = useState(() => takeLinkedKey() ?? rememberedKey());
-  const [notice, setNotice] = useState<string>();
+  const { key, notice, signIn, signOut, onUnauthorized } = useSignInState();
   const [announcement, setAnnouncement] = useState({ text: '', number: 0 });
   const [projectVersion, setProjectVersion] = useState(0);
   const place = usePlace();
   const { environment } = place;
-  const signOut = useCallback((why: string) => {
-    forgetKey();
-    setKey(null);
-    setNotice(why);
-  }, []);
-  const signIn = useCallback((entered: string) => {
-    rememberKey(entered);
-    setNotice(undefined);
-    setKey(entered);
-  }, []);
-  // The link can also be pasted into a tab that is here already.
-  useEffect(() => {
-    const follow = () => {
-      const linked = takeLinkedKey();
-      if (linked !== null) signIn(linked);
-    };
-    addEventListener('hashchange', follow);
-    return () => removeEventListener('hashchange', follow);
-  }, [signIn]);
   const session = useMemo(() => {
-    if (key === null) return null;
-    const onUnauthorized = () => signOut('You were signed out because this key was revoked or has expired.');
+    if (!key) return null;
     const announce = (text: string) => setAnnouncement(({ number }) => ({ text, number: number + 1 }));
     const onProjectChange = () => setProjectVersion((last) => last + 1);
-    const call = createCall(key, environment, onUnauthorized);
+    const call = createCall(key, environment, () => onUnauthorized(key));
     return { call, environment, keyId: keyIdOf(key), signIn, announce, onProjectChange };
-  }, [key, environment, signIn, signOut]);
+  }, [key, environment, signIn, onUnauthorized]);
 
+  if (key === undefined) return null; // another tab may answer; the form would only flash
   if (!session) return <SignIn notice={notice} onSignIn={signIn} />;
   return (
     <SessionContext.Provider value={session}>
-      <Shell place={place} projectVersion={projectVersion} onSignOut={() => signOut('You are signed out.')}>
+      <Shell place={place} projectVersion={projectVersion} onSignOut={signOut}>
         {pageAt(place)}
       </Shell>
       <output class="announcement">
@@ -129,10 +103,12 @@ function Shell({ place, projectVersion, onSignOut, children }: ShellProps) {
             href={linkTo(environment, name ? [name] : [])}
             aria-current={section === name ? 'page' : undefined}
           >
+            <Icon name={name || 'overview'} />
             {title}
           </a>
         ))}
         <a href="docs" target="_blank" rel="noreferrer">
+          <Icon name="docs" />
           Docs
         </a>
       </nav>
@@ -176,7 +152,10 @@ function pageAt({ environment, segments, query }: Place) {
     if (part === 'deliveries' && event) return <DeliveryPage key={key} webhookId={id} eventId={event} />;
     return <WebhookPage key={`${environment}/${id}`} id={id} tab={part} query={query} />;
   }
-  if (section === 'events') return id === '' ? <Events key={key} query={query} /> : <EventPage key={key} id={id} />;
+  if (section === 'events') {
+    if (id === '') return <Events key={key} query={query} />;
+    return <EventPage key={key} id={id} open={query.get('delivery') ?? ''} />;
+  }
   if (section === 'tokens') return <Tokens key={key} />;
   if (section === 'settings') return <Settings key={key} query={query} />;
   if (section === 'documents') {

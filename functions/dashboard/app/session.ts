@@ -6,7 +6,7 @@ import { type Call, createCall, type Problem } from './api.ts';
 
 const NAME = 'admin-key';
 
-/** The key is stored in this tab's session storage and nowhere else. */
+/** The key is stored in the session storage of each signed-in tab and nowhere else. */
 export const rememberedKey = (): string | null => sessionStorage.getItem(NAME);
 export const rememberKey = (key: string): void => sessionStorage.setItem(NAME, key);
 export const forgetKey = (): void => sessionStorage.removeItem(NAME);

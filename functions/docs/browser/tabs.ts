@@ -1,12 +1,11 @@
 import { element } from './element.ts';
-
-const CHOSEN = 'docs.language';
+import { chooseLanguage, chosenLanguage } from './language.ts';
 
 /** Shows code in one language at a time, the same one everywhere (WAI-ARIA Authoring Practices, "Tabs"). */
 export function addTabs(): void {
   const groups = [...document.querySelectorAll<HTMLElement>('.tabs')].map(groupOf);
   const choose = (language: string) => {
-    localStorage.setItem(CHOSEN, language);
+    chooseLanguage(language);
     for (const show of groups) show(language);
   };
   function groupOf(group: HTMLElement, number: number): (language: string) => void {
@@ -41,7 +40,7 @@ export function addTabs(): void {
         buttons[i]?.setAttribute('tabindex', i === at ? '0' : '-1');
       });
     };
-    show(localStorage.getItem(CHOSEN) ?? '');
+    show(chosenLanguage());
     return show;
   }
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Icon, type IconName } from './icons.tsx';
 
 interface ButtonProps {
   children: ComponentChildren;
@@ -36,7 +37,15 @@ export function Button({
 }
 
 /** The heading of a page. It takes the focus when the page opens, so that keyboards and screen readers start here. */
-export function PageTitle({ children, actions }: { children: string; actions?: ComponentChildren }) {
+export function PageTitle({
+  children,
+  subtitle,
+  actions,
+}: {
+  children: string;
+  subtitle?: string | undefined;
+  actions?: ComponentChildren;
+}) {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
     document.title = `${children} · Dashboard`;
@@ -45,9 +54,12 @@ export function PageTitle({ children, actions }: { children: string; actions?: C
   }, [children]);
   return (
     <header class="page-title">
-      <h1 ref={heading} tabIndex={-1}>
-        {children}
-      </h1>
+      <div>
+        <h1 ref={heading} tabIndex={-1}>
+          {children}
+        </h1>
+        {subtitle && <p class="subtitle">{subtitle}</p>}
+      </div>
       {actions && <div class="actions">{actions}</div>}
     </header>
   );
@@ -94,8 +106,15 @@ export function Tabs({ label, tabs }: TabsProps) {
 }
 
 export type Tone = 'good' | 'bad' | 'waiting' | 'off';
-export function Badge({ tone, children }: { tone: Tone; children: ComponentChildren }) {
-  return <span class={`badge ${tone}`}>{children}</span>;
+
+/** A status. Its icon is for those who do not see colours. */
+export function Badge({ tone, icon = tone, children }: { tone: Tone; icon?: IconName; children: ComponentChildren }) {
+  return (
+    <span class={`badge ${tone}`}>
+      <Icon name={icon} />
+      {children}
+    </span>
+  );
 }
 
 export type Fact = [name: string, value: ComponentChildren];

@@ -5,6 +5,17 @@ import { Button, Form } from './basics.tsx';
 import { Copyable } from './copyable.tsx';
 import { ProblemNote } from './feedback.tsx';
 
+/** Shows a dialog over everything else for as long as it is part of the page. */
+export function useModal() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    return () => element?.close(); // the browser restores the focus
+  }, []);
+  return dialog;
+}
+
 /** A modal dialog: traps the focus, closes with Escape unless it is held open, and restores the focus. */
 export function Dialog({
   title,
@@ -17,13 +28,8 @@ export function Dialog({
   isHeld?: boolean;
   children: ComponentChildren;
 }) {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal();
   const id = useId();
-  useLayoutEffect(() => {
-    const element = dialog.current;
-    element?.showModal();
-    return () => element?.close(); // the browser restores the focus
-  }, []);
   return (
     <dialog
       ref={dialog}

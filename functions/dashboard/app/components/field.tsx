@@ -135,6 +135,8 @@ interface ChoicesProps<Option extends string> {
   chosen: readonly Option[];
   onChange: (chosen: Option[]) => void;
   error?: string | undefined;
+  /** What to call a checkbox for all of them. */
+  all?: string;
 }
 
 /** Radio buttons or checkboxes, each with an explanation. */
@@ -145,6 +147,7 @@ export function Choices<Option extends string>({
   chosen,
   onChange,
   error,
+  all,
 }: ChoicesProps<Option>) {
   const id = useId();
   const toggle = (option: Option, isOn: boolean) => {
@@ -154,6 +157,17 @@ export function Choices<Option extends string>({
   return (
     <fieldset class="field choices" aria-describedby={error ? `${id}-error` : undefined}>
       <legend>{legend}</legend>
+      {all && (
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={chosen.length === options.length}
+            indeterminate={chosen.length > 0 && chosen.length < options.length}
+            onChange={(event) => onChange(event.currentTarget.checked ? options.map(([each]) => each) : [])}
+          />
+          {all}
+        </label>
+      )}
       {options.map(([option, text, meaning]) => (
         <label key={option} class="choice">
           <input

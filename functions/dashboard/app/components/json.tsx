@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Button } from './basics.tsx';
+import { Scroll } from './scroll.tsx';
 
 /** Characters shown before the user asks for all of them. */
 const MAX_SHOWN = 20_000;
@@ -12,12 +13,9 @@ export function Json({ value, label }: { value: unknown; label: string }) {
   const parts = useMemo(() => coloured(shown), [shown]); // not again on every refresh of the page
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <section class="scroll" tabIndex={0} aria-label={label}>
-        <pre class="json" dir="ltr">
-          <code>{parts}</code>
-        </pre>
-      </section>
+      <Scroll label={label} class="json">
+        <code>{parts}</code>
+      </Scroll>
       {shown.length < text.length && (
         <Button onClick={() => setWhole(true)}>Show all {text.length.toLocaleString()} characters</Button>
       )}

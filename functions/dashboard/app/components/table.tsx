@@ -1,4 +1,5 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, TargetedMouseEvent } from 'preact';
+import { useLayoutEffect } from 'preact/hooks';
 import { ButtonLink } from './basics.tsx';
 
 /** A column: its title, its cells and, if they need one, their class. The first column names the row. */
@@ -11,6 +12,13 @@ export interface Selection<Row> {
   nameOf: (row: Row) => string;
 }
 
+/** Rows that a click opens over the table. What opens one by keyboard is the link in its first column. */
+export interface Opening {
+  /** The key of the open row, or an empty text. */
+  open: string;
+  onOpen: (key: string) => void;
+}
+
 interface TableProps<Row> {
   caption: string;
   columns: readonly Column<Row>[];
@@ -19,10 +27,12 @@ interface TableProps<Row> {
   /** Every row is one line. */
   isDense?: boolean;
   selection?: Selection<Row>;
+  opening?: Opening;
 }
 
 /** A list as a table; on a phone each row is a card. */
-export function Table<Row>({ caption, columns, rows, keyOf, isDense, selection }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf, isDense, selection, opening }: TableProps<Row>) {
+  useReturnedFocus(opening?.open);
   return (
     <table class={isDense ? 'list dense' : 'list'}>
       <caption class="visually-hidden">{caption}</caption>
@@ -42,7 +52,12 @@ export function Table<Row>({ caption, columns, rows, keyOf, isDense, selection }
       </thead>
       <tbody>
         {rows.map((row) => (
-          <tr key={keyOf(row)}>
+          <tr
+            key={keyOf(row)}
+            class={opening && 'opens'}
+            aria-current={opening?.open === keyOf(row) || undefined}
+            onClick={opening && ((event) => opensRow(event) && opening.onOpen(keyOf(row)))}
+          >
             {selection && (
               <td class="choose">
                 <ChooseOne of={row} name={keyOf(row)} {...selection} />
@@ -50,7 +65,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, isDense, selection }
             )}
             {columns.map(([title, cell, className], i) =>
               i === 0 ? (
-                <th key={title} scope="row" class={className}>
+                <th key={title} scope="row" class={className} id={opening && idOf(keyOf(row))}>
                   {cell(row)}
                 </th>
               ) : (
@@ -64,6 +79,26 @@ export function Table<Row>({ caption, columns, rows, keyOf, isDense, selection }
       </tbody>
     </table>
   );
+}
+
+const idOf = (key: string): string => `row-${key}`;
+
+/** Whether a click is meant for the row; one that opens a new tab, marks text or has a target of its own is not. */
+function opensRow(event: TargetedMouseEvent<HTMLElement>): boolean {
+  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return false;
+  const target = event.target as Element;
+  const isOwnLink = target.closest('th a') !== null;
+  if (!isOwnLink && (target.closest('a, button, .choose') || getSelection()?.isCollapsed === false)) return false;
+  event.preventDefault();
+  return true;
+}
+
+/** Gives the focus back to the row that was open last. */
+function useReturnedFocus(open: string | undefined): void {
+  useLayoutEffect(() => {
+    if (!open) return;
+    return () => document.getElementById(idOf(open))?.querySelector('a')?.focus();
+  }, [open]);
 }
 
 type ChooseAllProps = Pick<Selection<never>, 'chosen' | 'onChange'> & { keys: readonly string[] };

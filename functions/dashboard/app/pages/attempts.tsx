@@ -1,8 +1,9 @@
-import type { ComponentChildren } from 'preact';
 import type { Delivery } from '../api.ts';
+import { comparison } from '../compare.ts';
 import { CopyButton } from '../components/copyable.tsx';
 import { type Attempt, adviceOn, isSuccess, outcomeText, TRIGGER_NAMES } from '../components/deliveries.tsx';
 import { visible } from '../components/json.tsx';
+import { Scroll } from '../components/scroll.tsx';
 import { Time } from '../components/time.tsx';
 import { curlCommand } from '../curl.ts';
 
@@ -13,50 +14,52 @@ interface Props {
 }
 
 /** What each attempt sent and got, newest first and that one open. */
-export function Attempts({ of: { attempts, url }, event }: Props) {
+export function Attempts({ of: { attempts }, event }: Props) {
   if (attempts.length === 0) return <p class="muted">No attempts yet.</p>;
   const body = JSON.stringify(event);
+  const isMasked = attempts.some(({ request_headers: sent }) => sent && Object.values(sent).includes('***'));
   return (
-    <ol class="attempts">
-      {attempts
-        .map((attempt, i) => (
-          <li key={i}>
-            <details open={i === attempts.length - 1}>
-              <summary>
-                <strong>Attempt {attempt.number}</strong>
-                <span class={isSuccess(attempt) ? 'outcome good' : 'outcome bad'}>{outcomeText(attempt)}</span>
-                <span class="muted">{attempt.duration_ms.toLocaleString()} ms</span>
-                <span class="muted">{TRIGGER_NAMES[attempt.trigger]}</span>
-                <Time at={attempt.at} />
-              </summary>
-              <Exchange of={attempt} url={i === attempts.length - 1 ? url : null} body={body} />
-            </details>
-          </li>
-        ))
-        .reverse()}
-    </ol>
+    <>
+      <ol class="attempts">
+        {attempts
+          .map((attempt, i) => (
+            <li key={i}>
+              <details open={i === attempts.length - 1}>
+                <summary>
+                  <strong>Attempt {attempt.number}</strong>
+                  <span class={isSuccess(attempt) ? 'outcome good' : 'outcome bad'}>{outcomeText(attempt)}</span>
+                  <span class="muted">{attempt.duration_ms.toLocaleString()} ms</span>
+                  <span class="muted">{TRIGGER_NAMES[attempt.trigger]}</span>
+                  <Time at={attempt.at} />
+                </summary>
+                <Exchange of={attempt} before={attempts[i - 1]} body={body} />
+              </details>
+            </li>
+          ))
+          .reverse()}
+      </ol>
+      <p class="hint">
+        Copied as curl, an attempt sends the same request again. Receivers that check the time refuse its signature 5
+        minutes after the attempt{isMasked && '; fill in your own headers, which are masked here'}.
+      </p>
+    </>
   );
 }
 
-/** A request and its response. Only of the last attempt it is kept where it went. */
-function Exchange({ of: attempt, url, body }: { of: Attempt; url: string | null; body: string }) {
-  const { number, request_headers: sent, response_headers: received, response_excerpt: excerpt } = attempt;
+/** A request and its response, with what is new in that since the attempt before. */
+function Exchange({ of: attempt, before, body }: { of: Attempt; before: Attempt | undefined; body: string }) {
+  const { number, url, request_headers: sent, response_headers: received, response_excerpt: excerpt } = attempt;
   const advice = adviceOn(attempt);
   return (
     <>
       {advice && <p>{advice}</p>}
-      {url && (
+      {url && sent && (
         <div class="request">
           <code>POST {url}</code>
-          {sent && <CopyButton text={curlCommand(url, sent, body)}>Copy as curl</CopyButton>}
+          <CopyButton text={curlCommand(url, sent, body)}>Copy as curl</CopyButton>
         </div>
       )}
-      {url && sent && (
-        <p class="hint">
-          The command sends the same request again. Receivers that check the time refuse its signature 5 minutes after
-          the attempt{Object.values(sent).includes('***') && '; fill in your own headers, which are masked here'}.
-        </p>
-      )}
+      {before && <p class="hint">{visible(comparison(before, attempt))}</p>}
       {sent && <Headers title="Request headers" number={number} of={sent} />}
       {received && <Headers title="Response headers" number={number} of={received} />}
       {excerpt !== null && <Scroll label={`Response to attempt ${number}`}>{visible(excerpt)}</Scroll>}
@@ -75,14 +78,5 @@ function Headers({ title, number, of: headers }: { title: string; number: number
         {entries.map(([name, value]) => visible(`${name}: ${value}`)).join('\n')}
       </Scroll>
     </details>
-  );
-}
-
-function Scroll({ label, children }: { label: string; children: ComponentChildren }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section class="scroll" tabIndex={0} aria-label={label}>
-      <pre dir="ltr">{children}</pre>
-    </section>
   );
 }

@@ -1,4 +1,5 @@
-import { type Activity, type Counts, KINDS, type Period } from '../activity.ts';
+import { useId } from 'preact/hooks';
+import { type Activity, type Counts, KINDS, PERIODS, type Period, type PeriodName } from '../activity.ts';
 import { Bars } from '../components/bars.tsx';
 
 const NAMES: Record<keyof Counts, string> = {
@@ -20,7 +21,7 @@ export function Chart({ of: { spans, total }, period }: { of: Activity; period: 
         label: format.format(from),
         values: KINDS.map((kind) => counts[kind]),
       }))}
-      empty="No deliveries in this period."
+      empty="No deliveries ended in this period."
     >
       <ul class="legend">
         {KINDS.map((kind) => (
@@ -30,5 +31,26 @@ export function Chart({ of: { spans, total }, period }: { of: Activity; period: 
         ))}
       </ul>
     </Bars>
+  );
+}
+
+interface ChoiceProps {
+  chosen: PeriodName;
+  onChange: (chosen: PeriodName) => void;
+}
+
+/** Chooses a period that ends now. */
+export function PeriodChoice({ chosen, onChange }: ChoiceProps) {
+  const id = useId();
+  return (
+    <fieldset class="segments">
+      <legend class="visually-hidden">Period</legend>
+      {(Object.keys(PERIODS) as PeriodName[]).map((name) => (
+        <label key={name}>
+          <input type="radio" name={id} checked={name === chosen} onChange={() => onChange(name)} />
+          {name}
+        </label>
+      ))}
+    </fieldset>
   );
 }

@@ -1,15 +1,16 @@
+import { useState } from 'preact/hooks';
 import { isUnderWay } from '../../../../lib/delivery/schedule.ts';
 import { type Delivery, type ResponseOf, type Result, serverNow } from '../api.ts';
 import { Button, type Fact, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { DeliveryBadge, isSuccess, MEANINGS } from '../components/deliveries.tsx';
 import { Await, Empty, ProblemNote } from '../components/feedback.tsx';
-import { Json } from '../components/json.tsx';
 import { Time } from '../components/time.tsx';
-import { useLoaded, useRepeated, useSending } from '../hooks.ts';
+import { type Loaded, useLoaded, useRepeated, useSending } from '../hooks.ts';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 import { Attempts } from './attempts.tsx';
 import { DocumentLink } from './events.tsx';
+import { Payload } from './payload.tsx';
 import { Timeline } from './timeline.tsx';
 
 const REFRESH_MS = 2000;
@@ -17,9 +18,34 @@ const REFRESH_MS = 2000;
 const FIRST_ATTEMPT_MS = 60_000;
 
 export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventId: string }) {
-  const { call, environment } = useSession();
+  const { environment } = useSession();
+  const loaded = useDelivery(webhookId, eventId);
+  return (
+    <>
+      <p class="up">
+        <a href={linkTo(environment, ['webhooks', webhookId])}>Webhook</a> ·{' '}
+        <a href={linkTo(environment, ['events', eventId])}>Event, with all its deliveries</a>
+      </p>
+      {loaded.event.value && <PageTitle>{loaded.event.value.type}</PageTitle>}
+      <DeliveryContent of={loaded} />
+    </>
+  );
+}
+
+type Event = ResponseOf<'GET /v1/events/{id}'>;
+
+interface LoadedDelivery {
+  event: Loaded<Event>;
+  /** `null` until its first attempt is recorded: there is no delivery before. */
+  delivery: Loaded<Delivery | null>;
+  /** Whether the first attempt may still come. */
+  isAwaited: boolean;
+}
+
+/** A delivery with its event, read again while something can happen to it. */
+export function useDelivery(webhookId: string, eventId: string): LoadedDelivery {
+  const { call } = useSession();
   const event = useLoaded(eventId, () => call('GET /v1/events/{id}', { path: { id: eventId } }));
-  // A delivery exists only once its first attempt is recorded: `null` until then.
   const delivery = useLoaded(`${webhookId} ${eventId}`, async (): Promise<Result<Delivery | null>> => {
     const path = { id: webhookId, event_id: eventId };
     const result = await call('GET /v1/webhooks/{id}/deliveries/{event_id}', { path });
@@ -28,46 +54,54 @@ export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventI
   const isAwaited = serverNow() - Date.parse(event.value?.timestamp ?? '') < FIRST_ATTEMPT_MS;
   const isMoving = delivery.value ? isUnderWay(delivery.value.status) : isAwaited;
   useRepeated(isMoving && !delivery.problem ? REFRESH_MS : null, delivery.reload);
+  return { event, delivery, isAwaited };
+}
+
+/** What was sent and what came back, on its page and in the drawer of a list. */
+export function DeliveryContent({
+  of: { event, delivery, isAwaited },
+  onChange,
+}: {
+  of: LoadedDelivery;
+  onChange?: () => void;
+}) {
+  const changed = () => {
+    delivery.reload();
+    onChange?.();
+  };
   return (
-    <>
-      <p class="up">
-        <a href={linkTo(environment, ['webhooks', webhookId])}>Webhook</a> ·{' '}
-        <a href={linkTo(environment, ['events', eventId])}>Event, with all its deliveries</a>
-      </p>
-      <Await of={event}>
-        {(occurred) => (
-          <>
-            <PageTitle>{occurred.type}</PageTitle>
-            <Await of={delivery}>
-              {(found) =>
-                found ? (
-                  <DeliveryPart of={found} event={occurred} onChange={delivery.reload} />
-                ) : !isAwaited ? (
-                  <Empty>This event was not sent to this webhook.</Empty>
-                ) : (
-                  <output class="loading">
-                    <progress aria-label="Waiting for the first attempt" /> Waiting for the first attempt…
-                  </output>
-                )
-              }
-            </Await>
-            <Panel title="Payload">
-              <Json value={occurred} label="Payload" />
-            </Panel>
-          </>
-        )}
-      </Await>
-    </>
+    <Await of={event}>
+      {(occurred) => (
+        <>
+          <Await of={delivery}>
+            {(found) =>
+              found ? (
+                <DeliveryPart of={found} event={occurred} onChange={changed} />
+              ) : !isAwaited ? (
+                <Empty>This event was not sent to this webhook.</Empty>
+              ) : (
+                <output class="loading">
+                  <progress aria-label="Waiting for the first attempt" /> Waiting for the first attempt…
+                </output>
+              )
+            }
+          </Await>
+          {/* After what stands above it, so that nothing moves. */}
+          {(delivery.value !== undefined || delivery.problem) && <Payload of={occurred} />}
+        </>
+      )}
+    </Await>
   );
 }
 
 interface PartProps {
   of: Delivery;
-  event: ResponseOf<'GET /v1/events/{id}'>;
+  event: Event;
   onChange: () => void;
 }
 
 function DeliveryPart({ of: delivery, event, onChange }: PartProps) {
+  const { environment } = useSession();
   const { status, attempts } = delivery;
   // What succeeds at once follows no schedule.
   const isScheduled = isUnderWay(status) || attempts.some((attempt) => !isSuccess(attempt));
@@ -84,7 +118,12 @@ function DeliveryPart({ of: delivery, event, onChange }: PartProps) {
             ],
             ...(delivery.test ? [['Test', 'A sample event, sent once'] satisfies Fact] : []),
             ['Document', <DocumentLink key="document" of={event.data} />],
-            ['Event', <code key="event">{delivery.event_id}</code>],
+            [
+              'Event',
+              <a key="event" href={linkTo(environment, ['events', delivery.event_id])}>
+                <code>{delivery.event_id}</code>
+              </a>,
+            ],
             ['Event time', <Time key="occurred" at={event.timestamp} />],
             ...(delivery.url ? [['Endpoint', delivery.url] satisfies Fact] : []),
           ]}
@@ -104,14 +143,15 @@ function DeliveryPart({ of: delivery, event, onChange }: PartProps) {
 }
 
 function Redeliver({ of: { webhook_id, event_id }, onChange }: { of: Delivery; onChange: () => void }) {
-  const { call, announce } = useSession();
+  const { call } = useSession();
+  const [isQueued, setQueued] = useState(false);
   const sending = useSending(() =>
     call('POST /v1/webhooks/{id}/deliveries/{event_id}/redeliver', { path: { id: webhook_id, event_id } }),
   );
   const redeliver = async () => {
-    if (!(await sending.send())) return;
-    announce('Redelivery queued.');
-    onChange();
+    const isSent = await sending.send();
+    setQueued(Boolean(isSent));
+    if (isSent) onChange();
   };
   return (
     <>
@@ -120,6 +160,8 @@ function Redeliver({ of: { webhook_id, event_id }, onChange }: { of: Delivery; o
         <Button onClick={redeliver} busy={sending.busy}>
           Redeliver
         </Button>
+        {/* Not announced at the edge of the page: a drawer covers that. */}
+        <output class="muted">{isQueued && 'Redelivery queued.'}</output>
       </div>
     </>
   );

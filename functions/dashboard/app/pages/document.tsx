@@ -82,7 +82,9 @@ function LatestEvents({ of: documentKey, version }: { of: string; version: numbe
       }
     >
       <Await of={loaded}>
-        {({ data }) => (data.length > 0 ? <EventTable events={data} /> : <Empty>No events of the last 30 days.</Empty>)}
+        {({ data }) =>
+          data.length > 0 ? <EventTable events={data} isOfOne /> : <Empty>No events of the last 30 days.</Empty>
+        }
       </Await>
     </Panel>
   );

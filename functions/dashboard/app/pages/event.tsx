@@ -3,23 +3,25 @@ import type { Delivery } from '../api.ts';
 import { Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { DeliveryBadge, LastDuration, LastResponse } from '../components/deliveries.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
-import { Json } from '../components/json.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { ShortTime, Time } from '../components/time.tsx';
 import { useLoaded, useRepeated } from '../hooks.ts';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
+import { DeliveryDrawer, type DeliveryList, openingOf } from './delivery-drawer.tsx';
 import { DocumentLink } from './events.tsx';
+import { Payload } from './payload.tsx';
 
 const REFRESH_MS = 3000;
 
-/** An event with its deliveries to all webhooks. */
-export function EventPage({ id }: { id: string }) {
+/** An event with its deliveries to all webhooks; `open` is the one whose delivery is open. */
+export function EventPage({ id, open }: { id: string; open: string }) {
   const { call, environment } = useSession();
   const event = useLoaded(id, () => call('GET /v1/events/{id}', { path: { id } }));
   const deliveries = useLoaded(id, () =>
     call('GET /v1/events/{id}/deliveries', { path: { id }, query: { limit: '100' } }),
   );
+  const list: DeliveryList = { open, at: (delivery) => linkTo(environment, ['events', id], { delivery }) };
   useRepeated(event.problem ? null : REFRESH_MS, deliveries.reload);
   return (
     <>
@@ -49,22 +51,32 @@ export function EventPage({ id }: { id: string }) {
                       caption="Deliveries"
                       columns={columnsIn(environment)}
                       rows={data}
-                      keyOf={({ webhook_id }) => webhook_id}
+                      keyOf={keyOf}
                       isDense
+                      opening={openingOf(list)}
                     />
                   )
                 }
               </Await>
             </Panel>
-            <Panel title="Payload">
-              <Json value={occurred} label="Payload" />
-            </Panel>
+            <Payload of={occurred} />
           </>
         )}
       </Await>
+      {open && (
+        <DeliveryDrawer
+          webhookId={open}
+          eventId={id}
+          list={list}
+          keys={deliveries.value?.data.map(keyOf) ?? []}
+          onChange={deliveries.reload}
+        />
+      )}
     </>
   );
 }
+
+const keyOf = ({ webhook_id }: Delivery): string => webhook_id;
 
 const columnsIn = (environment: Environment): Column<Delivery>[] => [
   [

@@ -1,14 +1,14 @@
-import { useState } from 'preact/hooks';
 import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import type { EntryOf } from '../api.ts';
-import { Button, Form, PageTitle } from '../components/basics.tsx';
+import { PageTitle } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
-import { Input, Select, violationOf } from '../components/field.tsx';
+import { Select } from '../components/field.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
 import { ShortTime } from '../components/time.tsx';
 import { useLoaded, useRepeated } from '../hooks.ts';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
+import { EventSearch } from './event-search.tsx';
 
 type Event = EntryOf<'GET /v1/events'>;
 
@@ -21,7 +21,6 @@ export function Events({ query }: { query: URLSearchParams }) {
   const type = query.get('type') ?? '';
   const documentKey = query.get('document_key') ?? '';
   const cursor = query.get('cursor') ?? '';
-  const [typed, setTyped] = useState(documentKey);
   const at = (change: Record<string, string>) =>
     linkTo(environment, ['events'], { type, document_key: documentKey, ...change });
   const loaded = useLoaded(`${environment} ${type} ${documentKey} ${cursor}`, () =>
@@ -35,28 +34,22 @@ export function Events({ query }: { query: URLSearchParams }) {
     }),
   );
   useRepeated(cursor === '' ? REFRESH_MS : null, loaded.reload);
-  const search = () => {
-    const text = typed.trim();
-    goTo(text.startsWith('evt_') ? linkTo(environment, ['events', text]) : at({ document_key: text }));
-  };
   return (
     <>
       <PageTitle>Events</PageTitle>
-      <Form class="filters" role="search" onSubmit={search}>
-        <Input
-          label="Document key or event id"
-          value={typed}
-          onInput={setTyped}
-          error={violationOf(loaded.problem, 'document_key')}
-        />
+      <EventSearch
+        documentKey={documentKey}
+        problem={loaded.problem}
+        onDocument={(key) => goTo(at({ document_key: key }))}
+        onEvent={(id) => goTo(linkTo(environment, ['events', id]))}
+      >
         <Select
           label="Type"
           value={type}
           options={[['', 'All'], ...EVENT_TYPES.map((each) => [each, each] as const)]}
           onChange={(chosen) => goTo(at({ type: chosen }))}
         />
-        <Button type="submit">Search</Button>
-      </Form>
+      </EventSearch>
       <Await of={loaded}>
         {({ data, next_cursor }) => (
           <>
@@ -79,8 +72,8 @@ export function Events({ query }: { query: URLSearchParams }) {
   );
 }
 
-/** Each with its revision, if it is about a document. */
-export function EventTable({ events }: { events: Event[] }) {
+/** Each with its document and revision, if it is about one; `isOfOne`: all of them are about the same. */
+export function EventTable({ events, isOfOne = false }: { events: Event[]; isOfOne?: boolean }) {
   const { environment } = useSession();
   const columns: Column<Event>[] = [
     [
@@ -91,12 +84,14 @@ export function EventTable({ events }: { events: Event[] }) {
         </a>
       ),
     ],
-    ['Document', ({ data }) => <DocumentLink of={data} />, 'wide'],
+    ...(isOfOne ? [] : [DOCUMENT]),
     ['Revision', ({ data }) => (typeof data['revision'] === 'number' ? data['revision'] : '–'), 'number'],
     ['Time', ({ timestamp }) => <ShortTime at={timestamp} />, 'number'],
   ];
   return <Table caption="Events" columns={columns} rows={events} keyOf={({ id }) => id} isDense />;
 }
+
+const DOCUMENT: Column<Event> = ['Document', ({ data }) => <DocumentLink of={data} />, 'wide'];
 
 /** The document that an event is about, if it is about one. */
 export function DocumentLink({ of: { document_key: key } }: { of: Record<string, unknown> }) {

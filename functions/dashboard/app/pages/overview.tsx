@@ -1,45 +1,39 @@
 import { useState } from 'preact/hooks';
-import { type Activity, PERIODS, readActivity, successRate } from '../activity.ts';
-import { all, type Key } from '../api.ts';
+import { PERIODS, type PeriodName, readActivity, successRate } from '../activity.ts';
+import { all, type Key, type Webhook } from '../api.ts';
 import { ButtonLink, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
-import { Choices } from '../components/field.tsx';
 import { Countdown, Time } from '../components/time.tsx';
 import { useLoaded, useRepeated } from '../hooks.ts';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
-import { Chart } from './chart.tsx';
+import { Chart, PeriodChoice } from './chart.tsx';
 import { nameOf } from './keys.tsx';
 
-type PeriodName = keyof typeof PERIODS;
-const NAMES = Object.keys(PERIODS) as PeriodName[];
 const REFRESH_MS = 30_000;
 
 export function Overview() {
   const { call, environment } = useSession();
   const [period, setPeriod] = useState<PeriodName>('24 hours');
-  const loaded = useLoaded(`${environment} ${period}`, () => readActivity(call, PERIODS[period]));
+  const webhooks = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
+  const figures = useLoaded(`${environment} ${period}`, () => readActivity(call, PERIODS[period]));
   const keys = useLoaded('keys', () => all(call, 'GET /v1/keys'));
-  useRepeated(REFRESH_MS, loaded.reload);
+  useRepeated(REFRESH_MS, () => {
+    webhooks.reload();
+    figures.reload();
+  });
   return (
     <>
       <PageTitle>Overview</PageTitle>
       <Panel title="Needs attention">
-        <Await of={loaded}>
-          {(activity) => <Await of={keys}>{(every) => <Attention activity={activity} keys={every} />}</Await>}
+        <Await of={webhooks}>
+          {(found) => <Await of={keys}>{(every) => <Attention webhooks={found} keys={every} />}</Await>}
         </Await>
       </Panel>
-      <Panel title="Deliveries">
-        <Choices
-          legend="Period"
-          type="radio"
-          options={NAMES.map((name) => [name, name] as const)}
-          chosen={[period]}
-          onChange={([chosen]) => chosen && setPeriod(chosen)}
-        />
-        <Await of={loaded}>
-          {(activity) =>
-            activity.webhooks.length === 0 ? (
+      <Panel title="Deliveries" actions={<PeriodChoice chosen={period} onChange={setPeriod} />}>
+        <Await of={webhooks}>
+          {(found) =>
+            found.length === 0 ? (
               <Empty
                 action={
                   <ButtonLink href={linkTo(environment, ['webhooks', 'new'])} kind="primary">
@@ -50,16 +44,20 @@ export function Overview() {
                 No webhooks yet. Create one to get notified when documents change.
               </Empty>
             ) : (
-              <>
-                <Facts>
-                  {[
-                    ['Succeeded', successRate(activity.total)],
-                    ['Failed attempts', activity.total.attemptsFailed.toLocaleString()],
-                    [`p95 of the slowest ${PERIODS[period].by}`, latencyText(activity.total.p95)],
-                  ]}
-                </Facts>
-                <Chart of={activity} period={PERIODS[period]} />
-              </>
+              <Await of={figures}>
+                {(activity) => (
+                  <>
+                    <Facts>
+                      {[
+                        ['Success rate', successRate(activity.total)],
+                        ['Failed attempts', activity.total.attemptsFailed.toLocaleString()],
+                        [`p95 of the slowest ${PERIODS[period].by}`, latencyText(activity.total.p95)],
+                      ]}
+                    </Facts>
+                    <Chart of={activity} period={PERIODS[period]} />
+                  </>
+                )}
+              </Await>
             )
           }
         </Await>
@@ -68,7 +66,7 @@ export function Overview() {
   );
 }
 
-function Attention({ activity: { webhooks }, keys }: { activity: Activity; keys: Key[] }) {
+function Attention({ webhooks, keys }: { webhooks: Webhook[]; keys: Key[] }) {
   const { environment } = useSession();
   const disabled = webhooks.filter(({ disabled_reason }) => disabled_reason === 'deliveries_failed');
   const failing = webhooks.filter(({ status, failing_since }) => status === 'enabled' && failing_since !== null);

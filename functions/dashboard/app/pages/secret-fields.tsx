@@ -1,5 +1,7 @@
+import { ShownOnce } from '../components/dialog.tsx';
 import { Callout } from '../components/feedback.tsx';
 import { Choices, Input } from '../components/field.tsx';
+import { Verification } from './verification.tsx';
 
 interface SecretProps {
   secret: string | undefined;
@@ -35,5 +37,14 @@ export function SecretFields({ secret, onChange, error }: SecretProps) {
         </>
       )}
     </>
+  );
+}
+
+/** A secret that was generated, and what it is for. */
+export function SecretShown({ title, secret, onClose }: { title: string; secret: string; onClose: () => void }) {
+  return (
+    <ShownOnce title={title} text={secret} label="secret" onClose={onClose}>
+      <Verification />
+    </ShownOnce>
   );
 }

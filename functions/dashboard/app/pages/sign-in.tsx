@@ -24,10 +24,11 @@ export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSig
   };
   return (
     <main class="sign-in">
+      <p class="brand">Document sync</p>
       <h1>Sign in</h1>
       {notice && <Callout kind="info">{notice}</Callout>}
       <Form onSubmit={submit}>
-        <Field label="Admin key" hint="Stored in this tab only, until you sign out or close it.">
+        <Field label="Admin key" hint="Kept in your open dashboard tabs only, until you sign out or close them.">
           {(attributes) => (
             <input
               {...attributes}

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import type { Webhook } from '../api.ts';
-import { Confirm, Dialog, Done, ShownOnce } from '../components/dialog.tsx';
+import { Confirm, Dialog, Done } from '../components/dialog.tsx';
 import { Input, otherProblem, Select, violationOf } from '../components/field.tsx';
 import { fromLocal } from '../components/time.tsx';
 import { useLoaded, useSending } from '../hooks.ts';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
-import { SecretFields } from './secret-fields.tsx';
+import { SecretFields, SecretShown } from './secret-fields.tsx';
 
 interface DialogProps {
   of: Webhook;
@@ -58,7 +58,7 @@ export function RotateSecretDialog({ of: { id }, onClose }: DialogProps) {
     if (secret === undefined && response.secret) setRotated(response.secret);
     else onClose();
   };
-  if (rotated) return <ShownOnce title="New signing secret" text={rotated} label="secret" onClose={onClose} />;
+  if (rotated) return <SecretShown title="New signing secret" secret={rotated} onClose={onClose} />;
   return (
     <Confirm
       title="Rotate the signing secret?"
@@ -87,7 +87,7 @@ export function RecoverDialog({ of: { id, status }, onClose }: DialogProps) {
   const counted = useLoaded(`${since} ${until}`, () =>
     call('GET /v1/webhooks/{id}/recover', { path: { id }, query: window }),
   );
-  const isDisabled = status === 'disabled';
+  const [isDisabled] = useState(status === 'disabled'); // as it was asked: it is enabled before the rest is done
   const title = isDisabled ? 'Enable and recover' : 'Recover deliveries';
   const sending = useSending(() =>
     call('POST /v1/webhooks/{id}/recover', { path: { id }, body: { ...window, ...(isDisabled && { enable: true }) } }),

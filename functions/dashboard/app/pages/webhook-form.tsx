@@ -2,14 +2,13 @@ import { useState } from 'preact/hooks';
 import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import type { Problem, ResponseOf, Webhook } from '../api.ts';
 import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics.tsx';
-import { ShownOnce } from '../components/dialog.tsx';
 import { ProblemNote } from '../components/feedback.tsx';
 import { Choices, Input, otherProblem, TextArea, violationIn, violationOf } from '../components/field.tsx';
 import { useSending } from '../hooks.ts';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 import { headersOf, headerText, hiddenIn, linesOf } from '../webhook-text.ts';
-import { SecretFields } from './secret-fields.tsx';
+import { SecretFields, SecretShown } from './secret-fields.tsx';
 
 interface Values {
   url: string;
@@ -54,6 +53,7 @@ function WebhookFields({ values, onChange, problem, saved = '' }: FieldsProps) {
       />
       <Choices
         legend="Events"
+        all="All events"
         type="checkbox"
         options={EVENT_TYPES.map((type) => [type, <code>{type}</code>, EVENT_MEANINGS[type]] as const)}
         chosen={values.events}
@@ -124,9 +124,7 @@ export function NewWebhook() {
         </Form>
       </Panel>
       {created?.secret && (
-        <ShownOnce title="Signing secret" text={created.secret} label="secret" onClose={() => open(created.id)}>
-          <p class="muted">Use it on your endpoint to verify the X-Service-Signature header.</p>
-        </ShownOnce>
+        <SecretShown title="Signing secret" secret={created.secret} onClose={() => open(created.id)} />
       )}
     </>
   );

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Webhook } from '../api.ts';
 import { Button, Facts, Panel } from '../components/basics.tsx';
 import { Time } from '../components/time.tsx';
+import { Verification } from './verification.tsx';
 import { DeleteDialog, RotateSecretDialog } from './webhook-dialogs.tsx';
 import { EditWebhook } from './webhook-form.tsx';
 
@@ -23,6 +24,10 @@ export function WebhookSettings({ of: webhook, onChange }: { of: Webhook; onChan
           )}{' '}
           It cannot be shown again. After a rotation, both secrets sign for 24 hours.
         </p>
+        <details>
+          <summary>Verify signatures</summary>
+          <Verification key={asked} /> {/* another language may be chosen in the dialog */}
+        </details>
       </Panel>
       <Panel title="Details">
         <Facts>

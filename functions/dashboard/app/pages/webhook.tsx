@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
-import { PERIODS, readSummary, successRate } from '../activity.ts';
 import type { Webhook } from '../api.ts';
-import { Button, type Fact, Facts, PageTitle, Panel, Tabs } from '../components/basics.tsx';
+import { Button, PageTitle, Tabs } from '../components/basics.tsx';
 import { outcomeText } from '../components/deliveries.tsx';
 import { Await, Callout, ProblemNote } from '../components/feedback.tsx';
 import { Time } from '../components/time.tsx';
@@ -9,13 +8,11 @@ import { useLoaded, useRepeated, useSending } from '../hooks.ts';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 import { DeliveryLog } from './delivery-log.tsx';
-import { latencyText } from './overview.tsx';
+import { Health } from './health.tsx';
 import { RecoverDialog, TestDialog } from './webhook-dialogs.tsx';
 import { WebhookSettings } from './webhook-settings.tsx';
-import { WebhookStatus } from './webhooks.tsx';
 
 const REFRESH_MS = 5000;
-const FIGURES_REFRESH_MS = 30_000;
 
 interface PageProps {
   id: string;
@@ -27,6 +24,7 @@ interface PageProps {
 export function WebhookPage({ id, tab, query }: PageProps) {
   const { call, environment } = useSession();
   const [version, setVersion] = useState(0);
+  const [isRecovering, setRecovering] = useState(false);
   const loaded = useLoaded(id, () => call('GET /v1/webhooks/{id}', { path: { id } }), version);
   const reload = () => setVersion((last) => last + 1);
   useRepeated(REFRESH_MS, loaded.reload);
@@ -38,8 +36,12 @@ export function WebhookPage({ id, tab, query }: PageProps) {
       <Await of={loaded}>
         {(webhook) => (
           <>
-            <PageTitle actions={<WebhookActions of={webhook} onChange={reload} />}>{webhook.url}</PageTitle>
-            {webhook.description && <p class="muted subtitle">{webhook.description}</p>}
+            <PageTitle
+              subtitle={webhook.description ?? undefined}
+              actions={<WebhookActions of={webhook} onRecover={() => setRecovering(true)} onChange={reload} />}
+            >
+              {webhook.url}
+            </PageTitle>
             <Tabs
               label="Webhook"
               tabs={[
@@ -51,10 +53,20 @@ export function WebhookPage({ id, tab, query }: PageProps) {
               <WebhookSettings of={webhook} onChange={reload} />
             ) : (
               <>
-                {webhook.status === 'disabled' && <Disabled of={webhook} onChange={reload} />}
+                {webhook.status === 'disabled' && <Disabled of={webhook} onRecover={() => setRecovering(true)} />}
                 <Health of={webhook} version={version} />
                 <DeliveryLog webhook={webhook} query={query} version={version} onChange={reload} />
               </>
+            )}
+            {/* Here it stays while the webhook is enabled, with what it is asked for. */}
+            {isRecovering && (
+              <RecoverDialog
+                of={webhook}
+                onClose={() => {
+                  setRecovering(false);
+                  reload();
+                }}
+              />
             )}
           </>
         )}
@@ -65,12 +77,12 @@ export function WebhookPage({ id, tab, query }: PageProps) {
 
 interface PartProps {
   of: Webhook;
-  onChange: () => void;
+  onRecover: () => void;
 }
 
-function WebhookActions({ of: webhook, onChange }: PartProps) {
+function WebhookActions({ of: webhook, onRecover, onChange }: PartProps & { onChange: () => void }) {
   const { call, announce } = useSession();
-  const [asked, setAsked] = useState<'test' | 'recover'>();
+  const [isTesting, setTesting] = useState(false);
   const isEnabled = webhook.status === 'enabled';
   const switching = useSending(() =>
     call('PATCH /v1/webhooks/{id}', {
@@ -84,35 +96,24 @@ function WebhookActions({ of: webhook, onChange }: PartProps) {
     announce(changed.status === 'enabled' ? 'Webhook enabled.' : 'Webhook paused.');
     onChange();
   };
-  const close = () => setAsked(undefined);
   return (
     <>
       <ProblemNote problem={switching.problem} />
       <Button onClick={toggle} busy={switching.busy}>
         {isEnabled ? 'Pause' : 'Enable'}
       </Button>
-      {isEnabled && <Button onClick={() => setAsked('recover')}>Recover</Button>}
-      <Button kind={isEnabled ? 'primary' : 'plain'} onClick={() => setAsked('test')}>
+      {isEnabled && <Button onClick={onRecover}>Recover</Button>}
+      <Button kind={isEnabled ? 'primary' : 'plain'} onClick={() => setTesting(true)}>
         Send test event
       </Button>
-      {asked === 'test' && <TestDialog of={webhook} onClose={close} />}
-      {asked === 'recover' && (
-        <RecoverDialog
-          of={webhook}
-          onClose={() => {
-            close();
-            onChange();
-          }}
-        />
-      )}
+      {isTesting && <TestDialog of={webhook} onClose={() => setTesting(false)} />}
     </>
   );
 }
 
 /** Why no events are sent, the delivery at fault, and the way back. */
-function Disabled({ of: webhook, onChange }: PartProps) {
+function Disabled({ of: webhook, onRecover }: PartProps) {
   const { call, environment } = useSession();
-  const [isAsked, setAsked] = useState(false);
   const { id, disabled_reason, disabled_at } = webhook;
   const isPaused = disabled_reason === 'paused';
   const failed = useLoaded(id, () =>
@@ -143,41 +144,9 @@ function Disabled({ of: webhook, onChange }: PartProps) {
         )}{' '}
         Missed events can be recovered for 30 days.
       </p>
-      <Button kind="primary" onClick={() => setAsked(true)}>
+      <Button kind="primary" onClick={onRecover}>
         Enable and recover
       </Button>
-      {isAsked && (
-        <RecoverDialog
-          of={webhook}
-          onClose={() => {
-            setAsked(false);
-            onChange();
-          }}
-        />
-      )}
     </Callout>
-  );
-}
-
-/** How deliveries went in the last 24 hours. */
-function Health({ of: webhook, version }: { of: Webhook; version: number }) {
-  const { call } = useSession();
-  const { value, reload } = useLoaded(webhook.id, () => readSummary(call, webhook.id, PERIODS['24 hours']), version);
-  useRepeated(FIGURES_REFRESH_MS, reload);
-  return (
-    <Panel>
-      <Facts>
-        {[
-          ['Status', <WebhookStatus key="status" of={webhook} />],
-          ...(webhook.failing_since
-            ? [['Failing since', <Time key="failing" at={webhook.failing_since} />] satisfies Fact]
-            : []),
-          ['Delivered, 24 h', value ? value.counts.delivered.toLocaleString() : '–'],
-          ['Success rate, 24 h', value ? successRate(value) : '–'],
-          ['Failed attempts, 24 h', value ? value.attemptsFailed.toLocaleString() : '–'],
-          ['p95 of the slowest hour', latencyText(value?.p95 ?? null)],
-        ]}
-      </Facts>
-    </Panel>
   );
 }

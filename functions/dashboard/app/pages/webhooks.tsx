@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { EVENT_TYPES } from '../../../../lib/events/types.ts';
-import { type Activity, PERIODS, readActivity, type Summary, shareDelivered, successRate } from '../activity.ts';
-import type { Webhook } from '../api.ts';
+import { PERIODS, readSummaries, type Summary, shareDelivered, successRate } from '../activity.ts';
+import { all, type Webhook } from '../api.ts';
 import { Badge, ButtonLink, Form, PageTitle } from '../components/basics.tsx';
-import { Await, Empty } from '../components/feedback.tsx';
+import { Await, Empty, ProblemNote } from '../components/feedback.tsx';
 import { Input, Select } from '../components/field.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { useLoaded, useRepeated } from '../hooks.ts';
@@ -14,12 +14,18 @@ import { latencyText } from './overview.tsx';
 const REFRESH_MS = 30_000;
 
 export function WebhookStatus({ of: { status, disabled_reason, failing_since } }: { of: Webhook }) {
-  if (status === 'enabled' && failing_since !== null) return <Badge tone="waiting">failing</Badge>;
+  if (status === 'enabled' && failing_since !== null) {
+    return (
+      <Badge tone="waiting" icon="warning">
+        failing
+      </Badge>
+    );
+  }
   if (status === 'enabled') return <Badge tone="good">enabled</Badge>;
   return disabled_reason === 'paused' ? <Badge tone="off">paused</Badge> : <Badge tone="bad">disabled</Badge>;
 }
 
-type Figures = Activity['byWebhook'];
+type Figures = ReadonlyMap<string, Summary>;
 type Order = (a: Webhook, b: Webhook, figures: Figures) => number;
 
 /** 0: needs attention first. */
@@ -54,8 +60,12 @@ export function Webhooks() {
   const { call, environment } = useSession();
   const [text, setText] = useState('');
   const [order, setOrder] = useState(ORDER_NAMES[0] ?? '');
-  const loaded = useLoaded(environment, () => readActivity(call, PERIODS['24 hours']));
-  useRepeated(REFRESH_MS, loaded.reload);
+  const loaded = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
+  const figures = useLoaded(environment, () => readSummaries(call, PERIODS['24 hours'])); // takes longer
+  useRepeated(REFRESH_MS, () => {
+    loaded.reload();
+    figures.reload();
+  });
   const create = (
     <ButtonLink href={linkTo(environment, ['webhooks', 'new'])} kind="primary">
       Create Webhook
@@ -65,7 +75,7 @@ export function Webhooks() {
     <>
       <PageTitle actions={create}>Webhooks</PageTitle>
       <Await of={loaded}>
-        {({ webhooks, byWebhook }) => {
+        {(webhooks) => {
           if (webhooks.length === 0) {
             return (
               <Empty action={create}>
@@ -74,7 +84,7 @@ export function Webhooks() {
               </Empty>
             );
           }
-          const shown = found(webhooks, text).sort((a, b) => ORDERS[order]?.(a, b, byWebhook) ?? 0);
+          const shown = found(webhooks, text).sort((a, b) => ORDERS[order]?.(a, b, figures.value ?? new Map()) ?? 0);
           return (
             <>
               <Form class="filters" role="search" onSubmit={() => {}}>
@@ -93,7 +103,10 @@ export function Webhooks() {
               {shown.length === 0 ? (
                 <Empty>No webhook matches “{text}”.</Empty>
               ) : (
-                <WebhookTable webhooks={shown} figures={byWebhook} />
+                <div aria-busy={figures.loading}>
+                  <ProblemNote problem={figures.problem} />
+                  <WebhookTable webhooks={shown} figures={figures.value} />
+                </div>
               )}
             </>
           );
@@ -103,9 +116,11 @@ export function Webhooks() {
   );
 }
 
-/** Figures are of the last 24 hours. */
-function WebhookTable({ webhooks, figures }: { webhooks: Webhook[]; figures: Figures }) {
+/** Figures are of the last 24 hours; the webhooks do not wait for them. */
+function WebhookTable({ webhooks, figures }: { webhooks: Webhook[]; figures: Figures | undefined }) {
   const { environment } = useSession();
+  const figure = (id: string, textOf: (summary: Summary | undefined) => string) =>
+    figures ? textOf(figures.get(id)) : <span class="muted">…</span>;
   const columns: Column<Webhook>[] = [
     [
       'Endpoint',
@@ -128,11 +143,9 @@ function WebhookTable({ webhooks, figures }: { webhooks: Webhook[]; figures: Fig
         </span>
       ),
     ],
-    ['Delivered, 24 h', ({ id }) => (figures.get(id)?.counts.delivered ?? 0).toLocaleString(), 'number'],
-    ['Success rate', ({ id }) => rateOf(figures.get(id)), 'number'],
-    ['p95', ({ id }) => latencyText(figures.get(id)?.p95 ?? null), 'number'],
+    ['Delivered, 24 h', ({ id }) => figure(id, (own) => (own?.counts.delivered ?? 0).toLocaleString()), 'number'],
+    ['Success rate', ({ id }) => figure(id, (own) => (own ? successRate(own) : '–')), 'number'],
+    ['p95', ({ id }) => figure(id, (own) => latencyText(own?.p95 ?? null)), 'number'],
   ];
   return <Table caption="Webhooks" columns={columns} rows={webhooks} keyOf={({ id }) => id} isDense />;
 }
-
-const rateOf = (summary: Summary | undefined): string => (summary ? successRate(summary) : '–');

@@ -1,0 +1,19 @@
+import type { ComponentChildren } from 'preact';
+
+interface ScrollProps {
+  label: string;
+  class?: string;
+  children: ComponentChildren;
+}
+
+/** Text of many lines, such as code, in a box of its own. */
+export function Scroll({ label, children, ...rest }: ScrollProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section class="scroll" tabIndex={0} aria-label={label}>
+      <pre dir="ltr" {...rest}>
+        {children}
+      </pre>
+    </section>
+  );
+}

@@ -1,0 +1,181 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { startReceiver } from '../support/receiver.ts';
+import { createWebhook, deliveryOf, publish } from '../support/requests.ts';
+import { eventually, useService } from '../support/service.ts';
+import { fact, heading, useDashboard } from './browser.ts';
+
+const service = useService();
+const dashboard = useDashboard(service);
+const drawer = (page: Page) => page.getByRole('dialog');
+const closed = (page: Page) => drawer(page).waitFor({ state: 'detached' });
+const rows = (page: Page) => page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr');
+const shown = async (page: Page) =>
+  page.evaluate(() => new URLSearchParams(location.hash.split('?')[1]).get('delivery'));
+const focused = (page: Page) =>
+  page.evaluate(() => document.activeElement?.getAttribute('title') ?? document.activeElement?.textContent);
+
+/** A webhook with three deliveries, newest first. */
+async function threeDeliveries(answer: Parameters<typeof startReceiver>[0] = 200) {
+  const project = await service.project();
+  const receiver = await startReceiver(answer);
+  const { id } = await createWebhook(project.admin, receiver.url);
+  const events: string[] = [];
+  for (let i = 0; i < 3; i++) {
+    const { body } = await publish(project.admin);
+    await eventually(() => deliveryOf(project.admin, id, body.id));
+    events.unshift(body.id);
+  }
+  return { project, receiver, id, events };
+}
+
+describe('a row of the delivery log', () => {
+  it('opens what was sent and what came back, beside the list', async () => {
+    const { project, receiver, id } = await threeDeliveries((response) =>
+      response.writeHead(500, { 'X-Served-By': 'edge-1' }).end('Out of order'),
+    );
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}?status=retrying`);
+    await rows(page).first().getByText('HTTP 500').click();
+    await drawer(page).getByRole('heading', { name: 'document.changed' }).waitFor();
+    expect(await fact(page, 'Status').last().textContent()).toContain('retrying');
+    await drawer(page).getByText('Your endpoint failed.').waitFor();
+    await drawer(page).getByText('Request headers').click();
+    await drawer(page).getByText('X-Service-Signature: sha256=').waitFor();
+    await drawer(page).getByText('Response headers').click();
+    await drawer(page).getByText('x-served-by: edge-1').waitFor();
+    expect(await drawer(page).getByLabel('Response to attempt 1').textContent()).toBe('Out of order');
+    expect(await drawer(page).getByRole('region', { name: 'Payload' }).textContent()).toContain('document.changed');
+    await drawer(page).getByRole('button', { name: 'Copy as curl' }).click();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(`curl -g '${receiver.url}'`);
+    expect(await rows(page).count()).toBe(3); // the list, as it was filtered
+    await heading(page, receiver.url).waitFor();
+  });
+
+  it('is redelivered from there, which the drawer and the list show', async () => {
+    const { project, receiver, id } = await threeDeliveries();
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
+    await rows(page).first().locator('th a').click();
+    await drawer(page).getByRole('button', { name: 'Redeliver' }).click();
+    await drawer(page).getByText('Redelivery queued.').waitFor();
+    await receiver.until(4);
+    await expect.poll(() => drawer(page).locator('.attempts li').count()).toBe(2);
+    await expect.poll(() => rows(page).first().textContent()).toContain('2 attempts');
+  });
+
+  it('opens in the address: reload keeps it, Back closes it, a link to it opens it', async () => {
+    const { project, id, events } = await threeDeliveries();
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}?type=document.changed`);
+    await rows(page).nth(1).locator('th a').click();
+    await drawer(page).waitFor();
+    expect(await shown(page)).toBe(events[1]);
+    await page.reload();
+    await drawer(page)
+      .getByText(events[1] ?? '')
+      .first()
+      .waitFor();
+    await page.goBack();
+    await closed(page);
+    expect(page.url()).toMatch(/\?type=document\.changed$/);
+    await page.goForward();
+    await drawer(page).waitFor();
+
+    const other = await dashboard.openBeside(page, `/dashboard#/live/webhooks/${id}?delivery=${events[2]}`);
+    await drawer(other)
+      .getByText(events[2] ?? '')
+      .first()
+      .waitFor();
+    await rows(other).nth(2).waitFor();
+    await drawer(other).getByRole('button', { name: 'Close' }).click();
+    await closed(other);
+    await expect.poll(() => shown(other)).toBe(null);
+    await expect.poll(() => focused(other)).toBe(events[2]);
+  });
+
+  it('leads to its page, and from there back to the list', async () => {
+    const { project, id } = await threeDeliveries();
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
+    await rows(page).first().locator('th a').click();
+    await drawer(page).getByRole('link', { name: 'Open page' }).click();
+    await heading(page, 'document.changed').waitFor();
+    await page.getByRole('button', { name: 'Redeliver' }).click();
+    await page.getByText('Redelivery queued.').waitFor();
+    await heading(page, 'document.changed').waitFor(); // and stays there
+    await page.goBack();
+    await drawer(page).getByText('Your endpoint accepted the event.').waitFor();
+    await page.keyboard.press('Escape');
+    await closed(page);
+    expect(await shown(page)).toBe(null);
+  });
+
+  it('is opened and left by keyboard, and takes the focus back', async () => {
+    const { project, id, events } = await threeDeliveries();
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
+    await rows(page).first().locator('th a').focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => focused(page)).toBe('document.changed');
+    for (const [key, event] of [
+      ['j', events[1]],
+      ['j', events[2]],
+      ['j', events[2]], // the last one
+      ['k', events[1]],
+    ] as const) {
+      await page.keyboard.press(key);
+      await expect.poll(() => shown(page)).toBe(event);
+    }
+    await drawer(page)
+      .getByText(events[1] ?? '')
+      .first()
+      .waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await closed(page);
+    await expect.poll(() => focused(page)).toBe(events[1]);
+    expect(new URL(page.url()).hash).toBe(`#/live/webhooks/${id}`); // one step back, not two
+    await rows(page).first().locator('th a').press('Enter');
+    await drawer(page).getByRole('button', { name: 'Previous' }).press('Enter');
+    expect(await shown(page)).toBe(events[0]); // the first one
+    await drawer(page).getByRole('button', { name: 'Next' }).press('Enter');
+    await expect.poll(() => shown(page)).toBe(events[1]);
+    await page.mouse.click(20, 400); // beside it
+    await closed(page);
+  });
+
+  it('opens its page in a new tab with Ctrl or the middle button, and leaves what is in it alone', async () => {
+    const { project, id } = await threeDeliveries();
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
+    for (const click of [{ modifiers: ['Control' as const] }, { button: 'middle' as const }]) {
+      const opened = page.context().waitForEvent('page');
+      await rows(page).first().locator('th a').click(click);
+      await heading(await opened, 'document.changed').waitFor();
+      expect(await drawer(page).count()).toBe(0);
+    }
+    await page.getByLabel('Select document.changed').first().check();
+    await page.getByText('1 selected').waitFor();
+    expect(await shown(page)).toBe(null);
+    await rows(page).first().locator('td a').click();
+    await page.waitForURL(/documents/);
+  });
+
+  it('that is in the address but not there is told in words', async () => {
+    const { project, id } = await threeDeliveries();
+    const hostile = encodeURIComponent('"><img src=x onerror=alert(1)>');
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}?delivery=${hostile}`);
+    await drawer(page).getByRole('alert').waitFor();
+    await drawer(page).getByRole('button', { name: 'Close' }).click();
+    await closed(page);
+    await expect.poll(() => rows(page).count()).toBe(3);
+  });
+});
+
+describe('a delivery of an event', () => {
+  it('opens beside the event, one for each webhook', async () => {
+    const { project, id, events } = await threeDeliveries();
+    const page = await dashboard.signIn(project.adminKey, `/live/events/${events[0]}`);
+    await rows(page).first().locator('th a').click();
+    await drawer(page).getByText('Your endpoint accepted the event.').waitFor();
+    expect(await shown(page)).toBe(id);
+    await page.keyboard.press('Escape');
+    await closed(page);
+    await heading(page, 'document.changed').waitFor();
+  });
+});
