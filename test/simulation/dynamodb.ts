@@ -31,18 +31,52 @@ class DynamoDbError extends Error {
 
 const QUERY_PAGE = 1000;
 
-/** The keys of the indexes. */
-const INDEXES: Record<string, [partition: string, order: 'pk' | 'sk']> = {
-  [BY_PROJECT]: ['keysOf', 'pk'],
-  [BY_STATUS]: ['byStatus', 'sk'],
-};
+/** Items by the members that are their key: in the table, or in an index, which only has those with its partition key. */
+class Partitions {
+  readonly partition: string;
+  readonly order: 'pk' | 'sk';
+  private readonly all = new Map<unknown, Map<string, Item>>();
+
+  constructor(partition: string, order: 'pk' | 'sk') {
+    this.partition = partition;
+    this.order = order;
+  }
+
+  get(partition: string, id: string): Item | undefined {
+    return this.all.get(partition)?.get(id);
+  }
+
+  /** The items of the partition that a query names among its values. */
+  named(values: Record<string, unknown> = {}): Item[] {
+    const name = Object.values(values).find((value) => this.all.has(value));
+    return [...(this.all.get(name)?.values() ?? [])];
+  }
+
+  *items(): Generator<Item> {
+    for (const partition of this.all.values()) yield* partition.values();
+  }
+
+  replace(id: string, before: Item | undefined, after: Item | undefined): void {
+    const [left, entered] = [before?.[this.partition], after?.[this.partition]];
+    if (left !== undefined && left !== entered) this.all.get(left)?.delete(id);
+    if (after === undefined || entered === undefined) return;
+    const partition = this.all.get(entered);
+    if (partition) partition.set(id, after);
+    else this.all.set(entered, new Map([[id, after]]));
+  }
+}
 
 /**
  * One table of DynamoDB in memory: what this service uses of it, one command after another. Transactions are serializable,
- * reads see everything. The contract tests hold it to what the local database does.
+ * reads see everything. An item that was stored never changes: a change stores another, and so nothing is copied to be read. The
+ * contract tests hold it to what the local database does.
  */
 export class MemoryDynamoDb {
-  private readonly partitions = new Map<string, Map<string, Item>>();
+  private readonly stored = new Partitions('pk', 'sk');
+  private readonly indexes: Record<string, Partitions> = {
+    [BY_PROJECT]: new Partitions('keysOf', 'pk'),
+    [BY_STATUS]: new Partitions('byStatus', 'sk'),
+  };
   private readonly tokens = new Set<string>();
   private readonly onChange: (before: Item | undefined, after: Item | undefined) => void;
 
@@ -52,22 +86,22 @@ export class MemoryDynamoDb {
   }
 
   get(pk: string, sk: string): Item | undefined {
-    return this.partitions.get(pk)?.get(sk);
+    return this.stored.get(pk, sk);
   }
 
   /** Every item, in no particular order. */
-  *items(): Generator<Item> {
-    for (const partition of this.partitions.values()) yield* partition.values();
+  items(): Generator<Item> {
+    return this.stored.items();
   }
 
   /** Carries a command out, all of it or nothing. */
   execute({ name, input }: Command): object {
     switch (name) {
       case 'Get':
-        return { Item: copyOf(this.get(input.Key.pk, input.Key.sk)) };
+        return { Item: this.get(input.Key.pk, input.Key.sk) };
       case 'BatchGet': {
         const [[table, { Keys }]] = Object.entries(input.RequestItems) as [[string, { Keys: Item[] }]];
-        const found = Keys.map(({ pk, sk }) => copyOf(this.get(String(pk), String(sk)))).filter(Boolean);
+        const found = Keys.map(({ pk, sk }) => this.get(String(pk), String(sk))).filter(Boolean);
         return { Responses: { [table]: found } };
       }
       case 'Query':
@@ -86,8 +120,8 @@ export class MemoryDynamoDb {
   private single(kind: Kind, write: Write): object {
     const failure = this.failureOf(write);
     if (failure) throw new DynamoDbError('ConditionalCheckFailedException', failure);
-    const item = this.apply(kind, write);
-    return { Attributes: copyOf(item) };
+    this.apply(kind, write);
+    return {};
   }
 
   private transact(items: TransactItem[], token: string | undefined): object {
@@ -116,27 +150,14 @@ export class MemoryDynamoDb {
     return isWanted ? { Item: marshall(stored, { removeUndefinedValues: true }) } : {};
   }
 
-  private apply(kind: Kind, write: Write): Item | undefined {
+  private apply(kind: Kind, write: Write): void {
+    if (kind === 'ConditionCheck') return;
     const { pk, sk } = keyOf(write);
     const before = this.get(pk, sk);
-    if (kind === 'ConditionCheck') return before;
-    if (kind === 'Delete') {
-      this.partitions.get(pk)?.delete(sk);
-      this.onChange(before, undefined);
-      return undefined;
-    }
-    const after =
-      kind === 'Put'
-        ? withoutUndefined(write.Item ?? {})
-        : updateOf(write.UpdateExpression ?? '')(before ?? { pk, sk }, write);
-    let partition = this.partitions.get(pk);
-    if (!partition) {
-      partition = new Map();
-      this.partitions.set(pk, partition);
-    }
-    partition.set(sk, after);
+    const after = kind === 'Delete' ? undefined : changed(before ?? { pk, sk }, write);
+    this.stored.replace(sk, before, after);
+    for (const index of Object.values(this.indexes)) index.replace(idOf({ pk, sk }), before, after);
     this.onChange(before, after);
-    return after;
   }
 
   private query(
@@ -151,30 +172,25 @@ export class MemoryDynamoDb {
       ProjectionExpression?: string;
     },
   ): object {
-    const [partition, order] = INDEXES[input.IndexName ?? ''] ?? ['pk', 'sk'];
+    const queried = this.indexes[input.IndexName ?? ''] ?? this.stored;
     const direction = input.ScanIndexForward === false ? -1 : 1;
+    const place = (item: Item): string => String(item[queried.order]);
+    const isAfter = (a: string, b: string): boolean => (direction === 1 ? a > b : a < b);
+    const start = input.ExclusiveStartKey && place(input.ExclusiveStartKey);
     const isWanted = conditionOf(input.KeyConditionExpression);
-    const start = input.ExclusiveStartKey?.[order] as string | undefined;
-    const pk = Object.values(input.ExpressionAttributeValues ?? {}).find((value) => this.partitions.has(String(value)));
-    const candidates = input.IndexName ? [...this.items()] : [...(this.partitions.get(String(pk))?.values() ?? [])];
-    const found = candidates
-      .filter((item) => isWanted(item, input))
-      .sort((a, b) => (String(a[order]) < String(b[order]) ? -direction : direction))
-      .filter(
-        (item) =>
-          start === undefined ||
-          direction * (String(item[order]) < start ? -1 : String(item[order]) > start ? 1 : 0) > 0,
-      );
+    const found = queried
+      .named(input.ExpressionAttributeValues)
+      .filter((item) => isWanted(item, input) && (start === undefined || isAfter(place(item), start)))
+      .sort((a, b) => (isAfter(place(a), place(b)) ? 1 : -1));
     const read = found.slice(0, Math.min(input.Limit ?? QUERY_PAGE, QUERY_PAGE));
     // DynamoDB looks no further than `Limit`: the next page may be empty.
     const last = read.length === input.Limit || read.length < found.length ? read.at(-1) : undefined;
-    const matching = input.FilterExpression
-      ? read.filter((item) => conditionOf(input.FilterExpression ?? '')(item, input))
-      : read;
+    const { FilterExpression } = input;
+    const matching = FilterExpression ? read.filter((item) => conditionOf(FilterExpression)(item, input)) : read;
     return {
-      ...(input.Select !== 'COUNT' && { Items: matching.map(copyOf) }),
+      ...(input.Select !== 'COUNT' && { Items: matching }),
       Count: matching.length,
-      ...(last && { LastEvaluatedKey: { pk: last.pk, sk: last.sk, [partition]: last[partition] } }),
+      ...(last && { LastEvaluatedKey: { pk: last.pk, sk: last.sk, [queried.partition]: last[queried.partition] } }),
     };
   }
 }
@@ -185,6 +201,8 @@ function keyOf({ Item, Key }: Write): { pk: string; sk: string } {
 }
 
 const idOf = ({ pk, sk }: { pk: string; sk: string }): string => `${pk} ${sk}`;
-const copyOf = (item: Item | undefined): Item | undefined => item && { ...item };
-const withoutUndefined = (item: Item): Item =>
-  Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined));
+
+function changed(before: Item, write: Write): Item {
+  if (!write.Item) return updateOf(write.UpdateExpression ?? '')(before, write);
+  return Object.fromEntries(Object.entries(write.Item).filter(([, value]) => value !== undefined));
+}

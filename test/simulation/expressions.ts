@@ -26,20 +26,19 @@ function cached<Parsed>(parse: (expression: string) => Parsed): (expression: str
   };
 }
 
-const nameOf = (token: string, { ExpressionAttributeNames = {} }: Names): string => {
+const nameOf = (token: string, { ExpressionAttributeNames }: Names): string => {
   if (!token.startsWith('#')) return token;
-  const name = ExpressionAttributeNames[token];
+  const name = ExpressionAttributeNames?.[token];
   if (name === undefined) throw new Error(`No name ${token}`);
   return name;
 };
-const namedValue = (token: string, { ExpressionAttributeValues = {} }: Names): unknown => {
-  if (!(token in ExpressionAttributeValues)) throw new Error(`No value ${token}`);
-  return ExpressionAttributeValues[token];
+const namedValue = (token: string, { ExpressionAttributeValues }: Names): unknown => {
+  const value = ExpressionAttributeValues?.[token];
+  if (value === undefined) throw new Error(`No value ${token}`);
+  return value;
 };
-const operand =
-  (token: string): Evaluate =>
-  (item, names) =>
-    token.startsWith(':') ? namedValue(token, names) : item[nameOf(token, names)];
+const operand = (token: string): Evaluate =>
+  token.startsWith(':') ? (_item, names) => namedValue(token, names) : (item, names) => item[nameOf(token, names)];
 
 const isEqual = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b));

@@ -108,6 +108,7 @@ async function runMany({ from, seeds, sabotage }: Part, isCoverageShown: boolean
 async function work({ from, seeds, sabotage }: Part): Promise<void> {
   const report: Progress = { schedules: 0, faults: 0, coverage: [], failed: undefined };
   let coverage = new Map<string, number>();
+  Error.stackTraceLimit = 0; // of simulated errors nobody looks at the stack; `--seed` has them
   const send = () => {
     parentPort?.postMessage({ ...report, coverage: [...coverage] });
     coverage = new Map();

@@ -23,10 +23,12 @@ import { type FanOutDeps, fanOutBatch } from '../../lib/delivery/fan-out.ts';
 import { type DeliveryChange, type Tally, tally } from '../../lib/delivery/figures.ts';
 import { LANES, type Lane } from '../../lib/delivery/lanes.ts';
 import type { QueueMessage } from '../../lib/delivery/messages.ts';
+import { LOG_PARTITIONS } from '../../lib/delivery/placement.ts';
 import type { Post, TimedOutcome } from '../../lib/delivery/post.ts';
 import { type DeliveryRecord, isRecoverable } from '../../lib/delivery/record.ts';
 import { recoverPage } from '../../lib/delivery/redelivery.ts';
 import { retryBy } from '../../lib/delivery/retry.ts';
+import { BY_STATUS } from '../../lib/deployment.ts';
 import type { CheckMessage } from '../../lib/documents/connections.ts';
 import type { StoredEvent } from '../../lib/events/events.ts';
 import { type ConnectionsDeps, checkConnection, connectionHandlers } from '../../lib/handlers/connections.ts';
@@ -239,15 +241,21 @@ export class SimulatedService {
         command = { ...command, input: { ClientRequestToken: `token ${this.tokens++}`, ...command.input } };
       }
       command = this.sabotage.command?.(command) ?? command;
-      return this.world
-        .call(process, `dynamodb ${command.name}`, () => this.db.execute(command), TABLE_FAULTS)
-        .catch((error: unknown) => {
+      // Every partition of a log is asked at once: together they fail as often as one call.
+      const risk = command.input.IndexName === BY_STATUS ? 1 / LOG_PARTITIONS : 1;
+      const perform = (): object => {
+        try {
+          return this.db.execute(command);
+        } catch (error) {
           throw this.sabotage.error?.(error) ?? error;
-        });
+        }
+      };
+      return this.world.call(process, `dynamodb ${command.name}`, perform, TABLE_FAULTS, risk);
     };
     return createTable('table', {
       documents: { send },
       pause: () => this.world.wait(process, 20),
+      now: this.clockOf(process),
     } as unknown as TableOptions);
   }
 
@@ -420,6 +428,7 @@ export class SimulatedService {
     const clock = this.clockOf(process);
     const deps = {
       webhooks: webhooks(table),
+      allWebhooks: (space: Space) => allWebhooks(table, space),
       deliveries: deliveryLog(table),
       events: events(table),
       figures: figures(table),
@@ -451,7 +460,7 @@ export class SimulatedService {
     const own = all[fn as keyof typeof all]() as Record<string, unknown>;
     const handlers = (this.sabotage.handlers?.(own) ?? own) as Handlers<'events'>;
     const respond = serve(handlers, {
-      idempotency: idempotencyRecords(table, clock),
+      idempotency: idempotencyRecords(table, { clock, random: this.world.random }),
       log: { info: () => {} },
       reportFailure: () => {},
     });
@@ -467,5 +476,5 @@ const TABLE_FAULTS = ['refused', 'throttled', 'lost', 'repeated', 'killed before
 
 function commandOf(command: object): Command {
   const { input } = command as { input: object };
-  return { name: command.constructor.name.replace('Command', ''), input };
+  return { name: command.constructor.name.slice(0, -'Command'.length), input };
 }

@@ -4,25 +4,31 @@ import { runSchedule, shrink } from './scenario.ts';
 
 /** Of the whole suite's time a few seconds; `npm run simulate` runs millions. */
 const SCHEDULES = 500;
+/** One in ten publishes a batch, whose ids must be the same again. */
+const REPEATED = 100;
 /** Within so many schedules every sabotage is found. */
 const SABOTAGE_SCHEDULES = 20_000;
 /** Where the search for those begins that `npm run simulate -- --sabotage NAME` finds late: a little before. */
 const LATE: Record<string, number> = {
-  'a revoked token works on': 9100,
-  'the last admin key can be revoked': 2200,
-  'a redelivery that could not be queued is taken for done': 1940,
-  'a recovery ends with its first page': 910,
-  'the email is sent before it is claimed': 860,
-  'a webhook is disabled twice': 640,
-  'a sync cycle completes again': 630,
-  'the events of a repeated batch are new ones': 430,
-  'an attempt that is recorded already ends the message': 5000,
-  'a revoked key works on': 370,
-  'a rotated key works on for ever': 310,
-  'schedules of different attempts have one name': 180,
-  'old secrets sign for good': 180,
+  'a revoked token works on': 6054,
+  'the last admin key can be revoked': 2202,
+  'a redelivery that could not be queued is taken for done': 1937,
+  'the email is sent before it is claimed': 858,
+  'the email is not noted as sent': 774,
+  'a sync cycle completes again': 627,
+  'an attempt that is recorded already ends the message': 524,
+  'a webhook is disabled twice': 451,
+  'the events of a repeated batch are new ones': 432,
+  'a revoked key works on': 374,
+  'a rotated key works on for ever': 308,
+  'a recovery ends with its first page': 226,
+  'old secrets sign for good': 177,
   'a rotated key ends at once': 95,
-  'the email is not noted as sent': 5080,
+  'a connection is stored before its check is queued': 67,
+  'a sync passes over deleted documents': 63,
+  'schedules of different attempts have one name': 59,
+  'a document is saved over what others wrote': 58,
+  'a failed fan-out is acknowledged': 51,
 };
 
 describe('any schedule', () => {
@@ -38,13 +44,13 @@ describe('any schedule', () => {
     }
   });
 
-  it('happens again as it happened', async () => {
-    const [first, second] = await Promise.all([
-      runSchedule({ seed: from, isTold: true }),
-      runSchedule({ seed: from, isTold: true }),
-    ]);
-    expect(second.story).toEqual(first.story);
-    expect(first.steps).toBeGreaterThan(0);
+  it(`happens again as it happened (${REPEATED} schedules from seed ${from})`, async () => {
+    for (let seed = from; seed < from + REPEATED; seed++) {
+      const first = await runSchedule({ seed, isTold: true });
+      const second = await runSchedule({ seed, isTold: true });
+      expect(second.story).toEqual(first.story);
+      expect(first.steps).toBeGreaterThan(0);
+    }
   });
 });
 

@@ -30,6 +30,8 @@ interface Call {
   perform(): unknown;
   /** Which faults can happen to it. */
   faults: readonly FaultKind[];
+  /** How likely one is: so many times as at a usual call. */
+  risk: number;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
@@ -108,7 +110,7 @@ export class World {
     this.bytes = randomOf(options.seed ^ 0x1b873593);
   }
 
-  readonly random = (length: number): Uint8Array => Uint8Array.from({ length }, () => Math.floor(this.bytes() * 256));
+  readonly random = (length: number): Uint8Array => new Uint8Array(length).map(() => this.bytes() * 256);
 
   pick<T>(options: readonly T[]): T {
     return options[Math.floor(this.choosing() * options.length)] as T;
@@ -169,10 +171,11 @@ export class World {
     name: string,
     perform: () => Result,
     faults: readonly FaultKind[] = FAULT_KINDS,
+    risk = 1,
   ): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       if (!process.isAlive) return;
-      this.calls.push({ process, name, perform, faults, resolve: resolve as (value: unknown) => void, reject });
+      this.calls.push({ process, name, perform, faults, risk, resolve: resolve as (value: unknown) => void, reject });
     });
   }
 
@@ -259,8 +262,8 @@ export class World {
     }
   }
 
-  private faultFor({ faults }: Call): FaultKind | undefined {
-    const isOne = this.failing() < this.options.faultRate && this.faults < this.options.maxFaults;
+  private faultFor({ faults, risk }: Call): FaultKind | undefined {
+    const isOne = this.failing() < this.options.faultRate * risk && this.faults < this.options.maxFaults;
     return isOne ? faults[Math.floor(this.failing() * faults.length)] : undefined;
   }
 }
