@@ -1,15 +1,18 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
+/** What takes longest, and guards what changes seldom: `npm run test:long`. */
+export const LONG = ['test/long/**/*.test.ts', 'test/faults/{lost-responses,random}.test.ts'];
+
 /** Files that mostly wait, or calculate for long: begun first, so that none of them is left alone at the end. */
-const LONG = /\/(faults|simulation|iam|smoke|flows)\//;
+const EARLY = /\/(faults|simulation|iam|flows)\/|\/long\/smoke/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     return [
-      ...sorted.filter(({ moduleId }) => LONG.test(moduleId)),
-      ...sorted.filter(({ moduleId }) => !LONG.test(moduleId)),
+      ...sorted.filter(({ moduleId }) => EARLY.test(moduleId)),
+      ...sorted.filter(({ moduleId }) => !EARLY.test(moduleId)),
     ];
   }
 }
@@ -17,7 +20,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/browser/**', 'test/mutation/**'],
+    exclude: ['test/browser/**', 'test/mutation/**', ...LONG],
     globalSetup: 'test/support/global-setup.ts',
     setupFiles: 'test/support/setup.ts',
     isolate: false, // what has been loaded and compiled once stays so

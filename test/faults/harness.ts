@@ -2,13 +2,13 @@ import { expect } from 'vitest';
 import type { Fault, ServiceCall } from '../../infra/local/services/endpoints.ts';
 import { startReceiver, type TestReceiver } from '../support/receiver.ts';
 import { changed, createWebhook, deliveryOf, publish } from '../support/requests.ts';
-import { type Client, eventually, type Project, type Service } from '../support/service.ts';
+import { type Client, eventually, FAST, type Project, type Service } from '../support/service.ts';
 
 /**
  * Delays of hours pass in milliseconds, and so does the time until a failed message comes again. The SDK tries again as it
  * does in service: a fault is given to all tries of a call, so that it reaches our own code.
  */
-export const FAST = { speed: 200_000, visibilitySpeed: 2000, concurrency: 2 };
+export const OPTIONS = { ...FAST, concurrency: 2 };
 
 /** How often the SDK sends a call by default. SES sends the email each time. */
 const SDK_TRIES = 3;

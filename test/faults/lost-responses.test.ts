@@ -3,11 +3,11 @@ import type { Interceptor } from '../../infra/local/services/endpoints.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { type Attempt, changed, createWebhook, deliveryOf, publish, settled } from '../support/requests.ts';
 import { reportOf, SCANNER_ENVIRONMENT, SCANNER_PATH } from '../support/scanner.ts';
-import { type Answer, type Client, eventually, type Project, useService } from '../support/service.ts';
+import { type Answer, type Client, eventually, FAST, type Project, useService } from '../support/service.ts';
 import { IS_THOROUGH } from './harness.ts';
 
 // The SDK tries as often as it does in service.
-const service = useService({ speed: 200_000, visibilitySpeed: 2000, environment: SCANNER_ENVIRONMENT });
+const service = useService({ ...FAST, environment: SCANNER_ENVIRONMENT });
 
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems']);
 

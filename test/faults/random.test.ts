@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { beforeAll, describe, it } from 'vitest';
 import { useService } from '../support/service.ts';
-import { createScenario, FAST, KINDS, type Scenario } from './harness.ts';
+import { createScenario, KINDS, OPTIONS, type Scenario } from './harness.ts';
 
 const RUNS = Number(process.env.FAULT_RUNS ?? 5);
-const service = useService(FAST);
+const service = useService(OPTIONS);
 let scenario: Scenario;
 
 beforeAll(async () => {

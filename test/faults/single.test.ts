@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ServiceCall } from '../../infra/local/services/endpoints.ts';
 import { useService } from '../support/service.ts';
-import { createScenario, FAST, IS_THOROUGH, KINDS, type Run, type Scenario } from './harness.ts';
+import { createScenario, IS_THOROUGH, KINDS, OPTIONS, type Run, type Scenario } from './harness.ts';
 
-const service = useService(FAST);
+const service = useService(OPTIONS);
 let scenario: Scenario;
 let clean: Run;
 

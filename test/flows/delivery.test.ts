@@ -1,10 +1,9 @@
-import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from '../../lib/events/types.ts';
 import { serviceSignature } from '../../lib/webhooks/signature.ts';
 import { type Behaviour, startReceiver } from '../support/receiver.ts';
 import { type Attempt, changed, createWebhook, deliveryOf, publish, publishAll, settled } from '../support/requests.ts';
-import { eventually, useService } from '../support/service.ts';
+import { eventually, FAST_DELAYS, useService } from '../support/service.ts';
 
 describe('an event', () => {
   const service = useService();
@@ -25,7 +24,7 @@ describe('an event', () => {
       'x-service-attempt': '1',
       'x-service-signature': serviceSignature(webhook.secret, body),
     });
-    expect(new Webhook(webhook.secret).verify(body, headers)).toEqual(published.body);
+    expect(service.verified(webhook.secret, { headers, body })).toEqual(published.body);
     expect(headers).not.toHaveProperty('x-service-signature-previous');
     expect(headers).not.toHaveProperty('x-service-test');
   });
@@ -64,7 +63,8 @@ describe('an event', () => {
     expect(new Set(ids).size).toBe(300);
     for (const receiver of receivers) {
       const received = () => new Set(receiver.received.map(({ headers }) => headers['x-service-event-id']));
-      await eventually(() => received().size >= 300, 180_000);
+      // On a busy machine, some attempts fail, and the next ones are minutes later.
+      await eventually(() => received().size >= 300, 500_000);
       expect(received()).toEqual(new Set(ids));
       // Where a response takes 5 s, on a busy machine, there is a second attempt.
       const attempts = receiver.received.map(
@@ -91,7 +91,7 @@ describe('an event', () => {
 });
 
 describe('a delivery', () => {
-  const service = useService({ speed: 200_000 });
+  const service = useService(FAST_DELAYS);
 
   it('that keeps failing is tried 6 times on schedule, then disables the webhook and emails once', async () => {
     const project = await service.project();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook, publish } from '../support/requests.ts';
-import { eventually, useService } from '../support/service.ts';
+import { eventually, FAST, useService } from '../support/service.ts';
 
-const service = useService({ speed: 200_000, visibilitySpeed: 2000 });
+const service = useService(FAST);
 const addresses = () => Array.from({ length: 2 }, () => `${crypto.randomUUID()}@example.com`);
 const emailsTo = (address: string) => service.stack.ses.emails.filter(({ to }) => to === address);
 

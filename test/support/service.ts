@@ -1,5 +1,6 @@
 import http from 'node:http';
-import { afterAll, beforeAll, inject } from 'vitest';
+import { Webhook } from 'standardwebhooks';
+import { beforeAll, expect, inject, vi } from 'vitest';
 import { type LocalStack, type StackOptions, startStack } from '../../infra/local/stack.ts';
 import { expectConformance } from './conformance.ts';
 import { databaseEndpoint } from './database.ts';
@@ -35,31 +36,50 @@ export interface Project {
 
 export interface Service {
   readonly stack: LocalStack;
-  /** What functions printed since the start. */
+  /** What functions printed since the tests of this file began. */
   readonly log: string[];
   as(credential: string | null): Client;
   project(name?: string): Promise<Project>;
+  /** The content of a delivery, verified as a receiver does whose clock is that of the stack. */
+  verified(secret: string, delivery: { headers: Record<string, string>; body: string }): unknown;
 }
 
-/** One local stack for the tests of a file: real bundles, real protocols. */
-export function useService(options: Partial<StackOptions> = {}): Service {
-  let stack: LocalStack;
+type Options = Omit<Partial<StackOptions>, 'output' | 'state'>;
+type Running = Pick<Service, 'stack' | 'log'>;
+
+/** Options by which an hour of delays passes in 18 ms; and by which a failed message comes again at once, too. */
+export const FAST_DELAYS = { speed: 200_000 };
+export const FAST = { ...FAST_DELAYS, visibilitySpeed: 2000 };
+
+/** By options. They end with the process of the worker: a start costs more than all requests of most files. */
+const stacks = new Map<string, Promise<Running>>();
+
+async function start(options: Options): Promise<Running> {
   const log: string[] = [];
+  const output = (id: string, text: string) => void log.push(text.replace(/^(?=.)/gm, `${id} `));
+  const assembly = inject('assembly');
+  const stack = await startStack({ assembly, databaseEndpoint: databaseEndpoint(), output, ...options });
+  return { stack, log };
+}
+
+/**
+ * A local stack: real bundles, real protocols. The files that one worker runs share it, one after another, if they ask for
+ * the same options: a test has projects of its own, and takes the time from the clock of the stack.
+ */
+export function useService(options: Options = {}): Service {
+  let running: Running;
   beforeAll(async () => {
-    const output = (id: string, text: string) => void log.push(text.replace(/^(?=.)/gm, `${id} `));
-    stack = await startStack({
-      assembly: inject('assembly'),
-      databaseEndpoint: databaseEndpoint(),
-      output,
-      ...options,
-    });
+    const key = JSON.stringify(options);
+    const found = stacks.get(key) ?? start(options);
+    stacks.set(key, found);
+    running = await found;
+    running.log.length = 0;
   });
-  afterAll(() => stack?.stop());
 
   const as =
     (credential: string | null): Client =>
     async (method, path, call = {}) => {
-      const answer = await request(stack.baseUrl, method, path, {
+      const answer = await request(running.stack.baseUrl, method, path, {
         ...call,
         headers: { ...(credential !== null && { Authorization: `Bearer ${credential}` }), ...call.headers },
       });
@@ -69,19 +89,33 @@ export function useService(options: Partial<StackOptions> = {}): Service {
 
   return {
     get stack() {
-      return stack;
+      return running.stack;
     },
-    log,
+    get log() {
+      return running.log;
+    },
     as,
+    verified(secret, { headers, body }) {
+      vi.useFakeTimers({ toFake: ['Date'], now: running.stack.clock.now() });
+      try {
+        return new Webhook(secret).verify(body, headers);
+      } finally {
+        vi.useRealTimers();
+      }
+    },
     async project(name = 'Test') {
       const email = `${crypto.randomUUID()}@example.com`;
-      const created = (await stack.invoke('CreateProject', { name, email })) as {
+      const created = (await running.stack.invoke('CreateProject', { name, email })) as {
         project: { id: string };
         admin_key: { key: string };
       };
       const adminKey = created.admin_key.key;
       const admin = as(adminKey);
-      const key = async (type: string) => (await admin('POST', '/v1/keys', { body: { type } })).body.key as string;
+      const key = async (type: string) => {
+        const answer = await admin('POST', '/v1/keys', { body: { type } });
+        expect(answer.status, answer.text).toBe(201);
+        return answer.body.key as string;
+      };
       return { id: created.project.id, email, adminKey, admin, key, client: async (type) => as(await key(type)) };
     },
   };

@@ -1,16 +1,16 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { createKnown, type Known } from '../fuzz/known.ts';
+import { asCurl, sendRaw } from '../fuzz/raw-http.ts';
+import { bodyViolations } from '../fuzz/request-body.ts';
+import { type FuzzRequest, requests } from '../fuzz/requests.ts';
 import { expectConformance } from '../support/conformance.ts';
 import { useService } from '../support/service.ts';
-import { createKnown, type Known } from './known.ts';
-import { asCurl, sendRaw } from './raw-http.ts';
-import { bodyViolations } from './request-body.ts';
-import { type FuzzRequest, requests } from './requests.ts';
 
 // FUZZ_SEED sends the same requests again. Ids that the service makes differ, so what is stored may too.
 const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
-const BATCHES = Number(process.env.FUZZ_BATCHES ?? 40);
+const BATCHES = Number(process.env.FUZZ_BATCHES ?? 100);
 const service = useService();
 let known: Known;
 
