@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { DocumentKey } from '../access/pattern-schemas.ts';
 import { DeliveryResource } from '../delivery/record.ts';
 import { DEFAULT_PER_SECOND, MAX_PER_SECOND } from '../delivery/redelivery.ts';
 import { DELIVERY_STATUSES } from '../delivery/schedule.ts';
@@ -122,6 +123,9 @@ export const webhookOperations = {
         ),
       ),
       type: v.optional(described(oneOf(EVENT_TYPES), 'Only deliveries of events of this type.')),
+      document_key: v.optional(
+        described(DocumentKey, 'Only deliveries of events of this document; tests are of none.'),
+      ),
       since: v.optional(described(timestampInput, 'Only deliveries of events at this time or later.')),
       until: v.optional(described(timestampInput, 'Only deliveries of events before this time.')),
     },

@@ -70,6 +70,12 @@ export interface EventFilter {
   until?: number | undefined;
 }
 
+/** Up to `limit` of those events, from a position on. */
+export interface EventPage extends EventFilter {
+  limit: number;
+  after?: string | undefined;
+}
+
 export interface NewEvent extends Space {
   id: string;
   at: number;

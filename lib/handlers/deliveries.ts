@@ -29,6 +29,8 @@ export interface DeliveryLog {
   get(webhookId: string, eventId: string): Promise<DeliveryRecord | undefined>;
   /** Of one event to several webhooks, by webhook. */
   ofEvent(eventId: string, webhookIds: readonly string[]): Promise<ReadonlyMap<string, DeliveryRecord>>;
+  /** Of several events to one webhook, in their order. */
+  ofWebhook(webhookId: string, eventIds: readonly string[]): Promise<DeliveryRecord[]>;
   /** Newest first. Reads so much and no more: with a filter, a page may be short, or empty, before the end. */
   list(
     webhookId: string,
@@ -45,7 +47,7 @@ export interface DeliveryLog {
 
 export interface DeliveriesDeps extends AuditDeps {
   webhooks: ChangeableWebhooks;
-  events: Pick<Events, 'get'>;
+  events: Pick<Events, 'get' | 'ids'>;
   deliveries: DeliveryLog;
   /** Hands messages to the deliveries queue. */
   enqueue(messages: readonly QueueMessage[], delaySeconds?: number): Promise<void>;
@@ -70,10 +72,18 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
       const { path, query, space } = request;
       const { id = '' } = path;
       if (!(await webhooks.get(space, id))) return notFound('webhook');
-      const { status, type, since, until } = query;
+      const { status, type, document_key: documentKey, since, until } = query;
       return page(request, cursors, async (limit, after) => {
-        const found = await deliveries.list(id, { status, type, since, until, limit, after });
-        return { data: found.deliveries.map(deliveryEntry), next: found.next };
+        const wanted = { type, since, until, limit, after };
+        if (documentKey === undefined) {
+          const found = await deliveries.list(id, { ...wanted, status });
+          return { data: found.deliveries.map(deliveryEntry), next: found.next };
+        }
+        // A document has far fewer events than the log has deliveries.
+        const { ids, next } = await events.ids(space, { ...wanted, documentKey });
+        const found = await deliveries.ofWebhook(id, ids);
+        const data = found.filter((delivery) => status === undefined || delivery.status === status);
+        return { data: data.map(deliveryEntry), next };
       });
     },
 

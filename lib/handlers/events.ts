@@ -2,7 +2,7 @@ import type * as v from 'valibot';
 import { notFound, Problem } from '../api/problems.ts';
 import { createPageBudget } from '../documents/pages.ts';
 import {
-  type EventFilter,
+  type EventPage,
   type EventResource,
   isTooLarge,
   MAX_EVENT_BYTES,
@@ -23,10 +23,9 @@ export interface Events {
   publish(events: readonly StoredEvent[], also: readonly TransactionPart[]): Promise<void>;
   get(space: Space, id: string): Promise<StoredEvent | undefined>;
   /** Newest first. Reads so much and no more: a page may be short, or empty, before the end. */
-  list(
-    space: Space,
-    options: EventFilter & { limit: number; after?: string | undefined },
-  ): Promise<{ events: StoredEvent[]; next: string | undefined }>;
+  list(space: Space, page: EventPage): Promise<{ events: StoredEvent[]; next: string | undefined }>;
+  /** The same, only their ids. */
+  ids(space: Space, page: EventPage): Promise<{ ids: string[]; next: string | undefined }>;
 }
 
 export interface EventsDeps {

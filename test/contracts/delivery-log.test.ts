@@ -179,6 +179,16 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
       expect([...found].map(([id, record]) => [id, record.eventId])).toEqual([[one.webhookId, eventId]]);
       expect(await log.ofEvent(eventId, [])).toEqual(new Map());
     });
+
+    it('finds the deliveries of several events to one webhook, in their order', async () => {
+      const [one, other] = [await fill(), await fill()];
+      const [first = '', second = '', third = ''] = one.eventIds;
+      const found = await log.ofWebhook(one.webhookId, [third, other.eventIds[0] ?? '', first, second]);
+      expect(found.map(({ webhookId, eventId }) => [webhookId, eventId])).toEqual(
+        [third, first, second].map((id) => [one.webhookId, id]),
+      );
+      expect(await log.ofWebhook(one.webhookId, [])).toEqual([]);
+    });
   });
 
   describe('list', () => {

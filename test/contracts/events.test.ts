@@ -109,6 +109,16 @@ describe.each(stores)('events in $name', ({ table, lossy, short }) => {
       expect(whole.map(recordOf)).toEqual(published);
     });
 
+    it('are found by their ids alone, too, page by page', async () => {
+      const onlyIds = async (_: object, page: { limit: number; after?: string | undefined }) => {
+        const found = await events(table).ids(space, { ...page, documentKey: 'd3' });
+        return { events: found.ids.map((id) => ({ id })), next: found.next };
+      };
+      expect(await all({}, onlyIds as unknown as typeof list, 5)).toEqual(
+        idsOf(({ documentKey }) => documentKey === 'd3'),
+      );
+    });
+
     it.each([
       [{ type: 'sync.conflict' }, ({ type }: StoredEvent) => type === 'sync.conflict'],
       [{ documentKey: 'd3' }, ({ documentKey }: StoredEvent) => documentKey === 'd3'],

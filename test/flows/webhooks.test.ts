@@ -244,6 +244,14 @@ describe('the delivery log', () => {
     expect((await ids(`until=${since}`)).ids).toEqual(events.slice(2));
     expect((await ids('type=document.changed&status=succeeded')).ids).toEqual(events);
     expect((await ids('type=document.created')).ids).toEqual([]);
+    const document = 'document_key=org:acme:doc-1';
+    expect((await ids(document)).ids).toEqual(events);
+    const newest = await ids(`${document}&limit=3&status=succeeded`);
+    expect(newest.ids).toEqual(events.slice(0, 3));
+    expect((await ids(`${document}&limit=3&status=succeeded&cursor=${newest.next}`)).ids).toEqual(events.slice(3));
+    expect((await ids(`${document}&until=${since}&type=document.changed`)).ids).toEqual(events.slice(2));
+    for (const other of [`${document}&status=failed`, `${document}&type=document.created`, 'document_key=org:acme'])
+      expect((await ids(other)).ids).toEqual([]);
     const delivery = await deliveryOf(client, id, events[2] ?? '');
     expect(
       delivery.attempts.map(({ status_code, response_excerpt }: Attempt) => [status_code, response_excerpt]),
@@ -251,10 +259,9 @@ describe('the delivery log', () => {
       [400, '<script>'],
       [200, '<script>'],
     ]);
-    expect(code(await client('GET', `/v1/webhooks/${id}/deliveries?status=lost&since=yesterday`))).toEqual([
-      400,
-      'invalid_request',
-    ]);
+    expect(
+      code(await client('GET', `/v1/webhooks/${id}/deliveries?status=lost&since=yesterday&document_key=a:`)),
+    ).toEqual([400, 'invalid_request']);
     const other = await live();
     expect(code(await other('GET', `/v1/webhooks/${id}/deliveries`))).toEqual([404, 'not_found']);
     expect(code(await other('GET', `/v1/webhooks/${id}/deliveries/${events[0]}`))).toEqual([404, 'not_found']);

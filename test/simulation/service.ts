@@ -6,7 +6,7 @@ import { auditLog } from '../../lib/aws/dynamodb/audit.ts';
 import { connections } from '../../lib/aws/dynamodb/connections.ts';
 import { cursorSecrets } from '../../lib/aws/dynamodb/cursor-secrets.ts';
 import { deliveries } from '../../lib/aws/dynamodb/deliveries.ts';
-import { deliveryLog } from '../../lib/aws/dynamodb/delivery-log.ts';
+import { deliveryLog, toDelivery } from '../../lib/aws/dynamodb/delivery-log.ts';
 import { disabling } from '../../lib/aws/dynamodb/disabling.ts';
 import { documents } from '../../lib/aws/dynamodb/documents.ts';
 import { events, toStoredEvent } from '../../lib/aws/dynamodb/events.ts';
@@ -169,14 +169,14 @@ export class SimulatedService {
   /** What the log of a webhook has of an event. */
   delivery(webhookId: string, eventId: string): DeliveryRecord | undefined {
     const { pk, sk } = itemKey.delivery(webhookId, eventId);
-    return this.db.get(pk, sk) as unknown as DeliveryRecord | undefined;
+    const item = this.db.get(pk, sk);
+    return item && toDelivery(item);
   }
 
   /** The deliveries to a webhook that ended without success. */
   undelivered(webhookId: string): DeliveryRecord[] {
     const ofWebhook = [...this.db.items()].filter(({ pk }) => String(pk).startsWith(`HOOK#${webhookId}#`));
-    const all = ofWebhook as unknown as DeliveryRecord[];
-    return all.filter((delivery) => isRecoverable(delivery, 0));
+    return ofWebhook.map(toDelivery).filter((delivery) => isRecoverable(delivery, 0));
   }
 
   /** Since when a webhook may have missed something. */
@@ -290,8 +290,11 @@ export class SimulatedService {
 
   private appendChange(before: Item | undefined, after: Item): void {
     const shard = SHARDS[String(after.sk).charCodeAt(String(after.sk).length - 1) % SHARDS.length] ?? '';
-    const [old, value] = [before, after] as unknown as [DeliveryRecord | undefined, DeliveryRecord];
-    const change = { before: old, after: value, sequence: String(++this.sequence) };
+    const change = {
+      before: before && toDelivery(before),
+      after: toDelivery(after),
+      sequence: String(++this.sequence),
+    };
     this.shards.get(shard)?.append(change);
   }
 

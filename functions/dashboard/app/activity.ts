@@ -1,3 +1,4 @@
+import { histogramOfBars, latencyPercentile } from '../../../lib/delivery/latency.ts';
 import type { Call, EntryOf, QueryOf, Result } from './api.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -17,7 +18,7 @@ export const KINDS = ['delivered', 'failed', 'unsent'] as const;
 export interface Summary {
   counts: Counts;
   attemptsFailed: number;
-  /** Milliseconds, of the slowest hour or day if there are several; `null` without a success. */
+  /** Milliseconds; `null` without a success. */
   p50: number | null;
   p95: number | null;
 }
@@ -64,19 +65,9 @@ export async function readSummaries(call: Call, period: Period): Promise<Result<
   return { value: new Map(figures.map((figure) => [figure.webhook_id ?? '', summaryOf([figure])])) };
 }
 
-/** What happened to the deliveries of one webhook in a period that ends now. */
-export async function readSummary(call: Call, webhookId: string, period: Period): Promise<Result<Summary>> {
-  const query = { group_by: 'webhook_id', webhook_id: webhookId } as const;
-  const { value: figures, problem } = await readFigures(call, period, query);
-  return problem ? { problem } : { value: summaryOf(figures) };
-}
-
 function summaryOf(figures: readonly Figure[]): Summary {
   const sum = (countOf: (figure: Figure) => number) => figures.reduce((total, figure) => total + countOf(figure), 0);
-  const slowest = (percentile: 'p50' | 'p95') => {
-    const latencies = figures.flatMap(({ latency_ms }) => latency_ms[percentile] ?? []);
-    return latencies.length > 0 ? Math.max(...latencies) : null;
-  };
+  const histogram = histogramOfBars(figures.flatMap(({ latency_ms }) => latency_ms.histogram ?? []));
   return {
     counts: {
       delivered: sum(({ delivered }) => delivered),
@@ -84,8 +75,8 @@ function summaryOf(figures: readonly Figure[]): Summary {
       unsent: sum(({ skipped, canceled }) => skipped + canceled),
     },
     attemptsFailed: sum(({ attempts_failed }) => attempts_failed),
-    p50: slowest('p50'),
-    p95: slowest('p95'),
+    p50: latencyPercentile(histogram, 0.5),
+    p95: latencyPercentile(histogram, 0.95),
   };
 }
 

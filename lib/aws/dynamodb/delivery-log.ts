@@ -10,7 +10,11 @@ import { type Item, type ItemKey, itemKey, statusIndexEntry, timeToLive } from '
 import { newestOf } from './merged.ts';
 import type { Table } from './table.ts';
 
-export const toDelivery = (item: Item): DeliveryRecord => item as unknown as DeliveryRecord;
+/** What its key says is stored there only: each byte is billed for 30 days. */
+export function toDelivery(item: Item): DeliveryRecord {
+  const [, webhookId] = String(item.pk).split('#');
+  return { ...item, webhookId, eventId: item.sk } as unknown as DeliveryRecord;
+}
 
 /** Attempts of earlier runs that a new run leaves in the record. */
 const KEPT_ATTEMPTS = 24;
@@ -34,6 +38,8 @@ export function deliveryLog(table: Table) {
       return new Map(found.map((delivery) => [delivery.webhookId, delivery]));
     },
 
+    ofWebhook,
+
     async list(
       webhookId: string,
       { limit, after, ...filter }: DeliveryFilter & { limit: number; after?: string | undefined },
@@ -41,7 +47,8 @@ export function deliveryLog(table: Table) {
       const { status } = filter;
       if (status !== undefined && status !== 'succeeded') {
         const { ids, next } = await idsByStatus(table, { webhookId, status, ...filter }, limit, after);
-        return { deliveries: (await ofIds(webhookId, ids)).filter((found) => found.status === status), next };
+        const found = await ofWebhook(webhookId, ids); // as they are now: the index may be a moment behind
+        return { deliveries: found.filter((delivery) => delivery.status === status), next };
       }
       const { items, next } = await newestOf(table, logQueries(webhookId, filter), { limit, after });
       return { deliveries: items.map(toDelivery), next };
@@ -57,7 +64,7 @@ export function deliveryLog(table: Table) {
         const following: DeliveryStatus | undefined =
           next === undefined ? RECOVERED_STATUSES[RECOVERED_STATUSES.indexOf(status) + 1] : status;
         if (ids.length > 0 || next !== undefined) {
-          const found = await ofIds(webhookId, ids);
+          const found = await ofWebhook(webhookId, ids);
           return {
             deliveries: found.filter((delivery) => isRecoverable(delivery, window.stuckBefore)),
             next: following && { status: following, after: next },
@@ -97,8 +104,8 @@ export function deliveryLog(table: Table) {
     },
   };
 
-  /** As they are now: the index may be a moment behind. */
-  function ofIds(webhookId: string, eventIds: readonly string[]): Promise<DeliveryRecord[]> {
+  /** Of several events to one webhook, in their order. */
+  function ofWebhook(webhookId: string, eventIds: readonly string[]): Promise<DeliveryRecord[]> {
     return read(eventIds.map((id) => itemKey.delivery(webhookId, id)));
   }
 

@@ -73,8 +73,6 @@ function upsert(
   const { webhookId, eventId, run } = message;
   const values = {
     ...change,
-    webhookId,
-    eventId,
     eventType: event.type,
     documentKey: event.documentKey,
     test: event.webhookId === undefined ? undefined : true,

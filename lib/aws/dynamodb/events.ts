@@ -1,4 +1,4 @@
-import { EVENT_RETENTION_MS, type EventFilter, type StoredEvent } from '../../events/events.ts';
+import { EVENT_RETENTION_MS, type EventFilter, type EventPage, type StoredEvent } from '../../events/events.ts';
 import { partitionsOf } from '../../events/placement.ts';
 import { EVENT_TYPES } from '../../events/types.ts';
 import type { Space } from '../../space.ts';
@@ -12,12 +12,16 @@ import type { Table } from './table.ts';
 import type { Write } from './writes.ts';
 
 /** The insertion of an event: in the transaction of what caused it. The stream takes it from there. */
-export function putEvent(event: StoredEvent): Write {
+export function putEvent({ projectId, environment, id, ...event }: StoredEvent): Write {
   const expires = timeToLive(event.at + EVENT_RETENTION_MS);
-  return put({ ...itemKey.event(event, event.id), ...event, expires }, isNew);
+  return put({ ...itemKey.event({ projectId, environment }, id), ...event, expires }, isNew);
 }
 
-export const toStoredEvent = (item: Item): StoredEvent => item as unknown as StoredEvent;
+/** What its key says is stored there only: each byte is billed for 30 days. */
+export function toStoredEvent(item: Item): StoredEvent {
+  const [, projectId, environment] = String(item.pk).split('#');
+  return { ...item, projectId, environment, id: item.sk } as unknown as StoredEvent;
+}
 
 export function events(table: Table) {
   return {
@@ -34,20 +38,27 @@ export function events(table: Table) {
       return item && toStoredEvent(item);
     },
 
-    async list(
-      space: Space,
-      { limit, after, ...filter }: EventFilter & { limit: number; after?: string | undefined },
-    ): Promise<{ events: StoredEvent[]; next: string | undefined }> {
-      const partitions = partitionsOf(filter.type ? [filter.type] : EVENT_TYPES, filter.documentKey);
-      const range = idRange('evt', filter);
-      if (!range) return { events: [], next: undefined };
-      const queries = partitions.map((partition) => partitionQuery(space, partition, range, filter));
-      const reads = filter.documentKey === undefined ? limit : FILTERED_ITEMS; // few events are tests
-      const { items: found, next } = await newestOf(table, queries, { limit, reads, after });
-      const items = await table.batchGet(found.map(({ sk }) => itemKey.event(space, String(sk))));
-      return { events: items.flatMap((item) => (item ? [toStoredEvent(item)] : [])), next };
+    ids,
+
+    async list(space: Space, page: EventPage): Promise<{ events: StoredEvent[]; next: string | undefined }> {
+      const found = await ids(space, page);
+      const items = await table.batchGet(found.ids.map((id) => itemKey.event(space, id)));
+      return { events: items.flatMap((item) => (item ? [toStoredEvent(item)] : [])), next: found.next };
     },
   };
+
+  async function ids(
+    space: Space,
+    { limit, after, ...filter }: EventPage,
+  ): Promise<{ ids: string[]; next: string | undefined }> {
+    const partitions = partitionsOf(filter.type ? [filter.type] : EVENT_TYPES, filter.documentKey);
+    const range = idRange('evt', filter);
+    if (!range) return { ids: [], next: undefined };
+    const queries = partitions.map((partition) => partitionQuery(space, partition, range, filter));
+    const reads = filter.documentKey === undefined ? limit : FILTERED_ITEMS; // few events are tests
+    const { items, next } = await newestOf(table, queries, { limit, reads, after });
+    return { ids: items.map(({ sk }) => String(sk)), next };
+  }
 }
 
 /** Test events are nobody's but of the webhook that they were sent to. */

@@ -30,6 +30,9 @@ const CONFLICT_WAIT_MS = 50;
  */
 const WRITE_ID = 'writeId';
 
+/** 62 random bits: only the writes of one item must differ, and each byte of an item is billed. */
+const newWriteId = (): string => randomUUID().slice(19);
+
 /** A write whose condition was false: its place among the writes, and what is stored, if anything is. */
 export interface Rejected {
   index: number;
@@ -45,7 +48,7 @@ export async function carryOut(
   send: (marked: Write[]) => Promise<unknown>,
   pause: Pause,
 ): Promise<Rejected[]> {
-  const writeId = randomUUID();
+  const writeId = newWriteId();
   const marked = writes.map((write) => withWriteId(write, writeId));
   for (let tries = 1; ; tries++) {
     try {

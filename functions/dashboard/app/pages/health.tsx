@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { PERIODS, type PeriodName, readActivity, readSummary, successRate } from '../activity.ts';
+import { PERIODS, type PeriodName, readActivity, successRate } from '../activity.ts';
 import type { Webhook } from '../api.ts';
 import { type Fact, Facts, Panel } from '../components/basics.tsx';
 import { Await } from '../components/feedback.tsx';
@@ -22,14 +22,10 @@ interface HealthProps {
 export function Health({ of: webhook, version }: HealthProps) {
   const { call } = useSession();
   const [period, setPeriod] = useState<PeriodName>('24 hours');
-  const key = `${webhook.id} ${period}`;
-  const summary = useLoaded(key, () => readSummary(call, webhook.id, PERIODS[period]), version);
-  const activity = useLoaded(key, () => readActivity(call, PERIODS[period], webhook.id), version);
-  useRepeated(REFRESH_MS, () => {
-    summary.reload();
-    activity.reload();
-  });
-  const { value } = summary;
+  const read = () => readActivity(call, PERIODS[period], webhook.id);
+  const activity = useLoaded(`${webhook.id} ${period}`, read, version);
+  useRepeated(REFRESH_MS, activity.reload);
+  const total = activity.value?.total;
   return (
     <Panel title="Health" actions={<PeriodChoice chosen={period} onChange={setPeriod} />}>
       <Facts>
@@ -38,10 +34,10 @@ export function Health({ of: webhook, version }: HealthProps) {
           ...(webhook.failing_since
             ? [['Failing since', <Time key="failing" at={webhook.failing_since} />] satisfies Fact]
             : []),
-          ['Success rate', value ? successRate(value) : '–'],
-          ['Failed attempts', value ? value.attemptsFailed.toLocaleString() : '–'],
-          ['p50', latencyText(value?.p50 ?? null)],
-          ['p95', latencyText(value?.p95 ?? null)],
+          ['Success rate', total ? successRate(total) : '–'],
+          ['Failed attempts', total ? total.attemptsFailed.toLocaleString() : '–'],
+          ['p50', latencyText(total?.p50 ?? null)],
+          ['p95', latencyText(total?.p95 ?? null)],
         ]}
       </Facts>
       <div class="small">

@@ -51,7 +51,8 @@ export function Overview() {
                       {[
                         ['Success rate', successRate(activity.total)],
                         ['Failed attempts', activity.total.attemptsFailed.toLocaleString()],
-                        [`p95 of the slowest ${PERIODS[period].by}`, latencyText(activity.total.p95)],
+                        ['p50', latencyText(activity.total.p50)],
+                        ['p95', latencyText(activity.total.p95)],
                       ]}
                     </Facts>
                     <Chart of={activity} period={PERIODS[period]} />
