@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { COUNTERS, LATENCY_BOUNDS_MS, PERIODS } from '../delivery/figures.ts';
+import { COUNTERS, PERIODS } from '../delivery/figures.ts';
+import { LATENCY_BOUNDS_MS } from '../delivery/latency.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { idOf } from '../ids.ts';
 import { described, oneOf, timestamp, timestampInput } from '../schema.ts';
@@ -36,7 +37,15 @@ export const FigureResource = v.strictObject({
   ),
   ...counters,
   latency_ms: described(
-    v.strictObject({ p50: percentile('50 %'), p95: percentile('95 %'), p99: percentile('99 %') }),
+    v.strictObject({
+      p50: percentile('50 %'),
+      p95: percentile('95 %'),
+      p99: percentile('99 %'),
+      histogram: described(
+        v.nullable(v.array(v.strictObject({ le: count('Milliseconds.'), count: count('Attempts.') }))),
+        'How many successful attempts took at most `le` milliseconds, and more than the bound before; bars without any are left out. Histograms can be added up, percentiles cannot. `null` without `group_by`.',
+      ),
+    }),
     `Percentiles of a histogram. They are one of its bounds: ${LATENCY_BOUNDS_MS.join(', ')}.`,
   ),
 });

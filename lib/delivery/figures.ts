@@ -1,4 +1,5 @@
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
+import { LATENCY_BOUNDS_MS } from './latency.ts';
 import { isSuccess } from './post.ts';
 import type { Attempt, DeliveryRecord } from './record.ts';
 
@@ -16,11 +17,6 @@ export const FIGURES_KEPT_MS: Readonly<Record<Period, number>> = {
 /** Deliveries and attempts that are counted. */
 export const COUNTERS = ['delivered', 'attempts_failed', 'failed', 'skipped', 'canceled'] as const;
 export type Counter = (typeof COUNTERS)[number];
-
-/** Upper bounds in milliseconds of the histogram of successful attempts; none takes longer than the last. */
-export const LATENCY_BOUNDS_MS = [
-  5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 4000, 5000,
-] as const;
 
 /** How often each counter and each bar of the histogram of a type went up, by `figureName`. */
 export type Counts = Readonly<Record<string, number>>;
@@ -134,14 +130,3 @@ export const histogramOf = (counts: Counts, types: readonly EventType[]): number
 
 const sumOver = (types: readonly EventType[], countOf: (type: EventType) => number | undefined): number =>
   types.reduce((sum, type) => sum + (countOf(type) ?? 0), 0);
-
-/** The bound in milliseconds that this share of the attempts in a histogram did not exceed; `null` if there was none. */
-export function latencyPercentile(histogram: readonly number[], share: number): number | null {
-  let left = Math.ceil(share * histogram.reduce((sum, count) => sum + count, 0));
-  if (left === 0) return null;
-  for (const [i, bound] of LATENCY_BOUNDS_MS.entries()) {
-    left -= histogram[i] ?? 0;
-    if (left <= 0) return bound;
-  }
-  return null;
-}

@@ -5,12 +5,12 @@ import {
   countersOf,
   FIGURES_KEPT_MS,
   histogramOf,
-  latencyPercentile,
   PERIOD_MS,
   type Period,
   startOf,
   sumOf,
 } from '../delivery/figures.ts';
+import { type Bar, barsOf, latencyPercentile } from '../delivery/latency.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import type { CursorSecrets } from '../http/pagination.ts';
 import { page } from '../http/pagination.ts';
@@ -70,15 +70,15 @@ export function statsHandlers({ webhooks, allWebhooks, figures, cursors, clock }
         if (groupBy === 'at') {
           const window = partOf({ by, from, to }, ids.length, after);
           const found = await Promise.all(ids.map((id) => figures.list(id, window)));
-          const data = sumsByStart(found.flat()).flatMap((sum) => entriesOf(sum, webhookId ?? null, groups));
+          const data = sumsByStart(found.flat()).flatMap((sum) => entriesOf(sum, webhookId ?? null, groups, barsOf));
           return { data, next: window.to < to ? String(window.to) : undefined };
         }
         const rest = ids.filter((id) => after === undefined || id > after);
         const some = rest.slice(0, Math.max(1, Math.floor(MAX_ITEMS / periodsIn({ by, from, to }))));
         const data = some.map(async (id) => {
           const found = await figures.list(id, { by, from, to });
-          const sums = groupBy ? [{ start: from, counts: sumOf(found) }] : found;
-          return sums.flatMap((sum) => entriesOf(sum, id, groups));
+          if (groupBy) return entriesOf({ start: from, counts: sumOf(found) }, id, groups, barsOf);
+          return found.flatMap((counted) => entriesOf(counted, id, groups, () => null));
         });
         return { data: (await Promise.all(data)).flat(), next: some.length < rest.length ? some.at(-1) : undefined };
       });
@@ -109,7 +109,12 @@ const sumsByStart = (found: readonly PeriodCounts[]): PeriodCounts[] =>
     .sort((a, b) => a.start - b.start);
 
 /** An entry for each group of types of which anything was counted. */
-function entriesOf({ start, counts }: PeriodCounts, webhookId: string | null, groups: readonly TypeGroup[]) {
+function entriesOf(
+  { start, counts }: PeriodCounts,
+  webhookId: string | null,
+  groups: readonly TypeGroup[],
+  bars: (histogram: readonly number[]) => Bar[] | null,
+) {
   const counted = countedTypes(counts);
   return groups
     .filter((types) => types.some((type) => counted.includes(type)))
@@ -125,6 +130,7 @@ function entriesOf({ start, counts }: PeriodCounts, webhookId: string | null, gr
           p50: latencyPercentile(histogram, 0.5),
           p95: latencyPercentile(histogram, 0.95),
           p99: latencyPercentile(histogram, 0.99),
+          histogram: bars(histogram),
         },
       };
     });

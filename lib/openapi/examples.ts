@@ -105,7 +105,7 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
       failed: 0,
       skipped: 0,
       canceled: 0,
-      latency_ms: { p50: 75, p95: 200, p99: 500 },
+      latency_ms: { p50: 75, p95: 200, p99: 500, histogram: null },
     }),
   },
   publishEvent: { body: published, response: EXAMPLE_EVENTS['document.changed'] },

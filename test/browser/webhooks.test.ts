@@ -339,14 +339,16 @@ describe('a search in the delivery log', () => {
     await expect.poll(() => rows.count()).toBe(3);
     await search('org:acme:doc-1');
     await expect.poll(() => rows.count()).toBe(2); // the webhook takes no document.created
+    await put(project.admin, 'org:acme:doc-1', { title: 'Four' });
+    await expect.poll(() => rows.count()).toBe(3); // by itself
     await page.reload();
-    await expect.poll(() => rows.count()).toBe(2);
+    await expect.poll(() => rows.count()).toBe(3);
     expect(await page.getByLabel('Document key or event id').inputValue()).toBe('org:acme:doc-1');
     await page.getByLabel('Status').selectOption('failed');
     await page.getByText('No deliveries of this document match').waitFor();
     await page.goBack();
     await page.goBack();
-    await expect.poll(() => rows.count()).toBe(3);
+    await expect.poll(() => rows.count()).toBe(4);
     expect(await page.getByLabel('Document key or event id').inputValue()).toBe('');
     await search('not a key');
     await page.getByText('Document key or event id must').waitFor();

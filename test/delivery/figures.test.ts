@@ -6,11 +6,10 @@ import {
   type DeliveryChange,
   FIGURE_NAMES,
   histogramOf,
-  LATENCY_BOUNDS_MS,
-  latencyPercentile,
   sumOf,
   tally,
 } from '../../lib/delivery/figures.ts';
+import { LATENCY_BOUNDS_MS, latencyPercentile } from '../../lib/delivery/latency.ts';
 import type { DeliveryRecord } from '../../lib/delivery/record.ts';
 import { EVENT_TYPES } from '../../lib/events/types.ts';
 import { attempt, now, record } from './builders.ts';
@@ -143,26 +142,6 @@ describe('figures of several types', () => {
   it('have one histogram, which leaves out other types', () => {
     expect(histogramOf(figures, types)).toEqual(LATENCY_BOUNDS_MS.map((bound) => (bound === 10 ? 4 : 0)));
     expect(latencyPercentile(histogramOf(figures, EVENT_TYPES), 0.5)).toBe(5000);
-  });
-});
-
-describe('a percentile', () => {
-  const of = (bars: Partial<Record<number, number>>, share: number) =>
-    latencyPercentile(
-      LATENCY_BOUNDS_MS.map((bound) => bars[bound] ?? 0),
-      share,
-    );
-
-  it.each([
-    [{}, 0.5, null],
-    [{ 10: 1 }, 0.99, 10],
-    [{ 10: 50, 5000: 50 }, 0.5, 10],
-    [{ 10: 49, 5000: 51 }, 0.5, 5000],
-    [{ 10: 95, 100: 4, 5000: 1 }, 0.95, 10],
-    [{ 10: 95, 100: 4, 5000: 1 }, 0.99, 100],
-    [{ 10: 989, 5000: 11 }, 0.99, 5000],
-  ])('of %j at %d is %s', (bars, share, bound) => {
-    expect(of(bars, share)).toBe(bound);
   });
 });
 

@@ -17,7 +17,12 @@ interface Figure {
   failed: number;
   skipped: number;
   canceled: number;
-  latency_ms: { p50: number | null; p95: number | null; p99: number | null };
+  latency_ms: {
+    p50: number | null;
+    p95: number | null;
+    p99: number | null;
+    histogram: { le: number; count: number }[] | null;
+  };
 }
 const deleted = { type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'n' } };
 
@@ -72,6 +77,7 @@ describe('the figures', () => {
     for (const { at, webhook_id, latency_ms } of rows) {
       expect([at.slice(10), webhook_id]).toEqual(['T00:00:00.000Z', healthy.id]);
       expect(latency_ms.p50).toBeGreaterThan(0);
+      expect(latency_ms.histogram).toBeNull();
       expect(latency_ms.p99).toBeGreaterThanOrEqual(latency_ms.p50 ?? 0);
     }
 
@@ -112,7 +118,10 @@ describe('the figures', () => {
     for (const by of ['hour', 'day']) {
       const byWebhook = await figuresOf(live, `by=${by}&group_by=webhook_id`);
       expect(byWebhook.map(summary)).toEqual(ids.map((id) => [id, null, 3]));
-      for (const { latency_ms } of byWebhook) expect(latency_ms.p95).toBeGreaterThan(0);
+      for (const { latency_ms } of byWebhook) {
+        expect(latency_ms.histogram?.reduce((sum, { count }) => sum + count, 0)).toBe(3);
+        expect(latency_ms.histogram?.map(({ le }) => le)).toContain(latency_ms.p95);
+      }
       const changes = await figuresOf(live, `by=${by}&group_by=webhook_id&type=document.changed`);
       expect(changes.map(summary)).toEqual(ids.map((id) => [id, 'document.changed', 2]));
 
