@@ -71,7 +71,8 @@ const deps: BatchDeps = {
   }),
   done(message, result) {
     countAttempt(result);
-    log.info(...resultEvent(message, result));
+    const { level, event, fields } = resultEvent(message, result);
+    log[level](event, fields);
   },
   notify: notifyBy(disabledNotification),
   sendWarning: notifyBy(warningNotification),

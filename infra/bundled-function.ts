@@ -83,6 +83,8 @@ export class BundledFunction extends LambdaFunction {
         ...environment,
         POWERTOOLS_SERVICE_NAME: name,
         POWERTOOLS_METRICS_NAMESPACE: settings.stackName,
+        // Not by `applicationLogLevelV2`: what has no level, as metrics in the log, counts as `INFO` there.
+        ...(settings.logLevel !== 'INFO' && { POWERTOOLS_LOG_LEVEL: settings.logLevel }),
       },
     });
     logGroup.grantWrite(role);

@@ -15,6 +15,7 @@ const PARAMETERS = {
   warmWritesPerSecond: { default: '', pattern: /^(|[4-9]\d{3}|[123]\d{4}|40000)$/ },
   checkConcurrency: { default: 20, min: 2, max: 1000 },
   dataRetention: { default: 'retain', pattern: /^(retain|destroy)$/ },
+  logLevel: { default: 'INFO', pattern: /^(INFO|WARN)$/ },
   logRetentionDays: { default: 30, oneOf: Object.values(RetentionDays).filter((days) => typeof days === 'number') },
   encryption: { default: 'aws', pattern: /^(aws|customer)$/ },
   cloudWatchDashboard: { default: 'off', pattern: /^(off|on)$/ },

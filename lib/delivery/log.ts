@@ -1,19 +1,22 @@
 import type { DeliverResult } from './deliver.ts';
 import type { DeliveryMessage } from './messages.ts';
 
-/** The log event of a dealt-with message. */
-export function resultEvent(
-  message: DeliveryMessage,
-  result: DeliverResult,
-): [event: string, fields: Record<string, unknown>] {
+/** The log event of a dealt-with message: a failed attempt is a warning, anything else information. */
+export function resultEvent(message: DeliveryMessage, result: DeliverResult): LogEvent {
   const delivery = deliveryFields(message);
-  if (!('attempt' in result)) return ['delivery.not_attempted', { ...delivery, reason: result.task }];
+  if (!('attempt' in result))
+    return { level: 'info', event: 'delivery.not_attempted', fields: { ...delivery, reason: result.task } };
   const { verdict, attempt, disabled } = result;
   const { statusCode, error, durationMs } = attempt;
-  return [
-    'delivery.attempted',
-    { ...delivery, status: verdict.status, status_code: statusCode, error, duration_ms: durationMs, disabled },
-  ];
+  const outcome = { status: verdict.status, status_code: statusCode, error, duration_ms: durationMs, disabled };
+  const level = verdict.status === 'succeeded' ? 'info' : 'warn';
+  return { level, event: 'delivery.attempted', fields: { ...delivery, ...outcome } };
+}
+
+interface LogEvent {
+  level: 'info' | 'warn';
+  event: string;
+  fields: Record<string, unknown>;
 }
 
 /** By which the log names a delivery. */

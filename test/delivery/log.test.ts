@@ -16,10 +16,14 @@ describe('the log of a message', () => {
   it('has the attempt and its verdict', () => {
     const result = { task: 'send', attempt: attempt(), verdict: { status: 'failed' }, disabled: true } as const;
     const fields = { status: 'failed', status_code: 500, error: 'status_not_2xx', duration_ms: 10, disabled: true };
-    expect(resultEvent(sixth, result)).toEqual(['delivery.attempted', { ...names, ...fields }]);
+    const event = 'delivery.attempted';
+    expect(resultEvent(sixth, result)).toEqual({ level: 'warn', event, fields: { ...names, ...fields } });
+    const succeeded = { ...result, verdict: { status: 'succeeded' }, disabled: false } as const;
+    expect(resultEvent(sixth, succeeded)).toMatchObject({ level: 'info', event, fields: { status: 'succeeded' } });
   });
 
   it('has the reason why none was made', () => {
-    expect(resultEvent(sixth, { task: 'drop' })).toEqual(['delivery.not_attempted', { ...names, reason: 'drop' }]);
+    const fields = { ...names, reason: 'drop' };
+    expect(resultEvent(sixth, { task: 'drop' })).toEqual({ level: 'info', event: 'delivery.not_attempted', fields });
   });
 });

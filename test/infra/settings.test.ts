@@ -51,7 +51,7 @@ describe('the template', () => {
     template.resourceCountIs('AWS::ApiGateway::Account', 0);
     template.allResourcesProperties('AWS::Lambda::Function', {
       TracingConfig: { Mode: 'Active' },
-      Environment: { Variables: { POWERTOOLS_METRICS_NAMESPACE: 'Second' } },
+      Environment: { Variables: { POWERTOOLS_METRICS_NAMESPACE: 'Second', POWERTOOLS_LOG_LEVEL: 'WARN' } },
     });
     const scanner = { SECRET_SCANNING_KEYS_URL: 'https://api.github.com/meta/public_keys/secret_scanning' };
     const takesReports = { Environment: { Variables: Match.objectLike(scanner) } };

@@ -55,6 +55,7 @@ export const choices: Record<string, object[]> = {
       functionTracing: 'on',
       cloudWatchDashboard: 'on',
       batchingSeconds: '1',
+      logLevel: 'WARN',
       warmWritesPerSecond: '40000',
       deliverConcurrency: '50',
       checkConcurrency: '2',
