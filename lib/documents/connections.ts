@@ -48,7 +48,7 @@ export interface ConnectionRecord extends Space {
   lastSeenAt: number;
   /** When the lease runs out. */
   expiresAt: number;
-  /** When the queue will look at it; at most one such message is on its way. */
+  /** For when the message is that looks at it: one that is for earlier has nothing to do any more. */
   checkAt: number;
 }
 
@@ -57,6 +57,8 @@ export const CheckMessage = v.strictObject({
   connectionId: v.string(),
   projectId: v.string(),
   environment: v.picklist(ENVIRONMENTS),
+  /** That of the record for which it was sent; those of an earlier version have none. */
+  checkAt: v.optional(v.number()),
 });
 export type CheckMessage = v.InferOutput<typeof CheckMessage>;
 

@@ -49,7 +49,7 @@ export function connectionHandlers({ connections, scheduleCheck, clock, random }
         // One check is on its way at a time, no later than the lease ends; it comes again if the lease was renewed. It is
         // sent first: without the record it finds nothing to do, but a record without it would never be looked at.
         const isExpected = open !== undefined && open.checkAt > now && open.checkAt <= expiresAt;
-        if (!isExpected) await scheduleCheck({ connectionId: id, ...space }, body.lease_seconds);
+        if (!isExpected) await scheduleCheck({ connectionId: id, ...space, checkAt: expiresAt }, body.lease_seconds);
         const record: ConnectionRecord = {
           ...space,
           id,
@@ -81,23 +81,26 @@ export function connectionHandlers({ connections, scheduleCheck, clock, random }
 }
 
 /**
- * What a check does: ends a lease that has run out, with its event; looks again later at one that was renewed. Of several
- * checks of one lapse, one finds it.
+ * What a check does: ends a lease that has run out, with its event; looks again later at one that was renewed, even while it
+ * ended it. Of several checks of one lapse one finds it, and of several of an open connection the latest goes on.
  */
 export async function checkConnection(
-  { connectionId, ...space }: CheckMessage,
-  deps: ConnectionsDeps,
+  { connectionId, checkAt, ...space }: CheckMessage,
+  { connections, scheduleCheck, clock, random }: ConnectionsDeps,
 ): Promise<'gone' | 'open' | 'lost'> {
-  const { connections, scheduleCheck, clock, random } = deps;
-  const record = await connections.get(space, connectionId);
-  if (!record) return 'gone';
-  const now = clock();
-  if (!isLapsed(record, now)) {
-    await scheduleCheck({ connectionId, ...space }, Math.ceil((record.expiresAt - now) / 1000));
-    await connections.put(record, { ...record, checkAt: record.expiresAt }, []);
+  return optimistically(async () => {
+    const record = await connections.get(space, connectionId);
+    if (!record) return 'gone';
+    const now = clock();
+    if (isLapsed(record, now))
+      return (await connections.remove(record, [lostEvent(record, now, random)])) ? 'lost' : undefined;
+    const isOutdated = checkAt !== undefined && record.checkAt > checkAt;
+    if (isOutdated) return 'open';
+    const { expiresAt } = record;
+    await scheduleCheck({ connectionId, ...space, checkAt: expiresAt }, Math.ceil((expiresAt - now) / 1000));
+    await connections.put(record, { ...record, checkAt: expiresAt }, []);
     return 'open';
-  }
-  return (await connections.remove(record, [lostEvent(record, now, random)])) ? 'lost' : 'gone';
+  });
 }
 
 function lostEvent(record: ConnectionRecord, now: number, random: Random): StoredEvent {
