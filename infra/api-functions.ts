@@ -56,7 +56,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
   documents: {
     id: 'Documents',
     description: 'Documents, sync and connections',
-    table: withIdempotency(['PROJECT', 'DOCS', 'CONNECTION', 'SYNC', 'EVENT'], 'query'),
+    table: withIdempotency(['PROJECT', 'DOCS', 'REVISIONS', 'CONNECTION', 'SYNC', 'EVENT'], 'query', 'batch get'),
   },
   leaks: {
     id: 'Leaks',

@@ -33,6 +33,7 @@ export type ItemKind =
   | 'HOOK'
   | 'FIGURES'
   | 'DOCS'
+  | 'REVISIONS'
   | 'CONNECTION'
   | 'SYNC'
   | 'IDEMPOTENCY';

@@ -16,22 +16,36 @@ const MAX_CUT_QUERIES = 8;
 /** A document as it is found in a list. `read` parses it: only what is wanted need be. */
 export interface FoundDocument {
   documentKey: string;
-  revision: number;
   deleted: boolean;
   read(): DocumentState;
 }
 
+/** Which revision a document has, deleted ones included. */
+export interface FoundRevision {
+  documentKey: string;
+  revision: number;
+}
+
+/**
+ * Of the ranges, which are in order: the next documents of the first that goes on after `after`, at most `limit` or 1 MB.
+ * `next` says where to go on, if anywhere; `isCut`: within the same range.
+ */
+type List<Found> = (
+  space: Space,
+  ranges: readonly KeyRange[],
+  limit: number,
+  after?: string,
+) => Promise<{ found: Found[]; next: string | undefined; isCut: boolean }>;
+
 export interface DocumentList {
-  /**
-   * Of the ranges, which are in order: the next documents of the first that goes on after `after`, at most `limit` or
-   * 1 MB. `next` says where to go on, if anywhere; `isCut`: within the same range.
-   */
-  list(
-    space: Space,
-    ranges: readonly KeyRange[],
-    limit: number,
-    after?: string,
-  ): Promise<{ found: FoundDocument[]; next: string | undefined; isCut: boolean }>;
+  list: List<FoundDocument>;
+}
+
+/** Documents by their revisions: few bytes say what has changed. */
+export interface RevisionList {
+  revisions: List<FoundRevision>;
+  /** Deleted ones included, in the order of the keys. */
+  getAll(space: Space, documentKeys: readonly string[]): Promise<(DocumentState | undefined)[]>;
 }
 
 /** What to do after a document: go on, stop after it, or stop before it because it does not fit. */
@@ -41,15 +55,15 @@ export type Step = 'more' | 'full' | 'no room';
  * Shows `take` the documents of the ranges in the order of their keys, until it has enough or enough was read. Returns the
  * position after which to go on; `undefined` at the end.
  */
-export async function walkDocuments(
-  { list }: DocumentList,
+export async function walkDocuments<Found extends { documentKey: string }>(
+  list: List<Found>,
   {
     space,
     ranges,
     limit,
     after,
   }: { space: Space; ranges: readonly KeyRange[]; limit: number; after?: string | undefined },
-  take: (document: FoundDocument) => Step,
+  take: (document: Found) => Step,
 ): Promise<string | undefined> {
   let position = after;
   for (let isFirst = true, cut = 0; ; isFirst = false) {

@@ -67,7 +67,7 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
         const ranges = rangesFor(caller, prefix === undefined ? ['*'] : [prefix, `${prefix}:*`]);
         const data: ReturnType<typeof documentResource>[] = [];
         const budget = createPageBudget();
-        const next = await walkDocuments(documents, { space, ranges, limit, after }, (document) => {
+        const next = await walkDocuments(documents.list, { space, ranges, limit, after }, (document) => {
           if (document.deleted || !reaches(caller, document.documentKey)) return 'more';
           const resource = documentResource(document.documentKey, document.read());
           if (!budget.takes(resource)) return 'no room';

@@ -1,9 +1,9 @@
-import type * as v from 'valibot';
-import { covers, matchesPattern, rangesOf } from '../access/patterns.ts';
+import { covers } from '../access/patterns.ts';
 import { Problem, type ProblemCode } from '../api/problems.ts';
 import { type Conflict, withoutOthersValues } from '../documents/documents.ts';
-import { createPageBudget, MAX_PAGE_BYTES, walkDocuments } from '../documents/pages.ts';
-import { Cycle, type Push, type PushResult, type SyncResponse } from '../documents/sync.ts';
+import { createPageBudget, MAX_PAGE_BYTES, type RevisionList } from '../documents/pages.ts';
+import { pull } from '../documents/pull.ts';
+import { Cycle, type Push, type PushResult } from '../documents/sync.ts';
 import { writeDocument } from '../documents/write.ts';
 import { ConflictError } from '../errors.ts';
 import { newEvent, type StoredEvent } from '../events/events.ts';
@@ -16,8 +16,6 @@ import type { Space } from '../space.ts';
 import { type DocumentsDeps, eventsTooLarge, tooLarge } from './documents.ts';
 import { credentialOf, may, notAllowed, reaches } from './scope.ts';
 
-type Change = v.InferOutput<typeof SyncResponse>['changes'][number];
-
 /** Sync cycles that have a name. */
 export interface SyncCycles {
   /** Reserves the name of a cycle for the credential that chose it. `false` if it is another one's. */
@@ -27,7 +25,7 @@ export interface SyncCycles {
 }
 
 export interface SyncDeps extends DocumentsDeps {
-  documents: DocumentsDeps['documents'] & SyncCycles;
+  documents: DocumentsDeps['documents'] & RevisionList & SyncCycles;
   /** Tells the operator about a push that failed on our side. */
   reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
 }
@@ -55,7 +53,7 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
       const { results, bytes } = await pushAll(request, cycle.syncId);
       // A token that may only write is shown nothing.
       const { changes, next } = may(caller, 'read')
-        ? await pull(request, cycle.after, MAX_PAGE_BYTES - bytes)
+        ? await pull(documents, { ...body, space, after: cycle.after, bytesMax: MAX_PAGE_BYTES - bytes })
         : { changes: [], next: undefined };
       const soFar: Cycle = {
         ...cycle,
@@ -146,25 +144,6 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
         return { document_key, status, revision: merged.state.revision, conflicts: shown(merged.conflicts) };
       }
     }
-  }
-
-  async function pull(
-    { body, space }: SyncRequest,
-    after: string | undefined,
-    bytesMax: number,
-  ): Promise<{ changes: Change[]; next: string | undefined }> {
-    const { pattern, known, limit } = body;
-    const changes: Change[] = [];
-    const budget = createPageBudget(bytesMax);
-    const ranges = rangesOf([pattern]);
-    const next = await walkDocuments(documents, { space, ranges, limit, after }, (document) => {
-      const { documentKey: document_key, revision, deleted } = document;
-      if (!matchesPattern(pattern, document_key) || known.get(document_key) === revision) return 'more';
-      const change = { document_key, revision, deleted, fields: deleted ? null : document.read().fields };
-      if (!budget.takes(change)) return 'no room';
-      return changes.push(change) === limit ? 'full' : 'more';
-    });
-    return { changes, next };
   }
 
   // Once per cycle: a repeated last page finds it done.

@@ -31,9 +31,10 @@ describe.each<[string, Partial<Load>, number, number]>([
   ['reads: webhooks of a project', {}, 260, 11_538],
   // 10,000 batches for 9.56 of 100 webhooks each, and 500 lists of 60 KB
   ['reads: webhooks of a project', { webhooks: 100 }, 95_618 + 7500, 29.09],
-  // a transaction counts twice; 3 cycles a second over 1,000 documents of 4 KB
+  // a transaction counts twice; 100 cycles a second over 1,000 documents, whose revisions have 90 KB
   ['writes: documents of a project', { documentWrites: 50, documentKb: 10 }, 1000, 1000],
-  ['reads: documents of a project', { syncCycles: 3, syncedDocuments: 1000, documentKb: 4 }, 3000, 1000],
+  ['writes: revisions of a project', { documentWrites: 50, documentKb: 10 }, 100, 10_000],
+  ['reads: revisions of a project', { syncCycles: 100, syncedDocuments: 1000 }, 2300, 1304],
   ['reads: one key', { keyRequests: 1500 }, 1500, 2000],
   // two writes each half minute for each of two shards
   ['writes: figures of a webhook', {}, 4 / 30, 7_500_000],

@@ -4,7 +4,7 @@ import { documents } from '../../lib/aws/dynamodb/documents.ts';
 import { events } from '../../lib/aws/dynamodb/events.ts';
 import { itemKey } from '../../lib/aws/dynamodb/items.ts';
 import type { DocumentState } from '../../lib/documents/documents.ts';
-import type { DocumentList } from '../../lib/documents/pages.ts';
+import type { DocumentList, RevisionList } from '../../lib/documents/pages.ts';
 import type { DocumentStates } from '../../lib/documents/write.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../../lib/events/events.ts';
 import type { SyncCycles } from '../../lib/handlers/sync.ts';
@@ -14,7 +14,7 @@ import { documentState, newId, newSpace, newStoredEvent, now } from './builders.
 import { stores } from './stores.ts';
 
 describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
-  const store = documents(table) satisfies DocumentStates & DocumentList & SyncCycles;
+  const store = documents(table) satisfies DocumentStates & DocumentList & RevisionList & SyncCycles;
   const { get, save, claimCycle, complete } = store;
   const isStored = async (event: StoredEvent) => (await events(table).get(event, event.id)) !== undefined;
 
@@ -101,6 +101,15 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
     });
   });
 
+  it('are found by many keys at once, in their order', async () => {
+    const space = newSpace();
+    const deleted = documentState({ deleted: true, fields: {} });
+    await save(space, 'a', 0, documentState(), []);
+    await save(space, 'b', 0, deleted, []);
+    expect(await store.getAll(space, ['b', 'none', 'a'])).toEqual([deleted, undefined, documentState()]);
+    expect(await store.getAll({ ...space, environment: 'sandbox' }, ['a'])).toEqual([undefined]);
+  });
+
   describe('list', () => {
     const KEYS = ['a', 'a:1', 'a:1:x', 'a:2', 'a-1', 'b', 'b:1', 'c:1'];
     async function fill(): Promise<Space> {
@@ -117,9 +126,23 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       for (const [key, state] of Object.entries(states)) await save(space, key, 0, state, []);
       const { found } = await store.list(space, rangesOf(['*']), 10);
       expect(found.map(({ read, ...rest }) => ({ ...rest, state: read() }))).toEqual([
-        { documentKey: 'a', revision: 3, deleted: false, state: states.a },
-        { documentKey: 'b', revision: 1, deleted: true, state: states.b },
+        { documentKey: 'a', deleted: false, state: states.a },
+        { documentKey: 'b', deleted: true, state: states.b },
       ]);
+      const { found: revisions } = await store.revisions(space, rangesOf(['*']), 10);
+      expect(revisions).toEqual([
+        { documentKey: 'a', revision: 3 },
+        { documentKey: 'b', revision: 1 },
+      ]);
+    });
+
+    it('has the revision of the document as it is, also if somebody else wrote it meanwhile', async () => {
+      const space = newSpace();
+      await save(space, 'a', 0, documentState(), []);
+      await save(space, 'a', 1, documentState({ revision: 2 }), []);
+      expect(await save(space, 'a', 1, documentState({ revision: 9 }), [])).toBe(false);
+      const { found } = await store.revisions(space, rangesOf(['*']), 10);
+      expect(found).toEqual([{ documentKey: 'a', revision: 2 }]);
     });
 
     it.each<[string, string[], string[]]>([
@@ -142,6 +165,9 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
         const keys: string[] = [];
         for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
           const page = await documents(from).list(space, ranges, limit, after);
+          const { found, ...position } = await documents(from).revisions(space, ranges, limit, after);
+          expect(position).toEqual({ next: page.next, isCut: page.isCut });
+          expect(found.map(({ documentKey }) => documentKey)).toEqual(page.found.map(({ documentKey }) => documentKey));
           expect(page.found.length).toBeLessThanOrEqual(limit);
           keys.push(...page.found.map(({ documentKey }) => documentKey));
           after = page.next;

@@ -14,7 +14,6 @@ type Read = Awaited<ReturnType<DocumentList['list']>>;
 
 const document = (documentKey: string): FoundDocument => ({
   documentKey,
-  revision: 1,
   deleted: false,
   read: () => {
     throw new Error('Nobody reads it');
@@ -30,13 +29,11 @@ const read = (keys: string, next?: string, isCut = false): Read => ({
 async function walk(answers: readonly Read[], steps: Record<string, Step> = {}, after?: string) {
   const asked: [limit: number, after: string | undefined][] = [];
   const taken: string[] = [];
-  const list: DocumentList = {
-    async list(_space, _ranges, limit, position) {
-      const answer = answers[asked.length];
-      asked.push([limit, position]);
-      if (!answer) throw new Error('One query too many');
-      return answer;
-    },
+  const list: DocumentList['list'] = async (_space, _ranges, limit, position) => {
+    const answer = answers[asked.length];
+    asked.push([limit, position]);
+    if (!answer) throw new Error('One query too many');
+    return answer;
   };
   const next = await walkDocuments(list, { space, ranges, limit: 3, after }, ({ documentKey }) => {
     const step = steps[documentKey] ?? 'more';

@@ -1,12 +1,10 @@
-import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
-import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
 import { itemKey, statusIndexEntry } from '../../lib/aws/dynamodb/items.ts';
 import { LOG_PARTITIONS } from '../../lib/delivery/placement.ts';
 import { earliestId } from '../../lib/ids.ts';
 import { databaseEndpoint } from '../support/database.ts';
 import { mint, put, sync } from '../support/documents.ts';
+import { writeItems } from '../support/items.ts';
 import { createWebhook } from '../support/requests.ts';
 import { type Client, useService } from '../support/service.ts';
 
@@ -18,22 +16,6 @@ const DOCUMENTS = 1500;
 const DELIVERIES = 4000;
 const number = (i: number) => String(i).padStart(6, '0');
 
-/** Writes items past the service: as many as a busy project has after a while. */
-async function fill(items: Record<string, unknown>[]): Promise<void> {
-  const client = dynamoDbClient(databaseEndpoint());
-  const [table] = service.stack.template.ofType('AWS::DynamoDB::Table');
-  const name = service.stack.template.ref(table?.id ?? '');
-  const batches = Array.from({ length: Math.ceil(items.length / 25) }, (_, i) => items.slice(i * 25, i * 25 + 25));
-  const write = async () => {
-    for (let batch = batches.pop(); batch; batch = batches.pop()) {
-      const requests = batch.map((item) => ({ PutRequest: { Item: marshall(item) } }));
-      await client.send(new BatchWriteItemCommand({ RequestItems: { [name]: requests } }));
-    }
-  };
-  await Promise.all([write(), write(), write(), write()]);
-  client.destroy();
-}
-
 beforeAll(async () => {
   const project = await service.project();
   live = await project.client('live');
@@ -44,6 +26,7 @@ beforeAll(async () => {
     ...itemKey.document(space, `many:${number(i)}:d`),
     ...{ revision: 1, fields: '{"a":1}', marks: '{}', floor: [0, ''], deleted: false, createdAt: now, updatedAt: now },
   });
+  const revision = (i: number) => ({ ...itemKey.revision(space, `many:${number(i)}:d`), revision: 1 });
   const delivery = (i: number) => {
     const eventId = `${earliestId('evt', now - i)}${'0'.repeat(16)}`;
     const status = i % 1000 === 999 ? 'failed' : 'succeeded';
@@ -51,8 +34,8 @@ beforeAll(async () => {
     const { byStatus } = statusIndexEntry(webhookId, eventId, status);
     return { ...itemKey.delivery(webhookId, eventId), ...record, ...(byStatus && { byStatus }), createdAt: now - i };
   };
-  await fill([
-    ...Array.from({ length: DOCUMENTS }, (_, i) => document(i)),
+  await writeItems(service.stack, databaseEndpoint(), [
+    ...Array.from({ length: DOCUMENTS }, (_, i) => [document(i), revision(i)]).flat(),
     ...Array.from({ length: DELIVERIES }, (_, i) => delivery(i)),
   ]);
 }, 240_000);
@@ -60,18 +43,24 @@ beforeAll(async () => {
 /** Not the fan-out, which may be at work on what a test before has written. */
 const IS_API = /^(Documents|Webhooks|Events)/;
 
+/** What `act` returns, and how many queries the API made meanwhile. On a busy machine some are made twice: that is one. */
+async function counted<Result>(act: () => Promise<Result>): Promise<[result: Result, queries: number]> {
+  let queries = 0;
+  service.stack.endpoints.intercept = ({ action, principal, attempt }) => {
+    if (action === 'Query' && attempt === 1 && IS_API.test(principal)) queries++;
+    return undefined;
+  };
+  const result = await act();
+  service.stack.endpoints.intercept = undefined;
+  return [result, queries];
+}
+
 /** Follows a list to its end: all that is in it, and the most queries that one page took. */
 async function walk(client: Client, path: string): Promise<{ items: string[]; pages: number; queriesMax: number }> {
   const items: string[] = [];
   let [pages, queriesMax] = [0, 0];
   for (let cursor = ''; ; pages++) {
-    let queries = 0;
-    service.stack.endpoints.intercept = ({ action, principal }) => {
-      if (action === 'Query' && IS_API.test(principal)) queries++;
-      return undefined;
-    };
-    const { status, text, body } = await client('GET', `${path}${cursor}`);
-    service.stack.endpoints.intercept = undefined;
+    const [{ status, text, body }, queries] = await counted(() => client('GET', `${path}${cursor}`));
     expect(status, text).toBe(200);
     queriesMax = Math.max(queriesMax, queries);
     items.push(...body.data.map((item: Record<string, string>) => item.document_key ?? item.event_id));
@@ -121,13 +110,8 @@ describe('a list', () => {
   });
 
   it('of what a recovery finds is counted by one query for each status and partition', async () => {
-    let queries = 0;
-    service.stack.endpoints.intercept = ({ action, principal }) => {
-      if (action === 'Query' && IS_API.test(principal)) queries++;
-      return undefined;
-    };
-    const { body } = await live('GET', `/v1/webhooks/${webhookId}/recover?since=2020-01-01T00:00:00Z`);
-    service.stack.endpoints.intercept = undefined;
+    const path = `/v1/webhooks/${webhookId}/recover?since=2020-01-01T00:00:00Z`;
+    const [{ body }, queries] = await counted(() => live('GET', path));
     expect([body.count, queries]).toEqual([DELIVERIES / 1000, 5 * LOG_PARTITIONS]);
   });
 });

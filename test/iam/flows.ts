@@ -177,7 +177,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       await ok(live('GET', '/v1/documents?limit=1'));
       await ok(live('DELETE', `/v1/documents/${document}`));
       await ok(live('GET', `/v1/documents/${document}`), 404);
-      const cycle = { node_id: 'n', sync_id: crypto.randomUUID(), pattern: 'd:none', push: [], known: {} };
+      const cycle = { node_id: 'n', sync_id: crypto.randomUUID(), pattern: document, push: [], known: {} };
       await ok(live('POST', '/v1/sync', { body: cycle }));
       await ok(live('PUT', `/v1/connections/${document.slice(2)}`, { body: { node_id: 'n', lease_seconds: 10 } }));
       await ok(live('DELETE', `/v1/connections/${document.slice(2)}`));

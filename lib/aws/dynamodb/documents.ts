@@ -1,13 +1,13 @@
 import type { KeyRange } from '../../access/patterns.ts';
 import type { DocumentState } from '../../documents/documents.ts';
-import type { FoundDocument } from '../../documents/pages.ts';
+import type { FoundDocument, FoundRevision } from '../../documents/pages.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../../events/events.ts';
 import { parseJson } from '../../json.ts';
 import type { Space } from '../../space.ts';
 import { all, any, type Condition, is, isAbsent, isNew } from './conditions.ts';
 import { putEvent } from './events.ts';
 import { put, update } from './expressions.ts';
-import { type Item, itemKey, timeToLive } from './items.ts';
+import { type Item, type ItemKey, itemKey, timeToLive } from './items.ts';
 import { rangeQuery } from './queries.ts';
 import type { Table } from './table.ts';
 
@@ -19,24 +19,14 @@ export function documents(table: Table) {
       return item && toState(item);
     },
 
-    async list(
-      space: Space,
-      ranges: readonly KeyRange[],
-      limit: number,
-      after = '',
-    ): Promise<{ found: FoundDocument[]; next: string | undefined; isCut: boolean }> {
-      const i = ranges.findIndex(({ last }) => after < last);
-      const range = ranges[i];
-      if (!range) return { found: [], next: undefined, isCut: false };
-      const { items, next } = await table.query({
-        ...rangeQuery({ pk: itemKey.document(space, '').pk }, range),
-        Limit: limit,
-        // DynamoDB refuses a position outside of the range.
-        after: after >= range.first ? itemKey.document(space, after) : undefined,
-      });
-      const end = i + 1 < ranges.length ? range.last : undefined;
-      return { found: items.map(toFound), next: next?.sk ?? end, isCut: next !== undefined };
+    async getAll(space: Space, documentKeys: readonly string[]): Promise<(DocumentState | undefined)[]> {
+      const items = await table.batchGet(documentKeys.map((key) => itemKey.document(space, key)));
+      return items.map((item) => item && toState(item));
     },
+
+    list: listOf(itemKey.document, toFound),
+
+    revisions: listOf(itemKey.revision, toRevision),
 
     async save(
       space: Space,
@@ -53,7 +43,8 @@ export function documents(table: Table) {
         marks: JSON.stringify(marks),
       };
       const saved = put(Item, before === 0 ? isNew : is('revision', before));
-      return (await table.write([saved, ...events.map(putEvent)])).length === 0;
+      const listed = put({ ...itemKey.revision(space, documentKey), revision: state.revision });
+      return (await table.write([saved, listed, ...events.map(putEvent)])).length === 0;
     },
 
     async claimCycle(space: Space, syncId: string, credentialId: string, nowMs: number): Promise<boolean> {
@@ -70,6 +61,22 @@ export function documents(table: Table) {
       await table.write([complete, putEvent(event)]);
     },
   };
+
+  function listOf<Found>(keyOf: (space: Space, documentKey: string) => ItemKey, toFound: (item: Item) => Found) {
+    return async (space: Space, ranges: readonly KeyRange[], limit: number, after = '') => {
+      const i = ranges.findIndex(({ last }) => after < last);
+      const range = ranges[i];
+      if (!range) return { found: [], next: undefined, isCut: false };
+      const { items, next } = await table.query({
+        ...rangeQuery({ pk: keyOf(space, '').pk }, range),
+        Limit: limit,
+        // DynamoDB refuses a position outside of the range.
+        after: after >= range.first ? keyOf(space, after) : undefined,
+      });
+      const end = i + 1 < ranges.length ? range.last : undefined;
+      return { found: items.map(toFound), next: next?.sk ?? end, isCut: next !== undefined };
+    };
+  }
 }
 
 /** A sync cycle that nobody else has named. */
@@ -77,10 +84,11 @@ const isFreeFor = (credentialId: string): Condition => any(isAbsent('credentialI
 
 const toFound = (item: Item): FoundDocument => ({
   documentKey: String(item.sk),
-  revision: Number(item.revision),
   deleted: item.deleted === true,
   read: () => toState(item),
 });
+
+const toRevision = ({ sk, revision }: Item): FoundRevision => ({ documentKey: String(sk), revision: Number(revision) });
 
 function toState(item: Item): DocumentState {
   const { pk: _, sk: __, ...rest } = item;

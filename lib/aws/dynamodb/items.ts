@@ -21,6 +21,7 @@ import type { Space } from '../../space.ts';
  *   undelivered ones      Query     index by_status: byStatus = <whk>#<status>#<partition>, sk
  *   document              GetItem   DOCS#<prj>#<env>         <document_key> (deleted ones stay, as stubs)
  *   documents by prefix   Query     DOCS#<prj>#<env>         begins_with(<prefix>)
+ *   revisions by prefix   Query     REVISIONS#<prj>#<env>    begins_with(<prefix>)   (a 40th of the documents, written with them)
  *   connection            GetItem   CONNECTION#<prj>#<env>#<id>           CONNECTION
  *   completed sync cycle  Put once  SYNC#<prj>#<env>#<syn>   SYNC
  *   idempotency record    GetItem   IDEMPOTENCY#<prj>#<env>#<hash>        IDEMPOTENCY
@@ -49,6 +50,7 @@ export const itemKey = {
     key('HOOK', `${webhookId}#${partition}`, eventId),
   figures: (webhookId: string, period: Period, atMs: number) => key('FIGURES', webhookId, `${period}#${iso(atMs)}`),
   document: (space: Space, documentKey: string) => key('DOCS', spaceOf(space), documentKey),
+  revision: (space: Space, documentKey: string) => key('REVISIONS', spaceOf(space), documentKey),
   connection: (space: Space, id: string) => key('CONNECTION', `${spaceOf(space)}#${id}`, 'CONNECTION'),
   sync: (space: Space, id: string) => key('SYNC', `${spaceOf(space)}#${id}`, 'SYNC'),
   idempotency: (space: Space, hash: string) => key('IDEMPOTENCY', `${spaceOf(space)}#${hash}`, 'IDEMPOTENCY'),

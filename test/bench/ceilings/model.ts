@@ -30,6 +30,8 @@ const REQUEST_MS = 12 + 15;
 const FAN_OUT_MS = 25;
 const DELIVER_MS = 30;
 const WEBHOOK_KB = 0.6;
+/** With a key of 30 bytes. */
+const REVISION_KB = 0.09;
 /** Half a minute of changes is added up, by the hour and by the day, for each shard of the stream. */
 const FIGURES_SECONDS = 30;
 const FIGURES_WRITES = 2;
@@ -60,7 +62,8 @@ function ofProject(load: Load, costs: UnitCosts): Ceiling[] {
     reads('webhooks of a project', webhookReads, SPLIT),
     reads('one webhook', webhookReads / webhooks, 'larger batches: batchingSeconds'),
     writes('documents of a project', documentWrites * TRANSACTION * unitsOf(documentKb, 1), SPLIT),
-    reads('documents of a project', (load.syncCycles * load.syncedDocuments * documentKb) / 4, SPLIT),
+    writes('revisions of a project', documentWrites * TRANSACTION, SPLIT),
+    reads('revisions of a project', load.syncCycles * unitsOf(load.syncedDocuments * REVISION_KB, 4), SPLIT),
     reads('one key', load.keyRequests * costs.keyReads, 'several keys, or authorizerCacheSeconds'),
     writes('figures of a webhook', (shardsOf(load, costs) * FIGURES_WRITES) / FIGURES_SECONDS, 'a longer window'),
   ];
@@ -152,7 +155,7 @@ const requestsOf = (load: Load): number =>
 function tableWritesOf(load: Load, costs: UnitCosts): number {
   const { events, webhooks, connections, renewedEverySeconds, documentWrites, documentKb } = load;
   const failed = failuresOf(load) * (costs.failedLogWrites + costs.failedIndexWrites);
-  const documents = documentWrites * TRANSACTION * unitsOf(documentKb, 1);
+  const documents = documentWrites * TRANSACTION * (unitsOf(documentKb, 1) + 1);
   return (
     events * (costs.eventWrites + webhooks * (costs.logWrites + failed)) + documents + connections / renewedEverySeconds
   );

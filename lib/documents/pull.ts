@@ -1,0 +1,57 @@
+import type * as v from 'valibot';
+import { matchesPattern, rangesOf } from '../access/patterns.ts';
+import type { Space } from '../space.ts';
+import type { DocumentState } from './documents.ts';
+import { createPageBudget, type RevisionList, walkDocuments } from './pages.ts';
+import type { SyncResponse } from './sync.ts';
+
+type Change = v.InferOutput<typeof SyncResponse>['changes'][number];
+
+/** Documents that are read at once: what has no room on a page is read again for the next. */
+const READ_TOGETHER = 25;
+
+export interface Pull {
+  space: Space;
+  pattern: string;
+  /** Revisions by the keys of documents. */
+  known: ReadonlyMap<string, number>;
+  limit: number;
+  /** The key to go on after. */
+  after: string | undefined;
+  bytesMax: number;
+}
+
+/**
+ * A page of the documents whose revision differs from what a node knows, deleted ones included. Of the others only the revision
+ * is read.
+ */
+export async function pull(
+  documents: RevisionList,
+  { space, pattern, known, limit, after, bytesMax }: Pull,
+): Promise<{ changes: Change[]; next: string | undefined }> {
+  const wanted: string[] = [];
+  const ranges = rangesOf([pattern]);
+  const next = await walkDocuments(documents.revisions, { space, ranges, limit, after }, (found) => {
+    const { documentKey, revision } = found;
+    if (!matchesPattern(pattern, documentKey) || known.get(documentKey) === revision) return 'more';
+    return wanted.push(documentKey) === limit ? 'full' : 'more';
+  });
+  const changes: Change[] = [];
+  const budget = createPageBudget(bytesMax);
+  for (let i = 0; i < wanted.length; i += READ_TOGETHER) {
+    const keys = wanted.slice(i, i + READ_TOGETHER);
+    for (const [j, state] of (await documents.getAll(space, keys)).entries()) {
+      const change = changeOf(keys[j] ?? '', state);
+      if (!budget.takes(change)) return { changes, next: changes.at(-1)?.document_key };
+      changes.push(change);
+    }
+  }
+  return { changes, next };
+}
+
+/** A document as it is now. None is ever removed: whatever has a revision is there. */
+function changeOf(document_key: string, state: DocumentState | undefined): Change {
+  if (!state) throw new Error('A document with a revision is not there');
+  const { revision, deleted, fields } = state;
+  return { document_key, revision, deleted, fields: deleted ? null : fields };
+}
