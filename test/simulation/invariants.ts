@@ -474,7 +474,9 @@ function onCycles(events: readonly StoredEvent[], { cycles }: Promised): void {
 /** Every write of a document has one event, and what the events say adds up to the document. */
 function onDocuments(items: readonly Item[], events: readonly StoredEvent[]): void {
   const documents = items.filter(({ pk }) => String(pk).startsWith('DOCS#'));
+  const listed = new Map(items.filter(({ pk }) => String(pk).startsWith('REVISIONS#')).map((item) => [item.sk, item]));
   for (const { sk, revision, fields, deleted } of documents) {
+    must(listed.get(sk)?.revision === revision, 'The list of revisions is that of the documents', String(sk));
     const changes = events
       .filter(({ type }) => type.startsWith('document.'))
       .map(({ type, body }) => ({ type, data: JSON.parse(body).data }))

@@ -71,10 +71,18 @@ export class Nodes {
 
   async connect(): Promise<void> {
     const { world } = this.client;
-    const body = { node_id: 'n1', lease_seconds: world.pick([10, 60, 900]) };
+    const lease_seconds = world.pick([10, 60, 900]);
     const path = { id: world.pick(['c1', 'c2']) };
+    const body = { node_id: 'n1', lease_seconds };
     const request = { fn: 'documents', method: 'PUT', resource: '/v1/connections/{id}', path, body } as const;
-    await this.client.several(() => this.client.send(request, false));
+    const renew = () => this.client.several(() => this.client.send(request, false));
+    // Some renew at the last moment, again and again.
+    for (let renewals = world.pick([0, 0, 2]); renewals > 0; renewals--) {
+      const endsAt = world.now + lease_seconds * 1000;
+      await renew();
+      await this.client.pass(endsAt - world.now + world.pick([10, 30, 50, 200]));
+    }
+    await renew();
   }
 
   async disconnect(): Promise<void> {

@@ -205,6 +205,18 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
       };
     },
   },
+  'a lease that is renewed while it ends is not looked at again': {
+    connections: (deps) => ({
+      ...deps,
+      connections: {
+        ...deps.connections,
+        remove: async (...args) => {
+          await deps.connections.remove(...args);
+          return true;
+        },
+      },
+    }),
+  },
   'a lease that was renewed meanwhile is ended': { command: writes(has('CONNECTION#'), unconditional) },
   'a sync cycle completes again': { command: writes(has('SYNC#', ':completedAt'), unconditional) },
   'a sync passes over deleted documents': {
@@ -223,6 +235,7 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
       }),
     }),
   },
+  'a list of revisions is left behind': withoutWhole((text) => text.startsWith('REVISIONS#')),
   'a document is saved over what others wrote': { command: writes(has('DOCS#'), unconditional) },
   'a deleted webhook still counts': withoutWhole((text) => text.startsWith('COUNT#') && !text.includes('attribute')),
   'a key is rotated twice': { command: writes(has('KEY#', ':replacedBy'), unconditional) },

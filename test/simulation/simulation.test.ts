@@ -10,25 +10,28 @@ const REPEATED = 100;
 const SABOTAGE_SCHEDULES = 20_000;
 /** Where the search for those begins that `npm run simulate -- --sabotage NAME` finds late: a little before. */
 const LATE: Record<string, number> = {
+  'a lease that is renewed while it ends is not looked at again': 7599,
   'a revoked token works on': 6054,
-  'the last admin key can be revoked': 2202,
-  'a redelivery that could not be queued is taken for done': 1937,
+  'an attempt that is recorded already ends the message': 3560,
+  'a redelivery that could not be queued is taken for done': 2115,
+  'the last admin key can be revoked': 1096,
   'the email is sent before it is claimed': 858,
-  'the email is not noted as sent': 774,
-  'a sync cycle completes again': 627,
-  'an attempt that is recorded already ends the message': 524,
-  'a webhook is disabled twice': 451,
+  'an email that failed is not sent again': 524,
   'the events of a repeated batch are new ones': 432,
+  'the email is not noted as sent': 382,
   'a revoked key works on': 374,
   'a rotated key works on for ever': 308,
+  'a warning that failed is not sent again': 256,
   'a recovery ends with its first page': 226,
   'old secrets sign for good': 177,
+  'a sync passes over deleted documents': 160,
+  'a sync cycle completes again': 160,
+  'a lost response is taken for the write of somebody else': 144,
+  'a document is saved over what others wrote': 128,
+  'a webhook is disabled twice': 103,
   'a rotated key ends at once': 95,
+  'a key is rotated twice': 67,
   'a connection is stored before its check is queued': 67,
-  'a sync passes over deleted documents': 63,
-  'schedules of different attempts have one name': 59,
-  'a document is saved over what others wrote': 58,
-  'a failed fan-out is acknowledged': 51,
 };
 
 describe('any schedule', () => {
