@@ -2,6 +2,7 @@ import { startDatabase } from '../../infra/local/services/database.ts';
 import { type LocalStack, startStack } from '../../infra/local/stack.ts';
 import { type Listening, listening, textOf } from './http.ts';
 import { median } from './median.ts';
+import { createProject } from './project.ts';
 
 const HEALTHY = 10;
 /** To each endpoint. */
@@ -81,7 +82,7 @@ async function run(assembly: string, others: number, behaviour: Behaviour, secon
   // Somewhere there is always an endpoint that hangs: the functions of the slow lane have started, too.
   const hanging = await listening(() => {});
   const publishHanging = await publisherTo(stack, hanging);
-  const published: Promise<void>[] = [];
+  const published: Promise<unknown>[] = [];
   const startedAt = performance.now();
   for (round = 1; round <= rounds; round++) {
     if (round <= WARM_UP_SECONDS / 2) published.push(publishHanging(round));
@@ -103,16 +104,8 @@ async function run(assembly: string, others: number, behaviour: Behaviour, secon
 const until = (time: number) => new Promise((resolve) => setTimeout(resolve, Math.max(0, time - performance.now())));
 
 /** A project with one webhook; what publishes an event to it. */
-async function publisherTo(stack: LocalStack, { url }: Listening): Promise<(revision: number) => Promise<void>> {
-  const { admin_key } = (await stack.invoke('CreateProject', { name: 'Bench', email: 'bench@example.com' })) as {
-    admin_key: { key: string };
-  };
-  const post = async (path: string, body: unknown): Promise<void> => {
-    const headers = { Authorization: `Bearer ${admin_key.key}`, 'Content-Type': 'application/json' };
-    const response = await fetch(stack.baseUrl + path, { method: 'POST', headers, body: JSON.stringify(body) });
-    if (!response.ok) throw new Error(await response.text());
-    await response.text();
-  };
+async function publisherTo(stack: LocalStack, { url }: Listening): Promise<(revision: number) => Promise<unknown>> {
+  const { post } = await createProject(stack);
   await post('/v1/webhooks', { url, events: ['document.deleted'] });
   return (revision) =>
     post('/v1/events', { type: 'document.deleted', data: { document_key: 'a', revision, origin: 'bench' } });

@@ -5,8 +5,10 @@ import { printCeilings } from './ceilings/ceilings.ts';
 import { MEASURED_FILE } from './ceilings/load.ts';
 import { measureCost } from './cost/cost.ts';
 import { measureIsolation } from './isolation.ts';
+import { measurePages } from './pages.ts';
+import { measureThroughput } from './throughput.ts';
 
-// `npm run bench [-- bundles|isolation|cost]`: what is said to be fast or cheap, measured in one run on one machine. Ratios and
+// `npm run bench [-- bundles|throughput|isolation|pages|cost]`: what is said to be fast or cheap, measured in one run on one machine. Ratios and
 // counts carry over to others, times do not. `npm run bench -- ceilings [--events 100 …]`: what gives first, by the counts.
 const wanted = process.argv.slice(2);
 if (wanted[0] === 'ceilings') {
@@ -20,12 +22,22 @@ if (isWanted('bundles')) {
   console.log('\nFunctions: minified bundle and time to import it, as a ratio to an empty module');
   console.table(await measureBundles(assembly));
 }
+if (isWanted('throughput')) {
+  console.log('\nThroughput: 1,000 events at once, and processor time of the local stack for each delivery');
+  console.table(await measureThroughput(assembly));
+}
 if (isWanted('isolation')) {
   console.log('\nIsolation: publication to receipt at 10 healthy endpoints, an event a second each, for 20 seconds');
   console.table(await measureIsolation(assembly));
 }
+if (isWanted('pages')) {
+  console.log(
+    '\nDashboard: milliseconds until a page is complete in Chromium, with 100 webhooks and 100,000 deliveries to one',
+  );
+  console.table(await measurePages(assembly));
+}
 if (isWanted('cost')) {
-  const { usage, counts, bill, idle, connected } = await measureCost(assembly);
+  const { usage, counts, bill, idle, connected, synced } = await measureCost(assembly);
   writeFileSync(MEASURED_FILE, `${JSON.stringify(counts, null, 2)}\n`);
   console.log('\nUsage of one published event, until nothing is left to do with it');
   console.table(usage);
@@ -35,5 +47,7 @@ if (isWanted('cost')) {
   console.table(idle);
   console.log('\nUS dollars for 10,000 connections that are held open for a month');
   console.table(connected);
+  console.log('\nUnits of the table for a sync cycle over documents of 4 KB that the node has');
+  console.table(synced);
 }
 process.exit(0);

@@ -2,6 +2,7 @@ import { Template } from '../../../infra/local/template.ts';
 import { billOf, idleBillOf, sum } from './bill.ts';
 import { usageOfConnection } from './connections.ts';
 import { type Scenario, usageOf } from './scenarios.ts';
+import { usageOfSync } from './sync.ts';
 import { type Counts, scaled } from './usage.ts';
 
 const SCENARIOS: Record<string, Scenario> = {
@@ -38,7 +39,18 @@ export async function measureCost(assembly: string) {
   }
   const idle = idleBillOf({ ...fixedOf(assembly), metrics });
   const connected = billOf(scaled(await usageOfConnection(assembly), 10_000));
-  return { usage, counts, bill, idle: withSum(idle), connected: withSum(connected) };
+  const synced = Object.entries(await usageOfSync(assembly)).map(([name, { readUnits, writeUnits }]) => [
+    name,
+    rounded({ readUnits, writeUnits }),
+  ]);
+  return {
+    usage,
+    counts,
+    bill,
+    idle: withSum(idle),
+    connected: withSum(connected),
+    synced: Object.fromEntries(synced),
+  };
 }
 
 function fixedOf(assembly: string) {

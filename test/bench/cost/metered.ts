@@ -2,6 +2,7 @@ import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { startDatabase } from '../../../infra/local/services/database.ts';
 import { dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
 import { type LocalStack, startStack } from '../../../infra/local/stack.ts';
+import { createProject } from '../project.ts';
 import { isOfFigures, Meter } from './meter.ts';
 import { storedBytesOf } from './storage.ts';
 
@@ -34,10 +35,7 @@ export async function startMetered(assembly: string, speed: number): Promise<Met
   log = (text) => meter.log(text);
   const [stage] = stack.template.ofType<{ AccessLogSetting: { Format: string } }>('AWS::ApiGateway::Stage');
   const accessLogBytes = accessLineOf(stage?.properties.AccessLogSetting.Format ?? '').length;
-  const created = (await stack.invoke('CreateProject', { name: 'Bench', email: 'bench@example.com' })) as {
-    project: { id: string };
-    admin_key: { key: string };
-  };
+  const { id: projectId, adminKey } = await createProject(stack);
   const isIdle = () =>
     [...stack.queues.values()].every((queue) => Object.values(queue.counts()).every((count) => count === 0)) &&
     stack.scheduler.count() === 0 &&
@@ -46,9 +44,9 @@ export async function startMetered(assembly: string, speed: number): Promise<Met
   return {
     stack,
     meter,
-    projectId: created.project.id,
+    projectId,
     async send(method, path, body) {
-      const headers = { Authorization: `Bearer ${created.admin_key.key}`, 'Content-Type': 'application/json' };
+      const headers = { Authorization: `Bearer ${adminKey}`, 'Content-Type': 'application/json' };
       const response = await fetch(stack.baseUrl + path, { method, headers, body: JSON.stringify(body) });
       const text = await response.text();
       if (!response.ok) throw new Error(text);

@@ -1,0 +1,110 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import http from 'node:http';
+import { startDatabase } from '../../infra/local/services/database.ts';
+import { type LocalStack, startStack } from '../../infra/local/stack.ts';
+import { serviceSignature } from '../../lib/webhooks/signature.ts';
+import { median } from './median.ts';
+import { createProject } from './project.ts';
+
+const EVENTS = 1000;
+const BATCH = 100;
+const REPEATS = 5;
+/** Not measured: functions start, code is compiled, and endpoints show how quick they are. */
+const WARM_UP = 3;
+/** Requests of the bare client at once. */
+const TOGETHER = 20;
+
+const event = (i: number) => ({
+  type: 'document.changed',
+  data: {
+    document_key: `org:acme:doc-${i}`,
+    revision: 2,
+    changes: [{ field: 'title', old_value: 'Draft', new_value: 'Final', origin: 'node-1' }],
+  },
+});
+
+/**
+ * A thousand events at once, from publishing them in batches of 100 until their last delivery is answered; beside them, the same
+ * POSTs with the same signatures by a client that does nothing else. The time of this process is counted, in which the whole
+ * local stack runs but for its database; the endpoint is a process of its own.
+ */
+export async function measureThroughput(assembly: string) {
+  const database = await startDatabase();
+  const stack = await startStack({ assembly, databaseEndpoint: database.endpoint, spares: true });
+  const endpoint = await startEndpoint();
+  const cases: [name: string, deliveries: number, run: () => Promise<void>][] = [
+    ['bare client', EVENTS, () => postAll(endpoint.url)],
+    ['1 webhook', EVENTS, await publisherTo(stack, endpoint.url, 1)],
+    ['3 webhooks', 3 * EVENTS, await publisherTo(stack, endpoint.url, 3)],
+  ];
+  const taken = new Map<string, { seconds: number; cpuMs: number }[]>(cases.map(([name]) => [name, []]));
+  for (let i = 0; i < WARM_UP + REPEATS; i++) {
+    for (const [name, deliveries, run] of cases) {
+      const [started, cpu, before] = [performance.now(), process.cpuUsage(), await endpoint.received()];
+      await run();
+      while ((await endpoint.received()) < before + deliveries) await new Promise((done) => setTimeout(done, 5));
+      const { user, system } = process.cpuUsage(cpu);
+      if (i < WARM_UP) continue;
+      taken.get(name)?.push({
+        seconds: (performance.now() - started) / 1000 / deliveries,
+        cpuMs: (user + system) / 1000 / deliveries,
+      });
+    }
+  }
+  endpoint.stop();
+  await stack.stop();
+  database.stop();
+  const cpuOf = (name: string) => median((taken.get(name) ?? []).map(({ cpuMs }) => cpuMs));
+  return Object.fromEntries(
+    [...taken].map(([name, runs]) => [
+      name,
+      {
+        a_second: Math.round(1 / median(runs.map(({ seconds }) => seconds))),
+        cpu_ms_each: Number(cpuOf(name).toPrecision(3)),
+        cpu_ratio: Number((cpuOf(name) / cpuOf('bare client')).toPrecision(3)),
+      },
+    ]),
+  );
+}
+
+/** An endpoint in a process of its own. */
+async function startEndpoint() {
+  const child = fork(new URL('./endpoint.ts', import.meta.url));
+  const [url] = (await once(child, 'message')) as [string];
+  return {
+    url,
+    /** Requests that it has answered. */
+    async received(): Promise<number> {
+      child.send('received');
+      const [count] = (await once(child, 'message')) as [number];
+      return count;
+    },
+    stop: () => child.disconnect(),
+  };
+}
+
+/** A project with webhooks; what publishes the events to them. */
+async function publisherTo(stack: LocalStack, url: string, webhooks: number): Promise<() => Promise<void>> {
+  const { post } = await createProject(stack);
+  for (let i = 0; i < webhooks; i++) await post('/v1/webhooks', { url: `${url}${i}`, events: ['document.changed'] });
+  return async () => {
+    for (let from = 0; from < EVENTS; from += BATCH)
+      await post('/v1/events/batch', { events: Array.from({ length: BATCH }, (_, i) => event(from + i)) });
+  };
+}
+
+async function postAll(url: string): Promise<void> {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: TOGETHER });
+  const post = (i: number) =>
+    new Promise<void>((resolve, reject) => {
+      const body = JSON.stringify(event(i));
+      const headers = { 'Content-Type': 'application/json', 'X-Service-Signature': serviceSignature('secret', body) };
+      const request = http.request(url, { method: 'POST', agent, headers }, (response) =>
+        response.resume().on('end', resolve),
+      );
+      request.on('error', reject).end(body);
+    });
+  await Promise.all(Array.from({ length: EVENTS }, (_, i) => post(i)));
+  agent.destroy();
+}
