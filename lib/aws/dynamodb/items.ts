@@ -21,7 +21,7 @@ import type { Space } from '../../space.ts';
  *   undelivered ones      Query     index by_status: byStatus = <whk>#<status>#<partition>, sk
  *   document              GetItem   DOCS#<prj>#<env>         <document_key> (deleted ones stay, as stubs)
  *   documents by prefix   Query     DOCS#<prj>#<env>         begins_with(<prefix>)
- *   revisions by prefix   Query     REVISIONS#<prj>#<env>    begins_with(<prefix>)   (a 40th of the documents, written with them)
+ *   revisions by prefix   Query     REVISIONS#<prj>#<env>    begins_with(<prefix>)   (written with their documents, and small)
  *   connection            GetItem   CONNECTION#<prj>#<env>#<id>           CONNECTION
  *   completed sync cycle  Put once  SYNC#<prj>#<env>#<syn>   SYNC
  *   idempotency record    GetItem   IDEMPOTENCY#<prj>#<env>#<hash>        IDEMPOTENCY
