@@ -30,7 +30,7 @@ export function deliverBatch(messages: readonly (QueueMessage | null)[], deps: B
     runs.set(name, run);
     const result = await run;
     if (!copy) deps.done(message, result);
-    if (result.task === 'wait') throw new NotYetError('Another run is sending the email');
+    if (result.task === 'wait') throw new NotYetError('Another run is at work on it');
   };
 
   async function load(): Promise<Map<QueueMessage, DeliveryContext>> {

@@ -26,13 +26,8 @@ export interface DeliverDeps extends OutageNotes {
   defer(message: DeliveryMessage, lane: Lane): Promise<void>;
   /** Notes how quick an endpoint is. Nothing depends on it. */
   setPace(message: DeliveryMessage, pace: Pace): Promise<void>;
-  /** `obsolete`: another run has recorded this attempt and queued its retry, or a newer run has begun. */
-  record(
-    message: DeliveryMessage,
-    event: StoredEvent,
-    attempt: Attempt,
-    verdict: Verdict,
-  ): Promise<'recorded' | 'retry pending' | 'obsolete'>;
+  /** `false`: another run of the message has recorded this attempt, or a newer run has begun. */
+  record(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Promise<boolean>;
   /** Notes that the retry of the last recorded attempt is queued. */
   markRetried(message: DeliveryMessage): Promise<void>;
   /** `disabled`: by this delivery, and its email may not be sent yet. */
@@ -71,7 +66,7 @@ export type DeliverResult =
 /**
  * Deals with one message. The order of effects makes it lossless: POST, record the attempt with its retry pending, queue
  * the retry, clear the flag. A crash in between repeats work and drops none; what is recorded is not sent again, and of two
- * copies of a message only one goes on. It throws for our own failures only, and then the message comes again with the same
+ * copies of a message the one that records goes on, while the other comes again. It throws for our own failures only, and then the message comes again with the same
  * attempt number.
  */
 export async function deliver(
@@ -129,11 +124,13 @@ async function conclude(
     const claim = disabled ? await notify(message, failing, deps) : undefined;
     return { task: claim === 'busy' ? 'wait' : 'send', attempt, verdict, disabled };
   }
-  const recorded = await deps.record(message, event, attempt, verdict);
-  const isRetried = recorded !== 'obsolete' && verdict.status === 'retrying';
-  const claim = isRetried ? await requeue(message, verdict, failing, deps) : undefined;
+  const isRecorded = await deps.record(message, event, attempt, verdict);
+  const claim =
+    isRecorded && verdict.status === 'retrying' ? await requeue(message, verdict, failing, deps) : undefined;
   if (verdict.status === 'succeeded' && !isTest) await noteSuccess(message, webhook, attempt, deps);
-  return { task: claim === 'busy' ? 'wait' : 'send', attempt, verdict, disabled: false };
+  // Whoever recorded it may have died since. What is left to do follows from what is recorded, not from this attempt.
+  const isOpen = !isRecorded || claim === 'busy';
+  return { task: isOpen ? 'wait' : 'send', attempt, verdict, disabled: false };
 }
 
 /** A delivery whose last attempt failed. */

@@ -58,7 +58,7 @@ describe('a batch', () => {
       loadContexts: async () => [referred({ webhook: disabled, delivery })],
       claimEmail: async () => 'busy',
     });
-    expect(reasons).toEqual([new NotYetError('Another run is sending the email')]);
+    expect(reasons).toEqual([new NotYetError('Another run is at work on it')]);
     expect(done).toEqual(['evt_1 wait']);
   });
 });

@@ -83,7 +83,7 @@ export function deliverer(overrides: Partial<DeliverDeps> = {}) {
     defer: noting('defer', undefined),
     setPace: noting('setPace', undefined),
     warn: (name) => void done.push(name),
-    record: noting('record', 'recorded' as const),
+    record: noting('record', true),
     markRetried: noting('markRetried', undefined),
     exhaust: noting('exhaust', 'disabled' as const),
     end: noting('end', undefined),

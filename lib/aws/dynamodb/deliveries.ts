@@ -1,4 +1,4 @@
-import { isRetryPending, type Verdict } from '../../delivery/decide.ts';
+import type { Verdict } from '../../delivery/decide.ts';
 import type { DeliveryContext } from '../../delivery/deliver.ts';
 import type { Pace } from '../../delivery/lanes.ts';
 import { carriedEvent, type DeliveryMessage } from '../../delivery/messages.ts';
@@ -36,17 +36,9 @@ export function deliveries(table: Table) {
       });
     },
 
-    /** Records an attempt and what follows from it, unless it is recorded already or a newer run has started. */
-    async record(
-      message: DeliveryMessage,
-      event: StoredEvent,
-      attempt: Attempt,
-      verdict: Verdict,
-    ): Promise<'recorded' | 'retry pending' | 'obsolete'> {
-      const [rejected] = await table.write([recordAttempt(message, event, attempt, verdict)]);
-      if (!rejected) return 'recorded';
-      // Whoever recorded it may have died since, and this message be the only one left.
-      return rejected.item && isRetryPending(message, toDelivery(rejected.item)) ? 'retry pending' : 'obsolete';
+    /** Records an attempt and what follows from it. `false` if it is recorded already, or a newer run has started. */
+    async record(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Promise<boolean> {
+      return (await table.write([recordAttempt(message, event, attempt, verdict)])).length === 0;
     },
 
     async markRetried(message: DeliveryMessage): Promise<void> {
