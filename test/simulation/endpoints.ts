@@ -1,9 +1,12 @@
-/** What an endpoint does with the next request. */
-export const BEHAVIOURS = ['responds', 'fails', 'hangs', 'resets', 'dawdles'] as const;
+/** What an endpoint does with the next requests. One that wavers responds or fails. */
+export const BEHAVIOURS = ['responds', 'fails', 'hangs', 'resets', 'dawdles', 'wavers'] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
 /** How a POST to it ends. */
-export const OUTCOMES: Record<Behaviour, [statusCode: number | null, error: string | null, durationMs: number]> = {
+export const OUTCOMES: Record<
+  Exclude<Behaviour, 'wavers'>,
+  [statusCode: number | null, error: string | null, durationMs: number]
+> = {
   responds: [200, null, 50],
   dawdles: [200, null, 3000],
   fails: [500, 'status_not_2xx', 50],

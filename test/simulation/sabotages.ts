@@ -2,6 +2,7 @@ import { authenticate } from '../../lib/access/authenticate.ts';
 import type { KeyRecord } from '../../lib/access/keys.ts';
 import type { BatchDeps } from '../../lib/delivery/batch.ts';
 import type { DeliveryContext } from '../../lib/delivery/deliver.ts';
+import { NotYetError } from '../../lib/errors.ts';
 import type { Command } from './dynamodb.ts';
 import type { Sabotage } from './service.ts';
 
@@ -55,9 +56,7 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
       return error;
     },
   },
-  'an attempt that is recorded already ends the message': deliver(({ record }) => ({
-    record: async (...args) => ((await record(...args)) === 'recorded' ? 'recorded' : 'obsolete'),
-  })),
+  'a message that another run is at work on is done': { isDone: (error) => error instanceof NotYetError },
   'the retry is not noted as pending': {
     command: writes(has('HOOK#', ':retryPending'), (write) => ({
       ...write,
@@ -98,7 +97,7 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   },
   'a disabled webhook is skipped without a record': { fanOut: (deps) => ({ ...deps, skip: async () => {} }) },
   'a failed delivery is acknowledged': deliver(({ record }) => ({
-    record: (...args) => record(...args).catch(() => 'obsolete'),
+    record: (...args) => record(...args).catch(() => true),
   })),
   'schedules of different attempts have one name': deliver(({ retry }) => ({
     retry: (message, due) => retry({ ...message, run: 0 }, due),

@@ -68,6 +68,8 @@ export interface Sabotage {
   handlers?(handlers: Record<string, unknown>): Record<string, unknown>;
   authenticate?: typeof authenticate;
   connections?(deps: ConnectionsDeps): ConnectionsDeps;
+  /** Whether a message is done although its handling failed so. */
+  isDone?(error: unknown): boolean;
   /** Of how a request hands messages to the queue. */
   enqueue?(enqueue: Enqueue): Enqueue;
 }
@@ -378,7 +380,9 @@ export class SimulatedService {
     const work = async (process: Process): Promise<void> => {
       const handle = start(process);
       const failed = new Set<number>();
-      await Promise.all(batch.map((entry, i) => handle(entry).catch(() => failed.add(i))));
+      await Promise.all(
+        batch.map((entry, i) => handle(entry).catch((error) => this.sabotage.isDone?.(error) || failed.add(i))),
+      );
       settle(failed);
     };
     this.world.spawn(name, limitMs, work, () => settle('all'));
@@ -412,7 +416,8 @@ export class SimulatedService {
         };
         this.received.push(received);
         this.onPost(received);
-        return this.endpoints.get(url) ?? 'responds';
+        const found = this.endpoints.get(url) ?? 'responds';
+        return found === 'wavers' ? this.world.pick(['responds', 'fails'] as const) : found;
       },
       ['killed before', 'killed after'],
     );
