@@ -15,7 +15,7 @@ function createService() {
   const call = async (action: string, input: object) => {
     const body = JSON.stringify({ QueueUrl: 'queue', ...input });
     const response = await service({ method: 'POST', path: '/', action, headers: {}, body, principal: 'role' });
-    return JSON.parse(response.body);
+    return JSON.parse(String(response.body));
   };
   return { queue, call };
 }

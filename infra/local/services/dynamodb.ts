@@ -8,7 +8,7 @@ import {
   ResourceInUseException,
 } from '@aws-sdk/client-dynamodb';
 import { ACCOUNT, REGION, type Template } from '../template.ts';
-import { readText } from './bodies.ts';
+import { readBody } from './bodies.ts';
 import { StartError } from './database.ts';
 import { dynamoDbActions, READS } from './dynamodb-request.ts';
 import type { Service, ServiceResponse } from './endpoints.ts';
@@ -81,8 +81,13 @@ export function dynamoDbProxy(endpoint: string, iam: LocalIam, writes: Signal): 
             const value = response.headers[name];
             return typeof value === 'string' ? [[name, value]] : [];
           });
-          readText(response)
-            .then((text) => ({ status: response.statusCode ?? 500, headers: Object.fromEntries(kept), body: text }))
+          // Not as text: many megabytes would be decoded and encoded again.
+          readBody(response)
+            .then((body) => ({
+              status: response.statusCode ?? 500,
+              headers: Object.fromEntries(kept),
+              body: body ?? '',
+            }))
             .then(resolve, reject);
         },
       );

@@ -16,7 +16,7 @@ export interface ServiceRequest {
 export interface ServiceResponse {
   status?: number;
   headers?: Record<string, string>;
-  body: string;
+  body: string | Buffer;
 }
 /** What goes wrong with a call, as a test of faults decides. */
 export type Fault = 'error before' | 'error after' | 'throttled' | 'no answer' | 'conflict';

@@ -111,7 +111,7 @@ export class Meter {
       const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'INDEXES' });
       const headers = { ...request.headers, 'content-length': String(Buffer.byteLength(body)) };
       const response = await service({ ...request, headers, body });
-      const { ConsumedCapacity = [] } = JSON.parse(response.body);
+      const { ConsumedCapacity = [] } = JSON.parse(String(response.body));
       for (const { CapacityUnits = 0, GlobalSecondaryIndexes = {} } of [ConsumedCapacity].flat()) {
         const what = READS.has(request.action) ? 'readUnits' : 'writeUnits';
         const kinds = kindsOf(input);
