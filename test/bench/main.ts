@@ -4,11 +4,12 @@ import { measureBundles } from './bundles.ts';
 import { printCeilings } from './ceilings/ceilings.ts';
 import { MEASURED_FILE } from './ceilings/load.ts';
 import { measureCost } from './cost/cost.ts';
+import { measureFunctions } from './functions.ts';
 import { measureIsolation } from './isolation.ts';
 import { measurePages } from './pages.ts';
 import { measureThroughput } from './throughput.ts';
 
-// `npm run bench [-- bundles|throughput|isolation|pages|cost]`: what is said to be fast or cheap, measured in one run on one machine. Ratios and
+// `npm run bench [-- bundles|functions|throughput|isolation|pages|cost]`: what is said to be fast or cheap, measured in one run on one machine. Ratios and
 // counts carry over to others, times do not. `npm run bench -- ceilings [--events 100 …]`: what gives first, by the counts.
 const wanted = process.argv.slice(2);
 if (wanted[0] === 'ceilings') {
@@ -21,6 +22,12 @@ const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
 if (isWanted('bundles')) {
   console.log('\nFunctions: minified bundle and time to import it, as a ratio to an empty module');
   console.table(await measureBundles(assembly));
+}
+if (isWanted('functions')) {
+  console.log(
+    '\nFunctions: processor time of an authorization and of a delivery, as a ratio to what no program could do without',
+  );
+  console.table(await measureFunctions(assembly));
 }
 if (isWanted('throughput')) {
   console.log('\nThroughput: 1,000 events at once, and processor time of the local stack for each delivery');

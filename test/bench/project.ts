@@ -10,7 +10,7 @@ export async function createProject(stack: LocalStack) {
   return {
     id: project.id,
     adminKey,
-    async post(path: string, body: unknown): Promise<{ id?: string }> {
+    async post(path: string, body: unknown): Promise<{ id?: string; token?: string }> {
       const headers = { Authorization: `Bearer ${adminKey}`, 'Content-Type': 'application/json' };
       const response = await fetch(stack.baseUrl + path, { method: 'POST', headers, body: JSON.stringify(body) });
       if (!response.ok) throw new Error(await response.text());

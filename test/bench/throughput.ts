@@ -1,9 +1,7 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import http from 'node:http';
 import { startDatabase } from '../../infra/local/services/database.ts';
 import { type LocalStack, startStack } from '../../infra/local/stack.ts';
-import { serviceSignature } from '../../lib/webhooks/signature.ts';
+import { bareClient } from './bare-client.ts';
+import { startEndpoint } from './endpoint-process.ts';
 import { median } from './median.ts';
 import { createProject } from './project.ts';
 
@@ -24,6 +22,8 @@ const event = (i: number) => ({
   },
 });
 
+const BODIES = Array.from({ length: EVENTS }, (_, i) => JSON.stringify(event(i)));
+
 /**
  * A thousand events at once, from publishing them in batches of 100 until their last delivery is answered; beside them, the same
  * POSTs with the same signatures by a client that does nothing else. The time of this process is counted, in which the whole
@@ -33,8 +33,9 @@ export async function measureThroughput(assembly: string) {
   const database = await startDatabase();
   const stack = await startStack({ assembly, databaseEndpoint: database.endpoint, spares: true });
   const endpoint = await startEndpoint();
+  const postAll = bareClient(endpoint.url, TOGETHER);
   const cases: [name: string, deliveries: number, run: () => Promise<void>][] = [
-    ['bare client', EVENTS, () => postAll(endpoint.url)],
+    ['bare client', EVENTS, () => postAll(BODIES)],
     ['1 webhook', EVENTS, await publisherTo(stack, endpoint.url, 1)],
     ['3 webhooks', 3 * EVENTS, await publisherTo(stack, endpoint.url, 3)],
   ];
@@ -68,22 +69,6 @@ export async function measureThroughput(assembly: string) {
   );
 }
 
-/** An endpoint in a process of its own. */
-async function startEndpoint() {
-  const child = fork(new URL('./endpoint.ts', import.meta.url));
-  const [url] = (await once(child, 'message')) as [string];
-  return {
-    url,
-    /** Requests that it has answered. */
-    async received(): Promise<number> {
-      child.send('received');
-      const [count] = (await once(child, 'message')) as [number];
-      return count;
-    },
-    stop: () => child.disconnect(),
-  };
-}
-
 /** A project with webhooks; what publishes the events to them. */
 async function publisherTo(stack: LocalStack, url: string, webhooks: number): Promise<() => Promise<void>> {
   const { post } = await createProject(stack);
@@ -92,19 +77,4 @@ async function publisherTo(stack: LocalStack, url: string, webhooks: number): Pr
     for (let from = 0; from < EVENTS; from += BATCH)
       await post('/v1/events/batch', { events: Array.from({ length: BATCH }, (_, i) => event(from + i)) });
   };
-}
-
-async function postAll(url: string): Promise<void> {
-  const agent = new http.Agent({ keepAlive: true, maxSockets: TOGETHER });
-  const post = (i: number) =>
-    new Promise<void>((resolve, reject) => {
-      const body = JSON.stringify(event(i));
-      const headers = { 'Content-Type': 'application/json', 'X-Service-Signature': serviceSignature('secret', body) };
-      const request = http.request(url, { method: 'POST', agent, headers }, (response) =>
-        response.resume().on('end', resolve),
-      );
-      request.on('error', reject).end(body);
-    });
-  await Promise.all(Array.from({ length: EVENTS }, (_, i) => post(i)));
-  agent.destroy();
 }
