@@ -28,6 +28,7 @@ export async function startDatabase(name = defaultDatabase(), directory?: string
   const port = await freePort();
   const { child, prepare, cleanUp } = START[name](port, directory);
   const stop = () => {
+    process.off('exit', stop);
     child.kill('SIGKILL');
     cleanUp?.();
   };
