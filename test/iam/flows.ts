@@ -50,7 +50,12 @@ export async function createFlows(service: Service): Promise<Record<string, () =
   await live('PATCH', `/v1/webhooks/${paused.id}`, { body: { status: 'disabled' } });
   const publish = async (event: object = changed()) =>
     (await ok(live('POST', '/v1/events', { body: event }))).id as string;
-  const enable = () => ok(live('PATCH', `/v1/webhooks/${hook.id}`, { body: { status: 'enabled' } }));
+  /** Enables the webhook until something has happened: what is still on its way may disable it in between. */
+  const enabled = (happens: () => Promise<boolean>) =>
+    eventually(async () => {
+      await ok(live('PATCH', `/v1/webhooks/${hook.id}`, { body: { status: 'enabled' } }));
+      return happens();
+    });
 
   const lost = {
     webhookId: 'whk_x',
@@ -168,8 +173,8 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       await ok(live('GET', `/v1/webhooks/${hook.id}/recover`));
       await ok(live('GET', '/v1/webhooks/unknown'), 404);
       await ok(live('GET', `/v1/events/${event_id}/deliveries`));
-      await enable();
-      await ok(live('POST', `/v1/webhooks/${hook.id}/deliveries/${event_id}/redeliver`));
+      const redeliver = `/v1/webhooks/${hook.id}/deliveries/${event_id}/redeliver`;
+      await enabled(async () => (await live('POST', redeliver)).status === 202);
     },
     Documents: async () => {
       const document = `d:${crypto.randomUUID()}`;
@@ -203,9 +208,10 @@ export async function createFlows(service: Service): Promise<Record<string, () =
     },
     DeliveryFanOut: async () => {
       const before = failing.received.length;
-      await enable();
-      await logged(publish, 'events.fanned_out');
-      await eventually(() => failing.received.length > before);
+      await enabled(async () => {
+        await logged(publish, 'events.fanned_out');
+        return failing.received.length > before;
+      });
       const id = await publish(deletion);
       await eventually(async () => (await deliveryOf(live, paused.id, id))?.status === 'skipped');
       let hasFailed = false;
@@ -226,17 +232,15 @@ export async function createFlows(service: Service): Promise<Record<string, () =
     },
     DeliveryDeliver: async () => {
       await lane('Queue')();
-      await enable();
       const since = new Date(stack.clock.now() - 1000).toISOString();
       await ok(live('PATCH', `/v1/webhooks/${hook.id}`, { body: { status: 'disabled' } }));
       const id = await publish();
       await eventually(async () => (await deliveryOf(live, hook.id, id))?.status === 'skipped');
-      await enable();
       const before = failing.received.length;
-      await ok(live('POST', `/v1/webhooks/${hook.id}/recover`, { body: { since } }));
-      await eventually(() =>
-        failing.received.slice(before).some(({ headers }) => headers['x-service-event-id'] === id),
-      );
+      await enabled(async () => {
+        await live('POST', `/v1/webhooks/${hook.id}/recover`, { body: { since } });
+        return failing.received.slice(before).some(({ headers }) => headers['x-service-event-id'] === id);
+      });
       const unproven = await createWebhook(live, failing.url, { events: ['sync.conflict'] });
       const unprovenEvent = await publish();
       queueNamed('Queue').send(JSON.stringify({ ...lost, webhookId: unproven.id, eventId: unprovenEvent }));
@@ -255,9 +259,10 @@ export async function createFlows(service: Service): Promise<Record<string, () =
         return data.reduce((sum: number, each: Record<string, number>) => sum + Number(each.attempts_failed), 0);
       };
       const before = await counted();
-      await enable();
-      await publish();
-      await eventually(async () => (await counted()) > before);
+      await enabled(async () => {
+        await publish();
+        return (await counted()) > before;
+      });
     },
     DeliverySchedule: async () => {
       const role = [...stack.iam.grants()].find(({ role }) => role.startsWith('DeliverySchedulesRole'))?.role ?? '';
