@@ -26,7 +26,12 @@ export default defineConfig({
     isolate: false, // what has been loaded and compiled once stays so
     sequence: { sequencer: LongestFirst },
     maxWorkers: 3,
-    env: { TABLE_NAME: 'unused', POWERTOOLS_LOG_LEVEL: 'SILENT', POWERTOOLS_METRICS_DISABLED: 'true' },
+    env: {
+      TABLE_NAME: 'unused',
+      SHARE_PREFIX: 'unused',
+      POWERTOOLS_LOG_LEVEL: 'SILENT',
+      POWERTOOLS_METRICS_DISABLED: 'true',
+    },
     testTimeout: 600_000,
     hookTimeout: 600_000,
   },

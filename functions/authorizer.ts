@@ -2,6 +2,7 @@ import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent, Stat
 import { type Authenticated, authenticate } from '../lib/access/authenticate.ts';
 import { type KeyUse, useToRecord } from '../lib/access/key-usage.ts';
 import type { KeyRecord } from '../lib/access/keys.ts';
+import { shareKeyOf } from '../lib/access/shares.ts';
 import { operationAt } from '../lib/api/operations.ts';
 import { bearerCredential, callerTypeOf, type Decision, decide, operationArn, stageArn } from '../lib/api/policy.ts';
 import { apiKeys } from '../lib/aws/dynamodb/keys.ts';
@@ -16,6 +17,8 @@ export interface AuthorizerDeps {
     get(id: string): Promise<KeyRecord | undefined>;
     recordUse(read: KeyRecord, use: KeyUse): Promise<void>;
   };
+  /** What API Gateway knows the share of a project by. */
+  shareKeyOf(projectId: string): string;
   clock(): number;
 }
 
@@ -27,7 +30,7 @@ class Unauthorized extends Error {
 }
 
 /** A REQUEST authorizer: at most one read; none for what cannot be a key or a token. */
-export function createHandler({ keys, clock }: AuthorizerDeps) {
+export function createHandler({ keys, shareKeyOf, clock }: AuthorizerDeps) {
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
     try {
       return await decideOn(event);
@@ -62,7 +65,7 @@ export function createHandler({ keys, clock }: AuthorizerDeps) {
       log.info('request.rejected', { request_id: requestId, code, key_id: record.id, operation: event.resource });
     }
     const resource = decision.allowed ? operationArn(event.methodArn, operation) : stageArn(event.methodArn);
-    return policy(resource, authenticated, decision);
+    return { ...policy(resource, authenticated, decision), usageIdentifierKey: shareKeyOf(record.projectId) };
   }
 }
 
@@ -95,4 +98,9 @@ function headerOf({ multiValueHeaders }: APIGatewayRequestAuthorizerEvent): stri
 }
 
 const table = createTable(environment('TABLE_NAME'));
-export const handler = createHandler({ keys: apiKeys(table), clock: system.clock });
+const sharePrefix = environment('SHARE_PREFIX');
+export const handler = createHandler({
+  keys: apiKeys(table),
+  shareKeyOf: (projectId) => shareKeyOf(sharePrefix, projectId),
+  clock: system.clock,
+});

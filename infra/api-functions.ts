@@ -7,6 +7,7 @@ import type { DataTable, TableAction, TableGrant } from './data.ts';
 import { writeSite } from './pages.ts';
 import { grantSendEmail } from './sender.ts';
 import type { Settings } from './settings.ts';
+import { sharePrefix } from './throttles.ts';
 
 interface FunctionRow {
   id: string;
@@ -80,6 +81,7 @@ export function createApiFunctions(scope: Construct, settings: Settings, table: 
       environment: {
         ...(granted && { TABLE_NAME: table.name }),
         ...(sendsEmail && { SENDER_EMAIL: settings.senderEmail }),
+        ...(name === 'authorizer' && { SHARE_PREFIX: sharePrefix(settings) }),
         ...(name === 'leaks' && keysUrl !== '' && { SECRET_SCANNING_KEYS_URL: keysUrl }),
       },
       timeout: Duration.seconds(20),

@@ -33,7 +33,8 @@ export function addMethods(
       new LambdaIntegration(fn, { scopePermissionToMethod: false }),
     ]),
   );
-  const behindAuthorizer = { authorizationType: AuthorizationType.CUSTOM, authorizer };
+  // The key is one of those of the shares, and comes from the authorizer.
+  const behindAuthorizer = { authorizationType: AuthorizationType.CUSTOM, authorizer, apiKeyRequired: true };
   for (const [path, operations] of operationsByPath) {
     const resource = root.resourceForPath(path);
     for (const operation of operations) {

@@ -2,6 +2,7 @@ import { Duration, RemovalPolicy, Size, Stack, Validations } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
+  ApiKeySourceType,
   type CfnRestApi,
   EndpointType,
   IdentitySource,
@@ -17,6 +18,7 @@ import { addMethods } from './api-methods.ts';
 import { addDomain, SECURITY_POLICY } from './domain.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
 import type { Settings } from './settings.ts';
+import { ProjectShares, publicThrottles } from './throttles.ts';
 
 export interface ApiProps {
   settings: Settings;
@@ -36,6 +38,7 @@ export class Api extends Construct {
     this.restApi = this.createRestApi(settings);
     const requestAuthorizer = this.createAuthorizer(authorizer, settings);
     addMethods(this.restApi.root, requestAuthorizer, functions);
+    new ProjectShares(this, 'Shares', { restApi: this.restApi, settings });
     acknowledgeRules(this.restApi);
     this.baseUrl = `https://${settings.domainName || this.defaultHost(settings)}`;
     addGatewayResponses(this, this.restApi, this.baseUrl);
@@ -65,6 +68,7 @@ export class Api extends Construct {
     const restApi = new RestApi(this, 'RestApi', {
       restApiName: stackName, // alarms know an API by its name
       endpointTypes: [EndpointType.REGIONAL],
+      apiKeySourceType: ApiKeySourceType.AUTHORIZER,
       disableExecuteApiEndpoint: domainName !== '',
       cloudWatchRole: cloudWatchRole === 'create',
       // No browser sends a credential by itself here: nobody can measure what compression would give away (BREACH).
@@ -76,6 +80,7 @@ export class Api extends Construct {
         stageName,
         throttlingRateLimit: throttleRate,
         throttlingBurstLimit: throttleBurst,
+        methodOptions: publicThrottles(),
         accessLogDestination: new LogGroupLogDestination(accessLog),
         accessLogFormat: ACCESS_LOG,
       },

@@ -10,6 +10,8 @@ const PARAMETERS = {
   authorizerCacheSeconds: { default: 0, min: 0, max: 3600 },
   throttleRate: { default: 1000, min: 1, max: 10_000 },
   throttleBurst: { default: 2000, min: 1, max: 5000 },
+  projectThrottleRate: { default: 500, min: 1, max: 10_000 },
+  projectThrottleBurst: { default: 1000, min: 1, max: 5000 },
   deliverConcurrency: { default: 150, min: 2, max: 1000 },
   batchingSeconds: { default: 0, min: 0, max: 5 },
   warmWritesPerSecond: { default: '', pattern: /^(|[4-9]\d{3}|[123]\d{4}|40000)$/ },

@@ -13,6 +13,7 @@ export type Variable =
   | 'SCHEDULE_DLQ_ARN'
   | 'SENDER_EMAIL'
   | 'DASHBOARD_URL'
+  | 'SHARE_PREFIX'
   | 'SECRET_SCANNING_KEYS_URL';
 
 /** The variables that name the queues of the lanes. */

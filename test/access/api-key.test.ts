@@ -165,7 +165,7 @@ describe('the authorizer', () => {
       multiValueHeaders: { authorization },
       requestContext: { identity: { sourceIp: '192.0.2.1' } },
     };
-    const handler = createHandler({ keys, clock: () => at });
+    const handler = createHandler({ keys, shareKeyOf: (projectId) => `share of ${projectId}`, clock: () => at });
     const result = await handler(event as unknown as Parameters<typeof handler>[0]).catch(
       (error: Error) => error.message,
     );
@@ -213,7 +213,7 @@ describe('the authorizer', () => {
 
   it('admits a request although its use cannot be recorded', async () => {
     const keys = { get: async () => record(), recordUse: async () => Promise.reject(new Error('throttled')) };
-    const handler = createHandler({ keys, clock: () => now });
+    const handler = createHandler({ keys, shareKeyOf: () => 'share', clock: () => now });
     const event = {
       httpMethod: 'GET',
       resource: '/v1/webhooks',

@@ -38,7 +38,8 @@ describe.each<[string, Partial<Load>, number, number]>([
   ['reads: one key', { keyRequests: 1500 }, 1500, 2000],
   // two writes each half minute for each of two shards
   ['writes: figures of a webhook', {}, 4 / 30, 7_500_000],
-  ['requests: throttle of the API', { published: 100, requests: 90 }, 100, 10_000],
+  ['requests: throttle of one method', { published: 100, requests: 90 }, 10, 100_000],
+  ['requests: throttle of a project', { published: 100, keyRequests: 90 }, 100, 5000],
   ['requests: API Gateway', { connections: 60_000 }, 2000, 5000],
   // 27 ms of a request, 12.5 of a share of the fan-out, 13 of a share of a batch
   ['Lambda: all executions', {}, 27 + 12.5 + 13, 1000 / 0.0525],

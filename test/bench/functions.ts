@@ -41,6 +41,7 @@ export async function measureFunctions(assembly: string) {
   const child = fork(new URL('./calls.ts', import.meta.url), {
     env: {
       ...process.env,
+      ...authorizer.variables,
       ...deliver.variables,
       AWS_ENDPOINT_URL: database.endpoint,
       AWS_REGION: 'us-east-1',

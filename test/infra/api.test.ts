@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Template as Assertions, Match } from 'aws-cdk-lib/assertions';
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { describe, expect, inject, it } from 'vitest';
+import { SHARES } from '../../lib/access/shares.ts';
 import type { Operation } from '../../lib/api/operation.ts';
 import { allOperations } from '../../lib/api/operations.ts';
 
@@ -32,6 +33,45 @@ describe('the API', () => {
     expect(count('CUSTOM')).toBe(methodsOf(allOperations) - methodsOf(anyone));
     expect(count('NONE') + count('CUSTOM')).toBe(named.length);
     expect(anyone.every((operation) => ['dashboard', 'leaks'].includes(operation.function))).toBe(true);
+  });
+
+  it('takes the share of every caller from the authorizer', () => {
+    template.hasResourceProperties('AWS::ApiGateway::RestApi', { ApiKeySourceType: 'AUTHORIZER' });
+    for (const { Properties } of Object.values(template.findResources('AWS::ApiGateway::Method')))
+      expect(Properties.ApiKeyRequired ?? false).toBe(Properties.AuthorizationType === 'CUSTOM');
+  });
+
+  it('gives every share a key of its own, in a plan for the stage', () => {
+    const resourcesOf = (type: string) => Object.entries(template.findResources(`AWS::ApiGateway::${type}`));
+    const values = resourcesOf('ApiKey').map(([, { Properties }]) => Properties.Value);
+    expect(new Set(values).size).toBe(SHARES);
+    for (const value of values) expect(value).toMatch(/^[0-9a-z]{20,128}$/);
+    const [[plan = '', { Properties } = {}] = []] = resourcesOf('UsagePlan');
+    expect(Properties.Throttle).toEqual({ RateLimit: 500, BurstLimit: 1000 });
+    expect(Properties.ApiStages).toEqual([
+      { ApiId: { Ref: resourcesOf('RestApi')[0]?.[0] }, Stage: { Ref: resourcesOf('Stage')[0]?.[0] }, Throttle: {} },
+    ]);
+    const members = resourcesOf('UsagePlanKey').map(([, member]) => member.Properties);
+    expect(members.every(({ UsagePlanId }) => UsagePlanId.Ref === plan)).toBe(true);
+    expect(new Set(members.map(({ KeyId }) => KeyId.Ref))).toEqual(new Set(resourcesOf('ApiKey').map(([id]) => id)));
+  });
+
+  it('lets strangers ask for less than callers with a credential', () => {
+    const [stage] = Object.values(template.findResources('AWS::ApiGateway::Stage'));
+    const [forAll, ...others] = stage?.Properties.MethodSettings ?? [];
+    expect(forAll).toMatchObject({ ResourcePath: '/*', HttpMethod: '*', ThrottlingRateLimit: 1000 });
+    const named = others.map(({ ResourcePath, HttpMethod }: Record<string, string>) => [ResourcePath, HttpMethod]);
+    const wanted = allOperations.flatMap(({ path, method, callers }) => {
+      const methods = method === 'GET' ? [method, 'HEAD'] : [method];
+      return (callers === 'anyone' ? methods : []).map(
+        (each) => `/${path === '/' ? '' : path.replaceAll('/', '~1')} ${each}`,
+      );
+    });
+    expect(new Set(named.map((each: string[]) => each.join(' ')))).toEqual(new Set(wanted));
+    // A stage is patched by at most 80 operations at once, three for each of these.
+    expect(others.length + 1).toBeLessThanOrEqual(26);
+    for (const { ThrottlingRateLimit, ThrottlingBurstLimit } of others)
+      expect([ThrottlingRateLimit, ThrottlingBurstLimit]).toEqual([25, 250]);
   });
 
   it('lets pages of other origins ask for what scoped tokens may call, and for nothing else', () => {

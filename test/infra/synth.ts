@@ -61,6 +61,8 @@ export const choices: Record<string, object[]> = {
       checkConcurrency: '2',
       throttleRate: '5',
       throttleBurst: '5',
+      projectThrottleRate: '5',
+      projectThrottleBurst: '5',
       authorizerCacheSeconds: '60',
       logRetentionDays: '7',
       endpointAccessMode: 'BASIC',

@@ -15,8 +15,12 @@ export interface TestGateway {
 export interface TestGatewayOptions {
   /** What the function behind every operation does. */
   invoke: (event: Record<string, unknown>) => unknown;
-  /** Overrides properties of the REST API. */
-  restApi?: object;
+  /** Overrides properties of resources, by their type. */
+  properties?: Record<string, object>;
+  /** The API key by which the authorizer names the caller: by default one of the template's. */
+  apiKey?: (event: Record<string, unknown>) => string | undefined;
+  /** Milliseconds; stands still by default. */
+  now?: () => number;
 }
 
 /** The synthesized template without policies, names and places: for what reads it. */
@@ -24,26 +28,32 @@ export function readTemplate(): Template {
   return new Template(inject('assembly'), { queuesUrl: 'http://127.0.0.1', tablePrefix: '', baseUrl: () => '' });
 }
 
+/** The API keys of the shares. */
+export const apiKeys = (template: Template): string[] =>
+  template.ofType<{ Value: string }>('AWS::ApiGateway::ApiKey').map(({ properties }) => properties.Value);
+
 /** The gateway of the synthesized template, with an authorizer that lets everybody in. */
-export async function startGateway({ invoke, restApi }: TestGatewayOptions): Promise<TestGateway> {
+export async function startGateway({
+  invoke,
+  properties,
+  apiKey,
+  now = () => 0,
+}: TestGatewayOptions): Promise<TestGateway> {
   const template = readTemplate();
   const { resource } = template;
+  const [aKey] = apiKeys(template);
+  const keyOf = apiKey ?? (() => aKey);
   template.resource = function <Properties>(this: Template, id: string) {
     const found = resource.call(this, id);
-    const isRestApi = found.type === 'AWS::ApiGateway::RestApi';
-    return { ...found, properties: Object.assign({}, found.properties, isRestApi && restApi) as Properties };
+    return { ...found, properties: Object.assign({}, found.properties, properties?.[found.type]) as Properties };
   };
   const invocable = {
-    invoke: async (event: unknown) => {
-      const isAuthorizer = (event as { type?: string }).type === 'REQUEST';
-      return isAuthorizer ? ALLOWED : invoke(event as Record<string, unknown>);
+    invoke: async (given: unknown) => {
+      const event = given as Record<string, unknown>;
+      return event.type === 'REQUEST' ? { ...ALLOWED, usageIdentifierKey: keyOf(event) } : invoke(event);
     },
   };
-  const gateway = createGateway(
-    template,
-    () => invocable,
-    () => 0,
-  );
+  const gateway = createGateway(template, () => invocable, now);
   const handled: Promise<void>[] = [];
   const server = http.createServer((request, response) => void handled.push(gateway.handle(request, response)));
   afterFile(() => server.close().closeAllConnections());

@@ -23,6 +23,7 @@ function event({ headers = [], ...overrides }: Partial<ProxyRequest> & { headers
       resource: '/v1/events',
       segments: [],
       authorizerId: undefined,
+      apiKeyRequired: false,
       target: { integrationUri: '' },
     },
     parameters: {},
@@ -95,7 +96,7 @@ describe('the gateway', () => {
         events.push(each);
         return { statusCode: 200, body: '' };
       },
-      restApi: { BinaryMediaTypes },
+      properties: { 'AWS::ApiGateway::RestApi': { BinaryMediaTypes } },
     });
     await exchange(port, post(body));
     expect(events).toMatchObject([expected]);
@@ -105,7 +106,7 @@ describe('the gateway', () => {
     const { resource } = readRoutes(readTemplate()).find(({ method }) => method === 'OPTIONS') ?? {};
     const { port } = await startGateway({
       invoke: () => expect.unreachable(),
-      restApi: { BinaryMediaTypes: ['application/json'] },
+      properties: { 'AWS::ApiGateway::RestApi': { BinaryMediaTypes: ['application/json'] } },
     });
     const text = await exchange(port, post(body).replace('POST /v1/events', `OPTIONS ${resource}`));
     expect(text).toMatch(/^HTTP\/1\.1 204 /);

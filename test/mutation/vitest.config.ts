@@ -4,7 +4,12 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/{access,delivery,documents,events,webhooks,mutation}/**/*.test.ts'],
-    env: { TABLE_NAME: 'unused', POWERTOOLS_LOG_LEVEL: 'SILENT', POWERTOOLS_METRICS_DISABLED: 'true' },
+    env: {
+      TABLE_NAME: 'unused',
+      SHARE_PREFIX: 'unused',
+      POWERTOOLS_LOG_LEVEL: 'SILENT',
+      POWERTOOLS_METRICS_DISABLED: 'true',
+    },
     testTimeout: 60_000,
   },
 });

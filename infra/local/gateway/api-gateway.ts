@@ -9,6 +9,7 @@ import { readGatewayResponses } from './gateway-responses.ts';
 import { proxyEvent } from './proxy-event.ts';
 import { type GatewayResponse, readProxyResult } from './proxy-result.ts';
 import { findRoute, readRoutes } from './routes.ts';
+import { createThrottles } from './throttles.ts';
 
 /** Limits of REST APIs (API Gateway quotas). */
 const MAX_HEADER_BYTES = 10_240;
@@ -39,6 +40,7 @@ export interface Invocable {
 export function createGateway(template: Template, functionOf: (uri: string) => Invocable, now: () => number): Gateway {
   const routes = readRoutes(template);
   const responses = readGatewayResponses(template);
+  const throttles = createThrottles(template, now);
   const stage = String(template.ofType('AWS::ApiGateway::Stage')[0]?.properties.StageName);
   const { MinimumCompressionSize, BinaryMediaTypes: binaryMediaTypes = [] } =
     template.ofType<RestApiProperties>('AWS::ApiGateway::RestApi')[0]?.properties ?? {};
@@ -75,7 +77,8 @@ export function createGateway(template: Template, functionOf: (uri: string) => I
     const { path, query } = splitUrl(request.url ?? '/');
     const route = path.startsWith('/') ? findRoute(routes, request.method ?? '', path) : undefined; // `*` is no path
     if (!route) return responses.of('MISSING_AUTHENTICATION_TOKEN', context);
-    const { target } = route.route;
+    if (!throttles.admits(route.route)) return responses.of('THROTTLED', context);
+    const { target, apiKeyRequired } = route.route;
     if ('status' in target) return { statusCode: target.status, headers: target.headers, body: Buffer.alloc(0) };
     const event = proxyEvent({
       request,
@@ -94,12 +97,20 @@ export function createGateway(template: Template, functionOf: (uri: string) => I
     if (authorizer) {
       const decision = await authorize(authorizer, event, path);
       if (decision.refused) return responses.of(decision.refused, { requestId, authorizer: decision.context });
+      const limited = apiKeyRequired && throttles.refuses(decision.apiKey);
+      if (limited) return responses.of(limited, context);
       event.requestContext.authorizer = { principalId: decision.principalId, ...decision.context };
     }
     return integrate(target.integrationUri, event);
   }
 
-  type Decision = { refused?: string; principalId?: string; context?: Record<string, unknown> | undefined };
+  type Decision = {
+    refused?: string;
+    principalId?: string;
+    context?: Record<string, unknown> | undefined;
+    /** Of the caller's usage plan. */
+    apiKey?: string | undefined;
+  };
 
   async function authorize(
     authorizer: AuthorizerProperties,
@@ -117,9 +128,9 @@ export function createGateway(template: Template, functionOf: (uri: string) => I
         type: 'REQUEST',
         methodArn,
       })) as APIGatewayAuthorizerResult;
-      const { principalId, policyDocument, context } = result;
+      const { principalId, policyDocument, context, usageIdentifierKey: apiKey } = result;
       return isInvocationAllowed(policyDocument, methodArn)
-        ? { principalId, context: context ?? {} }
+        ? { principalId, context: context ?? {}, apiKey: apiKey ?? undefined }
         : { refused: 'ACCESS_DENIED', context: context ?? {} };
     } catch (error) {
       return {

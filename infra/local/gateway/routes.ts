@@ -8,6 +8,7 @@ export interface Route {
   resource: string;
   segments: string[];
   authorizerId: string | undefined;
+  apiKeyRequired: boolean;
   /** The function, or the response of a method that has none (a mock integration). */
   target: { integrationUri: string } | { status: number; headers: Record<string, string> };
 }
@@ -20,6 +21,7 @@ interface MethodProperties {
   HttpMethod: string;
   ResourceId: string;
   AuthorizerId?: string;
+  ApiKeyRequired?: boolean;
   Integration: {
     Type: 'AWS_PROXY' | 'MOCK';
     Uri: string;
@@ -37,9 +39,10 @@ export function readRoutes(template: Template): Route[] {
   };
   return template.ofType<MethodProperties>('AWS::ApiGateway::Method').map(({ properties }) => {
     const resource = pathOf(properties.ResourceId) || '/';
-    const { HttpMethod: method, AuthorizerId: authorizerId, Integration } = properties;
+    const { HttpMethod: method, AuthorizerId: authorizerId, ApiKeyRequired: apiKeyRequired = false } = properties;
+    const { Integration } = properties;
     const target = Integration.Type === 'MOCK' ? mockOf(Integration) : { integrationUri: Integration.Uri };
-    return { method, resource, segments: segmentsOf(resource), authorizerId, target };
+    return { method, resource, segments: segmentsOf(resource), authorizerId, apiKeyRequired, target };
   });
 }
 

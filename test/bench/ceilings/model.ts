@@ -43,9 +43,9 @@ const failuresOf = ({ failing, lasting }: Load): number => failing * (1 + lastin
 
 const unitsOf = (kb: number, kbOfUnit: number): number => Math.ceil(kb / kbOfUnit);
 
-/** Partitions of one project: no request raises what each can take. */
+/** Of one project: its partitions, of which no request raises what each can take, and its share of the API. */
 function ofProject(load: Load, costs: UnitCosts): Ceiling[] {
-  const { projectEvents, webhooks, documentWrites, documentKb } = load;
+  const { projectEvents, webhooks, documentWrites, documentKb, keyRequests } = load;
   const failures = projectEvents * failuresOf(load);
   const attempts = projectEvents + failures;
   const webhookReads = webhookReadsOf(load, costs, projectEvents);
@@ -64,8 +64,14 @@ function ofProject(load: Load, costs: UnitCosts): Ceiling[] {
     writes('documents of a project', documentWrites * TRANSACTION * unitsOf(documentKb, 1), SPLIT),
     writes('revisions of a project', documentWrites * TRANSACTION, SPLIT),
     reads('revisions of a project', load.syncCycles * unitsOf(load.syncedDocuments * REVISION_KB, 4), SPLIT),
-    reads('one key', load.keyRequests * costs.keyReads, 'several keys, or authorizerCacheSeconds'),
+    reads('one key', keyRequests * costs.keyReads, 'several keys, or authorizerCacheSeconds'),
     writes('figures of a webhook', (shardsOf(load, costs) * FIGURES_WRITES) / FIGURES_SECONDS, 'a longer window'),
+    {
+      name: 'requests: throttle of a project',
+      used: projectEvents / load.published + keyRequests,
+      quota: QUOTAS.projectThrottleRate,
+      lift: 'projectThrottleRate',
+    },
   ];
 }
 
@@ -105,7 +111,8 @@ const shardsOf = (load: Load, costs: UnitCosts): number =>
 function ofAll(load: Load, costs: UnitCosts): Ceiling[] {
   const deliveries = load.events * load.webhooks;
   const attempts = deliveries * (1 + failuresOf(load));
-  const requests = requestsOf(load);
+  const published = load.events / load.published;
+  const requests = published + load.requests + load.connections / load.renewedEverySeconds;
   const deliverSeconds = (load.endpointMs + DELIVER_MS) / 1000;
   const batchesAtOnce = (attempts / load.deliveriesOfBatch) * deliverSeconds;
   const requestSeconds = (requests * REQUEST_MS + load.events * costs.fanOuts * FAN_OUT_MS) / 1000;
@@ -117,7 +124,7 @@ function ofAll(load: Load, costs: UnitCosts): Ceiling[] {
   const late = deliveries * load.failing * load.lasting;
   const ask = 'Service Quotas';
   return [
-    { name: 'requests: throttle of the API', used: requests, quota: QUOTAS.throttleRate, lift: 'throttleRate' },
+    { name: 'requests: throttle of one method', used: published, quota: QUOTAS.throttleRate, lift: 'throttleRate' },
     { name: 'requests: API Gateway', used: requests, quota: QUOTAS.gatewayRequests, lift: ask },
     {
       name: 'Lambda: all executions',
@@ -148,9 +155,6 @@ function ofAll(load: Load, costs: UnitCosts): Ceiling[] {
 const SCHEDULED = RETRY_DELAYS_SECONDS.filter((seconds) => seconds > MAX_QUEUE_DELAY_SECONDS);
 const SCHEDULED_SECONDS = SCHEDULED.reduce((total, seconds) => total + seconds, 0);
 const EMAILS_OF_OUTAGE = 2;
-
-const requestsOf = (load: Load): number =>
-  load.events / load.published + load.requests + load.connections / load.renewedEverySeconds;
 
 function tableWritesOf(load: Load, costs: UnitCosts): number {
   const { events, webhooks, connections, renewedEverySeconds, documentWrites, documentKb } = load;

@@ -20,7 +20,9 @@ export const QUOTAS = {
   newTableReads: { limit: 12_000, adjustable: true, source: `${DYNAMODB}/on-demand-capacity-mode.html` },
   tableWrites: { limit: 40_000, adjustable: true, source: `${DYNAMODB}/ServiceQuotas.html` },
   tableReads: { limit: 40_000, adjustable: true, source: `${DYNAMODB}/ServiceQuotas.html` },
+  /** Of each method, and of each share of the projects. */
   throttleRate: { limit: 1000, adjustable: true, source: SETTINGS },
+  projectThrottleRate: { limit: 500, adjustable: true, source: SETTINGS },
   gatewayRequests: {
     limit: 10_000,
     adjustable: true,

@@ -1,0 +1,96 @@
+import type { Template } from '../template.ts';
+import type { Route } from './routes.ts';
+
+/** Requests a second, and at once (API Gateway Developer Guide, "Throttle requests to your REST APIs": a token bucket). */
+interface Throttle {
+  rate: number;
+  burst: number;
+}
+
+interface MethodSetting {
+  ResourcePath: string;
+  HttpMethod: string;
+  ThrottlingRateLimit?: number;
+  ThrottlingBurstLimit?: number;
+}
+interface UsagePlanProperties {
+  Throttle?: { RateLimit: number; BurstLimit: number };
+}
+
+export interface Throttles {
+  /** By the limits of the stage, which are for each method. */
+  admits(route: Pick<Route, 'resource' | 'method'>): boolean;
+  /** By the usage plan of an API key: the gateway's response if it does not. */
+  refuses(apiKey: string | undefined): 'THROTTLED' | 'INVALID_API_KEY' | undefined;
+}
+
+/** What the stage and the usage plans of the template let through, by a clock in milliseconds. */
+export function createThrottles(template: Pick<Template, 'ofType'>, now: () => number): Throttles {
+  const settings = template
+    .ofType<{ MethodSettings?: MethodSetting[] }>('AWS::ApiGateway::Stage')
+    .flatMap(({ properties: { MethodSettings = [] } }) => MethodSettings);
+  const ofMethods = new Map(settings.map((setting) => [methodOf(setting), setting]));
+  const ofKeys = throttlesOfKeys(template);
+  const buckets = new Map<string, TokenBucket>();
+  const takes = (name: string, throttle: Throttle | undefined): boolean => {
+    if (!throttle) return true;
+    const bucket = buckets.get(name) ?? new TokenBucket(throttle, now());
+    buckets.set(name, bucket);
+    return bucket.take(now());
+  };
+  return {
+    admits({ resource, method }) {
+      const name = `${resource} ${method}`;
+      const { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } =
+        ofMethods.get(name) ?? ofMethods.get('/* *') ?? {};
+      return takes(name, rate === undefined || burst === undefined ? undefined : { rate, burst });
+    },
+    refuses(apiKey = '') {
+      if (!ofKeys.has(apiKey)) return 'INVALID_API_KEY';
+      return takes(apiKey, ofKeys.get(apiKey)) ? undefined : 'THROTTLED';
+    },
+  };
+}
+
+/** `/~1v1~1keys` is `/v1/keys`, `/` the root, `/*` every path. */
+const methodOf = ({ ResourcePath: path, HttpMethod: method }: MethodSetting): string =>
+  `${path.startsWith('/~1') ? path.slice(1).replaceAll('~1', '/') : path} ${method}`;
+
+/** The throttle of every API key that is in a usage plan, by its value. */
+function throttlesOfKeys(template: Pick<Template, 'ofType'>): Map<string, Throttle | undefined> {
+  const plans = new Map(
+    template.ofType<UsagePlanProperties>('AWS::ApiGateway::UsagePlan').map(({ id, properties }) => [id, properties]),
+  );
+  const values = new Map(
+    template.ofType<{ Value: string }>('AWS::ApiGateway::ApiKey').map(({ id, properties }) => [id, properties.Value]),
+  );
+  const members = template.ofType<{ KeyId: string; UsagePlanId: string }>('AWS::ApiGateway::UsagePlanKey');
+  return new Map(
+    members.map(({ properties: { KeyId, UsagePlanId } }) => {
+      const limits = plans.get(UsagePlanId)?.Throttle;
+      return [values.get(KeyId) ?? KeyId, limits && { rate: limits.RateLimit, burst: limits.BurstLimit }];
+    }),
+  );
+}
+
+/** Holds at most `burst` tokens, gets `rate` a second, and gives one to each request. */
+class TokenBucket {
+  private readonly throttle: Throttle;
+  private tokens: number;
+  private at: number;
+
+  constructor(throttle: Throttle, nowMs: number) {
+    this.throttle = throttle;
+    this.tokens = throttle.burst;
+    this.at = nowMs;
+  }
+
+  take(nowMs: number): boolean {
+    const { rate, burst } = this.throttle;
+    this.tokens = Math.min(burst, this.tokens + (Math.max(0, nowMs - this.at) / 1000) * rate);
+    this.at = nowMs;
+    if (this.tokens < 1) return false;
+    this.tokens--;
+    return true;
+  }
+}

@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest';
+import { shareKeyOf } from '../../lib/access/shares.ts';
+import { apiKeys, readTemplate, startGateway } from './gateway.ts';
+
+const PROJECT_LIMITS = { 'AWS::ApiGateway::UsagePlan': { Throttle: { RateLimit: 2, BurstLimit: 5 } } };
+const respond = () => ({ statusCode: 200, headers: {}, body: '' });
+
+async function statuses(url: string, count: number, headers: Record<string, string> = {}): Promise<number[]> {
+  const found: number[] = [];
+  for (let i = 0; i < count; i++) found.push((await fetch(url, { headers })).status);
+  return found;
+}
+
+it('who asks for more than its share is told to wait, and takes nothing from others', async () => {
+  let now = 0;
+  const [own, other] = apiKeys(readTemplate());
+  const apiKey = (event: Record<string, unknown>) => (JSON.stringify(event.headers).includes('other') ? other : own);
+  const { url } = await startGateway({ invoke: respond, properties: PROJECT_LIMITS, apiKey, now: () => now });
+  const call = (count: number, name = 'own') => statuses(`${url}/v1/keys`, count, { Authorization: name });
+  expect(await call(6)).toEqual([200, 200, 200, 200, 200, 429]);
+  expect(await call(5, 'other')).toEqual([200, 200, 200, 200, 200]);
+  const refused = await fetch(`${url}/v1/webhooks`, { headers: { Authorization: 'own' } });
+  expect(refused.headers.get('Retry-After')).toBe('1');
+  expect(await refused.json()).toMatchObject({ status: 429, code: 'too_many_requests' });
+  now += 1000;
+  expect(await call(3)).toEqual([200, 200, 429]);
+  now += 3_600_000;
+  expect(await call(6)).toEqual([200, 200, 200, 200, 200, 429]);
+});
+
+it('who has no share is refused, as by API Gateway', async () => {
+  const { url } = await startGateway({ invoke: respond, apiKey: () => 'a'.repeat(32) });
+  expect(await statuses(`${url}/v1/keys`, 1, { Authorization: 'x' })).toEqual([403]);
+});
+
+it('strangers can exhaust a page, and no other method', async () => {
+  let now = 0;
+  const { url } = await startGateway({ invoke: respond, now: () => now });
+  expect(new Set(await statuses(`${url}/docs`, 250))).toEqual(new Set([200]));
+  expect(await statuses(`${url}/docs`, 2)).toEqual([429, 429]);
+  expect(await statuses(`${url}/docs/errors`, 1)).toEqual([200]);
+  expect(await statuses(`${url}/v1/keys`, 1, { Authorization: 'x' })).toEqual([200]);
+  now += 40;
+  expect(await statuses(`${url}/docs`, 2)).toEqual([200, 429]);
+});
+
+it('a method takes as much as the stage says, unless it is named', async () => {
+  const MethodSettings = [
+    { ResourcePath: '/*', HttpMethod: '*', ThrottlingRateLimit: 1, ThrottlingBurstLimit: 2 },
+    { ResourcePath: '/~1v1~1keys', HttpMethod: 'GET', ThrottlingRateLimit: 1, ThrottlingBurstLimit: 3 },
+    { ResourcePath: '/', HttpMethod: 'GET', ThrottlingRateLimit: 1, ThrottlingBurstLimit: 1 },
+  ];
+  const { url } = await startGateway({
+    invoke: respond,
+    properties: { 'AWS::ApiGateway::Stage': { MethodSettings } },
+  });
+  expect(await statuses(`${url}/v1/keys`, 4, { Authorization: 'x' })).toEqual([200, 200, 200, 429]);
+  expect(await statuses(`${url}/v1/webhooks`, 3, { Authorization: 'x' })).toEqual([200, 200, 429]);
+  expect(await statuses(`${url}/v1/events`, 3, { Authorization: 'x' })).toEqual([200, 200, 429]);
+});
+
+it('projects are spread over all shares, each always in the same one', () => {
+  const projects = Array.from({ length: 2000 }, (_, i) => `prj_${i}`);
+  const used = new Set(projects.map((id) => shareKeyOf('share', id)));
+  expect([...used].sort()).toEqual(Array.from({ length: 32 }, (_, i) => `share${String(i).padStart(2, '0')}`));
+  expect(projects.map((id) => shareKeyOf('share', id))).toEqual(projects.map((id) => shareKeyOf('share', id)));
+});
