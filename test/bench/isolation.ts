@@ -14,8 +14,11 @@ const WARM_UP_SECONDS = 8;
 /** Of the measured time, when the good endpoint begins to hang. */
 const TURNS_AFTER_SECONDS = 4;
 
-/** What other endpoints do, at the same rate: respond, never respond, or respond first and later never again. */
-type Behaviour = 'respond' | 'hang' | 'begin to hang';
+/**
+ * What other endpoints do, at the same rate: respond, never respond, or respond first and later never again. Of those that are as
+ * customers' are, four in ten fail and two hang.
+ */
+type Behaviour = 'respond' | 'hang' | 'begin to hang' | 'do as they like';
 
 /**
  * p50 and p99 from publication to receipt at ten healthy endpoints with an event a second each, beside others that hang: as a
@@ -27,7 +30,7 @@ export async function measureIsolation(assembly: string) {
   const rows: Record<string, object> = {};
   const cases: [others: number, behaviours: Behaviour[]][] = [
     [1, ['respond', 'hang', 'begin to hang']],
-    [10, ['respond', 'hang']],
+    [10, ['respond', 'do as they like', 'hang']],
   ];
   for (const [others, behaviours] of cases) {
     const runs = new Map<Behaviour, Latencies[]>(behaviours.map((behaviour) => [behaviour, []]));
@@ -69,18 +72,28 @@ async function run(assembly: string, others: number, behaviour: Behaviour, secon
     if (data.revision > WARM_UP_SECONDS) latencies.push(Date.now() - Date.parse(timestamp));
     received++;
   });
-  const other = await listening((_, response) => {
-    const isSilent =
-      behaviour === 'hang' || (behaviour === 'begin to hang' && round > WARM_UP_SECONDS + TURNS_AFTER_SECONDS);
-    if (!isSilent) response.writeHead(200).end();
-  });
+  const respondWith = (status: () => number | null) =>
+    listening((_, response) => {
+      const code = status();
+      if (code !== null) response.writeHead(code).end();
+    });
+  const responding = await respondWith(() => 200);
+  const failing = await respondWith(() => 500);
+  const hanging = await respondWith(() => null);
+  const turning = await respondWith(() => (round > WARM_UP_SECONDS + TURNS_AFTER_SECONDS ? null : 200));
+  const kinds: Record<Behaviour, Listening[]> = {
+    respond: [responding],
+    hang: [hanging],
+    'begin to hang': [turning],
+    'do as they like': [failing, responding, hanging, failing, responding],
+  };
+  const otherOf = (i: number) => kinds[behaviour][i % kinds[behaviour].length] ?? responding;
 
   // Each endpoint is a customer's of its own; they take turns, so that the rate is steady.
-  const endpoints = [...Array(others).fill(other), ...Array(HEALTHY).fill(healthy)];
+  const endpoints = [...Array.from({ length: others }, (_, i) => otherOf(i)), ...Array(HEALTHY).fill(healthy)];
   const publishers = [];
   for (const endpoint of endpoints) publishers.push(await publisherTo(stack, endpoint));
   // Somewhere there is always an endpoint that hangs: the functions of the slow lane have started, too.
-  const hanging = await listening(() => {});
   const publishHanging = await publisherTo(stack, hanging);
   const published: Promise<unknown>[] = [];
   const startedAt = performance.now();
@@ -93,7 +106,7 @@ async function run(assembly: string, others: number, behaviour: Behaviour, secon
   }
   await Promise.all(published);
   while (received < HEALTHY * rounds) await until(performance.now() + 50);
-  for (const { close } of [healthy, other, hanging]) close();
+  for (const { close } of [healthy, responding, failing, hanging, turning]) close();
   await stack.stop();
   database.stop();
   latencies.sort((a, b) => a - b);

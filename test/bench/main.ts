@@ -7,10 +7,11 @@ import { measureCost } from './cost/cost.ts';
 import { measureFunctions } from './functions.ts';
 import { measureIsolation } from './isolation.ts';
 import { measurePages } from './pages.ts';
-import { measureThroughput } from './throughput.ts';
+import { measureEndurance, measureThroughput } from './throughput.ts';
 
-// `npm run bench [-- bundles|functions|throughput|isolation|pages|cost]`: what is said to be fast or cheap, measured in one run on one machine. Ratios and
-// counts carry over to others, times do not. `npm run bench -- ceilings [--events 100 …]`: what gives first, by the counts.
+// `npm run bench [-- bundles|functions|throughput|endurance|isolation|pages|cost]`: what is said to be fast or cheap, measured in one
+// run on one machine. Ratios and counts carry over to others, times do not. `npm run bench -- ceilings [--events 100 …]`: what
+// gives first, by the counts.
 const wanted = process.argv.slice(2);
 if (wanted[0] === 'ceilings') {
   printCeilings(wanted.slice(1));
@@ -32,6 +33,10 @@ if (isWanted('functions')) {
 if (isWanted('throughput')) {
   console.log('\nThroughput: 1,000 events at once, and processor time of the local stack for each delivery');
   console.table(await measureThroughput(assembly));
+}
+if (isWanted('endurance')) {
+  console.log('\nEndurance: a hundred thousand deliveries to one webhook');
+  console.table(await measureEndurance(assembly));
 }
 if (isWanted('isolation')) {
   console.log('\nIsolation: publication to receipt at 10 healthy endpoints, an event a second each, for 20 seconds');

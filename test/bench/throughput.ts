@@ -10,6 +10,9 @@ const BATCH = 100;
 const REPEATS = 5;
 /** Not measured: functions start, code is compiled, and endpoints show how quick they are. */
 const WARM_UP = 3;
+/** Thousands of events of the long run, and of those how many are compared at its ends. */
+const ROUNDS = 100;
+const COMPARED = 10;
 /** Requests of the bare client at once. */
 const TOGETHER = 20;
 
@@ -39,18 +42,11 @@ export async function measureThroughput(assembly: string) {
     ['1 webhook', EVENTS, await publisherTo(stack, endpoint.url, 1)],
     ['3 webhooks', 3 * EVENTS, await publisherTo(stack, endpoint.url, 3)],
   ];
-  const taken = new Map<string, { seconds: number; cpuMs: number }[]>(cases.map(([name]) => [name, []]));
+  const taken = new Map<string, Usage[]>(cases.map(([name]) => [name, []]));
   for (let i = 0; i < WARM_UP + REPEATS; i++) {
     for (const [name, deliveries, run] of cases) {
-      const [started, cpu, before] = [performance.now(), process.cpuUsage(), await endpoint.received()];
-      await run();
-      while ((await endpoint.received()) < before + deliveries) await new Promise((done) => setTimeout(done, 5));
-      const { user, system } = process.cpuUsage(cpu);
-      if (i < WARM_UP) continue;
-      taken.get(name)?.push({
-        seconds: (performance.now() - started) / 1000 / deliveries,
-        cpuMs: (user + system) / 1000 / deliveries,
-      });
+      const usage = await usageOf(endpoint, deliveries, run);
+      if (i >= WARM_UP) taken.get(name)?.push(usage);
     }
   }
   endpoint.stop();
@@ -67,6 +63,64 @@ export async function measureThroughput(assembly: string) {
       },
     ]),
   );
+}
+
+/**
+ * Whether the last of a hundred thousand deliveries to one webhook take more than those after the first thousands: processor time of
+ * each, and the memory of this process.
+ */
+export async function measureEndurance(assembly: string) {
+  const database = await startDatabase();
+  const stack = await startStack({ assembly, databaseEndpoint: database.endpoint, spares: true });
+  const endpoint = await startEndpoint();
+  const publish = await publisherTo(stack, endpoint.url, 1);
+  const usages: (Usage & { megabytes: number })[] = [];
+  for (let i = 0; i < ROUNDS; i++) {
+    const usage = await usageOf(endpoint, EVENTS, publish);
+    usages.push({ ...usage, megabytes: process.memoryUsage().rss / 2 ** 20 });
+  }
+  endpoint.stop();
+  await stack.stop();
+  database.stop();
+  const first = usages.slice(WARM_UP, WARM_UP + COMPARED);
+  const last = usages.slice(-COMPARED);
+  const row = (some: typeof usages) => ({
+    cpu_ms_each: Number(median(some.map(({ cpuMs }) => cpuMs)).toPrecision(3)),
+    a_second: Math.round(1 / median(some.map(({ seconds }) => seconds))),
+    megabytes: Math.round(median(some.map(({ megabytes }) => megabytes))),
+  });
+  const [before, after] = [row(first), row(last)];
+  return {
+    [`after ${(WARM_UP * EVENTS).toLocaleString('en')}`]: before,
+    [`after ${((ROUNDS - COMPARED) * EVENTS).toLocaleString('en')}`]: after,
+    ratio: {
+      cpu_ms_each: Number((after.cpu_ms_each / before.cpu_ms_each).toFixed(2)),
+      a_second: Number((after.a_second / before.a_second).toFixed(2)),
+      megabytes: Number((after.megabytes / before.megabytes).toFixed(2)),
+    },
+  };
+}
+
+/** Of one delivery. */
+interface Usage {
+  seconds: number;
+  cpuMs: number;
+}
+
+/** What so many deliveries take that an act sets off, until the last of them is answered. */
+async function usageOf(
+  endpoint: Awaited<ReturnType<typeof startEndpoint>>,
+  deliveries: number,
+  act: () => Promise<void>,
+): Promise<Usage> {
+  const [started, cpu, before] = [performance.now(), process.cpuUsage(), await endpoint.received()];
+  await act();
+  while ((await endpoint.received()) < before + deliveries) await new Promise((done) => setTimeout(done, 5));
+  const { user, system } = process.cpuUsage(cpu);
+  return {
+    seconds: (performance.now() - started) / 1000 / deliveries,
+    cpuMs: (user + system) / 1000 / deliveries,
+  };
 }
 
 /** A project with webhooks; what publishes the events to them. */
