@@ -149,3 +149,22 @@ describe('a write', () => {
     );
   });
 });
+
+describe.each(stores)('an item of the $name', ({ table }) => {
+  it('that was read is the reader’s own', async () => {
+    const key = { pk: randomUUID(), sk: 'ITEM' };
+    await table.write([put({ ...key, n: 1 }, isNew)]);
+    const partition = { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': key.pk } };
+    const reads: (() => Promise<Item | undefined>)[] = [
+      () => table.get(key),
+      async () => (await table.batchGet([key]))[0],
+      async () => (await table.query(partition)).items[0],
+    ];
+    for (const read of reads) {
+      const found = await read();
+      expect(found).toEqual({ ...key, n: 1 });
+      if (found) found.n = 2;
+    }
+    expect(await table.write([update(key, { n: 3 }, is('n', 1))])).toEqual([]);
+  });
+});

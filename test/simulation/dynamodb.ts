@@ -68,7 +68,7 @@ class Partitions {
 
 /**
  * One table of DynamoDB in memory: what this service uses of it, one command after another. Transactions are serializable,
- * reads see everything. An item that was stored never changes: a change stores another, and so nothing is copied to be read. The
+ * reads see everything. An item that was stored never changes: a change stores another, and a reader has one of its own. The
  * contract tests hold it to what the local database does.
  */
 export class MemoryDynamoDb {
@@ -98,10 +98,10 @@ export class MemoryDynamoDb {
   execute({ name, input }: Command): object {
     switch (name) {
       case 'Get':
-        return { Item: this.get(input.Key.pk, input.Key.sk) };
+        return { Item: ownOf(this.get(input.Key.pk, input.Key.sk)) };
       case 'BatchGet': {
         const [[table, { Keys }]] = Object.entries(input.RequestItems) as [[string, { Keys: Item[] }]];
-        const found = Keys.map(({ pk, sk }) => this.get(String(pk), String(sk))).filter(Boolean);
+        const found = Keys.map(({ pk, sk }) => ownOf(this.get(String(pk), String(sk)))).filter(Boolean);
         return { Responses: { [table]: found } };
       }
       case 'Query':
@@ -188,7 +188,7 @@ export class MemoryDynamoDb {
     const { FilterExpression } = input;
     const matching = FilterExpression ? read.filter((item) => conditionOf(FilterExpression)(item, input)) : read;
     return {
-      ...(input.Select !== 'COUNT' && { Items: matching }),
+      ...(input.Select !== 'COUNT' && { Items: matching.map(ownOf) }),
       Count: matching.length,
       ...(last && { LastEvaluatedKey: { pk: last.pk, sk: last.sk, [queried.partition]: last[queried.partition] } }),
     };
@@ -199,6 +199,9 @@ function keyOf({ Item, Key }: Write): { pk: string; sk: string } {
   const { pk, sk } = Key ?? Item ?? {};
   return { pk: String(pk), sk: String(sk) };
 }
+
+/** What a reader gets of a stored item. */
+const ownOf = (item: Item | undefined): Item | undefined => item && { ...item };
 
 const idOf = ({ pk, sk }: { pk: string; sk: string }): string => `${pk} ${sk}`;
 
