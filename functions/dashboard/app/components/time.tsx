@@ -60,8 +60,20 @@ export function Countdown({ to, over }: { to: string; over: string }) {
   );
 }
 
+/** For how long something has been so, to the largest unit; when it began, on hover. */
+export function Elapsed({ since }: { since: string }) {
+  const seconds = Math.max(0, Math.floor((useNow() - Date.parse(since)) / 1000));
+  return (
+    <time dateTime={since} title={`since ${DATE_TIME.format(new Date(since))}, ${utc(since)}`}>
+      {partsOf(seconds)[0]}
+    </time>
+  );
+}
+
 /** `86399` → `23 h 59 min 59 s`. */
-export function durationText(seconds: number): string {
+export const durationText = (seconds: number): string => partsOf(seconds).join(' ');
+
+function partsOf(seconds: number): string[] {
   const parts: [count: number, unit: string][] = [
     [Math.floor(seconds / 86_400), 'd'],
     [Math.floor(seconds / 3600) % 24, 'h'],
@@ -69,7 +81,7 @@ export function durationText(seconds: number): string {
     [seconds % 60, 's'],
   ];
   const shown = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count} ${unit}`);
-  return shown.length > 0 ? shown.join(' ') : '0 s';
+  return shown.length > 0 ? shown : ['0 s'];
 }
 
 /** Converts the value of a `datetime-local` field, which is in the user's time zone, for the API; `undefined` if empty. */

@@ -2,7 +2,7 @@ import type { EntryOf } from '../api.ts';
 import { ButtonLink, Panel } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
-import { Time } from '../components/time.tsx';
+import { ShortTime } from '../components/time.tsx';
 import { useLoaded } from '../hooks.ts';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
@@ -67,7 +67,7 @@ function Entries({ of: entries, isOfOne = false }: { of: Entry[]; isOfOne?: bool
     ...(isOfOne ? [] : [changed]),
     ['By', ({ actor }) => (actor ? <code>{actor}</code> : 'the operator')],
     ['From', ({ address }) => address ?? '–'],
-    ['When', ({ at }) => <Time at={at} />],
+    ['When', ({ at }) => <ShortTime at={at} />],
   ];
   return <Table caption="Audit log" columns={columns} rows={entries} keyOf={({ id }) => id} />;
 }

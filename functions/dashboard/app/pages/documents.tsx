@@ -4,7 +4,7 @@ import { Button, ButtonLink, Form, PageTitle } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Input, violationOf } from '../components/field.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
-import { Time } from '../components/time.tsx';
+import { ShortTime } from '../components/time.tsx';
 import { useLoaded } from '../hooks.ts';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
@@ -100,7 +100,7 @@ function DocumentTable({ documents }: { documents: Document[] }) {
     ['Key', ({ document_key }) => <a href={linkTo(environment, ['documents', document_key])}>{document_key}</a>],
     ['Revision', ({ revision }) => revision],
     ['Fields', ({ fields }) => Object.keys(fields).length],
-    ['Updated', ({ updated_at }) => <Time at={updated_at} />],
+    ['Updated', ({ updated_at }) => <ShortTime at={updated_at} />],
   ];
   return <Table caption="Documents" columns={columns} rows={documents} keyOf={({ document_key }) => document_key} />;
 }

@@ -3,7 +3,7 @@ import { PERIODS, type PeriodName, readActivity, successRate } from '../activity
 import { all, type Key, type Webhook } from '../api.ts';
 import { ButtonLink, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
-import { Countdown, Time } from '../components/time.tsx';
+import { Countdown, Elapsed } from '../components/time.tsx';
 import { useLoaded, useRepeated } from '../hooks.ts';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
@@ -77,15 +77,15 @@ function Attention({ webhooks, keys }: { webhooks: Webhook[]; keys: Key[] }) {
     <ul class="attention">
       {disabled.map(({ id, url, disabled_at }) => (
         <li key={id} class="bad">
-          <a href={linkTo(environment, ['webhooks', id])}>{url}</a> was disabled on{' '}
-          {disabled_at && <Time at={disabled_at} />}. Fix your endpoint, then enable the webhook and recover what it
-          missed.
+          <a href={linkTo(environment, ['webhooks', id])}>{url}</a> was disabled{' '}
+          {disabled_at && <Elapsed since={disabled_at} />} ago. Fix your endpoint, then enable the webhook and recover
+          what it missed.
         </li>
       ))}
       {failing.map(({ id, url, failing_since }) => (
         <li key={id} class="waiting">
-          <a href={linkTo(environment, ['webhooks', id], { status: 'retrying' })}>{url}</a> has been failing since{' '}
-          {failing_since && <Time at={failing_since} />}.
+          <a href={linkTo(environment, ['webhooks', id], { status: 'retrying' })}>{url}</a> has been failing for{' '}
+          {failing_since && <Elapsed since={failing_since} />}.
         </li>
       ))}
       {expiring.map((key) => (
