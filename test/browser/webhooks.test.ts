@@ -396,6 +396,10 @@ describe('the overview', () => {
     const count = (name: string) => page.locator('.legend li', { hasText: name }).locator('strong').textContent();
     await expect.poll(() => count('Succeeded')).toBe('4');
     expect(Number(await count('Failed')) + Number(await count('Canceled or skipped'))).toBe(4);
+    // However few failed of many, they are seen.
+    const failed = page.locator('.chart .apart rect.failed');
+    const heights = await failed.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
+    expect(Math.max(...heights)).toBeGreaterThan(1);
     await page.getByText('View as table').click();
     const cells = await page.locator('.chart tbody td:nth-child(2)').allTextContents();
     expect(cells.map(Number).reduce((a, b) => a + b)).toBe(4);

@@ -2,6 +2,8 @@ import type { ComponentChildren } from 'preact';
 
 const WIDTH = 720;
 const HEIGHT = 160;
+/** Of what there is any of, in the row of its own. */
+const LEAST_HEIGHT = 12;
 
 export interface Bar {
   /** When it begins. */
@@ -17,6 +19,8 @@ interface BarsProps {
   bars: readonly Bar[];
   /** What a full bar stands for; by default a round number above the highest bar. */
   max?: number;
+  /** The kind that also has a row on a scale of its own, if there is any of it: few of many would not be seen. */
+  apart?: number;
   /** What to say if all bars are empty. */
   empty?: string;
   children?: ComponentChildren;
@@ -25,10 +29,10 @@ interface BarsProps {
 const sum = (values: readonly number[]): number => values.reduce((total, each) => total + each, 0);
 
 /** Bars over time. A table has the same numbers for people who cannot see them. */
-export function Bars({ kinds, bars, max, empty, children }: BarsProps) {
+export function Bars({ kinds, bars, max, apart = -1, empty, children }: BarsProps) {
   const highest = Math.max(0, ...bars.map(({ values }) => sum(values)));
   const top = max ?? roundedUp(highest);
-  const step = WIDTH / bars.length;
+  const mostApart = Math.max(0, ...bars.map(({ values }) => values[apart] ?? 0));
   return (
     <figure class="chart">
       {children}
@@ -38,35 +42,24 @@ export function Bars({ kinds, bars, max, empty, children }: BarsProps) {
             <span key={value}>{value.toLocaleString()}</span>
           ))}
         </div>
-        <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-          {[0.5, HEIGHT / 2, HEIGHT - 0.5].map((y) => (
-            <line key={y} x1="0" x2={WIDTH} y1={y} y2={y} class="axis" />
-          ))}
-          {bars.map(({ label, values }, i) => {
-            let y = HEIGHT;
-            return (
-              <g key={i}>
-                <title>{`${label}: ${kinds.map(([, name], kind) => `${values[kind]} ${name.toLowerCase()}`).join(', ')}`}</title>
-                <rect x={i * step} y="0" width={step} height={HEIGHT} class="ground" />
-                {kinds.map(([className], kind) => {
-                  const height = ((values[kind] ?? 0) / top) * HEIGHT;
-                  y -= height;
-                  return (
-                    <rect
-                      key={className}
-                      x={i * step + step * 0.12}
-                      y={y}
-                      width={step * 0.76}
-                      height={height}
-                      class={className}
-                    />
-                  );
-                })}
-              </g>
-            );
-          })}
-        </svg>
+        <Columns kinds={kinds} bars={bars} top={top} />
         {highest === 0 && empty && <p class="nothing">{empty}</p>}
+        {mostApart > 0 && (
+          <>
+            <div class="scale" aria-hidden="true">
+              <span>{mostApart.toLocaleString()}</span>
+            </div>
+            <div class="apart">
+              <span aria-hidden="true">{kinds[apart]?.[1]}</span>
+              <Columns
+                kinds={kinds.filter((_, kind) => kind === apart)}
+                bars={bars.map(({ label, values }) => ({ label, values: [values[apart] ?? 0] }))}
+                top={mostApart}
+                least={LEAST_HEIGHT}
+              />
+            </div>
+          </>
+        )}
         <div class="labels" aria-hidden="true">
           {bars
             .filter((_, i) => i % Math.ceil(bars.length / 4) === 0)
@@ -102,6 +95,48 @@ export function Bars({ kinds, bars, max, empty, children }: BarsProps) {
         </table>
       </details>
     </figure>
+  );
+}
+
+interface ColumnsProps extends Pick<BarsProps, 'kinds' | 'bars'> {
+  /** What the whole height stands for. */
+  top: number;
+  /** The least height of what there is any of. */
+  least?: number;
+}
+
+function Columns({ kinds, bars, top, least = 0 }: ColumnsProps) {
+  const step = WIDTH / bars.length;
+  return (
+    <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      {[0.5, HEIGHT / 2, HEIGHT - 0.5].map((y) => (
+        <line key={y} x1="0" x2={WIDTH} y1={y} y2={y} class="axis" />
+      ))}
+      {bars.map(({ label, values }, i) => {
+        let y = HEIGHT;
+        return (
+          <g key={i}>
+            <title>{`${label}: ${kinds.map(([, name], kind) => `${values[kind]} ${name.toLowerCase()}`).join(', ')}`}</title>
+            <rect x={i * step} y="0" width={step} height={HEIGHT} class="ground" />
+            {kinds.map(([className], kind) => {
+              const value = values[kind] ?? 0;
+              const height = value === 0 ? 0 : Math.max(least, (value / top) * HEIGHT);
+              y -= height;
+              return (
+                <rect
+                  key={className}
+                  x={i * step + step * 0.12}
+                  y={y}
+                  width={step * 0.76}
+                  height={height}
+                  class={className}
+                />
+              );
+            })}
+          </g>
+        );
+      })}
+    </svg>
   );
 }
 

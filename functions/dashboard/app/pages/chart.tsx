@@ -21,6 +21,7 @@ export function Chart({ of: { spans, total }, period }: { of: Activity; period: 
         label: format.format(from),
         values: KINDS.map((kind) => counts[kind]),
       }))}
+      apart={KINDS.indexOf('failed')}
       empty="No deliveries ended in this period."
     >
       <ul class="legend">
