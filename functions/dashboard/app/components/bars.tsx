@@ -46,7 +46,7 @@ export function Bars({ kinds, bars, max, apart = -1, empty, children }: BarsProp
         {highest === 0 && empty && <p class="nothing">{empty}</p>}
         {mostApart > 0 && (
           <>
-            <div class="scale" aria-hidden="true">
+            <div class="scale of-apart" aria-hidden="true">
               <span>{mostApart.toLocaleString()}</span>
             </div>
             <div class="apart">
