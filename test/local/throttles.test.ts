@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { shareKeyOf } from '../../lib/access/shares.ts';
 import { apiKeys, readTemplate, startGateway } from './gateway.ts';
 
 const PROJECT_LIMITS = { 'AWS::ApiGateway::UsagePlan': { Throttle: { RateLimit: 2, BurstLimit: 5 } } };
@@ -57,11 +56,4 @@ it('a method takes as much as the stage says, unless it is named', async () => {
   expect(await statuses(`${url}/v1/keys`, 4, { Authorization: 'x' })).toEqual([200, 200, 200, 429]);
   expect(await statuses(`${url}/v1/webhooks`, 3, { Authorization: 'x' })).toEqual([200, 200, 429]);
   expect(await statuses(`${url}/v1/events`, 3, { Authorization: 'x' })).toEqual([200, 200, 429]);
-});
-
-it('projects are spread over all shares, each always in the same one', () => {
-  const projects = Array.from({ length: 2000 }, (_, i) => `prj_${i}`);
-  const used = new Set(projects.map((id) => shareKeyOf('share', id)));
-  expect([...used].sort()).toEqual(Array.from({ length: 32 }, (_, i) => `share${String(i).padStart(2, '0')}`));
-  expect(projects.map((id) => shareKeyOf('share', id))).toEqual(projects.map((id) => shareKeyOf('share', id)));
 });
