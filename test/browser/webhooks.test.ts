@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { put } from '../support/documents.ts';
@@ -321,6 +322,36 @@ describe('the delivery log', () => {
   });
 });
 
+describe('an export of the delivery log', () => {
+  it('has what the filters let through, all pages of it', async () => {
+    const project = await service.project();
+    const receiver = await startReceiver();
+    const { id } = await createWebhook(project.admin, receiver.url);
+    for (let i = 0; i < 26; i++) await publish(project.admin);
+    await put(project.admin, 'org:acme:doc-1', { title: 'One' });
+    await receiver.until(27);
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
+    const exported = async (format: 'CSV' | 'JSON') => {
+      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByLabel('Format').selectOption(format);
+      const downloaded = page.waitForEvent('download');
+      await page.getByRole('dialog').getByRole('button', { name: 'Export' }).click();
+      const file = await downloaded;
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      expect(file.suggestedFilename()).toBe(`deliveries-${id}.${format.toLowerCase()}`);
+      return readFileSync(await file.path(), 'utf8');
+    };
+    const { body } = await project.admin('GET', `/v1/webhooks/${id}/deliveries?limit=100`);
+    expect(JSON.parse(await exported('JSON'))).toEqual(body.data);
+    await page.getByLabel('Type').selectOption('document.created');
+    await expect.poll(() => page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr').count()).toBe(1);
+    const [header, only, ...rest] = (await exported('CSV')).split('\r\n');
+    expect(rest).toEqual(['']);
+    expect(header).toMatch(/^event_id,event_type,document_key,status,attempts,/);
+    expect(only).toMatch(/^evt_\w+,document\.created,org:acme:doc-1,succeeded,1,200,,\d+,/);
+  });
+});
+
 describe('a search in the delivery log', () => {
   it('finds the deliveries of a document, and opens that of an event', async () => {
     const project = await service.project();
@@ -416,7 +447,7 @@ describe('the overview', () => {
     const urls = () => rows.locator('a').allTextContents();
     await expect.poll(urls).toEqual([failing.url, working.url]); // attention first
     await expect
-      .poll(() => rows.last().locator('td').allTextContents())
+      .poll(() => rows.last().locator('td:not(.choose)').allTextContents())
       .toEqual(['enabled', '6 of 6', '4', '100 %', /^[\d,]+ ms$/].map((text) => expect.stringMatching(text)));
     await page.getByLabel('Sort by').selectOption('Most delivered');
     await expect.poll(urls).toEqual([working.url, failing.url]);
@@ -425,6 +456,37 @@ describe('the overview', () => {
     await page.getByText('1 of 2 webhooks').waitFor();
     await page.getByLabel('Search').fill('nowhere');
     await page.getByText('No webhook matches “nowhere”.').waitFor();
+  });
+
+  it('can be paused and enabled together; one that is gone is named', async () => {
+    const project = await service.project();
+    const urls = ['a', 'b', 'c'].map((name) => `http://127.0.0.1:9/${name}`);
+    const ids: string[] = [];
+    for (const url of urls) ids.push((await createWebhook(project.admin, url)).id);
+    const statuses = async () => {
+      const { body } = await project.admin('GET', '/v1/webhooks');
+      return body.data.map(({ status }: { status: string }) => status);
+    };
+    const page = await dashboard.signIn(project.adminKey, '/live/webhooks');
+    const change = async (action: 'Pause' | 'Enable') => {
+      await page.getByRole('button', { name: `${action} selected` }).click();
+      await page.getByRole('dialog').getByRole('button', { name: action }).click();
+    };
+    await page.getByLabel('Select all on this page').check();
+    await page.getByText('3 selected').waitFor();
+    expect(await page.getByRole('button', { name: 'Enable selected' }).isDisabled()).toBe(true);
+    await change('Pause');
+    await page.getByText('3 of 3 webhooks paused.').waitFor();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await expect.poll(() => page.locator('tbody .badge').allTextContents()).toEqual(['paused', 'paused', 'paused']);
+    expect(await statuses()).toEqual(['disabled', 'disabled', 'disabled']);
+    for (const url of urls.slice(0, 2)) await page.getByLabel(`Select ${url}`).check();
+    await project.admin('DELETE', `/v1/webhooks/${ids[1]}`);
+    await change('Enable');
+    await page.getByText('1 of 2 webhooks enabled.').waitFor();
+    expect(await page.locator('.results li').textContent()).toContain(urls[1]);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await expect.poll(() => page.locator('tbody .badge').allTextContents()).toEqual(['enabled', 'paused']);
   });
 
   it('of a new project says what to do', async () => {

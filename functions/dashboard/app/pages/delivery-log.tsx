@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { DELIVERY_STATUSES } from '../../../../lib/delivery/schedule.ts';
 import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import { serverNow, type Webhook } from '../api.ts';
@@ -12,6 +13,7 @@ import { useSession } from '../session.ts';
 import { DeliveryDrawer, type DeliveryList } from './delivery-drawer.tsx';
 import { DeliveryTable, keyOf } from './delivery-table.tsx';
 import { EventSearch } from './event-search.tsx';
+import { ExportDialog, type LogQuery } from './export-dialog.tsx';
 
 const PAGE = '25';
 const REFRESH_MS = 5000;
@@ -40,6 +42,7 @@ interface LogProps {
 /** The deliveries of a webhook, newest first. Search, filters and page are part of the URL. */
 export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogProps) {
   const { call, environment } = useSession();
+  const [isExporting, setExporting] = useState(false);
   const given = (name: string) => query.get(name) ?? '';
   const [status, type, documentKey] = [given('status'), given('type'), given('document_key')];
   const [hours, since, cursor, open] = [given('hours'), given('since'), given('cursor'), given('delivery')];
@@ -47,17 +50,16 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
     linkTo(environment, ['webhooks', id], { status, type, document_key: documentKey, hours, since, ...change });
   const list: DeliveryList = { open, at: (delivery) => at({ cursor, delivery }) };
   const place = `${id} ${status} ${type} ${documentKey} ${since} ${cursor}`;
+  const filters: LogQuery = {
+    status: status ? (status as DeliveryStatus) : undefined,
+    type: type ? (type as EventType) : undefined,
+    document_key: documentKey || undefined,
+    since: since || undefined,
+  };
   const read = () =>
     call('GET /v1/webhooks/{id}/deliveries', {
       path: { id },
-      query: {
-        status: status ? (status as DeliveryStatus) : undefined,
-        type: type ? (type as EventType) : undefined,
-        document_key: documentKey || undefined,
-        since: since || undefined,
-        cursor: cursor || undefined,
-        limit: PAGE,
-      },
+      query: { ...filters, cursor: cursor || undefined, limit: PAGE },
     });
   const loaded = useLoaded(place, read, version);
   const isFiltered = Boolean(status || type || since || cursor);
@@ -65,7 +67,15 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
   const everyMs = loaded.value?.data.length === 0 && type ? EMPTY_REFRESH_MS : REFRESH_MS;
   useRepeated(cursor === '' ? everyMs : null, loaded.reload);
   return (
-    <Panel title="Deliveries" actions={<Button onClick={onChange}>Refresh</Button>}>
+    <Panel
+      title="Deliveries"
+      actions={
+        <>
+          <Button onClick={() => setExporting(true)}>Export</Button>
+          <Button onClick={onChange}>Refresh</Button>
+        </>
+      }
+    >
       <EventSearch
         documentKey={documentKey}
         problem={loaded.problem}
@@ -103,6 +113,7 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
           </>
         )}
       </Await>
+      {isExporting && <ExportDialog of={id} query={filters} onClose={() => setExporting(false)} />}
       {open && (
         <DeliveryDrawer
           webhookId={id}

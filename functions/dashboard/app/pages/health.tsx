@@ -8,7 +8,7 @@ import { useLoaded, useRepeated } from '../hooks.ts';
 import { useSession } from '../session.ts';
 import { Chart, PeriodChoice } from './chart.tsx';
 import { latencyText } from './overview.tsx';
-import { WebhookStatus } from './webhooks.tsx';
+import { WebhookStatus } from './webhook-table.tsx';
 
 const REFRESH_MS = 30_000;
 

@@ -1,31 +1,16 @@
 import { useState } from 'preact/hooks';
-import { EVENT_TYPES } from '../../../../lib/events/types.ts';
-import { PERIODS, readSummaries, type Summary, shareDelivered, successRate } from '../activity.ts';
+import { PERIODS, readSummaries, type Summary, shareDelivered } from '../activity.ts';
 import { all, type Webhook } from '../api.ts';
-import { Badge, ButtonLink, Form, PageTitle } from '../components/basics.tsx';
+import { ButtonLink, Form, PageTitle } from '../components/basics.tsx';
 import { Await, Empty, ProblemNote } from '../components/feedback.tsx';
 import { Input, Select } from '../components/field.tsx';
-import { type Column, Table } from '../components/table.tsx';
 import { useLoaded, useRepeated } from '../hooks.ts';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
-import { latencyText } from './overview.tsx';
+import { type Figures, WebhookTable } from './webhook-table.tsx';
 
 const REFRESH_MS = 30_000;
 
-export function WebhookStatus({ of: { status, disabled_reason, failing_since } }: { of: Webhook }) {
-  if (status === 'enabled' && failing_since !== null) {
-    return (
-      <Badge tone="waiting" icon="warning">
-        failing
-      </Badge>
-    );
-  }
-  if (status === 'enabled') return <Badge tone="good">enabled</Badge>;
-  return disabled_reason === 'paused' ? <Badge tone="off">paused</Badge> : <Badge tone="bad">disabled</Badge>;
-}
-
-type Figures = ReadonlyMap<string, Summary>;
 type Order = (a: Webhook, b: Webhook, figures: Figures) => number;
 
 /** 0: needs attention first. */
@@ -105,7 +90,7 @@ export function Webhooks() {
               ) : (
                 <div aria-busy={figures.loading}>
                   <ProblemNote problem={figures.problem} />
-                  <WebhookTable webhooks={shown} figures={figures.value} />
+                  <WebhookTable webhooks={shown} figures={figures.value} onChange={loaded.reload} />
                 </div>
               )}
             </>
@@ -114,38 +99,4 @@ export function Webhooks() {
       </Await>
     </>
   );
-}
-
-/** Figures are of the last 24 hours; the webhooks do not wait for them. */
-function WebhookTable({ webhooks, figures }: { webhooks: Webhook[]; figures: Figures | undefined }) {
-  const { environment } = useSession();
-  const figure = (id: string, textOf: (summary: Summary | undefined) => string) =>
-    figures ? textOf(figures.get(id)) : <span class="muted">…</span>;
-  const columns: Column<Webhook>[] = [
-    [
-      'Endpoint',
-      ({ id, url, description }) => (
-        <>
-          <a href={linkTo(environment, ['webhooks', id])} title={url}>
-            {url}
-          </a>
-          {description && <small>{description}</small>}
-        </>
-      ),
-      'wide',
-    ],
-    ['Status', (webhook) => <WebhookStatus of={webhook} />],
-    [
-      'Events',
-      ({ events }) => (
-        <span title={events.join(', ')}>
-          {events.length} of {EVENT_TYPES.length}
-        </span>
-      ),
-    ],
-    ['Delivered, 24 h', ({ id }) => figure(id, (own) => (own?.counts.delivered ?? 0).toLocaleString()), 'number'],
-    ['Success rate', ({ id }) => figure(id, (own) => (own ? successRate(own) : '–')), 'number'],
-    ['p95', ({ id }) => figure(id, (own) => latencyText(own?.p95 ?? null)), 'number'],
-  ];
-  return <Table caption="Webhooks" columns={columns} rows={webhooks} keyOf={({ id }) => id} isDense />;
 }
