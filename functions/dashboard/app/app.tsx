@@ -21,7 +21,7 @@ import { WebhookPage } from './pages/webhook.tsx';
 import { NewWebhook } from './pages/webhook-form.tsx';
 import { Webhooks } from './pages/webhooks.tsx';
 import { linkTo, type Place, usePlace } from './router.ts';
-import { keyIdOf, SessionContext, useSession } from './session.ts';
+import { keyIdOf, SessionContext, shownOf, useSession } from './session.ts';
 import { useSignInState } from './sign-in-state.ts';
 
 export function App() {
@@ -35,7 +35,7 @@ export function App() {
     const announce = (text: string) => setAnnouncement(({ number }) => ({ text, number: number + 1 }));
     const onProjectChange = () => setProjectVersion((last) => last + 1);
     const call = createCall(key, environment, () => onUnauthorized(key));
-    return { call, environment, keyId: keyIdOf(key), signIn, announce, onProjectChange };
+    return { call, environment, keyId: keyIdOf(key), shownKey: shownOf(key), signIn, announce, onProjectChange };
   }, [key, environment, signIn, onUnauthorized]);
 
   if (key === undefined) return null; // another tab may answer; the form would only flash
@@ -72,7 +72,7 @@ interface ShellProps {
 function Shell({ place, projectVersion, onSignOut, children }: ShellProps) {
   const { environment, segments } = place;
   const section = segments[0] ?? '';
-  const { call, keyId } = useSession();
+  const { call, keyId, shownKey } = useSession();
   const project = useLoaded(keyId, () => call('GET /v1/project'), projectVersion);
   return (
     <div class={`shell ${environment}`}>
@@ -83,7 +83,9 @@ function Shell({ place, projectVersion, onSignOut, children }: ShellProps) {
         <div class="top">
           <a class="brand" href={linkTo(environment)}>
             Document sync
-            <small title={project.value && `Signed in with ${keyId}`}>{project.value?.name}</small>
+            <small title={project.value && `Signed in with ${keyId}`}>
+              {project.value && `${project.value.name} · ${shownKey}`}
+            </small>
           </a>
           <EnvironmentSwitch current={environment} section={section} />
           <button type="button" class="button quiet" onClick={onSignOut}>

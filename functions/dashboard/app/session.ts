@@ -35,6 +35,8 @@ export interface Session {
   environment: Environment;
   /** Id of the key the user signed in with. */
   keyId: string;
+  /** As much of it as may be seen. */
+  shownKey: string;
   /** Goes on with another admin key, such as the one that replaced this. */
   signIn(key: string): void;
   /** Shows a short message and has screen readers read it. */
@@ -50,6 +52,9 @@ export function useSession(): Session {
   if (!session) throw new Error('useSession was called outside of a session');
   return session;
 }
+
+/** As much of an admin key as may be seen. */
+export const shownOf = (key: string): string => `svc_admin_…${key.slice(-4)}`;
 
 export const keyIdOf = (key: string): string => `key_${KEY_FORMAT.exec(key)?.[2] ?? ''}`;
 
