@@ -72,7 +72,10 @@ describe('the settings', () => {
     await page.getByLabel('Revoke it').check();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Settings saved.').waitFor();
-    await page.getByRole('banner').getByText(`Acme · svc_admin_…${project.adminKey.slice(-4)}`).waitFor();
+    await page
+      .getByRole('banner')
+      .getByText(`Acme · svc_admin_…${project.adminKey.slice(-4)}`)
+      .waitFor();
     expect((await project.admin('GET', '/v1/project')).body).toMatchObject({
       name: 'Acme',
       emails: [address, project.email],
