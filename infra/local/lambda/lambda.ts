@@ -83,9 +83,9 @@ export class LocalFunction {
     this.properties = resource.properties;
     this.role = this.properties.Role.split('/').at(-1) ?? '';
     this.options = options;
-    const [file, handler = ''] = this.properties.Handler.split('.');
+    const [, handler = ''] = this.properties.Handler.split('.');
     this.settings = {
-      modulePath: join(template.directory, assetOf(this.properties), `${file}.cjs`),
+      modulePath: modulePathOf(template, this.properties),
       handler,
       functionName: resource.id,
       functionArn: template.arn(resource.id),
@@ -177,3 +177,12 @@ export class LocalFunction {
 /** The asset in the assembly: CDK names it by the hash that the S3 key carries. */
 export const assetOf = ({ Code }: Pick<FunctionProperties, 'Code'>): string =>
   `asset.${Code.S3Key.replace('.zip', '')}`;
+
+/** The module that has the handler, in the assembly. */
+export function modulePathOf(
+  { directory }: Pick<Template, 'directory'>,
+  properties: Pick<FunctionProperties, 'Code' | 'Handler'>,
+): string {
+  const [file] = properties.Handler.split('.');
+  return join(directory, assetOf(properties), `${file}.cjs`);
+}
