@@ -1,5 +1,5 @@
 import { histogramOfBars, latencyPercentile } from '../../../lib/delivery/latency.ts';
-import type { Call, EntryOf, QueryOf, Result } from './api.ts';
+import { type Call, type EntryOf, type QueryOf, type Result, readPages } from './api.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -95,15 +95,7 @@ export function successRate(summary: Summary): string {
 
 type Grouping = Pick<QueryOf<'GET /v1/stats'>, 'group_by' | 'webhook_id'>;
 
-async function readFigures(call: Call, period: Period, grouping: Grouping): Promise<Result<Figure[]>> {
+function readFigures(call: Call, period: Period, grouping: Grouping): Promise<Result<Figure[]>> {
   const query = { ...grouping, by: period.by, from: new Date(startOf(period)).toISOString() };
-  const figures: Figure[] = [];
-  let cursor: string | null | undefined;
-  while (cursor !== null) {
-    const { value, problem } = await call('GET /v1/stats', { query: { ...query, cursor } });
-    if (problem) return { problem };
-    figures.push(...value.data);
-    cursor = value.next_cursor;
-  }
-  return { value: figures };
+  return readPages((cursor) => call('GET /v1/stats', { query: { ...query, cursor } }));
 }

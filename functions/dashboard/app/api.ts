@@ -133,18 +133,27 @@ export function parseJson(text: string): unknown {
   });
 }
 
-/** All entries of a list, read page by page; stops once there are `max`. */
+/** All keys or webhooks; stops once there are `max`. */
 export async function all<R extends 'GET /v1/keys' | 'GET /v1/webhooks'>(
   call: Call,
   route: R,
   max = 1000,
 ): Promise<Result<EntryOf<R>[]>> {
-  const entries: EntryOf<R>[] = [];
+  const read = (cursor: string | undefined) => call(route as 'GET /v1/keys', { query: { limit: '100', cursor } });
+  return readPages(read, max) as Promise<Result<EntryOf<R>[]>>;
+}
+
+/** The entries of a list whose pages are read so; stops once there are `max`. */
+export async function readPages<Entry>(
+  read: (cursor: string | undefined) => Promise<Result<{ data: Entry[]; next_cursor: string | null }>>,
+  max = Number.POSITIVE_INFINITY,
+): Promise<Result<Entry[]>> {
+  const entries: Entry[] = [];
   let cursor: string | undefined;
   do {
-    const { value, problem } = await call(route as 'GET /v1/keys', { query: { limit: '100', cursor } });
+    const { value, problem } = await read(cursor);
     if (problem) return { problem };
-    entries.push(...(value.data as EntryOf<R>[]));
+    entries.push(...value.data);
     cursor = value.next_cursor ?? undefined;
   } while (cursor !== undefined && entries.length < max);
   return { value: entries };

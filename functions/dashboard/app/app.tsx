@@ -35,7 +35,8 @@ export function App() {
     const announce = (text: string) => setAnnouncement(({ number }) => ({ text, number: number + 1 }));
     const onProjectChange = () => setProjectVersion((last) => last + 1);
     const call = createCall(key, environment, () => onUnauthorized(key));
-    return { call, environment, keyId: keyIdOf(key), shownKey: shownOf(key), signIn, announce, onProjectChange };
+    const shownKey = shownOf({ type: 'admin', hint: key.slice(-4) });
+    return { call, environment, keyId: keyIdOf(key), shownKey, signIn, announce, onProjectChange };
   }, [key, environment, signIn, onUnauthorized]);
 
   if (key === undefined) return null; // another tab may answer; the form would only flash

@@ -2,7 +2,7 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { KEY_FORMAT } from '../../../lib/access/key-format.ts';
 import type { Environment } from '../../../lib/space.ts';
-import { type Call, createCall, type Problem } from './api.ts';
+import { type Call, createCall, type Key, type Problem } from './api.ts';
 
 const NAME = 'admin-key';
 
@@ -53,8 +53,8 @@ export function useSession(): Session {
   return session;
 }
 
-/** As much of an admin key as may be seen. */
-export const shownOf = (key: string): string => `svc_admin_…${key.slice(-4)}`;
+/** As much of a key as may be seen. */
+export const shownOf = ({ type, hint }: Pick<Key, 'type' | 'hint'>): string => `svc_${type}_…${hint}`;
 
 export const keyIdOf = (key: string): string => `key_${KEY_FORMAT.exec(key)?.[2] ?? ''}`;
 

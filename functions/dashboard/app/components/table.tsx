@@ -12,6 +12,18 @@ export interface Selection<Row> {
   nameOf: (row: Row) => string;
 }
 
+/** What can be done with the chosen rows, and how many there are. */
+export function ChosenBar({ count, children }: { count: number; children: ComponentChildren }) {
+  return (
+    <div class="selection">
+      {children}
+      <span class="muted" aria-live="polite">
+        {count === 0 ? 'None selected' : `${count} selected`}
+      </span>
+    </div>
+  );
+}
+
 /** Rows that a click opens over the table. What opens one by keyboard is the link in its first column. */
 export interface Opening {
   /** The key of the open row, or an empty text. */

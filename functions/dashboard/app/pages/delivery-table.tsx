@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Delivery } from '../api.ts';
 import { Button } from '../components/basics.tsx';
 import { DeliveryBadge, LastDuration, LastResponse } from '../components/deliveries.tsx';
-import { type Column, Table } from '../components/table.tsx';
+import { ChosenBar, type Column, Table } from '../components/table.tsx';
 import { Countdown, ShortTime } from '../components/time.tsx';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
@@ -57,14 +57,11 @@ export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
   const rows = deliveries.filter(({ event_id }) => chosen.has(event_id));
   return (
     <>
-      <div class="selection">
+      <ChosenBar count={rows.length}>
         <Button disabled={rows.length === 0} onClick={() => setSending(rows)}>
           Redeliver selected
         </Button>
-        <span class="muted" aria-live="polite">
-          {rows.length === 0 ? 'None selected' : `${rows.length} selected`}
-        </span>
-      </div>
+      </ChosenBar>
       <Table
         caption="Deliveries"
         columns={columns}

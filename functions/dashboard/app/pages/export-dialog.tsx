@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Call, Delivery, QueryOf, Result } from '../api.ts';
+import { type Call, type Delivery, type QueryOf, type Result, readPages } from '../api.ts';
 import { Confirm } from '../components/dialog.tsx';
 import { Select } from '../components/field.tsx';
 import { csv } from '../csv.ts';
@@ -61,16 +61,9 @@ export function ExportDialog({ of: id, query, onClose }: { of: string; query: Lo
 }
 
 async function read(call: Call, id: string, query: LogQuery): Promise<Result<Delivery[]>> {
-  const deliveries: Delivery[] = [];
-  let cursor: string | null | undefined;
-  while (cursor !== null && deliveries.length < MAX_EXPORTED) {
-    const { value, problem } = await call('GET /v1/webhooks/{id}/deliveries', {
-      path: { id },
-      query: { ...query, cursor, limit: '100' },
-    });
-    if (problem) return { problem };
-    deliveries.push(...value.data);
-    cursor = value.next_cursor;
-  }
-  return { value: deliveries.slice(0, MAX_EXPORTED) };
+  const { value, problem } = await readPages(
+    (cursor) => call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { ...query, cursor, limit: '100' } }),
+    MAX_EXPORTED,
+  );
+  return problem ? { problem } : { value: value.slice(0, MAX_EXPORTED) };
 }

@@ -10,7 +10,7 @@ import { type Column, Table } from '../components/table.tsx';
 import { Countdown, fromLocal, HourOr, TimeOr } from '../components/time.tsx';
 import { useLoaded, useSending } from '../hooks.ts';
 import { goTo, linkTo } from '../router.ts';
-import { useSession } from '../session.ts';
+import { shownOf, useSession } from '../session.ts';
 
 const TYPES: Record<KeyType, [environments: readonly Environment[], meaning: string]> = {
   live: [['live'], 'Full access to live documents, events and webhooks. For your servers.'],
@@ -90,11 +90,7 @@ function KeyTable({ keys, caption, endTitle }: { keys: Key[]; caption: string; e
   return <Table caption={caption} columns={columns} rows={keys} keyOf={({ id }) => id} />;
 }
 
-export const KeyHint = ({ of: { type, hint } }: { of: Key }) => (
-  <code>
-    svc_{type}_…{hint}
-  </code>
-);
+export const KeyHint = ({ of: key }: { of: Key }) => <code>{shownOf(key)}</code>;
 
 function End({ of: { status, expires_at, revoked_at } }: { of: Key }) {
   if (status !== 'expiring' || expires_at === null) return <TimeOr at={revoked_at ?? expires_at} none="never" />;

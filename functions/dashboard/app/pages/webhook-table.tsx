@@ -3,7 +3,7 @@ import { EVENT_TYPES } from '../../../../lib/events/types.ts';
 import { type Summary, successRate } from '../activity.ts';
 import type { Webhook } from '../api.ts';
 import { Badge, Button } from '../components/basics.tsx';
-import { type Column, Table } from '../components/table.tsx';
+import { ChosenBar, type Column, Table } from '../components/table.tsx';
 import { linkTo } from '../router.ts';
 import { useSession } from '../session.ts';
 import { BatchDialog } from './batch-dialog.tsx';
@@ -74,13 +74,10 @@ export function WebhookTable({ webhooks, figures, onChange }: WebhookTableProps)
   ];
   return (
     <>
-      <div class="selection">
+      <ChosenBar count={rows.length}>
         {change('disabled')}
         {change('enabled')}
-        <span class="muted" aria-live="polite">
-          {rows.length === 0 ? 'None selected' : `${rows.length} selected`}
-        </span>
-      </div>
+      </ChosenBar>
       <Table
         caption="Webhooks"
         columns={columns}
