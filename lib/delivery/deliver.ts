@@ -66,8 +66,8 @@ export type DeliverResult =
 /**
  * Deals with one message. The order of effects makes it lossless: POST, record the attempt with its retry pending, queue
  * the retry, clear the flag. A crash in between repeats work and drops none; what is recorded is not sent again, and of two
- * copies of a message the one that records goes on, while the other comes again. It throws for our own failures only, and then the message comes again with the same
- * attempt number.
+ * copies of a message the one that records goes on, while the other comes again. It throws for our own failures only, and
+ * then the message comes again with the same attempt number.
  */
 export async function deliver(
   message: DeliveryMessage,

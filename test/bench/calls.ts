@@ -6,7 +6,9 @@ import type { APIGatewayRequestAuthorizerEvent, SQSRecord } from 'aws-lambda';
 import { parseApiKey } from '../../lib/access/api-key.ts';
 import { itemKey } from '../../lib/aws/dynamodb/items.ts';
 import { carrying, type DeliveryMessage, firstMessage } from '../../lib/delivery/messages.ts';
+import { newEvent } from '../../lib/events/events.ts';
 import { newEventId } from '../../lib/events/placement.ts';
+import { changed } from '../support/changed.ts';
 import { bareClient } from './bare-client.ts';
 import { median } from './median.ts';
 
@@ -94,23 +96,10 @@ async function measure({ authorizer, deliver, key, token, projectId, webhookId, 
 
   function newMessages(count: number) {
     return Array.from({ length: count }, (_, i) => {
-      const [type, at] = ['document.changed', Date.now()] as const;
-      const data = {
-        document_key: `org:acme:doc-${i}`,
-        revision: 2,
-        changes: [{ field: 'title', new_value: 'Final' }],
-      };
-      const space = { projectId, environment: 'live' } as const;
+      const [type, at, space] = ['document.changed', Date.now(), { projectId, environment: 'live' }] as const;
+      const { data } = changed({ document_key: `org:acme:doc-${i}` });
       const id = newEventId(type, data, at, randomBytes);
-      const body = JSON.stringify({ id, type, timestamp: new Date(at).toISOString(), data });
-      return carrying(firstMessage(space, webhookId, id), {
-        ...space,
-        id,
-        type,
-        at,
-        body,
-        documentKey: data.document_key,
-      });
+      return carrying(firstMessage(space, webhookId, id), newEvent({ ...space, id, type, at, data }));
     });
   }
 }

@@ -1,12 +1,11 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
-import { assetOf, type FunctionProperties } from '../../infra/local/lambda/lambda.ts';
-import { startDatabase } from '../../infra/local/services/database.ts';
-import { type LocalStack, startStack } from '../../infra/local/stack.ts';
+import { type FunctionProperties, modulePathOf } from '../../infra/local/lambda/lambda.ts';
+import type { LocalStack } from '../../infra/local/stack.ts';
 import type { Call, Calls } from './calls.ts';
 import { startEndpoint } from './endpoint-process.ts';
 import { createProject } from './project.ts';
+import { startBench } from './stack.ts';
 
 /** Milliseconds of a processor for each call. */
 type Times = Readonly<Record<Call, number>>;
@@ -24,8 +23,7 @@ const COMPARED: Partial<Record<string, Call>> = {
  * that does nothing else than POST, and note that it did. What is called are the bundles that are deployed, one after the other in a process of their own.
  */
 export async function measureFunctions(assembly: string) {
-  const database = await startDatabase();
-  const stack = await startStack({ assembly, databaseEndpoint: database.endpoint });
+  const { stack, databaseEndpoint, stop } = await startBench(assembly);
   const endpoint = await startEndpoint();
   const { id: projectId, adminKey, post } = await createProject(stack);
   const { token = '' } = await post('/v1/tokens', { documents: ['org:acme:*'], permissions: ['read'], ttl: 3600 });
@@ -43,7 +41,7 @@ export async function measureFunctions(assembly: string) {
       ...process.env,
       ...authorizer.variables,
       ...deliver.variables,
-      AWS_ENDPOINT_URL: database.endpoint,
+      AWS_ENDPOINT_URL: databaseEndpoint,
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: 'bench',
       AWS_SECRET_ACCESS_KEY: 'bench',
@@ -57,8 +55,7 @@ export async function measureFunctions(assembly: string) {
   });
   const [times] = (await Promise.race([once(child, 'message'), ended])) as [Times];
   endpoint.stop();
-  await stack.stop();
-  database.stop();
+  await stop();
   return Object.fromEntries(
     Object.entries(times).map(([name, ms]) => {
       const of = COMPARED[name] ?? name;
@@ -74,7 +71,7 @@ function functionOf({ template }: LocalStack, wanted: Record<string, string>) {
   for (const { properties } of template.ofType<FunctionProperties>('AWS::Lambda::Function')) {
     const variables = properties.Environment?.Variables ?? {};
     if (Object.entries(wanted).every(([name, value]) => variables[name] === value))
-      return { path: join(template.directory, assetOf(properties), 'index.cjs'), variables };
+      return { path: modulePathOf(template, properties), variables };
   }
   throw new Error('The template has no such function');
 }

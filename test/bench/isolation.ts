@@ -1,8 +1,8 @@
-import { startDatabase } from '../../infra/local/services/database.ts';
-import { type LocalStack, startStack } from '../../infra/local/stack.ts';
+import type { LocalStack } from '../../infra/local/stack.ts';
 import { type Listening, listening, textOf } from './http.ts';
 import { median } from './median.ts';
 import { createProject } from './project.ts';
+import { startBench } from './stack.ts';
 
 const HEALTHY = 10;
 /** To each endpoint. */
@@ -57,10 +57,8 @@ const row = (measured: Latencies, healthy: Latencies) => ({
   p99_ratio: (measured.p99Ms / healthy.p99Ms).toFixed(2),
 });
 
-// The database slows down with what it holds: each run has one of its own.
 async function run(assembly: string, others: number, behaviour: Behaviour, seconds = SECONDS) {
-  const database = await startDatabase();
-  const stack = await startStack({ assembly, databaseEndpoint: database.endpoint, spares: true });
+  const { stack, stop } = await startBench(assembly, { spares: true });
   const rounds = WARM_UP_SECONDS + seconds;
   let round = 0;
   let received = 0;
@@ -107,8 +105,7 @@ async function run(assembly: string, others: number, behaviour: Behaviour, secon
   await Promise.all(published);
   while (received < HEALTHY * rounds) await until(performance.now() + 50);
   for (const { close } of [healthy, responding, failing, hanging, turning]) close();
-  await stack.stop();
-  database.stop();
+  await stop();
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.ceil(latencies.length * share) - 1] ?? Number.NaN; // nearest rank
   return { p50Ms: at(0.5), p99Ms: at(0.99) };

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { type Browser, chromium } from 'playwright-core';
-import { startDatabase } from '../../infra/local/services/database.ts';
-import { type LocalStack, startStack } from '../../infra/local/stack.ts';
+import type { LocalStack } from '../../infra/local/stack.ts';
 import { itemKey, statusIndexEntry } from '../../lib/aws/dynamodb/items.ts';
 import { figureName, PERIOD_MS, PERIODS, type Period, startOf } from '../../lib/delivery/figures.ts';
+import { newEvent } from '../../lib/events/events.ts';
 import { newEventId } from '../../lib/events/placement.ts';
 import { writeItems } from '../support/items.ts';
 import { median } from './median.ts';
 import { createProject } from './project.ts';
+import { startBench } from './stack.ts';
 
 const WEBHOOKS = 100;
 /** To one of the webhooks, in 29 days; every hundredth failed. */
@@ -20,9 +21,8 @@ const REPEATS = 5;
 
 /** Milliseconds until each page of the dashboard is complete, opened anew in Chromium. */
 export async function measurePages(assembly: string) {
-  const database = await startDatabase();
-  const stack = await startStack({ assembly, databaseEndpoint: database.endpoint, spares: true });
-  const { adminKey, webhookId, eventId } = await fill(stack, database.endpoint);
+  const { stack, databaseEndpoint, stop } = await startBench(assembly, { spares: true });
+  const { adminKey, webhookId, eventId } = await fill(stack, databaseEndpoint);
   const webhook = `webhooks/${webhookId}`;
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -52,8 +52,7 @@ export async function measurePages(assembly: string) {
     rows[name] = { ms: Math.round(median(times)), best: Math.round(Math.min(...times)) };
   }
   await browser.close();
-  await stack.stop();
-  database.stop();
+  await stop();
   return rows;
 }
 
@@ -104,7 +103,7 @@ async function fill(stack: LocalStack, databaseEndpoint: string) {
   const space = { projectId, environment: 'live' } as const;
   const events = deliveries.slice(0, EVENTS).map(({ sk: id, eventType: type, documentKey, createdAt: at }) => {
     const data = { document_key: documentKey, revision: 2, changes: [] };
-    const body = JSON.stringify({ id, type, timestamp: new Date(at).toISOString(), data });
+    const { body } = newEvent({ ...space, id, type: 'document.changed', at, data });
     return { ...itemKey.event(space, id), at, type, documentKey, body };
   });
   await writeItems(stack, databaseEndpoint, [...figures, ...deliveries, ...events]);

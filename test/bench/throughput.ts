@@ -1,9 +1,10 @@
-import { startDatabase } from '../../infra/local/services/database.ts';
-import { type LocalStack, startStack } from '../../infra/local/stack.ts';
+import type { LocalStack } from '../../infra/local/stack.ts';
+import { changed } from '../support/changed.ts';
 import { bareClient } from './bare-client.ts';
 import { startEndpoint } from './endpoint-process.ts';
 import { median } from './median.ts';
 import { createProject } from './project.ts';
+import { startBench } from './stack.ts';
 
 const EVENTS = 1000;
 const BATCH = 100;
@@ -16,14 +17,7 @@ const COMPARED = 10;
 /** Requests of the bare client at once. */
 const TOGETHER = 20;
 
-const event = (i: number) => ({
-  type: 'document.changed',
-  data: {
-    document_key: `org:acme:doc-${i}`,
-    revision: 2,
-    changes: [{ field: 'title', old_value: 'Draft', new_value: 'Final', origin: 'node-1' }],
-  },
-});
+const event = (i: number) => changed({ document_key: `org:acme:doc-${i}` });
 
 const BODIES = Array.from({ length: EVENTS }, (_, i) => JSON.stringify(event(i)));
 
@@ -33,8 +27,7 @@ const BODIES = Array.from({ length: EVENTS }, (_, i) => JSON.stringify(event(i))
  * local stack runs but for its database; the endpoint is a process of its own.
  */
 export async function measureThroughput(assembly: string) {
-  const database = await startDatabase();
-  const stack = await startStack({ assembly, databaseEndpoint: database.endpoint, spares: true });
+  const { stack, stop } = await startBench(assembly, { spares: true });
   const endpoint = await startEndpoint();
   const postAll = bareClient(endpoint.url, TOGETHER);
   const cases: [name: string, deliveries: number, run: () => Promise<void>][] = [
@@ -50,8 +43,7 @@ export async function measureThroughput(assembly: string) {
     }
   }
   endpoint.stop();
-  await stack.stop();
-  database.stop();
+  await stop();
   const cpuOf = (name: string) => median((taken.get(name) ?? []).map(({ cpuMs }) => cpuMs));
   return Object.fromEntries(
     [...taken].map(([name, runs]) => [
@@ -70,8 +62,7 @@ export async function measureThroughput(assembly: string) {
  * each, and the memory of this process.
  */
 export async function measureEndurance(assembly: string) {
-  const database = await startDatabase();
-  const stack = await startStack({ assembly, databaseEndpoint: database.endpoint, spares: true });
+  const { stack, stop } = await startBench(assembly, { spares: true });
   const endpoint = await startEndpoint();
   const publish = await publisherTo(stack, endpoint.url, 1);
   const usages: (Usage & { megabytes: number })[] = [];
@@ -80,8 +71,7 @@ export async function measureEndurance(assembly: string) {
     usages.push({ ...usage, megabytes: process.memoryUsage().rss / 2 ** 20 });
   }
   endpoint.stop();
-  await stack.stop();
-  database.stop();
+  await stop();
   const first = usages.slice(WARM_UP, WARM_UP + COMPARED);
   const last = usages.slice(-COMPARED);
   const row = (some: typeof usages) => ({

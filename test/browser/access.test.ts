@@ -1,9 +1,10 @@
 import axe from 'axe-core';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { changed } from '../support/changed.ts';
 import { put } from '../support/documents.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { changed, createWebhook, deliveryOf, publish } from '../support/requests.ts';
+import { createWebhook, deliveryOf, publish } from '../support/requests.ts';
 import { eventually, type Project, useService } from '../support/service.ts';
 import { useDashboard } from './browser.ts';
 

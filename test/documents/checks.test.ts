@@ -1,21 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { ConnectionRecord } from '../../lib/documents/connections.ts';
 import { checkConnection } from '../../lib/handlers/connections.ts';
+import { newConnection, now } from '../contracts/builders.ts';
 
-const now = Date.UTC(2026, 0, 31, 12);
-const record: ConnectionRecord = {
-  projectId: 'prj_1',
-  environment: 'live',
-  id: 'laptop',
-  credentialId: 'key_1',
-  nodeId: 'n',
-  leaseSeconds: 60,
+const record = newConnection({
   connectedAt: now - 600_000,
   lastSeenAt: now - 60_000,
+  leaseSeconds: 60,
   expiresAt: now,
   checkAt: now,
-};
-const message = { connectionId: 'laptop', projectId: 'prj_1', environment: 'live', checkAt: now } as const;
+});
+const { id: connectionId, projectId, environment } = record;
+const message = { connectionId, projectId, environment, checkAt: now };
 
 /** A check of what is stored; `meanwhile` happens between its reading and its writing. */
 async function checked(stored: ConnectionRecord | undefined, meanwhile: (ConnectionRecord | undefined)[] = []) {

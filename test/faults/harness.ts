@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import type { Fault, ServiceCall } from '../../infra/local/services/endpoints.ts';
+import { changed } from '../support/changed.ts';
 import { startReceiver, type TestReceiver } from '../support/receiver.ts';
-import { changed, createWebhook, deliveryOf, publish } from '../support/requests.ts';
+import { createWebhook, deliveryOf, publish } from '../support/requests.ts';
 import { type Client, eventually, FAST, type Project, type Service } from '../support/service.ts';
 
 /**

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Interceptor } from '../../infra/local/services/endpoints.ts';
+import { changed } from '../support/changed.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { type Attempt, changed, createWebhook, deliveryOf, publish, settled } from '../support/requests.ts';
+import { type Attempt, createWebhook, deliveryOf, publish, settled } from '../support/requests.ts';
 import { reportOf, SCANNER_ENVIRONMENT, SCANNER_PATH } from '../support/scanner.ts';
 import { type Answer, type Client, eventually, FAST, type Project, useService } from '../support/service.ts';
 import { IS_THOROUGH } from './harness.ts';

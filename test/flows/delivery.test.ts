@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from '../../lib/events/types.ts';
 import { serviceSignature } from '../../lib/webhooks/signature.ts';
+import { changed } from '../support/changed.ts';
 import { type Behaviour, startReceiver } from '../support/receiver.ts';
-import { type Attempt, changed, createWebhook, deliveryOf, publish, publishAll, settled } from '../support/requests.ts';
+import { type Attempt, createWebhook, deliveryOf, publish, publishAll, settled } from '../support/requests.ts';
 import { eventually, FAST_DELAYS, useService } from '../support/service.ts';
 
 describe('an event', () => {

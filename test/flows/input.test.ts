@@ -1,7 +1,8 @@
 import http from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { changed } from '../support/changed.ts';
 import { code, put } from '../support/documents.ts';
-import { changed, createWebhook } from '../support/requests.ts';
+import { createWebhook } from '../support/requests.ts';
 import { type Client, useService } from '../support/service.ts';
 
 const service = useService();

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { forwardEvents } from '../../infra/listen.ts';
+import { changed } from '../support/changed.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { changed, publish } from '../support/requests.ts';
+import { publish } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
 
 const service = useService();

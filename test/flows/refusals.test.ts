@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from '../../lib/events/types.ts';
-import { changed } from '../support/requests.ts';
+import { changed } from '../support/changed.ts';
 import { type Answer, useService } from '../support/service.ts';
 
 const service = useService();

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { batchIn, replayEvents, replaySchedules } from '../../infra/replay.ts';
 import { sendMessageTarget } from '../../lib/deployment.ts';
+import { changed } from '../support/changed.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { changed, createWebhook } from '../support/requests.ts';
+import { createWebhook } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
 
 const service = useService({ speed: 1000, visibilitySpeed: 1000 });

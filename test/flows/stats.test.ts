@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { changed } from '../support/changed.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { changed, createWebhook, publishAll, settled } from '../support/requests.ts';
+import { createWebhook, publishAll, settled } from '../support/requests.ts';
 import { type Client, eventually, FAST, useService } from '../support/service.ts';
 
 // A whole schedule of retries passes in seconds.

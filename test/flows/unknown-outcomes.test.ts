@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Fault, ServiceCall } from '../../infra/local/services/endpoints.ts';
+import { changed } from '../support/changed.ts';
 import { code, put, sync } from '../support/documents.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { changed, createWebhook, publish } from '../support/requests.ts';
+import { createWebhook, publish } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
 
 const service = useService();

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { serviceSignature } from '../../lib/webhooks/signature.ts';
+import { changed } from '../support/changed.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { type Attempt, changed, createWebhook, deliveryOf, publish, publishAll, settled } from '../support/requests.ts';
+import { type Attempt, createWebhook, deliveryOf, publish, publishAll, settled } from '../support/requests.ts';
 import { type Answer, eventually, FAST_DELAYS, useService } from '../support/service.ts';
 
 const service = useService(FAST_DELAYS);

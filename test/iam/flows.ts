@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import { SLOW_AFTER_MS } from '../../lib/delivery/lanes.ts';
 import { sendMessageTarget } from '../../lib/deployment.ts';
+import { changed } from '../support/changed.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { changed, createWebhook, deliveryOf } from '../support/requests.ts';
+import { createWebhook, deliveryOf } from '../support/requests.ts';
 import { reportOf, SCANNER_PATH } from '../support/scanner.ts';
 import { type Answer, type Client, eventually, type Project, type Service } from '../support/service.ts';
 

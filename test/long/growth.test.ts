@@ -3,8 +3,9 @@ import { LocalIam } from '../../infra/local/services/iam.ts';
 import { LocalSes } from '../../infra/local/services/ses.ts';
 import { createFunction } from '../local/functions.ts';
 import { readTemplate } from '../local/gateway.ts';
+import { changed } from '../support/changed.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { changed, createWebhook, publishAll } from '../support/requests.ts';
+import { createWebhook, publishAll } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
 
 const CONCURRENCY = 3;

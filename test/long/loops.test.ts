@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { DEFAULT_PER_SECOND } from '../../lib/delivery/redelivery.ts';
+import { changed } from '../support/changed.ts';
 import { eventsOf } from '../support/documents.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { changed, createWebhook } from '../support/requests.ts';
+import { createWebhook } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
 
 const service = useService({ speed: 300 });

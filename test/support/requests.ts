@@ -1,18 +1,8 @@
 import { expect } from 'vitest';
 import { isUnderWay } from '../../lib/delivery/schedule.ts';
 import { EVENT_TYPES } from '../../lib/events/types.ts';
+import { changed } from './changed.ts';
 import { type Answer, type Client, eventually } from './service.ts';
-
-/** A valid `document.changed`, as a request publishes it. */
-export const changed = (overrides: object = {}) => ({
-  type: 'document.changed',
-  data: {
-    document_key: 'org:acme:doc-1',
-    revision: 2,
-    changes: [{ field: 'title', old_value: 'Draft', new_value: 'Final', origin: 'node-1' }],
-    ...overrides,
-  },
-});
 
 export async function createWebhook(
   client: Client,

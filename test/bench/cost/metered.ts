@@ -1,8 +1,8 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
-import { startDatabase } from '../../../infra/local/services/database.ts';
 import { dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
-import { type LocalStack, startStack } from '../../../infra/local/stack.ts';
+import type { LocalStack } from '../../../infra/local/stack.ts';
 import { createProject } from '../project.ts';
+import { startBench } from '../stack.ts';
 import { isOfFigures, Meter } from './meter.ts';
 import { storedBytesOf } from './storage.ts';
 
@@ -23,11 +23,8 @@ export interface Metered {
 
 /** `speed`: how many times faster queue delays and schedules pass. */
 export async function startMetered(assembly: string, speed: number): Promise<Metered> {
-  const database = await startDatabase();
   let log = (_text: string) => {};
-  const stack = await startStack({
-    assembly,
-    databaseEndpoint: database.endpoint,
+  const { stack, databaseEndpoint, stop } = await startBench(assembly, {
     speed,
     output: (name, text) => (isOfFigures(name) ? undefined : log(text)),
   });
@@ -35,7 +32,7 @@ export async function startMetered(assembly: string, speed: number): Promise<Met
   log = (text) => meter.log(text);
   const [stage] = stack.template.ofType<{ AccessLogSetting: { Format: string } }>('AWS::ApiGateway::Stage');
   const accessLogBytes = accessLineOf(stage?.properties.AccessLogSetting.Format ?? '').length;
-  const { id: projectId, adminKey } = await createProject(stack);
+  const { id: projectId, send } = await createProject(stack);
   const isIdle = () =>
     [...stack.queues.values()].every((queue) => Object.values(queue.counts()).every((count) => count === 0)) &&
     stack.scheduler.count() === 0 &&
@@ -46,11 +43,7 @@ export async function startMetered(assembly: string, speed: number): Promise<Met
     meter,
     projectId,
     async send(method, path, body) {
-      const headers = { Authorization: `Bearer ${adminKey}`, 'Content-Type': 'application/json' };
-      const response = await fetch(stack.baseUrl + path, { method, headers, body: JSON.stringify(body) });
-      const text = await response.text();
-      if (!response.ok) throw new Error(text);
-      meter.request(text.length, accessLogBytes);
+      meter.request((await send(method, path, body)).length, accessLogBytes);
     },
     async atRest() {
       const quietMs = 500 + gatheringMs(stack);
@@ -58,17 +51,14 @@ export async function startMetered(assembly: string, speed: number): Promise<Met
         await new Promise((resolve) => setTimeout(resolve, 50));
     },
     async storedBytes() {
-      const client = dynamoDbClient(database.endpoint);
+      const client = dynamoDbClient(databaseEndpoint);
       const [table] = stack.template.ofType('AWS::DynamoDB::Table');
       const { Items = [] } = await client.send(new ScanCommand({ TableName: stack.template.ref(table?.id ?? '') }));
       client.destroy();
       const items = Items.filter(({ pk }) => !pk?.S?.startsWith('FIGURES#'));
       return items.reduce((total, item) => total + storedBytesOf(item), 0);
     },
-    async stop() {
-      await stack.stop();
-      database.stop();
-    },
+    stop,
   };
 }
 

@@ -1,3 +1,4 @@
+import { changed } from '../../support/changed.ts';
 import { listening, textOf } from '../http.ts';
 import { startMetered } from './metered.ts';
 import { type Counts, scaled, scaledCounts, type Usage } from './usage.ts';
@@ -29,14 +30,7 @@ export async function usageOf(
   const service = await startMetered(assembly, SPEED);
   const { meter, send, atRest } = service;
   const post = (path: string, body: object) => send('POST', path, body);
-  const event = (i: number) => ({
-    type: 'document.changed',
-    data: {
-      document_key: `org:acme:doc-${i}`,
-      revision: 2,
-      changes: [{ field: 'title', old_value: 'Draft', new_value: 'Final', origin: 'node-1' }],
-    },
-  });
+  const event = (i: number) => changed({ document_key: `org:acme:doc-${i}` });
   const publish = (from: number) =>
     batch === 1
       ? post('/v1/events', event(from))

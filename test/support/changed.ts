@@ -1,0 +1,10 @@
+/** A valid `document.changed`, as a request publishes it. */
+export const changed = (overrides: object = {}) => ({
+  type: 'document.changed',
+  data: {
+    document_key: 'org:acme:doc-1',
+    revision: 2,
+    changes: [{ field: 'title', old_value: 'Draft', new_value: 'Final', origin: 'node-1' }],
+    ...overrides,
+  },
+});
