@@ -17,6 +17,7 @@ import type { ApiFunction } from '../lib/api/operation.ts';
 import { addMethods } from './api-methods.ts';
 import { addDomain, SECURITY_POLICY } from './domain.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
+import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
 import { ProjectShares, publicThrottles } from './throttles.ts';
 
@@ -65,6 +66,7 @@ export class Api extends Construct {
       retention: logRetentionDays as RetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
+    pinLogicalId(accessLog, 'AccessLog');
     const restApi = new RestApi(this, 'RestApi', {
       restApiName: stackName, // alarms know an API by its name
       endpointTypes: [EndpointType.REGIONAL],
@@ -86,6 +88,8 @@ export class Api extends Construct {
       },
     });
     restApi.node.tryRemoveChild('Endpoint'); // an output like ours
+    pinLogicalId(restApi, 'Api');
+    pinLogicalId(restApi.deploymentStage, 'Stage');
     // RestApi drops both silently. TLS 1.3 only, on the default endpoint too (API Gateway security policies).
     const cfn = restApi.node.defaultChild as CfnRestApi;
     cfn.addPropertyOverride('SecurityPolicy', SECURITY_POLICY);

@@ -5,6 +5,7 @@ import {
   ApplicationLogLevel,
   Architecture,
   Code,
+  type EventSourceMapping,
   Function as LambdaFunction,
   LoggingFormat,
   RecursiveLoop,
@@ -17,6 +18,7 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { Variable } from '../lib/deployment.ts';
 import { bundleFunction } from './bundle.ts';
+import { pinLogicalId } from './logical-ids.ts';
 import { projectRoot } from './project-root.ts';
 import type { Settings } from './settings.ts';
 
@@ -62,6 +64,7 @@ export class BundledFunction extends LambdaFunction {
       retention: settings.logRetentionDays as RetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
+    pinLogicalId(logGroup, `${id}Logs`);
     const isTraced = settings.functionTracing === 'on';
     super(scope, id, {
       runtime: Runtime.NODEJS_24_X,
@@ -115,15 +118,23 @@ export function consumeQueue(
   queue: Queue,
   { maxConcurrency, batchSize = 10, maxBatchingWindow }: ConsumeOptions,
 ): void {
-  fn.addEventSourceMapping('Messages', {
+  const mapping = fn.addEventSourceMapping('Messages', {
     eventSourceArn: queue.queueArn,
     batchSize,
     reportBatchItemFailures: true,
     maxConcurrency,
     ...(maxBatchingWindow && { maxBatchingWindow }),
   });
+  pinSource(fn, mapping);
   queue.grant(fn, 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes');
 }
+
+/**
+ * Pins the mapping that feeds a function. A mapping knows its position in a stream, and CloudFormation cannot create a second
+ * mapping of the same queue and function.
+ */
+export const pinSource = (fn: BundledFunction, mapping: EventSourceMapping): void =>
+  pinLogicalId(mapping, `${fn.node.id}Source`);
 
 function bundledCode(scope: Construct, entry: string, addFiles: BundledFunctionProps['addFiles']): Code {
   // Such as for `cdk list`, which reads nothing but names.

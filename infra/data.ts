@@ -12,6 +12,7 @@ import { type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import { BY_PROJECT, BY_STATUS, type ItemKind } from '../lib/deployment.ts';
+import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
 
 const ACTIONS = {
@@ -63,6 +64,7 @@ export class DataTable extends Construct {
       deletionProtection: retain,
       removalPolicy: retain ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
+    pinLogicalId(this.table, 'Table');
     this.table.addGlobalSecondaryIndex({
       indexName: BY_PROJECT,
       partitionKey: { name: 'keysOf', type: AttributeType.STRING },

@@ -13,7 +13,7 @@ import { Construct } from 'constructs';
 import { FAN_OUTS_OF_SHARD } from '../lib/delivery/fan-out.ts';
 import { LANES, type Lane } from '../lib/delivery/lanes.ts';
 import { LANE_QUEUES, type Variable } from '../lib/deployment.ts';
-import { BundledFunction, type ConsumeOptions, consumeQueue } from './bundled-function.ts';
+import { BundledFunction, type ConsumeOptions, consumeQueue, pinSource } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
 import { FailedEvents } from './failed-events.ts';
 import { createQueue, grantSend } from './queues.ts';
@@ -56,7 +56,11 @@ export class Delivery extends Construct {
     this.deadLetters = createQueue(this, 'DeadLetters', { encryptionKey });
     this.failedEvents = new FailedEvents(this, 'FailedEvents', encryptionKey);
     const laneQueue = (id: string) => createQueue(this, id, { encryptionKey, deadLetters: this.deadLetters });
-    this.queues = { quick: laneQueue('Queue'), new: laneQueue('NewQueue'), slow: laneQueue('SlowQueue') };
+    this.queues = {
+      quick: laneQueue('Deliveries'),
+      new: laneQueue('NewDeliveries'),
+      slow: laneQueue('SlowDeliveries'),
+    };
     this.fanOut = this.createFanOut(props);
     this.fanOutMapping = this.feedFanOut(props);
     const schedules = new Schedules(this, 'Schedules', {
@@ -102,7 +106,7 @@ export class Delivery extends Construct {
 
   private feedFanOut({ table, settings }: DeliveryProps): EventSourceMapping {
     table.grantStream(this.fanOut);
-    return this.fanOut.addEventSourceMapping('Events', {
+    const mapping = this.fanOut.addEventSourceMapping('Events', {
       eventSourceArn: table.streamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
       ...gathered(settings),
@@ -122,6 +126,8 @@ export class Delivery extends Construct {
         }),
       ],
     });
+    pinSource(this.fanOut, mapping);
+    return mapping;
   }
 
   private createLane(

@@ -1,15 +1,22 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib';
-import { type CfnDomainName, DomainName, EndpointType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
+import {
+  DomainName,
+  type EndpointAccessMode,
+  EndpointType,
+  type RestApi,
+  SecurityPolicy,
+} from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import type { Construct } from 'constructs';
+import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
 
 /** TLS 1.3 only (API Gateway security policies). */
-export const SECURITY_POLICY = 'SecurityPolicy_TLS13_1_3_2025_09';
+export const SECURITY_POLICY = SecurityPolicy.TLS13_1_3_2025_09;
 
-/** A domain of one's own for the API, with the same TLS policy; and its DNS record, if the zone is named. */
+/** The operator's own domain for the API, with the same TLS policy, and its DNS record if the settings name the zone. */
 export function addDomain(scope: Construct, restApi: RestApi, settings: Settings): void {
   const { domainName, certificateArn, hostedZoneId, hostedZoneName, endpointAccessMode } = settings;
   if (domainName === '') return;
@@ -17,11 +24,11 @@ export function addDomain(scope: Construct, restApi: RestApi, settings: Settings
     domainName,
     certificate: Certificate.fromCertificateArn(scope, 'Certificate', certificateArn),
     endpointType: EndpointType.REGIONAL,
+    securityPolicy: SECURITY_POLICY,
+    endpointAccessMode: endpointAccessMode as EndpointAccessMode,
   });
-  domain.addBasePathMapping(restApi);
-  const cfn = domain.node.defaultChild as CfnDomainName;
-  cfn.addPropertyOverride('SecurityPolicy', SECURITY_POLICY);
-  cfn.addPropertyOverride('EndpointAccessMode', endpointAccessMode);
+  pinLogicalId(domain, 'Domain');
+  pinLogicalId(domain.addBasePathMapping(restApi), 'BasePath');
   if (hostedZoneId === '') {
     new CfnOutput(Stack.of(scope), 'DomainTarget', {
       value: domain.domainNameAliasDomainName,
@@ -30,9 +37,10 @@ export function addDomain(scope: Construct, restApi: RestApi, settings: Settings
     return;
   }
   const zone = HostedZone.fromHostedZoneAttributes(scope, 'Zone', { hostedZoneId, zoneName: hostedZoneName });
-  new ARecord(scope, 'Record', {
+  const record = new ARecord(scope, 'Record', {
     zone,
     recordName: `${domainName}.`,
     target: RecordTarget.fromAlias(new ApiGatewayDomain(domain)),
   });
+  pinLogicalId(record, 'DomainRecord');
 }

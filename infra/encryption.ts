@@ -1,11 +1,15 @@
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
+import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
 
 /** The customer's own key for the table and the queues, if they want one; otherwise AWS's. */
 export function createKey(scope: Construct, { encryption }: Settings): Key | undefined {
-  return encryption === 'customer' ? new Key(scope, 'Key', { enableKeyRotation: true }) : undefined;
+  if (encryption !== 'customer') return undefined;
+  const key = new Key(scope, 'Key', { enableKeyRotation: true });
+  pinLogicalId(key, 'EncryptionKey');
+  return key;
 }
 
 /** Reading and writing encrypted items and messages, if the key is the customer's. */

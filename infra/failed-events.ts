@@ -6,6 +6,7 @@ import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket } from 'aws
 import { Construct } from 'constructs';
 import { EVENT_RETENTION_MS } from '../lib/events/events.ts';
 import type { BundledFunction } from './bundled-function.ts';
+import { pinLogicalId } from './logical-ids.ts';
 
 /** Lambda names its records so (Lambda Developer Guide, "Retaining discarded records for a DynamoDB event source"). */
 const WRITTEN = 'aws/lambda/*';
@@ -28,6 +29,7 @@ export class FailedEvents extends Construct {
       lifecycleRules: [{ expiration: Duration.millis(EVENT_RETENTION_MS) }],
       removalPolicy: RemovalPolicy.RETAIN,
     });
+    pinLogicalId(this.bucket, 'FailedEvents');
     Validations.of(this.bucket).acknowledge({
       id: 'AwsSolutions-S1',
       reason:

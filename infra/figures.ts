@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { BundledFunction } from './bundled-function.ts';
+import { BundledFunction, pinSource } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
 import type { Settings } from './settings.ts';
 
@@ -23,7 +23,7 @@ export class Figures extends Construct {
     });
     table.grant(this.count, { actions: ['update'], kinds: ['FIGURES'] });
     table.grantStream(this.count);
-    this.count.addEventSourceMapping('Deliveries', {
+    const mapping = this.count.addEventSourceMapping('Deliveries', {
       eventSourceArn: table.streamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: 1000,
@@ -39,5 +39,6 @@ export class Figures extends Construct {
         }),
       ),
     });
+    pinSource(this.count, mapping);
   }
 }

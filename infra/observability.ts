@@ -19,6 +19,7 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { HANDLING_FAILURES, METRICS_SERVICE } from '../lib/deployment.ts';
 import type { DataTable } from './data.ts';
+import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
 
 export interface ObservabilityProps {
@@ -58,7 +59,8 @@ export class Observability extends Construct {
   private createTopic(email: string): Topic | undefined {
     if (email === '') return undefined;
     const topic = new Topic(this, 'Alarms', { enforceSSL: true });
-    topic.addSubscription(new EmailSubscription(email));
+    pinLogicalId(topic, 'AlarmTopic');
+    pinLogicalId(topic.addSubscription(new EmailSubscription(email)), 'AlarmEmail');
     // A policy of one's own replaces the one that lets services of the account publish (SNS Developer Guide).
     topic.addToResourcePolicy(
       new PolicyStatement({

@@ -3,6 +3,7 @@ import type { IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { Key } from 'aws-cdk-lib/aws-kms';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { pinLogicalId } from './logical-ids.ts';
 
 /**
  * Receives of a message before it goes to the dead-letter queue: an hour's worth. Failures of endpoints never come back; only
@@ -15,9 +16,9 @@ export interface QueueProps {
   deadLetters?: Queue;
 }
 
-/** An encrypted queue, by TLS only, that keeps its messages for 14 days. */
-export function createQueue(scope: Construct, id: string, { encryptionKey, deadLetters }: QueueProps): Queue {
-  return new Queue(scope, id, {
+/** An encrypted queue that accepts only TLS and keeps its messages for 14 days. Its logical id is pinned. */
+export function createQueue(scope: Construct, logicalId: string, { encryptionKey, deadLetters }: QueueProps): Queue {
+  const queue = new Queue(scope, logicalId, {
     ...(encryptionKey
       ? { encryption: QueueEncryption.KMS, encryptionMasterKey: encryptionKey }
       : { encryption: QueueEncryption.SQS_MANAGED }),
@@ -26,6 +27,8 @@ export function createQueue(scope: Construct, id: string, { encryptionKey, deadL
     visibilityTimeout: Duration.minutes(3), // six times the time limit of the consumer (Lambda Developer Guide)
     ...(deadLetters && { deadLetterQueue: { queue: deadLetters, maxReceiveCount: MAX_RECEIVES } }),
   });
+  pinLogicalId(queue, logicalId);
+  return queue;
 }
 
 /** Sending messages, and nothing else. */

@@ -7,6 +7,7 @@ import { Construct } from 'constructs';
 import type { Variable } from '../lib/deployment.ts';
 import type { BundledFunction } from './bundled-function.ts';
 import { grantKey } from './encryption.ts';
+import { pinLogicalId } from './logical-ids.ts';
 import { createQueue } from './queues.ts';
 
 export interface SchedulesProps {
@@ -29,12 +30,13 @@ export class Schedules extends Construct {
 
   constructor(scope: Construct, id: string, { queue, encryptionKey }: SchedulesProps) {
     super(scope, id);
-    this.failures = createQueue(this, 'Failures', { encryptionKey });
+    this.failures = createQueue(this, 'FailedSchedules', { encryptionKey });
     Validations.of(this.failures).acknowledge({
       id: 'AwsSolutions-SQS3',
       reason: 'It is a dead-letter queue itself, of schedules',
     });
     this.group = new CfnScheduleGroup(this, 'Group');
+    pinLogicalId(this.group, 'RetrySchedules');
     this.role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
         conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID, 'aws:SourceArn': this.group.attrArn } },

@@ -22,7 +22,7 @@ function failedEvents() {
 
 function failedSchedules() {
   const { queues, queueAt } = service.stack;
-  const [name = ''] = [...queues.keys()].filter((name) => name.startsWith('DeliverySchedulesFailures'));
+  const name = 'FailedSchedules';
   const queue = queues.get(name);
   const sendTo = ({ QueueUrl, MessageBody, MessageGroupId: group }: Record<string, string>) =>
     queueAt(QueueUrl ?? '')?.send(MessageBody ?? '', { group });
@@ -68,7 +68,7 @@ it('a retry whose schedule could not queue it is kept, and queued when it is rep
   const access = failedSchedules();
   const message = { webhookId: webhook.id, eventId: id, projectId: project.id, environment: 'live', run: 0 };
   const role = stack.iam.grants().find(({ role }) => role.startsWith('DeliverySchedulesRole'))?.role;
-  const [quick] = [...stack.queues.values()].filter(({ settings: { name } }) => name.startsWith('DeliveryQueue'));
+  const [quick] = [...stack.queues.values()].filter(({ settings: { name } }) => name === 'Deliveries');
   if (!quick) throw new Error('There is no queue');
   stack.queues.delete(quick.settings.name);
   stack.scheduler.fire({

@@ -30,14 +30,14 @@ export async function createFlows(service: Service): Promise<Record<string, () =
     await act();
     await eventually(() => log.slice(before).some((line) => new RegExp(event).test(line)));
   };
-  const queueNamed = (part: string) => {
-    const found = [...stack.queues].find(([name]) => name.startsWith(`Delivery${part}`))?.[1];
-    if (!found) throw new Error(`No queue ${part}`);
+  const queueNamed = (name: string) => {
+    const found = stack.queues.get(name);
+    if (!found) throw new Error(`No queue ${name}`);
     return found;
   };
-  const drain = (part: string) => {
-    const found = queueNamed(part).receive(10);
-    for (const { receiptHandle } of found) queueNamed(part).delete(receiptHandle);
+  const drain = (name: string) => {
+    const found = queueNamed(name).receive(10);
+    for (const { receiptHandle } of found) queueNamed(name).delete(receiptHandle);
     return found.length;
   };
 
@@ -82,12 +82,12 @@ export async function createFlows(service: Service): Promise<Record<string, () =
   };
 
   /** A message of each kind of attempt, in a lane: retried by the queue, retried by a schedule, and the last one. */
-  const lane = (queue: 'Queue' | 'NewQueue' | 'SlowQueue') => async () => {
+  const lane = (queue: 'Deliveries' | 'NewDeliveries' | 'SlowDeliveries') => async () => {
     const emails = stack.ses.emails.length;
     for (const attempt of [1, 3, 6]) {
       const endpoint = await startReceiver();
       const webhook = await createWebhook(live, endpoint.url, { events: [deletion.type] });
-      if (queue === 'Queue') await prove(webhook.id, deletion);
+      if (queue === 'Deliveries') await prove(webhook.id, deletion);
       endpoint.behave(500);
       const eventId = await publish();
       const message = { ...lost, webhookId: webhook.id, eventId, attempt };
@@ -105,7 +105,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
   };
 
   /** A message to a slow endpoint, in a lane where it does not belong. */
-  const handOn = async (queue: 'Queue' | 'NewQueue'): Promise<void> => {
+  const handOn = async (queue: 'Deliveries' | 'NewDeliveries'): Promise<void> => {
     const webhook = await createWebhook(live, sluggish.url, { events: ['sync.conflict'] });
     const { event_id } = await ok(live('POST', `/v1/webhooks/${webhook.id}/test`));
     await eventually(() => deliveryOf(live, webhook.id, event_id));
@@ -232,7 +232,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       }
     },
     DeliveryDeliver: async () => {
-      await lane('Queue')();
+      await lane('Deliveries')();
       const since = new Date(stack.clock.now() - 1000).toISOString();
       await ok(live('PATCH', `/v1/webhooks/${hook.id}`, { body: { status: 'disabled' } }));
       const id = await publish();
@@ -244,16 +244,16 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       });
       const unproven = await createWebhook(live, failing.url, { events: ['sync.conflict'] });
       const unprovenEvent = await publish();
-      queueNamed('Queue').send(JSON.stringify({ ...lost, webhookId: unproven.id, eventId: unprovenEvent }));
+      queueNamed('Deliveries').send(JSON.stringify({ ...lost, webhookId: unproven.id, eventId: unprovenEvent }));
       await eventually(() => deliveryOf(live, unproven.id, unprovenEvent));
       await ok(live('DELETE', `/v1/webhooks/${unproven.id}`));
-      await handOn('Queue');
+      await handOn('Deliveries');
     },
     DeliveryDeliverNew: async () => {
-      await lane('NewQueue')();
-      await handOn('NewQueue');
+      await lane('NewDeliveries')();
+      await handOn('NewDeliveries');
     },
-    DeliveryDeliverSlow: lane('SlowQueue'),
+    DeliveryDeliverSlow: lane('SlowDeliveries'),
     FiguresCount: async () => {
       const counted = async () => {
         const { data } = await ok(live('GET', `/v1/stats?webhook_id=${hook.id}`));
@@ -272,12 +272,12 @@ export async function createFlows(service: Service): Promise<Record<string, () =
           Arn: sendMessageTarget('aws'),
           RoleArn: `arn:aws:iam::000000000000:role/${role}`,
           Input: JSON.stringify({ QueueUrl, MessageBody: JSON.stringify(lost) }),
-          DeadLetterConfig: { Arn: queueNamed('SchedulesFailures').settings.arn },
+          DeadLetterConfig: { Arn: queueNamed('FailedSchedules').settings.arn },
         });
-      await logged(async () => fire(queueNamed('Queue').settings.name), 'delivery.not_attempted');
-      drain('SchedulesFailures');
+      await logged(async () => fire(queueNamed('Deliveries').settings.name), 'delivery.not_attempted');
+      drain('FailedSchedules');
       fire('nothing');
-      expect(drain('SchedulesFailures')).toBe(1);
+      expect(drain('FailedSchedules')).toBe(1);
     },
   };
   // What a function does, or a function of the API rejects, is in its log; a schedule has none.

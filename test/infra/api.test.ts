@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { Template as Assertions, Match } from 'aws-cdk-lib/assertions';
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { describe, expect, inject, it } from 'vitest';
+import { ACCOUNT } from '../../infra/local/template.ts';
 import { SHARES } from '../../lib/access/shares.ts';
 import type { Operation } from '../../lib/api/operation.ts';
 import { allOperations } from '../../lib/api/operations.ts';
+import { readTemplate } from '../local/gateway.ts';
 
 const template = Assertions.fromString(
   readFileSync(join(inject('assembly'), 'DocumentSyncService.template.json'), 'utf8'),
@@ -43,9 +45,14 @@ describe('the API', () => {
 
   it('gives every share a key of its own, in a plan for the stage', () => {
     const resourcesOf = (type: string) => Object.entries(template.findResources(`AWS::ApiGateway::${type}`));
-    const values = resourcesOf('ApiKey').map(([, { Properties }]) => Properties.Value);
+    const values = readTemplate()
+      .ofType<{ Value: string }>('AWS::ApiGateway::ApiKey')
+      .map(({ properties }) => properties.Value);
     expect(new Set(values).size).toBe(SHARES);
-    for (const value of values) expect(value).toMatch(/^[0-9a-z]{20,128}$/);
+    for (const value of values) {
+      expect(value).toMatch(/^[0-9a-z]{20,128}$/);
+      expect(value).toContain(ACCOUNT);
+    }
     const [[plan = '', { Properties } = {}] = []] = resourcesOf('UsagePlan');
     expect(Properties.Throttle).toEqual({ RateLimit: 500, BurstLimit: 1000 });
     expect(Properties.ApiStages).toEqual([
@@ -54,6 +61,21 @@ describe('the API', () => {
     const members = resourcesOf('UsagePlanKey').map(([, member]) => member.Properties);
     expect(members.every(({ UsagePlanId }) => UsagePlanId.Ref === plan)).toBe(true);
     expect(new Set(members.map(({ KeyId }) => KeyId.Ref))).toEqual(new Set(resourcesOf('ApiKey').map(([id]) => id)));
+  });
+
+  it('adds one share key at a time to the plan, because API Gateway rejects parallel additions', () => {
+    const members = template.findResources('AWS::ApiGateway::UsagePlanKey');
+    const dependencies = Object.entries(members).map(([id, { DependsOn = [] }]) => ({
+      id,
+      previous: [DependsOn].flat().filter((other) => other in members),
+    }));
+    const chain: string[] = [];
+    for (let next = dependencies.filter(({ previous }) => previous.length === 0); next.length > 0; ) {
+      expect(next).toHaveLength(1);
+      chain.push(...next.map(({ id }) => id));
+      next = dependencies.filter(({ previous }) => previous.includes(chain.at(-1) ?? ''));
+    }
+    expect(chain).toHaveLength(SHARES);
   });
 
   it('lets strangers ask for less than callers with a credential', () => {

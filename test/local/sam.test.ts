@@ -107,7 +107,7 @@ describe('the sample event', () => {
   });
 
   it('of fan-out goes to the queue of its webhook', async () => {
-    const ofDeliveries = [...sam.queues].filter(([id]) => id.startsWith('Delivery')).map(([, queue]) => queue);
+    const ofDeliveries = [...sam.queues].filter(([id]) => id.endsWith('Deliveries')).map(([, queue]) => queue);
     const queued = () => ofDeliveries.reduce((sum, queue) => sum + queue.counts().visible, 0);
     const before = queued();
     expect(await run('DeliveryFanOut')).toEqual({ batchItemFailures: [] });

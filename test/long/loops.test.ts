@@ -10,9 +10,7 @@ const service = useService({ speed: 300 });
 /** Of a recovery: the chain of the first one has two invocations left. */
 const PAGES = 8;
 const deadLetters = () =>
-  [...service.stack.queues].flatMap(([name, queue]) =>
-    name.startsWith('DeliveryDeadLetters') ? queue.receive(10) : [],
-  );
+  [...service.stack.queues].flatMap(([name, queue]) => (name === 'DeadLetters' ? queue.receive(10) : []));
 
 it('a connection that was kept for 40 leases and then is not raises its event', async () => {
   const client = await (await service.project()).client('live');
@@ -50,7 +48,7 @@ it('a recovery goes on for more pages than Lambda lets a chain have', async () =
   await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
 
   // A page of a recovery that has gone on for long.
-  const queue = [...stack.queues.values()].find(({ settings: { name } }) => name.startsWith('DeliveryQueue'));
+  const queue = [...stack.queues.values()].find(({ settings: { name } }) => name === 'Deliveries');
   const deliver = [...stack.functions.keys()].find((name) => /^DeliveryDeliver[0-9A-F]{8}$/.test(name));
   const space = { projectId: project.id, environment: 'live' };
   const recover = { webhookId: id, ...space, since, until: stack.clock.now(), perSecond: DEFAULT_PER_SECOND };

@@ -12,7 +12,7 @@ const COUNT = 20;
 export async function usageOfConnection(assembly: string): Promise<Usage> {
   const { stack, meter, projectId, send, stop } = await startMetered(assembly, 1);
   const renew = () => send('PUT', '/v1/connections/bench', { node_id: 'bench' });
-  const [, checks] = [...stack.queues].find(([id]) => id.startsWith('ConnectionsChecks')) ?? [];
+  const checks = stack.queues.get('Checks');
   if (!checks) throw new Error('There is no queue of checks');
   await renew();
   meter.take();

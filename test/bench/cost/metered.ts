@@ -80,6 +80,6 @@ const accessLineOf = (format: string): string =>
 /** The longest time for which a batch is gathered, without those of figures and checks: nothing else waits for them. */
 function gatheringMs({ template }: LocalStack): number {
   const mappings = template.ofType<{ MaximumBatchingWindowInSeconds?: number }>('AWS::Lambda::EventSourceMapping');
-  const ofDeliveries = mappings.filter(({ id }) => id.startsWith('Delivery'));
+  const ofDeliveries = mappings.filter(({ id }) => /^(FanOut|Deliver)/.test(id));
   return 1000 * Math.max(...ofDeliveries.map(({ properties }) => properties.MaximumBatchingWindowInSeconds ?? 0));
 }
