@@ -59,6 +59,15 @@ export const uniqueList = <const Item extends v.GenericSchema<string, string>>(i
     v.metadata({ jsonSchema: { uniqueItems: true } }),
   );
 
+/** One step in the path of an issue that a raw check adds: a member of an object. */
+export const pathItem = (input: Record<string, unknown>, key: string): v.ObjectPathItem => ({
+  type: 'object',
+  origin: 'value',
+  input,
+  key,
+  value: input[key],
+});
+
 /** A JSON object whose members are the customer's own. */
 export const jsonObject = v.pipe(
   v.custom<{ [key: string]: Json }>(isJsonObject, 'must be an object'),

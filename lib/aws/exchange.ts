@@ -1,6 +1,7 @@
 import type http from 'node:http';
 import { EXCERPT_BYTES, excerptOf, type Failure, failureCode, isOwnFault } from '../delivery/failures.ts';
 import { bounded, isSuccess, type Outcome } from '../delivery/post.ts';
+import type { HeaderList } from '../webhooks/custom-headers.ts';
 
 /** Of a body. */
 const MAX_BODY_BYTES = 64 * 1024;
@@ -25,7 +26,7 @@ export interface Exchange {
 export function exchange(request: http.ClientRequest, body: string, limitMs: number): Promise<Exchange> {
   const { promise, resolve, reject } = Promise.withResolvers<Exchange>();
   let statusCode: number | null = null;
-  let headers: Record<string, string> | undefined;
+  let headers: HeaderList | undefined;
   let excerpt = Buffer.alloc(0);
   let bodyBytes = 0;
   let receivedBytes = 0;
@@ -88,8 +89,8 @@ export function exchange(request: http.ClientRequest, body: string, limitMs: num
 }
 
 /** Node lists names and values in turn, as they came. */
-const pairsOf = (raw: readonly string[]): [name: string, value: string][] =>
-  Array.from({ length: raw.length / 2 }, (_, i) => [raw[2 * i] ?? '', raw[2 * i + 1] ?? '']);
+const pairsOf = (raw: readonly string[]): HeaderList =>
+  Array.from({ length: raw.length / 2 }, (_, i) => [raw[2 * i] ?? '', raw[2 * i + 1] ?? ''] as const);
 
 function statusFailure(statusCode: number | null): Failure | null {
   if (isSuccess({ statusCode })) return null;

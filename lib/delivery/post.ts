@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../events/events.ts';
 import type { EventType } from '../events/types.ts';
-import { masked } from '../webhooks/custom-headers.ts';
+import { type HeaderList, masked } from '../webhooks/custom-headers.ts';
 import { signatureHeaders } from '../webhooks/signature.ts';
 import { previousSecretsAt, type WebhookRecord } from '../webhooks/webhooks.ts';
 import { printable } from './failures.ts';
@@ -26,7 +26,7 @@ export interface Outcome {
   /** At most 1 KiB of the response's text. */
   excerpt: string | null;
   /** At most 1 KiB of the response's headers; absent without a response. */
-  headers?: Record<string, string> | undefined;
+  headers?: HeaderList | undefined;
 }
 
 /** With the time that the endpoint kept us waiting: less than the duration if we were kept from running. */
@@ -41,7 +41,7 @@ export const isSuccess = ({ statusCode }: Pick<Outcome, 'statusCode'>): boolean 
 export function postOf(message: DeliveryMessage, webhook: WebhookRecord, event: StoredEvent, at: number): Post {
   const isTest = event.webhookId !== undefined;
   const headers = {
-    ...webhook.headers,
+    ...Object.fromEntries(webhook.headers ?? []),
     ...derivedHeaders({ eventId: event.id, eventType: event.type, test: isTest }, { number: message.attempt, at }),
     ...signatureHeaders({
       secret: webhook.secret,
@@ -74,17 +74,17 @@ export function derivedHeaders(
 }
 
 /** The others, as they are kept: the signatures, and the names of the webhook's own headers. */
-export function keptHeaders(post: Post, { headers }: WebhookRecord): Record<string, string> {
+export function keptHeaders(post: Post, { headers }: WebhookRecord): HeaderList {
   const signatures = ['X-Service-Signature', 'X-Service-Signature-Previous', 'webhook-signature'];
-  const signed = signatures.flatMap((name) => (name in post.headers ? [[name, post.headers[name] as string]] : []));
-  return bounded([...signed, ...Object.entries(masked(headers))] as [string, string][]);
+  const signed = Object.entries(post.headers).filter(([name]) => signatures.includes(name));
+  return bounded([...signed, ...masked(headers)]);
 }
 
 /** Bytes of the headers of a request or response that are kept. */
 export const KEPT_HEADER_BYTES = 1024;
 
-/** The first of them that fit, each with its name. Values of one name are joined (RFC 9110 §5.3). */
-export function bounded(headers: readonly (readonly [name: string, value: string])[]): Record<string, string> {
+/** The first headers that fit. Values of one name are joined (RFC 9110 §5.3). */
+export function bounded(headers: HeaderList): HeaderList {
   const kept = new Map<string, string>();
   let bytes = 0;
   for (const [name, text] of headers) {
@@ -94,5 +94,5 @@ export function bounded(headers: readonly (readonly [name: string, value: string
     const before = kept.get(name);
     kept.set(name, before === undefined ? value : `${before}, ${value}`);
   }
-  return Object.fromEntries(kept);
+  return [...kept];
 }

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import { described, iso, isoOrNull, timestamp } from '../schema.ts';
+import type { HeaderList } from '../webhooks/custom-headers.ts';
 import { derivedHeaders, type Outcome } from './post.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus, isUnderWay, TRIGGERS, type Trigger } from './schedule.ts';
 
@@ -11,7 +12,7 @@ export interface Attempt extends Outcome {
   /** Where it was posted: the webhook may have had another URL before. */
   url?: string | undefined;
   /** The headers that it sent and that do not follow from the rest (`keptHeaders`). */
-  sent?: Record<string, string> | undefined;
+  sent?: HeaderList | undefined;
 }
 
 /** What is stored of a delivery. Times in milliseconds since 1970. */
@@ -130,8 +131,10 @@ export function deliveryResource(record: DeliveryRecord): DeliveryOutput {
       status_code: attempt.statusCode,
       error: attempt.error,
       duration_ms: attempt.durationMs,
-      request_headers: attempt.sent ? { ...derivedHeaders(record, attempt), ...attempt.sent } : null,
-      response_headers: attempt.headers ?? null,
+      request_headers: attempt.sent
+        ? { ...derivedHeaders(record, attempt), ...Object.fromEntries(attempt.sent) }
+        : null,
+      response_headers: attempt.headers ? Object.fromEntries(attempt.headers) : null,
       response_excerpt: attempt.excerpt,
     })),
     next_attempt_at: isoOrNull(record.nextAttemptAt),

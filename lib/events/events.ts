@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Json } from '../json.ts';
-import { described, iso, jsonObject, oneOf, timestamp } from '../schema.ts';
+import { described, iso, jsonObject, oneOf, pathItem, timestamp } from '../schema.ts';
 import type { Space } from '../space.ts';
 import { EVENT_DATA, type EventData } from './data.ts';
 import { documentKeyIn } from './placement.ts';
@@ -17,16 +17,9 @@ export const PublishEvent = v.pipe(
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     for (const issue of v.safeParse(EVENT_DATA[dataset.value.type], dataset.value.data).issues ?? []) {
-      const path = {
-        type: 'object',
-        origin: 'value',
-        input: dataset.value,
-        key: 'data',
-        value: dataset.value.data,
-      } as const;
       addIssue({
         message: issue.input === undefined ? 'is required' : issue.message,
-        path: [path, ...((issue.path ?? []) as [])],
+        path: [pathItem(dataset.value, 'data'), ...((issue.path ?? []) as [])],
       });
     }
   }),

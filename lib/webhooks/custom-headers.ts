@@ -1,44 +1,64 @@
 import * as v from 'valibot';
 import { isJsonObject } from '../json.ts';
+import { pathItem } from '../schema.ts';
 
 /** Headers of a webhook's own, and what their names and values may have in all. */
 export const MAX_HEADERS = 10;
 export const MAX_HEADERS_BYTES = 2048;
 
-export type CustomHeaders = { [name: string]: string };
+/**
+ * Headers as they are stored. An object would not do, because the names come from outside: the document client of
+ * DynamoDB cannot store a member called `constructor` or `__proto__`.
+ */
+export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 // Tokens of RFC 9110 §5.6.2, and values of visible ASCII with spaces between (§5.5).
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
-// Set by every attempt (interface §5.1), by HTTP itself, or of one connection only (RFC 9110 §7.6.1).
-const RESERVED =
-  /^(content-type|content-length|user-agent|host|x-service-.*|webhook-.*|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect)$/i;
+const RESERVED = new RegExp(
+  `^(${[
+    // Every attempt sets these (interface §5.1).
+    'content-type|content-length|user-agent|x-service-.*|webhook-.*',
+    // HTTP sets these, or they are about one connection only (RFC 9110 §7.6.1).
+    'host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|http2-settings|expect|date|via',
+    // These would change how a proxy or framework in front of the endpoint reads the request.
+    'content-(encoding|length|range)|forwarded|x-forwarded|x-(forwarded|original|rewrite|http|amz|amzn)-.*',
+    'x-(host|real-ip|client-ip|method-override|url-scheme)|(true|cf)-(client|connecting)-ip',
+  ].join('|')})$`,
+  'i',
+);
+
+/** The value of every header in responses. */
+const MASKED_VALUE = '***';
 
 /** What is wrong with one header; `null` if nothing is. */
-function violationOf(name: string, value: unknown, names: readonly string[]): string | null {
+function violationOf(name: string, value: unknown): string | null {
   if (!NAME.test(name)) return "must have a name of letters, digits and !#$%&'*+.^_`|~-";
-  if (RESERVED.test(name)) return 'is a header that every attempt or HTTP itself sets';
-  if (names.filter((each) => each.toLowerCase() === name.toLowerCase()).length > 1) return 'is a duplicate';
+  if (RESERVED.test(name)) return 'is a header that only the service, HTTP or a proxy may set';
   if (typeof value !== 'string' || !VALUE.test(value)) return 'must be printable ASCII without spaces around it';
+  if (value === MASKED_VALUE)
+    return 'is masked in responses: send its actual value, or omit headers to keep all of them';
   return null;
 }
 
 export const CustomHeaders = v.pipe(
-  v.custom<CustomHeaders>(isJsonObject, 'must be an object'),
+  v.custom<{ [name: string]: string }>(isJsonObject, 'must be an object'),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const headers = dataset.value;
     const names = Object.keys(headers);
+    if (names.length > MAX_HEADERS) return addIssue({ message: `must have at most ${MAX_HEADERS} entries` });
     const bytes = names.reduce((sum, name) => sum + name.length + String(headers[name]).length, 0);
-    if (names.length > MAX_HEADERS) addIssue({ message: `must have at most ${MAX_HEADERS} entries` });
     if (bytes > MAX_HEADERS_BYTES) addIssue({ message: `must have at most ${MAX_HEADERS_BYTES} bytes in all` });
+    const seen = new Set<string>();
     for (const name of names) {
-      const message = violationOf(name, headers[name], names);
-      const path = { type: 'object', origin: 'value', input: headers, key: name, value: headers[name] } as const;
-      if (message) addIssue({ message, path: [path] });
+      const isDuplicate = seen.size === seen.add(name.toLowerCase()).size;
+      const message = violationOf(name, headers[name]) ?? (isDuplicate ? 'is a duplicate' : null);
+      if (message) addIssue({ message, path: [pathItem(headers, name)] });
     }
   }),
+  v.transform((headers): HeaderList => Object.entries(headers)),
   v.metadata({
     jsonSchema: {
       type: 'object',
@@ -49,6 +69,5 @@ export const CustomHeaders = v.pipe(
   }),
 );
 
-/** Their names. The values are credentials of the endpoint, as often as not. */
-export const masked = (headers: CustomHeaders = {}): CustomHeaders =>
-  Object.fromEntries(Object.keys(headers).map((name) => [name, '***']));
+/** The names, without the values, which are often credentials of the endpoint. */
+export const masked = (headers: HeaderList = []): HeaderList => headers.map(([name]) => [name, MASKED_VALUE]);

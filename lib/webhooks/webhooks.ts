@@ -4,7 +4,7 @@ import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import type { Random } from '../ids.ts';
 import { described, iso, isoOrNull, oneOf, text, timestamp, uniqueList } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
-import { CustomHeaders, MAX_HEADERS, MAX_HEADERS_BYTES, masked } from './custom-headers.ts';
+import { CustomHeaders, type HeaderList, MAX_HEADERS, MAX_HEADERS_BYTES, masked } from './custom-headers.ts';
 
 /** Per project and environment. */
 export const MAX_WEBHOOKS = 100;
@@ -34,7 +34,7 @@ export interface WebhookRecord extends Space {
   /** Patterns of the documents whose events it takes; absent or empty: all, and events without a document. */
   documents?: string[] | undefined;
   /** Sent with every attempt. */
-  headers?: CustomHeaders | undefined;
+  headers?: HeaderList | undefined;
   description: string | null;
   secret: string;
   /** Secrets before rotations, newest first. */
@@ -166,7 +166,7 @@ export function webhookResource(record: WebhookRecord): v.InferOutput<typeof Web
     url: record.url,
     events: record.events,
     documents: record.documents ?? [],
-    headers: masked(record.headers),
+    headers: Object.fromEntries(masked(record.headers)),
     description: record.description,
     status: record.status,
     environment: record.environment,

@@ -6,6 +6,7 @@ import { webhooks } from '../../lib/aws/dynamodb/webhooks.ts';
 import type { BatchDeps } from '../../lib/delivery/batch.ts';
 import type { Verdict } from '../../lib/delivery/decide.ts';
 import { carrying, type DeliveryMessage } from '../../lib/delivery/messages.ts';
+import type { HeaderList } from '../../lib/webhooks/custom-headers.ts';
 import { attemptOf, failed, newDelivery, newStoredEvent, now, recordOf, retrying, succeeded } from './builders.ts';
 import { type Store, stores } from './stores.ts';
 
@@ -150,8 +151,8 @@ describe.each(stores)('deliveries in $name', (store) => {
       const made = [1, 2].map((attempt) => ({
         ...attemptOf(message({ attempt })),
         url: `https://${attempt}.example/`,
-        sent: { 'X-Service-Signature': `sha256=${attempt}` },
-        headers: { Via: '1' },
+        sent: [['X-Service-Signature', `sha256=${attempt}`]] as HeaderList,
+        headers: [['Via', '1']] as HeaderList,
       }));
       for (const attempt of made) await own.record(message({ attempt: attempt.number }), event, attempt, retrying);
       expect((await stored())?.attempts).toEqual(made);

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { bounded, derivedHeaders, isSuccess, KEPT_HEADER_BYTES, keptHeaders, postOf } from '../../lib/delivery/post.ts';
+import type { HeaderList } from '../../lib/webhooks/custom-headers.ts';
 import { signatureHeaders } from '../../lib/webhooks/signature.ts';
+import { PROTOTYPE_NAMES } from '../support/adversarial.ts';
 import { event, message, now, webhook } from './builders.ts';
 
 /** What every attempt at the delivery of `evt_1` says of itself; 999 ms are no second. */
@@ -38,13 +40,27 @@ describe('the request of an attempt', () => {
     expect(posted()).toEqual({ url: 'https://example.com/', body, headers: { ...described, ...signed('secret') } });
   });
 
+  it('has every header of the webhook under its name', () => {
+    const headers: HeaderList = PROTOTYPE_NAMES.map((name) => [name, 'own']);
+    const sent = posted(webhook({ headers })).headers;
+    for (const name of PROTOTYPE_NAMES)
+      expect([name, Object.getOwnPropertyDescriptor(sent, name)?.value]).toEqual([name, 'own']);
+  });
+
   it('says so if it is a test', () => {
     const { headers } = posted(webhook(), event({ webhookId: 'whk_1' }));
     expect(headers).toEqual({ ...described, 'X-Service-Test': 'true', ...signed('secret') });
   });
 
   it('has the headers of the webhook, which replace none of ours', () => {
-    const { headers } = posted(webhook({ headers: { Authorization: 'Bearer 1', 'Content-Type': 'text/plain' } }));
+    const { headers } = posted(
+      webhook({
+        headers: [
+          ['Authorization', 'Bearer 1'],
+          ['Content-Type', 'text/plain'],
+        ],
+      }),
+    );
     expect(headers).toEqual({ Authorization: 'Bearer 1', ...described, ...signed('secret') });
   });
 
@@ -56,19 +72,22 @@ describe('the request of an attempt', () => {
 });
 
 describe('of the headers of an attempt', () => {
-  const headers = { Authorization: 'Bearer 1' };
+  const headers: HeaderList = [['Authorization', 'Bearer 1']];
   const rotated = webhook({ headers, previousSecrets: [{ secret: 'old', until: now + 1000 }] });
 
   it('the signatures are kept, and the names of the own ones', () => {
     const post = posted(rotated);
     const { 'X-Service-Signature': current, 'X-Service-Signature-Previous': previous } = post.headers;
-    expect(keptHeaders(post, rotated)).toEqual({
-      'X-Service-Signature': current,
-      'X-Service-Signature-Previous': previous,
-      'webhook-signature': post.headers['webhook-signature'],
-      Authorization: '***',
-    });
-    expect(Object.keys(keptHeaders(posted(), webhook()))).toEqual(['X-Service-Signature', 'webhook-signature']);
+    expect(keptHeaders(post, rotated)).toEqual([
+      ['X-Service-Signature', current],
+      ['X-Service-Signature-Previous', previous],
+      ['webhook-signature', post.headers['webhook-signature']],
+      ['Authorization', '***'],
+    ]);
+    expect(keptHeaders(posted(), webhook()).map(([name]) => name)).toEqual([
+      'X-Service-Signature',
+      'webhook-signature',
+    ]);
   });
 
   it('the others follow from what is kept', () => {
@@ -76,7 +95,7 @@ describe('of the headers of an attempt', () => {
       const post = posted(rotated, event({ webhookId: test ? 'whk_1' : undefined }));
       const record = { eventId: 'evt_1', eventType: 'document.deleted', test } as const;
       const derived = derivedHeaders(record, { number: 2, at: now + 999 });
-      expect({ ...derived, ...keptHeaders(post, rotated), ...headers }).toEqual(post.headers);
+      expect({ ...derived, ...Object.fromEntries([...keptHeaders(post, rotated), ...headers]) }).toEqual(post.headers);
     }
   });
 });
@@ -86,16 +105,14 @@ describe('headers that are kept', () => {
 
   it('take a KiB at most, their lines included', () => {
     const full = ['a', 'x'.repeat(KEPT_HEADER_BYTES - 1 - LINE)] as const;
-    expect(bounded([full])).toEqual(Object.fromEntries([full]));
-    expect(bounded([['a', `${full[1]}x`]])).toEqual({});
+    expect(bounded([full])).toEqual([full]);
+    expect(bounded([['a', `${full[1]}x`]])).toEqual([]);
     const half = 'é'.repeat(KEPT_HEADER_BYTES / 4 - LINE); // two bytes each
-    expect(
-      bounded([
-        ['aaaa', half],
-        ['bbbb', half],
-        ['c', ''],
-      ]),
-    ).toEqual({ aaaa: half, bbbb: half });
+    const both = [
+      ['aaaa', half],
+      ['bbbb', half],
+    ] as const;
+    expect(bounded([...both, ['c', '']])).toEqual(both);
   });
 
   it('end with the first that does not fit', () => {
@@ -106,7 +123,7 @@ describe('headers that are kept', () => {
         ['b', long],
         ['c', '3'],
       ]),
-    ).toEqual({ a: '1' });
+    ).toEqual([['a', '1']]);
   });
 
   it('are joined under one name', () => {
@@ -116,10 +133,13 @@ describe('headers that are kept', () => {
         ['age', '0'],
         ['via', '2'],
       ]),
-    ).toEqual({ via: '1, 2', age: '0' });
+    ).toEqual([
+      ['via', '1, 2'],
+      ['age', '0'],
+    ]);
   });
 
   it('are printable', () => {
-    expect(bounded([['a', 'x\u202ey\u0000']])).toEqual({ a: 'xy' });
+    expect(bounded([['a', 'x\u202ey\u0000']])).toEqual([['a', 'xy']]);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { derivedHeaders } from '../../lib/delivery/post.ts';
 import { deliveryEntry, deliveryResource } from '../../lib/delivery/record.ts';
+import { PROTOTYPE_NAMES } from '../support/adversarial.ts';
 import { attempt, now, record } from './builders.ts';
 
 const at = new Date(now).toISOString();
@@ -10,7 +11,12 @@ const stored = record({
   test: true,
   nextAttemptAt: now,
   attempts: [
-    attempt({ url: 'https://old.example/', sent, headers: { server: 'nginx' }, excerpt: 'busy' }),
+    attempt({
+      url: 'https://old.example/',
+      sent: Object.entries(sent),
+      headers: [['server', 'nginx']],
+      excerpt: 'busy',
+    }),
     attempt({ number: 2, url: 'https://example.com/', statusCode: null }),
   ],
 });
@@ -44,6 +50,15 @@ describe('a delivery', () => {
       attempts: [shown, { ...second, ...none, url: 'https://example.com/' }],
     });
     expect(request_headers).toMatchObject({ 'X-Service-Test': 'true', 'X-Service-Event-Id': 'evt_1' });
+  });
+
+  it('shows every header under its name in JSON', () => {
+    const named = Object.fromEntries(PROTOTYPE_NAMES.map((name) => [name, 'x']));
+    const all = Object.entries(named);
+    const shown = deliveryResource(record({ attempts: [attempt({ sent: all, headers: all })] }));
+    const [{ request_headers, response_headers }] = JSON.parse(JSON.stringify(shown)).attempts;
+    expect(Object.entries(response_headers)).toEqual(all);
+    expect(Object.entries(request_headers)).toEqual(expect.arrayContaining(all));
   });
 
   it('is in lists without headers, and with the last URL only', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from '../../lib/events/types.ts';
 import { serviceSignature } from '../../lib/webhooks/signature.ts';
+import { PROTOTYPE_NAMES } from '../support/adversarial.ts';
 import { changed } from '../support/changed.ts';
 import { type Behaviour, startReceiver } from '../support/receiver.ts';
 import { type Attempt, createWebhook, deliveryOf, publish, publishAll, settled } from '../support/requests.ts';
@@ -148,6 +149,41 @@ describe('a delivery', () => {
     expect(await settled(live, id, late.body.id)).toMatchObject({ status: 'skipped', attempts: [] });
     expect(receiver.received).toHaveLength(6);
     expect(emails()).toHaveLength(2);
+  });
+
+  it('records headers of any name, in both directions, and counts the failures', async () => {
+    const project = await service.project();
+    const live = await project.client('live');
+    const named = PROTOTYPE_NAMES.map((name) => `${name}: x\r\n`).join('');
+    const seen: string[][] = [];
+    const receiver = await startReceiver((response, _, { rawHeaders }) => {
+      seen.push(rawHeaders);
+      response.socket?.end(`HTTP/1.1 500 No\r\nContent-Length: 0\r\n${named}\r\n`);
+    });
+    const headers = JSON.parse('{"__proto__":"a","constructor":"b"}');
+    const created = await live('POST', '/v1/webhooks', {
+      body: { url: receiver.url, events: EVENT_TYPES, headers },
+    });
+    expect(created.text).toContain('"headers":{"__proto__":"***","constructor":"***"}');
+    const { id } = created.body;
+    const event = await publish(live);
+    const { status, attempts } = await settled(live, id, event.body.id);
+    expect([status, attempts.length, receiver.received.length]).toEqual(['failed', 6, 6]);
+    for (const { request_headers, response_headers } of attempts) {
+      expect(Object.keys(response_headers)).toEqual(['Content-Length', ...PROTOTYPE_NAMES]);
+      expect(Object.entries(request_headers)).toEqual(
+        expect.arrayContaining([
+          ['__proto__', '***'],
+          ['constructor', '***'],
+        ]),
+      );
+    }
+    for (const raw of seen) expect(raw).toEqual(expect.arrayContaining(['__proto__', 'a', 'constructor', 'b']));
+    expect((await live('GET', `/v1/webhooks/${id}`)).body.disabled_reason).toBe('deliveries_failed');
+    const emails = () => service.stack.ses.emails.filter(({ to }) => to === project.email);
+    await eventually(() => emails().length > 1);
+    await eventually(() => [...service.stack.functions.values()].every((fn) => fn.busy === 0));
+    expect(emails().map(({ subject }) => subject.split(':')[0])).toEqual(['Webhook failing', 'Webhook disabled']);
   });
 
   const endOf = ({ at, duration_ms }: Attempt) => Date.parse(at) + duration_ms;

@@ -1,6 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { BY_PROJECT, BY_STATUS } from '../../lib/deployment.ts';
 import { conditionOf, type Item, type Names, updateOf } from './expressions.ts';
+import { assertStorable } from './storable.ts';
 
 /** A write as the document client sends it. */
 interface Write extends Names {
@@ -12,6 +13,13 @@ interface Write extends Names {
 }
 type Kind = 'Put' | 'Update' | 'Delete' | 'ConditionCheck';
 type TransactItem = Partial<Record<Kind, Write>>;
+
+/** An item before and after a write. */
+interface Change {
+  key: { pk: string; sk: string };
+  before: Item | undefined;
+  after: Item | undefined;
+}
 
 /** A command of the document client: its name without `Command`, and its input. */
 export interface Command {
@@ -120,7 +128,7 @@ export class MemoryDynamoDb {
   private single(kind: Kind, write: Write): object {
     const failure = this.failureOf(write);
     if (failure) throw new DynamoDbError('ConditionalCheckFailedException', failure);
-    this.apply(kind, write);
+    this.store(this.changeOf(kind, write));
     return {};
   }
 
@@ -137,7 +145,7 @@ export class MemoryDynamoDb {
       );
       throw new DynamoDbError('TransactionCanceledException', { CancellationReasons });
     }
-    for (const [kind, write] of writes) this.apply(kind, write);
+    for (const change of writes.map(([kind, write]) => this.changeOf(kind, write))) this.store(change);
     if (token !== undefined) this.tokens.add(token);
     return {};
   }
@@ -150,13 +158,19 @@ export class MemoryDynamoDb {
     return isWanted ? { Item: marshall(stored, { removeUndefinedValues: true }) } : {};
   }
 
-  private apply(kind: Kind, write: Write): void {
-    if (kind === 'ConditionCheck') return;
-    const { pk, sk } = keyOf(write);
-    const before = this.get(pk, sk);
-    const after = kind === 'Delete' ? undefined : changed(before ?? { pk, sk }, write);
-    this.stored.replace(sk, before, after);
-    for (const index of Object.values(this.indexes)) index.replace(idOf({ pk, sk }), before, after);
+  private changeOf(kind: Kind, write: Write): Change {
+    const key = keyOf(write);
+    const before = this.get(key.pk, key.sk);
+    if (kind === 'ConditionCheck') return { key, before, after: before };
+    const after = kind === 'Delete' ? undefined : changed(before ?? key, write);
+    if (after) assertStorable(after);
+    return { key, before, after };
+  }
+
+  private store({ key, before, after }: Change): void {
+    if (before === after) return;
+    this.stored.replace(key.sk, before, after);
+    for (const index of Object.values(this.indexes)) index.replace(idOf(key), before, after);
     this.onChange(before, after);
   }
 

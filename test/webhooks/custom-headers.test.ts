@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { check } from '../../lib/schema.ts';
 import { CustomHeaders, masked } from '../../lib/webhooks/custom-headers.ts';
+import { PROTOTYPE_NAMES } from '../support/adversarial.ts';
 import { violationsOf } from '../support/violations.ts';
 
 const violations = (headers: unknown) => violationsOf(CustomHeaders, headers, 'headers');
@@ -7,7 +9,7 @@ const violations = (headers: unknown) => violationsOf(CustomHeaders, headers, 'h
 describe("a webhook's own headers", () => {
   it.each<[string, object]>([
     ['none', {}],
-    ['a credential', { Authorization: 'Bearer abc', 'X-Api-Key': 'k' }],
+    ['a credential', { Authorization: 'Bearer abc', 'X-Api-Key': 'k', 'X-Amazing': 'v', Dated: '*' }],
     ['10 of them', Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`X-${i}`, 'v']))],
     ['2 KiB in all', { 'X-Long': 'x'.repeat(2042) }],
   ])('may be %s', (_, headers) => {
@@ -34,9 +36,29 @@ describe("a webhook's own headers", () => {
       'webhook-id',
       'Connection',
       'Transfer-Encoding',
-    ].map((name): [string, unknown, RegExp] => [name, { [name]: 'v' }, /that every attempt or HTTP itself sets/]),
+      'Content-Length',
+      'Content-Encoding',
+      'HTTP2-Settings',
+      'Via',
+      'date',
+      'Forwarded',
+      'X-Forwarded-For',
+      'X-HTTP-Method-Override',
+      'X-Amz-Date',
+      'x-amzn-trace-id',
+      'X-Original-URL',
+      'X-Real-IP',
+      'CF-Connecting-IP',
+    ].map((name): [string, unknown, RegExp] => [name, { [name]: 'v' }, /only the service, HTTP or a proxy may set/]),
+    ['the masked value of a response', { Authorization: '***' }, /^headers\.Authorization is masked in responses/],
   ])('may not be %s', (_, headers, expected) => {
     expect(violations(headers)[0]).toMatch(expected);
+  });
+
+  it('keep their names, also those that every object has', () => {
+    const named = Object.fromEntries(PROTOTYPE_NAMES.map((name) => [name, 'v']));
+    for (const [name] of Object.entries(named))
+      expect(check(CustomHeaders, JSON.parse(`{${JSON.stringify(name)}:"v"}`))).toEqual({ value: [[name, 'v']] });
   });
 
   it('are wrong in all places at once', () => {
@@ -44,7 +66,7 @@ describe("a webhook's own headers", () => {
   });
 
   it('are shown by their names alone', () => {
-    expect(masked({ Authorization: 'Bearer abc' })).toEqual({ Authorization: '***' });
-    expect(masked()).toEqual({});
+    expect(masked([['Authorization', 'Bearer abc']])).toEqual([['Authorization', '***']]);
+    expect(masked()).toEqual([]);
   });
 });

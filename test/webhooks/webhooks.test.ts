@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { HeaderList } from '../../lib/webhooks/custom-headers.ts';
 import { generateSecret, previousSecretsAt, type WebhookRecord, webhookResource } from '../../lib/webhooks/webhooks.ts';
+import { PROTOTYPE_NAMES } from '../support/adversarial.ts';
 
 const created = Date.UTC(2026, 0, 31, 12);
 const record: WebhookRecord = {
@@ -38,11 +40,13 @@ describe('a webhook as customers see it', () => {
   });
 
   it('has what it was given, the values of headers hidden, and why it is disabled', () => {
-    const given = { documents: ['org:*'], headers: { 'X-Key': 'secret' }, description: 'Search' };
+    const headers: HeaderList = [...PROTOTYPE_NAMES, 'X-Key'].map((name) => [name, 'secret']);
+    const given = { documents: ['org:*'], description: 'Search' };
     const outage = { disabledAt: created + 3, disabledReason: 'paused', failingSince: created + 2 } as const;
-    expect(webhookResource({ ...record, ...given, ...outage, status: 'disabled' })).toMatchObject({
+    const resource = webhookResource({ ...record, ...given, headers, ...outage, status: 'disabled' });
+    expect(Object.entries(resource.headers)).toEqual(headers.map(([name]) => [name, '***']));
+    expect(resource).toMatchObject({
       ...given,
-      headers: { 'X-Key': '***' },
       status: 'disabled',
       failing_since: '2026-01-31T12:00:00.002Z',
       disabled_at: '2026-01-31T12:00:00.003Z',

@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+
+/*
+ * Content that a service further down may refuse or change, shared by the tests of every boundary: names that an object
+ * has already, characters that a queue, a table or a terminal does not take, and texts as long as they may be.
+ */
+
+/** `constructor`, `__proto__`, `toString` … */
+export const PROTOTYPE_NAMES = Object.getOwnPropertyNames(Object.prototype);
+
+/** Half of a pair: valid in a JavaScript string and in JSON, but in no encoding of Unicode. */
+export const LONE_SURROGATES = ['\ud800', '\udbff', '\udc00', '\udfff', 'a\ud83d', '\ude00b', '\udc00\ud800'];
+
+/** U+FDD0 to U+FDEF and the last two code points of every plane. Valid Unicode, but SQS takes none of U+FFFE and U+FFFF. */
+export const NONCHARACTERS = ['\ufdd0', '\ufdef', '\ufffe', '\uffff', '\u{1fffe}', '\u{10ffff}'];
+
+/** C0, DEL and C1. */
+export const CONTROLS = ['\0', '\x07', '\b', '\t', '\n', '\v', '\f', '\r', '\x1b', '\x7f', '\x85', '\x9b', '\x9f'];
+
+/** Characters that change the direction or the look of the text around them, or that nobody sees. */
+export const FORMATS = [
+  ...['\u200b', '\u200d', '\u200e', '\u200f', '\u202a', '\u202e', '\u2066', '\u2069', '\ufeff', '\u00ad', '\u061c'],
+  ...['\u{e0001}', '\u{1d173}'],
+];
+
+/** The first character of every general category that a text may have (all but Cs), and those that are special somehow. */
+export const CHARACTERS = [
+  ...new Set([
+    ...firstOfEveryCategory(),
+    ...NONCHARACTERS,
+    ...CONTROLS,
+    ...FORMATS,
+    ...['"', '\\', '/', '<', '&', "'", '%', '=', '$', '#', ':', '*', '\u2028', '\u2029', '\u00a0', '\u3000', '\ufffd'],
+    ...['é', 'e\u0301', 'ß', 'ﬀ', 'İ', '中', '😀', '👩‍👩‍👧', '\u{10fffd}'],
+  ]),
+];
+
+function firstOfEveryCategory(): string[] {
+  const names = 'Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn'.split(' ');
+  const categories = names.map((name) => new RegExp(`^\\p{${name}}$`, 'u'));
+  const found = new Map<RegExp, string>();
+  for (let code = 0; code <= 0x10ffff && found.size < categories.length; code++) {
+    if (code >= 0xd800 && code <= 0xdfff) continue;
+    const character = String.fromCodePoint(code);
+    for (const category of categories)
+      if (!found.has(category) && category.test(character)) found.set(category, character);
+  }
+  return [...found.values()];
+}
+
+/** Every name that `node:http` takes for a header, those of `Object.prototype` more often than chance would. */
+export const headerName = (): fc.Arbitrary<string> =>
+  fc.oneof(
+    fc.constantFrom(...PROTOTYPE_NAMES, '0', '-1', '4294967295', 'then', 'toJSON', "!#$%&'*+.^_`|~-"),
+    fc.string({ unit: fc.constantFrom(...TOKEN_CHARACTERS), minLength: 1, maxLength: 40 }),
+  );
+const TOKEN_CHARACTERS = "!#$%&'*+.^_`|~-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/** Well-formed text of any characters. */
+export const wellFormedText = (maxLength = 20): fc.Arbitrary<string> =>
+  fc.string({ unit: fc.constantFrom(...CHARACTERS, ...PROTOTYPE_NAMES), minLength: 1, maxLength });
+
+/** Texts of exactly so many bytes in UTF-8, of characters with 1, 2, 3 and 4 bytes each. */
+export const textsOfBytes = (bytes: number): string[] =>
+  ['a', 'é', '中', '😀'].map((unit) => {
+    const text = unit.repeat(Math.floor(bytes / Buffer.byteLength(unit)));
+    return text + 'a'.repeat(bytes - Buffer.byteLength(text));
+  });
