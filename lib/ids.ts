@@ -29,11 +29,21 @@ export function idTag(id: string, length: number): string {
   return id.slice(start, start + length);
 }
 
-/** When an id was made, in milliseconds since 1970. */
+/** When an id was created, in milliseconds since 1970. */
 export function timeOf(id: string): number {
-  const digits = id.slice(id.indexOf('_') + 1).slice(0, TIME_LENGTH);
-  return Array.from(digits).reduce((time, digit) => time * 32 + ID_ALPHABET.indexOf(digit), 0);
+  return fromDigits(id.slice(id.indexOf('_') + 1).slice(0, TIME_LENGTH));
 }
+
+/** A number in the alphabet of ids, with leading zeros. */
+export function toDigits(value: number, length: number): string {
+  let digits = '';
+  for (let rest = value, i = 0; i < length; i++, rest = Math.floor(rest / 32)) digits = ID_ALPHABET[rest % 32] + digits;
+  return digits;
+}
+
+/** The number that `toDigits` wrote. */
+export const fromDigits = (digits: string): number =>
+  Array.from(digits).reduce((value, digit) => value * 32 + ID_ALPHABET.indexOf(digit), 0);
 
 /** The form of the ids of a prefix. */
 export const idOf = (prefix: IdPrefix) =>
@@ -50,10 +60,5 @@ export const bucketOf = (text: string, buckets: number): number =>
   Number.parseInt(hash('sha256', text).slice(0, 8), 16) % buckets;
 
 /** Sorts before or with every id of that millisecond, and after every id of an earlier one. Times before 1970 count as 1970. */
-export function earliestId(prefix: IdPrefix, atMs: number): string {
-  let time = '';
-  for (let rest = Math.max(0, atMs), i = 0; i < TIME_LENGTH; i++, rest = Math.floor(rest / 32)) {
-    time = ID_ALPHABET[rest % 32] + time;
-  }
-  return `${prefix}_${time}`;
-}
+export const earliestId = (prefix: IdPrefix, atMs: number): string =>
+  `${prefix}_${toDigits(Math.max(0, atMs), TIME_LENGTH)}`;

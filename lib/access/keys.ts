@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { described, integer, iso, isoOrNull, oneOf, text, timestamp, timestampInput } from '../schema.ts';
 import { MAX_CIDRS, parseEntry } from './allowlist.ts';
 import { type ApiKey, hashApiKey, KEY_TYPES, type KeyType } from './api-key.ts';
-import type { RevokedToken } from './tokens.ts';
 
 /** Seconds that the old key works on after a rotation, at most and by default. */
 export const ROTATION_GRACE_SECONDS = 24 * 60 * 60;
@@ -32,8 +31,8 @@ export interface KeyRecord {
   leakedAt?: number | undefined;
   /** In how many hours of a day the key was used: on the day of `lastUsedAt`, the day before that, and so on. */
   activeHours?: number[] | undefined;
-  /** Scoped tokens of this key that work no longer, until they would have expired. */
-  revokedTokens?: RevokedToken[] | undefined;
+  /** Ids of the scoped tokens of this key that were revoked before they expired. */
+  revokedTokens?: string[] | undefined;
   replaces?: string | undefined;
   replacedBy?: string | undefined;
 }

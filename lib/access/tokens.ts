@@ -1,18 +1,16 @@
 import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
-import { type Random, SORTABLE, sortableId, timeOf } from '../ids.ts';
 import { check, described, integer, oneOf, timestamp, uniqueList } from '../schema.ts';
 import { ENVIRONMENTS, type Environment } from '../space.ts';
 import { environmentOf, KEY_ID, type KeyType } from './api-key.ts';
 import { Pattern } from './pattern-schemas.ts';
+import { CLOCK_LEEWAY_MS } from './token-ids.ts';
 
 /** Bytes of a token. */
 export const MAX_TOKEN_BYTES = 2048;
 /** Seconds that a token may live. */
 export const MAX_TTL_SECONDS = 86_400;
 const MAX_PATTERNS = 32;
-/** By how much the clock that signed may be ahead of the one that verifies (RFC 7519 §4.1.4, "some small leeway"). */
-const CLOCK_LEEWAY_MS = 5000;
 
 export const PERMISSIONS = ['read', 'write'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
@@ -40,31 +38,6 @@ export const MintedToken = v.strictObject({
   permissions: described(v.array(v.picklist(PERMISSIONS)), '`write` does not imply `read`.'),
   expires_at: described(timestamp, 'When the token expires.'),
 });
-
-/** Tokens of one key that can be revoked at the same time: the record of the key is read with every request. */
-export const MAX_REVOKED_TOKENS = 100;
-
-/** A revoked token, and when it would have expired at the latest. Milliseconds since 1970. */
-export interface RevokedToken {
-  id: string;
-  until: number;
-}
-
-/** The id of a new token: a sortable part, and the id of the parent key, so that whoever has it finds the parent. */
-export const newTokenId = (keyId: string, nowMs: number, random: Random): string =>
-  sortableId('tok', nowMs, random) + keyId.replace('key_', '');
-
-export const TokenId = v.pipe(v.string('must be a string'), v.regex(new RegExp(`^tok_${SORTABLE}[0-9A-Za-z]{12}$`)));
-
-/** The parent key that a token id names. */
-export const keyIdOfToken = (tokenId: string): string => `key_${tokenId.slice(-12)}`;
-
-/** The revoked tokens of a key with one more, and without those that have expired since; `null` if there are too many. */
-export function withRevoked(revoked: readonly RevokedToken[], tokenId: string, nowMs: number): RevokedToken[] | null {
-  const others = revoked.filter(({ id, until }) => id !== tokenId && until > nowMs);
-  const until = timeOf(tokenId) + MAX_TTL_SECONDS * 1000 + CLOCK_LEEWAY_MS;
-  return others.length < MAX_REVOKED_TOKENS ? [...others, { id: tokenId, until }] : null;
-}
 
 /** What a token says. */
 export interface Grant {
@@ -131,7 +104,7 @@ export async function verifyToken(
     projectId: string;
     type: KeyType;
     tokenSecret: string;
-    revokedTokens?: readonly RevokedToken[] | undefined;
+    revokedTokens?: readonly string[] | undefined;
   },
   nowMs: number,
 ): Promise<Grant | null> {
@@ -148,7 +121,8 @@ export async function verifyToken(
     if ('violations' in checked) return null;
     const { exp, iat, jti, env, documents, permissions } = checked.value;
     if ((environmentOf(parent.type) ?? env) !== env) return null;
-    if (parent.revokedTokens?.some(({ id }) => id === jti)) return null;
+    if (parent.revokedTokens?.includes(jti)) return null;
+    // RFC 7519 §4.1.4 allows "some small leeway" between the clocks.
     if (iat * 1000 > nowMs + CLOCK_LEEWAY_MS || exp <= iat || exp - iat > MAX_TTL_SECONDS) return null;
     return { tokenId: jti, keyId: parent.id, projectId: parent.projectId, environment: env, documents, permissions };
   } catch {

@@ -1,6 +1,6 @@
 import { KeyReference } from '../access/keys.ts';
 import { DocumentKey } from '../access/pattern-schemas.ts';
-import { TokenId } from '../access/tokens.ts';
+import { TokenId } from '../access/token-ids.ts';
 import { ConnectionId } from '../documents/connections.ts';
 import { idOf } from '../ids.ts';
 import type { PathParameter } from './operation.ts';
@@ -8,7 +8,7 @@ import type { PathParameter } from './operation.ts';
 /** The ids that examples use. */
 export const EXAMPLE_IDS = {
   key: 'key_01Fkq2Xb9TzA',
-  token: 'tok_01KG9Y2C4D6F8H0J2K4M6N8P0Q01Fkq2Xb9TzA',
+  token: 'tok_01KG9Y2C4D03GGJ2K4M6N8P0Q201Fkq2Xb9TzA7Q4ZKD',
   webhook: 'whk_01KG9XZ3M0T5V8QW2R4Y6B7CDE',
   event: 'evt_01KG9Y0A1N3P5R7S9TVXZB2D4F',
   document: 'org:acme:doc-1',

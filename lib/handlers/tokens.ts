@@ -1,17 +1,17 @@
 import type { KeyRecord } from '../access/keys.ts';
 import {
+  hasExpired,
+  isTokenOf,
   keyIdOfToken,
   MAX_REVOKED_TOKENS,
-  MAX_TOKEN_BYTES,
+  MAX_REVOKED_TOKENS_BY_ADMIN,
   newTokenId,
-  type RevokedToken,
-  signToken,
   withRevoked,
-} from '../access/tokens.ts';
+} from '../access/token-ids.ts';
+import { MAX_TOKEN_BYTES, signToken } from '../access/tokens.ts';
 import { invalid, notFound, Problem } from '../api/problems.ts';
 import type { Caller } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
-import { timeOf } from '../ids.ts';
 import { optimistically } from '../optimistic.ts';
 import { iso } from '../schema.ts';
 import type { TransactionPart } from '../transaction.ts';
@@ -23,8 +23,8 @@ const grouped = (bytes: number): string => bytes.toLocaleString('en-US');
 export interface ParentKeys {
   /** Strongly consistent. */
   get(id: string): Promise<KeyRecord | undefined>;
-  /** Replaces the revoked tokens that were read; `false` if others are there meanwhile. */
-  setRevokedTokens(read: KeyRecord, revoked: RevokedToken[], also: readonly TransactionPart[]): Promise<boolean>;
+  /** Replaces the revoked tokens that were read; `false` if another request has changed them since. */
+  setRevokedTokens(read: KeyRecord, revoked: string[], also: readonly TransactionPart[]): Promise<boolean>;
 }
 
 export interface TokensDeps extends AuditDeps {
@@ -42,7 +42,7 @@ export function tokenHandlers(deps: TokensDeps): Handlers<'tokens'> {
       if (!parent) throw new Error('The key of this request is gone');
       const now = clock();
       const { documents, permissions, ttl } = body;
-      const tokenId = newTokenId(parent.id, now, random);
+      const tokenId = newTokenId(parent, ttl, now, random);
       const grant = { ...space, keyId: parent.id, tokenId, documents, permissions };
       const token = await signToken(grant, ttl, now, parent.tokenSecret);
       if (token.length > MAX_TOKEN_BYTES) {
@@ -58,12 +58,12 @@ export function tokenHandlers(deps: TokensDeps): Handlers<'tokens'> {
       return optimistically(async () => {
         const parent = await keys.get(keyIdOfToken(tokenId));
         const now = clock();
-        if (!parent || !mayRevoke(request.caller, parent) || timeOf(tokenId) > now + CLOCK_LEEWAY_MS)
-          return notFound('token');
+        if (!parent || !mayRevoke(request.caller, parent) || !isTokenOf(tokenId, parent)) return notFound('token');
         const { revokedTokens = [] } = parent;
-        if (revokedTokens.some(({ id }) => id === tokenId)) return {};
-        const revoked = withRevoked(revokedTokens, tokenId, now);
-        if (!revoked) return tooMany();
+        if (revokedTokens.includes(tokenId) || hasExpired(tokenId, now)) return {};
+        const max = request.caller.type === 'admin' ? MAX_REVOKED_TOKENS_BY_ADMIN : MAX_REVOKED_TOKENS;
+        const revoked = withRevoked(revokedTokens, tokenId, now, max);
+        if (!revoked) return tooMany(max);
         const detail = { key: parent.id };
         const entry = audited(request, { at: now, action: 'token.revoked', target: tokenId, detail });
         return (await keys.setRevokedTokens(parent, revoked, [entry])) ? {} : undefined;
@@ -72,15 +72,14 @@ export function tokenHandlers(deps: TokensDeps): Handlers<'tokens'> {
   };
 }
 
-/** By how much the clock that made the id may be ahead of this one. */
-const CLOCK_LEEWAY_MS = 5000;
-
 // Keys of one type have the same rights: the key that replaced the parent may, too.
 const mayRevoke = ({ projectId, type }: Caller, parent: KeyRecord): boolean =>
   parent.projectId === projectId && (type === 'admin' || type === parent.type);
 
-const tooMany = (): Problem =>
+const tooMany = (max: number): Problem =>
   new Problem(
     'limit_reached',
-    `${MAX_REVOKED_TOKENS} tokens of this key are revoked and would not have expired yet. Revoke the key itself, or wait.`,
+    `${max} tokens of this key are revoked and have not expired. Wait, or revoke the key itself.${
+      max < MAX_REVOKED_TOKENS_BY_ADMIN ? ' An admin key can revoke more tokens.' : ''
+    }`,
   );

@@ -3,7 +3,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { hashApiKey, newApiKey } from '../../lib/access/api-key.ts';
 import { authenticate } from '../../lib/access/authenticate.ts';
 import { type KeyRecord, newKeyRecord } from '../../lib/access/keys.ts';
-import { newTokenId, signToken } from '../../lib/access/tokens.ts';
+import { newTokenId } from '../../lib/access/token-ids.ts';
+import { signToken } from '../../lib/access/tokens.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 const secret = () => Buffer.from(random(32)).toString('base64url');
@@ -11,7 +12,7 @@ const issued = newApiKey('live', now, random);
 const record = newKeyRecord(issued, { projectId: 'prj_1', name: null, tokenSecret: secret(), createdAt: now });
 
 const grant = {
-  tokenId: newTokenId(issued.id, now, random),
+  tokenId: newTokenId(record, 60, now, random),
   keyId: issued.id,
   projectId: 'prj_1',
   environment: 'live' as const,
@@ -56,7 +57,7 @@ describe('a credential', () => {
     ['a token signed with another secret', token, changed({ tokenSecret: secret() })],
     ['a token of a revoked key', token, changed({ revokedAt: now })],
     ['a token of an expired key', token, changed({ expiresAt: now })],
-    ['a revoked token', token, changed({ revokedTokens: [{ id: grant.tokenId, until: now + 60_000 }] })],
+    ['a revoked token', token, changed({ revokedTokens: [grant.tokenId] })],
     ['a token of another project', token, changed({ projectId: 'prj_2' })],
   ])('that is %s works no longer, or never did', async (_, credential, stored) => {
     expect((await given(credential, stored)).authenticated).toBe(null);

@@ -515,7 +515,7 @@ function onAudit(items: readonly Item[], keys: readonly KeyRecord[]): void {
   const ended: [AuditAction, string[]][] = [
     ['key.revoked', keys.filter(({ revokedAt }) => revokedAt !== undefined).map(({ id }) => id)],
     ['key.rotated', keys.filter(({ replacedBy }) => replacedBy !== undefined).map(({ id }) => id)],
-    ['token.revoked', keys.flatMap(({ revokedTokens = [] }) => revokedTokens.map(({ id }) => id))],
+    ['token.revoked', keys.flatMap(({ revokedTokens = [] }) => revokedTokens)],
   ];
   for (const [action, ids] of ended) {
     const told = targets(action);

@@ -1,6 +1,5 @@
 import type { KeyUse } from '../../access/key-usage.ts';
 import type { KeyRecord } from '../../access/keys.ts';
-import type { RevokedToken } from '../../access/tokens.ts';
 import { BY_PROJECT } from '../../deployment.ts';
 import type { TransactionPart } from '../../transaction.ts';
 import { all, type Condition, exists, is, isAbsent, isNew } from './conditions.ts';
@@ -91,7 +90,7 @@ export function apiKeys(table: Table) {
 
     async setRevokedTokens(
       read: KeyRecord,
-      revokedTokens: RevokedToken[],
+      revokedTokens: string[],
       also: readonly TransactionPart[],
     ): Promise<boolean> {
       const asRead = all(exists, isStill('revokedTokens', read.revokedTokens));
