@@ -1,5 +1,5 @@
 import { connections } from '../lib/aws/dynamodb/connections.ts';
-import { cursorSecrets } from '../lib/aws/dynamodb/cursor-secrets.ts';
+import { cursors } from '../lib/aws/dynamodb/cursors.ts';
 import { documents } from '../lib/aws/dynamodb/documents.ts';
 import { idempotencyRecords } from '../lib/aws/dynamodb/idempotency.ts';
 import { createTable } from '../lib/aws/dynamodb/table.ts';
@@ -18,7 +18,7 @@ const checks = queue(environment('CHECKS_QUEUE_URL'));
 const deps = {
   documents: documents(table),
   connections: connections(table),
-  cursors: cursorSecrets(table),
+  cursors: cursors(table, system.random),
   scheduleCheck: (body: unknown, delaySeconds: number) => checks.send({ body, delaySeconds }),
   reportFailure,
   ...system,

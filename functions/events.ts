@@ -1,4 +1,4 @@
-import { cursorSecrets } from '../lib/aws/dynamodb/cursor-secrets.ts';
+import { cursors } from '../lib/aws/dynamodb/cursors.ts';
 import { events } from '../lib/aws/dynamodb/events.ts';
 import { idempotencyRecords } from '../lib/aws/dynamodb/idempotency.ts';
 import { createTable } from '../lib/aws/dynamodb/table.ts';
@@ -10,8 +10,11 @@ import { eventHandlers } from '../lib/handlers/events.ts';
 import { serve } from '../lib/http/serve.ts';
 
 const table = createTable(environment('TABLE_NAME'));
-export const handler = serve(eventHandlers({ events: events(table), cursors: cursorSecrets(table), ...system }), {
-  idempotency: idempotencyRecords(table, system),
-  log,
-  reportFailure,
-});
+export const handler = serve(
+  eventHandlers({ events: events(table), cursors: cursors(table, system.random), ...system }),
+  {
+    idempotency: idempotencyRecords(table, system),
+    log,
+    reportFailure,
+  },
+);

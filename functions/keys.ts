@@ -1,5 +1,5 @@
 import { auditLog } from '../lib/aws/dynamodb/audit.ts';
-import { cursorSecrets } from '../lib/aws/dynamodb/cursor-secrets.ts';
+import { cursors } from '../lib/aws/dynamodb/cursors.ts';
 import { idempotencyRecords } from '../lib/aws/dynamodb/idempotency.ts';
 import { apiKeys } from '../lib/aws/dynamodb/keys.ts';
 import { createTable } from '../lib/aws/dynamodb/table.ts';
@@ -12,7 +12,7 @@ import { serve } from '../lib/http/serve.ts';
 
 const table = createTable(environment('TABLE_NAME'));
 export const handler = serve(
-  keyHandlers({ keys: apiKeys(table), audit: auditLog(table), cursors: cursorSecrets(table), ...system }),
+  keyHandlers({ keys: apiKeys(table), audit: auditLog(table), cursors: cursors(table, system.random), ...system }),
   {
     idempotency: idempotencyRecords(table, system),
     log,

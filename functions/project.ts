@@ -1,5 +1,5 @@
 import { auditLog } from '../lib/aws/dynamodb/audit.ts';
-import { cursorSecrets } from '../lib/aws/dynamodb/cursor-secrets.ts';
+import { cursors } from '../lib/aws/dynamodb/cursors.ts';
 import { idempotencyRecords } from '../lib/aws/dynamodb/idempotency.ts';
 import { projects } from '../lib/aws/dynamodb/projects.ts';
 import { createTable } from '../lib/aws/dynamodb/table.ts';
@@ -16,7 +16,7 @@ const table = createTable(environment('TABLE_NAME'));
 const deps = {
   audit: auditLog(table),
   projects: projects(table),
-  cursors: cursorSecrets(table),
+  cursors: cursors(table, system.random),
   sendEmail: email(environment('SENDER_EMAIL')).send,
   ...system,
 };

@@ -1,6 +1,6 @@
 import { deliveryQueue } from '../lib/aws/delivery-queue.ts';
 import { auditLog } from '../lib/aws/dynamodb/audit.ts';
-import { cursorSecrets } from '../lib/aws/dynamodb/cursor-secrets.ts';
+import { cursors } from '../lib/aws/dynamodb/cursors.ts';
 import { deliveryLog } from '../lib/aws/dynamodb/delivery-log.ts';
 import { events } from '../lib/aws/dynamodb/events.ts';
 import { figures } from '../lib/aws/dynamodb/figures.ts';
@@ -28,7 +28,7 @@ const deps = {
   events: events(table),
   figures: figures(table),
   enqueue: deliveriesQueue.sendAll,
-  cursors: cursorSecrets(table),
+  cursors: cursors(table, system.random),
   ...system,
 };
 

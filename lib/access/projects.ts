@@ -16,7 +16,7 @@ export interface ProjectRecord {
   emails: string[];
   /** `report`, if absent. */
   onLeak?: OnLeak | undefined;
-  /** Signs the cursors of this project: 32 random bytes, base64url. A secret. */
+  /** Encrypts the cursors of this project: 32 random bytes, base64url. A secret. */
   cursorSecret: string;
   createdAt: number;
 }

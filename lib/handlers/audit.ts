@@ -1,5 +1,6 @@
 import { AUDIT_DAYS, type AuditFilter, type AuditRecord, auditResource } from '../access/audit.ts';
-import { type CursorSecrets, page } from '../http/pagination.ts';
+import type { Cursors } from '../http/cursor.ts';
+import { page } from '../http/pagination.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { type Random, sortableId } from '../ids.ts';
@@ -44,7 +45,7 @@ const KEPT_MS = AUDIT_DAYS * 24 * 60 * 60 * 1000;
 
 export interface AuditListDeps {
   audit: Pick<AuditLog, 'list'>;
-  cursors: CursorSecrets;
+  cursors: Cursors;
   clock(): number;
 }
 

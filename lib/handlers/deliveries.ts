@@ -10,7 +10,7 @@ import {
   type RecoveryWindow,
   stuckBefore,
 } from '../delivery/redelivery.ts';
-import type { CursorSecrets } from '../http/pagination.ts';
+import type { Cursors } from '../http/cursor.ts';
 import { page } from '../http/pagination.ts';
 import type { Handlers } from '../http/serve.ts';
 import type { TransactionPart } from '../transaction.ts';
@@ -51,7 +51,7 @@ export interface DeliveriesDeps extends AuditDeps {
   deliveries: DeliveryLog;
   /** Hands messages to the deliveries queue. */
   enqueue(messages: readonly QueueMessage[], delaySeconds?: number): Promise<void>;
-  cursors: CursorSecrets;
+  cursors: Cursors;
   clock(): number;
 }
 

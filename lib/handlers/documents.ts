@@ -13,14 +13,15 @@ import type { Merge, Write } from '../documents/merge.ts';
 import { createPageBudget, type DocumentList, walkDocuments } from '../documents/pages.ts';
 import { type DocumentStates, type DocumentWriter, writeDocument } from '../documents/write.ts';
 import { MAX_EVENT_BYTES } from '../events/events.ts';
-import { type CursorSecrets, page } from '../http/pagination.ts';
+import type { Cursors } from '../http/cursor.ts';
+import { page } from '../http/pagination.ts';
 import type { Caller, Request } from '../http/request.ts';
 import type { Handlers, OperationResponse } from '../http/serve.ts';
 import { documentKeyOf, may, originOf, rangesFor, reaches } from './scope.ts';
 
 export interface DocumentsDeps extends DocumentWriter {
   documents: DocumentStates & DocumentList;
-  cursors: CursorSecrets;
+  cursors: Cursors;
 }
 
 type DocumentHandlers = Pick<

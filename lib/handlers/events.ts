@@ -10,7 +10,8 @@ import {
   type StoredEvent,
 } from '../events/events.ts';
 import { newEventId } from '../events/placement.ts';
-import { type CursorSecrets, page } from '../http/pagination.ts';
+import type { Cursors } from '../http/cursor.ts';
+import { page } from '../http/pagination.ts';
 import type { Handlers } from '../http/serve.ts';
 import { derivedFrom, type Random } from '../ids.ts';
 import { parseJson } from '../json.ts';
@@ -30,7 +31,7 @@ export interface Events {
 
 export interface EventsDeps {
   events: Events;
-  cursors: CursorSecrets;
+  cursors: Cursors;
   clock(): number;
   random: Random;
 }

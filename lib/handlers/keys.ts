@@ -3,7 +3,8 @@ import { hashApiKey, keyIdOf, newApiKey, sameHash } from '../access/api-key.ts';
 import { keyUsage } from '../access/key-usage.ts';
 import { isLasting, isUsable, type KeyRecord, keyResource, newKeyRecord, rotationExpiry } from '../access/keys.ts';
 import { notFound, Problem } from '../api/problems.ts';
-import { type CursorSecrets, page } from '../http/pagination.ts';
+import type { Cursors } from '../http/cursor.ts';
+import { page } from '../http/pagination.ts';
 import type { BodyViolations } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { isJsonObject } from '../json.ts';
@@ -34,7 +35,7 @@ export interface Keys extends RevocableKeys {
 
 export interface KeysDeps extends AuditDeps {
   keys: Keys;
-  cursors: CursorSecrets;
+  cursors: Cursors;
   clock(): number;
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../delivery/figures.ts';
 import { type Bar, barsOf, latencyPercentile } from '../delivery/latency.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
-import type { CursorSecrets } from '../http/pagination.ts';
+import type { Cursors } from '../http/cursor.ts';
 import { page } from '../http/pagination.ts';
 import type { Handlers } from '../http/serve.ts';
 import { iso } from '../schema.ts';
@@ -30,7 +30,7 @@ export interface StatsDeps {
     /** Of the periods that begin from `from` on and before `to`, oldest first. */
     list(webhookId: string, window: Window): Promise<PeriodCounts[]>;
   };
-  cursors: CursorSecrets;
+  cursors: Cursors;
   clock(): number;
 }
 

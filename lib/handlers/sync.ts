@@ -8,7 +8,6 @@ import { writeDocument } from '../documents/write.ts';
 import { ConflictError } from '../errors.ts';
 import { newEvent, type StoredEvent } from '../events/events.ts';
 import { newEventId } from '../events/placement.ts';
-import { openCursor, sealCursor } from '../http/cursor.ts';
 import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
 import { check, iso } from '../schema.ts';
@@ -67,8 +66,7 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
         await complete(request, soFar);
         return { body: { ...response, cursor: null, has_more: false } };
       }
-      const secret = await cursors.cursorSecret(space.projectId);
-      const cursor = sealCursor(secret, scopeOf(request), JSON.stringify(soFar));
+      const cursor = await cursors.seal(space.projectId, scopeOf(request), JSON.stringify(soFar));
       return { body: { ...response, cursor, has_more: true } };
     },
   };
@@ -84,8 +82,8 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
         return new Problem('conflict', 'Another credential uses this sync_id. Choose a different one, or omit it.');
       return { syncId: sync_id ?? sortableId('syn', startedAt, random), startedAt, pushed: 0, pulled: 0, conflicts: 0 };
     }
-    const secret = await cursors.cursorSecret(request.space.projectId);
-    const cycle = check(Cycle, JSON.parse(openCursor(secret, scopeOf(request), cursor) ?? 'null'));
+    const position = await cursors.open(request.space.projectId, scopeOf(request), cursor);
+    const cycle = check(Cycle, JSON.parse(position ?? 'null'));
     return 'value' in cycle ? cycle.value : new Problem('invalid_cursor', 'Start the cycle again without a cursor.');
   }
 

@@ -2,7 +2,8 @@ import { notFound, Problem } from '../api/problems.ts';
 import { newEvent } from '../events/events.ts';
 import { newEventId } from '../events/placement.ts';
 import { sampleData } from '../events/samples.ts';
-import { type CursorSecrets, page } from '../http/pagination.ts';
+import type { Cursors } from '../http/cursor.ts';
+import { page } from '../http/pagination.ts';
 import type { BodyViolations } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
@@ -41,7 +42,7 @@ export interface Webhooks extends ChangeableWebhooks {
 export interface WebhooksDeps extends AuditDeps {
   webhooks: Webhooks;
   events: Pick<Events, 'publish'>;
-  cursors: CursorSecrets;
+  cursors: Cursors;
   clock(): number;
 }
 

@@ -1,23 +1,51 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
+import type { Random } from '../ids.ts';
 
-/**
- * A cursor is a position and its HMAC-SHA256 under the project's cursor secret. `scope` names the list it belongs to
- * (operation, space, filters), so that no cursor works anywhere else.
+/*
+ * A cursor is an encrypted position, because the position can be the key of a document that the caller must not know:
+ * base64url of nonce, ciphertext and tag of AES-256-GCM. `scope` names the list that the cursor belongs to (operation, space,
+ * filters). It is authenticated too, so no cursor works anywhere else.
  */
-export function sealCursor(secret: string, scope: string, position: string): string {
-  return `${Buffer.from(position).toString('base64url')}.${mac(secret, scope, position)}`;
+const CIPHER = 'aes-256-gcm';
+/** Bytes that NIST SP 800-38D §8.2 recommends. */
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Encrypts a position. Two cursors of the same position differ. */
+export function sealCursor(secret: string, scope: string, position: string, random: Random): string {
+  const nonce = random(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, keyOf(secret), nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(scope));
+  const encrypted = [cipher.update(position), cipher.final()];
+  return Buffer.concat([nonce, ...encrypted, cipher.getAuthTag()]).toString('base64url');
 }
 
-/** The position, or `null` if the cursor is not one that `sealCursor` made for this scope. */
+/** The position, or `null` if `sealCursor` did not create the cursor for this scope. */
 export function openCursor(secret: string, scope: string, cursor: string): string | null {
-  const [encoded = '', given = ''] = cursor.split('.');
-  const position = Buffer.from(encoded, 'base64url').toString();
-  const expected = mac(secret, scope, position);
-  if (Buffer.byteLength(given) !== expected.length) return null;
-  const genuine = timingSafeEqual(Buffer.from(given), Buffer.from(expected));
-  return genuine && cursor === sealCursor(secret, scope, position) ? position : null;
+  const bytes = Buffer.from(cursor, 'base64url');
+  // Only one spelling is valid, because a decoder ignores stray characters.
+  if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString('base64url') !== cursor) return null;
+  const nonce = bytes.subarray(0, NONCE_BYTES);
+  const decipher = createDecipheriv(CIPHER, keyOf(secret), nonce, { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(scope))
+    .setAuthTag(bytes.subarray(-TAG_BYTES));
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString();
+  } catch {
+    return null;
+  }
 }
 
-function mac(secret: string, scope: string, position: string): string {
-  return createHmac('sha256', secret).update(`${scope}\n${position}`).digest('base64url');
+const keyOf = (secret: string): Buffer => createHmac('sha256', secret).update('cursor').digest();
+
+/** The cursors of all projects. */
+export interface Cursors {
+  seal(projectId: string, scope: string, position: string): Promise<string>;
+  /** The position, or `null` if the service did not create the cursor for this project and scope. */
+  open(projectId: string, scope: string, cursor: string): Promise<string | null>;
 }
+
+/** `secretOf` returns the cursor secret of a project. */
+export const createCursors = (secretOf: (projectId: string) => Promise<string>, random: Random): Cursors => ({
+  seal: async (projectId, scope, position) => sealCursor(await secretOf(projectId), scope, position, random),
+  open: async (projectId, scope, cursor) => openCursor(await secretOf(projectId), scope, cursor),
+});

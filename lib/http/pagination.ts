@@ -1,16 +1,11 @@
 import { DEFAULT_PAGE } from '../api/operation.ts';
 import { Problem } from '../api/problems.ts';
-import { openCursor, sealCursor } from './cursor.ts';
+import type { Cursors } from './cursor.ts';
 import type { Request } from './request.ts';
 
 export interface PageOf<Resource> {
   data: Resource[];
   next_cursor: string | null;
-}
-
-export interface CursorSecrets {
-  /** The secret that signs the cursors of a project. */
-  cursorSecret(projectId: string): Promise<string>;
 }
 
 type PageRequest = Request<{ limit?: number | undefined; cursor?: string | undefined }>;
@@ -21,19 +16,19 @@ type PageRequest = Request<{ limit?: number | undefined; cursor?: string | undef
  */
 export async function page<Resource>(
   request: PageRequest,
-  { cursorSecret }: CursorSecrets,
+  cursors: Cursors,
   load: (limit: number, after: string | undefined) => Promise<{ data: Resource[]; next: string | undefined }>,
 ): Promise<{ body: PageOf<Resource> } | Problem> {
   const { limit = DEFAULT_PAGE, cursor, ...filters } = request.query;
   const scope = JSON.stringify([request.route, request.space, request.path, filters]);
-  const after =
-    cursor === undefined ? undefined : openCursor(await cursorSecret(request.space.projectId), scope, cursor);
+  const { projectId } = request.space;
+  const after = cursor === undefined ? undefined : await cursors.open(projectId, scope, cursor);
   if (after === null)
     return new Problem(
       'invalid_cursor',
       'Pass next_cursor exactly as you received it, or start again without a cursor.',
     );
   const { data, next } = await load(limit, after);
-  const next_cursor = next === undefined ? null : sealCursor(await cursorSecret(request.space.projectId), scope, next);
+  const next_cursor = next === undefined ? null : await cursors.seal(projectId, scope, next);
   return { body: { data, next_cursor } };
 }

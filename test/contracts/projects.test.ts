@@ -1,8 +1,10 @@
+import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { cursorSecrets } from '../../lib/aws/dynamodb/cursor-secrets.ts';
+import { cursors } from '../../lib/aws/dynamodb/cursors.ts';
 import { apiKeys } from '../../lib/aws/dynamodb/keys.ts';
 import { projects } from '../../lib/aws/dynamodb/projects.ts';
 import type { Projects } from '../../lib/handlers/project.ts';
+import { openCursor } from '../../lib/http/cursor.ts';
 import { newKey, newProject, recordOf } from './builders.ts';
 import { companion, stores } from './stores.ts';
 
@@ -63,18 +65,18 @@ describe.each(stores)('projects in $name', ({ table, lossy }) => {
     expect(await get(id)).toBeUndefined();
   });
 
-  describe('the cursor secret', () => {
-    it('is that of the project', async () => {
+  describe('cursors', () => {
+    it('are encrypted with the secret of their project', async () => {
       const project = newProject({ cursorSecret: 'of this project' });
       await create(project, newKey());
-      const { cursorSecret } = cursorSecrets(table);
-      expect([await cursorSecret(project.id), await cursorSecret(project.id)]).toEqual(
-        Array(2).fill('of this project'),
-      );
+      const { seal, open } = cursors(table, random);
+      const sealed = await seal(project.id, 'scope', 'position');
+      expect(openCursor('of this project', 'scope', sealed)).toBe('position');
+      expect(await open(project.id, 'scope', sealed)).toBe('position');
     });
 
-    it('of a project that is gone throws', async () => {
-      await expect(cursorSecrets(table).cursorSecret(newProject().id)).rejects.toThrow('gone');
+    it('throw for a project that is gone', async () => {
+      await expect(cursors(table, random).seal(newProject().id, 'scope', 'position')).rejects.toThrow('gone');
     });
   });
 });

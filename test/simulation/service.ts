@@ -4,7 +4,7 @@ import { newKeyRecord } from '../../lib/access/keys.ts';
 import type { ApiFunction } from '../../lib/api/operation.ts';
 import { auditLog } from '../../lib/aws/dynamodb/audit.ts';
 import { connections } from '../../lib/aws/dynamodb/connections.ts';
-import { cursorSecrets } from '../../lib/aws/dynamodb/cursor-secrets.ts';
+import { cursors } from '../../lib/aws/dynamodb/cursors.ts';
 import { deliveries } from '../../lib/aws/dynamodb/deliveries.ts';
 import { deliveryLog, toDelivery } from '../../lib/aws/dynamodb/delivery-log.ts';
 import { disabling } from '../../lib/aws/dynamodb/disabling.ts';
@@ -443,7 +443,7 @@ export class SimulatedService {
       keys: apiKeys(table),
       documents: documents(table),
       audit: auditLog(table),
-      cursors: cursorSecrets(table),
+      cursors: cursors(table, this.world.random),
       enqueue: this.sabotage.enqueue?.(this.enqueue(process)) ?? this.enqueue(process),
       clock,
       random: this.world.random,

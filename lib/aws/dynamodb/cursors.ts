@@ -1,16 +1,15 @@
-import type { CursorSecrets } from '../../http/pagination.ts';
+import { type Cursors, createCursors } from '../../http/cursor.ts';
+import type { Random } from '../../ids.ts';
 import { projects } from './projects.ts';
 import type { Table } from './table.ts';
 
-/** Read once per project and container: it never changes. */
-export function cursorSecrets(table: Table): CursorSecrets {
+/** Cursors under the secrets of their projects. A secret never changes, so it is read once per project and container. */
+export function cursors(table: Table, random: Random): Cursors {
   const known = new Map<string, string>();
-  return {
-    async cursorSecret(projectId) {
-      const secret = known.get(projectId) ?? (await projects(table).get(projectId))?.cursorSecret;
-      if (secret === undefined) throw new Error('The project of this credential is gone');
-      known.set(projectId, secret);
-      return secret;
-    },
-  };
+  return createCursors(async (projectId) => {
+    const secret = known.get(projectId) ?? (await projects(table).get(projectId))?.cursorSecret;
+    if (secret === undefined) throw new Error('The project of this credential is gone');
+    known.set(projectId, secret);
+    return secret;
+  }, random);
 }
