@@ -18,10 +18,13 @@ export interface FiguresDeps {
   add(tally: Tally, shard: string): Promise<void>;
 }
 
-/** Counts what happened to deliveries. A batch comes again as a whole: what is in the figures already is not added twice. */
+/**
+ * Counts what happened to deliveries. Lambda repeats a failed batch as a whole, and changes that are already counted are not added
+ * twice. A change that cannot be read is reported and left out, because it would stop its shard.
+ */
 export function createHandler({ add }: FiguresDeps) {
   return async ({ Records, shardId }: WindowedStreamEvent) => {
-    const tallies = tally(Records.map(changeOf));
+    const tallies = tallyOf(Records);
     try {
       await Promise.all(tallies.map((each) => add(each, shardId)));
     } catch (error) {
@@ -31,6 +34,24 @@ export function createHandler({ add }: FiguresDeps) {
     log.info('figures.added', { changes: Records.length, tallies: tallies.length });
     return { state: {} }; // without it, Lambda takes the invocation for failed
   };
+}
+
+function tallyOf(records: readonly DynamoDBRecord[]): Tally[] {
+  try {
+    return tally(records.map(changeOf));
+  } catch {
+    return tally(records.filter(isReadable).map(changeOf));
+  }
+}
+
+function isReadable(record: DynamoDBRecord): boolean {
+  try {
+    tally([changeOf(record)]);
+    return true;
+  } catch (error) {
+    reportFailure('figures.change_unreadable', { keys: record.dynamodb?.Keys }, error);
+    return false;
+  }
 }
 
 function changeOf({ dynamodb = {} }: DynamoDBRecord): DeliveryChange {

@@ -101,6 +101,7 @@ export class Delivery extends Construct {
     });
     table.grant(fanOut, { actions: ['query', 'update'], kinds: ['HOOKS', 'HOOK'] });
     for (const queue of Object.values(this.queues)) grantSend(queue, fanOut);
+    this.failedEvents.grantSetAside(fanOut);
     return fanOut;
   }
 
@@ -113,7 +114,7 @@ export class Delivery extends Construct {
       batchSize: 100,
       parallelizationFactor: FAN_OUTS_OF_SHARD,
       bisectBatchOnError: true,
-      // As often as it takes, but not until the stream forgets them after 24 hours: what is given up must be kept somewhere.
+      // Only outages are retried, because the function sets other failures aside. The stream keeps its records for 24 hours.
       retryAttempts: -1,
       maxRecordAge: Duration.hours(12),
       reportBatchItemFailures: true,

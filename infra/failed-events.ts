@@ -4,16 +4,19 @@ import type { Key } from 'aws-cdk-lib/aws-kms';
 import type { IEventSourceDlq } from 'aws-cdk-lib/aws-lambda';
 import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
+import { SET_ASIDE_PREFIX, type Variable } from '../lib/deployment.ts';
 import { EVENT_RETENTION_MS } from '../lib/events/events.ts';
 import type { BundledFunction } from './bundled-function.ts';
 import { pinLogicalId } from './logical-ids.ts';
 
 /** Lambda names its records so (Lambda Developer Guide, "Retaining discarded records for a DynamoDB event source"). */
-const WRITTEN = 'aws/lambda/*';
+const DISCARDED = 'aws/lambda/*';
+const SET_ASIDE = `${SET_ASIDE_PREFIX}*`;
 
 /**
- * A bucket for the events that the fan-out gave up: as files that `infra/replay.ts` hands to it again. A queue would get where
- * they were in the stream, which forgets them after a day. It outlives the stack: nothing else knows of these deliveries.
+ * A bucket for events that the fan-out could not handle: batches that Lambda discards after 12 hours of retries, and single
+ * records that the function sets aside. `infra/replay.ts` hands both to the function again. A queue would store only positions in
+ * the stream, which keeps its records for one day. The bucket outlives the stack because it holds the only list of these events.
  */
 export class FailedEvents extends Construct {
   readonly bucket: Bucket;
@@ -37,16 +40,25 @@ export class FailedEvents extends Construct {
     });
   }
 
-  /** Where the mapping of a stream of this function leaves what it gives up. */
+  /** The destination for batches that Lambda discards. Lambda writes there with the role of the function. */
   destinationOf(fn: BundledFunction): IEventSourceDlq {
     const { bucketArn } = this.bucket;
     Grant.addToPrincipal({ grantee: fn, actions: ['s3:ListBucket'], resourceArns: [bucketArn] });
-    Grant.addToPrincipal({ grantee: fn, actions: ['s3:PutObject'], resourceArns: [`${bucketArn}/${WRITTEN}`] });
-    const logicalId = Stack.of(this).getLogicalId(this.bucket.node.defaultChild as CfnBucket);
-    Validations.of(fn.role as Role).acknowledge({
-      id: `AwsSolutions-IAM5[Resource::<${logicalId}.Arn>/${WRITTEN}]`,
-      reason: 'Lambda names each file by the mapping, the shard and the time',
-    });
+    this.grantPut(fn, DISCARDED, 'Lambda names each object by the mapping, the shard and the time');
     return { bind: () => ({ destination: bucketArn }) };
+  }
+
+  /** Lets a function set single records aside. */
+  grantSetAside(fn: BundledFunction): void {
+    fn.addEnvironment('FAILED_EVENTS_URL' satisfies Variable, `https://${this.bucket.bucketRegionalDomainName}`);
+    this.grantPut(fn, SET_ASIDE, 'The function names each object by the id of the record');
+  }
+
+  private grantPut(fn: BundledFunction, objects: string, reason: string): void {
+    const resourceArns = [`${this.bucket.bucketArn}/${objects}`];
+    Grant.addToPrincipal({ grantee: fn, actions: ['s3:PutObject'], resourceArns });
+    const logicalId = Stack.of(this).getLogicalId(this.bucket.node.defaultChild as CfnBucket);
+    const id = `AwsSolutions-IAM5[Resource::<${logicalId}.Arn>/${objects}]`;
+    Validations.of(fn.role as Role).acknowledge({ id, reason });
   }
 }

@@ -17,7 +17,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { HANDLING_FAILURES, METRICS_SERVICE } from '../lib/deployment.ts';
+import { EVENTS_SET_ASIDE, HANDLING_FAILURES, METRICS_SERVICE } from '../lib/deployment.ts';
 import type { DataTable } from './data.ts';
 import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
@@ -104,7 +104,7 @@ export class Observability extends Construct {
     const ageOf = (fn: LambdaFunction) => fn.metric('IteratorAge', { period: MINUTE, statistic: 'Maximum' });
     this.alarm('StreamAge', ageOf(fanOut), 300_000, 'stream-age', 5);
     this.alarm('FiguresAge', ageOf(figures), 900_000, 'figures-age', 5);
-    this.alarm('FailedEvents', givenUp(fanOutMapping), 0, 'failed-events');
+    this.alarm('FailedEvents', this.failedEvents(fanOutMapping), 0, 'failed-events');
     this.alarm('HandlingFailures', this.own(HANDLING_FAILURES, 'Sum', MINUTE), 5, 'handling-failures', 3);
     this.alarm('ServerErrors', restApi.metricServerError({ period: MINUTE, statistic: 'Sum' }), 5, 'server-errors', 3);
     const latency = restApi.metricLatency({ period: Duration.minutes(5), statistic: 'p99' });
@@ -169,26 +169,29 @@ export class Observability extends Construct {
     );
   }
 
+  /**
+   * Events that the fan-out set aside, and those that its mapping discarded after too many retries, stored or not (Lambda
+   * Developer Guide, "Event source mapping metrics").
+   */
+  private failedEvents({ eventSourceMappingId }: EventSourceMapping): MathExpression {
+    const dimensionsMap = { EventSourceMappingUUID: eventSourceMappingId };
+    const metric = (metricName: string) =>
+      new Metric({ namespace: 'AWS/Lambda', metricName, dimensionsMap, statistic: 'Sum' });
+    return new MathExpression({
+      expression: 'SUM(METRICS())',
+      usingMetrics: {
+        setAside: this.own(EVENTS_SET_ASIDE, 'Sum'),
+        kept: metric('OnFailureDestinationDeliveredEventCount'),
+        dropped: metric('DroppedEventCount'),
+      },
+      period: MINUTE,
+    });
+  }
+
   private own(metricName: string, statistic: string, period?: Duration): Metric {
     const dimensionsMap = { service: METRICS_SERVICE };
     return new Metric({ namespace: this.namespace, metricName, statistic, dimensionsMap, ...(period && { period }) });
   }
-}
-
-/** Events that a mapping handed to its destination, or could not even hand there (Lambda metrics, "Event source mapping"). */
-function givenUp({ eventSourceMappingId }: EventSourceMapping): MathExpression {
-  const metric = (metricName: string) =>
-    new Metric({
-      namespace: 'AWS/Lambda',
-      metricName,
-      dimensionsMap: { EventSourceMappingUUID: eventSourceMappingId },
-      statistic: 'Sum',
-    });
-  return new MathExpression({
-    expression: 'SUM(METRICS())',
-    usingMetrics: { kept: metric('OnFailureDestinationDeliveredEventCount'), dropped: metric('DroppedEventCount') },
-    period: MINUTE,
-  });
 }
 
 /** Of at most ten functions: more metrics an alarm cannot add up (CloudWatch quotas). */

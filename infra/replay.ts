@@ -1,17 +1,18 @@
 import { parseArgs } from 'node:util';
 import { type FailedEventsAccess, type FailedSchedulesAccess, failedEvents, failedSchedules } from './aws-cli.ts';
 
-/** The batch that the fan-out was invoked with, in what Lambda wrote when it gave the batch up: whole, as JSON within JSON. */
+/** The batch in an object of the bucket, marked as a replay so that the function does not set its records aside again. */
 export function batchIn(text: string): string {
   const { payload } = JSON.parse(text) as { payload?: unknown };
-  if (typeof payload !== 'string' || !Array.isArray(JSON.parse(payload).Records))
-    throw new Error('This is no record of a discarded batch: it has no payload with Records');
-  return payload;
+  const batch = typeof payload === 'string' ? JSON.parse(payload) : {};
+  if (!Array.isArray(batch.Records))
+    throw new Error('This object holds no failed events: it has no payload with Records');
+  return JSON.stringify({ ...batch, isReplay: true });
 }
 
 /**
- * Hands what the fan-out gave up to the fan-out again, oldest first. A file that it still cannot handle stays. Repeating
- * is harmless: a delivery whose attempt is recorded is not sent again.
+ * Hands failed events to the fan-out again, sorted by key. An object whose events fail again stays. A replay is harmless:
+ * a delivery whose attempt is recorded is not sent again.
  */
 export async function replayEvents(access: FailedEventsAccess): Promise<{ replayed: string[]; left: string[] }> {
   const replayed: string[] = [];

@@ -14,7 +14,8 @@ export type Variable =
   | 'SENDER_EMAIL'
   | 'DASHBOARD_URL'
   | 'SHARE_PREFIX'
-  | 'SECRET_SCANNING_KEYS_URL';
+  | 'SECRET_SCANNING_KEYS_URL'
+  | 'FAILED_EVENTS_URL';
 
 /** The variables that name the queues of the lanes. */
 export const LANE_QUEUES = {
@@ -50,6 +51,12 @@ export const METRICS_SERVICE = 'document-sync';
 
 /** Counts units of work that failed on our side. */
 export const HANDLING_FAILURES = 'HandlingFailures';
+
+/** Counts events that the fan-out could not handle and stored in the bucket of failed events. */
+export const EVENTS_SET_ASIDE = 'EventsSetAside';
+
+/** The prefix of the objects that the fan-out stores there. */
+export const SET_ASIDE_PREFIX = 'set-aside/';
 
 /** The universal target of schedules in a partition of AWS: unlike the templated one it passes the group of a fair queue on. */
 export const sendMessageTarget = (partition: string): string => `arn:${partition}:scheduler:::aws-sdk:sqs:sendMessage`;

@@ -19,3 +19,8 @@ export class UnavailableError extends Error {
 export class NotYetError extends Error {
   override readonly name = 'NotYetError';
 }
+
+/** A service refused the input itself: the same call fails in the same way however often it is repeated. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+}

@@ -12,6 +12,9 @@ export class StageError extends Error {
 /** Which step an error comes from. */
 export const stageOf = (error: unknown): string => (error instanceof StageError ? error.stage : 'handle');
 
+/** The error that a stage threw. */
+export const rootCause = (error: unknown): unknown => (error instanceof StageError ? rootCause(error.cause) : error);
+
 /** The same dependencies; what one of them throws is named after it. */
 export function withStages<Deps extends object>(deps: Deps): Deps {
   const named = Object.entries(deps).map(([stage, member]) => [

@@ -23,6 +23,8 @@ export interface Places {
   tablePrefix: string;
   /** What the API's own URL is replaced with. */
   baseUrl: () => string;
+  /** Base of the URLs of buckets. */
+  bucketsUrl?: string;
 }
 
 const PSEUDO: Record<string, string> = {
@@ -115,6 +117,7 @@ export class Template {
     if (name === 'Arn') return this.arn(id);
     if (name === 'StreamArn') return `${this.arn(id)}/stream/local`;
     if (name === 'QueueName') return id;
+    if (name === 'RegionalDomainName') return `${id}.s3.${REGION}.amazonaws.com`;
     if (name === 'RootResourceId') return `${id}.root`;
     return `${id}.${name}`;
   }
@@ -129,6 +132,8 @@ export class Template {
 
   private join([separator, parts]: [string, unknown[]]): string {
     const joined = parts.map((part) => this.resolve(part)).join(separator);
-    return joined.replace(/https:\/\/\w+\.execute-api\.[\w-]+\.amazonaws\.com\/\w+/, this.places.baseUrl);
+    return joined
+      .replace(/https:\/\/\w+\.execute-api\.[\w-]+\.amazonaws\.com\/\w+/, this.places.baseUrl)
+      .replace(/https:\/\/(\w+)\.s3\.[\w-]+\.amazonaws\.com/, `${this.places.bucketsUrl}/$1`);
   }
 }

@@ -1,3 +1,4 @@
+import { allDone } from '../all-done.ts';
 import type { Lane } from '../delivery/lanes.ts';
 import { groupOf, type QueueMessage } from '../delivery/messages.ts';
 import { LANE_QUEUES } from '../deployment.ts';
@@ -13,7 +14,7 @@ export function deliveryQueue(url: string) {
   return {
     send: sendOne,
     async sendAll(messages: readonly QueueMessage[], delaySeconds?: number): Promise<void> {
-      await Promise.all(messages.map((message) => sendOne(message, delaySeconds)));
+      await allDone(messages.map((message) => sendOne(message, delaySeconds)));
     },
   };
 }

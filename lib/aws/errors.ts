@@ -1,4 +1,5 @@
-import { UnavailableError } from '../errors.ts';
+import { ConflictError, RefusedError, UnavailableError } from '../errors.ts';
+import { rootCause } from '../stages.ts';
 
 // Errors of the AWS SDK that mean "try again": nothing is wrong with the request.
 const TRANSIENT = new Set([
@@ -19,5 +20,24 @@ function isTransient(error: unknown): boolean {
   return $retryable !== undefined || TRANSIENT.has(name ?? '');
 }
 
-/** What an error of the AWS SDK means to those who know nothing of AWS. */
-export const domainError = (error: unknown): unknown => (isTransient(error) ? new UnavailableError(error) : error);
+// Errors of the AWS SDK that reject the content of a request. Repeating the request cannot help.
+const REFUSALS = new Set(['InvalidMessageContents', 'ValidationException']);
+
+/** Converts an error of the AWS SDK to the domain error that callers can handle without knowing AWS. */
+export function domainError(error: unknown): unknown {
+  if (isTransient(error)) return new UnavailableError(error);
+  const { name, message } = error as Error;
+  return REFUSALS.has(name) ? new RefusedError(message, { cause: error }) : error;
+}
+
+/**
+ * Whether an error says nothing about the input: AWS failed, was unreachable or denied access, so the same input can succeed
+ * later. Refusals of the input and bugs in this code are not outages, because every repetition fails in the same way.
+ */
+export function isOutage(error: unknown): boolean {
+  const cause = rootCause(error);
+  // Node's own TypeErrors have a `code` too.
+  if (cause instanceof RefusedError || cause instanceof TypeError || cause instanceof RangeError) return false;
+  if (cause instanceof UnavailableError || cause instanceof ConflictError) return true;
+  return cause instanceof Error && ('$metadata' in cause || 'code' in cause); // the SDK's errors and Node's system errors
+}

@@ -1,9 +1,24 @@
-import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { type BatchResultErrorEntry, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { RefusedError, UnavailableError } from '../errors.ts';
+import { createLimiter } from '../limiter.ts';
 import { createClient } from './client.ts';
 import { domainError } from './errors.ts';
 
 /** Messages of one SendMessageBatch (SQS quotas). */
 const BATCH = 10;
+
+/**
+ * Concurrent requests to one queue. The SDK's time limits also run while a request waits for one of its 50 connections. With
+ * the CPU of a small function, a burst of a thousand requests would exceed them.
+ */
+const CONCURRENT_REQUESTS = 16;
+
+/** The characters that JSON leaves as they are and SQS refuses (SQS API Reference, `SendMessage`). */
+const REFUSED_CHARACTERS = /[\ufffe\uffff]/g;
+
+/** The JSON text of a message body, with an escape sequence for each character that SQS refuses. */
+export const messageText = (body: unknown): string =>
+  JSON.stringify(body).replace(REFUSED_CHARACTERS, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
 
 export interface Message {
   body: unknown;
@@ -19,10 +34,12 @@ interface Waiting {
 }
 
 /**
- * A queue to send to. What is sent in the same turn of the event loop travels together, ten messages a request: a request
- * costs the same whatever it carries. At least once: a call that throws may have sent its message.
+ * A queue to send to. Messages of the same turn of the event loop share requests of ten messages, because SQS bills requests.
+ * Delivery is at least once: a call that throws may have sent its message. It throws `RefusedError` for a message that SQS never
+ * accepts, and the other messages of its request are sent.
  */
-export function queue(url: string, client = createClient(SQSClient)) {
+export function queue(url: string, client: Pick<SQSClient, 'send'> = createClient(SQSClient)) {
+  const limited = createLimiter(CONCURRENT_REQUESTS);
   let waiting: Waiting[] = [];
 
   function send(message: Message): Promise<void> {
@@ -35,27 +52,36 @@ export function queue(url: string, client = createClient(SQSClient)) {
   function flush(): void {
     const due = waiting;
     waiting = [];
-    for (let i = 0; i < due.length; i += BATCH) void sendBatch(due.slice(i, i + BATCH));
+    for (let i = 0; i < due.length; i += BATCH) void limited(() => sendBatch(due.slice(i, i + BATCH)));
   }
 
-  async function sendBatch(batch: Waiting[]): Promise<void> {
+  async function sendBatch(batch: readonly Waiting[]): Promise<void> {
     const Entries = batch.map(({ message: { body, group, delaySeconds } }, i) => ({
       Id: String(i),
-      MessageBody: JSON.stringify(body),
+      MessageBody: messageText(body),
       MessageGroupId: group,
       DelaySeconds: delaySeconds,
     }));
     try {
       const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: url, Entries }));
-      const failed = new Map(Failed.map(({ Id, Code }) => [Number(Id), Code]));
+      const failed = new Map(Failed.map((entry) => [Number(entry.Id), entry]));
       batch.forEach(({ resolve, reject }, i) => {
-        if (failed.has(i)) reject(new Error(`SQS refused a message: ${failed.get(i)}`));
+        const entry = failed.get(i);
+        if (entry) reject(errorOf(entry));
         else resolve();
       });
-    } catch (error) {
-      for (const { reject } of batch) reject(domainError(error));
+    } catch (cause) {
+      const error = domainError(cause);
+      // The refusal of a request does not name the message, so each one is sent alone.
+      if (error instanceof RefusedError && batch.length > 1) for (const one of batch) await sendBatch([one]);
+      else for (const { reject } of batch) reject(error);
     }
   }
 
   return { send };
+}
+
+function errorOf({ Code, SenderFault }: BatchResultErrorEntry): Error {
+  const message = `SQS refused a message: ${Code}`;
+  return SenderFault ? new RefusedError(message) : new UnavailableError(new Error(message));
 }

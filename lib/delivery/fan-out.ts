@@ -1,4 +1,5 @@
 import { matchesAny } from '../access/patterns.ts';
+import { allDone } from '../all-done.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../events/events.ts';
 import type { Space } from '../space.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
@@ -95,7 +96,7 @@ export function fanOutBatch({ webhooks, enqueue, skip, clock }: FanOutDeps) {
   return async (event: StoredEvent): Promise<{ deliveries: number; skipped: number }> => {
     const { lanes, skipped } = fanOut(event, event.webhookId ? [] : await webhooksOf(event), clock());
     const sent = [...lanes].map(([lane, messages]) => enqueue(lane, messages));
-    await Promise.all([...sent, ...skipped.map((message) => skip(message, event))]);
+    await allDone([...sent, ...skipped.map((message) => skip(message, event))]);
     const deliveries = [...lanes.values()].reduce((sum, { length }) => sum + length, 0);
     return { deliveries, skipped: skipped.length };
   };

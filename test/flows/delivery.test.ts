@@ -3,9 +3,12 @@ import { EVENT_TYPES } from '../../lib/events/types.ts';
 import { serviceSignature } from '../../lib/webhooks/signature.ts';
 import { PROTOTYPE_NAMES } from '../support/adversarial.ts';
 import { changed } from '../support/changed.ts';
-import { type Behaviour, startReceiver } from '../support/receiver.ts';
+import { type Behaviour, startReceiver, type TestReceiver } from '../support/receiver.ts';
 import { type Attempt, createWebhook, deliveryOf, publish, publishAll, settled } from '../support/requests.ts';
 import { eventually, FAST_DELAYS, useService } from '../support/service.ts';
+
+/** Every character of JSON text that a service on the way could refuse or replace, and some of each size in UTF-8. */
+const HOSTILE_TEXT = '\ufffe\uffff\u0000\u001f\u007f\u0085\u2028\ufeff\ufdd0\u{1fffe}\u{10ffff}äöü€😀"\\';
 
 describe('an event', () => {
   const service = useService();
@@ -253,6 +256,32 @@ describe('a delivery', () => {
     expect(delivery).toMatchObject({ status: 'succeeded', next_attempt_at: null });
     expect(delivery.attempts.map(({ status_code }: Attempt) => status_code)).toEqual([503, 503, 503, 200]);
     expect((await live('GET', `/v1/webhooks/${id}`)).body.status).toBe('enabled');
+  });
+
+  it.each([
+    ['travels in its message', HOSTILE_TEXT],
+    ['is read for each attempt', HOSTILE_TEXT.repeat(100)],
+  ])('arrives byte-identical in all 6 attempts with any characters when it %s', async (_, text) => {
+    const live = await (await service.project()).client('live');
+    const [failing, healthy] = [await startReceiver(500), await startReceiver()];
+    const { id } = await createWebhook(live, failing.url);
+    await createWebhook(live, healthy.url);
+    const { token } = (
+      await live('POST', '/v1/tokens', { body: { documents: ['a:*'], permissions: ['write'], ttl: 60 } })
+    ).body;
+    const fields = { text, [text.slice(0, 20)]: 1 };
+    expect((await service.as(token)('PUT', '/v1/documents/a:b', { body: { fields } })).status).toBe(201);
+    const other = await publish(live);
+    const [created] = (await live('GET', '/v1/events?type=document.created')).body.data;
+    const { text: stored } = await live('GET', `/v1/events/${created.id}`);
+    expect(JSON.parse(stored).data.fields).toEqual(fields);
+
+    await settled(live, id, created.id);
+    await healthy.until(2);
+    const bodiesOf = (receiver: TestReceiver, eventId: string) =>
+      receiver.received.filter(({ headers }) => headers['x-service-event-id'] === eventId).map(({ body }) => body);
+    expect(bodiesOf(failing, created.id)).toEqual(Array(6).fill(stored));
+    expect([bodiesOf(healthy, created.id), bodiesOf(healthy, other.body.id)]).toEqual([[stored], [other.text]]);
   });
 
   it('of a deleted webhook is dropped', async () => {

@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
 import { batchIn, replayEvents, replaySchedules } from '../../infra/replay.ts';
-import { sendMessageTarget } from '../../lib/deployment.ts';
+import { itemKey } from '../../lib/aws/dynamodb/items.ts';
+import { SET_ASIDE_PREFIX, sendMessageTarget } from '../../lib/deployment.ts';
 import { changed } from '../support/changed.ts';
+import { databaseEndpoint } from '../support/database.ts';
+import { writeItems } from '../support/items.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { createWebhook } from '../support/requests.ts';
+import { createWebhook, publish } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
 
 const service = useService({ speed: 1000, visibilitySpeed: 1000 });
@@ -58,6 +61,35 @@ it('an event that the fan-out gave up is kept, and delivered when it is replayed
   expect(await access.list()).toEqual([]);
 });
 
+it('sets an event aside that always fails, and delivers the events behind it', async () => {
+  const project = await service.project();
+  const live = await project.client('live');
+  const receiver = await startReceiver();
+  await createWebhook(live, receiver.url);
+  const { body: sample } = await publish(live);
+  await receiver.until(1);
+  const id = `${sample.id.slice(0, -4)}zzzz`;
+  const space = { projectId: project.id, environment: 'live' } as const;
+  const unreadable = { ...itemKey.event(space, id), type: 'document.changed', at: service.stack.clock.now() };
+  await writeItems(service.stack, databaseEndpoint(), [unreadable]);
+  const later = await Promise.all(Array.from({ length: 20 }, () => publish(live)));
+
+  const access = failedEvents();
+  const key = await eventually(async () => (await access.list()).find((each) => each.startsWith(SET_ASIDE_PREFIX)));
+  expect(await access.read(key)).toContain(id);
+  await receiver.until(21);
+  const received = receiver.received.map(({ headers }) => headers['x-service-event-id']);
+  expect(new Set(received)).toEqual(new Set([sample.id, ...later.map(({ body }) => body.id)]));
+  const printed = service.log.filter((line) => line.includes(id)).join('');
+  expect(printed).toContain('event.set_aside');
+  expect(printed).not.toContain('event.fan_out_failed');
+  expect(service.log.join('')).toContain('EventsSetAside');
+
+  expect(await replayEvents(access)).toEqual({ replayed: [], left: [key] });
+  expect(await access.list()).toEqual([key]);
+  await access.remove(key);
+});
+
 it('a retry whose schedule could not queue it is kept, and queued when it is replayed', async () => {
   const { stack } = service;
   const project = await service.project();
@@ -86,7 +118,7 @@ it('a retry whose schedule could not queue it is kept, and queued when it is rep
   expect(await replaySchedules(access)).toBe(0);
 });
 
-it('a file that holds no batch is not handed to anybody', () => {
+it('does not replay an object that holds no batch', () => {
   for (const text of ['{}', '{"payload":"{}"}', '{"payload":{"Records":[]}}'])
     expect(() => batchIn(text)).toThrow('Records');
 });

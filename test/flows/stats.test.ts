@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changed } from '../support/changed.ts';
+import { databaseEndpoint } from '../support/database.ts';
+import { writeItems } from '../support/items.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook, publishAll, settled } from '../support/requests.ts';
 import { type Client, eventually, FAST, useService } from '../support/service.ts';
@@ -54,6 +56,16 @@ async function sumOf(client: Client, query: string, expected: Partial<Figure>): 
     return JSON.stringify(seen) === JSON.stringify(expected);
   }).catch(() => expect(seen).toEqual(expected));
 }
+
+it('counts the other deliveries when the stream has a change that cannot be read', async () => {
+  const live = await (await service.project()).client('live');
+  const receiver = await startReceiver();
+  await createWebhook(live, receiver.url);
+  await writeItems(service.stack, databaseEndpoint(), [{ pk: 'HOOK#whk_unreadable#0', sk: 'evt_1' }]);
+  await publishAll(live, [changed(), deleted]);
+  await sumOf(live, '', { delivered: 2 });
+  expect(service.log.join('')).toContain('figures.change_unreadable');
+});
 
 describe('the figures', () => {
   it('are what happened to every delivery, by webhook and type, by the hour and the day', async () => {

@@ -52,6 +52,35 @@ describe('SQS', () => {
   });
 
   it.each([
+    '\u0000',
+    '\u000b',
+    '\u001f',
+    '\ud800',
+    '\udfff',
+    '\ufffe',
+    '\uffff',
+  ])('refuses a message with %j', async (MessageBody) => {
+    expect(await errorOf(createService().call('SendMessage', { MessageBody }))).toBe('InvalidMessageContents');
+    const { Failed, Successful } = await createService().call('SendMessageBatch', {
+      Entries: [entry('a'), entry('b', { MessageBody })],
+    });
+    expect(Successful).toMatchObject([{ Id: 'a' }]);
+    expect(Failed).toMatchObject([{ Id: 'b', Code: 'InvalidMessageContents', SenderFault: true }]);
+  });
+
+  it.each([
+    '\t\n\r',
+    ' ',
+    '\u007f',
+    '\ud7ff\ue000\ufffd',
+    '\u{10000}\u{1ffff}\u{10ffff}',
+  ])('takes a message with %j', async (MessageBody) => {
+    const { queue, call } = createService();
+    expect(await errorOf(call('SendMessage', { MessageBody }))).toBe('none');
+    queue.stop();
+  });
+
+  it.each([
     ['none', [], 'EmptyBatchRequest'],
     ['eleven', Array.from({ length: 11 }, (_, i) => entry(`${i}`)), 'TooManyEntriesInBatchRequest'],
     ['two of one id', [entry('a'), entry('a')], 'BatchEntryIdsNotDistinct'],

@@ -2,7 +2,7 @@ import { REGION, Template } from '../template.ts';
 import { createTables, dynamoDbProxy } from './dynamodb.ts';
 import { Endpoints } from './endpoints.ts';
 import { LocalIam } from './iam.ts';
-import { createBuckets } from './s3.ts';
+import { createBuckets, s3Service } from './s3.ts';
 import { LocalScheduler } from './scheduler.ts';
 import { LocalSes } from './ses.ts';
 import { Signal } from './signal.ts';
@@ -38,7 +38,12 @@ export async function startServices(options: ServicesOptions) {
   const endpoints = new Endpoints(host);
   await endpoints.listen(addresses, port);
   const { tablePrefix, messages, schedules, positions, emails } = options.state ?? createState();
-  const template = new Template(assembly, { queuesUrl: endpoints.url('sqs'), tablePrefix, baseUrl });
+  const template = new Template(assembly, {
+    queuesUrl: endpoints.url('sqs'),
+    bucketsUrl: endpoints.url('s3'),
+    tablePrefix,
+    baseUrl,
+  });
   const [table] = await createTables(template, databaseEndpoint);
   const queues = createQueues(template, { speed, visibilitySpeed, kept: messages });
   const queueAt = (urlOrArn: string): LocalQueue | undefined => queues.get(urlOrArn.split(/[/:]/).at(-1) ?? '');
@@ -50,6 +55,10 @@ export async function startServices(options: ServicesOptions) {
   endpoints.add(
     'sqs',
     sqsService((name) => queues.get(name), iam),
+  );
+  endpoints.add(
+    's3',
+    s3Service((name) => buckets.get(`arn:aws:s3:::${name}`), iam),
   );
   endpoints.add('scheduler', scheduler.service);
   endpoints.add('ses', ses.service);

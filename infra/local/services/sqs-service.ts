@@ -15,6 +15,8 @@ interface Entry {
 /** Of one message, and of all messages of a batch (Amazon SQS quotas). */
 const MAX_BYTES = 1_048_576;
 const MAX_DELAY_SECONDS = 900;
+/** Any character outside the set that SQS accepts in a message (SQS API Reference, `SendMessage`). */
+const REFUSED_CHARACTER = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u;
 const GROUP_ID = /^[\w!"#$%&'()*+,\-./:;<=>?@[\\\]^`{|}~]{1,128}$/;
 
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
@@ -38,6 +40,8 @@ export function sqsService(queueNamed: (name: string) => LocalQueue | undefined,
 }
 
 function send(queue: LocalQueue, { MessageBody, MessageGroupId, DelaySeconds = 0 }: Entry, trace: string | undefined) {
+  if (REFUSED_CHARACTER.test(MessageBody))
+    throw new ServiceError('InvalidMessageContents', 'The message contains characters outside the allowed set');
   const isValid =
     MessageBody !== '' &&
     Buffer.byteLength(MessageBody) <= MAX_BYTES &&
