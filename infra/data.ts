@@ -33,6 +33,9 @@ export interface TableGrant {
   kinds: readonly ItemKind[];
 }
 
+/** Every function checks the layout of the table before it writes (lib/aws/dynamodb/layout.ts). */
+const CHECK_LAYOUT: TableGrant = { actions: ['get'], kinds: ['VERSION'] };
+
 /** What an on-demand table takes from its first second on: three reads for each write, as in a new one; nothing: its default. */
 const warmThroughput = (writes: number) =>
   writes > 0 && { warmThroughput: { writeUnitsPerSecond: writes, readUnitsPerSecond: 3 * writes } };
@@ -89,7 +92,11 @@ export class DataTable extends Construct {
    * transaction may have items of several of them: the condition holds for all keys of a request (DynamoDB Developer Guide,
    * "Using IAM policy conditions for fine-grained access control").
    */
-  grant(grantee: IGrantable, { actions, kinds }: TableGrant): void {
+  grant(grantee: IGrantable, granted: TableGrant): void {
+    for (const each of [granted, CHECK_LAYOUT]) this.grantItems(grantee, each);
+  }
+
+  private grantItems(grantee: IGrantable, { actions, kinds }: TableGrant): void {
     grantee.grantPrincipal.addToPrincipalPolicy(
       new PolicyStatement({
         actions: actions.map((action) => ACTIONS[action]),

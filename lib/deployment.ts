@@ -38,7 +38,8 @@ export type ItemKind =
   | 'REVISIONS'
   | 'CONNECTION'
   | 'SYNC'
-  | 'IDEMPOTENCY';
+  | 'IDEMPOTENCY'
+  | 'VERSION';
 
 /** The index of the table: the keys of a project. */
 export const BY_PROJECT = 'by_project';

@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { itemKey } from '../../lib/aws/dynamodb/items.ts';
+import { LAYOUT } from '../../lib/aws/dynamodb/layout.ts';
 import { generateSecret } from '../../lib/webhooks/webhooks.ts';
 import type { Arguments } from './arguments.ts';
 import { assemble } from './assembly.ts';
@@ -9,7 +13,8 @@ import { startDemoReceiver } from './demo-receiver.ts';
 import { openKept } from './kept.ts';
 import { requireFreePort } from './listen.ts';
 import { openLog } from './log-file.ts';
-import { defaultDatabase, startDatabase } from './services/database.ts';
+import { defaultDatabase, StartError, startDatabase } from './services/database.ts';
+import { dynamoDbClient } from './services/dynamodb.ts';
 import { type LocalStack, startStack } from './stack.ts';
 
 const MAX_LOG_BYTES = 50 * 1024 * 1024;
@@ -47,10 +52,20 @@ export async function start(options: Omit<Arguments, 'help'>): Promise<void> {
     spares: true,
     ...state,
   });
+  if (kept?.demo) await requireLayout(databaseEndpoint, stack.template.ref('Table'));
   const demo = kept?.demo ?? (await createDemo(stack, receiver, secret));
   kept?.keepDemo(demo);
   writeStackFile(directory, stack, demo);
   say(welcome(stack, demo, speed, logFile));
+}
+
+/** Throws if another release wrote the kept table. */
+async function requireLayout(endpoint: string, TableName: string): Promise<void> {
+  const client = dynamoDbClient(endpoint);
+  const { Item } = await client.send(new GetItemCommand({ TableName, Key: marshall(itemKey.layout()) }));
+  client.destroy();
+  if (Item?.layout?.N !== String(LAYOUT))
+    throw new StartError('The kept table has another layout: remove .local/kept, or start without --keep.');
 }
 
 /** The dashboard takes the key out of the address at once; what follows `#` never leaves the browser. */

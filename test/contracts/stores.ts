@@ -4,6 +4,7 @@ import * as documentClient from '@aws-sdk/lib-dynamodb';
 import { dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
 import { exists, isNew } from '../../lib/aws/dynamodb/conditions.ts';
 import { put } from '../../lib/aws/dynamodb/expressions.ts';
+import { withLayoutCheck } from '../../lib/aws/dynamodb/layout.ts';
 import { createTable, type Table, type TableOptions } from '../../lib/aws/dynamodb/table.ts';
 import { transactionPart } from '../../lib/aws/dynamodb/writes.ts';
 import { BY_PROJECT, BY_STATUS } from '../../lib/deployment.ts';
@@ -21,18 +22,20 @@ export interface Store {
   lossy: Table;
   /** A query reads two items at most, as one that runs into 1 MB of them. */
   short: Table;
+  /** A new client that checks the layout of the table, as a new execution environment does. */
+  checked(): Table;
 }
 
 const ITEMS_OF_SHORT = 2;
 
 function storeOf(name: string, tableName: string, send: Send): Store {
-  const tableOver = (changed: Send): Table => {
-    const documents = {
+  const documentsOver = (changed: Send) =>
+    ({
       send: (command: { input: Record<string, unknown> }) =>
         changed(command.constructor.name.replace('Command', ''), command.input),
-    };
-    return createTable(tableName, { documents, pause: async () => {} } as unknown as TableOptions);
-  };
+    }) as unknown as NonNullable<TableOptions['documents']>;
+  const tableOver = (changed: Send): Table =>
+    createTable(tableName, { documents: documentsOver(changed), pause: async () => {} });
   return {
     name,
     table: tableOver(send),
@@ -47,6 +50,7 @@ function storeOf(name: string, tableName: string, send: Send): Store {
       const Limit = Math.min(ITEMS_OF_SHORT, Number(input.Limit ?? ITEMS_OF_SHORT));
       return send(command, command === 'Query' ? { ...input, Limit } : input);
     }),
+    checked: () => createTable(tableName, { documents: withLayoutCheck(documentsOver(send), tableName) }),
   };
 }
 

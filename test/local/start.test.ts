@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { defaultDatabase } from '../../infra/local/services/database.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook, publish, settled } from '../support/requests.ts';
 import { type Client, eventually, request } from '../support/service.ts';
@@ -77,6 +78,19 @@ describe('npm start', () => {
     expect(after.stack.webhook_secret).toBe(before.stack.webhook_secret);
     const delivery = await settled(after.client, webhook.id, event.id);
     expect([delivery.status, delivery.attempts.length, endpoint.received.length]).toEqual(['succeeded', 4, 4]);
+  });
+
+  it('ends with one sentence when the kept table has another layout', async () => {
+    const other = mkdtempSync(join(tmpdir(), 'start-layout-'));
+    const kept = join(other, 'kept', defaultDatabase());
+    mkdirSync(kept, { recursive: true });
+    writeFileSync(join(kept, 'demo.json'), JSON.stringify({ receiver_port: 0, webhook_secret: 'secret' }));
+    const { code, output } = await run('--keep', '--directory', other).ended;
+    rmSync(other, { recursive: true });
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining('The kept table has another layout: remove .local/kept'),
+    ]);
   });
 
   it.each([

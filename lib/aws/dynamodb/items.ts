@@ -26,6 +26,7 @@ import type { Space } from '../../space.ts';
  *   completed sync cycle  Put once  SYNC#<prj>#<env>#<syn>   SYNC
  *   idempotency record    GetItem   IDEMPOTENCY#<prj>#<env>#<hash>        IDEMPOTENCY
  *   count of webhooks     GetItem   COUNT#<prj>#<env>        WEBHOOKS
+ *   layout of the items   GetItem   VERSION#LAYOUT           VERSION      (once per execution environment; layout.ts)
  */
 export interface ItemKey {
   pk: string;
@@ -38,6 +39,7 @@ const spaceOf = ({ projectId, environment }: Space): string => `${projectId}#${e
 const key = (kind: ItemKind, id: string, sk: string): ItemKey => ({ pk: `${kind}#${id}`, sk });
 
 export const itemKey = {
+  layout: () => key('VERSION', 'LAYOUT', 'VERSION'),
   project: (projectId: string) => key('PROJECT', projectId, 'PROJECT'),
   key: (keyId: string) => key('KEY', keyId, 'KEY'),
   audit: (projectId: string, id: string) => key('AUDIT', projectId, id),

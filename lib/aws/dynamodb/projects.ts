@@ -5,7 +5,11 @@ import { exists, isNew } from './conditions.ts';
 import { put, update } from './expressions.ts';
 import { itemKey } from './items.ts';
 import { putKey } from './keys.ts';
+import { otherLayout, putLayout } from './layout.ts';
 import type { Table } from './table.ts';
+
+/** Place of the layout among the writes of a new project. */
+const LAYOUT_AT = 2;
 
 export function projects(table: Table) {
   return {
@@ -14,11 +18,13 @@ export function projects(table: Table) {
       return (await table.get(itemKey.project(id))) as ProjectRecord | undefined;
     },
 
-    /** The project, its first admin key and what is also written: all or nothing. Throws if an id is taken. */
+    /** Writes the project, its first admin key, the layout of the table and `also`, all or nothing. Throws if an id is taken. */
     async create(project: ProjectRecord, adminKey: KeyRecord, also: readonly TransactionPart[] = []): Promise<void> {
       const created = put({ ...itemKey.project(project.id), ...project }, isNew);
-      const taken = await table.write([created, putKey(adminKey), ...also]);
-      if (taken.length > 0) throw new Error('The new project or key id is taken');
+      const rejected = await table.write([created, putKey(adminKey), putLayout(), ...also]);
+      const layout = rejected.find(({ index }) => index === LAYOUT_AT)?.item?.layout;
+      if (layout !== undefined) throw otherLayout(layout);
+      if (rejected.length > 0) throw new Error('The new project or key id is taken');
     },
 
     /** Sets these members, with what is also written. Throws if there is no such project. */

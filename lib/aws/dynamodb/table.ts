@@ -16,6 +16,7 @@ import type { TransactionPart } from '../../transaction.ts';
 import { createClient } from '../client.ts';
 import { domainError } from './errors.ts';
 import type { Item, ItemKey } from './items.ts';
+import { withLayoutCheck } from './layout.ts';
 import { carryOut, opened, type Pause, pauseAtRandom, type Rejected, type Write, withoutWriteId } from './writes.ts';
 
 export interface Page {
@@ -46,6 +47,7 @@ const keyOf = (item: Item | undefined): ItemKey => ({ pk: String(item?.pk), sk: 
 const textOf = ({ pk, sk }: ItemKey): string => `${pk}\n${sk}`;
 
 export interface TableOptions {
+  /** Default: a client of the SDK that checks the layout of the table. */
   documents?: Pick<DynamoDBDocumentClient, 'send'>;
   /** Between tries of what ran into a transaction, or was left undone. */
   pause?: Pause;
@@ -58,7 +60,11 @@ const documentClient = () =>
 
 export function createTable(
   name: string,
-  { documents = documentClient(), pause = pauseAtRandom, now = () => performance.now() }: TableOptions = {},
+  {
+    documents = withLayoutCheck(documentClient(), name),
+    pause = pauseAtRandom,
+    now = () => performance.now(),
+  }: TableOptions = {},
 ) {
   // Those that wait do so here: at the SDK's own pool of connections their time limit would run.
   const limited = createLimiter(CONCURRENT_REQUESTS);
