@@ -41,6 +41,15 @@ export type ItemKind =
   | 'IDEMPOTENCY'
   | 'VERSION';
 
+/** The layout of the items (lib/aws/dynamodb/items.ts). Raise it when code of an earlier release must not read or write them. */
+export const LAYOUT = 1;
+
+/** The item that stores the layout of the table, in the member `layout`. */
+export const LAYOUT_KEY = { pk: 'VERSION#LAYOUT', sk: 'VERSION' } as const satisfies Record<
+  string,
+  `${ItemKind}${string}`
+>;
+
 /** The index of the table: the keys of a project. */
 export const BY_PROJECT = 'by_project';
 

@@ -3,8 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { itemKey } from '../../lib/aws/dynamodb/items.ts';
-import { LAYOUT } from '../../lib/aws/dynamodb/layout.ts';
+import { LAYOUT, LAYOUT_KEY } from '../../lib/deployment.ts';
 import { generateSecret } from '../../lib/webhooks/webhooks.ts';
 import type { Arguments } from './arguments.ts';
 import { assemble } from './assembly.ts';
@@ -62,7 +61,7 @@ export async function start(options: Omit<Arguments, 'help'>): Promise<void> {
 /** Throws if another release wrote the kept table. */
 async function requireLayout(endpoint: string, TableName: string): Promise<void> {
   const client = dynamoDbClient(endpoint);
-  const { Item } = await client.send(new GetItemCommand({ TableName, Key: marshall(itemKey.layout()) }));
+  const { Item } = await client.send(new GetItemCommand({ TableName, Key: marshall(LAYOUT_KEY) }));
   client.destroy();
   if (Item?.layout?.N !== String(LAYOUT))
     throw new StartError('The kept table has another layout: remove .local/kept, or start without --keep.');

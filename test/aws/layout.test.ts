@@ -1,7 +1,7 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { itemKey } from '../../lib/aws/dynamodb/items.ts';
 import { withLayoutCheck } from '../../lib/aws/dynamodb/layout.ts';
+import { LAYOUT_KEY } from '../../lib/deployment.ts';
 
 const TableName = 'table';
 const read = new GetCommand({ TableName, Key: { pk: 'a', sk: 'b' } });
@@ -11,7 +11,7 @@ const write = new PutCommand({ TableName, Item: { pk: 'a', sk: 'b' } });
 function createClient(failures = 0) {
   const received: string[] = [];
   const send = async (command: GetCommand | PutCommand) => {
-    const isCheck = 'Key' in command.input && command.input.Key?.pk === itemKey.layout().pk;
+    const isCheck = 'Key' in command.input && command.input.Key?.pk === LAYOUT_KEY.pk;
     received.push(isCheck ? 'check' : command === read ? 'read' : 'write');
     if (received.length <= failures) throw new Error('timeout');
     return {};

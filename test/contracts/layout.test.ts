@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { put } from '../../lib/aws/dynamodb/expressions.ts';
-import { itemKey } from '../../lib/aws/dynamodb/items.ts';
-import { LAYOUT } from '../../lib/aws/dynamodb/layout.ts';
 import { projects } from '../../lib/aws/dynamodb/projects.ts';
+import { LAYOUT, LAYOUT_KEY } from '../../lib/deployment.ts';
 import { UnavailableError } from '../../lib/errors.ts';
 import { newKey, newProject } from './builders.ts';
 import { stores } from './stores.ts';
 
 describe.each(stores)('a table in $name', ({ table, checked }) => {
-  const setLayout = (layout: number) => table.write([put({ ...itemKey.layout(), layout })]);
+  const setLayout = (layout: number) => table.write([put({ ...LAYOUT_KEY, layout })]);
   const key = { pk: 'TEST#1', sk: 'TEST' };
 
   it('accepts commands while it has no layout', async () => {
@@ -19,7 +18,7 @@ describe.each(stores)('a table in $name', ({ table, checked }) => {
   it('gets the layout of the release with its first project', async () => {
     await projects(table).create(newProject(), newKey());
     await projects(table).create(newProject(), newKey());
-    expect(await table.get(itemKey.layout())).toMatchObject({ layout: LAYOUT });
+    expect(await table.get(LAYOUT_KEY)).toMatchObject({ layout: LAYOUT });
     expect(await checked().get(key)).toEqual(key);
   });
 
@@ -50,6 +49,6 @@ describe.each(stores)('a table in $name', ({ table, checked }) => {
     const project = newProject();
     await expect(projects(table).create(project, newKey())).rejects.toThrow(UnavailableError);
     expect(await projects(table).get(project.id)).toBeUndefined();
-    expect(await table.get(itemKey.layout())).toMatchObject({ layout: LAYOUT + 1 });
+    expect(await table.get(LAYOUT_KEY)).toMatchObject({ layout: LAYOUT + 1 });
   });
 });

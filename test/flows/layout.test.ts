@@ -3,9 +3,8 @@ import { afterAll, expect, it } from 'vitest';
 import { dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
 import { putEvent } from '../../lib/aws/dynamodb/events.ts';
 import { put } from '../../lib/aws/dynamodb/expressions.ts';
-import { itemKey } from '../../lib/aws/dynamodb/items.ts';
-import { LAYOUT } from '../../lib/aws/dynamodb/layout.ts';
 import { createTable } from '../../lib/aws/dynamodb/table.ts';
+import { LAYOUT, LAYOUT_KEY } from '../../lib/deployment.ts';
 import { newDelivery } from '../contracts/builders.ts';
 import { databaseEndpoint } from '../support/database.ts';
 import { eventually, FAST, useService } from '../support/service.ts';
@@ -19,7 +18,7 @@ it('a table with the layout of a newer release takes no writes, returns 503 and 
   const { stack, log } = service;
   const name = stack.template.ref('Table');
   const table = createTable(name, { documents });
-  const setLayout = (layout: number) => table.write([put({ ...itemKey.layout(), layout })]);
+  const setLayout = (layout: number) => table.write([put({ ...LAYOUT_KEY, layout })]);
   const items = async () => {
     const { Items = [] } = await documents.send(new ScanCommand({ TableName: name, ConsistentRead: true }));
     return new Map(Items.map((item) => [`${item.pk} ${item.sk}`, item]));

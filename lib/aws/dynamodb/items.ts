@@ -39,7 +39,6 @@ const spaceOf = ({ projectId, environment }: Space): string => `${projectId}#${e
 const key = (kind: ItemKind, id: string, sk: string): ItemKey => ({ pk: `${kind}#${id}`, sk });
 
 export const itemKey = {
-  layout: () => key('VERSION', 'LAYOUT', 'VERSION'),
   project: (projectId: string) => key('PROJECT', projectId, 'PROJECT'),
   key: (keyId: string) => key('KEY', keyId, 'KEY'),
   audit: (projectId: string, id: string) => key('AUDIT', projectId, id),

@@ -1,15 +1,12 @@
 import { BatchGetCommand, type DynamoDBDocumentClient, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { LAYOUT, LAYOUT_KEY } from '../../deployment.ts';
 import { UnavailableError } from '../../errors.ts';
 import { any, is, isNew } from './conditions.ts';
 import { put } from './expressions.ts';
-import { itemKey } from './items.ts';
 import type { Write } from './writes.ts';
 
-/** The layout of the items (items.ts). Raise it with every change that code of an earlier release must not read or write. */
-export const LAYOUT = 1;
-
 /** The first project of a table stores its layout. The condition is false in a table with another layout. */
-export const putLayout = (): Write => put({ ...itemKey.layout(), layout: LAYOUT }, any(isNew, is('layout', LAYOUT)));
+export const putLayout = (): Write => put({ ...LAYOUT_KEY, layout: LAYOUT }, any(isNew, is('layout', LAYOUT)));
 
 /** Nothing was written. The request can succeed after the deployment of the release that knows the layout. */
 export const otherLayout = (layout: unknown): UnavailableError =>
@@ -27,7 +24,7 @@ export function withLayoutCheck(documents: Documents, TableName: string): Docume
   let checked: Promise<void> | undefined;
 
   async function requireLayout(): Promise<void> {
-    const found = await original(new GetCommand({ TableName, Key: itemKey.layout(), ConsistentRead: true }));
+    const found = await original(new GetCommand({ TableName, Key: LAYOUT_KEY, ConsistentRead: true }));
     const { layout = LAYOUT } = (found as { Item?: { layout?: unknown } }).Item ?? {};
     if (layout !== LAYOUT) throw otherLayout(layout);
   }
