@@ -17,7 +17,10 @@ export interface SignedReportDeps {
   reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
 }
 
-/** Takes reports whose signature is its only credential. It is checked over the bytes as they came, before anything is read. */
+/**
+ * Accepts reports whose only credential is their signature over the raw bytes. Nothing that happens before the signature is
+ * verified counts as an internal failure, because any caller can cause it.
+ */
 export function createReportServer({ publicKey, handle, log, reportFailure }: SignedReportDeps) {
   return async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
     const { requestId } = event.requestContext;
@@ -40,16 +43,34 @@ export function createReportServer({ publicKey, handle, log, reportFailure }: Si
     if (!publicKey) return routeNotFound();
     const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
     if (body.length > MAX_BODY_BYTES) return new Problem('payload_too_large', `Send at most ${MAX_BODY_BYTES} bytes.`);
-    const headers = lowerCased(event.headers);
-    const key = await publicKey(headers['github-public-key-identifier'] ?? '');
-    if (key === undefined || !isSignedBy(key, body, headers['github-public-key-signature'] ?? ''))
-      return new Problem('unauthorized', 'Sign the raw body with a published key, and name the key.');
+    const { 'github-public-key-identifier': identifier, 'github-public-key-signature': signature } = lowerCased(
+      event.headers,
+    );
+    if (!identifier || !signature) return unsigned();
+    const key = await keyOf(publicKey, identifier);
+    if (key instanceof Problem) return key;
+    if (key === undefined || !isSignedBy(key, body, signature)) return unsigned();
     const report = check(LeakReport, jsonOf(body));
     return 'violations' in report
       ? invalid(report.violations)
       : handle(report.value, event.requestContext.identity.sourceIp);
   }
+
+  async function keyOf(find: NonNullable<typeof publicKey>, identifier: string): Promise<string | undefined | Problem> {
+    try {
+      return await find(identifier);
+    } catch (error) {
+      log.info('published_keys.not_read', { error: error as Error });
+      return new Problem(
+        'unavailable',
+        'The published keys cannot be read, so nothing was done. Send the report again.',
+      );
+    }
+  }
 }
+
+const unsigned = (): Problem =>
+  new Problem('unauthorized', 'Sign the raw body with a published key, and name the key.');
 
 const JSON_HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
 

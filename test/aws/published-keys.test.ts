@@ -12,9 +12,10 @@ afterAll(() => {
 
 /** Published keys whose list a test changes, at a time that it says. */
 async function scanner(...identifiers: string[]) {
-  const state = { identifiers, now: 0, asked: 0 };
+  const state = { identifiers, now: 0, asked: 0, isDown: false };
   const server = http.createServer((_, response) => {
     state.asked++;
+    if (state.isDown) return void response.writeHead(503).end('{"public_keys":[]}');
     const public_keys = state.identifiers.map((key_identifier) => ({
       key_identifier,
       key: `PEM of ${key_identifier}`,
@@ -44,7 +45,41 @@ describe('the published keys of a scanner', () => {
     expect(state.asked).toBe(1);
   });
 
-  it('that cannot be read are a failure on our side', async () => {
+  it('are fetched again after an hour, so that a withdrawn key is rejected', async () => {
+    const { state, find } = await scanner('a', 'b');
+    await find('a');
+    state.identifiers = ['b'];
+    state.now += 60 * MINUTE_MS - 1;
+    expect(await find('a')).toBe('PEM of a');
+    state.now += 1;
+    expect([await find('a'), await find('b')]).toEqual([undefined, 'PEM of b']);
+    expect(state.asked).toBe(2);
+  });
+
+  it('are unavailable for a minute after a failed fetch', async () => {
+    const { state, find } = await scanner('a');
+    state.isDown = true;
+    for (let i = 0; i < 60; i++, state.now += 1000)
+      await expect(find(`made up ${i}`)).rejects.toMatchObject({ name: 'UnavailableError' });
+    expect(state.asked).toBe(1);
+    state.isDown = false;
+    expect(await find('a')).toBe('PEM of a');
+    expect(state.asked).toBe(2);
+  });
+
+  it('are fetched once for concurrent requests', async () => {
+    const { state, find } = await scanner('a');
+    await Promise.all(Array.from({ length: 20 }, () => find('a')));
+    expect(state.asked).toBe(1);
+  });
+
+  it('are read up to 64 KiB', async () => {
+    const sized = (bytes: number) => `data:application/json,${'{"public_keys":[]'.padEnd(bytes - 1)}}`;
+    expect(await publishedKeys(sized(64 * 1024), () => 0)('a')).toBeUndefined();
+    await expect(publishedKeys(sized(64 * 1024 + 1), () => 0)('a')).rejects.toThrow('more than 65536 bytes');
+  });
+
+  it('throw when the response is not a list of keys', async () => {
     const find = publishedKeys('data:application/json,{}', () => 0);
     await expect(find('a')).rejects.toMatchObject({ name: 'UnavailableError' });
   });
