@@ -26,6 +26,8 @@ export interface KeyRecord {
   createdAt: number;
   expiresAt?: number | undefined;
   revokedAt?: number | undefined;
+  /** Whether the service revoked it because it was found in public. */
+  revokedAsLeaked?: true | undefined;
   lastUsedAt?: number | undefined;
   /** When the project was told that the key was found in public. */
   leakedAt?: number | undefined;
@@ -35,6 +37,12 @@ export interface KeyRecord {
   revokedTokens?: string[] | undefined;
   replaces?: string | undefined;
   replacedBy?: string | undefined;
+}
+
+/** When a key is revoked, and whether that is because it leaked. */
+export interface Revocation {
+  revokedAt: number;
+  revokedAsLeaked?: true;
 }
 
 /** How a path names a key: by its id, or by the key itself, as the interface shows it. */

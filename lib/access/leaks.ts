@@ -1,6 +1,7 @@
 import { verify } from 'node:crypto';
 import * as v from 'valibot';
 import { emailOf } from '../email.ts';
+import { printable } from '../printable.ts';
 import { described } from '../schema.ts';
 import type { KeyRecord } from './keys.ts';
 import type { ProjectRecord } from './projects.ts';
@@ -57,6 +58,18 @@ const DONE: Record<LeakOutcome, string> = {
   kept: 'It still works: it is the last admin key of the project, so we did not revoke it. Create another admin key, then revoke this one at once.',
   reported: 'It still works. Rotate it, deploy the new key, then revoke this one at once.',
   ended: 'It had been revoked or had expired before: you need not do anything.',
+};
+
+/** Places that an email and the audit log name: an item of the table has at most 400 KB. */
+const MAX_PLACES = 20;
+const MAX_PLACE_LENGTH = 2048;
+
+/** Where a key was found, each place once and on one line. */
+export const placesOf = (matches: readonly LeakMatch[]): string[] => {
+  const places = matches.flatMap(({ url }) =>
+    url ? [printable(url.slice(0, MAX_PLACE_LENGTH)).replace(/\s+/g, ' ')] : [],
+  );
+  return [...new Set(places)].slice(0, MAX_PLACES);
 };
 
 /** The email about a key that was found in public. It does not hold the key. */

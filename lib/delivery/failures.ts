@@ -1,5 +1,7 @@
 // The browser imports this too: it must stay light.
 
+import { printable } from '../printable.ts';
+
 /** What a failed attempt is recorded as. Stable: customers match on these. */
 export const FAILURES = {
   timeout: 'no complete response within 5 seconds',
@@ -74,11 +76,6 @@ export function excerptOf(body: Buffer): string | null {
   const text = new TextDecoder().decode(body.subarray(0, EXCERPT_BYTES), { stream: body.length > EXCERPT_BYTES });
   return printable(text);
 }
-
-/** Without control or direction characters. */
-export const printable = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
-  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
 
 // With several addresses tried, Node reports the errors of all; the first is as good as any.
 function codeOf(error: unknown): string {

@@ -1,9 +1,9 @@
 import type { StoredEvent } from '../events/events.ts';
 import type { EventType } from '../events/types.ts';
+import { printable } from '../printable.ts';
 import { type HeaderList, masked } from '../webhooks/custom-headers.ts';
 import { signatureHeaders } from '../webhooks/signature.ts';
 import { previousSecretsAt, type WebhookRecord } from '../webhooks/webhooks.ts';
-import { printable } from './failures.ts';
 import type { DeliveryMessage } from './messages.ts';
 
 /** For the response: connection, TLS and headers included. */

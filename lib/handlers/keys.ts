@@ -120,7 +120,7 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
       const now = clock();
       if (record.revokedAt !== undefined) return { body: keyResource(record, now) };
       const entry = audited(request, { at: now, action: 'key.revoked', target: record.id });
-      const isRevoked = await revokeSafely(keys, record, now, [entry]);
+      const isRevoked = await revokeSafely(keys, record, { revokedAt: now }, [entry]);
       return isRevoked
         ? { body: keyResource({ ...record, revokedAt: now }, now) }
         : new Problem('conflict', 'This is the last admin key without an expiry. Create another one first.');

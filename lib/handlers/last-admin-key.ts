@@ -1,4 +1,4 @@
-import { isLasting, type KeyRecord } from '../access/keys.ts';
+import { isLasting, type KeyRecord, type Revocation } from '../access/keys.ts';
 import type { TransactionPart } from '../transaction.ts';
 
 export interface AdminKeys {
@@ -10,7 +10,7 @@ export interface RevocableKeys extends AdminKeys {
   /** `relyingOn`: another key that must still be as it was read. `false` if it is not. */
   revoke(
     id: string,
-    revokedAt: number,
+    revocation: Revocation,
     relyingOn: KeyRecord | undefined,
     also: readonly TransactionPart[],
   ): Promise<boolean>;
@@ -20,12 +20,13 @@ export interface RevocableKeys extends AdminKeys {
 export function revokeSafely(
   keys: RevocableKeys,
   record: KeyRecord,
-  nowMs: number,
+  revocation: Revocation,
   also: readonly TransactionPart[],
 ): Promise<boolean> {
-  const isCountedOn = record.type === 'admin' && isLasting(record, nowMs);
-  const others = isCountedOn ? lastingAdminKeys(keys, record, nowMs) : null;
-  return relyingOnOne(others, (other) => keys.revoke(record.id, nowMs, other, also));
+  const { revokedAt } = revocation;
+  const isCountedOn = record.type === 'admin' && isLasting(record, revokedAt);
+  const others = isCountedOn ? lastingAdminKeys(keys, record, revokedAt) : null;
+  return relyingOnOne(others, (other) => keys.revoke(record.id, revocation, other, also));
 }
 
 /** The other admin keys of the project that work and have no end in sight. The index may be a moment behind. */

@@ -1,6 +1,6 @@
 import { hashApiKey, parseApiKey, sameHash } from '../access/api-key.ts';
 import { isUsable, type KeyRecord } from '../access/keys.ts';
-import { type LeakMatch, type LeakOutcome, leakEmail } from '../access/leaks.ts';
+import { type LeakMatch, type LeakOutcome, leakEmail, placesOf } from '../access/leaks.ts';
 import type { ProjectRecord } from '../access/projects.ts';
 import type { Email } from '../email.ts';
 import { type Random, sortableId } from '../ids.ts';
@@ -26,8 +26,8 @@ export interface LeaksDeps {
 const AT_ONCE = 8;
 
 /**
- * Does what its project wants about every genuine key of a report, and says which matches were genuine. What is urgent comes
- * first; the email comes before the note that it was sent, so that a report that is sent again loses none.
+ * Applies `on_leak` of its project to every genuine key of a report, and returns which matches are genuine. The revocation
+ * comes first, then the email, then the note that the email was sent. A repeated report continues at the step that failed.
  */
 export function leakHandler({ keys, projects, audit, sendEmail, clock, random }: LeaksDeps) {
   return async (matches: readonly LeakMatch[], address: string) => {
@@ -74,10 +74,9 @@ export function leakHandler({ keys, projects, audit, sendEmail, clock, random }:
       });
     const outcome = await end(project, record, now, entry('key.revoked', { reason: 'leaked' }));
     if (record.leakedAt !== undefined) return;
-    const places = [...new Set(found.flatMap(({ url }) => (url ? [url.slice(0, MAX_URL_LENGTH)] : [])))];
-    const told = places.slice(0, MAX_PLACES);
-    await sendEmail(leakEmail(project, record, told, outcome));
-    await keys.markLeaked(record.id, now, [entry('key.leaked', { outcome, urls: told })]);
+    const places = placesOf(found);
+    await sendEmail(leakEmail(project, record, places, outcome));
+    await keys.markLeaked(record.id, now, [entry('key.leaked', { outcome, urls: places })]);
   }
 
   async function end(
@@ -86,12 +85,9 @@ export function leakHandler({ keys, projects, audit, sendEmail, clock, random }:
     now: number,
     entry: TransactionPart,
   ): Promise<LeakOutcome> {
+    if (record.revokedAsLeaked) return 'revoked'; // by an earlier run of this report, whose email failed
     if (!isUsable(record, now)) return 'ended';
     if (onLeak !== 'revoke') return 'reported';
-    return (await revokeSafely(keys, record, now, [entry])) ? 'revoked' : 'kept';
+    return (await revokeSafely(keys, record, { revokedAt: now, revokedAsLeaked: true }, [entry])) ? 'revoked' : 'kept';
   }
 }
-
-/** What an email and the audit log say of where a key was found. */
-const MAX_PLACES = 20;
-const MAX_URL_LENGTH = 2048;

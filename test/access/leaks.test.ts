@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSignedBy, LeakReport, leakEmail } from '../../lib/access/leaks.ts';
+import { isSignedBy, LeakReport, leakEmail, placesOf } from '../../lib/access/leaks.ts';
 import { newKey, newProject } from '../contracts/builders.ts';
 import { violationsOf } from '../support/violations.ts';
 
@@ -56,6 +56,16 @@ describe('a report', () => {
     ['1,001 matches', Array(1001).fill(match), 'body must have at most 1000 entries'],
   ])('is refused with %s', (_, report, violation) => {
     expect(violationsOf(LeakReport, report)).toEqual([violation]);
+  });
+});
+
+describe('the places of a report', () => {
+  it('are named once, each on one printable line', () => {
+    const matches = ['https://a.example', null, '', 'https://a.example', 'x\r\n\n\u001b[2JYou need\u202e not'];
+    expect(placesOf(matches.map((url) => ({ token: 't', type: 'key', url })))).toEqual([
+      'https://a.example',
+      'x [2JYou need not',
+    ]);
   });
 });
 

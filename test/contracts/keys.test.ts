@@ -125,7 +125,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
 
     it.each<[string, (old: KeyRecord) => Promise<unknown>]>([
       ['was rotated', (old) => keys.rotate(old, newKey({ projectId: old.projectId }), LATER, [])],
-      ['was revoked', ({ id }) => keys.revoke(id, now, undefined, [])],
+      ['was revoked', ({ id }) => keys.revoke(id, { revokedAt: now }, undefined, [])],
       ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], undefined, [])],
     ])('is false and changes nothing if the key %s meanwhile', async (_, happen) => {
       const old = await create();
@@ -171,14 +171,17 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
   describe('revoke', () => {
     it('notes when, and the first time stays', async () => {
       const record = await create();
-      expect(await keys.revoke(record.id, now, undefined, [])).toBe(true);
-      expect(await keys.revoke(record.id, LATER, undefined, [])).toBe(true);
+      expect(await keys.revoke(record.id, { revokedAt: now }, undefined, [])).toBe(true);
+      expect(await keys.revoke(record.id, { revokedAt: LATER }, undefined, [])).toBe(true);
       expect(await stored(record.id)).toEqual({ ...record, revokedAt: now });
     });
 
     it('of two admin keys that rely on each other leaves one', async () => {
       const [a, b] = [await create(), await create()];
-      const revoked = await Promise.all([keys.revoke(a.id, now, b, []), keys.revoke(b.id, now, a, [])]);
+      const revoked = await Promise.all([
+        keys.revoke(a.id, { revokedAt: now }, b, []),
+        keys.revoke(b.id, { revokedAt: now }, a, []),
+      ]);
       expect(revoked.filter(Boolean)).toHaveLength(1);
       const left = await Promise.all([a, b].map(async ({ id }) => (await keys.get(id))?.revokedAt === undefined));
       expect(left).toEqual(revoked.map((isRevoked) => !isRevoked));
@@ -198,7 +201,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
   describe.each<[string, Change, Partial<KeyRecord>]>([
     [
       'revoke',
-      (id, relyingOn, from = keys, also = []) => from.revoke(id, LATER, relyingOn, also),
+      (id, relyingOn, from = keys, also = []) => from.revoke(id, { revokedAt: LATER }, relyingOn, also),
       { revokedAt: LATER },
     ],
     [
@@ -221,7 +224,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
     });
 
     it.each<[string, (other: KeyRecord) => Promise<unknown>]>([
-      ['was revoked', ({ id }) => keys.revoke(id, now, undefined, [])],
+      ['was revoked', ({ id }) => keys.revoke(id, { revokedAt: now }, undefined, [])],
       ['has an end in sight', (other) => keys.rotate(other, newKey(), LATER, [])],
       ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], undefined, [])],
     ])('is false and changes nothing if the key that it relies on %s meanwhile', async (_, happen) => {

@@ -1,5 +1,5 @@
 import type { KeyUse } from '../../access/key-usage.ts';
-import type { KeyRecord } from '../../access/keys.ts';
+import type { KeyRecord, Revocation } from '../../access/keys.ts';
 import { BY_PROJECT } from '../../deployment.ts';
 import type { TransactionPart } from '../../transaction.ts';
 import { all, type Condition, exists, is, isAbsent, isNew } from './conditions.ts';
@@ -66,11 +66,11 @@ export function apiKeys(table: Table) {
 
     async revoke(
       id: string,
-      revokedAt: number,
+      { revokedAt, ...rest }: Revocation,
       relyingOn: KeyRecord | undefined,
       also: readonly TransactionPart[],
     ): Promise<boolean> {
-      return changeKey(id, { revokedAt: initially(revokedAt) }, relyingOn, also);
+      return changeKey(id, { revokedAt: initially(revokedAt), ...rest }, relyingOn, also);
     },
 
     /** Once: with what is also written, or not at all if it was noted before. */

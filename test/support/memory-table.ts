@@ -1,0 +1,12 @@
+import { createTable, type Table, type TableOptions } from '../../lib/aws/dynamodb/table.ts';
+import { MemoryDynamoDb } from '../simulation/dynamodb.ts';
+
+/** A table in memory, which `test/contracts` holds to the database. */
+export function memoryTable(): Table {
+  const memory = new MemoryDynamoDb();
+  const documents = {
+    send: async (command: { input: Record<string, unknown> }) =>
+      memory.execute({ name: command.constructor.name.replace('Command', ''), input: command.input }),
+  };
+  return createTable('table', { documents, pause: async () => {} } as unknown as TableOptions);
+}
