@@ -9,6 +9,16 @@ const DEFAULT_LEASE_SECONDS = 300;
 
 export const ConnectionId = v.pipe(v.string('must be a string'), v.regex(/^[A-Za-z0-9_-]{1,64}$/));
 
+/** Begins stored ids of connections that credentials without `write` opened. Ids of callers do not contain `#`. */
+const READERS = 'read#';
+
+/**
+ * The id under which a connection is stored. Credentials without `write` have a namespace of their own, because a public token
+ * must not take the connection ids of others.
+ */
+export const storedConnectionId = (id: string, mayWrite: boolean): string => (mayWrite ? id : READERS + id);
+const publicIdOf = (storedId: string): string => storedId.replace(READERS, '');
+
 /** Names a replica; any printable text. */
 export const NodeId = v.pipe(
   v.string('must be a string'),
@@ -39,6 +49,7 @@ export const ConnectionResource = v.strictObject({
 
 /** What is stored of an open connection. Times in milliseconds since 1970. */
 export interface ConnectionRecord extends Space {
+  /** See `storedConnectionId`. */
   id: string;
   /** The key or token that opened it: nobody else may renew or close it. */
   credentialId: string;
@@ -68,7 +79,7 @@ export const isLapsed = ({ expiresAt }: Pick<ConnectionRecord, 'expiresAt'>, now
 /** `data` of `connection.lost`. */
 export function lostData({ id, nodeId, connectedAt, lastSeenAt, expiresAt }: ConnectionRecord) {
   return {
-    connection_id: id,
+    connection_id: publicIdOf(id),
     node_id: nodeId,
     connected_at: iso(connectedAt),
     last_seen_at: iso(lastSeenAt),
@@ -78,7 +89,7 @@ export function lostData({ id, nodeId, connectedAt, lastSeenAt, expiresAt }: Con
 
 export function connectionResource(record: ConnectionRecord): v.InferOutput<typeof ConnectionResource> {
   return {
-    connection_id: record.id,
+    connection_id: publicIdOf(record.id),
     node_id: record.nodeId,
     lease_seconds: record.leaseSeconds,
     connected_at: iso(record.connectedAt),

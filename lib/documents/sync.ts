@@ -72,7 +72,7 @@ export const SyncRequest = v.strictObject({
   sync_id: v.optional(
     described(
       v.pipe(v.string('must be a string'), v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -')),
-      'Identifies the cycle. Without it, an id is generated.',
+      'Identifies the cycle, and belongs to the credential that used it first. Without it, the service generates an id. For credentials without `write` it has no effect.',
     ),
   ),
   pattern: described(Pattern, 'The documents of the cycle: a document key in which a whole segment may be `*`.'),

@@ -5,14 +5,16 @@ import {
   connectionResource,
   isLapsed,
   lostData,
+  storedConnectionId,
 } from '../documents/connections.ts';
 import { newEvent, type StoredEvent } from '../events/events.ts';
 import { newEventId } from '../events/placement.ts';
+import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import type { Random } from '../ids.ts';
 import { optimistically } from '../optimistic.ts';
 import type { Space } from '../space.ts';
-import { credentialOf } from './scope.ts';
+import { credentialOf, may } from './scope.ts';
 
 /** The connections of nodes as they are stored. Of two that end one lease, or renew it, one does. */
 export interface Connections {
@@ -33,11 +35,16 @@ export interface ConnectionsDeps {
 
 type ConnectionHandlers = Pick<Handlers<'documents'>, 'renewConnection' | 'closeConnection'>;
 
+const idIn = ({ path: { id = '' }, caller }: Pick<Request, 'path' | 'caller'>): string =>
+  storedConnectionId(id, may(caller, 'write'));
+
 const isOthers = () => new Problem('conflict', 'Another credential opened this connection. Use a different id.');
 
 export function connectionHandlers({ connections, scheduleCheck, clock, random }: ConnectionsDeps): ConnectionHandlers {
   return {
-    async renewConnection({ path: { id = '' }, body, space, caller }) {
+    async renewConnection(request) {
+      const { body, space, caller } = request;
+      const id = idIn(request);
       const credentialId = credentialOf(caller);
       return optimistically(async () => {
         const before = await connections.get(space, id);
@@ -67,7 +74,9 @@ export function connectionHandlers({ connections, scheduleCheck, clock, random }
     },
 
     // A goodbye after the lease ran out is too late: the connection was lost.
-    async closeConnection({ path: { id = '' }, space, caller }) {
+    async closeConnection(request) {
+      const { space, caller } = request;
+      const id = idIn(request);
       return optimistically(async () => {
         const before = await connections.get(space, id);
         if (!before) return notFound('connection');

@@ -35,7 +35,10 @@ const PULLING = 'A sync without pushes is for keys, and scoped tokens with read.
 /** Bytes of results after which no more is pushed: one more may add half of a response. */
 const MAX_RESULT_BYTES = MAX_PAGE_BYTES / 2;
 
-/** Pushes, each by itself; then every document of the pattern that differs from what the node knows, in pages. */
+/**
+ * Applies each push independently, then returns every document of the pattern that differs from what the node knows, in pages.
+ * A cycle of a credential without `write` stores nothing: it claims no sync id and publishes no event.
+ */
 export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'> {
   const { documents, cursors, clock, random, reportFailure } = deps;
 
@@ -63,7 +66,7 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
       };
       const response = { sync_id: cycle.syncId, results, changes };
       if (next === undefined) {
-        await complete(request, soFar);
+        if (may(caller, 'write')) await complete(request, soFar);
         return { body: { ...response, cursor: null, has_more: false } };
       }
       const cursor = await cursors.seal(space.projectId, scopeOf(request), JSON.stringify(soFar));
@@ -77,6 +80,7 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
       const startedAt = clock();
       const isOwn =
         sync_id === undefined ||
+        !may(request.caller, 'write') ||
         (await documents.claimCycle(request.space, sync_id, credentialOf(request.caller), startedAt));
       if (!isOwn)
         return new Problem('conflict', 'Another credential uses this sync_id. Choose a different one, or omit it.');

@@ -7,6 +7,7 @@ import {
   lostData,
   NodeId,
   RenewConnection,
+  storedConnectionId,
 } from '../../lib/documents/connections.ts';
 import { check } from '../../lib/schema.ts';
 import { violationsOf } from '../support/violations.ts';
@@ -75,6 +76,13 @@ describe('a connection', () => {
       ...times,
       lost_at: '2026-01-31T12:01:01.000Z',
     });
+  });
+
+  it('of a credential without write is stored under another id, which callers do not see', () => {
+    const id = storedConnectionId('laptop', false);
+    expect([storedConnectionId('laptop', true), 'value' in check(ConnectionId, id)]).toEqual(['laptop', false]);
+    expect(connectionResource({ ...record, id }).connection_id).toBe('laptop');
+    expect(lostData({ ...record, id }).connection_id).toBe('laptop');
   });
 
   it('is looked at for a message that names it and its space', () => {

@@ -105,6 +105,34 @@ describe('connections and sync cycles', () => {
     expect(last.status).toBe(200);
   });
 
+  it('of credentials without write take no name of those that may write', async () => {
+    const { admin: _, ...project } = await service.project();
+    const [live, readKey] = [await project.client('live'), await project.client('read')];
+    const reader = service.as(await mint(live, ['*'], ['read']));
+    const other = service.as(await mint(live, ['*'], ['read']));
+    for (const client of [readKey, reader]) expect((await sync(client, { sync_id: 'nightly-1' })).status).toBe(200);
+    expect((await sync(live, { sync_id: 'nightly-1' })).status).toBe(200);
+    expect((await renew(reader, 'phone-1')).body.connection_id).toBe('phone-1');
+    expect((await renew(live, 'phone-1')).status).toBe(200);
+    expect(code(await renew(other, 'phone-1'))).toEqual([409, 'conflict']);
+    expect((await reader('DELETE', '/v1/connections/phone-1')).status).toBe(204);
+    expect((await live('DELETE', '/v1/connections/phone-1')).status).toBe(204);
+  });
+
+  it('publish sync.completed only for credentials that may write', async () => {
+    const { admin: _, ...project } = await service.project();
+    const [live, readKey] = [await project.client('live'), await project.client('read')];
+    const completed = async () => (await live('GET', '/v1/events?type=sync.completed')).body.data.length;
+    for (const client of [readKey, service.as(await mint(live, ['*'], ['read']))])
+      expect((await sync(client)).body.has_more).toBe(false);
+    expect(await completed()).toBe(0);
+    await sync(live);
+    await sync(service.as(await mint(live, ['*'], ['write'])), {
+      push: [{ op: 'put', document_key: 'd', base_revision: 0, fields: {} }],
+    });
+    expect(await completed()).toBe(2);
+  });
+
   it('that ran out are free for others', async () => {
     const one = service.as(await mint(owner, ['a:*'], ['read'], 600));
     const two = service.as(await mint(owner, ['a:*'], ['read'], 600));
