@@ -10,7 +10,7 @@ const metrics = new Metrics({ serviceName: METRICS_SERVICE });
  * costs by the hour in which it is written: the others are where there is something to count.
  */
 export function countAttempt(result: DeliverResult): void {
-  if (!('attempt' in result)) return;
+  if (!('attempt' in result && result.isRecorded)) return; // another run counts an attempt that it recorded
   const { attempt, verdict, disabled } = result;
   metrics.addMetric('Latency', MetricUnit.Milliseconds, attempt.durationMs);
   if (verdict.status !== 'succeeded') metrics.addMetric('Failures', MetricUnit.Count, 1);

@@ -13,7 +13,7 @@ import {
   WARNED_ATTEMPT,
 } from './outage.ts';
 import { keptHeaders, type Post, postOf, type TimedOutcome } from './post.ts';
-import type { Attempt, DeliveryRecord } from './record.ts';
+import { type Attempt, type DeliveredEvent, type DeliveryRecord, deliveredEvent } from './record.ts';
 
 export interface DeliverDeps extends OutageNotes {
   lane: Lane;
@@ -37,7 +37,8 @@ export interface DeliverDeps extends OutageNotes {
     attempt: Attempt,
     nowMs: number,
   ): Promise<'disabled' | 'recorded'>;
-  end(message: DeliveryMessage, event: StoredEvent, status: 'canceled', nowMs: number): Promise<void>;
+  /** Ends the run without an attempt, unless it has moved on. */
+  end(message: DeliveryMessage, event: DeliveredEvent, status: 'canceled' | 'failed', nowMs: number): Promise<void>;
   /** Of the email about the disabling. */
   claimEmail: EmailClaims['claim'];
   releaseEmail: EmailClaims['release'];
@@ -58,10 +59,10 @@ export interface DeliveryContext {
 }
 type Found = DeliveryContext & { webhook: WebhookRecord; event: StoredEvent };
 
-/** What became of a message: a task that needed no attempt, or the attempt and its verdict. `wait`: it must come again. */
+/** What became of a message: a task without an attempt, or an attempt, which another run may have recorded. `wait`: it must come again. */
 export type DeliverResult =
   | { task: Exclude<Task, 'send'> | 'wait' }
-  | { task: 'send' | 'wait'; attempt: Attempt; verdict: Verdict; disabled: boolean };
+  | { task: 'send' | 'wait'; attempt: Attempt; verdict: Verdict; disabled: boolean; isRecorded: boolean };
 
 /**
  * Deals with one message. The order of effects makes it lossless: POST, record the attempt with its retry pending, queue
@@ -75,8 +76,12 @@ export async function deliver(
   deps: DeliverDeps,
 ): Promise<DeliverResult> {
   const { webhook, event, delivery } = context;
-  if (!webhook || !event) return { task: 'drop' }; // deleted, or older than we keep events
+  if (!webhook) return { task: 'drop' };
   const now = deps.clock();
+  if (!event) {
+    if (delivery) await deps.end(message, deliveredEvent(delivery), 'failed', now); // it expired during the run
+    return { task: 'drop' };
+  }
   const lane = laneOf(webhook, now);
   const isDeferred = isSlower(lane, deps.lane);
   const attempts = delivery?.attempts ?? [];
@@ -122,7 +127,7 @@ async function conclude(
   if (verdict.status === 'failed' && !isTest) {
     const disabled = (await deps.exhaust(message, event, attempt, deps.clock())) === 'disabled';
     const claim = disabled ? await notify(message, failing, deps) : undefined;
-    return { task: claim === 'busy' ? 'wait' : 'send', attempt, verdict, disabled };
+    return { task: claim === 'busy' ? 'wait' : 'send', attempt, verdict, disabled, isRecorded: true };
   }
   const isRecorded = await deps.record(message, event, attempt, verdict);
   const claim =
@@ -130,7 +135,7 @@ async function conclude(
   if (verdict.status === 'succeeded' && !isTest) await noteSuccess(message, webhook, attempt, deps);
   // Whoever recorded it may have died since. What is left to do follows from what is recorded, not from this attempt.
   const isOpen = !isRecorded || claim === 'busy';
-  return { task: isOpen ? 'wait' : 'send', attempt, verdict, disabled: false };
+  return { task: isOpen ? 'wait' : 'send', attempt, verdict, disabled: false, isRecorded };
 }
 
 /** A delivery whose last attempt failed. */

@@ -81,7 +81,7 @@ function countsOf({ before, after }: DeliveryChange): { at: number; counts: Coun
     return { at: attempt.at, counts: Object.fromEntries(figures.map((name) => [figureName(eventType, name), 1])) };
   }
   const isEnded = before?.status !== status || before.run !== run;
-  if (!isEnded || (status !== 'skipped' && status !== 'canceled')) return null;
+  if (!isEnded || (status !== 'skipped' && status !== 'canceled' && status !== 'failed')) return null;
   return { at: endedAt ?? after.createdAt, counts: { [figureName(eventType, status)]: 1 } };
 }
 

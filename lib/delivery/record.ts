@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { StoredEvent } from '../events/events.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import { described, iso, isoOrNull, timestamp } from '../schema.ts';
 import type { HeaderList } from '../webhooks/custom-headers.ts';
@@ -36,6 +37,16 @@ export interface DeliveryRecord {
   retryPending?: boolean | undefined;
 }
 
+/** The members of an event that its deliveries repeat. */
+export type DeliveredEvent = Pick<StoredEvent, 'type' | 'documentKey' | 'webhookId'>;
+
+/** The event of a delivery, as far as the delivery tells it. */
+export const deliveredEvent = ({ eventType, documentKey, test, webhookId }: DeliveryRecord): DeliveredEvent => ({
+  type: eventType,
+  documentKey,
+  ...(test && { webhookId }),
+});
+
 /** Which deliveries of a webhook. */
 export interface DeliveryFilter {
   /** Of events at this time or later, and before `until`. */
@@ -62,7 +73,7 @@ export const DeliveryResource = v.strictObject({
   url: described(v.nullable(v.string()), 'Where the last attempt was posted; `null` before the first one.'),
   status: described(
     v.picklist(DELIVERY_STATUSES),
-    '`pending`: the first attempt is still to be made. `retrying`: the last attempt failed and another is due. `failed`: all attempts failed. `canceled`: the webhook was disabled in between. `skipped`: it was disabled when the event happened. The last three can be recovered.',
+    '`pending`: the first attempt is still to be made. `retrying`: the last attempt failed and another is due. `failed`: all attempts failed, or the event expired before the next one. `canceled`: the webhook was disabled in between. `skipped`: it was disabled when the event happened. The last three can be recovered.',
   ),
   attempts: described(
     v.array(
@@ -91,7 +102,10 @@ export const DeliveryResource = v.strictObject({
           v.nullable(headers),
           'At most the first KiB of the headers of the response; `null` in lists, and without a response.',
         ),
-        response_excerpt: described(v.nullable(v.string()), 'At most the first KiB of the response body.'),
+        response_excerpt: described(
+          v.nullable(v.string()),
+          'At most the first KiB of the response body; `null` in lists, and without a response.',
+        ),
       }),
     ),
     'All attempts, oldest first, those of redeliveries included.',
@@ -102,7 +116,7 @@ export const DeliveryResource = v.strictObject({
 
 type DeliveryOutput = v.InferOutput<typeof DeliveryResource>;
 
-/** As lists have it: a hundred deliveries with all that was sent and answered would be megabytes. */
+/** A delivery without the content of its requests and responses, which would add megabytes to a list of a hundred. */
 export function deliveryEntry(record: DeliveryRecord): DeliveryOutput {
   const { attempts, ...delivery } = deliveryResource(record);
   const short = attempts.map((attempt) => ({
@@ -110,6 +124,7 @@ export function deliveryEntry(record: DeliveryRecord): DeliveryOutput {
     url: null,
     request_headers: null,
     response_headers: null,
+    response_excerpt: null,
   }));
   return { ...delivery, attempts: short };
 }

@@ -80,7 +80,7 @@ export async function walkDocuments<Found extends { documentKey: string }>(
   }
 }
 
-/** Counts bytes of a response as Lambda counts them. */
+/** Adds up the bytes of a response. */
 export function createPageBudget(bytesMax = MAX_PAGE_BYTES) {
   let bytes = 0;
   return {
@@ -95,4 +95,5 @@ export function createPageBudget(bytesMax = MAX_PAGE_BYTES) {
   };
 }
 
-const bytesSent = (resource: unknown): number => Buffer.byteLength(JSON.stringify(JSON.stringify(resource)));
+/** Bytes of a resource in a response, as Lambda counts them. */
+export const bytesSent = (resource: unknown): number => Buffer.byteLength(JSON.stringify(JSON.stringify(resource)));

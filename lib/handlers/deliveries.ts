@@ -10,6 +10,7 @@ import {
   type RecoveryWindow,
   stuckBefore,
 } from '../delivery/redelivery.ts';
+import { EVENT_RETENTION_MS } from '../events/events.ts';
 import type { Cursors } from '../http/cursor.ts';
 import { page } from '../http/pagination.ts';
 import type { Handlers } from '../http/serve.ts';
@@ -111,17 +112,18 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
       });
     },
 
-    // The message goes first, and the response is stored with the new run: a repetition sends the same message again.
+    // The message goes first, and the response is stored with the new run, so a repeated request sends the same message again.
+    // The full delivery can be too large for that transaction.
     async redeliver({ path: { id = '', event_id = '' }, space }, idempotencyWrites) {
       const webhook = await webhooks.get(space, id);
       const delivery = webhook && (await deliveries.get(id, event_id));
       if (webhook && !delivery && (await pending(webhook, event_id)))
         return new Problem('conflict', 'The first attempt is still to be made. Redeliver it after that.');
-      if (!delivery) return notFound('delivery');
+      if (!delivery || !(await events.get(space, event_id))) return notFound('delivery');
       if (webhook.status === 'disabled') return new Problem('conflict', 'The webhook is disabled. Enable it first.');
       const now = clock();
       const run = delivery.run + 1;
-      const response = { body: deliveryResource({ ...delivery, status: 'pending', nextAttemptAt: now }) };
+      const response = { body: deliveryEntry({ ...delivery, status: 'pending', nextAttemptAt: now }) };
       await enqueue([firstMessage(space, id, event_id, { run, trigger: 'redelivery' })]);
       await deliveries.startRun(delivery, run, now, idempotencyWrites(response));
       return response;
@@ -171,7 +173,7 @@ function windowOf(
 ): Window {
   const isDefault = since === undefined && undeliveredSince !== undefined;
   return {
-    since: since ?? 0,
+    since: Math.max(since ?? 0, now - EVENT_RETENTION_MS),
     until: until ?? now + SKEW_MS,
     ...(isDefault && { endedSince: undeliveredSince - SKEW_MS }),
   };

@@ -1,16 +1,17 @@
 import type * as v from 'valibot';
 import { notFound, Problem } from '../api/problems.ts';
-import { createPageBudget } from '../documents/pages.ts';
 import {
   type EventPage,
   type EventResource,
   isTooLarge,
   MAX_EVENT_BYTES,
+  type NewEvent,
   newEvent,
   type StoredEvent,
 } from '../events/events.ts';
 import { newEventId } from '../events/placement.ts';
 import type { Cursors } from '../http/cursor.ts';
+import type { RequestIdentity } from '../http/idempotency.ts';
 import { page } from '../http/pagination.ts';
 import type { Handlers } from '../http/serve.ts';
 import { derivedFrom, type Random } from '../ids.ts';
@@ -39,25 +40,31 @@ export interface EventsDeps {
 const tooLarge = () => new Problem('payload_too_large', `An event can have at most ${MAX_EVENT_BYTES} bytes.`);
 
 export function eventHandlers({ events, cursors, clock, random }: EventsDeps): Handlers<'events'> {
+  // A repeated request derives the same ids, so that it publishes no second event if the first response was not stored.
+  function eventsOf(
+    space: Space,
+    published: readonly Pick<NewEvent, 'type' | 'data'>[],
+    identity: RequestIdentity | undefined,
+  ): StoredEvent[] {
+    const at = identity?.startedAt ?? clock();
+    return published.map(({ type, data }, i) => {
+      const bytes = identity ? derivedFrom(`${identity.id} ${i}`) : random;
+      return newEvent({ ...space, type, data, id: newEventId(type, data, at, bytes), at });
+    });
+  }
+
   return {
-    async publishEvent({ body, space }, idempotencyWrites) {
-      const now = clock();
-      const id = newEventId(body.type, body.data, now, random);
-      const event = newEvent({ ...space, ...body, id, at: now });
-      if (isTooLarge(event)) return tooLarge();
+    async publishEvent({ body, space }, idempotencyWrites, identity) {
+      const [event] = eventsOf(space, [body], identity);
+      if (!event || isTooLarge(event)) return tooLarge();
       const response = { json: event.body };
       await events.publish([event], idempotencyWrites(response));
       return response;
     },
 
-    // Not completed in the same transaction: with 100 events there is no room for it. So a repetition makes the same events.
+    // The response is stored in a write of its own, because a transaction with 100 events has no room for it.
     async publishEvents({ body, space }, _completing, identity) {
-      const at = identity?.startedAt ?? clock();
-      const published = body.events.map((event, i) => {
-        const bytes = identity ? derivedFrom(`${identity.id} ${i}`) : random;
-        const id = newEventId(event.type, event.data, at, bytes);
-        return newEvent({ ...space, ...event, id, at });
-      });
+      const published = eventsOf(space, body.events, identity);
       if (published.some(isTooLarge)) return tooLarge();
       await events.publish(published, []);
       return { json: `{"data":[${published.map((event) => event.body).join(',')}]}` };
@@ -72,13 +79,7 @@ export function eventHandlers({ events, cursors, clock, random }: EventsDeps): H
       page(request, cursors, async (limit, after) => {
         const { document_key: documentKey, type, since, until } = request.query;
         const found = await events.list(request.space, { type, documentKey, since, until, limit, after });
-        const budget = createPageBudget();
-        const data: v.InferOutput<typeof EventResource>[] = [];
-        for (const { body } of found.events) {
-          const resource = parseJson(body) as unknown as v.InferOutput<typeof EventResource>;
-          if (!budget.takes(resource)) return { data, next: data.at(-1)?.id };
-          data.push(resource);
-        }
+        const data = found.events.map(({ body }) => parseJson(body) as unknown as v.InferOutput<typeof EventResource>);
         return { data, next: found.next };
       }),
   };

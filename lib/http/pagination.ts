@@ -1,5 +1,6 @@
 import { DEFAULT_PAGE } from '../api/operation.ts';
 import { Problem } from '../api/problems.ts';
+import { bytesSent, MAX_PAGE_BYTES } from '../documents/pages.ts';
 import type { Cursors } from './cursor.ts';
 import type { Request } from './request.ts';
 
@@ -11,8 +12,9 @@ export interface PageOf<Resource> {
 type PageRequest = Request<{ limit?: number | undefined; cursor?: string | undefined }>;
 
 /**
- * One page of a list: `load` reads up to `limit` items after a position and says the next position, if there is more.
- * A cursor works for the list, space and filters it was made for, and for nothing else.
+ * One page of a list. `load` reads up to `limit` items after a position and returns the next position, if there is more. A page
+ * whose response would be too large is read again with half of the limit. A cursor works only for the list, space and filters
+ * that it was made for.
  */
 export async function page<Resource>(
   request: PageRequest,
@@ -28,7 +30,16 @@ export async function page<Resource>(
       'invalid_cursor',
       'Pass next_cursor exactly as you received it, or start again without a cursor.',
     );
-  const { data, next } = await load(limit, after);
+  const { data, next } = await fittingPage(limit, (count) => load(count, after));
   const next_cursor = next === undefined ? null : await cursors.seal(projectId, scope, next);
   return { body: { data, next_cursor } };
+}
+
+/** Reads half as many items until their response fits, or one item is left. */
+async function fittingPage<Page extends { data: unknown[] }>(
+  limit: number,
+  load: (limit: number) => Promise<Page>,
+): Promise<Page> {
+  const loaded = await load(limit);
+  return limit === 1 || bytesSent(loaded.data) <= MAX_PAGE_BYTES ? loaded : fittingPage(Math.floor(limit / 2), load);
 }

@@ -29,7 +29,10 @@ describe('a delivery', () => {
     ['succeeded', {}],
   ])('that %s but was recorded by another run comes again, and nothing follows from it', async (_, outcome) => {
     const { done, deps } = deliverer({ ...outcome, record: async () => false });
-    expect(await deliver(message(), referred({ webhook: proven }), deps)).toMatchObject({ task: 'wait' });
+    expect(await deliver(message(), referred({ webhook: proven }), deps)).toMatchObject({
+      task: 'wait',
+      isRecorded: false,
+    });
     expect(done.filter((name) => name !== 'post')).toEqual([]);
   });
 
@@ -121,7 +124,13 @@ describe('a message', () => {
 
   it.each<[string, Partial<DeliveryContext>, Task, string[]]>([
     ['of a deleted webhook is dropped', { webhook: undefined }, 'drop', []],
-    ['of an event that is no longer kept is dropped', { event: undefined }, 'drop', []],
+    ['of an event that expired before the first attempt is dropped', { event: undefined }, 'drop', []],
+    [
+      'of an event that expired during the run ends the run',
+      { event: undefined, delivery: record({ status: 'pending', run: 1 }) },
+      'drop',
+      ['end'],
+    ],
     ['that was dealt with is dropped', { delivery: record() }, 'drop', []],
     ['of a disabled webhook ends its run', { webhook: disabled }, 'cancel', ['end']],
     ['of a test event is sent to a disabled webhook', { webhook: disabled, event: test }, 'send', ['post', 'record']],
@@ -187,7 +196,7 @@ describe('an attempt', () => {
     });
     const verdict = { status: 'retrying', delaySeconds: 300, dueAt: now + 290 + 300_000 };
     expect(records).toEqual([[asked, event(), made, verdict]]);
-    expect(result).toEqual({ task: 'send', attempt: made, verdict, disabled: false });
+    expect(result).toEqual({ task: 'send', attempt: made, verdict, disabled: false, isRecorded: true });
   });
 
   it('sends the stored event to the endpoint URL, signed at the time of the attempt', async () => {

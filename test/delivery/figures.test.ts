@@ -60,6 +60,12 @@ describe('a change of a delivery', () => {
       record({ status: 'canceled', attempts: [attempt()] }),
       { canceled: 1 },
     ],
+    [
+      'a run whose event expired',
+      record({ status: 'failed', run: 1, attempts: [attempt()] }),
+      record({ status: 'pending', run: 1, attempts: [attempt()] }),
+      { failed: 1 },
+    ],
     ['a test', record({ status: 'failed', test: true, attempts: [attempt({ trigger: 'test' })] }), undefined, {}],
   ])('counts %s', (_, after, before, figures) => {
     const named = Object.entries(figures).map(([name, count]) => [`document_deleted_${name}`, count]);

@@ -14,7 +14,13 @@ const sixth = message({ run: 1, attempt: 6 });
 
 describe('the log of a message', () => {
   it('has the attempt and its verdict', () => {
-    const result = { task: 'send', attempt: attempt(), verdict: { status: 'failed' }, disabled: true } as const;
+    const result = {
+      task: 'send',
+      attempt: attempt(),
+      verdict: { status: 'failed' },
+      disabled: true,
+      isRecorded: true,
+    } as const;
     const fields = { status: 'failed', status_code: 500, error: 'status_not_2xx', duration_ms: 10, disabled: true };
     const event = 'delivery.attempted';
     expect(resultEvent(sixth, result)).toEqual({ level: 'warn', event, fields: { ...names, ...fields } });

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { type Operation, operation, page as pageQuery } from '../../lib/api/operation.ts';
 import { Problem } from '../../lib/api/problems.ts';
+import { MAX_PAGE_BYTES } from '../../lib/documents/pages.ts';
 import { createCursors, openCursor, sealCursor } from '../../lib/http/cursor.ts';
 import { page } from '../../lib/http/pagination.ts';
 import { parseRequest, type Request } from '../../lib/http/request.ts';
@@ -122,6 +123,26 @@ describe('a page of a list', () => {
   it('begins at the start, with 50 items unless told', async () => {
     expect((await load(requestOf())).asked).toEqual([[50, undefined]]);
     expect((await load(requestOf({ limit: '7' }))).asked).toEqual([[7, undefined]]);
+  });
+
+  it('is read again with half of the limit until its response fits', async () => {
+    const asked: number[] = [];
+    const item = '"'.repeat(MAX_PAGE_BYTES / 4 / 20);
+    const result = await page(requestOf({ limit: '100' }), cursors, async (limit) => {
+      asked.push(limit);
+      return { data: Array(limit).fill(item), next: 'position' };
+    });
+    expect(asked).toEqual([100, 50, 25, 12]);
+    expect(result).toMatchObject({ body: { data: Array(12).fill(item), next_cursor: expect.any(String) } });
+  });
+
+  it('holds one item that is larger than a response should be', async () => {
+    const item = 'x'.repeat(MAX_PAGE_BYTES + 1);
+    const result = await page(requestOf({ limit: '2' }), cursors, async (limit) => ({
+      data: Array(limit).fill(item),
+      next: undefined,
+    }));
+    expect(result).toEqual({ body: { data: [item], next_cursor: null } });
   });
 
   it('that is the last has no cursor, and asks for no secret', async () => {

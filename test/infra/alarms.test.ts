@@ -53,9 +53,12 @@ async function emitted(): Promise<{ Namespace: string; names: string[]; dimensio
     countFailure();
     countSetAside();
     const attempt = { number: 1, trigger: 'schedule', at: 0, durationMs: 1, statusCode: 200, error: null };
-    countAttempt({ attempt, verdict: { status: 'succeeded' }, disabled: false } as unknown as Parameters<
-      typeof countAttempt
-    >[0]);
+    countAttempt({
+      attempt,
+      verdict: { status: 'succeeded' },
+      disabled: false,
+      isRecorded: true,
+    } as unknown as Parameters<typeof countAttempt>[0]);
     publishMetrics();
   } finally {
     write.mockRestore();

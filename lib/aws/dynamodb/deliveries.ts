@@ -2,7 +2,7 @@ import type { Verdict } from '../../delivery/decide.ts';
 import type { DeliveryContext } from '../../delivery/deliver.ts';
 import type { Pace } from '../../delivery/lanes.ts';
 import { carriedEvent, type DeliveryMessage } from '../../delivery/messages.ts';
-import type { Attempt } from '../../delivery/record.ts';
+import type { Attempt, DeliveredEvent } from '../../delivery/record.ts';
 import type { StoredEvent } from '../../events/events.ts';
 import { exists } from './conditions.ts';
 import { toDelivery } from './delivery-log.ts';
@@ -46,11 +46,11 @@ export function deliveries(table: Table) {
       await table.write([update(key, { retryPending: undefined }, isAtAttempt(message))]);
     },
 
-    /** Ends a run without an attempt: `skipped` before it began, `canceled` later. Not if it has moved on. */
+    /** Ends a run without an attempt, unless it has moved on. */
     async end(
       message: DeliveryMessage,
-      event: StoredEvent,
-      status: 'skipped' | 'canceled',
+      event: DeliveredEvent,
+      status: 'skipped' | 'canceled' | 'failed',
       nowMs: number,
     ): Promise<void> {
       await table.write([endRun(message, event, status, nowMs)]);

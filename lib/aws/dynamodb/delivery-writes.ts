@@ -1,8 +1,8 @@
 import type { Verdict } from '../../delivery/decide.ts';
 import type { DeliveryMessage } from '../../delivery/messages.ts';
-import type { Attempt } from '../../delivery/record.ts';
+import type { Attempt, DeliveredEvent } from '../../delivery/record.ts';
 import { type DeliveryStatus, UNDER_WAY } from '../../delivery/schedule.ts';
-import { EVENT_RETENTION_MS, type StoredEvent } from '../../events/events.ts';
+import { EVENT_RETENTION_MS } from '../../events/events.ts';
 import { all, any, type Condition, is, isBelow, isNew, isOneOf } from './conditions.ts';
 import { appended, initially, update } from './expressions.ts';
 import { itemKey, statusIndexEntry, timeToLive } from './items.ts';
@@ -17,7 +17,7 @@ import type { Write } from './writes.ts';
  *                                          │ canceled,
  *                                          │ skipped
  *
- * Its first run is `pending` as long as nothing is recorded: that costs no write (delivery/record.ts).
+ * Its first run is `pending` as long as nothing is recorded. That costs no write (`pendingDelivery` in delivery/fan-out.ts).
  */
 const isEarlierRun = ({ run }: DeliveryMessage): Condition => isBelow('run', run);
 const isThisRunGoingOn = ({ run }: DeliveryMessage): Condition => all(is('run', run), isOneOf('status', UNDER_WAY));
@@ -31,7 +31,12 @@ export const isAtAttempt = ({ run, attempt }: DeliveryMessage): Condition =>
   all(is('run', run), is('attempt', attempt));
 
 /** Records an attempt and what follows from it. */
-export function recordAttempt(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Write {
+export function recordAttempt(
+  message: DeliveryMessage,
+  event: DeliveredEvent,
+  attempt: Attempt,
+  verdict: Verdict,
+): Write {
   const isRetried = verdict.status === 'retrying';
   const change = {
     status: verdict.status,
@@ -44,7 +49,7 @@ export function recordAttempt(message: DeliveryMessage, event: StoredEvent, atte
 }
 
 /** Ends a run without an attempt. */
-export function endRun(message: DeliveryMessage, event: StoredEvent, status: DeliveryStatus, nowMs: number): Write {
+export function endRun(message: DeliveryMessage, event: DeliveredEvent, status: DeliveryStatus, nowMs: number): Write {
   const change = {
     status,
     attempt: message.attempt - 1,
@@ -65,7 +70,7 @@ interface Change {
 
 function upsert(
   message: DeliveryMessage,
-  event: StoredEvent,
+  event: DeliveredEvent,
   change: Change,
   attempts: readonly Attempt[],
   createdAt: number,
