@@ -182,6 +182,8 @@ export class Invariants {
       must(this.service.isIdle, 'Everything comes to rest', 'something is still on its way');
       const { deadLetters } = this.service;
       must(deadLetters === 0, 'Nothing becomes a dead letter', `${deadLetters} messages`);
+      for (const id of this.service.setAside.keys())
+        must(this.service.isRefusable(id), 'Only an event that always fails is set aside', id);
       const items = [...this.service.db.items()];
       const events = items.filter(({ pk }) => String(pk).startsWith('EVENT#')).map(toStoredEvent);
       for (const id of promised.accepted.keys())

@@ -95,6 +95,8 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   'a failed fan-out is acknowledged': {
     fanOut: (deps) => ({ ...deps, enqueue: (lane, messages) => deps.enqueue(lane, messages).catch(() => {}) }),
   },
+  'an event that always fails is repeated for ever': { isOutage: () => true },
+  'events are set aside in an outage': { isOutage: () => false },
   'a disabled webhook is skipped without a record': { fanOut: (deps) => ({ ...deps, skip: async () => {} }) },
   'a failed delivery is acknowledged': deliver(({ record }) => ({
     record: (...args) => record(...args).catch(() => true),

@@ -18,6 +18,7 @@ import { outages } from '../../lib/aws/dynamodb/outages.ts';
 import { projects } from '../../lib/aws/dynamodb/projects.ts';
 import { createTable, type Table, type TableOptions } from '../../lib/aws/dynamodb/table.ts';
 import { allWebhooks, webhooks } from '../../lib/aws/dynamodb/webhooks.ts';
+import { domainError, isOutage } from '../../lib/aws/errors.ts';
 import { type BatchDeps, deliverBatch } from '../../lib/delivery/batch.ts';
 import { type FanOutDeps, fanOutBatch } from '../../lib/delivery/fan-out.ts';
 import { type DeliveryChange, type Tally, tally } from '../../lib/delivery/figures.ts';
@@ -28,8 +29,10 @@ import type { Post, TimedOutcome } from '../../lib/delivery/post.ts';
 import { type DeliveryRecord, isRecoverable } from '../../lib/delivery/record.ts';
 import { recoverPage } from '../../lib/delivery/redelivery.ts';
 import { retryBy } from '../../lib/delivery/retry.ts';
+import { settingAside } from '../../lib/delivery/set-aside.ts';
 import { BY_STATUS } from '../../lib/deployment.ts';
 import type { CheckMessage } from '../../lib/documents/connections.ts';
+import { RefusedError } from '../../lib/errors.ts';
 import type { StoredEvent } from '../../lib/events/events.ts';
 import { type ConnectionsDeps, checkConnection, connectionHandlers } from '../../lib/handlers/connections.ts';
 import { deliveryHandlers } from '../../lib/handlers/deliveries.ts';
@@ -63,6 +66,7 @@ export interface Sabotage {
   error?(error: unknown): unknown;
   deliver?(deps: BatchDeps): BatchDeps;
   fanOut?(deps: FanOutDeps): FanOutDeps;
+  isOutage?(error: unknown): boolean;
   /** Of the figures of one batch. */
   figures?(tallies: Tally[]): Tally[];
   handlers?(handlers: Record<string, unknown>): Record<string, unknown>;
@@ -78,6 +82,9 @@ const API_LIMIT_MS = 20_000;
 const DELIVER_LIMIT_MS = 30_000;
 const FAN_OUT_LIMIT_MS = 60_000;
 const CHECK_LIMIT_MS = 30_000;
+/** The queues refuse one event in so many, until an operator replays it. */
+const REFUSED_EVERY = 32;
+const REPLAY_AFTER_MS = 10 * 60 * 1000;
 const FIGURES_LIMIT_MS = 60_000;
 /** For how long changes are gathered before they are counted (infra/figures.ts); a full batch does not wait. */
 const GATHERING_MS = 30_000;
@@ -96,6 +103,9 @@ export class SimulatedService {
   readonly received: Received[] = [];
   readonly emails: SentEmail[] = [];
   readonly warnings: SentEmail[] = [];
+  /** Events that the fan-out set aside, and those that an operator replayed since. */
+  readonly setAside = new Map<string, StoredEvent>();
+  readonly replayed = new Set<string>();
   readonly space: Space = { projectId: 'prj_1', environment: 'live' };
   /** Told of every change of an item, and of every POST. */
   onChange: (before: Item | undefined, after: Item | undefined) => void = () => {};
@@ -151,7 +161,11 @@ export class SimulatedService {
 
   /** Whether anything is on its way. */
   get isIdle(): boolean {
-    return [...this.allQueues, this.scheduler, this.stream, ...this.shards.values()].every(({ size }) => size === 0);
+    const waiting = [...this.setAside.keys()].some((id) => !this.replayed.has(id));
+    return (
+      !waiting &&
+      [...this.allQueues, this.scheduler, this.stream, ...this.shards.values()].every(({ size }) => size === 0)
+    );
   }
 
   get deadLetters(): number {
@@ -266,7 +280,11 @@ export class SimulatedService {
   }
 
   private async send(process: Process, lane: Lane, message: QueueMessage, delaySeconds = 0): Promise<void> {
-    await this.world.call(process, 'sqs SendMessage', () => this.queues[lane].send(message, delaySeconds));
+    await this.world
+      .call(process, 'sqs SendMessage', () => this.queues[lane].send(message, delaySeconds))
+      .catch((error: unknown) => {
+        throw domainError(error);
+      });
   }
 
   private enqueue(process: Process) {
@@ -281,12 +299,34 @@ export class SimulatedService {
       const deps: FanOutDeps = {
         webhooks: (space) => allWebhooks(table, space),
         enqueue: async (lane, messages) => {
+          const refused = messages.find(({ eventId }) => this.isRefusable(eventId) && !this.replayed.has(eventId));
+          if (refused) throw new RefusedError(`SQS refuses ${refused.eventId}`);
           await Promise.all(messages.map((message) => this.send(process, lane, message)));
         },
         skip: (message, event) => deliveries(table).end(message, event, 'skipped', this.clockOf(process)()),
         clock: this.clockOf(process),
       };
-      return fanOutBatch(this.sabotage.fanOut?.(deps) ?? deps);
+      const fanOut = fanOutBatch(this.sabotage.fanOut?.(deps) ?? deps);
+      return settingAside<StoredEvent>(async (event) => void (await fanOut(event)), {
+        isOutage: this.sabotage.isOutage ?? isOutage,
+        setAside: (event) => this.world.call(process, 's3 PutObject', () => this.keep(event)),
+      });
+    });
+  }
+
+  /** Whether the queues refuse an event until it is replayed. */
+  isRefusable(eventId: string): boolean {
+    const sum = [...eventId].reduce((total, character) => total + character.charCodeAt(0), 0);
+    return sum % REFUSED_EVERY === 0;
+  }
+
+  /** Stores an event that was set aside. After a while an operator fixes the cause and replays it. */
+  private keep(event: StoredEvent): void {
+    if (this.setAside.has(event.id)) return;
+    this.setAside.set(event.id, event);
+    this.world.after(REPLAY_AFTER_MS, () => {
+      this.replayed.add(event.id);
+      this.stream.append(event);
     });
   }
 
