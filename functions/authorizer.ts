@@ -4,7 +4,7 @@ import { type KeyUse, useToRecord } from '../lib/access/key-usage.ts';
 import type { KeyRecord } from '../lib/access/keys.ts';
 import { shareKeyOf } from '../lib/access/shares.ts';
 import { operationAt } from '../lib/api/operations.ts';
-import { bearerCredential, callerTypeOf, type Decision, decide, operationArn, stageArn } from '../lib/api/policy.ts';
+import { bearerCredential, callerTypeOf, type Decision, decide, pathArn, stageArn } from '../lib/api/policy.ts';
 import { apiKeys } from '../lib/aws/dynamodb/keys.ts';
 import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { environment } from '../lib/aws/environment.ts';
@@ -52,7 +52,6 @@ export function createHandler({ keys, shareKeyOf, clock }: AuthorizerDeps) {
     }
     const { record } = authenticated;
     const [, operation] = operationAt(event.httpMethod, event.resource) ?? [];
-    if (!operation) throw new Error(`There is no operation ${event.httpMethod} ${event.resource}`);
     const decision = decide(authenticated, operation, event.requestContext.identity.sourceIp);
     const use = useToRecord(record, clock());
     if (decision.allowed && use !== null) {
@@ -64,7 +63,7 @@ export function createHandler({ keys, shareKeyOf, clock }: AuthorizerDeps) {
       const { code } = decision.problem;
       log.info('request.rejected', { request_id: requestId, code, key_id: record.id, operation: event.resource });
     }
-    const resource = decision.allowed ? operationArn(event.methodArn, operation) : stageArn(event.methodArn);
+    const resource = decision.allowed ? pathArn(event.methodArn, event.resource) : stageArn(event.methodArn);
     return { ...policy(resource, authenticated, decision), usageIdentifierKey: shareKeyOf(record.projectId) };
   }
 }

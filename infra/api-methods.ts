@@ -18,9 +18,9 @@ const SIGNED = 'The function verifies the signature of the request';
 const PUBLIC: MethodOptions = { authorizationType: AuthorizationType.NONE };
 
 /**
- * The methods of lib/api/operations.ts below the root: behind the authorizer unless anyone may call them, and HEAD wherever
- * GET is. What a path has no operation for goes to the function of the pages, which knows no data and says what there is:
- * a mock integration would have to choose its template by the content type of the request.
+ * Adds the methods of lib/api/operations.ts below the root, and HEAD to every GET. All are behind the authorizer except public
+ * operations and preflights. Other methods of a path need a credential too, because API Gateway cannot throttle `ANY`. The
+ * function of the pages responds to them with 405 and `Allow`. A mock integration would choose its template by content type.
  */
 export function addMethods(
   root: IResource,
@@ -46,8 +46,7 @@ export function addMethods(
       }
     }
     addPreflight(resource, operations.filter(allowsCrossOrigin));
-    const others = resource.addMethod('ANY', integrations.get('dashboard'), PUBLIC);
-    acknowledgePublic(others, 'Whatever the credential, there is no such operation');
+    resource.addMethod('ANY', integrations.get('dashboard'), behindAuthorizer);
   }
 }
 

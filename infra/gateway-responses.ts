@@ -11,7 +11,8 @@ import {
   problemType,
 } from '../lib/api/problems.ts';
 
-// Of what an operator may put before the API: a web ACL, a usage plan.
+// For what an operator can put in front of the API, such as a web ACL.
+const NOT_STARTED = 'Nothing was changed. Send the request again after the number of seconds in Retry-After.';
 const FILTERED = 'A rule of the operator refuses this request. Ask them, and quote the request id.';
 
 // What API Gateway itself responds with, as problem documents of the same shape as the functions'.
@@ -29,22 +30,15 @@ const RESPONSES: [type: ResponseType, code: ProblemCode, detail: string][] = [
     'too_many_requests',
     'Send the request again after the number of seconds in Retry-After.',
   ],
-  [
-    ResponseType.AUTHORIZER_FAILURE,
-    'unavailable',
-    'Nothing was changed. Send the request again after the number of seconds in Retry-After.',
-  ],
-  [
-    ResponseType.AUTHORIZER_CONFIGURATION_ERROR,
-    'unavailable',
-    'Nothing was changed. Send the request again after the number of seconds in Retry-After.',
-  ],
+  [ResponseType.AUTHORIZER_FAILURE, 'unavailable', NOT_STARTED],
+  [ResponseType.AUTHORIZER_CONFIGURATION_ERROR, 'unavailable', NOT_STARTED],
+  // The authorizer named a share key that the usage plan does not contain. Callers never send one.
+  [ResponseType.INVALID_API_KEY, 'unavailable', NOT_STARTED],
   [ResponseType.INTEGRATION_TIMEOUT, 'unavailable', OUTCOME_UNKNOWN],
   [ResponseType.INTEGRATION_FAILURE, 'unavailable', OUTCOME_UNKNOWN],
   [ResponseType.DEFAULT_5XX, 'internal_error', OUTCOME_UNKNOWN],
   [ResponseType.WAF_FILTERED, 'insufficient_permissions', FILTERED],
   [ResponseType.EXPIRED_TOKEN, 'insufficient_permissions', FILTERED],
-  [ResponseType.INVALID_API_KEY, 'insufficient_permissions', FILTERED],
   [ResponseType.BAD_REQUEST_BODY, 'invalid_request', 'Correct the request and send it again.'],
   [ResponseType.BAD_REQUEST_PARAMETERS, 'invalid_request', 'Correct the request and send it again.'],
   // The status of a default is that of every type that is not declared (API Gateway Developer Guide): all others are.

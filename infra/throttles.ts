@@ -9,26 +9,31 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
 import { SHARES, shareKey } from '../lib/access/shares.ts';
+import { allowsCrossOrigin } from '../lib/api/cors.ts';
 import { methodsOf, operationsByPath } from '../lib/api/operations.ts';
 import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
 
-/** Of a page, for all who look at it together: browsers and CDNs can keep it. */
-const OF_PAGE = { throttlingRateLimit: 25, throttlingBurstLimit: 250 };
+/** The throttle of a public operation, for all callers together. Browsers and CDNs can cache pages. */
+const OF_PUBLIC = { throttlingRateLimit: 25, throttlingBurstLimit: 250 };
+
+/** The throttle of a preflight. Browsers cache the response per URL, so each document costs every browser client one request. */
+const OF_PREFLIGHT = { throttlingRateLimit: 250, throttlingBurstLimit: 500 };
 
 /**
- * The throttles of methods that anyone may call: strangers can ask for so much and no more. A stage's limits are for each of its
- * methods (API Gateway Developer Guide, "Throttle requests to your REST APIs"). What `ANY` stands for cannot be named, and
- * of more than 26 methods CloudFormation would have to patch the stage in several steps (API reference of `UpdateStage`: 80 operations).
+ * The throttles of all methods without the authorizer. A limit of the stage applies to each of its methods (API Gateway
+ * Developer Guide, "Throttle requests to your REST APIs"). CloudFormation patches three members per method, and `UpdateStage`
+ * accepts 80 patch operations, so a stage has room for 26 such methods.
  */
 export function publicThrottles(): Record<string, MethodDeploymentOptions> {
-  const methods = [...operationsByPath].flatMap(([path, operations]) =>
-    operations
-      .filter(({ callers }) => callers === 'anyone')
-      .flatMap(methodsOf)
-      .map((method) => `${path}/${method}`),
-  );
-  return Object.fromEntries(methods.map((method) => [method, OF_PAGE]));
+  const throttles = [...operationsByPath].flatMap(([path, operations]) => {
+    const open = operations.filter(({ callers }) => callers === 'anyone').flatMap(methodsOf);
+    return [
+      ...open.map((method) => [`${path}/${method}`, OF_PUBLIC] as const),
+      ...(operations.some(allowsCrossOrigin) ? [[`${path}/OPTIONS`, OF_PREFLIGHT] as const] : []),
+    ];
+  });
+  return Object.fromEntries(throttles);
 }
 
 /**

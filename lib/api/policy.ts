@@ -24,11 +24,15 @@ export type Decision = { allowed: true } | { allowed: false; problem: Forbidden 
 /** With what type of credential somebody calls. */
 export const callerTypeOf = ({ record, grant }: Authenticated): CallerType => (grant ? 'token' : record.type);
 
-/** Whether a genuine credential that works may call an operation from this address. */
-export function decide(caller: Authenticated, operation: Operation, address: string): Decision {
+/**
+ * Whether a valid credential may call an operation from this address. A path's other methods have no operation, and every
+ * credential can learn from the 405 which methods there are.
+ */
+export function decide(caller: Authenticated, operation: Operation | undefined, address: string): Decision {
   const { record, grant } = caller;
   if (!isAllowed(record.cidrs, address))
     return forbidden('ip_not_allowed', `The allowlist of the key does not include ${address}, your address.`);
+  if (!operation) return { allowed: true };
   const type = callerTypeOf(caller);
   const permissions = grant?.permissions ?? [];
   if (mayCall(operation, type, permissions)) return { allowed: true };
@@ -42,8 +46,8 @@ const forbidden = (code: Forbidden['code'], detail: string): Decision => ({
   problem: { code, title: PROBLEMS[code].title, detail },
 });
 
-/** The ARN pattern of an operation, with the API, stage and method of the method ARN (`arn:…:<api>/<stage>/<METHOD>/<path>`). */
-export const operationArn = (methodArn: string, { path }: Operation): string =>
+/** The ARN pattern of a path, with the API, stage and method of the method ARN (`arn:…:<api>/<stage>/<METHOD>/<path>`). */
+export const pathArn = (methodArn: string, path: string): string =>
   methodArn.split('/').slice(0, 3).join('/') + path.replace(/\{\w+\}/g, '*');
 
 /** Every method of the stage that a method ARN belongs to. */

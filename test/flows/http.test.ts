@@ -18,16 +18,45 @@ describe('HEAD', () => {
 });
 
 describe('a method that a path does not have', () => {
-  it('is refused with 405 and those that it has, whoever asks and whatever is sent', async () => {
-    const live = await (await service.project()).client('live');
+  it('returns 405 and the methods of the path to every valid credential, whatever the body', async () => {
+    const project = await service.project();
+    const read = await project.client('read');
     for (const call of [{}, { body: {} }, { body: 'x', headers: { 'Content-Type': 'text/plain' } }]) {
-      for (const client of [live, service.as(null)]) {
+      for (const client of [project.admin, read]) {
         const { status, headers, body } = await client('PUT', '/v1/keys', call);
         expect([status, body.code, headers.allow]).toEqual([405, 'method_not_allowed', 'POST, GET, HEAD']);
       }
     }
-    expect((await live('GET', '/v1/events/batch')).headers.allow).toBe('POST');
-    expect((await live('OPTIONS', '/v1/webhooks')).status).toBe(405);
+    const of = async (method: string, path: string) => {
+      const { status, headers } = await read(method, path);
+      return [status, headers.allow];
+    };
+    expect(await of('GET', '/v1/events/batch')).toEqual([405, 'POST']);
+    expect(await of('HEAD', '/v1/events/batch')).toEqual([405, 'POST']);
+    expect(await of('OPTIONS', '/v1/webhooks')).toEqual([405, 'POST, GET, HEAD']);
+    expect(await of('PATCH', '/v1/documents/a')).toEqual([403, undefined]);
+    expect(await of('POST', '/v1/documents/a')).toEqual([405, 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS']);
+    expect(await of('POST', '/dashboard')).toEqual([405, 'GET, HEAD']);
+    expect(await of('DELETE', '/')).toEqual([405, 'GET, HEAD']);
+    expect(await of('DELETE', '/v1/openapi.json')).toEqual([405, 'GET, HEAD']);
+    expect(await of('GET', '/v1/secret-scanning/github')).toEqual([405, 'POST']);
+  });
+
+  it('returns 401 without a credential, and 403 to an address off the allowlist', async () => {
+    const nobody = service.as(null);
+    for (const [method, path] of [
+      ['PUT', '/v1/keys'],
+      ['OPTIONS', '/v1/webhooks'],
+      ['POST', '/dashboard'],
+      ['DELETE', '/v1/openapi.json'],
+      ['GET', '/v1/secret-scanning/github'],
+    ] as const)
+      expect((await nobody(method, path)).status, `${method} ${path}`).toBe(401);
+    expect((await nobody('OPTIONS', '/v1/documents/a')).status).toBe(204);
+    const { admin } = await service.project();
+    const { id, key } = (await admin('POST', '/v1/keys', { body: { type: 'read' } })).body;
+    await admin('POST', `/v1/keys/${id}/allowlist`, { body: { cidrs: ['192.0.2.0/24'] } });
+    expect((await service.as(key)('PUT', '/v1/keys')).body.code).toBe('ip_not_allowed');
   });
 });
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Template as Assertions, Match } from 'aws-cdk-lib/assertions';
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { describe, expect, inject, it } from 'vitest';
+import { readRoutes } from '../../infra/local/gateway/routes.ts';
 import { ACCOUNT } from '../../infra/local/template.ts';
 import { SHARES } from '../../lib/access/shares.ts';
 import type { Operation } from '../../lib/api/operation.ts';
@@ -26,7 +27,10 @@ describe('the API', () => {
     const named = all.filter(({ Properties }) => !['OPTIONS', 'ANY'].includes(Properties.HttpMethod));
     const others = all.filter(({ Properties }) => Properties.HttpMethod === 'ANY');
     expect(others).toHaveLength(new Set(allOperations.map(({ path }) => path)).size);
-    for (const { Properties } of others) expect(JSON.stringify(Properties.Integration.Uri)).toContain('Dashboard');
+    for (const { Properties } of others) {
+      expect(JSON.stringify(Properties.Integration.Uri)).toContain('Dashboard');
+      expect(Properties).toMatchObject({ AuthorizationType: 'CUSTOM', ApiKeyRequired: true });
+    }
     const anyone = allOperations.filter(({ callers }) => callers === 'anyone');
     const methodsOf = (operations: readonly Operation[]) =>
       operations.length + operations.filter(({ method }) => method === 'GET').length;
@@ -78,22 +82,32 @@ describe('the API', () => {
     expect(chain).toHaveLength(SHARES);
   });
 
-  it('lets strangers ask for less than callers with a credential', () => {
+  it('throttles every method that needs no credential by a setting of its own', () => {
     const [stage] = Object.values(template.findResources('AWS::ApiGateway::Stage'));
     const [forAll, ...others] = stage?.Properties.MethodSettings ?? [];
     expect(forAll).toMatchObject({ ResourcePath: '/*', HttpMethod: '*', ThrottlingRateLimit: 1000 });
-    const named = others.map(({ ResourcePath, HttpMethod }: Record<string, string>) => [ResourcePath, HttpMethod]);
-    const wanted = allOperations.flatMap(({ path, method, callers }) => {
-      const methods = method === 'GET' ? [method, 'HEAD'] : [method];
-      return (callers === 'anyone' ? methods : []).map(
-        (each) => `/${path === '/' ? '' : path.replaceAll('/', '~1')} ${each}`,
-      );
-    });
-    expect(new Set(named.map((each: string[]) => each.join(' ')))).toEqual(new Set(wanted));
-    // A stage is patched by at most 80 operations at once, three for each of these.
-    expect(others.length + 1).toBeLessThanOrEqual(26);
-    for (const { ThrottlingRateLimit, ThrottlingBurstLimit } of others)
-      expect([ThrottlingRateLimit, ThrottlingBurstLimit]).toEqual([25, 250]);
+    const settings = new Map<string, { ThrottlingRateLimit: number; ThrottlingBurstLimit: number }>(
+      others.map((each: { ResourcePath: string; HttpMethod: string }) => [
+        `${each.ResourcePath.replace('/~1', '/').replaceAll('~1', '/')} ${each.HttpMethod}`,
+        each,
+      ]),
+    );
+    const open = readRoutes(readTemplate()).filter(({ authorizerId }) => authorizerId === undefined);
+    expect(open.map(({ resource, method }) => `${resource} ${method}`).sort()).toEqual([...settings.keys()].sort());
+    for (const { resource, method } of open) {
+      const { ThrottlingRateLimit, ThrottlingBurstLimit } = settings.get(`${resource} ${method}`) ?? {};
+      const limits = method === 'OPTIONS' ? [250, 500] : [25, 250];
+      expect([ThrottlingRateLimit, ThrottlingBurstLimit], `${method} ${resource}`).toEqual(limits);
+    }
+  });
+
+  it('has no more method settings than one update of the stage can patch', () => {
+    const [stage] = Object.values(template.findResources('AWS::ApiGateway::Stage'));
+    const settings: object[] = stage?.Properties.MethodSettings ?? [];
+    const key = ['HttpMethod', 'ResourcePath'];
+    const patches = settings.flatMap((setting) => Object.keys(setting).filter((name) => !key.includes(name)));
+    expect(patches.length).toBeGreaterThan(settings.length);
+    expect(patches.length).toBeLessThanOrEqual(75); // of 80: the deployment and the access log take some
   });
 
   it('lets pages of other origins ask for what scoped tokens may call, and for nothing else', () => {

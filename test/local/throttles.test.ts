@@ -27,9 +27,32 @@ it('who asks for more than its share is told to wait, and takes nothing from oth
   expect(await call(6)).toEqual([200, 200, 200, 200, 200, 429]);
 });
 
-it('who has no share is refused, as by API Gateway', async () => {
+it('an authorizer that names an unknown share is an internal failure: 503', async () => {
   const { url } = await startGateway({ invoke: respond, apiKey: () => 'a'.repeat(32) });
-  expect(await statuses(`${url}/v1/keys`, 1, { Authorization: 'x' })).toEqual([403]);
+  const response = await fetch(`${url}/v1/keys`, { headers: { Authorization: 'x' } });
+  expect(response.headers.get('Retry-After')).toBe('1');
+  expect(await response.json()).toMatchObject({ status: 503, code: 'unavailable' });
+});
+
+it('requests over the share of a project take nothing of the limit of the method', async () => {
+  const [own, other] = apiKeys(readTemplate());
+  const stage = [{ ResourcePath: '/*', HttpMethod: '*', ThrottlingRateLimit: 1, ThrottlingBurstLimit: 7 }];
+  const { url } = await startGateway({
+    invoke: respond,
+    properties: { ...PROJECT_LIMITS, 'AWS::ApiGateway::Stage': { MethodSettings: stage } },
+    apiKey: (event) => (JSON.stringify(event.headers).includes('other') ? other : own),
+  });
+  const call = (count: number, name: string) => statuses(`${url}/v1/keys`, count, { Authorization: name });
+  expect(await call(20, 'own')).toEqual([...Array(5).fill(200), ...Array(15).fill(429)]);
+  expect(await call(3, 'other')).toEqual([200, 200, 429]);
+});
+
+it('a stranger cannot exhaust preflights with the rate of a page', async () => {
+  const { url } = await startGateway({ invoke: respond });
+  const preflights = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => fetch(`${url}/v1/documents/a`, { method: 'OPTIONS' })));
+  const found = (await preflights(510)).map(({ status }) => status);
+  expect(found.filter((status) => status === 204)).toHaveLength(500);
 });
 
 it('strangers can exhaust a page, and no other method', async () => {

@@ -77,8 +77,10 @@ export function createGateway(template: Template, functionOf: (uri: string) => I
     const { path, query } = splitUrl(request.url ?? '/');
     const route = path.startsWith('/') ? findRoute(routes, request.method ?? '', path) : undefined; // `*` is no path
     if (!route) return responses.of('MISSING_AUTHENTICATION_TOKEN', context);
-    if (!throttles.admits(route.route)) return responses.of('THROTTLED', context);
-    const { target, apiKeyRequired } = route.route;
+    const { target, authorizerId = '' } = route.route;
+    const authorizer = authorizers.get(authorizerId);
+    const limited = authorizer ? undefined : throttles.refuses(route.route);
+    if (limited) return responses.of(limited, context);
     if ('status' in target) return { statusCode: target.status, headers: target.headers, body: Buffer.alloc(0) };
     const event = proxyEvent({
       request,
@@ -93,11 +95,10 @@ export function createGateway(template: Template, functionOf: (uri: string) => I
       binaryMediaTypes,
     });
 
-    const authorizer = authorizers.get(route.route.authorizerId ?? '');
     if (authorizer) {
       const decision = await authorize(authorizer, event, path);
       if (decision.refused) return responses.of(decision.refused, { requestId, authorizer: decision.context });
-      const limited = apiKeyRequired && throttles.refuses(decision.apiKey);
+      const limited = throttles.refuses(route.route, decision.apiKey);
       if (limited) return responses.of(limited, context);
       event.requestContext.authorizer = { principalId: decision.principalId, ...decision.context };
     }

@@ -18,10 +18,14 @@ interface UsagePlanProperties {
 }
 
 export interface Throttles {
-  /** By the limits of the stage, which are for each method. */
-  admits(route: Pick<Route, 'resource' | 'method'>): boolean;
-  /** By the usage plan of an API key: the gateway's response if it does not. */
-  refuses(apiKey: string | undefined): 'THROTTLED' | 'INVALID_API_KEY' | undefined;
+  /**
+   * The gateway response to a request over a limit. The usage plan of the API key comes before the limits of the stage, which
+   * are per method (API Gateway Developer Guide, "How throttling limit settings are applied in API Gateway").
+   */
+  refuses(
+    route: Pick<Route, 'resource' | 'method' | 'apiKeyRequired'>,
+    apiKey?: string,
+  ): 'THROTTLED' | 'INVALID_API_KEY' | undefined;
 }
 
 /** What the stage and the usage plans of the template let through, by a clock in milliseconds. */
@@ -39,15 +43,14 @@ export function createThrottles(template: Pick<Template, 'ofType'>, now: () => n
     return bucket.take(now());
   };
   return {
-    admits({ resource, method }) {
+    refuses({ resource, method, apiKeyRequired }, apiKey = '') {
+      if (apiKeyRequired && !ofKeys.has(apiKey)) return 'INVALID_API_KEY';
+      if (apiKeyRequired && !takes(apiKey, ofKeys.get(apiKey))) return 'THROTTLED';
       const name = `${resource} ${method}`;
       const { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } =
         ofMethods.get(name) ?? ofMethods.get('/* *') ?? {};
-      return takes(name, rate === undefined || burst === undefined ? undefined : { rate, burst });
-    },
-    refuses(apiKey = '') {
-      if (!ofKeys.has(apiKey)) return 'INVALID_API_KEY';
-      return takes(apiKey, ofKeys.get(apiKey)) ? undefined : 'THROTTLED';
+      const isAdmitted = takes(name, rate === undefined || burst === undefined ? undefined : { rate, burst });
+      return isAdmitted ? undefined : 'THROTTLED';
     },
   };
 }
