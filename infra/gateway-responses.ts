@@ -10,6 +10,7 @@ import {
   problemHeaders,
   problemType,
 } from '../lib/api/problems.ts';
+import { SECURITY_HEADERS } from '../lib/http/security-headers.ts';
 
 // For what an operator can put in front of the API, such as a web ACL.
 const NOT_STARTED = 'Nothing was changed. Send the request again after the number of seconds in Retry-After.';
@@ -61,7 +62,13 @@ export function addGatewayResponses(scope: Construct, restApi: IRestApi, baseUrl
   });
 
   function add(type: ResponseType, status: number, body: object): void {
-    const headers = { 'Content-Type': PROBLEM_TYPE, ...problemHeaders(status), ...CORS_HEADERS };
+    const headers = {
+      'Content-Type': PROBLEM_TYPE,
+      ...SECURITY_HEADERS,
+      'X-Frame-Options': 'DENY', // a CSP needs quotes, which a value in quotes cannot contain
+      ...problemHeaders(status),
+      ...CORS_HEADERS,
+    };
     new GatewayResponse(scope, `Response${type.responseType}`, {
       restApi,
       type,

@@ -18,6 +18,6 @@ export const leakOperations = {
     },
     body: LeakReport,
     responses: { 200: LeakFeedback },
-    problems: ['unauthorized', 'route_not_found', 'invalid_request'],
+    problems: ['insufficient_permissions', 'route_not_found', 'invalid_request'],
   }),
 };

@@ -17,6 +17,7 @@ import {
 import { locationHeader } from './location.ts';
 import { problemResult } from './problem-result.ts';
 import { type BodyViolations, parseRequest, type Request } from './request.ts';
+import { API_HEADERS } from './security-headers.ts';
 
 type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : Record<never, never>;
 type QueryOf<Id extends OperationId> = {
@@ -81,7 +82,7 @@ export function serve<Name extends ApiFunction>(
       log.info('request.rejected', { operation: operationId, request_id: requestId, code: response.code });
     const result = response instanceof Problem ? problemResult(response, requestId, baseUrl) : response;
     const cors = operation && allowsCrossOrigin(operation) && CORS_HEADERS;
-    const common = { 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': requestId };
+    const common = { ...API_HEADERS, 'X-Request-Id': requestId };
     const location = operation && locationHeader(result, operation, baseUrl);
     result.headers = { ...result.headers, ...location, ...cors, ...common };
     return result;

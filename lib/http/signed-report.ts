@@ -7,6 +7,7 @@ import { baseUrlOf } from './base-url.ts';
 import { lowerCased } from './headers.ts';
 import { problemResult } from './problem-result.ts';
 import { MAX_BODY_BYTES } from './request.ts';
+import { API_HEADERS } from './security-headers.ts';
 import type { ServeLog } from './serve.ts';
 
 export interface SignedReportDeps {
@@ -35,7 +36,7 @@ export function createReportServer({ publicKey, handle, log, reportFailure }: Si
     log.info('request.handled', { operation: 'reportLeaks', request_id: requestId, status: result.statusCode });
     return {
       ...result,
-      headers: { ...result.headers, 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': requestId },
+      headers: { ...result.headers, ...API_HEADERS, 'X-Request-Id': requestId },
     };
   };
 
@@ -69,8 +70,9 @@ export function createReportServer({ publicKey, handle, log, reportFailure }: Si
   }
 }
 
+/** Not a 401: API Gateway renames the header WWW-Authenticate of a function, and every 401 must carry it. */
 const unsigned = (): Problem =>
-  new Problem('unauthorized', 'Sign the raw body with a published key, and name the key.');
+  new Problem('insufficient_permissions', 'Sign the raw body with a published key, and name the key.');
 
 const JSON_HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
 

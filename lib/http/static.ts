@@ -3,6 +3,7 @@ import { CORS_HEADERS } from '../api/cors.ts';
 import { methodNotAllowed, Problem, routeNotFound } from '../api/problems.ts';
 import { baseUrlOf } from './base-url.ts';
 import { problemResult } from './problem-result.ts';
+import { API_HEADERS, SECURITY_HEADERS } from './security-headers.ts';
 import type { ServeLog } from './serve.ts';
 
 /** A file that is served as it is. */
@@ -34,9 +35,8 @@ export const BASE_URL = '{base_url}';
 const DOCUMENT_SECONDS = 300;
 
 const COMMON = {
-  'X-Content-Type-Options': 'nosniff',
+  ...SECURITY_HEADERS,
   'Referrer-Policy': 'no-referrer',
-  'Strict-Transport-Security': 'max-age=31536000',
 };
 
 /**
@@ -52,7 +52,7 @@ export function createSite({ pages, redirects, methods }: Site, log: ServeLog) {
     const { requestId } = event.requestContext;
     const baseUrl = baseUrlOf(event);
     const response = respondTo(event, baseUrl);
-    const result = response instanceof Problem ? problemResult(response, requestId, baseUrl) : response;
+    const result = response instanceof Problem ? problemOf(response, requestId, baseUrl) : response;
     log.info('page.served', { resource: event.resource, request_id: requestId, status: result.statusCode });
     return { ...result, headers: { ...COMMON, ...result.headers, 'X-Request-Id': requestId } };
   };
@@ -70,10 +70,16 @@ export function createSite({ pages, redirects, methods }: Site, log: ServeLog) {
   }
 }
 
+function problemOf(problem: Problem, requestId: string, baseUrl: string): APIGatewayProxyResult {
+  const result = problemResult(problem, requestId, baseUrl);
+  return { ...result, headers: { ...result.headers, ...API_HEADERS } };
+}
+
 function headersOf({ kind, policy }: Page): Record<string, string> {
   if (kind === 'asset') return { 'Cache-Control': 'public, max-age=31536000, immutable' };
   if (kind === 'document')
     return {
+      ...API_HEADERS,
       'Cache-Control': `public, max-age=${DOCUMENT_SECONDS}`,
       'Cross-Origin-Resource-Policy': 'cross-origin',
       ...CORS_HEADERS,

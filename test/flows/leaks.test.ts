@@ -85,7 +85,7 @@ describe('a report of leaked keys', () => {
       { ...call, body: `${call.body} ` },
     ]) {
       const { status, body } = await service.as(null)('POST', SCANNER_PATH, forged);
-      expect([status, body.code]).toEqual([401, 'unauthorized']);
+      expect([status, body.code]).toEqual([403, 'insufficient_permissions']);
     }
     expect(emailsTo(email)).toEqual([]);
   });

@@ -31,9 +31,9 @@ describe('a signed report', () => {
     ['no headers', {}],
     ['no identifier', { ...signed, 'Github-Public-Key-Identifier': '' }],
     ['no signature', { ...signed, 'Github-Public-Key-Signature': '' }],
-  ])('is rejected with 401 before the keys are read when it has %s', async (_, headers) => {
+  ])('is rejected with 403 before the keys are read when it has %s', async (_, headers) => {
     const { send, find, handle } = serverWith(async () => PEM);
-    expect((await send(headers)).statusCode).toBe(401);
+    expect((await send(headers)).statusCode).toBe(403);
     expect([find.mock.calls, handle.mock.calls]).toEqual([[], []]);
   });
 

@@ -24,6 +24,17 @@ describe('a gateway response', () => {
   });
 });
 
+describe('a header of a function', () => {
+  it('is renamed where API Gateway renames it', async () => {
+    const headers = { 'WWW-Authenticate': 'Bearer', Date: 'today', ETag: '"1"' };
+    const { url } = await startGateway({ invoke: () => ({ statusCode: 401, headers, body: '' }) });
+    const response = await fetch(`${url}/v1/keys`, { headers: { Authorization: 'x' } });
+    const named = (name: string) => response.headers.get(name);
+    expect([named('www-authenticate'), named('x-amzn-Remapped-WWW-Authenticate')]).toEqual([null, 'Bearer']);
+    expect([named('x-amzn-Remapped-Date'), named('etag')]).toEqual(['today', '"1"']);
+  });
+});
+
 describe('a function that fails', () => {
   it('is a failure of the integration', async () => {
     const { url } = await startGateway({ invoke: () => Promise.reject(new Error('no')) });

@@ -16,6 +16,9 @@ interface Response {
 /** Checks an answer against the OpenAPI document: whatever any test calls, it keeps what is promised. */
 export function expectConformance(method: string, path: string, { status, headers, text, body }: Answer): void {
   expect(headers['x-request-id'], 'every answer has a request id').toBeTruthy();
+  expect(headers['strict-transport-security'], 'every answer has an HSTS policy').toBe('max-age=31536000');
+  if (headers['content-type']?.includes('json'))
+    expect(headers['content-security-policy'] ?? headers['x-frame-options']).toMatch(/frame-ancestors 'none'|^DENY$/);
   if (method === 'HEAD') {
     expect(text).toBe('');
     return;

@@ -8,8 +8,27 @@ export interface GatewayResponse {
   body: Buffer;
 }
 
-/** The gateway sets these itself (API Gateway Developer Guide, "Amazon API Gateway important notes"). */
-const OWN_HEADERS = ['connection', 'content-length', 'transfer-encoding'];
+/** Headers of a function that the gateway renames (API Gateway Developer Guide, "Amazon API Gateway important notes"). */
+const REMAPPED = new Set([
+  'authorization',
+  'connection',
+  'content-length',
+  'content-md5',
+  'date',
+  'expect',
+  'host',
+  'max-forwards',
+  'proxy-authenticate',
+  'server',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+  'via',
+  'www-authenticate',
+]);
+const remapped = (name: string): string => (REMAPPED.has(name.toLowerCase()) ? `x-amzn-Remapped-${name}` : name);
 
 /**
  * What a function returned, as a response; `null` if it is none, which API Gateway turns into an error of the integration
@@ -20,9 +39,7 @@ export function readProxyResult(result: unknown): GatewayResponse | null {
   if (!Number.isInteger(statusCode) || Number(statusCode) < 200 || Number(statusCode) > 599) return null;
   if (body !== undefined && body !== null && typeof body !== 'string') return null;
   try {
-    const sent = Object.entries(headers ?? {})
-      .filter(([name]) => !OWN_HEADERS.includes(name.toLowerCase()))
-      .map(([name, value]) => [name, String(value)] as const);
+    const sent = Object.entries(headers ?? {}).map(([name, value]) => [remapped(name), String(value)] as const);
     for (const [name, value] of sent) {
       http.validateHeaderName(name);
       http.validateHeaderValue(name, value);

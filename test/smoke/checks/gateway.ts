@@ -54,6 +54,8 @@ export const gatewayChecks: Check[] = [
       expectStatus(response, 200);
       const headers = {
         'X-Content-Type-Options': 'nosniff',
+        'Strict-Transport-Security': /^max-age=\d+/,
+        'Content-Security-Policy': CSP,
         'Cache-Control': 'no-store',
         'X-Request-Id': /^[\w-]{36}$/,
       };
