@@ -275,9 +275,10 @@ describe('the list of keys', () => {
       if (pages === 0) {
         const bad = [
           `${cursor}x`,
-          cursor.replace('.', '..'),
+          cursor.slice(1),
+          `${cursor[0] === 'A' ? 'B' : 'A'}${cursor.slice(1)}`,
           'nothing',
-          `${Buffer.from('key_000000000000').toString('base64url')}.${cursor.split('.')[1]}`,
+          Buffer.from('key_000000000000').toString('base64url'),
         ];
         for (const each of bad)
           expect(await code(admin('GET', `/v1/keys?cursor=${each}`))).toEqual([400, 'invalid_cursor']);
