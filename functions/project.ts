@@ -18,6 +18,7 @@ const deps = {
   projects: projects(table),
   cursors: cursors(table, system.random),
   sendEmail: email(environment('SENDER_EMAIL')).send,
+  reportFailure,
   ...system,
 };
 

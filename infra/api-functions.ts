@@ -35,6 +35,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
     id: 'Keys',
     description: 'Creates, rotates, revokes and restricts API keys',
     table: withIdempotency(['KEY', 'PROJECT', 'AUDIT'], 'check'),
+    sendsEmail: true,
   },
   tokens: { id: 'Tokens', description: 'Creates and revokes scoped tokens', table: withIdempotency(['KEY', 'AUDIT']) },
   project: {

@@ -8,6 +8,7 @@ export const AUDIT_DAYS = 400;
 export const AUDIT_ACTIONS = [
   'project.created',
   'project.changed',
+  'project.test_email_sent',
   'key.created',
   'key.changed',
   'key.rotated',

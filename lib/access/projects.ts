@@ -19,9 +19,19 @@ export interface ProjectRecord {
   /** Encrypts the cursors of this project: 32 random bytes, base64url. A secret. */
   cursorSecret: string;
   createdAt: number;
+  /** When the last test email was sent. */
+  testEmailAt?: number | undefined;
 }
 
-export const ProjectName = text(1, 100);
+/** Milliseconds between two test emails of a project. */
+export const TEST_EMAIL_INTERVAL_MS = 60_000;
+
+// Emails contain the name. Without format characters and URLs, it cannot imitate another text or a link there.
+export const ProjectName = v.pipe(
+  text(1, 100),
+  v.check((value) => !/\p{Cf}/u.test(value), 'must not contain format characters'),
+  v.check((value) => !value.includes('://'), 'must not contain ://'),
+);
 // A dot-string at a domain of several labels (RFC 5321 §4.1.2): what SES takes. It refuses the whole email for one bad address.
 const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]";
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';

@@ -30,7 +30,7 @@ export const projectOperations = {
     ...project,
     method: 'POST',
     path: '/v1/project/test-mail',
-    summary: 'Send a test email to all addresses of the project',
+    summary: 'Send a test email to all addresses of the project, at most once per minute',
     responses: { 202: TestEmail },
   }),
   listAudit: operation({

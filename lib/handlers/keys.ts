@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isAllowed } from '../access/allowlist.ts';
 import { hashApiKey, keyIdOf, newApiKey, sameHash } from '../access/api-key.ts';
 import { keyUsage } from '../access/key-usage.ts';
 import { isLasting, isUsable, type KeyRecord, keyResource, newKeyRecord, rotationExpiry } from '../access/keys.ts';
+import { adminKeyCreated, adminKeyRotated } from '../access/notices.ts';
 import { notFound, Problem } from '../api/problems.ts';
 import type { Cursors } from '../http/cursor.ts';
 import { page } from '../http/pagination.ts';
@@ -12,6 +14,7 @@ import { check, iso, isoOrNull, timestampInput } from '../schema.ts';
 import type { TransactionPart } from '../transaction.ts';
 import { type AuditDeps, auditing } from './audit.ts';
 import { lastingAdminKeys, type RevocableKeys, relyingOnOne, revokeSafely } from './last-admin-key.ts';
+import { type NoticeDeps, notifying } from './notices.ts';
 
 /** The keys of projects as they are stored. */
 export interface Keys extends RevocableKeys {
@@ -33,11 +36,13 @@ export interface Keys extends RevocableKeys {
   ): Promise<boolean>;
 }
 
-export interface KeysDeps extends AuditDeps {
+export interface KeysDeps extends AuditDeps, NoticeDeps {
   keys: Keys;
   cursors: Cursors;
   clock(): number;
 }
+
+const notRotatable = () => new Problem('conflict', 'Only an active key that has not been rotated can be rotated.');
 
 /** What is wrong with the expiry of a new key. */
 export const keyViolations = (clock: () => number): { createKey: BodyViolations } => ({
@@ -51,6 +56,7 @@ export const keyViolations = (clock: () => number): { createKey: BodyViolations 
 export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
   const { keys, cursors, clock, random } = deps;
   const audited = auditing(deps);
+  const notify = notifying(deps);
 
   return {
     async createKey(request, idempotencyWrites) {
@@ -63,6 +69,7 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
       const response = { body: { ...keyResource(record, now), key } };
       const detail = { type: record.type, name: record.name, expires_at: isoOrNull(record.expiresAt) };
       const entry = audited(request, { at: now, action: 'key.created', target: record.id, detail });
+      if (record.type === 'admin') await notify(request, now, adminKeyCreated(record));
       await keys.create(record, [...idempotencyWrites(response), entry]);
       return response;
     },
@@ -87,9 +94,11 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
     async changeKey(request) {
       const { path, body, space } = request;
       const record = await ownKey(path.key, space.projectId);
+      if (!record) return notFound('key');
       const now = clock();
-      const entry = { at: now, action: 'key.changed', target: record?.id ?? '', detail: body } as const;
-      const isRenamed = record && (await keys.rename(record.id, body.name, [audited(request, entry)]));
+      if (body.name === record.name) return { body: keyResource(record, now) };
+      const entry = audited(request, { at: now, action: 'key.changed', target: record.id, detail: body });
+      const isRenamed = await keys.rename(record.id, body.name, [entry]);
       return isRenamed ? { body: keyResource({ ...record, name: body.name }, now) } : notFound('key');
     },
 
@@ -104,13 +113,10 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
       const expiresAt = rotationExpiry(old, now, body.grace_seconds);
       const detail = { replaced_by: record.id, expires_at: iso(expiresAt) };
       const entry = audited(request, { at: now, action: 'key.rotated', target: old.id, detail });
-      const rotated =
-        isUsable(old, now) &&
-        !old.replacedBy &&
-        (await keys.rotate(old, record, expiresAt, [...idempotencyWrites(response), entry]));
-      return rotated
-        ? response
-        : new Problem('conflict', 'Only an active key that has not been rotated can be rotated.');
+      if (!isUsable(old, now) || old.replacedBy) return notRotatable();
+      if (record.type === 'admin') await notify(request, now, adminKeyRotated(old, record));
+      const isRotated = await keys.rotate(old, record, expiresAt, [...idempotencyWrites(response), entry]);
+      return isRotated ? response : notRotatable();
     },
 
     async revokeKey(request) {
@@ -132,6 +138,7 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
       const { cidrs } = request.body;
       const record = await ownKey(path.key, space.projectId);
       if (!record) return notFound('key');
+      if (isDeepStrictEqual(cidrs, record.cidrs)) return { body: { id: record.id, cidrs } };
       const now = clock();
       const isLeft = record.type !== 'admin' || (isLasting(record, now) && isAllowed(cidrs, address));
       const admits = (other: KeyRecord) => isAllowed(other.cidrs, address);

@@ -1,8 +1,12 @@
-import { type ProjectChange, type ProjectRecord, projectResource } from '../access/projects.ts';
-import { type Email, emailOf } from '../email.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { projectChanged } from '../access/notices.ts';
+import { type ProjectChange, type ProjectRecord, projectResource, TEST_EMAIL_INTERVAL_MS } from '../access/projects.ts';
+import { Problem } from '../api/problems.ts';
+import { emailOf } from '../email.ts';
 import type { Handlers } from '../http/serve.ts';
 import type { TransactionPart } from '../transaction.ts';
 import { type AuditDeps, auditing } from './audit.ts';
+import { type NoticeDeps, notifying } from './notices.ts';
 
 /** Projects as they are stored. */
 export interface Projects {
@@ -10,11 +14,12 @@ export interface Projects {
   get(id: string): Promise<ProjectRecord | undefined>;
   /** Sets these members. Throws if there is no such project. */
   change(id: string, change: Partial<ProjectRecord>, also: readonly TransactionPart[]): Promise<void>;
+  /** Notes a test email, unless the last one is too recent: then returns the time of that one. */
+  reserveTestEmail(id: string, nowMs: number, also: readonly TransactionPart[]): Promise<number | undefined>;
 }
 
-export interface ProjectDeps extends AuditDeps {
+export interface ProjectDeps extends AuditDeps, NoticeDeps {
   projects: Projects;
-  sendEmail(email: Email): Promise<void>;
   clock(): number;
 }
 
@@ -23,25 +28,37 @@ type ProjectHandlers = Pick<Handlers<'project'>, 'getProject' | 'changeProject' 
 export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
   const { projects, sendEmail, clock } = deps;
   const audited = auditing(deps);
+  const notify = notifying(deps);
 
   return {
     getProject: async ({ space }) => ({ body: projectResource(await own(space.projectId)) }),
 
     async changeProject(request) {
       const { projectId } = request.space;
-      const change = changeOf(request.body);
-      if (Object.keys(change).length > 0) {
-        const entry = { at: clock(), action: 'project.changed', target: projectId, detail: request.body } as const;
-        await projects.change(projectId, change, [audited(request, entry)]);
-      }
+      const project = await own(projectId);
+      const detail = differenceOf(project, request.body);
+      if (Object.keys(detail).length === 0) return { body: projectResource(project) };
+      const { on_leak: onLeak, ...rest } = detail;
+      const change: Partial<ProjectRecord> = { ...rest, ...(onLeak && { onLeak }) };
+      const now = clock();
+      const notice = projectChanged(project, change);
+      if (notice) await notify(request, now, notice);
+      const entry = audited(request, { at: now, action: 'project.changed', target: projectId, detail });
+      await projects.change(projectId, change, [entry]);
       return { body: projectResource(await own(projectId)) };
     },
 
-    async sendTestEmail({ space }) {
-      const { name, emails } = await own(space.projectId);
+    // Reserved before it is sent: an email that fails uses up its minute, so that no failure lets callers send more.
+    async sendTestEmail(request) {
+      const { projectId } = request.space;
+      const { name, emails } = await own(projectId);
+      const now = clock();
+      const entry = audited(request, { at: now, action: 'project.test_email_sent', target: projectId });
+      const lastAt = await projects.reserveTestEmail(projectId, now, [entry]);
+      if (lastAt !== undefined) return tooSoon(lastAt + TEST_EMAIL_INTERVAL_MS - now);
       await sendEmail(
         emailOf(emails, `Test email: ${name}`, [
-          `This is where notifications of the project "${name}" go. Somebody asked for it with an admin key.`,
+          `Notifications of the project "${name}" go to this address. A request with an admin key sent this test.`,
           'You need not do anything.',
         ]),
       );
@@ -56,8 +73,16 @@ export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
   }
 }
 
-/** Only what was asked for. */
-function changeOf({ name, emails, on_leak: onLeak }: ProjectChange): Partial<ProjectRecord> {
-  const members = Object.entries({ name, emails, onLeak }).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(members);
+/** The given members that have other values now. */
+function differenceOf(project: ProjectRecord, given: ProjectChange): ProjectChange {
+  const current: Record<string, unknown> = projectResource(project);
+  return Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => value !== undefined && !isDeepStrictEqual(value, current[name])),
+  );
+}
+
+function tooSoon(waitMs: number): Problem {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const detail = `A project can send one test email per minute. Send the next one in ${seconds} s.`;
+  return new Problem('too_many_requests', detail, undefined, { 'Retry-After': String(seconds) });
 }

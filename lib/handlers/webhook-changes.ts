@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { notFound, type Problem } from '../api/problems.ts';
 import type { Request } from '../http/request.ts';
 import { optimistically } from '../optimistic.ts';
@@ -25,7 +26,10 @@ export interface ChangeableWebhooks extends ReadableWebhooks {
   ): Promise<WebhookRecord | undefined>;
 }
 
-/** Changes a webhook as somebody asked, whatever others change at the same time. */
+/**
+ * Sets the members of a webhook that differ from what is stored, whatever concurrent requests change. A request that changes
+ * nothing leaves `updated_at` and the audit log unchanged.
+ */
 export async function applyChange(
   request: Pick<Request, 'caller' | 'address' | 'space'>,
   id: string,
@@ -36,31 +40,46 @@ export async function applyChange(
   return optimistically(async () => {
     const webhook = await webhooks.get(space, id);
     if (!webhook) return notFound('webhook');
+    const changed = differenceOf(webhook, asked);
+    if (Object.keys(changed).length === 0) return webhook;
     const now = clock();
-    const detail = detailOf(space, asked);
+    const detail = detailOf(space, changed);
     const entry = audited(request, { at: now, action: 'webhook.changed', target: id, detail });
-    return webhooks.change(webhook, changeOf(webhook, asked, now), [entry]);
+    return webhooks.change(webhook, changeOf(webhook, changed, now), [entry]);
   });
 }
 
-// Without the values, but for the status: a URL or a header may hold a secret of the endpoint.
-const detailOf = ({ environment }: Space, asked: WebhookChange) => ({
+/** The given members that have other values now. */
+function differenceOf(webhook: WebhookRecord, asked: WebhookChange): WebhookChange {
+  const { documents = [], headers = [] } = webhook;
+  const current: Record<string, unknown> = { ...webhook, documents, headers };
+  const wanted = { ...asked, ...(asked.url !== undefined && { url: normalizeUrl(asked.url) }) };
+  return Object.fromEntries(
+    Object.entries(wanted).filter(([name, value]) => value !== undefined && !isDeepStrictEqual(value, current[name])),
+  );
+}
+
+// Without the values, except for the status: a URL or a header can hold a secret of the endpoint.
+const detailOf = ({ environment }: Space, changed: WebhookChange) => ({
   environment,
-  changed: Object.keys(asked),
-  ...(asked.status !== undefined && { status: asked.status }),
+  changed: Object.keys(changed),
+  ...(changed.status !== undefined && { status: changed.status }),
 });
 
-// Only what is asked for changes; a status that it has already changes nothing. A new endpoint, or one that comes back, has
-// yet to show how quick it is. What went wrong stays known until a delivery succeeds.
-function changeOf(webhook: WebhookRecord, asked: WebhookChange, now: number): Partial<WebhookRecord> {
-  const { status, url, ...rest } = asked;
-  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+// An endpoint that is new, moved or enabled again has not shown yet how quick it is. The outage of a webhook that is enabled
+// again stays known until a delivery succeeds.
+function changeOf(webhook: WebhookRecord, changed: WebhookChange, now: number): Partial<WebhookRecord> {
+  const { status, ...rest } = changed;
   const unproven = { quickSince: undefined, slowUntil: undefined };
-  const moved = url !== undefined && { url: normalizeUrl(url), ...(url !== webhook.url && unproven) };
   const isResubscribed = rest.events !== undefined || rest.documents !== undefined;
   const subscribed = isResubscribed && { subscribedAt: now };
-  const change: Partial<WebhookRecord> = { ...given, ...moved, ...subscribed, updatedAt: now };
-  if (status === undefined || status === webhook.status) return change;
+  const change: Partial<WebhookRecord> = {
+    ...rest,
+    ...(rest.url !== undefined && unproven),
+    ...subscribed,
+    updatedAt: now,
+  };
+  if (status === undefined) return change;
   if (status === 'disabled') {
     const undeliveredSince = webhook.undeliveredSince ?? now;
     return { ...change, status, undeliveredSince, disabledAt: now, disabledReason: 'paused' };

@@ -65,10 +65,22 @@ describe('a project in a response', () => {
 
 describe('a change of a project', () => {
   it.each([
+    'Acme \u202egro.live',
+    'a\u200bb',
+    'a\u2066b',
+    'a\ufeffb',
+    'a\u{e0041}b',
+  ])('rejects a name with format characters: %j', (name) => {
+    expect(violationsOf(ChangeProject, { name })).toEqual(['name must not contain format characters']);
+  });
+
+  it.each([
     [{}, []],
     [{ name: 'x'.repeat(100), emails: ['a@example.com'], on_leak: 'revoke' }, []],
     [{ name: '' }, ['name must not be empty']],
     [{ name: 'x'.repeat(101) }, ['name must have at most 100 characters']],
+    [{ name: 'Pay at http://evil.example' }, ['name must not contain ://']],
+    [{ name: 'Ärzte & Söhne: 東京' }, []],
     [{ emails: [] }, ['emails must have at least 1 entry']],
     [{ emails: Array.from({ length: 5 }, (_, i) => `a${i}@example.com`) }, []],
     [{ emails: Array.from({ length: 6 }, (_, i) => `a${i}@example.com`) }, ['emails must have at most 5 entries']],

@@ -5,7 +5,8 @@ import { apiKeys } from '../../lib/aws/dynamodb/keys.ts';
 import { projects } from '../../lib/aws/dynamodb/projects.ts';
 import type { Projects } from '../../lib/handlers/project.ts';
 import { openCursor } from '../../lib/http/cursor.ts';
-import { newKey, newProject, recordOf } from './builders.ts';
+import type { TransactionPart } from '../../lib/transaction.ts';
+import { newKey, newProject, now, recordOf } from './builders.ts';
 import { companion, stores } from './stores.ts';
 
 describe.each(stores)('projects in $name', ({ table, lossy }) => {
@@ -63,6 +64,39 @@ describe.each(stores)('projects in $name', ({ table, lossy }) => {
     const { id } = newProject();
     await expect(change(id, { name: 'New' }, [])).rejects.toThrow('gone');
     expect(await get(id)).toBeUndefined();
+  });
+
+  describe('a test email', () => {
+    const reserve = (
+      id: string,
+      at: number,
+      { also, store = table } = { also: [] as TransactionPart[], store: table },
+    ) => projects(store).reserveTestEmail(id, at, also);
+
+    it('is reserved once per minute, together with the other writes', async () => {
+      const project = newProject();
+      await create(project, newKey());
+      const { also, isWritten } = companion(table);
+      expect(await reserve(project.id, now, { also, store: table })).toBeUndefined();
+      expect(await isWritten()).toBe(true);
+      const second = companion(table);
+      expect(await reserve(project.id, now + 59_999, { also: second.also, store: table })).toBe(now);
+      expect(await second.isWritten()).toBe(false);
+      expect(await reserve(project.id, now + 60_000)).toBeUndefined();
+    });
+
+    it('is reserved by one of two concurrent requests', async () => {
+      const project = newProject();
+      await create(project, newKey());
+      const outcomes = await Promise.all([reserve(project.id, now), reserve(project.id, now)]);
+      expect(outcomes.filter((each) => each === undefined)).toHaveLength(1);
+    });
+
+    it('is reserved although the response was lost', async () => {
+      const project = newProject();
+      await create(project, newKey());
+      expect(await reserve(project.id, now, { also: [], store: lossy })).toBeUndefined();
+    });
   });
 
   describe('cursors', () => {

@@ -53,6 +53,10 @@ describe('the audit log', () => {
     const url = 'https://example.com/hook?token=hidden';
     const { id, secret } = (await live('POST', '/v1/webhooks', { body: { url, events: ['document.changed'] } })).body;
     await live('PATCH', `/v1/webhooks/${id}`, { body: { url: `${url}2`, status: 'disabled' } });
+    const changed = (await live('GET', `/v1/webhooks/${id}`)).body;
+    service.stack.clock.advance(1000);
+    for (const body of [{}, { url: `${url}2`, documents: [], headers: {}, description: null, status: 'disabled' }])
+      expect((await live('PATCH', `/v1/webhooks/${id}`, { body })).body).toEqual(changed);
     const rotated = (await live('POST', `/v1/webhooks/${id}/rotate-secret`)).body;
     await live('DELETE', `/v1/webhooks/${id}`);
     for (const [method, path] of [

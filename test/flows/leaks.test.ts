@@ -58,7 +58,7 @@ describe('a report of leaked keys', () => {
     await admin('POST', `/v1/keys/${spent}/revoke`);
     expect((await send([matchOf(key), matchOf(adminKey), matchOf(spent)])).status).toBe(200);
     expect([await works(key), await works(adminKey)]).toEqual([false, true]);
-    const textOf = (id: string) => emailsTo(email).find(({ text }) => text.includes(id))?.text;
+    const textOf = (id: string) => emailsTo(email).find(({ text }) => text.includes(`(${id}, ending in`))?.text;
     expect(textOf(idOf(key))).toContain('We revoked it');
     expect(textOf(idOf(adminKey))).toContain('last admin key');
     expect(textOf(idOf(spent))).toContain('need not do anything');

@@ -49,6 +49,19 @@ describe('an email of a project', () => {
       expect(email?.subject).toBe('Test email: Acme <b>');
       expect(email?.html).toContain('Acme &#60;b&#62;');
     }
+    const again = await admin('POST', '/v1/project/test-mail');
+    expect([again.status, again.body.code]).toEqual([429, 'too_many_requests']);
+    expect(Number(again.headers['retry-after'])).toBeGreaterThan(1);
+  });
+
+  it('goes to the old addresses when an admin key changes them', async () => {
+    const { admin, email } = await service.project();
+    const emails = addresses();
+    await admin('PATCH', '/v1/project', { body: { emails } });
+    expect(emailsTo(email)).toMatchObject([
+      { text: expect.stringContaining(`Sends notifications to ${emails.join(', ')}`) },
+    ]);
+    for (const address of emails) expect(emailsTo(address)).toEqual([]);
   });
 
   it('goes to all addresses when a webhook is disabled', async () => {

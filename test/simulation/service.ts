@@ -492,7 +492,13 @@ export class SimulatedService {
     const all = {
       webhooks: () => ({ ...webhookHandlers(deps), ...deliveryHandlers(deps), ...statsHandlers(deps) }),
       events: () => eventHandlers(deps),
-      keys: () => keyHandlers(deps),
+      keys: () =>
+        keyHandlers({
+          ...deps,
+          projects: projects(table),
+          sendEmail: () => this.world.call(process, 'ses SendEmail', () => {}),
+          reportFailure: () => {},
+        }),
       documents: () => ({
         ...documentHandlers(deps),
         ...syncHandlers({ ...deps, reportFailure: () => {} }),

@@ -1,7 +1,7 @@
 import type { KeyRecord } from '../../access/keys.ts';
-import type { ProjectRecord } from '../../access/projects.ts';
+import { type ProjectRecord, TEST_EMAIL_INTERVAL_MS } from '../../access/projects.ts';
 import type { TransactionPart } from '../../transaction.ts';
-import { exists, isNew } from './conditions.ts';
+import { all, any, exists, isAbsent, isAtMost, isNew } from './conditions.ts';
 import { put, update } from './expressions.ts';
 import { itemKey } from './items.ts';
 import { putKey } from './keys.ts';
@@ -31,6 +31,13 @@ export function projects(table: Table) {
     async change(id: string, change: Partial<ProjectRecord>, also: readonly TransactionPart[]): Promise<void> {
       const rejected = await table.write([update(itemKey.project(id), { ...change }, exists), ...also]);
       if (rejected.length > 0) throw new Error('The project is gone');
+    },
+
+    async reserveTestEmail(id: string, nowMs: number, also: readonly TransactionPart[]): Promise<number | undefined> {
+      const isDue = any(isAbsent('testEmailAt'), isAtMost('testEmailAt', nowMs - TEST_EMAIL_INTERVAL_MS));
+      const reserved = update(itemKey.project(id), { testEmailAt: nowMs }, all(exists, isDue));
+      const [rejected] = await table.write([reserved, ...also]);
+      return rejected && Number(rejected.item?.testEmailAt);
     },
   };
 }

@@ -59,7 +59,7 @@ function ProjectForm({ of: project }: { of: Project }) {
       <Input label="Name" value={name} onInput={setName} error={violationOf(saving.problem, 'name')} />
       <Input
         label="Email addresses"
-        hint="One to five, separated by commas. They are told when a webhook is failing or disabled, and when a key has leaked."
+        hint="One to five, separated by commas. They get an email when a webhook is failing or disabled, when a key has leaked, and when an admin key or these settings change."
         value={emails}
         onInput={setEmails}
         error={wrongEmail}

@@ -1,0 +1,56 @@
+import { type Email, emailOf } from '../email.ts';
+import { iso } from '../schema.ts';
+import type { KeyRecord } from './keys.ts';
+import type { ProjectRecord } from './projects.ts';
+
+/** A change that the holders of a project learn of by email, because an intruder would make it. */
+export interface Notice {
+  subject: string;
+  /** One sentence for each change. */
+  changes: string[];
+}
+
+/** Who makes a change. */
+export interface NoticeSource {
+  /** The id of the key. */
+  keyId: string;
+  address: string;
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
+const nameOf = ({ id, name }: Pick<KeyRecord, 'id' | 'name'>): string => (name === null ? id : `"${name}" (${id})`);
+
+export const adminKeyCreated = (key: Pick<KeyRecord, 'id' | 'name'>): Notice => ({
+  subject: 'Admin key created',
+  changes: [`Creates the admin key ${nameOf(key)}.`],
+});
+
+export const adminKeyRotated = (old: Pick<KeyRecord, 'id' | 'name'>, fresh: Pick<KeyRecord, 'id'>): Notice => ({
+  subject: 'Admin key rotated',
+  changes: [`Replaces the admin key ${nameOf(old)} with ${fresh.id}.`],
+});
+
+/** The notice about a change of the notification addresses or of `on_leak`; `null` if neither changes. */
+export function projectChanged(
+  { emails, onLeak = 'report' }: Pick<ProjectRecord, 'emails' | 'onLeak'>,
+  change: Partial<ProjectRecord>,
+): Notice | null {
+  const changes: string[] = [];
+  if (change.emails)
+    changes.push(`Sends notifications to ${change.emails.join(', ')} instead of ${emails.join(', ')}.`);
+  if (change.onLeak) changes.push(`Changes on_leak from ${onLeak} to ${change.onLeak}.`);
+  return changes.length > 0 ? { subject: 'Security settings changed', changes } : null;
+}
+
+/** The email goes to the addresses from before the change. */
+export const noticeEmail = (
+  { name, emails }: Pick<ProjectRecord, 'name' | 'emails'>,
+  { subject, changes }: Notice,
+  { keyId, address, at }: NoticeSource,
+): Email =>
+  emailOf(emails, `${subject} (${name})`, [
+    `A request to the project "${name}":\n${changes.join('\n')}`,
+    `Key: ${keyId}\nIP address: ${address}\nTime: ${iso(at)}`,
+    'If you expected this, you need not do anything. Otherwise revoke that key, and check the audit log (GET /v1/audit).',
+  ]);

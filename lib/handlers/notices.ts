@@ -1,0 +1,29 @@
+import { type Notice, noticeEmail } from '../access/notices.ts';
+import type { ProjectRecord } from '../access/projects.ts';
+import type { Email } from '../email.ts';
+import type { Request } from '../http/request.ts';
+import { credentialOf } from './scope.ts';
+
+export interface NoticeDeps {
+  projects: { get(id: string): Promise<ProjectRecord | undefined> };
+  sendEmail(email: Email): Promise<void>;
+  /** Tells the operator about an email that was not sent. */
+  reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
+}
+
+/**
+ * Emails a project about a change. Call it before the change, so that a crash between the two repeats the email and never
+ * loses it. A failed email does not stop the change, but the operator learns of it.
+ */
+export const notifying =
+  ({ projects, sendEmail, reportFailure }: NoticeDeps) =>
+  async ({ id, caller, address }: Request, at: number, notice: Notice): Promise<void> => {
+    const { projectId } = caller;
+    try {
+      const project = await projects.get(projectId);
+      if (!project) throw new Error('The project of this request is gone');
+      await sendEmail(noticeEmail(project, notice, { keyId: credentialOf(caller), address, at }));
+    } catch (error) {
+      reportFailure('notice.not_sent', { request_id: id, project_id: projectId, notice: notice.subject }, error);
+    }
+  };
