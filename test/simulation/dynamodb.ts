@@ -14,6 +14,12 @@ interface Write extends Names {
 type Kind = 'Put' | 'Update' | 'Delete' | 'ConditionCheck';
 type TransactItem = Partial<Record<Kind, Write>>;
 
+/** What a read says of the items that it may see. */
+interface Read {
+  ConsistentRead?: boolean;
+  IndexName?: string;
+}
+
 /** An item before and after a write. */
 interface Change {
   key: { pk: string; sk: string };
@@ -74,23 +80,32 @@ class Partitions {
   }
 }
 
+export interface MemoryDynamoDbOptions {
+  /** Receives every change of an item, like the table's stream. */
+  onChange?: (before: Item | undefined, after: Item | undefined) => void;
+  /** Replicates a write to indexes and to eventually consistent reads, in the order of the writes. Default: immediately. */
+  replicate?: (apply: () => void) => void;
+}
+
 /**
- * One table of DynamoDB in memory: what this service uses of it, one command after another. Transactions are serializable,
- * reads see everything. An item that was stored never changes: a change stores another, and a reader has one of its own. The
- * contract tests hold it to what the local database does.
+ * One table of DynamoDB in memory, with the features that this service uses. Commands run one after another. Transactions are
+ * serializable. Reads with `ConsistentRead` see every write. Other reads and indexes see it when it is replicated (DynamoDB
+ * Developer Guide, "DynamoDB read consistency"). A stored item never changes, because a change stores another one, and each
+ * reader gets a copy. The contract tests compare it with the local database.
  */
 export class MemoryDynamoDb {
   private readonly stored = new Partitions('pk', 'sk');
+  private readonly replica = new Partitions('pk', 'sk');
   private readonly indexes: Record<string, Partitions> = {
     [BY_PROJECT]: new Partitions('keysOf', 'pk'),
     [BY_STATUS]: new Partitions('byStatus', 'sk'),
   };
+  private readonly unreplicated: Change[] = [];
   private readonly tokens = new Set<string>();
-  private readonly onChange: (before: Item | undefined, after: Item | undefined) => void;
+  private readonly options: Required<MemoryDynamoDbOptions>;
 
-  /** `onChange` is told of every change of an item: the table's stream. */
-  constructor(onChange: (before: Item | undefined, after: Item | undefined) => void = () => {}) {
-    this.onChange = onChange;
+  constructor({ onChange = () => {}, replicate = (apply) => apply() }: MemoryDynamoDbOptions = {}) {
+    this.options = { onChange, replicate };
   }
 
   get(pk: string, sk: string): Item | undefined {
@@ -106,10 +121,11 @@ export class MemoryDynamoDb {
   execute({ name, input }: Command): object {
     switch (name) {
       case 'Get':
-        return { Item: ownOf(this.get(input.Key.pk, input.Key.sk)) };
+        return { Item: ownOf(this.read(input).get(input.Key.pk, input.Key.sk)) };
       case 'BatchGet': {
-        const [[table, { Keys }]] = Object.entries(input.RequestItems) as [[string, { Keys: Item[] }]];
-        const found = Keys.map(({ pk, sk }) => ownOf(this.get(String(pk), String(sk)))).filter(Boolean);
+        const [[table, request]] = Object.entries(input.RequestItems) as [[string, Read & { Keys: Item[] }]];
+        const items = this.read(request);
+        const found = request.Keys.map(({ pk, sk }) => ownOf(items.get(String(pk), String(sk)))).filter(Boolean);
         return { Responses: { [table]: found } };
       }
       case 'Query':
@@ -123,6 +139,10 @@ export class MemoryDynamoDb {
       default:
         throw new Error(`Unknown command ${name}`);
     }
+  }
+
+  private read({ ConsistentRead, IndexName = '' }: Read): Partitions {
+    return this.indexes[IndexName] ?? (ConsistentRead ? this.stored : this.replica);
   }
 
   private single(kind: Kind, write: Write): object {
@@ -167,26 +187,34 @@ export class MemoryDynamoDb {
     return { key, before, after };
   }
 
-  private store({ key, before, after }: Change): void {
+  private store(change: Change): void {
+    const { key, before, after } = change;
     if (before === after) return;
     this.stored.replace(key.sk, before, after);
-    for (const index of Object.values(this.indexes)) index.replace(idOf(key), before, after);
-    this.onChange(before, after);
+    this.unreplicated.push(change);
+    this.options.replicate(() => {
+      const count = this.unreplicated.indexOf(change) + 1; // earlier changes first, and each one once
+      for (const { key, before, after } of this.unreplicated.splice(0, count)) {
+        this.replica.replace(key.sk, before, after);
+        for (const index of Object.values(this.indexes)) index.replace(idOf(key), before, after);
+      }
+    });
+    this.options.onChange(before, after);
   }
 
   private query(
-    input: Names & {
-      IndexName?: string;
-      KeyConditionExpression: string;
-      FilterExpression?: string;
-      Limit?: number;
-      ScanIndexForward?: boolean;
-      ExclusiveStartKey?: Item;
-      Select?: string;
-      ProjectionExpression?: string;
-    },
+    input: Names &
+      Read & {
+        KeyConditionExpression: string;
+        FilterExpression?: string;
+        Limit?: number;
+        ScanIndexForward?: boolean;
+        ExclusiveStartKey?: Item;
+        Select?: string;
+        ProjectionExpression?: string;
+      },
   ): object {
-    const queried = this.indexes[input.IndexName ?? ''] ?? this.stored;
+    const queried = this.read(input);
     const direction = input.ScanIndexForward === false ? -1 : 1;
     const place = (item: Item): string => String(item[queried.order]);
     const isAfter = (a: string, b: string): boolean => (direction === 1 ? a > b : a < b);

@@ -254,6 +254,16 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
         clock,
       }),
   },
+  'reads are eventually consistent': {
+    command: ({ name, input }) => {
+      if (name !== 'BatchGet') return { name, input: { ...input, ConsistentRead: false } };
+      const RequestItems = Object.entries(input.RequestItems).map(([table, request]) => [
+        table,
+        { ...(request as object), ConsistentRead: false },
+      ]);
+      return { name, input: { ...input, RequestItems: Object.fromEntries(RequestItems) } };
+    },
+  },
   'a change is not in the audit log': withoutWhole((text) => text.startsWith('AUDIT#')),
   'a rotated key works on for ever': {
     authenticate: (credential, { keys, clock }) =>

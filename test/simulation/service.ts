@@ -82,6 +82,8 @@ const API_LIMIT_MS = 20_000;
 const DELIVER_LIMIT_MS = 30_000;
 const FAN_OUT_LIMIT_MS = 60_000;
 const CHECK_LIMIT_MS = 30_000;
+/** When a write reaches indexes and eventually consistent reads. Most writes take milliseconds. */
+const REPLICATION_MS = [1, 10, 900];
 /** The queues refuse one event in so many, until an operator replays it. */
 const REFUSED_EVERY = 32;
 const REPLAY_AFTER_MS = 10 * 60 * 1000;
@@ -139,10 +141,13 @@ export class SimulatedService {
         ]),
       ]),
     );
-    this.db = new MemoryDynamoDb((before, after) => {
-      if (!before && String(after?.pk).startsWith('EVENT#')) this.stream.append(toStoredEvent(after as Item));
-      if (after && String(after.pk).startsWith('HOOK#')) this.appendChange(before, after);
-      this.onChange(before, after);
+    this.db = new MemoryDynamoDb({
+      onChange: (before, after) => {
+        if (!before && String(after?.pk).startsWith('EVENT#')) this.stream.append(toStoredEvent(after as Item));
+        if (after && String(after.pk).startsWith('HOOK#')) this.appendChange(before, after);
+        this.onChange(before, after);
+      },
+      replicate: (apply) => world.after(world.pick(REPLICATION_MS), apply),
     });
   }
 
