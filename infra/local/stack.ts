@@ -1,7 +1,10 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { LocalCloudWatch } from './cloudwatch/cloudwatch.ts';
+import { countThrottle, sampleQueue, sampleReputation } from './cloudwatch/sources.ts';
 import { createGateway } from './gateway/api-gateway.ts';
 import { LocalClock } from './lambda/clock.ts';
+import type { MappingProperties } from './lambda/event-sources.ts';
 import { DEFAULT_ACCOUNT_CONCURRENCY, DEFAULT_CONCURRENCY, DEFAULT_IDLE_MS, LocalFunction } from './lambda/lambda.ts';
 import { mappingsOf, startMappings } from './lambda/mappings.ts';
 import { listen } from './listen.ts';
@@ -40,7 +43,10 @@ export interface LocalStack extends Services {
   baseUrl: string;
   mailUrl: string;
   clock: LocalClock;
+  cloudWatch: LocalCloudWatch;
   functions: ReadonlyMap<string, LocalFunction>;
+  /** By id, as they are now: `Enabled` can be changed. */
+  mappings: ReadonlyMap<string, MappingProperties>;
   /** Invokes the function whose id begins so, as `aws lambda invoke` does. */
   invoke(functionId: string, event: unknown): Promise<unknown>;
   stop(): Promise<void>;
@@ -64,15 +70,24 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     baseUrl: () => baseUrl,
     ...(options.state && { state: options.state }),
   });
-  const { template, iam, ses } = services;
+  const { template, iam, ses, endpoints, queues } = services;
+  const cloudWatch = new LocalCloudWatch(template);
+  for (const queue of queues.values()) cloudWatch.everyMinute(() => sampleQueue(queue, cloudWatch.put));
+  cloudWatch.everyMinute(() => sampleReputation(ses, cloudWatch.put));
+  endpoints.throttled = (call) => call.service === 'dynamodb' && countThrottle(call, cloudWatch.put);
 
   const account = { limit: options.accountConcurrency ?? DEFAULT_ACCOUNT_CONCURRENCY, running: 0 };
-  const polling = new Set(mappingsOf(services).map(({ FunctionName }) => FunctionName));
+  const mappings = mappingsOf(services);
+  const polling = new Set([...mappings.values()].map(({ FunctionName }) => FunctionName));
   const functions = createFunctions(template, (id) => ({
     keepsSpare: options.spares && polling.has(id),
     clock,
     environment: { ...services.environment, TZ: 'UTC', ...options.environment },
-    output: options.output ?? (() => {}),
+    output: (name, text) => {
+      cloudWatch.log(name, text);
+      options.output?.(name, text);
+    },
+    publish: cloudWatch.put,
     account,
     concurrency,
     idleMs,
@@ -85,7 +100,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     return found;
   };
 
-  const stopMappings = await startMappings({
+  const stopMappings = await startMappings(mappings, {
     services,
     databaseEndpoint,
     functionOf,
@@ -93,9 +108,11 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     retrySpeed: visibilitySpeed,
     speed,
     clock,
+    cloudWatch,
   });
 
-  const gateway = createGateway(template, (arn) => functionOf(/function:(\w+)/.exec(arn)?.[1] ?? arn), now);
+  const byArn = (arn: string) => functionOf(/function:(\w+)/.exec(arn)?.[1] ?? arn);
+  const gateway = createGateway(template, byArn, now, cloudWatch);
   api.on('request', (request, response) => {
     if (request.url === MAIL_PATH) {
       response.setHeader('Content-Type', 'application/json').end(JSON.stringify(ses.emails));
@@ -107,7 +124,9 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     baseUrl,
     mailUrl: `${baseUrl}${MAIL_PATH}`,
     clock,
+    cloudWatch,
     functions,
+    mappings,
     invoke(functionId, event) {
       const fn = [...functions.values()].find(({ id }) => id.startsWith(functionId));
       if (!fn) throw new Error(`The template has no function ${functionId}`);

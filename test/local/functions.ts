@@ -34,6 +34,7 @@ export function createFunction(
       clock: new LocalClock(),
       environment: {},
       output: () => {},
+      publish: () => {},
       iam: { allows: () => true },
       logGroupArn: (name) => name,
       account: { limit: Number.POSITIVE_INFINITY, running: 0 },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/service.ts';
 import { createFunction } from './functions.ts';
 import { startGateway } from './gateway.ts';
 import { exchange, statusesOf } from './sockets.ts';
@@ -67,6 +68,20 @@ describe('a function that fails', () => {
     await expect(fn.invoke({ fail: true })).rejects.toEqual(nameOf(name));
     expect(await fn.invoke({})).toBe('ok');
     expect(fn.busy).toBe(0);
+  });
+
+  it('prints the line that the runtime of Lambda prints when a handler throws', async () => {
+    const printed: string[] = [];
+    const options = { output: (_id: string, text: string) => void printed.push(text) };
+    const source = `class Refused extends Error {} exports.handler = async () => { throw new Refused('no'); };`;
+    await expect(createFunction(source, { options }).invoke({})).rejects.toEqual(nameOf('Error'));
+    const [line] = await eventually(() => (printed.length > 0 ? printed : undefined));
+    expect(JSON.parse(line ?? '')).toEqual({
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      level: 'ERROR',
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      message: { errorType: 'Refused', errorMessage: 'no', stackTrace: expect.arrayContaining(['Error: no']) },
+    });
   });
 
   it('because its time is over says so, and its environment is not used again', async () => {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type http from 'node:http';
 import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent } from 'aws-lambda';
+import type { LocalCloudWatch } from '../cloudwatch/cloudwatch.ts';
 import { readBody } from '../services/bodies.ts';
 import { isInvocationAllowed } from '../services/policy.ts';
 import { ACCOUNT, REGION, type Template } from '../template.ts';
+import { type AccessContext, recorder } from './access-log.ts';
 import { createCompression } from './compression.ts';
 import { readGatewayResponses } from './gateway-responses.ts';
 import { proxyEvent } from './proxy-event.ts';
@@ -37,7 +39,12 @@ export interface Invocable {
 }
 
 /** The template's REST API: routes, authorizer, policies, gateway responses and limits, on an HTTP server. */
-export function createGateway(template: Template, functionOf: (uri: string) => Invocable, now: () => number): Gateway {
+export function createGateway(
+  template: Template,
+  functionOf: (uri: string) => Invocable,
+  now: () => number,
+  cloudWatch: Pick<LocalCloudWatch, 'put' | 'log'> = { put() {}, log() {} },
+): Gateway {
   const routes = readRoutes(template);
   const responses = readGatewayResponses(template);
   const throttles = createThrottles(template, now);
@@ -45,6 +52,7 @@ export function createGateway(template: Template, functionOf: (uri: string) => I
   const { MinimumCompressionSize, BinaryMediaTypes: binaryMediaTypes = [] } =
     template.ofType<RestApiProperties>('AWS::ApiGateway::RestApi')[0]?.properties ?? {};
   const compression = createCompression(MinimumCompressionSize, MAX_PAYLOAD_BYTES);
+  const record = recorder(template, cloudWatch);
   const authorizers = new Map(
     template.ofType<AuthorizerProperties>('AWS::ApiGateway::Authorizer').map((each) => [each.id, each.properties]),
   );
@@ -54,8 +62,13 @@ export function createGateway(template: Template, functionOf: (uri: string) => I
       try {
         const sent = await readBody(request, MAX_PAYLOAD_BYTES);
         const requestId = randomUUID();
-        const made = await respond(request, sent, requestId).catch(() => responses.of('DEFAULT_5XX', { requestId }));
-        const { statusCode, headers, body } = made;
+        const startedAt = now();
+        const access: AccessContext = { requestId, requestTimeEpoch: startedAt, httpMethod: request.method };
+        const made = await respond(request, sent, requestId, access).catch(() =>
+          responses.of('DEFAULT_5XX', { requestId }),
+        );
+        const { statusCode, headers, body, type } = made;
+        record({ ...access, status: statusCode, 'error.responseType': type, responseLatency: now() - startedAt });
         const encoded = compression.encode(body, request.headers['accept-encoding']);
         response.writeHead(statusCode, { 'x-amzn-RequestId': requestId, ...headers, ...encoded.headers });
         response.end(request.method === 'HEAD' ? '' : encoded.body);
@@ -69,6 +82,7 @@ export function createGateway(template: Template, functionOf: (uri: string) => I
     request: http.IncomingMessage,
     sent: Buffer | null,
     requestId: string,
+    access: AccessContext,
   ): Promise<GatewayResponse> {
     const context = { requestId };
     if (headerBytes(request) > MAX_HEADER_BYTES) return responses.of('DEFAULT_4XX', context);
@@ -77,6 +91,7 @@ export function createGateway(template: Template, functionOf: (uri: string) => I
     const { path, query } = splitUrl(request.url ?? '/');
     const route = path.startsWith('/') ? findRoute(routes, request.method ?? '', path) : undefined; // `*` is no path
     if (!route) return responses.of('MISSING_AUTHENTICATION_TOKEN', context);
+    access.resourcePath = route.route.resource;
     const { target, authorizerId = '' } = route.route;
     const authorizer = authorizers.get(authorizerId);
     const limited = authorizer ? undefined : throttles.refuses(route.route);
@@ -97,6 +112,7 @@ export function createGateway(template: Template, functionOf: (uri: string) => I
 
     if (authorizer) {
       const decision = await authorize(authorizer, event, path);
+      access['authorizer.principalId'] = decision.principalId;
       if (decision.refused) return responses.of(decision.refused, { requestId, authorizer: decision.context });
       const limited = throttles.refuses(route.route, decision.apiKey);
       if (limited) return responses.of(limited, context);

@@ -35,7 +35,8 @@ export function readGatewayResponses(template: Pick<Template, 'ofType'>): Gatewa
       const body = (response.ResponseTemplates?.['application/json'] ?? '').replace(/\$(context\.[\w.]+)/g, (_, name) =>
         variable(name, context),
       );
-      return { statusCode: Number(response.StatusCode), headers: Object.fromEntries(headers), body: Buffer.from(body) };
+      const statusCode = Number(response.StatusCode);
+      return { type, statusCode, headers: Object.fromEntries(headers), body: Buffer.from(body) };
     },
   };
 }

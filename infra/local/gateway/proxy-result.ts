@@ -6,6 +6,8 @@ export interface GatewayResponse {
   statusCode: number;
   headers: Record<string, string>;
   body: Buffer;
+  /** The type of gateway response, if the gateway itself responds. */
+  type?: string;
 }
 
 /** Headers of a function that the gateway renames (API Gateway Developer Guide, "Amazon API Gateway important notes"). */

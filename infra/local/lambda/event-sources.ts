@@ -4,6 +4,9 @@ import type { LocalFunction } from './lambda.ts';
 export interface MappingProperties {
   EventSourceArn: string;
   FunctionName: string;
+  /** On unless it is false. `aws lambda update-event-source-mapping` changes it. */
+  Enabled?: boolean;
+  MetricsConfig?: { Metrics: string[] };
   BatchSize?: number;
   FunctionResponseTypes?: string[];
   /** Queues only. */

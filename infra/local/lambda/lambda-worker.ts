@@ -70,10 +70,18 @@ async function run({ requestId, payload, trace }: Invocation): Promise<Result> {
     if (!handler) throw new Error(`${settings.functionName} exports no ${settings.handler}`);
     const result = JSON.stringify((await handler(JSON.parse(payload), context)) ?? null) ?? 'null';
     return Buffer.byteLength(result) > MAX_RESPONSE_BYTES ? TOO_LARGE : { payload: result };
-  } catch (error) {
-    const { name, message } = error instanceof Error ? error : new Error(String(error));
-    return { error: { name, message } };
+  } catch (thrown) {
+    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    process.stdout.write(`${errorLine(requestId, error)}\n`);
+    return { error: { name: error.name, message: error.message } };
   }
+}
+
+/** What the runtime of Lambda prints in the JSON log format when a handler throws (`LogPatch.js` of aws-lambda-ric 3.3.0). */
+function errorLine(requestId: string, error: Error): string {
+  const stackTrace = (error.stack ?? '').split('\n');
+  const message = { errorType: error.constructor.name, errorMessage: error.message, stackTrace, ...error };
+  return JSON.stringify({ timestamp: new Date().toISOString(), level: 'ERROR', requestId, message });
 }
 
 const TOO_LARGE: Result = {

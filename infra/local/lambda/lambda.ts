@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Publish } from '../cloudwatch/metrics.ts';
 import type { LocalIam } from '../services/iam.ts';
 import type { Resource, Template } from '../template.ts';
 import type { LocalClock } from './clock.ts';
@@ -52,6 +53,8 @@ export interface LambdaOptions {
   environment: Record<string, string>;
   /** Receives what functions print. */
   output: (functionId: string, text: string) => void;
+  /** Receives the metrics of invocations. */
+  publish: Publish;
   iam: Pick<LocalIam, 'allows'>;
   logGroupArn(name: string): string;
   account: AccountConcurrency;
@@ -73,6 +76,8 @@ export class LocalFunction {
   private readonly options: LambdaOptions;
   private readonly environments: EnvironmentPool;
   private running = 0;
+  /** Invocations at once, at most, as `aws lambda put-function-concurrency` sets it. */
+  reservedConcurrency: number;
 
   constructor(
     resource: Resource<FunctionProperties>,
@@ -81,6 +86,7 @@ export class LocalFunction {
   ) {
     this.id = resource.id;
     this.properties = resource.properties;
+    this.reservedConcurrency = this.properties.ReservedConcurrentExecutions ?? Number.POSITIVE_INFINITY;
     this.role = this.properties.Role.split('/').at(-1) ?? '';
     this.options = options;
     const [, handler = ''] = this.properties.Handler.split('.');
@@ -109,16 +115,16 @@ export class LocalFunction {
       throw new FunctionError('RequestTooLargeException', `Request must be smaller than ${MAX_REQUEST_BYTES} bytes`);
     }
     const { account } = this.options;
-    const isReservedFull = this.running >= (this.properties.ReservedConcurrentExecutions ?? Number.POSITIVE_INFINITY);
-    if (isReservedFull || account.running >= account.limit) {
-      throw new FunctionError(THROTTLED, 'Rate Exceeded.');
-    }
+    const isThrottled = this.running >= this.reservedConcurrency || account.running >= account.limit;
+    this.publish('Throttles', isThrottled ? 1 : 0);
+    if (isThrottled) throw new FunctionError(THROTTLED, 'Rate Exceeded.');
     this.running++;
     account.running++;
     const result = await this.run(payload, traceOf(this.id, traces)).finally(() => {
       this.running--;
       account.running--;
     });
+    this.publish('Errors', 'error' in result ? 1 : 0);
     if ('error' in result) throw new FunctionError(result.error.name, result.error.message);
     return JSON.parse(result.payload);
   }
@@ -140,6 +146,10 @@ export class LocalFunction {
   /** Kills an execution environment that is at work, as a crash would. Returns whether there was one. */
   killOne(): boolean {
     return this.environments.killOne();
+  }
+
+  private publish(name: string, value: number): void {
+    this.options.publish({ namespace: 'AWS/Lambda', name, dimensions: { FunctionName: this.id } }, value);
   }
 
   private async run(payload: string, trace: string): Promise<Result> {

@@ -44,7 +44,8 @@ export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOption
       await untilGathered();
       await untilAllowed();
       if (stopped) return;
-      if (!QUEUE_ACTIONS.every((action) => iam.allows(fn.role, action, mapping.EventSourceArn))) {
+      const mayPoll = QUEUE_ACTIONS.every((action) => iam.allows(fn.role, action, mapping.EventSourceArn));
+      if (mapping.Enabled === false || !mayPoll) {
         await new Promise((resolve) => setTimeout(resolve, PERMISSION_CHECK_MS));
         continue;
       }

@@ -17,6 +17,7 @@ export function startFunctions({ template, environment, iam }: Pick<Services, 't
     clock,
     environment: { ...here(environment), TZ: 'UTC' },
     output: () => {},
+    publish: () => {},
     iam,
     logGroupArn: (name: string) => template.arn(name),
     account: { limit: DEFAULT_ACCOUNT_CONCURRENCY, running: 0 },

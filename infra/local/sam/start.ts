@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { generateSecret } from '../../../lib/webhooks/webhooks.ts';
 import { readDelivery } from '../../received.ts';
 import { LocalClock } from '../lambda/clock.ts';
-import { startMappings } from '../lambda/mappings.ts';
+import { mappingsOf, startMappings } from '../lambda/mappings.ts';
 import { startServices } from '../services/services.ts';
 import { createState } from '../services/state.ts';
 import { startFunctions } from './functions.ts';
@@ -82,7 +82,10 @@ export async function startSam(options: SamOptions) {
 
   const functionOf = (id: string) => containerFunction(startLambdaUrl ?? '', functionName(id), id);
   const pipeline = { services, databaseEndpoint, functionOf, concurrency: CONCURRENCY, retrySpeed: 1, speed: 1 };
-  const stopMappings = startLambdaUrl ? await startMappings({ ...pipeline, clock: new LocalClock() }) : () => {};
+  const mappings = mappingsOf(services);
+  const stopMappings = startLambdaUrl
+    ? await startMappings(mappings, { ...pipeline, clock: new LocalClock() })
+    : () => {};
   return {
     ...services,
     names: Object.keys(samples),

@@ -52,6 +52,8 @@ export class ServiceError extends Error {
 export class Endpoints {
   private readonly services = new Map<string, Service>();
   intercept: Interceptor | undefined;
+  /** Sees every try of a call that is throttled. */
+  throttled: ((call: ServiceCall) => unknown) | undefined;
   private readonly servers: http.Server[] = [];
   private readonly host: string;
 
@@ -118,16 +120,20 @@ export class Endpoints {
     try {
       const path = `/${rest.join('/')}`;
       const action = actionOf(method, path, headers, body);
-      const fault = this.intercept?.({
+      const call: ServiceCall = {
         service: prefix,
         action,
         principal,
         callId: String(headers['amz-sdk-invocation-id']),
         attempt: Number(/attempt=(\d+)/.exec(String(headers['amz-sdk-request']))?.[1] ?? 1),
         input: inputOf(headers, body),
-      });
+      };
+      const fault = this.intercept?.(call);
       if (fault === 'error before') throw new ServiceError('InternalServerError', 'Injected', 500);
-      if (fault === 'throttled') throw new ServiceError('ThrottlingException', 'Injected');
+      if (fault === 'throttled') {
+        this.throttled?.(call);
+        throw new ServiceError('ThrottlingException', 'Injected');
+      }
       if (fault === 'conflict') return conflict(action);
       const answer = await service({ method, action, path, headers, principal, body });
       if (fault === 'error after') throw new ServiceError('InternalServerError', 'Injected', 500);

@@ -45,7 +45,7 @@ export async function startServices(options: ServicesOptions) {
     baseUrl,
   });
   const [table] = await createTables(template, databaseEndpoint);
-  const queues = createQueues(template, { speed, visibilitySpeed, kept: messages });
+  const queues = createQueues(template, { speed, visibilitySpeed, kept: messages, now });
   const queueAt = (urlOrArn: string): LocalQueue | undefined => queues.get(urlOrArn.split(/[/:]/).at(-1) ?? '');
   const buckets = createBuckets(template);
   const iam = new LocalIam(template);

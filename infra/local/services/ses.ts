@@ -17,6 +17,8 @@ const MAX_MAILS = 10_000;
 
 /** The Query protocol of SES, for SendEmail. Emails are kept here, one for each recipient, and never sent. */
 export class LocalSes {
+  /** Emails that came back, or that their readers complained about: as many as a test says. */
+  readonly returned = { bounces: 0, complaints: 0 };
   private readonly now: () => number;
   private readonly iam: LocalIam;
   private readonly kept: Map<string, SentMail>;

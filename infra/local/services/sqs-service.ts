@@ -132,7 +132,7 @@ interface QueueProperties {
 /** The queues of the template, by id. */
 export function createQueues(
   template: Template,
-  settings: Pick<QueueSettings, 'speed' | 'visibilitySpeed' | 'kept'>,
+  settings: Pick<QueueSettings, 'speed' | 'visibilitySpeed' | 'kept' | 'now'>,
 ): Map<string, LocalQueue> {
   const queues = new Map<string, LocalQueue>();
   for (const { id, properties } of template.ofType<QueueProperties>('AWS::SQS::Queue')) {

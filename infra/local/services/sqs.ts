@@ -34,6 +34,8 @@ export interface QueueSettings {
   speed: number;
   /** How many times faster the visibility timeout passes after a failure: 1, but for tests of redelivery. */
   visibilitySpeed: number;
+  /** The clock of the functions, by which messages are dated. That of the machine by default. */
+  now?: (() => number) | undefined;
   /** Has every message until it is deleted, by its id; those of this queue that it has at first are in the queue again. */
   kept: Map<string, KeptMessage>;
 }
@@ -55,8 +57,9 @@ export class LocalQueue {
   send(body: string, { group, delaySeconds = 0, trace }: SendOptions = {}): string {
     const messageId = randomUUID();
     const { name, speed, kept } = this.settings;
-    const sentAt = Date.now();
-    const message = { queue: name, body, group, trace, sentAt, visibleAt: sentAt + (delaySeconds * 1000) / speed };
+    const sentAt = this.now();
+    const visibleAt = Date.now() + (delaySeconds * 1000) / speed;
+    const message = { queue: name, body, group, trace, sentAt, visibleAt };
     kept.set(messageId, message);
     this.take(messageId, message);
     return messageId;
@@ -114,6 +117,13 @@ export class LocalQueue {
     await new Promise<void>((resolve) => this.waiters.push(resolve));
   }
 
+  /** Of the oldest message that is not deleted, delayed ones included. 0 if there is none. */
+  ageSeconds(): number {
+    const { name, kept } = this.settings;
+    const sent = [...kept.values()].filter(({ queue }) => queue === name).map(({ sentAt }) => sentAt);
+    return sent.length === 0 ? 0 : (this.now() - Math.min(...sent)) / 1000;
+  }
+
   counts(): { visible: number; inFlight: number; delayed: number } {
     return { visible: this.visible.size, inFlight: this.inFlight.size, delayed: this.delayed.size };
   }
@@ -121,6 +131,10 @@ export class LocalQueue {
   stop(): void {
     for (const timer of this.delayed) clearTimeout(timer);
     for (const { timer } of this.inFlight.values()) clearTimeout(timer);
+  }
+
+  private now(): number {
+    return this.settings.now?.() ?? Date.now();
   }
 
   /** Among the dead letters first: a killed process rather has it twice than not at all. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { _Record } from '@aws-sdk/client-dynamodb-streams';
+import type { EVENT_COUNTS } from '../cloudwatch/published.ts';
 import { type BatchConsumer, invokeBatch, type MappingProperties } from '../lambda/event-sources.ts';
 import { THROTTLED } from '../lambda/lambda.ts';
 import { REGION } from '../template.ts';
@@ -18,26 +19,45 @@ export interface StreamConsumerOptions {
   /** How many times faster a failed batch is tried again. */
   retrySpeed: number;
   now: () => number;
+  /** Receives how many events each metric of the mapping counts, and how old those were that the function got. */
+  count?: ((name: (typeof EVENT_COUNTS)[number], events: number) => void) | undefined;
+  aged?: ((ageMs: number) => void) | undefined;
 }
+
+/** Whether a mapping can read its stream: it is enabled, and the role of its function allows it. */
+export const canPoll = (
+  { Enabled, EventSourceArn }: MappingProperties,
+  { role }: Pick<BatchConsumer, 'role'>,
+  iam: Pick<LocalIam, 'allows'>,
+): boolean => Enabled !== false && STREAM_ACTIONS.every((action) => iam.allows(role, action, EventSourceArn));
 
 /**
  * Lambda's poller of a stream: in order, in batches that match the filters; a failed batch is tried again from the first item
  * that failed. Records are discarded that are too old, or after too many tries that reached the function (Lambda Developer
  * Guide, "Lambda parameters for Amazon DynamoDB event source mappings"); the destination keeps them.
  */
-export function streamConsumer({ fn, mapping, destination, iam, retrySpeed, now }: StreamConsumerOptions) {
+export function streamConsumer({
+  fn,
+  mapping,
+  destination,
+  iam,
+  retrySpeed,
+  now,
+  count = () => {},
+  aged = () => {},
+}: StreamConsumerOptions) {
   const patterns = (mapping.FilterCriteria?.Filters ?? []).map(({ Pattern }) => JSON.parse(Pattern));
   const maxRetries = limitOf(mapping.MaximumRetryAttempts);
   const maxAgeMs = limitOf(mapping.MaximumRecordAgeInSeconds) * 1000;
 
   return async (records: _Record[], shardId: string): Promise<void> => {
     // As if nothing had been read: the records stay where they are.
-    while (!STREAM_ACTIONS.every((action) => iam.allows(fn.role, action, mapping.EventSourceArn))) {
-      await new Promise((resolve) => setTimeout(resolve, PERMISSION_CHECK_MS));
-    }
+    while (!canPoll(mapping, fn, iam)) await new Promise((resolve) => setTimeout(resolve, PERMISSION_CHECK_MS));
     const wanted = records.filter(
       (record) => patterns.length === 0 || patterns.some((pattern) => matches(pattern, record)),
     );
+    count('PolledEventCount', records.length);
+    count('FilteredOutEventCount', records.length - wanted.length);
     const size = mapping.BatchSize ?? 100;
     for (let i = 0; i < wanted.length; i += size) await consumeBatch(wanted.slice(i, i + size), shardId);
   };
@@ -53,10 +73,16 @@ export function streamConsumer({ fn, mapping, destination, iam, retrySpeed, now 
       if (failures > maxRetries) return discard(rest, 'RetryAttemptsExhausted', failures);
       if (rest.length === 0) return;
       if (tries > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 20 * 2 ** tries) / retrySpeed));
+      const invoked = rest.length;
+      const ageMs = now() - createdAt(rest.at(-1) as _Record);
       const { failed, error } = await invokeBatch(fn, rest.map(toEvent), rest.map(sequenceOf), mapping, { window });
       const first = rest.findIndex((record) => failed.has(sequenceOf(record)));
       rest = first < 0 ? [] : rest.slice(first);
-      if (error !== THROTTLED) failures++;
+      if (error === THROTTLED) continue;
+      aged(ageMs);
+      count('InvokedEventCount', invoked);
+      count('FailedInvokeEventCount', rest.length);
+      if (rest.length > 0) failures++;
     }
   }
 
@@ -66,7 +92,10 @@ export function streamConsumer({ fn, mapping, destination, iam, retrySpeed, now 
     const key = `aws/lambda/${mapping.FunctionName}/shard/${at.slice(0, 10).replaceAll('-', '/')}/${at}-${randomUUID()}`;
     const mayWrite =
       iam.allows(fn.role, 's3:ListBucket', `${arn}`) && iam.allows(fn.role, 's3:PutObject', `${arn}/${key}`);
-    if (records.length === 0 || !destination || !mayWrite) return;
+    if (records.length === 0) return;
+    count('DroppedEventCount', records.length);
+    if (!destination || !mayWrite) return;
+    count('OnFailureDestinationDeliveredEventCount', records.length);
     const [first, last] = [records.at(0), records.at(-1)].map((record) => record && sequenceOf(record));
     const DDBStreamBatchInfo = {
       startSequenceNumber: first,

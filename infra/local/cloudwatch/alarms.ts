@@ -1,0 +1,136 @@
+import type { Metric, MetricStore } from './metrics.ts';
+
+interface MetricProperties {
+  Namespace: string;
+  MetricName: string;
+  Dimensions?: { Name: string; Value: string }[];
+}
+
+interface Query {
+  Expression?: string;
+  MetricStat?: { Metric: MetricProperties; Period: number; Stat: string };
+  Period?: number;
+}
+
+/** `AWS::CloudWatch::Alarm`, as far as it is used here. */
+export interface AlarmProperties extends Partial<MetricProperties> {
+  Statistic?: string;
+  ExtendedStatistic?: string;
+  Period?: number;
+  Metrics?: Query[];
+  EvaluationPeriods: number;
+  DatapointsToAlarm?: number;
+  Threshold: number;
+  ComparisonOperator: string;
+  TreatMissingData?: string;
+  AlarmDescription?: string;
+}
+
+export type AlarmState = 'OK' | 'ALARM';
+
+/** Metrics that one expression may add up (CloudWatch quotas, "Alarms"). */
+const MAX_METRICS = 10;
+/** CloudWatch looks at more periods than it evaluates. Real values among them count before filled ones. */
+const MORE_PERIODS = 2;
+
+interface WatchedMetric {
+  metric: Metric;
+  statistic: string;
+}
+
+/** An alarm of the template (CloudWatch User Guide, "Using Amazon CloudWatch alarms"). */
+export class LocalAlarm {
+  readonly id: string;
+  readonly description: string;
+  readonly watched: readonly WatchedMetric[];
+  private readonly properties: AlarmProperties;
+  private readonly combine: (values: number[]) => number;
+  private readonly breaches: (value: number) => boolean;
+  private readonly minutes: number;
+  private state: AlarmState = 'OK';
+
+  constructor(id: string, properties: AlarmProperties) {
+    this.id = id;
+    this.properties = properties;
+    this.description = properties.AlarmDescription ?? '';
+    this.watched = watchedBy(properties);
+    if (this.watched.length > MAX_METRICS) throw new Error(`${id} watches more than ${MAX_METRICS} metrics`);
+    const { Expression } = properties.Metrics?.find((query) => query.Expression) ?? {};
+    this.combine = Expression === undefined ? ([value]) => value ?? 0 : known(EXPRESSIONS, Expression);
+    const compare = known(COMPARISONS, properties.ComparisonOperator);
+    this.breaches = (value) => compare(value, properties.Threshold);
+    known(TREATMENTS, properties.TreatMissingData ?? '');
+    this.minutes = periodOf(properties) / 60;
+  }
+
+  /** The state after so many whole minutes. */
+  evaluate(store: MetricStore, ended: number): AlarmState {
+    const { EvaluationPeriods: periods, DatapointsToAlarm: needed = periods } = this.properties;
+    const real = Array.from({ length: periods + MORE_PERIODS }, (_, i) => this.valueAt(store, ended, i))
+      .filter((value) => value !== undefined)
+      .slice(0, periods);
+    const breaching = real.filter(this.breaches).length;
+    const missing = periods - real.length;
+    if (breaching >= needed) this.state = 'ALARM';
+    else if (breaching + missing < needed) this.state = 'OK';
+    else this.state = known(TREATMENTS, this.properties.TreatMissingData ?? '')(this.state);
+    return this.state;
+  }
+
+  /** Of the period that ended `ago` periods before. */
+  private valueAt(store: MetricStore, ended: number, ago: number): number | undefined {
+    const from = ended - this.minutes * (ago + 1);
+    const values = this.watched
+      .map(({ metric, statistic }) => store.statistic(metric, statistic, from, this.minutes))
+      .filter((value) => value !== undefined);
+    return values.length === 0 ? undefined : this.combine(values);
+  }
+}
+
+function watchedBy({ Metrics, ...alarm }: AlarmProperties): WatchedMetric[] {
+  if (!Metrics) {
+    return [
+      { metric: toMetric(alarm as MetricProperties), statistic: alarm.Statistic ?? alarm.ExtendedStatistic ?? '' },
+    ];
+  }
+  return Metrics.flatMap(({ MetricStat }) =>
+    MetricStat ? [{ metric: toMetric(MetricStat.Metric), statistic: MetricStat.Stat }] : [],
+  );
+}
+
+/** In seconds. All metrics of an expression have the same. */
+function periodOf({ Period, Metrics = [] }: AlarmProperties): number {
+  const periods = new Set(Metrics.flatMap(({ MetricStat }) => MetricStat?.Period ?? []));
+  const [period = Period ?? 0] = periods;
+  if (periods.size > 1 || period % 60 !== 0 || period === 0)
+    throw new Error('An alarm has one period of whole minutes');
+  return period;
+}
+
+function toMetric({ Namespace: namespace, MetricName: name, Dimensions = [] }: MetricProperties): Metric {
+  return { namespace, name, dimensions: Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value])) };
+}
+
+/** Metric math: the values are those that the metrics have in one period. */
+const EXPRESSIONS: Record<string, (values: number[]) => number> = {
+  'SUM(METRICS())': (values) => values.reduce((total, value) => total + value, 0),
+  'MAX(METRICS())': (values) => Math.max(...values),
+};
+
+const COMPARISONS: Record<string, (value: number, threshold: number) => boolean> = {
+  GreaterThanThreshold: (value, threshold) => value > threshold,
+  LessThanThreshold: (value, threshold) => value < threshold,
+};
+
+/** The state if missing values decide (CloudWatch User Guide, "Configuring how CloudWatch alarms treat missing data"). */
+const TREATMENTS: Record<string, (before: AlarmState) => AlarmState> = {
+  breaching: () => 'ALARM',
+  notBreaching: () => 'OK',
+  ignore: (before) => before,
+};
+
+function known<T>(table: Record<string, T>, name: string): T {
+  const found = table[name];
+  if (found === undefined) throw new Error(`The local CloudWatch does not know ${name}`);
+  return found;
+}

@@ -1,0 +1,68 @@
+import type { Template } from '../template.ts';
+import { type AlarmProperties, LocalAlarm } from './alarms.ts';
+import { embeddedMetrics, logEvents, type MetricFilterProperties, matchesPattern } from './logs.ts';
+import { type Metric, MetricStore, metricId } from './metrics.ts';
+import { publishedMetrics } from './published.ts';
+
+/**
+ * The metrics of the stack and the alarms of its template. Time is virtual: values belong to the current minute until
+ * `passMinute` ends it, so a test decides how long anything takes.
+ */
+export class LocalCloudWatch {
+  readonly alarms: readonly LocalAlarm[];
+  private readonly store = new MetricStore();
+  private readonly published: ReadonlySet<string>;
+  private readonly watched: ReadonlySet<string>;
+  private readonly filters: readonly MetricFilterProperties[];
+  private readonly samplers: (() => void)[] = [];
+  private minute = 0;
+
+  /** Throws if an alarm watches a metric of AWS that AWS does not publish for the resources of the template. */
+  constructor(template: Pick<Template, 'ofType' | 'ref'>) {
+    this.published = new Set(publishedMetrics(template).map(metricId));
+    this.filters = template
+      .ofType<MetricFilterProperties>('AWS::Logs::MetricFilter')
+      .map(({ properties }) => properties);
+    this.alarms = template
+      .ofType<AlarmProperties>('AWS::CloudWatch::Alarm')
+      .map(({ id, properties }) => new LocalAlarm(id, properties));
+    const metrics = this.alarms.flatMap(({ watched }) => watched.map(({ metric }) => metric));
+    for (const metric of metrics) this.check(metric);
+    this.watched = new Set(metrics.map(metricId));
+  }
+
+  readonly put = (metric: Metric, value: number): void => {
+    this.check(metric);
+    if (this.watched.has(metricId(metric))) this.store.put(metric, value, this.minute);
+  };
+
+  /** Takes in what was written to a log group: embedded metrics, and what metric filters count. */
+  log(group: string, text: string): void {
+    for (const event of logEvents(text)) {
+      for (const { metric, value } of embeddedMetrics(event)) this.put(metric, value);
+      for (const { LogGroupName, FilterPattern, MetricTransformations } of this.filters) {
+        if (LogGroupName !== group || !matchesPattern(FilterPattern, event)) continue;
+        for (const { MetricNamespace: namespace, MetricName: name, MetricValue } of MetricTransformations)
+          this.put({ namespace, name, dimensions: {} }, Number(MetricValue));
+      }
+    }
+  }
+
+  /** Calls `sample` at the end of every minute: AWS publishes some metrics once a minute and not by event. */
+  everyMinute(sample: () => void): void {
+    this.samplers.push(sample);
+  }
+
+  /** Ends the current minute and evaluates the alarms. Returns the ids of those that ring. */
+  passMinute(): readonly string[] {
+    for (const sample of this.samplers) sample();
+    this.minute++;
+    const inAlarm = this.alarms.filter((alarm) => alarm.evaluate(this.store, this.minute) === 'ALARM');
+    return inAlarm.map(({ id }) => id);
+  }
+
+  private check(metric: Metric): void {
+    if (metric.namespace.startsWith('AWS/') && !this.published.has(metricId(metric)))
+      throw new Error(`AWS does not publish ${metricId(metric)}`);
+  }
+}

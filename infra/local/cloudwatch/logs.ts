@@ -1,0 +1,62 @@
+import type { Metric } from './metrics.ts';
+
+/** `AWS::Logs::MetricFilter`, as far as it is used here. */
+export interface MetricFilterProperties {
+  LogGroupName: string;
+  FilterPattern: string;
+  MetricTransformations: { MetricNamespace: string; MetricName: string; MetricValue: string }[];
+}
+
+export type LogEvent = Record<string, unknown>;
+
+/** The JSON objects among the lines of a text. */
+export function logEvents(text: string): LogEvent[] {
+  return text.split('\n').flatMap((line) => {
+    try {
+      const value: unknown = JSON.parse(line);
+      return typeof value === 'object' && value !== null ? [value as LogEvent] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+interface Embedded {
+  CloudWatchMetrics: { Namespace: string; Dimensions: string[][]; Metrics: { Name: string }[] }[];
+}
+
+/** The metrics in an event of the embedded metric format (CloudWatch User Guide, "Specification: Embedded metric format"). */
+export function embeddedMetrics(event: LogEvent): { metric: Metric; value: number }[] {
+  const { CloudWatchMetrics = [] } = (event._aws as Embedded | undefined) ?? {};
+  return CloudWatchMetrics.flatMap(({ Namespace: namespace, Dimensions, Metrics }) =>
+    Dimensions.flatMap((names) =>
+      Metrics.flatMap(({ Name: name }) => {
+        const dimensions = Object.fromEntries(names.map((dimension) => [dimension, String(event[dimension])]));
+        const values = [event[name]].flat().map(Number);
+        return values.map((value) => ({ metric: { namespace, name, dimensions }, value }));
+      }),
+    ),
+  );
+}
+
+const CONDITION = /^\$\.(\w+) (=|!=) "([^"]*)"$/;
+
+/**
+ * Whether an event matches a pattern: text members, wildcards and `&&` (CloudWatch Logs User Guide, "Filter pattern syntax"). A
+ * member that is missing equals nothing. Throws at any other pattern.
+ */
+export function matchesPattern(pattern: string, event: LogEvent): boolean {
+  const [, inner = ''] = /^\{ (.*) \}$/.exec(pattern) ?? [];
+  return inner.split(' && ').every((condition) => {
+    const [, member, operator, expected] = CONDITION.exec(condition) ?? [];
+    if (member === undefined || expected === undefined) throw new Error(`Unknown filter pattern: ${pattern}`);
+    const found = event[member];
+    const isEqual = typeof found === 'string' && wildcard(expected).test(found);
+    return isEqual === (operator === '=');
+  });
+}
+
+const wildcard = (text: string): RegExp => {
+  const parts = text.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`);
+};

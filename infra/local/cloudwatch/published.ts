@@ -1,0 +1,69 @@
+import type { Template } from '../template.ts';
+import type { MetricFilterProperties } from './logs.ts';
+import type { Metric } from './metrics.ts';
+
+/** Metrics of each event source mapping that asks for them (Lambda Developer Guide, "Event source mapping metrics"). */
+export const EVENT_COUNTS = [
+  'PolledEventCount',
+  'FilteredOutEventCount',
+  'InvokedEventCount',
+  'FailedInvokeEventCount',
+  'DroppedEventCount',
+  'OnFailureDestinationDeliveredEventCount',
+] as const;
+
+interface Mapping {
+  FunctionName: string;
+  EventSourceArn: string;
+  MetricsConfig?: { Metrics: string[] };
+}
+interface Table {
+  GlobalSecondaryIndexes?: { IndexName: string }[];
+}
+
+const metrics = (namespace: string, names: readonly string[], dimensions: Record<string, string>): Metric[] =>
+  names.map((name) => ({ namespace, name, dimensions }));
+
+/**
+ * The metrics that AWS publishes for the resources of the template, and those of its metric filters, by the lists of each
+ * service's guide. Only metrics that an alarm or the dashboard might watch are here.
+ */
+export function publishedMetrics(template: Pick<Template, 'ofType' | 'ref'>): Metric[] {
+  const mappings = template.ofType<Mapping>('AWS::Lambda::EventSourceMapping');
+  const streams = mappings.filter(({ properties }) => properties.EventSourceArn.includes('/stream/'));
+  const counted = mappings.filter(({ properties }) => properties.MetricsConfig?.Metrics.includes('EventCount'));
+  return [
+    ...template
+      .ofType('AWS::Lambda::Function')
+      .flatMap(({ id: FunctionName }) =>
+        metrics('AWS/Lambda', ['Invocations', 'Errors', 'Throttles', 'Duration'], { FunctionName }),
+      ),
+    ...streams.flatMap(({ properties: { FunctionName } }) => metrics('AWS/Lambda', ['IteratorAge'], { FunctionName })),
+    ...counted.flatMap(({ id }) => metrics('AWS/Lambda', EVENT_COUNTS, { EventSourceMappingUUID: id })),
+    ...template
+      .ofType('AWS::SQS::Queue')
+      .flatMap(({ id: QueueName }) =>
+        metrics('AWS/SQS', ['ApproximateNumberOfMessagesVisible', 'ApproximateAgeOfOldestMessage'], { QueueName }),
+      ),
+    ...template
+      .ofType<{ Name: string }>('AWS::ApiGateway::RestApi')
+      .flatMap(({ properties: { Name: ApiName } }) =>
+        metrics('AWS/ApiGateway', ['Count', '4XXError', '5XXError', 'Latency'], { ApiName }),
+      ),
+    ...template.ofType<Table>('AWS::DynamoDB::Table').flatMap(({ id, properties }) => {
+      const TableName = template.ref(id);
+      const indexes = (properties.GlobalSecondaryIndexes ?? []).map(({ IndexName }) => ({
+        TableName,
+        GlobalSecondaryIndexName: IndexName,
+      }));
+      return [{ TableName }, ...indexes].flatMap((dimensions) =>
+        metrics('AWS/DynamoDB', ['ReadThrottleEvents', 'WriteThrottleEvents'], dimensions),
+      );
+    }),
+    ...metrics('AWS/SES', ['Reputation.BounceRate', 'Reputation.ComplaintRate'], {}),
+    ...template
+      .ofType<MetricFilterProperties>('AWS::Logs::MetricFilter')
+      .flatMap(({ properties }) => properties.MetricTransformations)
+      .flatMap(({ MetricNamespace, MetricName }) => metrics(MetricNamespace, [MetricName], {})),
+  ];
+}

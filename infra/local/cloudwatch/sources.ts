@@ -1,0 +1,49 @@
+import { READS } from '../services/dynamodb-request.ts';
+import type { ServiceCall } from '../services/endpoints.ts';
+import type { LocalSes } from '../services/ses.ts';
+import type { LocalQueue } from '../services/sqs.ts';
+import type { Publish } from './metrics.ts';
+
+/** The metrics of a queue, as AWS samples them every minute. */
+export function sampleQueue(queue: LocalQueue, publish: Publish): void {
+  const metric = (name: string) => ({
+    namespace: 'AWS/SQS',
+    name,
+    dimensions: { QueueName: queue.settings.name },
+  });
+  publish(metric('ApproximateNumberOfMessagesVisible'), queue.counts().visible);
+  publish(metric('ApproximateAgeOfOldestMessage'), queue.ageSeconds());
+}
+
+/** The rates of the account. There are none until it has sent an email. */
+export function sampleReputation({ emails, returned }: LocalSes, publish: Publish): void {
+  if (emails.length === 0) return;
+  const metric = (name: string) => ({ namespace: 'AWS/SES', name: `Reputation.${name}`, dimensions: {} });
+  publish(metric('BounceRate'), returned.bounces / emails.length);
+  publish(metric('ComplaintRate'), returned.complaints / emails.length);
+}
+
+/** Counts a call that DynamoDB throttled: a query of an index counts for the index alone. */
+export function countThrottle({ action, input }: ServiceCall, publish: Publish): void {
+  const TableName = tableOf(input);
+  const { IndexName } = input as { IndexName?: string };
+  publish(
+    {
+      namespace: 'AWS/DynamoDB',
+      name: READS.has(action) ? 'ReadThrottleEvents' : 'WriteThrottleEvents',
+      dimensions: { TableName, ...(IndexName !== undefined && { GlobalSecondaryIndexName: IndexName }) },
+    },
+    1,
+  );
+}
+
+interface Input {
+  TableName?: string;
+  RequestItems?: Record<string, unknown>;
+  TransactItems?: Record<string, { TableName: string }>[];
+}
+
+function tableOf(input: Input): string {
+  const [inTransaction] = input.TransactItems?.flatMap((item) => Object.values(item)) ?? [];
+  return input.TableName ?? inTransaction?.TableName ?? Object.keys(input.RequestItems ?? {})[0] ?? '';
+}
