@@ -30,12 +30,18 @@ export interface ApiProps {
 /** The REST API: one method for every operation of lib/api/operations.ts, behind the authorizer unless anyone may call it. */
 export class Api extends Construct {
   readonly restApi: RestApi;
+  readonly accessLog: LogGroup;
   /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly dashboardUrl: string;
 
   constructor(scope: Construct, id: string, { settings, authorizer, functions }: ApiProps) {
     super(scope, id);
+    this.accessLog = new LogGroup(this, 'AccessLog', {
+      retention: settings.logRetentionDays as RetentionDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    pinLogicalId(this.accessLog, 'AccessLog');
     this.restApi = this.createRestApi(settings);
     const requestAuthorizer = this.createAuthorizer(authorizer, settings);
     addMethods(this.restApi.root, requestAuthorizer, functions);
@@ -57,16 +63,10 @@ export class Api extends Construct {
     stageName,
     domainName,
     cloudWatchRole,
-    logRetentionDays,
     throttleRate,
     throttleBurst,
     endpointAccessMode,
   }: Settings): RestApi {
-    const accessLog = new LogGroup(this, 'AccessLog', {
-      retention: logRetentionDays as RetentionDays,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    pinLogicalId(accessLog, 'AccessLog');
     const restApi = new RestApi(this, 'RestApi', {
       restApiName: stackName, // alarms know an API by its name
       endpointTypes: [EndpointType.REGIONAL],
@@ -83,7 +83,7 @@ export class Api extends Construct {
         throttlingRateLimit: throttleRate,
         throttlingBurstLimit: throttleBurst,
         methodOptions: publicThrottles(),
-        accessLogDestination: new LogGroupLogDestination(accessLog),
+        accessLogDestination: new LogGroupLogDestination(this.accessLog),
         accessLogFormat: ACCESS_LOG,
       },
     });

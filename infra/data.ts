@@ -1,5 +1,5 @@
-import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
-import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import { RemovalPolicy } from 'aws-cdk-lib';
+import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import {
   AttributeType,
   BillingMode,
@@ -121,11 +121,18 @@ export class DataTable extends Construct {
     grantee.grantPrincipal.addToPrincipalPolicy(new PolicyStatement({ actions: [ACTIONS.query], resources }));
   }
 
-  /** Reads and writes that the table or its partitions had no capacity for. */
-  metricThrottles(period: Duration): MathExpression {
-    const metric = (name: string) => this.table.metric(name, { statistic: 'Sum' });
-    const usingMetrics = { reads: metric('ReadThrottleEvents'), writes: metric('WriteThrottleEvents') };
-    return new MathExpression({ expression: 'SUM(METRICS())', usingMetrics, period });
+  /**
+   * Reads and writes that were throttled. A throttled index also holds up writes of the table, and is counted under its own name
+   * (DynamoDB Developer Guide, "DynamoDB metrics and dimensions").
+   */
+  throttleMetrics(): Metric[] {
+    const metrics = ['ReadThrottleEvents', 'WriteThrottleEvents'];
+    const indexes = [{}, ...[BY_PROJECT, BY_STATUS].map((name) => ({ GlobalSecondaryIndexName: name }))];
+    return indexes.flatMap((index) =>
+      metrics.map((name) =>
+        this.table.metric(name, { statistic: 'Sum', dimensionsMap: { TableName: this.name, ...index } }),
+      ),
+    );
   }
 
   /** Being fed from the stream. CDK's own grant includes listing all streams. */

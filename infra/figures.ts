@@ -1,5 +1,11 @@
 import { Duration } from 'aws-cdk-lib';
-import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import {
+  type EventSourceMapping,
+  FilterCriteria,
+  FilterRule,
+  MetricType,
+  StartingPosition,
+} from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { BundledFunction, pinSource } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
@@ -11,6 +17,7 @@ const GATHERING = Duration.seconds(30);
 /** Counts what happens to deliveries: the more changes travel together, the fewer writes they cost. */
 export class Figures extends Construct {
   readonly count: BundledFunction;
+  readonly mapping: EventSourceMapping;
 
   constructor(scope: Construct, id: string, { table, settings }: { table: DataTable; settings: Settings }) {
     super(scope, id);
@@ -23,7 +30,7 @@ export class Figures extends Construct {
     });
     table.grant(this.count, { actions: ['update'], kinds: ['FIGURES'] });
     table.grantStream(this.count);
-    const mapping = this.count.addEventSourceMapping('Deliveries', {
+    this.mapping = this.count.addEventSourceMapping('Deliveries', {
       eventSourceArn: table.streamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: 1000,
@@ -32,6 +39,7 @@ export class Figures extends Construct {
       parallelizationFactor: 1,
       tumblingWindow: Duration.minutes(15),
       retryAttempts: -1,
+      metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
       filters: ['INSERT', 'MODIFY'].map((eventName) =>
         FilterCriteria.filter({
           eventName: FilterRule.isEqual(eventName),
@@ -39,6 +47,6 @@ export class Figures extends Construct {
         }),
       ),
     });
-    pinSource(this.count, mapping);
+    pinSource(this.count, this.mapping);
   }
 }

@@ -61,10 +61,12 @@ export class ServiceStack extends Stack {
       functions: all,
       fedByQueues,
       restApi: api.restApi,
+      accessLog: api.accessLog,
       table,
       fanOut,
       fanOutMapping,
       figures: figures.count,
+      figuresMapping: figures.mapping,
       queues: {
         Deliveries: { queue: lanes.quick.queue, longestDelay: LONGEST_RETRY_DELAY },
         NewDeliveries: { queue: lanes.new.queue, longestDelay: LONGEST_RETRY_DELAY },

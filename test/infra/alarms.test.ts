@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { LocalCloudWatch } from '../../infra/local/cloudwatch/cloudwatch.ts';
 import { createApp } from '../../infra/service.ts';
+import { readTemplate } from '../local/gateway.ts';
+import { synth } from './synth.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'service-alarms-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -23,22 +26,6 @@ const watched: WatchedMetric[] = alarms.flatMap((alarm) =>
     ? [alarm]
     : alarm.Metrics.flatMap(({ MetricStat }: { MetricStat?: { Metric: WatchedMetric } }) => MetricStat?.Metric ?? []),
 );
-
-/** Metrics that AWS publishes by itself, as far as they are watched (CloudWatch metrics of each service). */
-const OF_AWS: Record<string, { names: string[]; dimensions: string[] }> = {
-  'AWS/SQS': {
-    names: ['ApproximateNumberOfMessagesVisible', 'ApproximateAgeOfOldestMessage'],
-    dimensions: ['QueueName'],
-  },
-  'AWS/ApiGateway': { names: ['5XXError', 'Latency'], dimensions: ['ApiName'] },
-  'AWS/DynamoDB': { names: ['ReadThrottleEvents', 'WriteThrottleEvents'], dimensions: ['TableName'] },
-};
-const OF_FUNCTIONS = { names: ['Errors', 'Throttles', 'IteratorAge'], dimensions: ['FunctionName'] };
-/** Only of a mapping that asks for them. */
-const OF_MAPPINGS = {
-  names: ['OnFailureDestinationDeliveredEventCount', 'DroppedEventCount'],
-  dimensions: ['EventSourceMappingUUID'],
-};
 
 /** What our code writes in the embedded metric format. */
 async function emitted(): Promise<{ Namespace: string; names: string[]; dimensions: string[] }[]> {
@@ -77,20 +64,26 @@ async function emitted(): Promise<{ Namespace: string; names: string[]; dimensio
 }
 
 describe('an alarm', () => {
-  it('watches what AWS publishes, or what our code writes', async () => {
-    const written = await emitted();
-    expect(written.length).toBe(3);
-    expect(watched.length).toBeGreaterThan(20);
-    for (const { Namespace, MetricName, Dimensions = [] } of watched) {
-      const dimensions = Dimensions.map(({ Name }) => Name);
-      const sources =
-        Namespace === 'AWS/Lambda'
-          ? [OF_FUNCTIONS, OF_MAPPINGS]
-          : Namespace.startsWith('AWS/')
-            ? [OF_AWS[Namespace]]
-            : written.filter((each) => each.Namespace === Namespace);
-      const source = sources.find((each) => each?.names.includes(MetricName));
-      expect(source?.dimensions.sort(), `${Namespace} ${MetricName}`).toEqual(dimensions.sort());
+  it('watches metrics that AWS publishes for the resources of the template, or that our code writes', async () => {
+    const { alarms } = new LocalCloudWatch(readTemplate()); // throws at any other metric of AWS
+    const written = (await emitted()).flatMap(({ names, dimensions }) => names.map((name) => [name, dimensions]));
+    const ofFilters = Object.values(template.findResources('AWS::Logs::MetricFilter')).flatMap(({ Properties }) =>
+      Properties.MetricTransformations.map(({ MetricName }: { MetricName: string }) => [MetricName, []]),
+    );
+    const metrics = alarms.flatMap(({ watched }) => watched.map(({ metric }) => metric));
+    expect(metrics.length).toBe(watched.length);
+    for (const { namespace, name, dimensions } of metrics) {
+      if (namespace.startsWith('AWS/')) continue;
+      expect([...written, ...ofFilters]).toContainEqual([name, Object.keys(dimensions)]);
+    }
+  });
+
+  it('links to a section of the runbook', () => {
+    const headings = readFileSync('infra/RUNBOOK.md', 'utf8').matchAll(/^## (.+)$/gm);
+    const sections = new Set([...headings].map(([, heading = '']) => heading.toLowerCase().replaceAll(' ', '-')));
+    for (const { AlarmDescription } of alarms) {
+      const [, section] = /infra\/RUNBOOK\.md#([\w-]+)$/.exec(AlarmDescription) ?? [];
+      expect(sections).toContain(section);
     }
   });
 
@@ -114,8 +107,16 @@ describe('an alarm', () => {
   });
 
   it('costs ten cents a month for each metric that it watches: all of them are few, and no dashboard is made unasked', () => {
-    expect(watched.length).toBeLessThanOrEqual(24);
+    expect(watched.length).toBeLessThanOrEqual(35);
     template.resourceCountIs('AWS::CloudWatch::Dashboard', 0);
+  });
+
+  it('on the rate of requests exists only with a threshold', () => {
+    const metric = { MetricName: 'Count', Statistic: 'SampleCount', Period: 300 };
+    synth({ alarmRequestsPerSecond: '100' }).hasResourceProperties('AWS::CloudWatch::Alarm', {
+      ...metric,
+      Threshold: 30_000,
+    });
   });
 
   it('on the age of a message waits longer than messages are delayed on purpose', () => {

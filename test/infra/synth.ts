@@ -61,6 +61,7 @@ export const choices: Record<string, object[]> = {
       checkConcurrency: '2',
       throttleRate: '5',
       throttleBurst: '5',
+      alarmRequestsPerSecond: '5',
       projectThrottleRate: '5',
       projectThrottleBurst: '5',
       authorizerCacheSeconds: '60',

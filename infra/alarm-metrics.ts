@@ -1,0 +1,42 @@
+import { Duration } from 'aws-cdk-lib';
+import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
+import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import type { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
+import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+
+const period = Duration.minutes(1);
+
+/** A metric of an event source mapping that has `EVENT_COUNT` metrics. */
+export const ofMapping = ({ eventSourceMappingId }: EventSourceMapping, metricName: string): Metric =>
+  new Metric({
+    namespace: 'AWS/Lambda',
+    metricName,
+    dimensionsMap: { EventSourceMappingUUID: eventSourceMappingId },
+    statistic: 'Sum',
+    period,
+  });
+
+/** The sum of at most ten metrics, by the minute: an alarm cannot add up more (CloudWatch quotas). Each is billed. */
+export function sumOf(metrics: Metric[]): MathExpression {
+  const usingMetrics = Object.fromEntries(metrics.map((metric, i) => [`m${i}`, metric]));
+  return new MathExpression({ expression: 'SUM(METRICS())', usingMetrics, period });
+}
+
+/** Counts the 5xx responses of the gateway itself in the access log: they have an error type, all others `-`. */
+export const gatewayErrorsIn = (scope: Construct, logGroup: LogGroup, metricNamespace: string): Metric =>
+  new MetricFilter(scope, 'GatewayErrors', {
+    logGroup,
+    filterPattern: FilterPattern.literal('{ $.status = "5*" && $.error != "-" }'),
+    metricNamespace,
+    metricName: 'GatewayErrors',
+  }).metric({ statistic: 'Sum' });
+
+/**
+ * 5xx responses by the minute. `5XXError` alone may leave out those of the gateway: AWS counts modified status codes as `4XXError`
+ * (API Gateway Developer Guide, "Amazon API Gateway dimensions and metrics").
+ */
+export function serverErrorsOf(restApi: RestApi, gateway: Metric): MathExpression {
+  const usingMetrics = { all: restApi.metricServerError({ statistic: 'Sum' }), gateway };
+  return new MathExpression({ expression: 'MAX(METRICS())', usingMetrics, period });
+}

@@ -1,0 +1,49 @@
+import { Duration } from 'aws-cdk-lib';
+import { Dashboard, GraphWidget, type IMetric, MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Construct } from 'constructs';
+import type { ObservabilityProps } from './observability.ts';
+
+type Watched = Pick<ObservabilityProps, 'functions' | 'restApi' | 'fanOut' | 'queues' | 'failures'>;
+
+/** A CloudWatch dashboard of the service. `own` is a metric that our functions write. */
+export function addDashboard(
+  scope: Construct,
+  { functions, restApi, fanOut, queues, failures }: Watched,
+  own: (name: string, statistic: string) => Metric,
+): void {
+  const dashboard = new Dashboard(scope, 'Dashboard', { defaultInterval: Duration.hours(24) });
+  const graph = (title: string, left: IMetric[], right: IMetric[] = []) =>
+    new GraphWidget({ title, left, right, width: 8, height: 6 });
+  const successRate = new MathExpression({
+    expression: '100 * (1 - FILL(failures, 0) / attempts)',
+    usingMetrics: { failures: own('Failures', 'Sum'), attempts: own('Latency', 'SampleCount') },
+    label: 'Success rate (%)',
+  });
+  dashboard.addWidgets(
+    graph('Attempts and failures', [own('Latency', 'SampleCount'), own('Failures', 'Sum')], [successRate]),
+    graph('Latency of endpoints (ms)', [own('Latency', 'p50'), own('Latency', 'p99')]),
+    graph('Disabled webhooks', [own('Disabled', 'Sum')]),
+  );
+  dashboard.addWidgets(
+    graph('Requests', [restApi.metricCount(), restApi.metricClientError(), restApi.metricServerError()]),
+    graph(
+      'Age of the oldest message (s)',
+      Object.values(queues).map(({ queue }) => queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum' })),
+    ),
+    graph('Age of the stream (ms)', [fanOut.metric('IteratorAge', { statistic: 'Maximum' })]),
+  );
+  dashboard.addWidgets(
+    graph(
+      'Errors of functions',
+      functions.map((fn) => fn.metricErrors({ statistic: 'Sum' })),
+    ),
+    graph(
+      'Throttles',
+      functions.map((fn) => fn.metricThrottles({ statistic: 'Sum' })),
+    ),
+    graph(
+      'Dead letters',
+      Object.values(failures).map((queue) => queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' })),
+    ),
+  );
+}
