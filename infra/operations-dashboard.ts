@@ -1,9 +1,17 @@
 import { Duration } from 'aws-cdk-lib';
+import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { Dashboard, GraphWidget, type IMetric, MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import type { ObservabilityProps } from './observability.ts';
 
-type Watched = Pick<ObservabilityProps, 'functions' | 'restApi' | 'fanOut' | 'queues' | 'failures'>;
+interface Watched {
+  functions: LambdaFunction[];
+  restApi: RestApi;
+  fanOut: LambdaFunction;
+  queues: Record<string, { queue: Queue }>;
+  failures: Record<string, Queue>;
+}
 
 /** A CloudWatch dashboard of the service. `own` is a metric that our functions write. */
 export function addDashboard(

@@ -276,6 +276,19 @@ const BREAKAGES: [name: string, alarms: string[], rings: () => Promise<string[]>
     },
   ],
   [
+    'the usage plan lacks the share of a project',
+    ['ServerErrors'],
+    () => {
+      const fn = functionOf('Authorize');
+      const invoke = fn.invoke.bind(fn);
+      const spy = vi
+        .spyOn(fn, 'invoke')
+        .mockImplementation(async (event) => ({ ...((await invoke(event)) as object), usageIdentifierKey: 'none' }));
+      cures.push(() => spy.mockRestore());
+      return minutes(3, () => times(6, () => project.admin('GET', '/v1/project')));
+    },
+  ],
+  [
     'requests take more than five seconds',
     ['Latency'],
     () => {
