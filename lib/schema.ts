@@ -50,15 +50,6 @@ export const integerText = (min: number, max: number) =>
 export const oneOf = <const Options extends readonly string[]>(options: Options) =>
   v.picklist(options, `must be one of ${options.join(', ')}`);
 
-export const uniqueList = <const Item extends v.GenericSchema<string, string>>(item: Item, min: number, max: number) =>
-  v.pipe(
-    v.array(item, 'must be an array'),
-    v.minLength(min, `must have at least ${min} ${min === 1 ? 'entry' : 'entries'}`),
-    v.maxLength(max, `must have at most ${max} entries`),
-    v.checkItems((entry, i, all) => all.indexOf(entry) === i, 'is a duplicate'),
-    v.metadata({ jsonSchema: { uniqueItems: true } }),
-  );
-
 /** One step in the path of an issue that a raw check adds: a member of an object. */
 export const pathItem = (input: Record<string, unknown>, key: string): v.ObjectPathItem => ({
   type: 'object',
@@ -117,7 +108,17 @@ export const timestamp = v.pipe(v.string(), v.isoTimestamp());
 export const iso = (ms: number): string => new Date(ms).toISOString();
 export const isoOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : iso(ms));
 
-/** Either the value, or every violation of it, each with the path of its field below `root`. */
+/** Violations that one response lists at most. */
+export const MAX_VIOLATIONS = 100;
+
+/** Characters of a name or value from the request that a violation repeats. */
+const MAX_QUOTED_LENGTH = 64;
+
+/** A text from the request, short enough to be repeated in the response. */
+export const clipped = (text: string): string =>
+  text.length <= MAX_QUOTED_LENGTH ? text : `${text.slice(0, MAX_QUOTED_LENGTH).toWellFormed()}…`;
+
+/** Either the value, or its violations, each with the path of its field below `root`. */
 export function check<Schema extends v.GenericSchema>(
   schema: Schema,
   input: unknown,
@@ -130,7 +131,9 @@ export function check<Schema extends v.GenericSchema>(
 }
 
 function violationOf(issue: v.BaseIssue<unknown>, root: string): Violation {
-  const path = (issue.path ?? []).map(({ key }) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+  const path = (issue.path ?? [])
+    .map(({ key }) => (typeof key === 'number' ? `[${key}]` : `.${clipped(String(key))}`))
+    .join('');
   const field = `${root}${path}`.replace(/^\./, '') || 'body';
   if (issue.kind === 'schema' && issue.type === 'strict_object') {
     if (issue.expected === 'never') return { field, detail: 'is not a known field' };

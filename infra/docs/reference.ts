@@ -18,7 +18,7 @@ interface Described {
   description: string;
   tags: string[];
   parameters: Parameter[];
-  requestBody?: { content: Record<string, Content> };
+  requestBody?: { description: string; content: Record<string, Content> };
   responses: Record<string, { description: string; content?: Record<string, Content> }>;
 }
 
@@ -54,7 +54,7 @@ function sectionOf(operation: Described & { path: string; method: string }): str
 <p class="route"><b class="${operation.method}">${method}</b> <code>${escaped(path)}</code></p>
 <p>${inline(description)}</p>
 ${parameters.length === 0 ? '' : `<h3>Parameters</h3>${parametersOf(parameters)}`}
-${body ? `<h3>Body</h3>${membersOf(body.schema)}` : ''}
+${body ? `<h3>Body</h3><p>${inline(requestBody?.description ?? '')}</p>${membersOf(body.schema)}` : ''}
 <h3>Response ${status}</h3>
 <p>${inline(response?.description ?? '')}</p>
 ${content ? membersOf(content.schema) : ''}

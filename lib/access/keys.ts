@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { described, integer, iso, isoOrNull, oneOf, text, timestamp, timestampInput } from '../schema.ts';
+import { uniqueList } from '../lists.ts';
+import { clipped, described, integer, iso, isoOrNull, oneOf, text, timestamp, timestampInput } from '../schema.ts';
 import { MAX_CIDRS, parseEntry } from './allowlist.ts';
 import { type ApiKey, hashApiKey, KEY_TYPES, type KeyType } from './api-key.ts';
 
@@ -75,7 +76,7 @@ const cidr = v.pipe(
   v.rawTransform(({ dataset: { value }, addIssue, NEVER }) => {
     const entry = parseEntry(value);
     if ('cidr' in entry) return entry.cidr;
-    addIssue({ message: `"${value.slice(0, 64)}": ${entry.violation}` });
+    addIssue({ message: `"${clipped(value)}": ${entry.violation}` });
     return NEVER;
   }),
   v.metadata({
@@ -90,15 +91,7 @@ const cidr = v.pipe(
 /** At most 100 entries, canonical and without duplicates in the output. */
 export const Allowlist = v.strictObject({
   cidrs: described(
-    v.pipe(
-      v.array(cidr, 'must be an array'),
-      v.maxLength(MAX_CIDRS, `must have at most ${MAX_CIDRS} entries`),
-      v.checkItems(
-        (entry, i, all) => all.indexOf(entry) === i,
-        (issue) => `"${String(issue.input)}" is a duplicate`,
-      ),
-      v.metadata({ jsonSchema: { uniqueItems: true } }),
-    ),
+    uniqueList(cidr, 0, MAX_CIDRS),
     'IPv4 and IPv6 addresses and CIDR ranges. An empty list lifts the restriction.',
   ),
 });

@@ -1,6 +1,7 @@
 import { verify } from 'node:crypto';
 import * as v from 'valibot';
 import { emailOf } from '../email.ts';
+import { list } from '../lists.ts';
 import { printable } from '../printable.ts';
 import { described } from '../schema.ts';
 import type { KeyRecord } from './keys.ts';
@@ -15,18 +16,18 @@ import type { ProjectRecord } from './projects.ts';
 const MAX_MATCHES = 1000;
 
 /** One place where something that looks like a key was found. More members may be present. */
-export const LeakMatch = v.looseObject({
-  token: described(v.string('must be a string'), 'What was found.'),
-  type: described(v.string('must be a string'), 'The name of the pattern that found it.'),
-  url: described(v.nullish(v.string('must be a string')), 'Where it was found; may be empty.'),
-  source: v.optional(described(v.string('must be a string'), 'In what it was found, such as `commit`.')),
-});
+export const LeakMatch = v.looseObject(
+  {
+    token: described(v.string('must be a string'), 'What was found.'),
+    type: described(v.string('must be a string'), 'The name of the pattern that found it.'),
+    url: described(v.nullish(v.string('must be a string')), 'Where it was found; may be empty.'),
+    source: v.optional(described(v.string('must be a string'), 'In what it was found, such as `commit`.')),
+  },
+  'must be an object',
+);
 export type LeakMatch = v.InferOutput<typeof LeakMatch>;
 
-export const LeakReport = v.pipe(
-  v.array(LeakMatch, 'must be an array'),
-  v.maxLength(MAX_MATCHES, `must have at most ${MAX_MATCHES} entries`),
-);
+export const LeakReport = list(LeakMatch, 0, MAX_MATCHES);
 
 export const LeakFeedback = v.array(
   v.strictObject({

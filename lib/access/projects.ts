@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { described, iso, oneOf, text, timestamp, uniqueList } from '../schema.ts';
+import { uniqueList } from '../lists.ts';
+import { described, iso, oneOf, text, timestamp } from '../schema.ts';
 
 /** Addresses that notifications of a project go to. */
 export const MAX_EMAILS = 5;

@@ -1,6 +1,7 @@
 import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
-import { check, described, integer, oneOf, timestamp, uniqueList } from '../schema.ts';
+import { list, uniqueList } from '../lists.ts';
+import { check, described, integer, oneOf, timestamp } from '../schema.ts';
 import { ENVIRONMENTS, type Environment } from '../space.ts';
 import { environmentOf, KEY_ID, type KeyType } from './api-key.ts';
 import { Pattern } from './pattern-schemas.ts';
@@ -58,7 +59,7 @@ const Claims = v.strictObject({
   iat: seconds,
   exp: seconds,
   env: v.picklist(ENVIRONMENTS),
-  documents: v.pipe(v.array(Pattern), v.minLength(1), v.maxLength(MAX_PATTERNS)),
+  documents: list(Pattern, 1, MAX_PATTERNS),
   permissions: uniqueList(oneOf(PERMISSIONS), 1, PERMISSIONS.length),
 });
 

@@ -4,7 +4,7 @@ import { ConnectionResource, NodeId, RenewConnection } from '../documents/connec
 import { DocumentResource, MergedDocument, PatchDocument, PutDocument } from '../documents/documents.ts';
 import { SyncRequest, SyncResponse } from '../documents/sync.ts';
 import { described } from '../schema.ts';
-import { listOf, operation, page, READERS, WRITERS_AND_TOKENS } from './operation.ts';
+import { listOf, MAX_BODY_BYTES, operation, page, READERS, WRITERS_AND_TOKENS } from './operation.ts';
 import { connectionParameter, documentParameter } from './parameters.ts';
 
 const reads = { function: 'documents', callers: READERS, permissions: ['read'] } as const;
@@ -49,6 +49,7 @@ export const documentOperations = {
     headers: writing,
     responseHeaders: ['ETag'],
     body: PutDocument,
+    maxBodyBytes: MAX_BODY_BYTES,
     responses: { 200: DocumentResource, 201: DocumentResource },
     location: '/v1/documents/{document_key}',
     problems: ['document_not_allowed', 'precondition_failed'],
@@ -62,6 +63,7 @@ export const documentOperations = {
     headers: writing,
     responseHeaders: ['ETag'],
     body: PatchDocument,
+    maxBodyBytes: MAX_BODY_BYTES,
     responses: { 200: MergedDocument, 201: MergedDocument },
     location: '/v1/documents/{document_key}',
     problems: ['document_not_allowed', 'precondition_failed', 'conflict'],
@@ -83,6 +85,7 @@ export const documentOperations = {
     path: '/v1/sync',
     summary: 'Push changes and pull differences, in pages',
     body: SyncRequest,
+    maxBodyBytes: MAX_BODY_BYTES,
     responses: { 200: SyncResponse },
     problems: ['document_not_allowed', 'invalid_cursor', 'conflict'],
   }),

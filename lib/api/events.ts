@@ -4,7 +4,7 @@ import { DeliveryResource } from '../delivery/record.ts';
 import { EventResource, PublishEvent, PublishEvents } from '../events/events.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { described, oneOf, timestampInput } from '../schema.ts';
-import { listOf, operation, page, WRITERS } from './operation.ts';
+import { listOf, MAX_BODY_BYTES, operation, page, WRITERS } from './operation.ts';
 import { eventParameter } from './parameters.ts';
 
 const event = { function: 'events', callers: WRITERS } as const;
@@ -23,6 +23,7 @@ export const eventOperations = {
     path: '/v1/events',
     summary: 'Publish an event to the webhooks subscribed to its type',
     body: PublishEvent,
+    maxBodyBytes: MAX_BODY_BYTES,
     responses: { 202: EventResource },
     creates: true,
   }),
@@ -32,6 +33,7 @@ export const eventOperations = {
     path: '/v1/events/batch',
     summary: 'Publish up to 100 events: all or none',
     body: PublishEvents,
+    maxBodyBytes: MAX_BODY_BYTES,
     responses: { 202: v.strictObject({ data: v.array(EventResource) }) },
     creates: true,
   }),

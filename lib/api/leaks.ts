@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { LeakFeedback, LeakReport } from '../access/leaks.ts';
 import { described } from '../schema.ts';
-import { operation } from './operation.ts';
+import { MAX_BODY_BYTES, operation } from './operation.ts';
 
 export const leakOperations = {
   reportLeaks: operation({
@@ -17,6 +17,7 @@ export const leakOperations = {
       ),
     },
     body: LeakReport,
+    maxBodyBytes: MAX_BODY_BYTES,
     responses: { 200: LeakFeedback },
     problems: ['insufficient_permissions', 'route_not_found', 'invalid_request'],
   }),

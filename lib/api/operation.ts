@@ -11,6 +11,10 @@ export type ApiFunction = 'keys' | 'tokens' | 'project' | 'webhooks' | 'events' 
 /** Who calls: with a key of a type, or with a scoped token. */
 export type CallerType = KeyType | 'token';
 
+export const KIB = 1024;
+/** Bytes of the largest body of any operation. */
+export const MAX_BODY_BYTES = 1024 * KIB;
+
 export const MAX_PAGE = 100;
 export const DEFAULT_PAGE = 50;
 
@@ -41,6 +45,8 @@ export interface Operation {
   headers: v.ObjectEntries;
   /** The schema of the body; an operation without one takes none. */
   body?: v.GenericSchema;
+  /** Bytes of the body. */
+  maxBodyBytes: number;
   /** The responses that are success, by status; the first is the usual one. `null`: no body. */
   responses: Readonly<Record<number, v.GenericSchema | null>>;
   /** Headers of a success beside those that all have. */
@@ -62,6 +68,7 @@ type Defaults =
   | 'parameters'
   | 'query'
   | 'headers'
+  | 'maxBodyBytes'
   | 'responseHeaders'
   | 'produces'
   | 'problems'
@@ -77,6 +84,7 @@ export function operation<const Given extends Omit<Operation, Defaults> & Partia
     parameters: {},
     query: {},
     headers: {},
+    maxBodyBytes: 16 * KIB,
     responseHeaders: [],
     problems: [],
     creates: false,
@@ -89,6 +97,7 @@ export function operation<const Given extends Omit<Operation, Defaults> & Partia
         parameters: Record<never, never>;
         query: Record<never, never>;
         headers: Record<never, never>;
+        maxBodyBytes: number;
         responseHeaders: readonly [];
         produces: 'application/json';
         problems: readonly [];

@@ -1,4 +1,4 @@
-import type { Violation } from '../schema.ts';
+import { MAX_VIOLATIONS, type Violation } from '../schema.ts';
 
 /** Every error code of the interface, with its HTTP status and title. The status is decided here and nowhere else. */
 export const PROBLEMS = {
@@ -42,10 +42,17 @@ export class Problem {
   }
 }
 
-/** The 400 that lists every fault. */
-export function invalid(errors: readonly Violation[]): Problem {
+/** The 400 that lists every violation, up to a limit. The last entry then states how many more were found. */
+export function invalid(violations: readonly Violation[]): Problem {
+  const more = violations.length - MAX_VIOLATIONS + 1;
+  const rest = { field: 'body', detail: `at least ${more} more violations are not listed` };
+  const errors = more > 1 ? [...violations.slice(0, MAX_VIOLATIONS - 1), rest] : violations;
   return new Problem('invalid_request', 'Correct the fields listed in errors and send the request again.', errors);
 }
+
+/** The 413 for a body over the limit of its operation. */
+export const bodyTooLarge = (maxBytes: number): Problem =>
+  new Problem('payload_too_large', `Send a body of at most ${maxBytes} bytes.`);
 
 export const routeNotFound = (): Problem => new Problem('route_not_found', 'See the API reference for all operations.');
 

@@ -13,10 +13,10 @@ import {
   WebhookResource,
   WebhookWithSecret,
 } from '../webhooks/webhooks.ts';
-import { listOf, operation, page, WRITERS } from './operation.ts';
+import { KIB, listOf, operation, page, WRITERS } from './operation.ts';
 import { eventParameter, webhookParameter } from './parameters.ts';
 
-const webhook = { function: 'webhooks', callers: WRITERS } as const;
+const webhook = { function: 'webhooks', callers: WRITERS, maxBodyBytes: 64 * KIB } as const;
 const Accepted = v.strictObject({ event_id: described(v.string(), 'The sample event.') });
 const since = described(
   timestampInput,

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { DOCUMENT_KEY_SCHEMA, DocumentKey, Pattern } from '../access/pattern-schemas.ts';
 import { isDocumentKey } from '../access/patterns.ts';
-import { isJsonObject } from '../json.ts';
-import { check, described, integer, jsonObject, oneOf } from '../schema.ts';
+import { list } from '../lists.ts';
+import { described, integer, jsonObject, oneOf } from '../schema.ts';
 import { NodeId } from './connections.ts';
 import { baseRevision, ConflictResource, fields, ON_CONFLICT } from './documents.ts';
 
@@ -47,13 +47,13 @@ export type Push = v.InferOutput<typeof Push>;
 
 const Known = v.pipe(
   jsonObject,
-  v.check((value) => Object.keys(value).length <= MAX_KNOWN, `must have at most ${MAX_KNOWN} members`),
-  v.check(
-    (value) =>
-      isJsonObject(value) &&
-      Object.entries(value).every(([key, revision]) => isDocumentKey(key) && 'value' in check(baseRevision, revision)),
-    'must map document keys to revisions',
-  ),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const entries = Object.entries(dataset.value);
+    if (entries.length > MAX_KNOWN) addIssue({ message: `must have at most ${MAX_KNOWN} members` });
+    else if (!entries.every(([key, revision]) => isDocumentKey(key) && v.is(baseRevision, revision)))
+      addIssue({ message: 'must map document keys to revisions' });
+  }),
   v.transform(
     (value) => new Map(Object.entries(value).map(([key, revision]) => [key, v.parse(baseRevision, revision)])),
   ),
@@ -77,7 +77,7 @@ export const SyncRequest = v.strictObject({
   ),
   pattern: described(Pattern, 'The documents of the cycle: a document key in which a whole segment may be `*`.'),
   push: described(
-    v.pipe(v.array(Push, 'must be an array'), v.maxLength(MAX_PUSHES, `must have at most ${MAX_PUSHES} entries`)),
+    list(Push, 0, MAX_PUSHES),
     'Changes. Each is applied by itself: a rejected one does not stop the others.',
   ),
   known: described(Known, 'The revision that the node has of every document it has.'),

@@ -1,8 +1,14 @@
 import * as v from 'valibot';
+import { examined } from '../lists.ts';
 import { anyJson, DATE_TIME_SCHEMA, described, integer, iso, jsonObject, timestampInput } from '../schema.ts';
 import type { EventType } from './types.ts';
 
-const name = v.pipe(v.string('must be a string'), v.minLength(1, 'must not be empty'));
+// A table, a queue and every encoding of Unicode refuse lone surrogates.
+const name = v.pipe(
+  v.string('must be a string'),
+  v.minLength(1, 'must not be empty'),
+  v.check((value) => value.isWellFormed(), 'must not contain lone surrogates'),
+);
 const count = integer(0, Number.MAX_SAFE_INTEGER);
 const revision = integer(1, Number.MAX_SAFE_INTEGER);
 const side = v.looseObject(
@@ -30,13 +36,16 @@ export const EVENT_DATA = {
     document_key: described(name, 'Key of the document: segments joined by `:`.'),
     changes: described(
       v.pipe(
-        v.array(
-          v.looseObject({
-            field: described(v.string('must be a string'), 'The name of the field.'),
-            old_value: described(anyJson, 'The value before; `null` if the field was added.'),
-            new_value: described(anyJson, 'The value after; `null` if the field was removed.'),
-            origin: described(name, 'The node that made the change.'),
-          }),
+        examined(
+          v.looseObject(
+            {
+              field: described(v.string('must be a string'), 'The name of the field.'),
+              old_value: described(anyJson, 'The value before; `null` if the field was added.'),
+              new_value: described(anyJson, 'The value after; `null` if the field was removed.'),
+              origin: described(name, 'The node that made the change.'),
+            },
+            'must be an object',
+          ),
         ),
         v.minLength(1, 'must have at least 1 entry'),
       ),
@@ -69,12 +78,15 @@ export const EVENT_DATA = {
     resolution: described(name, 'The rule that decided.'),
     conflicts: described(
       v.pipe(
-        v.array(
-          v.looseObject({
-            field: described(v.string('must be a string'), 'The name of the field.'),
-            winner: described(side, 'What the field has now.'),
-            loser: described(side, 'What the other side wrote.'),
-          }),
+        examined(
+          v.looseObject(
+            {
+              field: described(v.string('must be a string'), 'The name of the field.'),
+              winner: described(side, 'What the field has now.'),
+              loser: described(side, 'What the other side wrote.'),
+            },
+            'must be an object',
+          ),
         ),
         v.minLength(1, 'must have at least 1 entry'),
       ),

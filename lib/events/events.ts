@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { Json } from '../json.ts';
+import { list } from '../lists.ts';
 import { described, iso, jsonObject, oneOf, pathItem, timestamp } from '../schema.ts';
 import type { Space } from '../space.ts';
 import { EVENT_DATA, type EventData } from './data.ts';
@@ -25,14 +26,7 @@ export const PublishEvent = v.pipe(
   }),
 );
 export const PublishEvents = v.strictObject({
-  events: described(
-    v.pipe(
-      v.array(PublishEvent, 'must be an array'),
-      v.minLength(1, 'must have at least 1 entry'),
-      v.maxLength(MAX_BATCH, `must have at most ${MAX_BATCH} entries`),
-    ),
-    'Published together: all or none.',
-  ),
+  events: described(list(PublishEvent, 1, MAX_BATCH), 'Published together: all or none.'),
 });
 
 export const EventResource = v.strictObject({

@@ -3,14 +3,11 @@ import * as v from 'valibot';
 import { environmentOf } from '../access/api-key.ts';
 import type { Grant } from '../access/tokens.ts';
 import { type CallerType, chosenEnvironment, creating, type Operation } from '../api/operation.ts';
-import { invalid, notFound, Problem } from '../api/problems.ts';
+import { bodyTooLarge, invalid, notFound, Problem } from '../api/problems.ts';
 import { isJsonObject, parseJson } from '../json.ts';
 import { check, type Violation } from '../schema.ts';
 import type { Environment, Space } from '../space.ts';
 import { lowerCased } from './headers.ts';
-
-/** Bytes that a request body may have. */
-export const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Who calls, as the authorizer found out. */
 export interface Caller {
@@ -51,6 +48,7 @@ export function parseRequest(
   bodyViolations: BodyViolations = () => [],
 ): Request | Problem {
   const headers = lowerCased(event.headers);
+  if (bytesOf(event) > operation.maxBodyBytes) return bodyTooLarge(operation.maxBodyBytes);
   const rawBody = textOf(event);
   if (rawBody === null) return new Problem('invalid_json', 'Send one JSON object in UTF-8: some bytes are not UTF-8.');
   const json = parseBody(rawBody, headers['content-type']);
@@ -97,9 +95,16 @@ function headersOf({ headers, creates }: Operation, given: Record<string, string
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+// The content of these methods has no meaning (RFC 9110 §9.3.1, §9.3.2).
+const hasContent = ({ httpMethod }: APIGatewayProxyEvent): boolean => httpMethod !== 'GET' && httpMethod !== 'HEAD';
+
+const bytesOf = (event: APIGatewayProxyEvent): number =>
+  hasContent(event) ? Buffer.byteLength(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8') : 0;
+
 // API Gateway passes JSON on as its bytes, for it would replace those that are not UTF-8.
-function textOf({ body, isBase64Encoded, httpMethod }: APIGatewayProxyEvent): string | null {
-  if (httpMethod === 'GET' || httpMethod === 'HEAD') return ''; // their content has no meaning (RFC 9110 §9.3.1, §9.3.2)
+function textOf(event: APIGatewayProxyEvent): string | null {
+  if (!hasContent(event)) return '';
+  const { body, isBase64Encoded } = event;
   if (!isBase64Encoded) return body ?? '';
   try {
     return UTF_8.decode(Buffer.from(body ?? '', 'base64'));
@@ -110,9 +115,6 @@ function textOf({ body, isBase64Encoded, httpMethod }: APIGatewayProxyEvent): st
 
 function parseBody(text: string, contentType: string | undefined): unknown {
   if (text === '') return {};
-  if (Buffer.byteLength(text) > MAX_BODY_BYTES) {
-    return new Problem('payload_too_large', `Send a body of at most ${MAX_BODY_BYTES} bytes.`);
-  }
   if (!/^application\/json\s*(;|$)/i.test(contentType ?? '')) {
     return new Problem('unsupported_media_type', 'Send the body as Content-Type: application/json.');
   }
@@ -145,7 +147,7 @@ function environmentFor({ type, token }: Caller, asked: Environment | undefined)
   return new Problem('insufficient_permissions', `This credential works only in the ${own} environment.`);
 }
 
-// Idempotent for every id and document key, none of which may contain "%".
+// API Gateway passes the parameters of a REST API as they are in the path: percent-encoded.
 function decoded(parameters: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(parameters).map(([name, value = '']) => {

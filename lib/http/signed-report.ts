@@ -1,12 +1,12 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { isSignedBy, LeakReport } from '../access/leaks.ts';
-import { invalid, OUTCOME_UNKNOWN, Problem, routeNotFound } from '../api/problems.ts';
+import { MAX_BODY_BYTES } from '../api/operation.ts';
+import { bodyTooLarge, invalid, OUTCOME_UNKNOWN, Problem, routeNotFound } from '../api/problems.ts';
 import { UnavailableError } from '../errors.ts';
 import { check } from '../schema.ts';
 import { baseUrlOf } from './base-url.ts';
 import { lowerCased } from './headers.ts';
 import { problemResult } from './problem-result.ts';
-import { MAX_BODY_BYTES } from './request.ts';
 import { API_HEADERS } from './security-headers.ts';
 import type { ServeLog } from './serve.ts';
 
@@ -43,7 +43,7 @@ export function createReportServer({ publicKey, handle, log, reportFailure }: Si
   async function respondTo(event: APIGatewayProxyEvent): Promise<object | Problem> {
     if (!publicKey) return routeNotFound();
     const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
-    if (body.length > MAX_BODY_BYTES) return new Problem('payload_too_large', `Send at most ${MAX_BODY_BYTES} bytes.`);
+    if (body.length > MAX_BODY_BYTES) return bodyTooLarge(MAX_BODY_BYTES);
     const { 'github-public-key-identifier': identifier, 'github-public-key-signature': signature } = lowerCased(
       event.headers,
     );

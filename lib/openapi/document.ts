@@ -3,7 +3,7 @@ import { documentOperations } from '../api/documents.ts';
 import { eventOperations } from '../api/events.ts';
 import { keyOperations } from '../api/keys.ts';
 import { leakOperations } from '../api/leaks.ts';
-import { callersText, type Operation } from '../api/operation.ts';
+import { callersText, KIB, MAX_BODY_BYTES, type Operation } from '../api/operation.ts';
 import type { OperationId } from '../api/operations.ts';
 import { projectOperations } from '../api/project.ts';
 import { statOperations } from '../api/stats.ts';
@@ -105,6 +105,9 @@ const SECURITY_SCHEMES = {
   },
 };
 
+const sizeText = (bytes: number): string =>
+  bytes < MAX_BODY_BYTES ? `${bytes / KIB} KiB` : `${bytes / KIB / KIB} MiB`;
+
 function describe(id: OperationId, operation: Operation, tag: string) {
   const { summary, callers, body } = operation;
   const isPublic = callers === 'anyone';
@@ -122,6 +125,7 @@ function describe(id: OperationId, operation: Operation, tag: string) {
       requestBody: {
         // A body whose members are all optional may be left out.
         required: !v.is(body, {}),
+        description: `At most ${sizeText(operation.maxBodyBytes)}.`,
         content: { 'application/json': { schema: jsonSchemaOf(body), example: EXAMPLES[id].body } },
       },
     }),

@@ -27,7 +27,8 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
     'The Idempotency-Key was used for a different request within the last 24 hours. Use a new one.',
   idempotency_in_progress: 'The first request with this Idempotency-Key is still in progress. Send it again shortly.',
   limit_reached: 'A limit is reached; detail names it. Delete one first.',
-  payload_too_large: 'The limits are 1 MiB for bodies, 128 KiB and 1,000 fields for documents, and 256 KiB for events.',
+  payload_too_large:
+    'Every operation has a limit for its body, which the API reference and detail state: 16 KiB, 64 KiB or 1 MiB. Documents have at most 128 KiB and 1,000 fields, and events at most 256 KiB.',
   unsupported_media_type: 'Send bodies with Content-Type: application/json.',
   too_many_requests: 'The API has a rate limit. Send the request again after the number of seconds in Retry-After.',
   internal_error:

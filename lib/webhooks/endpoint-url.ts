@@ -21,13 +21,12 @@ const REWRITTEN: readonly (readonly [(text: string) => boolean, string])[] = [
 
 /** Everything that is wrong with a webhook URL, in words; an empty list if nothing is. */
 export function urlViolations(text: string, addressPolicy: AddressPolicy): string[] {
+  const tooLong = `must have at most ${MAX_URL_LENGTH} characters`;
+  if (text.length > MAX_URL_LENGTH) return [tooLong];
   const violations = REWRITTEN.filter(([isIn]) => isIn(text)).map(([, violation]) => violation);
   if (!URL.canParse(text)) return [...violations, 'must be an absolute https: URL'];
   const url = new URL(text);
-  // As typed, which is what the published schema limits, and as stored and sent.
-  if (text.length > MAX_URL_LENGTH) violations.push(`must have at most ${MAX_URL_LENGTH} characters`);
-  else if (url.href.length > MAX_URL_LENGTH)
-    violations.push(`must have at most ${MAX_URL_LENGTH} characters when percent-encoded`);
+  if (url.href.length > MAX_URL_LENGTH) violations.push(`${tooLong} when percent-encoded`);
   if (url.protocol !== 'https:' && !(addressPolicy === 'any' && url.protocol === 'http:'))
     violations.push('must be an https: URL');
   else if (!/^https?:\/\/[^/]/i.test(text)) violations.push(`must begin with ${url.protocol}// and a host`);

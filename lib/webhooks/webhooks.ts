@@ -2,9 +2,11 @@ import * as v from 'valibot';
 import { Pattern } from '../access/pattern-schemas.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import type { Random } from '../ids.ts';
-import { described, iso, isoOrNull, oneOf, text, timestamp, uniqueList } from '../schema.ts';
+import { uniqueList } from '../lists.ts';
+import { described, iso, isoOrNull, oneOf, text, timestamp } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 import { CustomHeaders, type HeaderList, MAX_HEADERS, MAX_HEADERS_BYTES, masked } from './custom-headers.ts';
+import { USABLE_SECRET } from './signature.ts';
 
 /** Per project and environment. */
 export const MAX_WEBHOOKS = 100;
@@ -66,10 +68,13 @@ export interface WebhookRecord extends Space {
   slowUntil?: number | undefined;
 }
 
+const URL_MEANING =
+  'Where deliveries are posted: an absolute `https:` URL on a public host, without credentials or fragment.';
 // endpoint-url.ts says what is wrong with one.
 const url = v.pipe(
   v.string('must be a string'),
   v.metadata({ jsonSchema: { format: 'uri', maxLength: MAX_URL_LENGTH, examples: ['https://example.com/webhooks'] } }),
+  v.description(URL_MEANING),
 );
 const events = uniqueList(oneOf(EVENT_TYPES), 1, EVENT_TYPES.length);
 const description = v.nullable(text(0, 500));
@@ -81,27 +86,28 @@ const headers = described(
   CustomHeaders,
   `Headers to send with every attempt, at most ${MAX_HEADERS} and ${MAX_HEADERS_BYTES} bytes in all, such as a credential of the endpoint.`,
 );
-const secret = text(1, 256);
+const secret = v.pipe(
+  text(1, 256),
+  v.check((value) => USABLE_SECRET.test(value), 'must have the base64 of at least 16 bytes after whsec_'),
+  v.metadata({ jsonSchema: { allOf: [{ pattern: USABLE_SECRET.source }] } }),
+);
 
 export const CreateWebhook = v.strictObject({
-  url: described(
-    url,
-    'Where deliveries are posted: an absolute `https:` URL on a public host, without credentials or fragment.',
-  ),
+  url,
   events: described(events, 'The event types to subscribe to.'),
   documents: v.optional(documents),
   headers: v.optional(headers),
-  secret: v.optional(described(secret, 'Your own signing secret. Without it, one is generated.')),
+  secret: v.optional(
+    described(
+      secret,
+      'Your own signing secret. After `whsec_`, it must be the base64 of at least 16 bytes. Without it, one is generated.',
+    ),
+  ),
   description: v.optional(described(description, 'Optional description.'), null),
 });
 
 export const ChangeWebhook = v.strictObject({
-  url: v.optional(
-    described(
-      url,
-      'Where deliveries are posted: an absolute `https:` URL on a public host, without credentials or fragment.',
-    ),
-  ),
+  url: v.optional(url),
   events: v.optional(described(events, 'The event types to subscribe to.')),
   documents: v.optional(documents),
   headers: v.optional(headers),
@@ -111,7 +117,7 @@ export const ChangeWebhook = v.strictObject({
 export type WebhookChange = v.InferOutput<typeof ChangeWebhook>;
 
 export const RotateSecret = v.strictObject({
-  secret: v.optional(described(secret, 'Your own new secret. Without it, one is generated.')),
+  secret: v.optional(described(secret, 'Your own new secret, as for a new webhook. Without it, one is generated.')),
 });
 export const TestWebhook = v.strictObject({
   type: v.optional(described(oneOf(EVENT_TYPES), 'The type of the sample event.'), 'document.changed'),
@@ -119,10 +125,7 @@ export const TestWebhook = v.strictObject({
 
 export const WebhookResource = v.strictObject({
   id: described(v.string(), 'Identifies the webhook.'),
-  url: described(
-    v.string(),
-    'Where deliveries are posted: an absolute `https:` URL on a public host, without credentials or fragment.',
-  ),
+  url: described(v.string(), URL_MEANING),
   events: described(v.array(v.picklist(EVENT_TYPES)), 'The event types that the webhook is subscribed to.'),
   documents: described(
     v.array(v.string()),

@@ -72,7 +72,7 @@ describe('an allowlist', () => {
     [
       'the first 64 characters of an entry',
       [`${'f'.repeat(64)}%`],
-      [`cidrs[0] "${'f'.repeat(64)}": zone ids are not allowed`],
+      [`cidrs[0] "${'f'.repeat(64)}…": zone ids are not allowed`],
     ],
   ])('says what is wrong: %s', (_, cidrs, expected) => {
     expect(violations(cidrs)).toEqual(expected);

@@ -84,7 +84,7 @@ describe('a change of a project', () => {
     [{ emails: [] }, ['emails must have at least 1 entry']],
     [{ emails: Array.from({ length: 5 }, (_, i) => `a${i}@example.com`) }, []],
     [{ emails: Array.from({ length: 6 }, (_, i) => `a${i}@example.com`) }, ['emails must have at most 5 entries']],
-    [{ emails: ['a@example.com', 'a@example.com'] }, ['emails[1] is a duplicate']],
+    [{ emails: ['a@example.com', 'a@example.com'] }, ['emails[1] "a@example.com" is a duplicate']],
     [{ emails: ['nobody'] }, ['emails[0] must be an email address']],
     [{ on_leak: 'ignore' }, ['on_leak must be one of report, revoke']],
     [{ id: 'prj_2' }, ['id is not a known field']],

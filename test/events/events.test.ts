@@ -10,6 +10,7 @@ import {
 import { sampleData } from '../../lib/events/samples.ts';
 import { EVENT_TYPES, type EventType } from '../../lib/events/types.ts';
 import type { Json } from '../../lib/json.ts';
+import { CHARACTERS, LONE_SURROGATES } from '../support/adversarial.ts';
 import { violationsOf } from '../support/violations.ts';
 
 const at = Date.UTC(2026, 0, 31, 12);
@@ -51,7 +52,8 @@ describe.each(EVENT_TYPES)('an event of type %s', (type) => {
         wrong(1, 'must be a string');
         wrong(null, 'must be a string');
         wrong('', 'must not be empty');
-        expect(violations(type, { [member]: 'x' })).toEqual([]);
+        for (const text of LONE_SURROGATES) wrong(text, 'must not contain lone surrogates');
+        expect(violations(type, { [member]: CHARACTERS.join('') })).toEqual([]);
       } else if (TIMES.includes(member)) {
         for (const value of ['yesterday', '', 1, null]) wrong(value, TIME);
         expect(violations(type, { [member]: '1970-01-01T00:00:00Z' })).toEqual([]);

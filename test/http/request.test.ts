@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { type Operation, operation } from '../../lib/api/operation.ts';
+import { MAX_BODY_BYTES, type Operation, operation } from '../../lib/api/operation.ts';
 import { notFound, Problem } from '../../lib/api/problems.ts';
-import { MAX_BODY_BYTES, parseRequest, type Request } from '../../lib/http/request.ts';
+import { parseRequest, type Request } from '../../lib/http/request.ts';
 import { integer, integerText, text } from '../../lib/schema.ts';
 import { type Given, keyOf, posting, proxyEvent, tokenOf } from './builders.ts';
 
@@ -15,6 +15,7 @@ const operationWith = (overrides: Partial<Operation> = {}): Operation => ({
     summary: 'Do a thing',
     callers: ['admin', 'live', 'test', 'read', 'token'],
     responses: { 200: null },
+    maxBodyBytes: MAX_BODY_BYTES,
   }),
   parameters: {
     id: { resource: 'thing', schema: v.pipe(v.string(), v.regex(/^[a-z:@]+$/)), description: '', example: '' },
@@ -109,7 +110,7 @@ describe('a body', () => {
   });
 
   it.each<[string, number, string, unknown]>([
-    ['has at most 1 MiB', MAX_BODY_BYTES, 'x', expect.anything()],
+    ['may have as many bytes as its operation says', MAX_BODY_BYTES, 'x', expect.anything()],
     ['may not have a byte more', MAX_BODY_BYTES + 1, 'x', 'payload_too_large'],
     ['is measured in bytes, not characters', MAX_BODY_BYTES / 2, 'ä', 'payload_too_large'],
     ['is measured in UTF-8, not UTF-16', MAX_BODY_BYTES / 4, '😀', 'payload_too_large'],
@@ -120,6 +121,11 @@ describe('a body', () => {
     expect(outcomeOf(sized)).toEqual(outcome);
     const encoded = { ...sized, body: Buffer.from(sized.body).toString('base64'), isBase64Encoded: true };
     expect(outcomeOf(encoded)).toEqual(outcome);
+  });
+
+  it('that is too large is refused with the limit of its operation', () => {
+    const problem = parse(posting({ name: 'x'.repeat(100) }), { maxBodyBytes: 100 });
+    expect(problem).toMatchObject({ code: 'payload_too_large', detail: 'Send a body of at most 100 bytes.' });
   });
 
   it('that is too large is refused before it is parsed', () => {

@@ -66,3 +66,49 @@ export const textsOfBytes = (bytes: number): string[] =>
     const text = unit.repeat(Math.floor(bytes / Buffer.byteLength(unit)));
     return text + 'a'.repeat(bytes - Buffer.byteLength(text));
   });
+
+/** JSON texts of at most so many bytes that are expensive to parse, to check or to answer. */
+export const COSTLY_JSON: Readonly<Record<string, (bytes: number) => string>> = {
+  'a list of objects': (bytes) => filled('[', () => '{}', ']', bytes),
+  'a list of texts': (bytes) => filled('[', (i) => `"a${i}"`, ']', bytes),
+  'a list of equal texts': (bytes) => filled('[', () => '"a"', ']', bytes),
+  'a list of numbers that a double changes': (bytes) => filled('[', () => '1.0', ']', bytes),
+  'an object of many members': (bytes) => filled('{', (i) => `"a${i}":"v"`, '}', bytes),
+  'an object with one name many times': (bytes) => filled('{', () => '"a":1', '}', bytes),
+  'an object with a long name': (bytes) => `{"${'\\u0001'.repeat((bytes - 8) / 6)}":1}`,
+  'a long text': (bytes) => `"${'a'.repeat(bytes - 2)}"`,
+  'a long text of escapes': (bytes) => `"${'\\u0001'.repeat((bytes - 2) / 6)}"`,
+  'nested lists': (bytes) => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2),
+};
+
+function filled(before: string, unit: (i: number) => string, after: string, bytes: number): string {
+  const units: string[] = [];
+  let left = bytes - before.length - after.length;
+  for (let i = 0; left > unit(i).length; i++) {
+    units.push(unit(i));
+    left -= unit(i).length + 1;
+  }
+  return before + units.join(',') + after;
+}
+
+/** Bodies of at most so many bytes: each costly JSON text in the place of the example, and of each value in it. */
+export function* costlyBodies(example: unknown, bytes: number): Generator<[name: string, body: string]> {
+  for (const [place, around] of placesIn(example)) {
+    for (const [shape, textOf] of Object.entries(COSTLY_JSON)) {
+      const [before = '', after = ''] = JSON.stringify(around).split(JSON.stringify(PLACE));
+      yield [`${shape} as ${place}`, before + textOf(bytes - Buffer.byteLength(before + after)) + after];
+    }
+  }
+}
+
+const PLACE = 'the place';
+
+function* placesIn(value: unknown, path = 'body'): Generator<[path: string, around: unknown]> {
+  yield [path, PLACE];
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value))
+    for (const [place, around] of placesIn(member, `${path}.${name}`)) {
+      const copy = Array.isArray(value) ? [...value] : { ...value };
+      yield [place, Object.assign(copy, { [name]: around })];
+    }
+}

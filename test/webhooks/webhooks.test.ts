@@ -1,7 +1,15 @@
+import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import type { HeaderList } from '../../lib/webhooks/custom-headers.ts';
-import { generateSecret, previousSecretsAt, type WebhookRecord, webhookResource } from '../../lib/webhooks/webhooks.ts';
+import {
+  generateSecret,
+  previousSecretsAt,
+  RotateSecret,
+  type WebhookRecord,
+  webhookResource,
+} from '../../lib/webhooks/webhooks.ts';
 import { PROTOTYPE_NAMES } from '../support/adversarial.ts';
+import { violationsOf } from '../support/violations.ts';
 
 const created = Date.UTC(2026, 0, 31, 12);
 const record: WebhookRecord = {
@@ -56,6 +64,33 @@ describe('a webhook as customers see it', () => {
 });
 
 describe('a secret', () => {
+  const violations = (secret: string) => violationsOf(RotateSecret, { secret });
+  const ofBytes = (count: number) => `whsec_${Buffer.alloc(count, 251).toString('base64')}`;
+
+  it.each([
+    'x',
+    'whsec',
+    'WHSEC_',
+    'my own secret',
+    ...[16, 17, 18, 24, 32, 64].map(ofBytes),
+  ])('may be %s', (secret) => {
+    expect(violations(secret)).toEqual([]);
+    if (secret.startsWith('whsec_')) expect(() => new Webhook(secret)).not.toThrow();
+  });
+
+  it.each([
+    'whsec_',
+    'whsec_A',
+    'whsec_AAAA',
+    'whsec_no base64 but long enough for it',
+    ofBytes(15),
+    ofBytes(16).replaceAll('=', ''),
+    ofBytes(18).replace('+', '-'),
+    `${ofBytes(18)}=`,
+  ])('is refused because receivers would not decode 16 bytes: %s', (secret) => {
+    expect(violations(secret)).toEqual(['secret must have the base64 of at least 16 bytes after whsec_']);
+  });
+
   it('is 32 random bytes in the form of Standard Webhooks', () => {
     const random = (bytes: number) => new Uint8Array(bytes).fill(255);
     expect(generateSecret(random)).toBe(`whsec_${'/'.repeat(42)}8=`);

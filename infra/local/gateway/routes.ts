@@ -60,7 +60,7 @@ export const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PU
 
 /**
  * The method of the most specific resource: a literal segment wins over a parameter, whichever methods the resources have,
- * as in API Gateway.
+ * as in API Gateway. Parameters stay percent-encoded: REST APIs pass them as they are in the path, unlike HTTP APIs.
  */
 export function findRoute(
   routes: Route[],
@@ -80,7 +80,7 @@ export function findRoute(
     methods.find((each) => each.method === 'ANY' && METHODS.includes(method));
   if (!route) return undefined;
   const parameters = route.segments.flatMap((segment, i) =>
-    isParameter(segment) ? [[segment.slice(1, -1), decoded(given[i] ?? '')]] : [],
+    isParameter(segment) ? [[segment.slice(1, -1), given[i] ?? '']] : [],
   );
   return { route, parameters: Object.fromEntries(parameters) };
 }
@@ -88,11 +88,3 @@ export function findRoute(
 const segmentsOf = (path: string): string[] => (path === '/' ? [] : path.split('/').slice(1));
 const isParameter = (segment: string): boolean => segment.startsWith('{');
 const literals = ({ segments }: Route): number => segments.filter((segment) => !isParameter(segment)).length;
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
-}

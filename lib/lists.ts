@@ -1,0 +1,56 @@
+import * as v from 'valibot';
+import { clipped, MAX_VIOLATIONS } from './schema.ts';
+
+/**
+ * An array whose examination stops at the first 100 violations, and which looks at no item if there are more than `max`. The
+ * work for a request is then bounded by its valid content. To the JSON Schema it is `v.array`.
+ */
+export function examined<const Item extends v.GenericSchema>(item: Item, max = Number.POSITIVE_INFINITY) {
+  const array = v.array(item, 'must be an array');
+  const run = (dataset: v.UnknownDataset, config: v.Config<v.BaseIssue<unknown>>) => {
+    const { value: input } = dataset;
+    if (!Array.isArray(input)) return array['~run'](dataset, config);
+    if (input.length > max) return { typed: true, value: input }; // the length is a violation
+    const value: unknown[] = [];
+    const issues: v.BaseIssue<unknown>[] = [];
+    let typed = true;
+    for (const [key, each] of input.entries()) {
+      const examined = item['~run']({ value: each }, config);
+      const step = { type: 'array', origin: 'value', input, key, value: each } as const;
+      for (const issue of examined.issues ?? []) issues.push({ ...issue, path: [step, ...(issue.path ?? [])] });
+      typed &&= examined.typed;
+      value.push(examined.value);
+      if (issues.length >= MAX_VIOLATIONS) break;
+    }
+    return { typed, value, ...(issues.length > 0 && { issues }) };
+  };
+  return { ...array, '~run': run as (typeof array)['~run'] };
+}
+
+/** An array with `min` to `max` items. */
+export const list = <const Item extends v.GenericSchema>(item: Item, min: number, max: number) =>
+  v.pipe(
+    examined(item, max),
+    v.minLength(min, `must have at least ${min} ${min === 1 ? 'entry' : 'entries'}`),
+    v.maxLength(max, `must have at most ${max} entries`),
+  );
+
+/** The same with distinct texts. */
+export const uniqueList = <const Item extends v.GenericSchema<string, string>>(item: Item, min: number, max: number) =>
+  v.pipe(
+    list(item, min, max),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed || dataset.value.length > max) return;
+      const input = dataset.value;
+      const seen = new Set<string>();
+      for (const [key, value] of input.entries()) {
+        if (seen.has(value))
+          addIssue({
+            message: `"${clipped(value)}" is a duplicate`,
+            path: [{ type: 'array', origin: 'value', input, key, value }],
+          });
+        seen.add(value);
+      }
+    }),
+    v.metadata({ jsonSchema: { uniqueItems: true } }),
+  );

@@ -1,0 +1,81 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { invalid } from '../../lib/api/problems.ts';
+import { examined, list, uniqueList } from '../../lib/lists.ts';
+import { check } from '../../lib/schema.ts';
+import { violationsOf } from '../support/violations.ts';
+
+/** A schema of texts, and how many items it has examined. */
+function counting() {
+  const counted = { examinations: 0 };
+  const item = v.pipe(
+    v.string('must be a string'),
+    v.check((text) => ++counted.examinations > 0 && text.length < 4, 'is too long'),
+  );
+  return { item, counted };
+}
+
+describe('a list', () => {
+  it('reports the violations of its length and of its items, each with its place', () => {
+    const { item } = counting();
+    const schema = v.object({ names: list(item, 2, 3) });
+    expect(violationsOf(schema, { names: ['long'] })).toEqual([
+      'names[0] is too long',
+      'names must have at least 2 entries',
+    ]);
+    expect(violationsOf(schema, { names: 'a' })).toEqual(['names must be an array']);
+    expect(violationsOf(v.object({ all: list(schema, 0, 1) }), { all: [{ names: ['a', 1] }] })).toEqual([
+      'all[0].names[1] must be a string',
+    ]);
+    expect(check(schema, { names: ['a', 'a'] })).toEqual({ value: { names: ['a', 'a'] } });
+  });
+
+  it('examines no item when it is too long', () => {
+    const { item, counted } = counting();
+    expect(violationsOf(uniqueList(item, 0, 2), Array(3).fill('long'), 'names')).toEqual([
+      'names must have at most 2 entries',
+    ]);
+    expect(counted.examinations).toBe(0);
+  });
+
+  it('stops at 100 violations', () => {
+    const { item, counted } = counting();
+    expect(violationsOf(examined(item), ['a', ...Array(1000).fill('long')])).toHaveLength(100);
+    expect(counted.examinations).toBe(101);
+  });
+
+  it('names duplicates, shortened, beside other violations', () => {
+    const { item } = counting();
+    expect(violationsOf(uniqueList(item, 0, 9), ['a', 'long', 'a', 'b', 'a'], 'names')).toEqual([
+      'names[1] is too long',
+      'names[2] "a" is a duplicate',
+      'names[4] "a" is a duplicate',
+    ]);
+    const long = 'x'.repeat(65);
+    expect(violationsOf(uniqueList(v.string(), 0, 9), [long, long], 'names')).toEqual([
+      `names[1] "${'x'.repeat(64)}…" is a duplicate`,
+    ]);
+  });
+});
+
+describe('the violations of a response', () => {
+  const violations = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({ field: `f${i}`, detail: 'is wrong' }));
+
+  it('are all listed up to 100', () => {
+    expect(invalid(violations(100)).errors).toEqual(violations(100));
+  });
+
+  it('end with how many more there are', () => {
+    const { errors = [] } = invalid(violations(130));
+    expect(errors).toHaveLength(100);
+    expect(errors.slice(0, 99)).toEqual(violations(99));
+    expect(errors.at(-1)).toEqual({ field: 'body', detail: 'at least 31 more violations are not listed' });
+  });
+
+  it('repeat at most 64 characters of a name', () => {
+    expect(violationsOf(v.strictObject({}), { [`${'x'.repeat(63)}😀`]: 1 })).toEqual([
+      `${'x'.repeat(63)}\ufffd… is not a known field`,
+    ]);
+  });
+});
