@@ -68,7 +68,7 @@ const MAX_PLACE_LENGTH = 2048;
 /** Where a key was found, each place once and on one line. */
 export const placesOf = (matches: readonly LeakMatch[]): string[] => {
   const places = matches.flatMap(({ url }) =>
-    url ? [printable(url.slice(0, MAX_PLACE_LENGTH)).replace(/\s+/g, ' ')] : [],
+    url ? [printable(url.slice(0, MAX_PLACE_LENGTH).toWellFormed()).replace(/\s+/g, ' ')] : [],
   );
   return [...new Set(places)].slice(0, MAX_PLACES);
 };

@@ -67,6 +67,11 @@ describe('the places of a report', () => {
       'x [2JYou need not',
     ]);
   });
+
+  it('are well-formed where they are cut', () => {
+    const cut = { token: 't', type: 'key', url: `${'x'.repeat(2047)}😀` };
+    for (const place of placesOf([cut, { ...cut, url: '\ud800' }])) expect(place.isWellFormed()).toBe(true);
+  });
 });
 
 describe('the email about a leaked key', () => {
