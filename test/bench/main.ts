@@ -6,10 +6,11 @@ import { MEASURED_FILE } from './ceilings/load.ts';
 import { measureCost } from './cost/cost.ts';
 import { measureFunctions } from './functions.ts';
 import { measureIsolation } from './isolation.ts';
+import { measureLimits } from './limits.ts';
 import { measurePages } from './pages.ts';
 import { measureEndurance, measureThroughput } from './throughput.ts';
 
-// `npm run bench [-- bundles|functions|throughput|endurance|isolation|pages|cost]`: what is said to be fast or cheap, measured in one
+// `npm run bench [-- bundles|functions|throughput|endurance|isolation|pages|cost|limits]`: what is said to be fast or cheap, measured in one
 // run on one machine. Ratios and counts carry over to others, times do not. `npm run bench -- ceilings [--events 100 …]`: what
 // gives first, by the counts.
 const wanted = process.argv.slice(2);
@@ -47,6 +48,12 @@ if (isWanted('pages')) {
     '\nDashboard: milliseconds until a page is complete in Chromium, with 100 webhooks and 100,000 deliveries to one',
   );
   console.table(await measurePages(assembly));
+}
+if (isWanted('limits')) {
+  console.log(
+    '\nLimits: processor milliseconds for the most expensive invalid bodies of 1 MiB and of the largest size',
+  );
+  console.table(await measureLimits(assembly));
 }
 if (isWanted('cost')) {
   const { usage, counts, bill, idle, connected, synced } = await measureCost(assembly);
