@@ -36,7 +36,10 @@ export interface TableGrant {
 /** Every function checks the layout of the table before it writes (lib/aws/dynamodb/layout.ts). */
 const CHECK_LAYOUT: TableGrant = { actions: ['get'], kinds: ['VERSION'] };
 
-/** What an on-demand table takes from its first second on: three reads for each write, as in a new one; nothing: its default. */
+/**
+ * Write units that an on-demand table accepts immediately, and three times as many reads, as in a new table. DynamoDB only
+ * documents how to raise them. Without a value the table keeps its default.
+ */
 const warmThroughput = (writes: number) =>
   writes > 0 && { warmThroughput: { writeUnitsPerSecond: writes, readUnitsPerSecond: 3 * writes } };
 
@@ -79,7 +82,8 @@ export class DataTable extends Construct {
       indexName: BY_STATUS,
       partitionKey: { name: 'byStatus', type: AttributeType.STRING },
       sortKey: { name: 'sk', type: AttributeType.STRING },
-      // What a query filters by, and no more: it is written again whenever one of them changes.
+      // Only the members that queries filter by, because each change of one writes the entry again. DynamoDB cannot change
+      // them in place: a change needs an index with another name.
       projectionType: ProjectionType.INCLUDE,
       nonKeyAttributes: ['eventType', 'test', 'nextAttemptAt', 'endedAt'],
     });
@@ -135,7 +139,10 @@ export class DataTable extends Construct {
     );
   }
 
-  /** Being fed from the stream. CDK's own grant includes listing all streams. */
+  /**
+   * Reading the stream. IAM cannot restrict a stream to kinds of items, so the function can read every change, including keys
+   * with their token secrets. CDK's own grant includes listing all streams.
+   */
   grantStream(grantee: IGrantable): void {
     this.table.grantStream(grantee, 'dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator');
   }

@@ -155,7 +155,8 @@ export class Delivery extends Construct {
     });
     const queue = this.queues[lane];
     consumeQueue(deliver, queue, { maxConcurrency: settings.deliverConcurrency, ...batches });
-    // It talks to hostile hosts: no item that holds a credential is within its reach.
+    // It connects to hostile hosts, so it reaches no item with a credential. FanOut and FiguresCount read the whole stream, which
+    // contains keys with their token secrets, but neither connects to other hosts.
     table.grant(deliver, { actions: ['batch get', 'get', 'update'], kinds: ['PROJECT', 'HOOKS', 'EVENT', 'HOOK'] });
     schedules.grantSchedule(deliver);
     grantSendEmail(deliver, settings.senderEmail);

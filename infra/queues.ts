@@ -11,6 +11,12 @@ import { pinLogicalId } from './logical-ids.ts';
  */
 const MAX_RECEIVES = 20;
 
+/**
+ * Six times the longest time limit of a consumer (30 s) and the longest batching window (5 s). Lambda asks for this (Lambda
+ * Developer Guide, "Using Lambda with Amazon SQS").
+ */
+const VISIBILITY = Duration.seconds(6 * 30 + 5);
+
 export interface QueueProps {
   encryptionKey: Key | undefined;
   deadLetters?: Queue;
@@ -24,7 +30,7 @@ export function createQueue(scope: Construct, logicalId: string, { encryptionKey
       : { encryption: QueueEncryption.SQS_MANAGED }),
     enforceSSL: true,
     retentionPeriod: Duration.days(14),
-    visibilityTimeout: Duration.minutes(3), // six times the time limit of the consumer (Lambda Developer Guide)
+    visibilityTimeout: VISIBILITY,
     ...(deadLetters && { deadLetterQueue: { queue: deadLetters, maxReceiveCount: MAX_RECEIVES } }),
   });
   pinLogicalId(queue, logicalId);

@@ -1,4 +1,4 @@
-import { Annotations, CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { MAX_QUEUE_DELAY_SECONDS } from '../lib/delivery/retry.ts';
 import { RETRY_DELAYS_SECONDS } from '../lib/delivery/schedule.ts';
@@ -12,7 +12,8 @@ import { Delivery } from './delivery.ts';
 import { createKey, grantKey } from './encryption.ts';
 import { Figures } from './figures.ts';
 import { Observability } from './observability.ts';
-import { DEFAULT_SENDER, readSettings } from './settings.ts';
+import { readSettings } from './settings.ts';
+import { addWarnings } from './warnings.ts';
 
 /** Of a retry that waits in its queue; later ones wait in a schedule. */
 const LONGEST_RETRY_DELAY = Duration.seconds(
@@ -26,12 +27,7 @@ export class ServiceStack extends Stack {
     // CDK names a role both in DependsOn and by GetAtt: harmless, and not ours to change.
     this.templateOptions.metadata = { 'cfn-lint': { config: { ignore_checks: ['W3005'] } } };
     const settings = readSettings(this.node);
-    if (settings.senderEmail === DEFAULT_SENDER) {
-      Annotations.of(this).addWarningV2(
-        'service:sender',
-        'Set -c senderEmail=… to an address that SES has verified: notifications are sent from it.',
-      );
-    }
+    addWarnings(this, settings);
     const encryptionKey = createKey(this, settings);
     const table = new DataTable(this, 'Data', settings, encryptionKey);
 

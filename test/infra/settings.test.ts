@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { choices, context, domain, synth } from './synth.ts';
+import { choices, context, domain, synth, warningsOf } from './synth.ts';
 
 describe('the template', () => {
   it('does what its parameters say', () => {
@@ -82,6 +82,22 @@ describe('the template', () => {
     [{ warmWritesPerSecond: '40001' }, 'warmWritesPerSecond'],
   ])('is not made of %o', (settings, message) => {
     expect(() => synth(settings)).toThrow(message);
+  });
+});
+
+describe('a synthesis', () => {
+  const senderEmail = 'a@example.com';
+  const alarmEmail = 'ops@example.com';
+
+  it.each([
+    [{ alarmEmail }, ['senderEmail']],
+    [{ senderEmail }, ['alarmEmail']],
+    [{ senderEmail, alarmEmail, projectThrottleRate: '501' }, ['throttleRate']],
+    [{ senderEmail, alarmEmail, throttleRate: '999' }, ['throttleRate']],
+    [{ senderEmail, alarmEmail }, []],
+  ])('with %o warns about %o', (settings, parameters) => {
+    const found = warningsOf(settings).map((text) => /-c (\w+)=/.exec(text)?.[1]);
+    expect(found).toEqual(parameters);
   });
 });
 

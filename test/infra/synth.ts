@@ -27,6 +27,17 @@ export function synth(settings: object): Template {
   }
 }
 
+/** The warnings of a synthesis with these settings. */
+export function warningsOf(settings: object): string[] {
+  vi.stubEnv('CDK_VALIDATION', 'false');
+  try {
+    const { messages } = createAppWith(settings).synth().getStackArtifact('DocumentSyncService');
+    return messages.filter(({ level }) => level === 'warning').map(({ entry }) => String(entry.data));
+  } finally {
+    vi.unstubAllEnvs();
+  }
+}
+
 /** Which rules of cdk-nag the template with these settings violates. */
 export function violationsOf(settings: object): string[] {
   const app = createAppWith(settings);

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Template as Assertions, Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, inject, it } from 'vitest';
+import { synth } from './synth.ts';
 
 const template = Assertions.fromString(
   readFileSync(join(inject('assembly'), 'DocumentSyncService.template.json'), 'utf8'),
@@ -123,6 +124,22 @@ describe('a function that feeds itself', () => {
   });
 });
 
+describe('a queue', () => {
+  it('hides a message for six time limits of its consumer and the batching window', () => {
+    const slowest = synth({ batchingSeconds: '5' });
+    const propertiesOf = (type: string, id: string) => slowest.findResources(type)[id]?.Properties;
+    const mappings = Object.values(slowest.findResources('AWS::Lambda::EventSourceMapping'));
+    const queues = mappings.filter(({ Properties }) => Properties.StartingPosition === undefined);
+    expect(queues).toHaveLength(4);
+    for (const { Properties } of queues) {
+      const [queue] = Properties.EventSourceArn['Fn::GetAtt'];
+      const { Timeout } = propertiesOf('AWS::Lambda::Function', Properties.FunctionName.Ref);
+      const needed = 6 * Timeout + (Properties.MaximumBatchingWindowInSeconds ?? 0);
+      expect(propertiesOf('AWS::SQS::Queue', queue).VisibilityTimeout, queue).toBeGreaterThanOrEqual(needed);
+    }
+  });
+});
+
 describe('the bundles', () => {
   const assets = readdirSync(inject('assembly')).filter((name) => name.startsWith('asset.'));
 
@@ -155,7 +172,6 @@ describe('the functions', () => {
       expect(Properties.TracingConfig).toBeUndefined(); // it costs more than all else, and nobody asked
       expect(Properties.Environment.Variables).not.toHaveProperty('ALLOW_PRIVATE_ENDPOINTS');
     }
-    template.hasResourceProperties('AWS::SQS::Queue', { VisibilityTimeout: 180, RedrivePolicy: Match.anyValue() });
   });
 
   it('reach items of the table by their kind only', () => {

@@ -1,0 +1,22 @@
+import { Annotations, type Stack } from 'aws-cdk-lib';
+import { DEFAULT_SENDER, type Settings } from './settings.ts';
+
+/** Warns at synthesis about settings that deploy, but leave the operator or the callers without something that they expect. */
+export function addWarnings(stack: Stack, settings: Settings): void {
+  const warn = (id: string, text: string): void => Annotations.of(stack).addWarningV2(`service:${id}`, text);
+  const { senderEmail, alarmEmail, projectThrottleRate, throttleRate } = settings;
+  if (senderEmail === DEFAULT_SENDER) {
+    warn(
+      'sender',
+      'Set -c senderEmail=… to an address that SES has verified. The service sends notifications from it.',
+    );
+  }
+  if (alarmEmail === '')
+    warn('alarms', 'Set -c alarmEmail=… to receive alarms. Without it, they only change their state.');
+  if (2 * projectThrottleRate > throttleRate) {
+    warn(
+      'throttles',
+      `One project can take over half of a method's rate: set -c throttleRate=… to at least ${2 * projectThrottleRate}.`,
+    );
+  }
+}
