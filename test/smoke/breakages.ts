@@ -54,6 +54,11 @@ export const SERVICE_BREAKAGES: [check: string, breakage: Breakage, says: RegExp
   ],
   ['Problem document for an unsupported method', withStatus('PUT', /^\/v1\/webhooks/, 404), /404 instead of 405/],
   [
+    'Problem document for an unsupported method without a credential',
+    withStatus('PUT', /^\/v1\/webhooks/, 405),
+    /405 instead of 401/,
+  ],
+  [
     'Problem document for an unknown resource',
     answering('GET', anything, ({ headers }) => void Object.assign(headers, { 'x-request-id': 'another' })),
     /request_id is not X-Request-Id/,
