@@ -12,6 +12,8 @@ export function processesOf(pid: number): number[] {
 
 export const isRunning = (pid: number): boolean => /\) [^Z]/.test(read(`/proc/${pid}/stat`));
 
+export const argumentsOf = (pid: number): string[] => read(`/proc/${pid}/cmdline`).split('\0');
+
 /** The addresses on which these processes listen for TCP connections, in hexadecimal as the kernel has them. */
 export function listeningAddresses(pids: readonly number[]): string[] {
   const inodes = new Set(pids.flatMap(socketsOf));

