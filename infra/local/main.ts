@@ -1,6 +1,7 @@
 import { enableCompileCache } from 'node:module';
 import { compileCache } from '../project-root.ts';
 import { HELP, readArguments } from './arguments.ts';
+import { explainFullDisk } from './disk-space.ts';
 import { StartError } from './services/database.ts';
 
 /** `npm start` */
@@ -13,7 +14,9 @@ async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(0));
   enableCompileCache(compileCache);
   const { start } = await import('./start.ts'); // what is loaded from here on is compiled once
-  await start(options);
+  await start(options).catch((error: unknown) => {
+    throw explainFullDisk(error, options.directory);
+  });
 }
 
 main().catch((error: unknown) => {

@@ -9,6 +9,7 @@ import type { Arguments } from './arguments.ts';
 import { assemble } from './assembly.ts';
 import { createDemo, type Demo } from './demo.ts';
 import { startDemoReceiver } from './demo-receiver.ts';
+import { requireDiskSpace } from './disk-space.ts';
 import { openKept } from './kept.ts';
 import { requireFreePort } from './listen.ts';
 import { openLog } from './log-file.ts';
@@ -23,6 +24,7 @@ const say = (text: string) => process.stdout.write(`${text}\n`);
 export async function start(options: Omit<Arguments, 'help'>): Promise<void> {
   const { port, speed, concurrency, directory, database = defaultDatabase() } = options;
   mkdirSync(directory, { recursive: true });
+  requireDiskSpace(directory);
   const kept = options.keep ? openKept(join(directory, 'kept', database)) : undefined;
   const receiverPort = kept?.demo?.receiver_port ?? options.receiverPort;
   await Promise.all([requireFreePort(port, '--port'), requireFreePort(receiverPort, '--receiver-port')]);

@@ -91,7 +91,7 @@ function freePort(): Promise<number> {
 
 async function untilAnswering(name: string, endpoint: string, child: ChildProcess): Promise<void> {
   for (let tries = 0; tries < 300; tries++) {
-    if (child.exitCode !== null) break;
+    if (child.exitCode !== null) throw new StartError(`The database ${name} ended with code ${child.exitCode}.`);
     if (
       await fetch(endpoint).then(
         () => true,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { KeptMap } from '../kept-map.ts';
 import type { Schedule } from './scheduler.ts';
 import type { SentMail } from './ses.ts';
@@ -28,11 +29,16 @@ export const createState = (tablePrefix = `local-${randomUUID().slice(0, 8)}-`):
   emails: new Map(),
 });
 
-/** As the last stack left it that was run with this directory. */
-export const openState = (directory: string): State => ({
-  tablePrefix: 'kept-',
-  messages: new KeptMap(join(directory, 'messages.jsonl')),
-  schedules: new KeptMap(join(directory, 'schedules.jsonl')),
-  positions: new KeptMap(join(directory, 'positions.jsonl')),
-  emails: new KeptMap(join(directory, 'emails.jsonl')),
-});
+/** The state as the last stack with this directory left it. */
+export function openState(directory: string): State {
+  const file = new DatabaseSync(join(directory, 'services.db'));
+  // A killed process loses nothing. A power failure can take the last changes.
+  file.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF');
+  return {
+    tablePrefix: 'kept-',
+    messages: new KeptMap(file, 'messages'),
+    schedules: new KeptMap(file, 'schedules'),
+    positions: new KeptMap(file, 'positions'),
+    emails: new KeptMap(file, 'emails'),
+  };
+}

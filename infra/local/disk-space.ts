@@ -1,0 +1,21 @@
+import { statfsSync } from 'node:fs';
+import { StartError } from './services/database.ts';
+
+const MIN_FREE_BYTES = 16 * 2 ** 20;
+const SQLITE_FULL = 13; // sqlite.org/rescode.html
+
+const message = (directory: string) =>
+  `The disk of ${directory} is full: free some space or choose another --directory.`;
+
+/** Throws `StartError` if the disk of a directory has no room for the data of a start. */
+export function requireDiskSpace(directory: string, statfs: typeof statfsSync = statfsSync): void {
+  const { bavail, blocks, bsize } = statfs(directory);
+  // Some network file systems report no size at all.
+  if (blocks > 0 && bavail * bsize < MIN_FREE_BYTES) throw new StartError(message(directory));
+}
+
+/** The `StartError` for a write that failed because the disk is full. Returns other errors unchanged. */
+export function explainFullDisk(error: unknown, directory: string): unknown {
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  return code === 'ENOSPC' || errcode === SQLITE_FULL ? new StartError(message(directory)) : error;
+}
