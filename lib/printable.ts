@@ -4,3 +4,12 @@
 export const printable = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
   text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
+
+/**
+ * Writes invisible characters, and those that control a terminal or the text direction, as JSON escapes. JSON stays the
+ * same JSON. Keeps tabs and line feeds.
+ */
+export const visible = (text: string): string =>
+  text.replace(/(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );

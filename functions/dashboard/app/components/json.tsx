@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
+import { visible } from '../../../../lib/printable.ts';
 import { Button } from './basics.tsx';
 import { Scroll } from './scroll.tsx';
 
@@ -37,11 +38,3 @@ function coloured(text: string) {
   }
   return [...parts, text.slice(end)];
 }
-
-/** Writes invisible characters, and those that change the text direction, as JSON escapes. */
-export function visible(text: string): string {
-  return text.replace(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is made visible
-const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;

@@ -1,8 +1,8 @@
+import { visible } from '../../../../lib/printable.ts';
 import type { Delivery } from '../api.ts';
 import { comparison } from '../compare.ts';
 import { CopyButton } from '../components/copyable.tsx';
 import { type Attempt, adviceOn, isSuccess, outcomeText, TRIGGER_NAMES } from '../components/deliveries.tsx';
-import { visible } from '../components/json.tsx';
 import { Scroll } from '../components/scroll.tsx';
 import { Time } from '../components/time.tsx';
 import { curlCommand } from '../curl.ts';

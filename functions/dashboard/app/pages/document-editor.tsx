@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
+import { visible } from '../../../../lib/printable.ts';
 import { type Call, type Document, type Problem, parseJson, type Result } from '../api.ts';
 import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { Callout, ProblemNote } from '../components/feedback.tsx';
 import { Input, TextArea } from '../components/field.tsx';
-import { visible } from '../components/json.tsx';
 import { useSending } from '../hooks.ts';
 import { goTo, linkTo } from '../router.ts';
 import { useSession } from '../session.ts';

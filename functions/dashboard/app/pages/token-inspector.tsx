@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { isDocumentKey } from '../../../../lib/access/patterns.ts';
+import { visible } from '../../../../lib/printable.ts';
 import { Badge, Button, Facts, Panel } from '../components/basics.tsx';
 import { Input, TextArea } from '../components/field.tsx';
-import { visible } from '../components/json.tsx';
 import { Countdown, Time } from '../components/time.tsx';
 import { useNow } from '../hooks.ts';
 import { linkTo } from '../router.ts';

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { readDelivery } from '../../infra/received.ts';
+import { serviceSignature } from '../../lib/webhooks/signature.ts';
+
+describe('a request to the demo endpoint', () => {
+  const attack = '\u001b]52;c;Y3VybCBldmls\u0007\u009b2J\u202e';
+  const body = `{"text":"${attack}"}`;
+  const secret = 'secret';
+  const headers = (signature: string) => ({
+    'x-service-event-type': `document.changed${attack}`,
+    'x-service-attempt': '1',
+    'x-service-signature': signature,
+  });
+
+  it('is printed without characters that control the terminal', () => {
+    const { verified, line } = readDelivery(secret, headers(serviceSignature(secret, body)), body);
+    expect(verified).toBe(true);
+    expect(line).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+    expect(line).toContain('"text":"\\u001b]52;c;Y3VybCBldmls\\u0007\\u009b2J\\u202e"');
+  });
+
+  it('is printed as its size alone when the signature is wrong', () => {
+    expect(readDelivery(secret, headers(`sha256=${attack}`), body)).toEqual({
+      verified: false,
+      line: `✗ NOT VERIFIED  ${Buffer.byteLength(body)} bytes`,
+    });
+  });
+});
