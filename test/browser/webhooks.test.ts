@@ -347,8 +347,8 @@ describe('an export of the delivery log', () => {
     await expect.poll(() => page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr').count()).toBe(1);
     const [header, only, ...rest] = (await exported('CSV')).split('\r\n');
     expect(rest).toEqual(['']);
-    expect(header).toMatch(/^event_id,event_type,document_key,status,attempts,/);
-    expect(only).toMatch(/^evt_\w+,document\.created,org:acme:doc-1,succeeded,1,200,,\d+,/);
+    expect(header).toMatch(/^"event_id","event_type","document_key","status","attempts",/);
+    expect(only).toMatch(/^"evt_\w+","document\.created","org:acme:doc-1","succeeded",1,200,,\d+,/);
   });
 });
 

@@ -1,14 +1,16 @@
 type Cell = string | number | null;
 
-/** What a spreadsheet would take for a formula (OWASP, "CSV Injection"). */
-const FORMULA = /^[=+\-@\t\r]/;
+/**
+ * What a spreadsheet could take for a formula or for a command, also behind spaces, quotes or invisible characters, after a
+ * semicolon that it takes for a separator, and with full-width signs (OWASP, "CSV Injection"; ASVS 5.0, 1.2.10).
+ */
+const FORMULA = /^[\s\p{C}'";,]*[=+\-@＝＋－＠]|^[\t\r\n\0]/u;
 
-/** Rows as RFC 4180 has them. A text that looks like a formula gets an apostrophe before it. */
+/** Rows as RFC 4180 has them, with every text in quotes. A text that looks like a formula gets an apostrophe before it. */
 export const csv = (rows: readonly (readonly Cell[])[]): string =>
   rows.map((cells) => `${cells.map(textOf).join(',')}\r\n`).join('');
 
 function textOf(cell: Cell): string {
   if (typeof cell !== 'string') return cell === null ? '' : String(cell);
-  const text = FORMULA.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return `"${FORMULA.test(cell) ? "'" : ''}${cell.replaceAll('"', '""')}"`;
 }
