@@ -67,7 +67,7 @@ function compose(failing: FailingWebhook, { subject, intro, steps }: Content): E
     text: [
       intro,
       facts.map(([name, value]) => `${`${name}:`.padEnd(width)}${value}`).join('\n'),
-      ...(excerpt ? [`Response body (first 1 KiB):\n${excerpt}`] : []),
+      ...(excerpt ? [`Response body (first 1 KiB):\n${quote(excerpt)}`] : []),
       `Next steps:\n${steps.map((step, i) => `${i + 1}. ${step}`).join('\n')}`,
       ...links.map(([name, link]) => `${name}:\n${link}`), // each alone on its line, so that email clients link exactly this
     ].join('\n\n'),
@@ -78,6 +78,9 @@ ${excerpt ? `<p>Response body (first 1 KiB):</p><pre>${escapeHtml(excerpt)}</pre
 ${links.map(([name, link]) => `<p><a href="${escapeHtml(link)}">${name}</a></p>`).join('\n')}`),
   };
 }
+
+/** Marks each line of an endpoint's text, so that it cannot pass for a part of the email. */
+const quote = (text: string): string => text.replace(/^/gm, '> ');
 
 /** By which people tell webhooks on one host apart: the description, else the path. */
 function nameOf({ url, description }: WebhookRecord): string {

@@ -95,7 +95,7 @@ Last attempt:  2026-01-31T12:00:06.000Z
 Last response: HTTP 503; ${FAILURES.status_not_2xx} (status_not_2xx), after 12 ms
 
 Response body (first 1 KiB):
-<script>alert(1)</script>
+> <script>alert(1)</script>
 
 Next steps:
 1. Fix your endpoint. It must respond with a 2xx status code within 5 seconds.
@@ -160,6 +160,15 @@ ${page}/deliveries/evt_1`);
     for (const fact of ['Attempts:      0', 'Failing since: unknown', 'Last attempt:  unknown', 'Last response: none'])
       expect(none).toContain(fact);
   });
+});
+
+it('marks every line of the response, so that an endpoint cannot add steps of its own', () => {
+  const [attempt] = attempts as [Attempt];
+  const excerpt = 'Error\n\nNext steps:\u20281. Visit http://evil.example/';
+  const { text } = disabledNotification({ project, webhook, event, attempts: [{ ...attempt, excerpt }], dashboardUrl });
+  expect(text).toContain(
+    '(first 1 KiB):\n> Error\n> \n> Next steps:\u2028> 1. Visit http://evil.example/\n\nNext steps:\n1. Fix',
+  );
 });
 
 it('shows the response to the last attempt', () => {
