@@ -3,13 +3,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ATTEMPT_TIMEOUT_MS } from '../lib/delivery/post.ts';
 import { EVENT_TYPES, type EventType } from '../lib/events/types.ts';
+import { visible } from '../lib/printable.ts';
 import { signatureHeaders } from '../lib/webhooks/signature.ts';
 import { generateSecret } from '../lib/webhooks/webhooks.ts';
 import { readDelivery } from './received.ts';
 
-/** Between two looks at the events. */
-const INTERVAL_MS = 1000;
-/** Events of two functions may appear in another order than their times say: clocks are apart, transactions take time. */
+const POLL_INTERVAL_MS = 1000;
+/** An event can appear after one with a later timestamp, because clocks differ and transactions take time. */
 const OVERLAP_MS = 30_000;
 
 export interface Listening {
@@ -24,6 +24,8 @@ export interface Listening {
   secret: string;
   signal: AbortSignal;
   print(line: string): void;
+  /** Resolves when it is time for the next poll. */
+  pause?(): Promise<unknown>;
 }
 
 interface Listed {
@@ -33,12 +35,13 @@ interface Listed {
 }
 
 /**
- * Forwards every event that happens from now on to an address that only this machine can reach, signed as a webhook would be,
- * and prints what it answered; or prints the event, if there is no such address. An attempt each, oldest first; nothing is tried again, and nothing of the service changes.
- * Throws if the API refuses the key.
+ * Forwards every event from now on to a URL on this machine, signed as a webhook would sign it, and prints the response.
+ * Without a URL, prints the event. Each event gets one attempt, the oldest first. Changes nothing in the service. Throws if
+ * the API rejects the key.
  */
 export async function forwardEvents(options: Listening): Promise<void> {
   const { baseUrl, key, types, signal, print } = options;
+  const pause = options.pause ?? (() => wait(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {}));
   const get = async (path: string): Promise<Response> => {
     const response = await fetch(baseUrl + path, { headers: { Authorization: `Bearer ${key}` }, signal });
     if (response.ok) return response;
@@ -54,11 +57,11 @@ export async function forwardEvents(options: Listening): Promise<void> {
     try {
       const happened = await eventsSince(since, done, get);
       for (const { id, type, timestamp } of happened) {
+        const isWanted = types.length === 0 || types.includes(type);
+        // The stored text has the bytes that webhooks receive. If this request fails, the next poll finds the event again.
+        const body = isWanted ? await (await get(`/v1/events/${id}`)).text() : '';
         done.set(id, Date.parse(timestamp));
-        if (types.length > 0 && !types.includes(type)) continue;
-        // As it is stored: the same bytes that webhooks get.
-        const body = await (await get(`/v1/events/${id}`)).text();
-        print(`${timestamp}  ${id}  ${await forward(options, { id, type, body })}`);
+        if (isWanted) print(`${timestamp}  ${id}  ${await forward(options, { id, type, body })}`);
       }
       since = Math.max(since, ...[...done.values()].map((at) => at - OVERLAP_MS));
       for (const [id, at] of done) if (at < since) done.delete(id);
@@ -67,11 +70,11 @@ export async function forwardEvents(options: Listening): Promise<void> {
       if ([401, 403].includes((error as { status?: number }).status ?? 0)) throw error;
       print(`The API could not be asked: ${(error as Error).message}`);
     }
-    await wait(INTERVAL_MS, undefined, { signal }).catch(() => {});
+    await pause();
   }
 }
 
-/** What is not done yet, oldest first. */
+/** The events that are not done, the oldest first. */
 async function eventsSince(
   since: number,
   done: ReadonlyMap<string, number>,
@@ -116,17 +119,18 @@ async function forward(
   }
 }
 
-const USAGE = `Usage: npm run listen -- --base-url URL --key KEY [--forward-to URL] [--events TYPE,TYPE] [--secret SECRET]
+const USAGE = `Usage: npm run listen -- --base-url URL [--key KEY] [--forward-to URL] [--events TYPE,TYPE] [--secret SECRET]
 
-Forwards events as they happen to an address on this machine, signed with SECRET (by default a new one, printed
-first). Without --forward-to, verifies and prints them, as the endpoint of npm start does. KEY is a live, test or
-admin key. Looks once a second; Ctrl-C stops it.`;
+Forwards events as they happen to a URL on this machine, signed with SECRET (by default a new one, which it
+prints first). Without --forward-to, verifies and prints them, as the endpoint of npm start does. KEY is a live,
+test or admin key, by default the value of DOCUMENT_SYNC_KEY, which keeps it out of the list of processes and
+the shell history. Polls once a second. Ctrl-C stops it.`;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       'base-url': { type: 'string', default: '' },
-      key: { type: 'string', default: '' },
+      key: { type: 'string', default: process.env.DOCUMENT_SYNC_KEY ?? '' },
       'forward-to': { type: 'string' },
       events: { type: 'string', default: '' },
       secret: { type: 'string', default: generateSecret(randomBytes) },
@@ -140,7 +144,7 @@ async function main(): Promise<void> {
     throw new Error(USAGE);
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
-  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const print = (line: string) => void process.stdout.write(`${visible(line)}\n`);
   print(`${forwardTo === undefined ? 'Showing events' : `Forwarding to ${forwardTo}`}, signed with ${secret}`);
   await forwardEvents({
     baseUrl: baseUrl.replace(/\/$/, ''),
@@ -155,7 +159,7 @@ async function main(): Promise<void> {
 
 if (import.meta.main) {
   main().catch((error: Error) => {
-    process.stderr.write(`${error.message}\n`);
+    process.stderr.write(`${visible(error.message)}\n`);
     process.exitCode = 1;
   });
 }

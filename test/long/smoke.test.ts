@@ -64,8 +64,15 @@ async function leftBy({ admin }: Project) {
 }
 
 /** `npm run smoke` as a process, until it ends; `seen` sees what it prints so far. */
-async function start(args: string[], seen: (printed: string, kill: () => void) => void = () => {}) {
-  const child = spawn(process.execPath, ['test/smoke/main.ts', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+async function start(
+  args: string[],
+  seen: (printed: string, kill: () => void) => void = () => {},
+  env: NodeJS.ProcessEnv = {},
+) {
+  const child = spawn(process.execPath, ['test/smoke/main.ts', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  });
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {
@@ -98,10 +105,11 @@ describe('npm run smoke', () => {
 
   it('cleans up when it is interrupted', async () => {
     const project = await service.project();
-    const args = ['--base-url', service.stack.baseUrl, '--admin-key', project.adminKey];
-    const { code, printed } = await start(args, (printed, kill) => {
+    const args = ['--base-url', service.stack.baseUrl];
+    const interrupt = (printed: string, kill: () => void) => {
       if (printed.includes('Tokens: read') && !printed.includes('Cleaning up')) kill();
-    });
+    };
+    const { code, printed } = await start(args, interrupt, { DOCUMENT_SYNC_KEY: project.adminKey });
     expect(printed).toContain('interrupted');
     expect(printed).toContain(`holds        ${CLEAN_UP}`);
     expect(code).toBe(1);

@@ -1,16 +1,18 @@
 import { parseArgs, styleText } from 'node:util';
+import { visible } from '../../lib/printable.ts';
 import { checks } from './checks/all.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type Result, smoke } from './run.ts';
 
 /** A first delivery waits for cold starts and a batch to gather. */
 const DELIVERY_TIMEOUT_MS = 30_000;
-const USAGE = `npm run smoke -- --base-url URL --admin-key KEY [--receiver URL] [--listen 4000]
+const USAGE = `npm run smoke -- --base-url URL [--admin-key KEY] [--receiver URL] [--listen 4000]
 
 Checks a deployment from outside, in the sandbox of the key's project, and removes what it created.
 
   --base-url   the output BaseUrl of the deployment
-  --admin-key  an admin key of any project
+  --admin-key  an admin key of any project, by default the value of DOCUMENT_SYNC_KEY, which keeps it out of the
+               list of processes and the shell history
   --receiver   the public https: URL of a tunnel to this machine; without it, deliveries are not checked
   --listen     the port of this machine that the tunnel leads to`;
 
@@ -19,7 +21,7 @@ function readArguments() {
   const { values } = parseArgs({
     options: {
       'base-url': { type: 'string' },
-      'admin-key': { type: 'string' },
+      'admin-key': { type: 'string', default: process.env.DOCUMENT_SYNC_KEY },
       receiver: { type: 'string' },
       listen: { type: 'string', default: '4000' },
     },
@@ -28,7 +30,8 @@ function readArguments() {
   const listen = Number(values.listen);
   const isUrl = (text: string | undefined) => /^https?:/.test(text ?? '') && URL.canParse(text ?? '');
   if (!baseUrl || !isUrl(baseUrl)) throw new Error('--base-url must be an http: or https: URL');
-  if (!adminKey?.startsWith('svc_admin_')) throw new Error('--admin-key must be a key that begins with svc_admin_');
+  if (!adminKey?.startsWith('svc_admin_'))
+    throw new Error('--admin-key or DOCUMENT_SYNC_KEY must be a key that begins with svc_admin_');
   if (receiver !== undefined && !isUrl(receiver)) throw new Error('--receiver must be an http: or https: URL');
   if (!(Number.isInteger(listen) && listen >= 1 && listen <= 65535))
     throw new Error('--listen must be a port from 1 to 65535');
@@ -39,7 +42,7 @@ const COLORS = { holds: 'green', fails: 'red', 'not checked': 'yellow' } as cons
 
 function report({ name, outcome, reason }: Result): void {
   const row = `${styleText(COLORS[outcome], outcome.padEnd(12), { stream: process.stdout })} ${name}`;
-  console.log(reason ? `${row}\n${' '.repeat(13)}${reason}` : row);
+  console.log(reason ? `${row}\n${' '.repeat(13)}${visible(reason)}` : row);
 }
 
 async function main(): Promise<void> {
@@ -70,6 +73,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: Error) => {
-  console.error(`${error.message}\n\n${USAGE}`);
+  console.error(`${visible(error.message)}\n\n${USAGE}`);
   process.exitCode = 1;
 });
