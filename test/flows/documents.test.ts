@@ -29,6 +29,7 @@ describe('a document', () => {
       body: { revision: 3, fields: { c: [3] }, conflicts: [] },
     });
     expect(await get(client, 'org%3Aacme%3Ad')).toMatchObject({ revision: 3 });
+    expect(code(await client('GET', '/v1/documents/org%253Aacme%253Ad'))).toEqual([404, 'not_found']);
     expect((await client('DELETE', '/v1/documents/org:acme:d')).status).toBe(204);
     expect(code(await client('GET', '/v1/documents/org:acme:d'))).toEqual([404, 'not_found']);
     expect(code(await client('DELETE', '/v1/documents/org:acme:d'))).toEqual([404, 'not_found']);

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { type ProxyRequest, proxyEvent } from '../../infra/local/gateway/proxy-event.ts';
-import { readRoutes } from '../../infra/local/gateway/routes.ts';
+import { findRoute, readRoutes } from '../../infra/local/gateway/routes.ts';
 import { useService } from '../support/service.ts';
 import { readTemplate, startGateway } from './gateway.ts';
 import { exchange } from './sockets.ts';
@@ -111,6 +111,11 @@ describe('the gateway', () => {
     const text = await exchange(port, post(body).replace('POST /v1/events', `OPTIONS ${resource}`));
     expect(text).toMatch(/^HTTP\/1\.1 204 /);
     expect(text).toMatch(/access-control-allow-origin: \*/i);
+  });
+
+  it('passes the parameters of a path on as they are in it', () => {
+    const found = findRoute(readRoutes(readTemplate()), 'GET', '/v1/documents/a%253Ab%');
+    expect(found?.parameters).toEqual({ key: 'a%253Ab%' });
   });
 
   it('passes everything behind the first question mark on', async () => {
