@@ -150,10 +150,11 @@ describe('the API', () => {
     });
   });
 
-  it('logs no path, which may hold a key', () => {
+  it('logs the type of a gateway response, and no path, which may hold a key', () => {
     const [stage] = Object.values(template.findResources('AWS::ApiGateway::Stage'));
     const format = JSON.stringify(stage?.Properties.AccessLogSetting.Format);
     expect(format).toContain('$context.resourcePath');
+    expect(format).toContain('$context.error.responseType');
     expect(format).not.toMatch(/\$context\.path\b/);
   });
 });
