@@ -1,32 +1,6 @@
-import { auditLog } from '../lib/aws/dynamodb/audit.ts';
-import { cursors } from '../lib/aws/dynamodb/cursors.ts';
-import { idempotencyRecords } from '../lib/aws/dynamodb/idempotency.ts';
-import { apiKeys } from '../lib/aws/dynamodb/keys.ts';
-import { projects } from '../lib/aws/dynamodb/projects.ts';
-import { createTable } from '../lib/aws/dynamodb/table.ts';
-import { email } from '../lib/aws/email.ts';
-import { environment } from '../lib/aws/environment.ts';
-import { reportFailure } from '../lib/aws/failures.ts';
-import { log } from '../lib/aws/log.ts';
-import { system } from '../lib/aws/system.ts';
-import { keyHandlers, keyViolations } from '../lib/handlers/keys.ts';
-import { serve } from '../lib/http/serve.ts';
+import { keyViolations } from '../lib/handlers/keys.ts';
+import { aws, withEmail } from './platform.ts';
+import { keyOperations, serveOperations } from './wiring.ts';
 
-const table = createTable(environment('TABLE_NAME'));
-export const handler = serve(
-  keyHandlers({
-    keys: apiKeys(table),
-    projects: projects(table),
-    audit: auditLog(table),
-    cursors: cursors(table, system.random),
-    sendEmail: email(environment('SENDER_EMAIL')).send,
-    reportFailure,
-    ...system,
-  }),
-  {
-    idempotency: idempotencyRecords(table, system),
-    log,
-    reportFailure,
-    violations: keyViolations(system.clock),
-  },
-);
+const platform = { ...aws(), ...withEmail() };
+export const handler = serveOperations<'keys'>(platform, keyOperations(platform), keyViolations(platform.clock));

@@ -1,17 +1,5 @@
-import { auditLog } from '../lib/aws/dynamodb/audit.ts';
-import { idempotencyRecords } from '../lib/aws/dynamodb/idempotency.ts';
-import { apiKeys } from '../lib/aws/dynamodb/keys.ts';
-import { createTable } from '../lib/aws/dynamodb/table.ts';
-import { environment } from '../lib/aws/environment.ts';
-import { reportFailure } from '../lib/aws/failures.ts';
-import { log } from '../lib/aws/log.ts';
-import { system } from '../lib/aws/system.ts';
-import { tokenHandlers } from '../lib/handlers/tokens.ts';
-import { serve } from '../lib/http/serve.ts';
+import { aws } from './platform.ts';
+import { serveOperations, tokenOperations } from './wiring.ts';
 
-const table = createTable(environment('TABLE_NAME'));
-export const handler = serve(tokenHandlers({ keys: apiKeys(table), audit: auditLog(table), ...system }), {
-  idempotency: idempotencyRecords(table, system),
-  log,
-  reportFailure,
-});
+const platform = aws();
+export const handler = serveOperations<'tokens'>(platform, tokenOperations(platform));

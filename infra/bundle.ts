@@ -39,7 +39,7 @@ export async function bundleAhead(): Promise<void> {
 
 /** All functions in one pass: what they share, which is most, is read and parsed once. The bundles are those of single passes. */
 function options() {
-  const files = readdirSync(join(projectRoot, 'functions')).filter((name) => name.endsWith('.ts'));
+  const files = readdirSync(join(projectRoot, 'functions')).filter((name) => name.endsWith('.ts') && !SHARED.has(name));
   const entries = [...files.map((file) => basename(file, '.ts')), 'dashboard/server'];
   return {
     ...bundleOptions,
@@ -50,6 +50,9 @@ function options() {
     write: false,
   } as const satisfies BuildOptions;
 }
+
+/** Files of functions/ that the entries share. */
+const SHARED = new Set(['platform.ts', 'wiring.ts']);
 
 const outputOf = (entry: string): string => entry.replace('/', '-');
 

@@ -1,8 +1,5 @@
 import { allDone } from '../all-done.ts';
-import type { Lane } from '../delivery/lanes.ts';
 import { groupOf, type QueueMessage } from '../delivery/messages.ts';
-import { LANE_QUEUES } from '../deployment.ts';
-import { environment } from './environment.ts';
 import { queue } from './queue.ts';
 
 /** A queue of deliveries: every message travels in the fair-queue group of its webhook. */
@@ -17,9 +14,4 @@ export function deliveryQueue(url: string) {
       await allDone(messages.map((message) => sendOne(message, delaySeconds)));
     },
   };
-}
-
-export function laneQueues(): Record<Lane, ReturnType<typeof deliveryQueue>> {
-  const of = (lane: Lane) => deliveryQueue(environment(LANE_QUEUES[lane]));
-  return { quick: of('quick'), new: of('new'), slow: of('slow') };
 }

@@ -1,7 +1,6 @@
 import { randomBytes as random } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { createHandler } from '../../functions/authorizer.ts';
 import {
   environmentOf,
   hashApiKey,
@@ -14,8 +13,11 @@ import {
 import { encodeBase62, randomBase62 } from '../../lib/access/base62.ts';
 import { type KeyUse, keyUsage, USAGE_DAYS, useToRecord } from '../../lib/access/key-usage.ts';
 import { newKeyRecord, rotationExpiry } from '../../lib/access/keys.ts';
+import { authorizer } from '../../lib/http/authorizer.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
+
+const quiet = { log: { info: () => {}, warn: () => {} }, reportFailure: () => {} };
 
 describe('a key', () => {
   it('is read back as what it was made as, by its text or its id', () => {
@@ -165,7 +167,7 @@ describe('the authorizer', () => {
       multiValueHeaders: { authorization },
       requestContext: { identity: { sourceIp: '192.0.2.1' } },
     };
-    const handler = createHandler({ keys, shareKeyOf: (projectId) => `share of ${projectId}`, clock: () => at });
+    const handler = authorizer({ ...quiet, keys, shareKeyOf: (projectId) => `share of ${projectId}`, clock: () => at });
     const result = await handler(event as unknown as Parameters<typeof handler>[0]).catch(
       (error: Error) => error.message,
     );
@@ -213,7 +215,7 @@ describe('the authorizer', () => {
 
   it('admits a request although its use cannot be recorded', async () => {
     const keys = { get: async () => record(), recordUse: async () => Promise.reject(new Error('throttled')) };
-    const handler = createHandler({ keys, shareKeyOf: () => 'share', clock: () => now });
+    const handler = authorizer({ ...quiet, keys, shareKeyOf: () => 'share', clock: () => now });
     const event = {
       httpMethod: 'GET',
       resource: '/v1/webhooks',

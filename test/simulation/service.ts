@@ -1,23 +1,26 @@
+import {
+  connectionDeps,
+  countDeps,
+  type DeliveryQueue,
+  deliverDeps,
+  documentOperations,
+  eventOperations,
+  fanOutDeps,
+  keyOperations,
+  serveOperations,
+  tokenOperations,
+  webhookOperations,
+} from '../../functions/wiring.ts';
 import { newApiKey } from '../../lib/access/api-key.ts';
 import { authenticate } from '../../lib/access/authenticate.ts';
 import { newKeyRecord } from '../../lib/access/keys.ts';
 import type { ApiFunction } from '../../lib/api/operation.ts';
-import { auditLog } from '../../lib/aws/dynamodb/audit.ts';
-import { connections } from '../../lib/aws/dynamodb/connections.ts';
-import { cursors } from '../../lib/aws/dynamodb/cursors.ts';
-import { deliveries } from '../../lib/aws/dynamodb/deliveries.ts';
-import { deliveryLog, toDelivery } from '../../lib/aws/dynamodb/delivery-log.ts';
-import { disabling } from '../../lib/aws/dynamodb/disabling.ts';
-import { documents } from '../../lib/aws/dynamodb/documents.ts';
-import { events, toStoredEvent } from '../../lib/aws/dynamodb/events.ts';
-import { figures } from '../../lib/aws/dynamodb/figures.ts';
-import { idempotencyRecords } from '../../lib/aws/dynamodb/idempotency.ts';
+import { toDelivery } from '../../lib/aws/dynamodb/delivery-log.ts';
+import { toStoredEvent } from '../../lib/aws/dynamodb/events.ts';
 import { itemKey } from '../../lib/aws/dynamodb/items.ts';
 import { apiKeys } from '../../lib/aws/dynamodb/keys.ts';
-import { outages } from '../../lib/aws/dynamodb/outages.ts';
 import { projects } from '../../lib/aws/dynamodb/projects.ts';
 import { createTable, type Table, type TableOptions } from '../../lib/aws/dynamodb/table.ts';
-import { allWebhooks, webhooks } from '../../lib/aws/dynamodb/webhooks.ts';
 import { domainError, isOutage } from '../../lib/aws/errors.ts';
 import { type BatchDeps, deliverBatch } from '../../lib/delivery/batch.ts';
 import { type FanOutDeps, fanOutBatch } from '../../lib/delivery/fan-out.ts';
@@ -27,23 +30,14 @@ import type { QueueMessage } from '../../lib/delivery/messages.ts';
 import { LOG_PARTITIONS } from '../../lib/delivery/placement.ts';
 import type { Post, TimedOutcome } from '../../lib/delivery/post.ts';
 import { type DeliveryRecord, isRecoverable } from '../../lib/delivery/record.ts';
-import { recoverPage } from '../../lib/delivery/redelivery.ts';
-import { retryBy } from '../../lib/delivery/retry.ts';
 import { settingAside } from '../../lib/delivery/set-aside.ts';
 import { BY_STATUS } from '../../lib/deployment.ts';
 import type { CheckMessage } from '../../lib/documents/connections.ts';
+import type { Email } from '../../lib/email.ts';
 import { RefusedError } from '../../lib/errors.ts';
 import type { StoredEvent } from '../../lib/events/events.ts';
 import { type ConnectionsDeps, checkConnection, connectionHandlers } from '../../lib/handlers/connections.ts';
-import { deliveryHandlers } from '../../lib/handlers/deliveries.ts';
-import { documentHandlers } from '../../lib/handlers/documents.ts';
-import { eventHandlers } from '../../lib/handlers/events.ts';
-import { keyHandlers } from '../../lib/handlers/keys.ts';
-import { statsHandlers } from '../../lib/handlers/stats.ts';
-import { syncHandlers } from '../../lib/handlers/sync.ts';
-import { tokenHandlers } from '../../lib/handlers/tokens.ts';
-import { webhookHandlers } from '../../lib/handlers/webhooks.ts';
-import { type ApiHandler, type Handlers, serve } from '../../lib/http/serve.ts';
+import type { ApiHandler, Handlers } from '../../lib/http/serve.ts';
 import type { Space } from '../../lib/space.ts';
 import type { WebhookRecord } from '../../lib/webhooks/webhooks.ts';
 import { type Command, MemoryDynamoDb } from './dynamodb.ts';
@@ -229,9 +223,9 @@ export class SimulatedService {
   authorize(key: string): Promise<boolean | null> {
     return new Promise((resolve) => {
       const work = async (process: Process): Promise<void> => {
-        const { keys, done } = this.keysOf(process);
+        const { platform, done } = this.holding(this.platformOf(process));
         const check = this.sabotage.authenticate ?? authenticate;
-        const found = check(key, { keys, clock: this.clockOf(process) });
+        const found = check(key, { keys: apiKeys(platform.table), clock: platform.clock });
         resolve(
           await found.finally(done).then(
             (authenticated) => authenticated !== null,
@@ -241,18 +235,6 @@ export class SimulatedService {
       };
       this.world.spawn('authorize', API_LIMIT_MS, work, () => resolve(null));
     });
-  }
-
-  /** Keys for who signs or verifies tokens once it has read one: that is real work, off this thread, until `done`. */
-  private keysOf(process: Process) {
-    const keys = apiKeys(this.tableOf(process));
-    let done = () => {};
-    const get = async (id: string) => {
-      const record = await keys.get(id);
-      done = this.world.hold();
-      return record;
-    };
-    return { keys: { ...keys, get }, done: () => done() };
   }
 
   private tableOf(process: Process): Table {
@@ -292,24 +274,16 @@ export class SimulatedService {
       });
   }
 
-  private enqueue(process: Process) {
-    return async (messages: readonly QueueMessage[], delaySeconds?: number): Promise<void> => {
-      await Promise.all(messages.map((message) => this.send(process, 'quick', message, delaySeconds)));
-    };
-  }
-
   private fanOut(batch: readonly StoredEvent[], settle: Settle): void {
     this.run('fan-out', FAN_OUT_LIMIT_MS, batch, settle, (process) => {
-      const table = this.tableOf(process);
+      const wired = fanOutDeps(this.platformOf(process));
       const deps: FanOutDeps = {
-        webhooks: (space) => allWebhooks(table, space),
+        ...wired,
         enqueue: async (lane, messages) => {
           const refused = messages.find(({ eventId }) => this.isRefusable(eventId) && !this.replayed.has(eventId));
           if (refused) throw new RefusedError(`SQS refuses ${refused.eventId}`);
-          await Promise.all(messages.map((message) => this.send(process, lane, message)));
+          await wired.enqueue(lane, messages);
         },
-        skip: (message, event) => deliveries(table).end(message, event, 'skipped', this.clockOf(process)()),
-        clock: this.clockOf(process),
       };
       const fanOut = fanOutBatch(this.sabotage.fanOut?.(deps) ?? deps);
       return settingAside<StoredEvent>(async (event) => void (await fanOut(event)), {
@@ -348,7 +322,7 @@ export class SimulatedService {
   /** One invocation for a batch of changes, which comes again as a whole. */
   private count(shard: string, batch: readonly DeliveryChange[], settle: Settle): void {
     const work = async (process: Process): Promise<void> => {
-      const { add } = figures(this.tableOf(process));
+      const { add } = countDeps(this.platformOf(process));
       const tallies = tally(batch);
       const adding = (this.sabotage.figures?.(tallies) ?? tallies).map((each) => add(each, shard));
       settle(
@@ -363,47 +337,28 @@ export class SimulatedService {
 
   private deliver(lane: Lane, batch: readonly QueueMessage[], settle: Settle): void {
     this.run(`deliver ${lane}`, DELIVER_LIMIT_MS, batch, settle, (process) => {
-      const table = this.tableOf(process);
-      const clock = this.clockOf(process);
-      const deps: BatchDeps = {
-        ...deliveries(table),
-        ...disabling(table),
-        ...outages(table),
+      const deps = deliverDeps({
+        ...this.platformOf(process),
         lane,
-        clock,
+        dashboardUrl: '',
+        sendEmail: (email) => this.sendEmail(process, email),
         post: (post, onSlow) => this.post(process, batch, post, onSlow),
-        warn: () => {},
-        defer: (message, slower) => this.send(process, slower, message),
-        retry: retryBy({
-          enqueue: (message, delaySeconds) => this.send(process, lane, message, delaySeconds),
-          schedule: (name, message, atMs) =>
-            this.world.call(process, 'scheduler CreateSchedule', () => this.scheduler.create(name, atMs, message)),
-        }),
-        notify: this.emailTo(process, this.emails),
-        sendWarning: this.emailTo(process, this.warnings),
-        recoverPage: (message) =>
-          recoverPage(message, { ...deliveryLog(table), clock, enqueue: this.enqueue(process) }),
+        schedule: (name, { body }, atMs) =>
+          this.world.call(process, 'scheduler CreateSchedule', () => this.scheduler.create(name, atMs, body)),
         done: () => {},
-      };
+      });
       return deliverBatch(batch, this.sabotage.deliver?.(deps) ?? deps);
     });
   }
 
-  private emailTo(process: Process, sent: SentEmail[]): BatchDeps['notify'] {
-    return async ({ id, projectId }) => {
-      if (!(await projects(this.tableOf(process)).get(projectId))) return;
-      await this.world.call(process, 'ses SendEmail', () => void sent.push({ webhookId: id, at: this.world.now }));
-    };
+  private sendEmail(process: Process, { subject, text }: Email): Promise<void> {
+    const sent = subject.startsWith('Webhook failing') ? this.warnings : this.emails;
+    const webhookId = /whk_\w+/.exec(text)?.[0] ?? '';
+    return this.world.call(process, 'ses SendEmail', () => void sent.push({ webhookId, at: this.world.now }));
   }
 
   private connectionsOf(process: Process): ConnectionsDeps {
-    const deps: ConnectionsDeps = {
-      connections: connections(this.tableOf(process)),
-      scheduleCheck: (message, delaySeconds) =>
-        this.world.call(process, 'sqs SendMessage', () => this.checks.send(message, delaySeconds)),
-      clock: this.clockOf(process),
-      random: this.world.random,
-    };
+    const deps = connectionDeps(this.platformOf(process));
     return this.sabotage.connections?.(deps) ?? deps;
   }
 
@@ -477,53 +432,54 @@ export class SimulatedService {
   }
 
   private api(fn: ApiFunction, process: Process): ApiHandler {
-    const table = this.tableOf(process);
-    const clock = this.clockOf(process);
-    const deps = {
-      webhooks: webhooks(table),
-      allWebhooks: (space: Space) => allWebhooks(table, space),
-      deliveries: deliveryLog(table),
-      events: events(table),
-      figures: figures(table),
-      keys: apiKeys(table),
-      documents: documents(table),
-      audit: auditLog(table),
-      cursors: cursors(table, this.world.random),
-      enqueue: this.sabotage.enqueue?.(this.enqueue(process)) ?? this.enqueue(process),
-      clock,
-      random: this.world.random,
-    };
-    let done = () => {};
+    const platform = this.platformOf(process);
+    const held = this.holding(platform);
     const all = {
-      webhooks: () => ({ ...webhookHandlers(deps), ...deliveryHandlers(deps), ...statsHandlers(deps) }),
-      events: () => eventHandlers(deps),
-      keys: () =>
-        keyHandlers({
-          ...deps,
-          projects: projects(table),
-          sendEmail: () => this.world.call(process, 'ses SendEmail', () => {}),
-          reportFailure: () => {},
-        }),
-      documents: () => ({
-        ...documentHandlers(deps),
-        ...syncHandlers({ ...deps, reportFailure: () => {} }),
-        ...connectionHandlers(this.connectionsOf(process)),
-      }),
-      tokens: () => {
-        const held = this.keysOf(process);
-        done = held.done;
-        const { revokeToken } = tokenHandlers(deps);
-        return { ...tokenHandlers({ ...deps, keys: held.keys }), revokeToken };
+      webhooks: () => {
+        const { quick } = platform.queues;
+        const sendAll = this.sabotage.enqueue?.(quick.sendAll) ?? quick.sendAll;
+        return webhookOperations({ ...platform, queue: { ...quick, sendAll } });
       },
+      events: () => eventOperations(platform),
+      keys: () => keyOperations({ ...platform, sendEmail: async () => {} }),
+      documents: () => ({ ...documentOperations(platform), ...connectionHandlers(this.connectionsOf(process)) }),
+      tokens: () => ({ ...tokenOperations(held.platform), revokeToken: tokenOperations(platform).revokeToken }),
     };
     const own = all[fn as keyof typeof all]() as Record<string, unknown>;
-    const handlers = (this.sabotage.handlers?.(own) ?? own) as Handlers<'events'>;
-    const respond = serve(handlers, {
-      idempotency: idempotencyRecords(table, { clock, random: this.world.random }),
-      log: { info: () => {} },
-      reportFailure: () => {},
+    const operations = (this.sabotage.handlers?.(own) ?? own) as Handlers<'events'>;
+    const respond = serveOperations<'events'>(platform, operations);
+    return (event) => respond(event).finally(held.done);
+  }
+
+  /** The platform of one invocation: the simulated services, as a process reaches them. */
+  private platformOf(process: Process) {
+    const queueOf = (lane: Lane): DeliveryQueue => ({
+      send: (message, delaySeconds) => this.send(process, lane, message, delaySeconds),
+      sendAll: async (messages, delaySeconds) => {
+        await Promise.all(messages.map((message) => this.send(process, lane, message, delaySeconds)));
+      },
     });
-    return (event) => respond(event).finally(done);
+    return {
+      table: this.tableOf(process),
+      clock: this.clockOf(process),
+      random: this.world.random,
+      log: { info: () => {}, warn: () => {} },
+      reportFailure: () => {},
+      queues: { quick: queueOf('quick'), new: queueOf('new'), slow: queueOf('slow') },
+      scheduleCheck: (message: CheckMessage, delaySeconds: number) =>
+        this.world.call(process, 'sqs SendMessage', () => this.checks.send(message, delaySeconds)),
+    };
+  }
+
+  /** Signing and verifying tokens is real work off this thread. Time stands still from the read of a key until `done`. */
+  private holding<Given extends { table: Table }>(platform: Given) {
+    let done = () => {};
+    const get: Table['get'] = async (key) => {
+      const item = await platform.table.get(key);
+      if (key.pk.startsWith('KEY#')) done = this.world.hold();
+      return item;
+    };
+    return { platform: { ...platform, table: { ...platform.table, get } }, done: () => done() };
   }
 }
 

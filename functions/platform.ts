@@ -1,0 +1,33 @@
+import { deliveryQueue } from '../lib/aws/delivery-queue.ts';
+import { createTable } from '../lib/aws/dynamodb/table.ts';
+import { email } from '../lib/aws/email.ts';
+import { environment } from '../lib/aws/environment.ts';
+import { reportFailure } from '../lib/aws/failures.ts';
+import { log } from '../lib/aws/log.ts';
+import { queue } from '../lib/aws/queue.ts';
+import { system } from '../lib/aws/system.ts';
+import { LANE_QUEUES } from '../lib/deployment.ts';
+import type { CheckMessage } from '../lib/documents/connections.ts';
+import type { DeliveryQueue, Platform } from './wiring.ts';
+
+/*
+ * The parts of the platform on AWS. Each entry calls the functions that it needs, so that its bundle contains no other client and
+ * its function needs no other environment variable.
+ */
+
+export const aws = (): Platform => ({ table: createTable(environment('TABLE_NAME')), log, reportFailure, ...system });
+
+export const withEmail = () => ({ sendEmail: email(environment('SENDER_EMAIL')).send });
+
+export function withQueues() {
+  const of = (lane: keyof typeof LANE_QUEUES): DeliveryQueue => deliveryQueue(environment(LANE_QUEUES[lane]));
+  return { queues: { quick: of('quick'), new: of('new'), slow: of('slow') } };
+}
+
+/** The queue that takes redeliveries, recoveries and tests. */
+export const withQueue = () => ({ queue: deliveryQueue(environment(LANE_QUEUES.quick)) });
+
+export function withChecks() {
+  const { send } = queue(environment('CHECKS_QUEUE_URL'));
+  return { scheduleCheck: (body: CheckMessage, delaySeconds: number) => send({ body, delaySeconds }) };
+}

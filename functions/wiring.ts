@@ -1,0 +1,177 @@
+import { shareKeyOf } from '../lib/access/shares.ts';
+import type { ApiFunction } from '../lib/api/operation.ts';
+import type { CountDeps } from '../lib/aws/consumers/count.ts';
+import { auditLog } from '../lib/aws/dynamodb/audit.ts';
+import { connections } from '../lib/aws/dynamodb/connections.ts';
+import { cursors } from '../lib/aws/dynamodb/cursors.ts';
+import { deliveries } from '../lib/aws/dynamodb/deliveries.ts';
+import { deliveryLog } from '../lib/aws/dynamodb/delivery-log.ts';
+import { disabling } from '../lib/aws/dynamodb/disabling.ts';
+import { documents } from '../lib/aws/dynamodb/documents.ts';
+import { events } from '../lib/aws/dynamodb/events.ts';
+import { figures } from '../lib/aws/dynamodb/figures.ts';
+import { idempotencyRecords } from '../lib/aws/dynamodb/idempotency.ts';
+import { apiKeys } from '../lib/aws/dynamodb/keys.ts';
+import { outages } from '../lib/aws/dynamodb/outages.ts';
+import { projects } from '../lib/aws/dynamodb/projects.ts';
+import type { Table } from '../lib/aws/dynamodb/table.ts';
+import { allWebhooks, webhooks } from '../lib/aws/dynamodb/webhooks.ts';
+import type { BatchDeps } from '../lib/delivery/batch.ts';
+import type { FanOutDeps } from '../lib/delivery/fan-out.ts';
+import type { Lane } from '../lib/delivery/lanes.ts';
+import { type DeliveryMessage, groupOf, type QueueMessage } from '../lib/delivery/messages.ts';
+import { disabledNotification, type FailingWebhook, warningNotification } from '../lib/delivery/notification.ts';
+import { recoverPage } from '../lib/delivery/redelivery.ts';
+import { retryBy } from '../lib/delivery/retry.ts';
+import type { Email } from '../lib/email.ts';
+import { auditHandlers } from '../lib/handlers/audit.ts';
+import { type ConnectionsDeps, connectionHandlers } from '../lib/handlers/connections.ts';
+import { createProject } from '../lib/handlers/create-project.ts';
+import { deliveryHandlers } from '../lib/handlers/deliveries.ts';
+import { documentHandlers } from '../lib/handlers/documents.ts';
+import { eventHandlers } from '../lib/handlers/events.ts';
+import { keyHandlers } from '../lib/handlers/keys.ts';
+import { leakHandler } from '../lib/handlers/leaks.ts';
+import { projectHandlers } from '../lib/handlers/project.ts';
+import { statsHandlers } from '../lib/handlers/stats.ts';
+import { syncHandlers } from '../lib/handlers/sync.ts';
+import { tokenHandlers } from '../lib/handlers/tokens.ts';
+import { webhookHandlers } from '../lib/handlers/webhooks.ts';
+import { authorizer } from '../lib/http/authorizer.ts';
+import { type ApiHandler, type Handlers, type ServeDeps, serve } from '../lib/http/serve.ts';
+import type { Random } from '../lib/ids.ts';
+import type { Space } from '../lib/space.ts';
+
+type Fields = Record<string, unknown>;
+
+/** What every function has. The Lambda functions pass AWS and the machine, and the simulation passes a world of its own. */
+export interface Platform {
+  table: Table;
+  clock(): number;
+  random: Random;
+  log: { info(event: string, fields: Fields): void; warn(event: string, fields: Fields): void };
+  reportFailure(event: string, fields: Fields, error: unknown): void;
+}
+
+export interface DeliveryQueue {
+  send(message: QueueMessage, delaySeconds?: number): Promise<void>;
+  sendAll(messages: readonly QueueMessage[], delaySeconds?: number): Promise<void>;
+}
+type WithEmail = Platform & { sendEmail(email: Email): Promise<void> };
+type WithQueues = Platform & { queues: Record<Lane, DeliveryQueue> };
+type WithChecks = Platform & Pick<ConnectionsDeps, 'scheduleCheck'>;
+type DeliverPlatform = WithEmail &
+  WithQueues &
+  Pick<BatchDeps, 'post' | 'lane' | 'done'> & {
+    dashboardUrl: string;
+    /** Sends a message to the quick queue at a time. A repetition under the same name changes nothing. */
+    schedule(name: string, message: { body: DeliveryMessage; group: string }, atMs: number): Promise<void>;
+  };
+
+/** The stores that several groups of operations use. */
+const stores = ({ table, random }: Platform) => ({
+  audit: auditLog(table),
+  keys: apiKeys(table),
+  projects: projects(table),
+  events: events(table),
+  webhooks: webhooks(table),
+  cursors: cursors(table, random),
+});
+
+export const keyOperations = (platform: WithEmail) => keyHandlers({ ...platform, ...stores(platform) });
+
+export const tokenOperations = (platform: Platform) => tokenHandlers({ ...platform, ...stores(platform) });
+
+export const eventOperations = (platform: Platform) => eventHandlers({ ...platform, ...stores(platform) });
+
+export function projectOperations(platform: WithEmail): Handlers<'project'> {
+  const deps = { ...platform, ...stores(platform) };
+  return { ...projectHandlers(deps), ...auditHandlers(deps) };
+}
+
+export function webhookOperations(platform: Platform & { queue: DeliveryQueue }): Handlers<'webhooks'> {
+  const { table, queue } = platform;
+  const deps = {
+    ...platform,
+    ...stores(platform),
+    allWebhooks: (space: Space) => allWebhooks(table, space),
+    deliveries: deliveryLog(table),
+    figures: figures(table),
+    enqueue: queue.sendAll,
+  };
+  return { ...webhookHandlers(deps), ...deliveryHandlers(deps), ...statsHandlers(deps) };
+}
+
+export const connectionDeps = (platform: WithChecks): ConnectionsDeps => ({
+  ...platform,
+  connections: connections(platform.table),
+});
+
+export function documentOperations(platform: WithChecks): Handlers<'documents'> {
+  const deps = { ...platform, ...stores(platform), documents: documents(platform.table) };
+  return { ...documentHandlers(deps), ...syncHandlers(deps), ...connectionHandlers(connectionDeps(platform)) };
+}
+
+/** Serves operations over HTTP, with idempotency keys. */
+export const serveOperations = <Name extends ApiFunction>(
+  platform: Platform,
+  operations: Handlers<Name>,
+  violations: ServeDeps<Name>['violations'] = {},
+): ApiHandler =>
+  serve<Name>(operations, { ...platform, idempotency: idempotencyRecords(platform.table, platform), violations });
+
+export const leakReports = (platform: WithEmail) => {
+  const { table } = platform;
+  return leakHandler({ ...platform, keys: apiKeys(table), projects: projects(table), audit: auditLog(table) });
+};
+
+export const projectCreation = (platform: Platform) =>
+  createProject({ ...platform, projects: projects(platform.table), audit: auditLog(platform.table) });
+
+export const authorization = (platform: Platform & { sharePrefix: string }) =>
+  authorizer({
+    ...platform,
+    keys: apiKeys(platform.table),
+    shareKeyOf: (projectId) => shareKeyOf(platform.sharePrefix, projectId),
+  });
+
+export const fanOutDeps = ({ table, queues, clock }: WithQueues): FanOutDeps => ({
+  webhooks: (space) => allWebhooks(table, space),
+  enqueue: (lane, messages) => queues[lane].sendAll(messages),
+  skip: (message, event) => deliveries(table).end(message, event, 'skipped', clock()),
+  clock,
+});
+
+export function deliverDeps(platform: DeliverPlatform): BatchDeps {
+  const { table, queues, lane, clock, log, schedule, post, done } = platform;
+  return {
+    lane,
+    clock,
+    post,
+    done,
+    ...deliveries(table),
+    ...disabling(table),
+    ...outages(table),
+    warn: (event, fields) => log.warn(event, fields),
+    defer: (message, slower) => queues[slower].send(message),
+    retry: retryBy({
+      enqueue: (message, delaySeconds) => queues[lane].send(message, delaySeconds),
+      schedule: (name, message, atMs) => schedule(name, { body: message, group: groupOf(message) }, atMs),
+    }),
+    notify: notifyBy(platform, disabledNotification),
+    sendWarning: notifyBy(platform, warningNotification),
+    recoverPage: (message) => recoverPage(message, { ...deliveryLog(table), clock, enqueue: queues.quick.sendAll }),
+  };
+}
+
+function notifyBy(
+  { table, sendEmail, dashboardUrl }: DeliverPlatform,
+  notification: (failing: FailingWebhook) => Email,
+): BatchDeps['notify'] {
+  return async (webhook, event, attempts) => {
+    const project = await projects(table).get(webhook.projectId);
+    if (project) await sendEmail(notification({ project, webhook, event, attempts, dashboardUrl }));
+  };
+}
+
+export const countDeps = ({ table }: Platform): CountDeps => figures(table);

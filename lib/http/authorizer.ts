@@ -1,0 +1,95 @@
+import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent, Statement } from 'aws-lambda';
+import { type Authenticated, authenticate } from '../access/authenticate.ts';
+import { type KeyUse, useToRecord } from '../access/key-usage.ts';
+import type { KeyRecord } from '../access/keys.ts';
+import { operationAt } from '../api/operations.ts';
+import { bearerCredential, callerTypeOf, type Decision, decide, pathArn, stageArn } from '../api/policy.ts';
+
+export interface AuthorizerDeps {
+  keys: {
+    get(id: string): Promise<KeyRecord | undefined>;
+    recordUse(read: KeyRecord, use: KeyUse): Promise<void>;
+  };
+  /** The usage-plan key of a project. */
+  shareKeyOf(projectId: string): string;
+  clock(): number;
+  log: {
+    info(event: string, fields: Record<string, unknown>): void;
+    warn(event: string, fields: Record<string, unknown>): void;
+  };
+  reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
+}
+
+/** API Gateway responds with 401 to exactly this message. It never says which part of the credential was wrong. */
+class Unauthorized extends Error {
+  constructor() {
+    super('Unauthorized');
+  }
+}
+
+/** A REQUEST authorizer. It reads the table once, and not at all for a credential that cannot be a key or a token. */
+export function authorizer({ keys, shareKeyOf, clock, log, reportFailure }: AuthorizerDeps) {
+  return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
+    try {
+      return await decideOn(event);
+    } catch (error) {
+      // The gateway responds with 503 to any other error.
+      if (!(error instanceof Unauthorized))
+        reportFailure('authorization.failed', { request_id: event.requestContext.requestId }, error);
+      throw error;
+    }
+  };
+
+  async function decideOn(event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
+    const credential = bearerCredential(headerOf(event)) ?? '';
+    const authenticated = await authenticate(credential, { keys, clock });
+    const { requestId } = event.requestContext;
+    if (!authenticated) {
+      log.info('request.rejected', { request_id: requestId, code: 'unauthorized' });
+      throw new Unauthorized();
+    }
+    const { record } = authenticated;
+    const [, operation] = operationAt(event.httpMethod, event.resource) ?? [];
+    const decision = decide(authenticated, operation, event.requestContext.identity.sourceIp);
+    const use = useToRecord(record, clock());
+    if (decision.allowed && use !== null) {
+      await keys
+        .recordUse(record, use)
+        .catch((error: unknown) => log.warn('key.use_not_recorded', { key_id: record.id, error: error as Error }));
+    }
+    if (!decision.allowed) {
+      const { code } = decision.problem;
+      log.info('request.rejected', { request_id: requestId, code, key_id: record.id, operation: event.resource });
+    }
+    const resource = decision.allowed ? pathArn(event.methodArn, event.resource) : stageArn(event.methodArn);
+    return { ...policy(resource, authenticated, decision), usageIdentifierKey: shareKeyOf(record.projectId) };
+  }
+}
+
+function policy(resource: string, caller: Authenticated, decision: Decision): APIGatewayAuthorizerResult {
+  const { record, grant } = caller;
+  const statement: Statement = {
+    Effect: decision.allowed ? 'Allow' : 'Deny',
+    Action: 'execute-api:Invoke',
+    Resource: [resource],
+  };
+  return {
+    principalId: record.id,
+    policyDocument: { Version: '2012-10-17', Statement: [statement] },
+    context: {
+      project_id: record.projectId,
+      key_id: record.id,
+      caller: callerTypeOf(caller),
+      ...(grant && { token: JSON.stringify(grant) }),
+      ...(!decision.allowed && { ...decision.problem }),
+    },
+  };
+}
+
+// API Gateway hands headers on as the client wrote their names; two of one name are two credentials.
+function headerOf({ multiValueHeaders }: APIGatewayRequestAuthorizerEvent): string | undefined {
+  const values = Object.entries(multiValueHeaders ?? {}).flatMap(([name, all]) =>
+    name.toLowerCase() === 'authorization' ? (all ?? []) : [],
+  );
+  return values.length === 1 ? values[0] : undefined;
+}
