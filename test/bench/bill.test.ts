@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { billOf, idleBillOf, sum } from './cost/bill.ts';
+import { durationMs, pollRequests } from './cost/prices.ts';
 import { storedBytesOf } from './cost/storage.ts';
 import { NOTHING, scaled } from './cost/usage.ts';
 
@@ -36,8 +37,11 @@ it('a bill has a line for each thing that is billed', () => {
 });
 
 it('an idle month is metrics, alarms, a dashboard and polls of empty queues', () => {
-  expect(close(idleBillOf({ metrics: 7, alarmMetrics: 30, dashboards: 1, polledQueues: 4 }))).toEqual({
+  expect(
+    close(idleBillOf({ metrics: 7, alarmMetrics: 30, countedMappings: 2, dashboards: 1, polledQueues: 4 })),
+  ).toEqual({
     metrics: 2.1,
+    'metrics of mappings': 0.6,
     alarms: 3,
     dashboards: 3,
     'polls of idle queues': 1.296,
@@ -52,4 +56,12 @@ it.each([
   [{ map: { M: { a: { S: 'bc' } } } }, 3 + 3 + 1 + 3],
 ])('an item %j is stored as so many bytes, and 100', (item, bytes) => {
   expect(storedBytesOf(item as Parameters<typeof storedBytesOf>[0])).toBe(100 + bytes);
+});
+
+it.each([
+  [1, 2, 130],
+  [10, 2, 220],
+  [100, 20, 1120],
+])('a batch of %d deliveries takes %d requests to SQS and %d ms', (messages, requests, ms) => {
+  expect([pollRequests(messages), durationMs('DeliveryDeliverB9F0AABF', messages)]).toEqual([requests, ms]);
 });

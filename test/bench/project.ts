@@ -7,8 +7,13 @@ export async function createProject(stack: LocalStack) {
     email: 'bench@example.com',
   })) as { project: { id: string }; admin_key: { key: string } };
   const { key: adminKey } = admin_key;
-  const send = async (method: string, path: string, body: unknown): Promise<string> => {
-    const headers = { Authorization: `Bearer ${adminKey}`, 'Content-Type': 'application/json' };
+  const send = async (
+    method: string,
+    path: string,
+    body: unknown,
+    more: Record<string, string> = {},
+  ): Promise<string> => {
+    const headers = { Authorization: `Bearer ${adminKey}`, 'Content-Type': 'application/json', ...more };
     const response = await fetch(stack.baseUrl + path, { method, headers, body: JSON.stringify(body) });
     const text = await response.text();
     if (!response.ok) throw new Error(text);

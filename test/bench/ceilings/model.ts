@@ -3,6 +3,7 @@ import { LOG_PARTITIONS } from '../../../lib/delivery/placement.ts';
 import { MAX_QUEUE_DELAY_SECONDS } from '../../../lib/delivery/retry.ts';
 import { RETRY_DELAYS_SECONDS } from '../../../lib/delivery/schedule.ts';
 import { EVENT_PARTITIONS } from '../../../lib/events/placement.ts';
+import { BATCH_MS, DELIVERY_CPU_MS, MESSAGE_CPU_MS } from '../cost/prices.ts';
 import type { Load, UnitCosts } from './load.ts';
 import { QUOTAS, type Quota } from './quotas.ts';
 
@@ -28,7 +29,6 @@ export function ceilingsOf(load: Load, costs: UnitCosts): Ceiling[] {
 /** Milliseconds of a function, beyond those of the endpoint (test/bench/cost/prices.ts). */
 const REQUEST_MS = 12 + 15;
 const FAN_OUT_MS = 25;
-const DELIVER_MS = 30;
 const WEBHOOK_KB = 0.6;
 /** With a key of 30 bytes. */
 const REVISION_KB = 0.09;
@@ -113,9 +113,10 @@ function ofAll(load: Load, costs: UnitCosts): Ceiling[] {
   const attempts = deliveries * (1 + failuresOf(load));
   const published = load.events / load.published;
   const requests = published + load.requests + load.connections / load.renewedEverySeconds;
-  const deliverSeconds = (load.endpointMs + DELIVER_MS) / 1000;
+  const deliverSeconds = (load.endpointMs + BATCH_MS + load.deliveriesOfBatch * DELIVERY_CPU_MS) / 1000;
   const batchesAtOnce = (attempts / load.deliveriesOfBatch) * deliverSeconds;
-  const requestSeconds = (requests * REQUEST_MS + load.events * costs.fanOuts * FAN_OUT_MS) / 1000;
+  const fanOutMs = load.events * costs.fanOuts * FAN_OUT_MS + deliveries * MESSAGE_CPU_MS;
+  const requestSeconds = (requests * REQUEST_MS + fanOutMs) / 1000;
   const tableWrites = tableWritesOf(load, costs);
   const tableReads =
     requests * costs.keyReads +
@@ -133,12 +134,12 @@ function ofAll(load: Load, costs: UnitCosts): Ceiling[] {
       lift: ask,
     },
     { name: 'Lambda: a lane', used: batchesAtOnce, quota: QUOTAS.deliverConcurrency, lift: 'deliverConcurrency' },
-    { name: 'Lambda: a queue', used: batchesAtOnce, quota: QUOTAS.mappingConcurrency, lift: 'batchingSeconds' },
+    { name: 'Lambda: a queue', used: batchesAtOnce, quota: QUOTAS.mappingConcurrency, lift: 'more memory' },
     {
       name: 'SQS: in flight',
       used: attempts * deliverSeconds,
       quota: QUOTAS.messagesInFlight,
-      lift: 'faster endpoints',
+      lift: 'faster endpoints, more memory',
     },
     { name: 'writes: new table', used: tableWrites, quota: QUOTAS.newTableWrites, lift: 'warmWritesPerSecond' },
     { name: 'reads: new table', used: tableReads, quota: QUOTAS.newTableReads, lift: 'warmWritesPerSecond' },

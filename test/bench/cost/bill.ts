@@ -28,14 +28,23 @@ export interface Fixed {
   /** Custom metrics. */
   metrics: number;
   alarmMetrics: number;
+  /** Mappings that count their events: without events each has one metric, the polls. */
+  countedMappings: number;
   dashboards: number;
   polledQueues: number;
 }
 
 /** What a month costs in which nothing happens, line by line, in US dollars. */
-export function idleBillOf({ metrics, alarmMetrics, dashboards, polledQueues }: Fixed): Record<string, number> {
+export function idleBillOf({
+  metrics,
+  alarmMetrics,
+  countedMappings,
+  dashboards,
+  polledQueues,
+}: Fixed): Record<string, number> {
   return {
     metrics: metrics * PRICES.metric,
+    'metrics of mappings': countedMappings * PRICES.metric,
     alarms: alarmMetrics * PRICES.alarmMetric,
     dashboards: dashboards * PRICES.dashboard,
     'polls of idle queues': polledQueues * IDLE_POLLS_A_MONTH * PRICES.sqsRequest,

@@ -7,6 +7,7 @@ import { type Counts, scaled } from './usage.ts';
 
 const SCENARIOS: Record<string, Scenario> = {
   'singly, one after another': { events: 20 },
+  'singly, each with an Idempotency-Key': { events: 20, idempotent: true },
   'singly, 4 at once': { events: 40, together: 4 },
   'singly, 8 at once': { events: 40, together: 8 },
   'singly, 100 at once': { events: 200, together: 100 },
@@ -56,13 +57,16 @@ export async function measureCost(assembly: string) {
 function fixedOf(assembly: string) {
   const template = new Template(assembly, { queuesUrl: '', tablePrefix: '', baseUrl: () => '' });
   const alarms = template.ofType<{ Metrics?: { MetricStat?: object }[] }>('AWS::CloudWatch::Alarm');
-  const mappings = template.ofType<{ EventSourceArn: string }>('AWS::Lambda::EventSourceMapping');
+  const mappings = template.ofType<{ EventSourceArn: string; MetricsConfig?: object }>(
+    'AWS::Lambda::EventSourceMapping',
+  );
   return {
     alarmMetrics: alarms.reduce(
       (total, { properties: { Metrics = [{ MetricStat: {} }] } }) =>
         total + Metrics.filter(({ MetricStat }) => MetricStat).length,
       0,
     ),
+    countedMappings: mappings.filter(({ properties }) => properties.MetricsConfig).length,
     dashboards: template.ofType('AWS::CloudWatch::Dashboard').length,
     polledQueues: mappings.filter(({ properties }) => properties.EventSourceArn.includes(':sqs:')).length,
   };

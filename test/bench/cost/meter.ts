@@ -1,7 +1,7 @@
 import { READS } from '../../../infra/local/services/dynamodb-request.ts';
 import type { Service, ServiceRequest, ServiceResponse } from '../../../infra/local/services/endpoints.ts';
 import type { LocalStack } from '../../../infra/local/stack.ts';
-import { DURATIONS_MS } from './prices.ts';
+import { durationMs, MESSAGE_CPU_MS, pollRequests } from './prices.ts';
 import { added, type Counts, NO_COUNTS, NOTHING, type Usage } from './usage.ts';
 
 /** Lines that Lambda writes for an invocation: `START`, `END`, `REPORT`. */
@@ -11,6 +11,7 @@ const CHUNK_BYTES = 64 * 1024;
 const LOG_EVENT_BYTES = 26;
 /** Of an HTTP response or request: status line, headers, TLS records. */
 const HTTP_BYTES = 600;
+const FAN_OUT_GB = 0.5;
 /** Of an item, a key, or the value that a query looks for. */
 const PARTITION_KEY = /":?(?:pk|partition)":\{"S":"([A-Z]+)#/g;
 
@@ -32,6 +33,10 @@ export class Meter {
     endpoints.wrap('dynamodb', (service) => this.capacityOf(service));
     endpoints.wrap('sqs', (service) => (request) => {
       this.usage.sqsRequests += chunksOf(request.body);
+      if (request.principal.startsWith('DeliveryFanOut')) {
+        const { Entries = [] } = JSON.parse(request.body) as { Entries?: object[] };
+        this.usage.gbSeconds += FAN_OUT_GB * ((Entries.length * MESSAGE_CPU_MS) / 1000);
+      }
       return service(request);
     });
     endpoints.wrap('scheduler', (service) => (request) => {
@@ -64,8 +69,8 @@ export class Meter {
         if (isOfFigures(id)) return invoke(...args);
         this.usage.invocations++;
         if (!isQuiet.has(id)) this.usage.logBytes += PLATFORM_LOG_BYTES;
-        this.usage.gbSeconds += ((memory.get(id) ?? 0) / 1024) * (durationOf(id) / 1000);
-        if (polled.has(id)) this.usage.sqsRequests += 2; // the batch is received, and deleted
+        this.usage.gbSeconds += ((memory.get(id) ?? 0) / 1024) * (durationMs(id, recordsOf(args[0])) / 1000);
+        if (polled.has(id)) this.usage.sqsRequests += pollRequests(recordsOf(args[0]));
         return invoke(...args);
       };
     }
@@ -138,5 +143,5 @@ interface Capacity {
 const kindsOf = (input: object): string[] =>
   [...JSON.stringify(input).matchAll(PARTITION_KEY)].map(([, kind]) => kind as string);
 
-const durationOf = (id: string): number => DURATIONS_MS.find(([name]) => name.test(id))?.[1] ?? 0;
+const recordsOf = (event: unknown): number => (event as { Records?: object[] } | null)?.Records?.length ?? 0;
 const chunksOf = (body: string): number => Math.ceil(Buffer.byteLength(body) / CHUNK_BYTES);

@@ -13,7 +13,7 @@ export interface Metered {
   /** The project's. */
   projectId: string;
   /** Calls the API with an admin key. Throws what is not a success. */
-  send(method: string, path: string, body: object): Promise<void>;
+  send(method: string, path: string, body: object, headers?: Record<string, string>): Promise<void>;
   /** Nothing has been to do for half a second longer than batches are gathered: what a stream hands on is nowhere else. */
   atRest(): Promise<void>;
   /** Without figures, which are kept for a year. */
@@ -42,8 +42,8 @@ export async function startMetered(assembly: string, speed: number): Promise<Met
     stack,
     meter,
     projectId,
-    async send(method, path, body) {
-      meter.request((await send(method, path, body)).length, accessLogBytes);
+    async send(method, path, body, headers) {
+      meter.request((await send(method, path, body, headers)).length, accessLogBytes);
     },
     async atRest() {
       const quietMs = 500 + gatheringMs(stack);

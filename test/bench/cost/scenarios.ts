@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { changed } from '../../support/changed.ts';
 import { listening, textOf } from '../http.ts';
 import { startMetered } from './metered.ts';
@@ -11,6 +12,8 @@ export interface Scenario {
   /** Requests that are under way at once. */
   together?: number;
   webhooks?: number;
+  /** Whether each request has an `Idempotency-Key`. */
+  idempotent?: boolean;
   /** Attempts of each delivery that fail. */
   failures?: number;
 }
@@ -21,7 +24,7 @@ const SPEED = 20_000;
 /** What one event of a scenario takes, from its publication until nothing is left to do with it. */
 export async function usageOf(
   assembly: string,
-  { events, batch = 1, together = 1, webhooks = 1, failures = 0 }: Scenario,
+  { events, batch = 1, together = 1, webhooks = 1, failures = 0, idempotent = false }: Scenario,
 ): Promise<{ usage: Usage; counts: Counts; metrics: number }> {
   const endpoint = await listening(async (request, response) => {
     service.meter.delivered(Buffer.byteLength(await textOf(request)));
@@ -29,7 +32,8 @@ export async function usageOf(
   });
   const service = await startMetered(assembly, SPEED);
   const { meter, send, atRest } = service;
-  const post = (path: string, body: object) => send('POST', path, body);
+  const post = (path: string, body: object) =>
+    send('POST', path, body, idempotent ? { 'Idempotency-Key': randomUUID() } : {});
   const event = (i: number) => changed({ document_key: `org:acme:doc-${i}` });
   const publish = (from: number) =>
     batch === 1
