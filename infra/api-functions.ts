@@ -1,12 +1,12 @@
 import { Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { ApiFunction } from '../lib/api/operation.ts';
-import type { ItemKind } from '../lib/deployment.ts';
 import { BundledFunction } from './bundled-function.ts';
-import type { DataTable, TableAction, TableGrant } from './data.ts';
+import type { DataTable } from './data.ts';
 import { writeSite } from './pages.ts';
 import { grantSendEmail } from './sender.ts';
 import type { Settings } from './settings.ts';
+import { IDEMPOTENCY, type TableGrant } from './table-grants.ts';
 import { sharePrefix } from './throttles.ts';
 
 interface FunctionRow {
@@ -18,52 +18,66 @@ interface FunctionRow {
   memorySize?: number;
 }
 
-/** For operations with an Idempotency-Key: the response is stored, replayed, and released after a problem. */
-const withIdempotency = (kinds: readonly ItemKind[], ...more: readonly TableAction[]): TableGrant => ({
-  actions: ['get', 'put', 'update', 'delete', ...more],
-  kinds: ['IDEMPOTENCY', ...kinds],
-});
-
 /** The Lambda functions behind the API and what each may do. Queues are granted by whoever has them. */
 const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
   authorizer: {
     id: 'Authorize',
     description: 'Decides who may call what',
-    table: { actions: ['get', 'update'], kinds: ['KEY'] },
+    table: { KEY: ['get', 'update'] },
   },
   keys: {
     id: 'Keys',
     description: 'Creates, rotates, revokes and restricts API keys',
-    table: withIdempotency(['KEY', 'PROJECT', 'AUDIT'], 'check'),
+    table: { ...IDEMPOTENCY, KEY: ['get', 'put', 'update', 'check'], PROJECT: ['get'], AUDIT: ['put'] },
     sendsEmail: true,
   },
-  tokens: { id: 'Tokens', description: 'Creates and revokes scoped tokens', table: withIdempotency(['KEY', 'AUDIT']) },
+  tokens: {
+    id: 'Tokens',
+    description: 'Creates and revokes scoped tokens',
+    table: { ...IDEMPOTENCY, KEY: ['get', 'update'], AUDIT: ['put'] },
+  },
   project: {
     id: 'Project',
     description: 'The project and its audit log',
-    table: { actions: ['get', 'query', 'put', 'update'], kinds: ['PROJECT', 'AUDIT'] },
+    table: { PROJECT: ['get', 'update'], AUDIT: ['query', 'put'] },
     sendsEmail: true,
   },
   events: {
     id: 'Events',
     description: 'Publishes, reads and lists events',
-    table: withIdempotency(['EVENT', 'PROJECT'], 'query', 'batch get'),
+    table: { ...IDEMPOTENCY, PROJECT: ['get'], EVENT: ['get', 'batch get', 'query', 'put'] },
   },
   webhooks: {
     id: 'Webhooks',
     description: 'Webhooks and their deliveries',
-    table: withIdempotency(['PROJECT', 'AUDIT', 'HOOKS', 'COUNT', 'EVENT', 'HOOK', 'FIGURES'], 'query', 'batch get'),
+    table: {
+      ...IDEMPOTENCY,
+      PROJECT: ['get'],
+      AUDIT: ['put'],
+      HOOKS: ['get', 'query', 'put', 'update', 'delete'],
+      COUNT: ['update'],
+      EVENT: ['get', 'query', 'put'],
+      HOOK: ['get', 'batch get', 'query', 'update'],
+      FIGURES: ['query'],
+    },
     memorySize: 1024, // the figures of 100 webhooks are up to 3,100 items to decode
   },
   documents: {
     id: 'Documents',
     description: 'Documents, sync and connections',
-    table: withIdempotency(['PROJECT', 'DOCS', 'REVISIONS', 'CONNECTION', 'SYNC', 'EVENT'], 'query', 'batch get'),
+    table: {
+      PROJECT: ['get'],
+      DOCS: ['get', 'batch get', 'query', 'put'],
+      REVISIONS: ['query', 'put'],
+      CONNECTION: ['get', 'put', 'delete'],
+      SYNC: ['update'],
+      EVENT: ['put'],
+    },
   },
   leaks: {
     id: 'Leaks',
     description: 'Takes reports of keys that were found in public',
-    table: { actions: ['get', 'put', 'update', 'check'], kinds: ['KEY', 'PROJECT', 'AUDIT'] },
+    table: { KEY: ['get', 'update', 'check'], PROJECT: ['get'], AUDIT: ['put'] },
     sendsEmail: true,
   },
   dashboard: { id: 'Dashboard', description: 'The dashboard, the API reference and the OpenAPI document' },

@@ -35,7 +35,7 @@ export class Connections extends Construct {
     });
     const maxBatchingWindow = Duration.seconds(GATHERED_SECONDS);
     consumeQueue(this.check, this.checks, { maxConcurrency: settings.checkConcurrency, maxBatchingWindow });
-    table.grant(this.check, { actions: ['get', 'put', 'delete'], kinds: ['CONNECTION', 'EVENT'] });
+    table.grant(this.check, { CONNECTION: ['get', 'put', 'delete'], EVENT: ['put'] });
     grantSend(this.checks, this.check);
   }
 

@@ -11,30 +11,10 @@ import {
 import { type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import { BY_PROJECT, BY_STATUS, type ItemKind } from '../lib/deployment.ts';
+import { BY_PROJECT, BY_STATUS } from '../lib/deployment.ts';
 import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
-
-const ACTIONS = {
-  get: 'dynamodb:GetItem',
-  'batch get': 'dynamodb:BatchGetItem',
-  query: 'dynamodb:Query',
-  put: 'dynamodb:PutItem',
-  update: 'dynamodb:UpdateItem',
-  delete: 'dynamodb:DeleteItem',
-  check: 'dynamodb:ConditionCheckItem',
-} as const;
-
-/** What can be done with the items of the table. */
-export type TableAction = keyof typeof ACTIONS;
-
-export interface TableGrant {
-  actions: readonly TableAction[];
-  kinds: readonly ItemKind[];
-}
-
-/** Every function checks the layout of the table before it writes (lib/aws/dynamodb/layout.ts). */
-const CHECK_LAYOUT: TableGrant = { actions: ['get'], kinds: ['VERSION'] };
+import { statementsOf, type TableGrant } from './table-grants.ts';
 
 /**
  * Write units that an on-demand table accepts immediately, and three times as many reads, as in a new table. DynamoDB only
@@ -91,23 +71,10 @@ export class DataTable extends Construct {
     this.streamArn = this.table.tableStreamArn ?? '';
   }
 
-  /**
-   * These actions on items of these kinds, and on no index; CDK's own grants would include every index. A batch or a
-   * transaction may have items of several of them: the condition holds for all keys of a request (DynamoDB Developer Guide,
-   * "Using IAM policy conditions for fine-grained access control").
-   */
+  /** These actions on items of these kinds. CDK's own grants would include every item and index. */
   grant(grantee: IGrantable, granted: TableGrant): void {
-    for (const each of [granted, CHECK_LAYOUT]) this.grantItems(grantee, each);
-  }
-
-  private grantItems(grantee: IGrantable, { actions, kinds }: TableGrant): void {
-    grantee.grantPrincipal.addToPrincipalPolicy(
-      new PolicyStatement({
-        actions: actions.map((action) => ACTIONS[action]),
-        resources: [this.table.tableArn],
-        conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': kinds.map((kind) => `${kind}#*`) } },
-      }),
-    );
+    for (const statement of statementsOf(granted, this.table.tableArn))
+      grantee.grantPrincipal.addToPrincipalPolicy(statement);
   }
 
   /** Finding the keys of a project. */
@@ -122,7 +89,7 @@ export class DataTable extends Construct {
 
   private grantIndex(grantee: IGrantable, name: string): void {
     const resources = [`${this.table.tableArn}/index/${name}`];
-    grantee.grantPrincipal.addToPrincipalPolicy(new PolicyStatement({ actions: [ACTIONS.query], resources }));
+    grantee.grantPrincipal.addToPrincipalPolicy(new PolicyStatement({ actions: ['dynamodb:Query'], resources }));
   }
 
   /**

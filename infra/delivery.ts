@@ -99,7 +99,7 @@ export class Delivery extends Construct {
       environment: { TABLE_NAME: table.name, ...this.laneVariables },
       timeout: Duration.minutes(1),
     });
-    table.grant(fanOut, { actions: ['query', 'update'], kinds: ['HOOKS', 'HOOK'] });
+    table.grant(fanOut, { HOOKS: ['query'], HOOK: ['update'] });
     for (const queue of Object.values(this.queues)) grantSend(queue, fanOut);
     this.failedEvents.grantSetAside(fanOut);
     return fanOut;
@@ -155,9 +155,15 @@ export class Delivery extends Construct {
     });
     const queue = this.queues[lane];
     consumeQueue(deliver, queue, { maxConcurrency: settings.deliverConcurrency, ...batches });
-    // It connects to hostile hosts, so it reaches no item with a credential. FanOut and FiguresCount read the whole stream, which
-    // contains keys with their token secrets, but neither connects to other hosts.
-    table.grant(deliver, { actions: ['batch get', 'get', 'update'], kinds: ['PROJECT', 'HOOKS', 'EVENT', 'HOOK'] });
+    // It connects to hostile hosts, so it reaches no API key and changes only webhooks and deliveries. FanOut and FiguresCount read
+    // the whole stream, which contains keys with their token secrets, but neither connects to other hosts.
+    table.grant(deliver, {
+      PROJECT: ['get'],
+      HOOKS: ['batch get', 'update'],
+      EVENT: ['batch get'],
+      HOOK: ['batch get', 'update'],
+      AUDIT: ['put'],
+    });
     schedules.grantSchedule(deliver);
     grantSendEmail(deliver, settings.senderEmail);
     this.grantHandOn(deliver, lane);

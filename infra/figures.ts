@@ -28,7 +28,7 @@ export class Figures extends Construct {
       environment: { TABLE_NAME: table.name },
       timeout: Duration.minutes(1),
     });
-    table.grant(this.count, { actions: ['update'], kinds: ['FIGURES'] });
+    table.grant(this.count, { FIGURES: ['update'] });
     table.grantStream(this.count);
     this.mapping = this.count.addEventSourceMapping('Deliveries', {
       eventSourceArn: table.streamArn,

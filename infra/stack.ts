@@ -47,7 +47,7 @@ export class ServiceStack extends Stack {
       environment: { TABLE_NAME: table.name },
       timeout: Duration.seconds(20),
     });
-    table.grant(createProject, { actions: ['put'], kinds: ['PROJECT', 'KEY', 'AUDIT', 'VERSION'] });
+    table.grant(createProject, { PROJECT: ['put'], KEY: ['put'], AUDIT: ['put'], VERSION: ['put'] });
 
     const fedByQueues = [...Object.values(lanes).map(({ deliver }) => deliver), connections.check];
     const all = [authorizer, ...Object.values(functions), createProject, fanOut, figures.count, ...fedByQueues];

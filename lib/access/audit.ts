@@ -18,6 +18,7 @@ export const AUDIT_ACTIONS = [
   'token.revoked',
   'webhook.created',
   'webhook.changed',
+  'webhook.disabled',
   'webhook.secret_rotated',
   'webhook.deleted',
 ] as const;
@@ -28,7 +29,7 @@ export interface AuditRecord {
   id: string;
   projectId: string;
   at: number;
-  /** The key that was used; `null`: none, as when the project was created. */
+  /** The key that was used; `null` if the service, the operator or a scanner made the change. */
   actor: string | null;
   address: string | null;
   action: AuditAction;
@@ -46,8 +47,14 @@ export interface AuditFilter {
 export const AuditResource = v.strictObject({
   id: described(v.string(), 'Identifies the entry.'),
   at: described(timestamp, 'When it was changed.'),
-  actor: described(v.nullable(v.string()), 'The key that was used. `null`: none; the operator or a scanner did it.'),
-  address: described(v.nullable(v.string()), 'The IP address that it was used from.'),
+  actor: described(
+    v.nullable(v.string()),
+    'The key that was used; `null` if the service, the operator or a scanner made the change.',
+  ),
+  address: described(
+    v.nullable(v.string()),
+    'The IP address of the request; `null` if the change did not come through the API.',
+  ),
   action: described(v.picklist(AUDIT_ACTIONS), 'What was done.'),
   target: described(v.string(), 'The id of what was changed.'),
   detail: described(jsonObject, 'More about the change. Never a secret.'),

@@ -55,6 +55,14 @@ describe.each(stores)('the audit log in $name', ({ table, lossy, short }) => {
     expect((await found(filter, short)).entries).toEqual(newestFirst.filter(isWanted));
   });
 
+  it('never replaces an entry', async () => {
+    const other = newSpace().projectId;
+    const entry = { ...entryOf(1), projectId: other };
+    expect(await table.write([log.entry(entry)])).toEqual([]);
+    expect(await table.write([log.entry({ ...entry, detail: {} })])).toHaveLength(1);
+    expect((await log.list(other, ANY, 10)).entries.map(recordOf)).toEqual([entry]);
+  });
+
   it('has one entry if the response to its write was lost, and none of other projects', async () => {
     const other = newSpace().projectId;
     const entry = { ...entryOf(1), projectId: other };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { auditLog } from '../../lib/aws/dynamodb/audit.ts';
 import { deliveries } from '../../lib/aws/dynamodb/deliveries.ts';
 import { deliveryLog } from '../../lib/aws/dynamodb/delivery-log.ts';
 import { disabling } from '../../lib/aws/dynamodb/disabling.ts';
@@ -45,6 +46,17 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
         ...{ disabledAt: now + 1, updatedAt: now + 1, emailedAt: undefined, emailingUntil: undefined },
         ...{ failingSince: now, undeliveredSince: now },
       });
+    });
+
+    it('writes one audit entry without an actor', async () => {
+      const { webhook, last, exhaust } = await nearTheEnd();
+      await exhaust();
+      await exhaust();
+      const filter = { since: 0, actor: undefined, target: webhook.id };
+      const { entries } = await auditLog(table).list(webhook.projectId, filter, 10);
+      const change = { action: 'webhook.disabled', actor: null, address: null, at: now + 1 };
+      const detail = { environment: webhook.environment, event_id: last.eventId };
+      expect(entries).toEqual([expect.objectContaining({ ...change, target: webhook.id, detail })]);
     });
 
     it('leaves the time at which an outage began', async () => {

@@ -125,7 +125,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
     Keys: async () => {
       await idempotent(admin, '/v1/keys', { type: 'live' });
       const { id } = await ok(admin('POST', '/v1/keys', { body: { type: 'admin' } }));
-      expect((await ok(admin('GET', '/v1/keys'))).data).not.toEqual([]);
+      expect((await ok(admin('GET', '/v1/keys?limit=1'))).next_cursor).not.toBe(null);
       await ok(admin('POST', `/v1/keys/${id}/allowlist`, { body: { cidrs: [] } }));
       const headers = key();
       await ok(admin('POST', '/v1/keys', { body: { type: 'live', expires_at: '2020-01-01T00:00:00Z' }, headers }), 400);
@@ -166,6 +166,10 @@ export async function createFlows(service: Service): Promise<Record<string, () =
     Webhooks: async () => {
       await idempotent(live, '/v1/webhooks', { url: 'https://example.com/', events: ['sync.completed'] });
       const { data } = await ok(live('GET', '/v1/webhooks'));
+      const { next_cursor } = await ok(live('GET', '/v1/webhooks?limit=1'));
+      await ok(live('GET', `/v1/webhooks?limit=1&cursor=${next_cursor}`));
+      await ok(live('GET', `/v1/webhooks/${hook.id}/deliveries?document_key=a`));
+      await ok(live('GET', `/v1/stats?webhook_id=${hook.id}`));
       for (const { id, url } of data)
         if (url === 'https://example.com/') await ok(live('DELETE', `/v1/webhooks/${id}`));
       const { event_id } = await ok(live('POST', `/v1/webhooks/${hook.id}/test`));
@@ -173,6 +177,8 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       await ok(live('GET', `/v1/webhooks/${hook.id}/deliveries`));
       await ok(live('GET', `/v1/webhooks/${hook.id}/recover`));
       await ok(live('GET', '/v1/webhooks/unknown'), 404);
+      const missing = `${hook.id.slice(0, -1)}${hook.id.endsWith('0') ? '1' : '0'}`;
+      await ok(live('POST', `/v1/webhooks/${missing}/test`, { headers: key() }), 404);
       await ok(live('GET', `/v1/events/${event_id}/deliveries`));
       const redeliver = `/v1/webhooks/${hook.id}/deliveries/${event_id}/redeliver`;
       await enabled(async () => (await live('POST', redeliver)).status === 202);
@@ -180,7 +186,8 @@ export async function createFlows(service: Service): Promise<Record<string, () =
     Documents: async () => {
       const document = `d:${crypto.randomUUID()}`;
       await ok(live('PUT', `/v1/documents/${document}`, { body: { fields: { a: 1 } } }));
-      await ok(live('GET', '/v1/documents?limit=1'));
+      await ok(live('PUT', `/v1/documents/${document}:2`, { body: { fields: { a: 1 } } }));
+      expect((await ok(live('GET', '/v1/documents?limit=1'))).next_cursor).not.toBe(null);
       await ok(live('DELETE', `/v1/documents/${document}`));
       await ok(live('GET', `/v1/documents/${document}`), 404);
       const cycle = { node_id: 'n', sync_id: crypto.randomUUID(), pattern: document, push: [], known: {} };

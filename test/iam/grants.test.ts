@@ -19,7 +19,7 @@ describe('the roles', () => {
       service.stack.iam
         .unneeded()
         .filter(({ action }) => !INVISIBLE.includes(action))
-        .map(({ role, action, resources }) => `${role} ${action} ${resources}`);
+        .map(({ role, action, resources, kind = '' }) => `${role} ${action} ${kind || resources}`);
     await eventually(() => superfluous().length === 0).catch(() => {});
     expect(superfluous()).toEqual([]);
   });

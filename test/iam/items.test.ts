@@ -1,7 +1,9 @@
 import {
   BatchGetItemCommand,
+  DeleteItemCommand,
   DynamoDBClient,
   GetItemCommand,
+  PutItemCommand,
   QueryCommand,
   TransactWriteItemsCommand,
   UpdateItemCommand,
@@ -30,6 +32,7 @@ function roleOf(functionId: string) {
     Key: key(pk),
     UpdateExpression: 'REMOVE revokedAt',
   });
+  const item = (pk: string) => ({ TableName, Item: key(pk) });
   const outcome = (sent: Promise<unknown>) =>
     sent.then(
       () => ALLOWED,
@@ -38,6 +41,15 @@ function roleOf(functionId: string) {
   return {
     get: (pk: string) => outcome(client.send(new GetItemCommand({ TableName, Key: key(pk) }))),
     update: (pk: string) => outcome(client.send(new UpdateItemCommand(update(pk)))),
+    put: (pk: string) => outcome(client.send(new PutItemCommand(item(pk)))),
+    remove: (pk: string) => outcome(client.send(new DeleteItemCommand({ TableName, Key: key(pk) }))),
+    /** One transaction that changes an item of one kind and adds one of another. */
+    changeWith: (changed: string, added: string) =>
+      outcome(
+        client.send(
+          new TransactWriteItemsCommand({ TransactItems: [{ Update: update(changed) }, { Put: item(added) }] }),
+        ),
+      ),
     batchGet: (...pks: string[]) =>
       outcome(client.send(new BatchGetItemCommand({ RequestItems: { [TableName]: { Keys: pks.map(key) } } }))),
     transact: (...pks: string[]) =>
@@ -69,6 +81,12 @@ describe.each([
     expect(await transact('HOOK#w', 'HOOKS#p#live')).toEqual(ALLOWED);
   });
 
+  it('changes no project and no event', async () => {
+    const { update, put, remove } = roleOf(id);
+    for (const pk of ['PROJECT#p', 'EVENT#e'])
+      expect([await update(pk), await put(pk), await remove(pk)]).toEqual([DENIED, DENIED, DENIED]);
+  });
+
   it('neither reads nor changes a key, alone or among other items', async () => {
     const { get, update, batchGet, transact, query } = roleOf(id);
     const outcomes = await Promise.all([
@@ -94,5 +112,41 @@ describe('a role', () => {
     ['ConnectionsCheck', 'DOCS#p#live'],
   ])('reaches no items but its own: %s does not read %s', async (id, pk) => {
     expect(await roleOf(id).get(pk)).toEqual(DENIED);
+  });
+});
+
+describe('the audit log', () => {
+  it.each([
+    'Keys',
+    'Tokens',
+    'Project',
+    'Webhooks',
+    'Leaks',
+    'DeliveryDeliver',
+  ])('gets new entries from %s, which cannot change or delete any', async (id) => {
+    const { put, update, remove } = roleOf(id);
+    expect([await put('AUDIT#p'), await update('AUDIT#p'), await remove('AUDIT#p')]).toEqual([ALLOWED, DENIED, DENIED]);
+  });
+
+  it('gets its entry in the transaction of a change, and is not changed in one', async () => {
+    const { changeWith } = roleOf('Tokens');
+    expect(await changeWith('KEY#k', 'AUDIT#p')).toEqual(ALLOWED);
+    expect(await changeWith('AUDIT#p', 'KEY#k')).toEqual(DENIED);
+  });
+});
+
+describe('a role', () => {
+  it.each([
+    ['Tokens', 'remove', 'KEY#k'],
+    ['Tokens', 'put', 'KEY#k'],
+    ['Documents', 'update', 'EVENT#e'],
+    ['Documents', 'remove', 'EVENT#e'],
+    ['Documents', 'get', 'EVENT#e'],
+    ['Events', 'remove', 'EVENT#e'],
+    ['Webhooks', 'update', 'PROJECT#p'],
+    ['Keys', 'update', 'PROJECT#p'],
+    ['Project', 'put', 'PROJECT#p'],
+  ] as const)('has only the actions that it needs: %s does not %s %s', async (id, action, pk) => {
+    expect(await roleOf(id)[action](pk)).toEqual(DENIED);
   });
 });

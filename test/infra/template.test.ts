@@ -193,6 +193,11 @@ describe('the functions', () => {
     }
   });
 
+  it('have inline policies within the 10,240 characters of a role', () => {
+    for (const { Properties } of Object.values(template.findResources('AWS::IAM::Policy')))
+      expect(JSON.stringify(Properties.PolicyDocument).length).toBeLessThan(8000);
+  });
+
   it('send email from the sender only, whichever identity of the account that is', () => {
     template.hasResourceProperties('AWS::IAM::Policy', {
       PolicyDocument: {

@@ -43,6 +43,9 @@ describe('a condition', () => {
     ['StringEquals', 'a', {}, false],
     ['StringEquals', 'a*', { key: 'ab' }, false],
     ['StringEquals', ['a', 'b'], { key: 'b' }, true],
+    ['ForAnyValue:StringLike', ['A#*', 'B#*'], { key: ['C#1', 'B#2'] }, true],
+    ['ForAnyValue:StringLike', ['A#*', 'B#*'], { key: ['C#1', 'AA#2'] }, false],
+    ['ForAnyValue:StringLike', ['A#*'], {}, false],
     ['ForAllValues:StringLike', ['A#*', 'B#*'], { key: ['A#1', 'B#2'] }, true],
     ['ForAllValues:StringLike', ['A#*', 'B#*'], { key: ['A#1', 'C#2'] }, false],
     ['ForAllValues:StringLike', ['A#*'], { key: 'AA#1' }, false],
@@ -77,15 +80,17 @@ describe('a request to the table asks', () => {
     expect(asked(operation, input)).toEqual([{ action: `dynamodb:${operation}`, resource, leadingKeys }]);
   });
 
-  it('of a transaction for every write, with the keys of all', () => {
+  it('of a transaction for every write, with its own key and with the keys of all', () => {
     const TransactItems = [
       { Put: { TableName: 't', Item: pk('A') } },
       { ConditionCheck: { TableName: 't', Key: pk('B') } },
     ];
-    const common = { resource: 'arn:t', leadingKeys: ['A', 'B'] };
+    const ofAll = { resource: 'arn:t', leadingKeys: ['A', 'B'], isOfAll: true };
     expect(asked('TransactWriteItems', { TransactItems })).toEqual([
-      { action: 'dynamodb:PutItem', ...common },
-      { action: 'dynamodb:ConditionCheckItem', ...common },
+      { action: 'dynamodb:PutItem', resource: 'arn:t', leadingKeys: ['A'] },
+      { action: 'dynamodb:PutItem', ...ofAll },
+      { action: 'dynamodb:ConditionCheckItem', resource: 'arn:t', leadingKeys: ['B'] },
+      { action: 'dynamodb:ConditionCheckItem', ...ofAll },
     ]);
   });
 

@@ -517,6 +517,10 @@ function onAudit(items: readonly Item[], keys: readonly KeyRecord[]): void {
   const ended: [AuditAction, string[]][] = [
     ['key.revoked', keys.filter(({ revokedAt }) => revokedAt !== undefined).map(({ id }) => id)],
     ['key.rotated', keys.filter(({ replacedBy }) => replacedBy !== undefined).map(({ id }) => id)],
+    [
+      'webhook.disabled',
+      items.filter(({ disabledReason }) => disabledReason === 'deliveries_failed').map(({ id }) => String(id)),
+    ],
     ['token.revoked', keys.flatMap(({ revokedTokens = [] }) => revokedTokens)],
   ];
   for (const [action, ids] of ended) {

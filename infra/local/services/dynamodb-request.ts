@@ -21,6 +21,8 @@ export interface AskedAction {
   action: string;
   resource: string;
   leadingKeys: string[];
+  /** Of the two questions about a member of a transaction, the one about the keys of all members. */
+  isOfAll?: true;
 }
 
 /** The operations that change nothing, of those that functions call. */
@@ -34,20 +36,22 @@ const WRITES: Record<string, string> = {
 };
 
 /**
- * What a request to DynamoDB asks for, as IAM sees it: a transaction is the writes in it, and the leading keys are those of
- * all its items. AWS does not say whether it looks at each write by itself; what is allowed here is allowed either way.
+ * What a request to DynamoDB asks for, as IAM sees it. A transaction asks for the action of each member. AWS does not document
+ * whether the leading keys are those of the member or of all members, so both questions must be answered with yes.
  */
 export function dynamoDbActions(operation: string, body: string, tableArn: (name: string) => string): AskedAction[] {
   const action = `dynamodb:${operation}`;
   const input = JSON.parse(body) as DynamoDbInput;
   if (input.TransactItems) {
     const writes = input.TransactItems.flatMap((item) => Object.entries(item));
-    const leadingKeys = writes.flatMap(([, write]) => leadingKeysOf(write));
-    return writes.map(([kind, { TableName = '' }]) => ({
-      action: `dynamodb:${WRITES[kind]}`,
-      resource: tableArn(TableName),
-      leadingKeys,
-    }));
+    const all = writes.flatMap(([, write]) => leadingKeysOf(write));
+    return writes.flatMap(([kind, write]) => {
+      const asked = { action: `dynamodb:${WRITES[kind]}`, resource: tableArn(write.TableName ?? '') };
+      return [
+        { ...asked, leadingKeys: leadingKeysOf(write) },
+        { ...asked, leadingKeys: all, isOfAll: true },
+      ];
+    });
   }
   if (input.RequestItems) {
     return Object.entries(input.RequestItems).map(([name, { Keys }]) => ({

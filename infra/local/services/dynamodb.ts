@@ -71,7 +71,8 @@ export function dynamoDbProxy(endpoint: string, iam: LocalIam, writes: Signal): 
   const tableArn = (name: string) => `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
   return ({ action, headers, body, principal }) => {
     for (const asked of dynamoDbActions(action, body, tableArn)) {
-      iam.require(principal, asked.action, asked.resource, { 'dynamodb:LeadingKeys': asked.leadingKeys });
+      const context = { 'dynamodb:LeadingKeys': asked.leadingKeys };
+      iam.require(principal, asked.action, asked.resource, context, { isEvidence: !asked.isOfAll });
     }
     const answer = new Promise<ServiceResponse>((resolve, reject) => {
       const request = http.request(

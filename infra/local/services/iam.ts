@@ -13,11 +13,12 @@ interface Statement {
   Condition?: Record<string, Record<string, Values>>;
 }
 
-/** One action of one statement: the least that can be granted. */
+/** One action of one statement, and for items of the table one kind of them: the least that can be granted. */
 export interface Grant {
   role: string;
   action: string;
   resources: string[];
+  kind?: string | undefined;
 }
 
 /** The policies of the template, enforced as in the cloud: what no statement allows, or one denies, is denied. */
@@ -42,8 +43,8 @@ export class LocalIam {
   /** Every grant of every role. */
   grants(): Grant[] {
     return [...this.statements].flatMap(([role, statements]) =>
-      statements.flatMap(({ Action, Resource }) =>
-        [Action].flat().map((action) => ({ role, action, resources: [Resource].flat() })),
+      statements.flatMap((statement) =>
+        [statement.Action].flat().flatMap((action) => grantsOf(role, action, statement)),
       ),
     );
   }
@@ -53,7 +54,14 @@ export class LocalIam {
     return this.grants().filter((grant) => !this.needed.has(nameOf(grant)));
   }
 
-  allows(role: string, action: string, resource: string, context: RequestContext = {}): boolean {
+  /** `isEvidence`: whether the answer shows which grants are needed. */
+  allows(
+    role: string,
+    action: string,
+    resource: string,
+    context: RequestContext = {},
+    { isEvidence = true } = {},
+  ): boolean {
     if (this.isPermissive) return true;
     const matching = (this.statements.get(role) ?? []).filter(
       (statement) =>
@@ -61,26 +69,56 @@ export class LocalIam {
         anyMatches(statement.Resource, resource) &&
         isMet(statement.Condition ?? {}, context),
     );
-    if (matching.some(({ Effect }) => Effect === 'Deny')) return false;
-    const allowing = new Set(matching.map(({ Resource }) => nameOf({ role, action, resources: [Resource].flat() })));
-    if (allowing.size === 1) for (const grant of allowing) this.needed.add(grant);
-    return allowing.size > 0;
+    if (matching.length === 0 || matching.some(({ Effect }) => Effect === 'Deny')) return false;
+    if (isEvidence)
+      this.noteNeeded(
+        matching.flatMap((statement) => grantsOf(role, action, statement)),
+        context,
+      );
+    return true;
   }
 
   /** Throws what AWS throws if a role may not do this. */
-  require(role: string, action: string, resource: string, context: RequestContext = {}): void {
-    if (this.allows(role, action, resource, context)) return;
+  require(
+    role: string,
+    action: string,
+    resource: string,
+    context: RequestContext = {},
+    options: { isEvidence?: boolean } = {},
+  ): void {
+    if (this.allows(role, action, resource, context, options)) return;
     throw new ServiceError('AccessDeniedException', `${role} is not authorized to perform ${action} on ${resource}`);
+  }
+
+  /** A grant is needed if no other one allows the same for one of the keys. */
+  private noteNeeded(allowing: readonly Grant[], context: RequestContext): void {
+    const keys = [context[LEADING_KEYS] ?? []].flat();
+    for (const key of keys.length > 0 ? keys : [undefined]) {
+      const names = new Set(
+        allowing.filter(({ kind }) => kind === undefined || (key && anyMatches(kind, key))).map(nameOf),
+      );
+      if (names.size === 1) for (const name of names) this.needed.add(name);
+    }
   }
 }
 
-const nameOf = ({ role, action, resources }: Grant): string => [role, action, ...resources].join(' ');
+const LEADING_KEYS = 'dynamodb:LeadingKeys';
+
+/** The grants in one action of a statement: one for each kind of items that it is about. */
+function grantsOf(role: string, action: string, { Resource, Condition = {} }: Statement): Grant[] {
+  const grant = { role, action, resources: [Resource].flat() };
+  const kinds = (Condition['ForAnyValue:StringLike'] ?? Condition['ForAllValues:StringLike'])?.[LEADING_KEYS];
+  return kinds === undefined ? [grant] : [kinds].flat().map((kind) => ({ ...grant, kind }));
+}
+
+const nameOf = ({ role, action, resources, kind = '' }: Grant): string => [role, action, ...resources, kind].join(' ');
 
 type Operator = (wanted: readonly string[], actual: readonly string[]) => boolean;
 
 /** IAM User Guide, "IAM JSON policy elements: Condition operators". */
 const OPERATORS: Record<string, Operator> = {
   StringEquals: (wanted, actual) => actual.length > 0 && actual.every((value) => wanted.includes(value)),
+  'ForAnyValue:StringLike': (wanted, actual) => actual.some((value) => anyMatches([...wanted], value)),
   'ForAllValues:StringLike': (wanted, actual) => actual.every((value) => anyMatches([...wanted], value)),
 };
 

@@ -1,6 +1,6 @@
 import { AUDIT_DAYS, type AuditFilter, type AuditRecord } from '../../access/audit.ts';
 import type { TransactionPart } from '../../transaction.ts';
-import { areAsGiven } from './conditions.ts';
+import { areAsGiven, isNew } from './conditions.ts';
 import { put } from './expressions.ts';
 import { itemKey, timeToLive } from './items.ts';
 import { FILTERED_ITEMS, idRange, rangeQuery } from './queries.ts';
@@ -12,10 +12,10 @@ const KEPT_MS = AUDIT_DAYS * 24 * 60 * 60 * 1000;
 /** Who changed what in each project. */
 export function auditLog(table: Table) {
   return {
-    /** The same entry written twice is one. */
+    /** Entries are only ever added. */
     entry(record: AuditRecord): TransactionPart {
       const expires = timeToLive(record.at + KEPT_MS);
-      return transactionPart(put({ ...itemKey.audit(record.projectId, record.id), ...record, expires }));
+      return transactionPart(put({ ...itemKey.audit(record.projectId, record.id), ...record, expires }, isNew));
     },
 
     async list(

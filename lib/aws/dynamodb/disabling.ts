@@ -1,7 +1,10 @@
+import type { AuditRecord } from '../../access/audit.ts';
 import { isEmailOwed } from '../../delivery/decide.ts';
 import { type DeliveryMessage, runKey } from '../../delivery/messages.ts';
 import type { Attempt } from '../../delivery/record.ts';
 import type { StoredEvent } from '../../events/events.ts';
+import { derivedFrom, sortableId } from '../../ids.ts';
+import { auditLog } from './audit.ts';
 import { is } from './conditions.ts';
 import { recordAttempt } from './delivery-writes.ts';
 import { emailClaims } from './email-claims.ts';
@@ -19,7 +22,7 @@ export function disabling(table: Table) {
   return {
     /**
      * Records the attempt that exhausts the schedule and, if the webhook is still enabled, disables it in the same
-     * transaction: of all deliveries that get here, one disables.
+     * transaction, with an audit entry. Of all deliveries that get here, one disables.
      */
     async exhaust(
       message: DeliveryMessage,
@@ -40,7 +43,8 @@ export function disabling(table: Table) {
         undeliveredSince: initially(attempt.at),
       };
       const key = itemKey.webhook(message, message.webhookId);
-      const rejected = await table.write([recorded, update(key, disabled, is('status', 'enabled'))]);
+      const entry = auditLog(table).entry(auditOf(message, nowMs));
+      const rejected = await table.write([recorded, update(key, disabled, is('status', 'enabled')), entry]);
       if (rejected.length === 0) return 'disabled';
       if (!rejected.some(({ index }) => index === 0)) await table.write([recorded]); // disabled by another one, or deleted
       // Recorded by another run of this message, which may have died before the email.
@@ -53,3 +57,14 @@ export function disabling(table: Table) {
     markEmailed: email.markSent,
   };
 }
+
+const auditOf = (message: DeliveryMessage, at: number): AuditRecord => ({
+  id: sortableId('aud', at, derivedFrom(`${message.webhookId} ${runKey(message)}`)),
+  projectId: message.projectId,
+  at,
+  actor: null,
+  address: null,
+  action: 'webhook.disabled',
+  target: message.webhookId,
+  detail: { environment: message.environment, event_id: message.eventId },
+});
