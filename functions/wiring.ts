@@ -21,6 +21,7 @@ import type { FanOutDeps } from '../lib/delivery/fan-out.ts';
 import type { Lane } from '../lib/delivery/lanes.ts';
 import { type DeliveryMessage, groupOf, type QueueMessage } from '../lib/delivery/messages.ts';
 import { disabledNotification, type FailingWebhook, warningNotification } from '../lib/delivery/notification.ts';
+import type { OutageEmail } from '../lib/delivery/outage.ts';
 import { recoverPage } from '../lib/delivery/redelivery.ts';
 import { retryBy } from '../lib/delivery/retry.ts';
 import type { Email } from '../lib/email.ts';
@@ -144,33 +145,35 @@ export const fanOutDeps = ({ table, queues, clock }: WithQueues): FanOutDeps => 
 
 export function deliverDeps(platform: DeliverPlatform): BatchDeps {
   const { table, queues, lane, clock, log, schedule, post, done } = platform;
+  const { email: disabledClaims, exhaust } = disabling(table);
+  const { warning: warningClaims, ...notes } = outages(table);
   return {
     lane,
     clock,
     post,
     done,
     ...deliveries(table),
-    ...disabling(table),
-    ...outages(table),
+    ...notes,
+    exhaust,
     warn: (event, fields) => log.warn(event, fields),
     defer: (message, slower) => queues[slower].send(message),
     retry: retryBy({
       enqueue: (message, delaySeconds) => queues[lane].send(message, delaySeconds),
       schedule: (name, message, atMs) => schedule(name, { body: message, group: groupOf(message) }, atMs),
     }),
-    notify: notifyBy(platform, disabledNotification),
-    sendWarning: notifyBy(platform, warningNotification),
+    disabledEmail: { ...disabledClaims, send: sendBy(platform, disabledNotification) },
+    warningEmail: { ...warningClaims, send: sendBy(platform, warningNotification) },
     recoverPage: (message) => recoverPage(message, { ...deliveryLog(table), clock, enqueue: queues.quick.sendAll }),
   };
 }
 
-function notifyBy(
+function sendBy(
   { table, sendEmail, dashboardUrl }: DeliverPlatform,
   notification: (failing: FailingWebhook) => Email,
-): BatchDeps['notify'] {
-  return async (webhook, event, attempts) => {
-    const project = await projects(table).get(webhook.projectId);
-    if (project) await sendEmail(notification({ project, webhook, event, attempts, dashboardUrl }));
+): OutageEmail['send'] {
+  return async (failing) => {
+    const project = await projects(table).get(failing.webhook.projectId);
+    if (project) await sendEmail(notification({ ...failing, project, dashboardUrl }));
   };
 }
 

@@ -15,13 +15,15 @@ export const stageOf = (error: unknown): string => (error instanceof StageError 
 /** The error that a stage threw. */
 export const rootCause = (error: unknown): unknown => (error instanceof StageError ? rootCause(error.cause) : error);
 
-/** The same dependencies; what one of them throws is named after it. */
-export function withStages<Deps extends object>(deps: Deps): Deps {
-  const named = Object.entries(deps).map(([stage, member]) => [
-    stage,
-    isMethod(member) ? inStage(stage, member) : member,
-  ]);
-  return Object.fromEntries(named) as Deps;
+/** The same dependencies. Errors that one of them throws name it by its path, such as `disabledEmail.send`. */
+export function withStages<Deps extends object>(deps: Deps, prefix = ''): Deps {
+  const staged = Object.entries(deps).map(([name, member]) => [name, stagedMember(`${prefix}${name}`, member)]);
+  return Object.fromEntries(staged) as Deps;
+}
+
+function stagedMember(stage: string, member: unknown): unknown {
+  if (isMethod(member)) return inStage(stage, member);
+  return typeof member === 'object' && member !== null ? withStages(member, `${stage}.`) : member;
 }
 
 type Method = (...args: unknown[]) => unknown;

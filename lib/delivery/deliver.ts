@@ -1,13 +1,14 @@
-import type { StoredEvent } from '../events/events.ts';
+import { isTest, type StoredEvent } from '../events/events.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { type Due, dueAfter, type Task, taskOf, type Verdict, verdictOn } from './decide.ts';
 import { isSlower, type Lane, laneOf, type Pace, paceAfter, paceOfSuspect } from './lanes.ts';
 import { type DeliveryMessage, nextMessage } from './messages.ts';
 import {
   type Claim,
-  type EmailClaims,
+  type Failing,
   noteFailure,
   noteSuccess,
+  type OutageEmail,
   type OutageNotes,
   sendOnce,
   WARNED_ATTEMPT,
@@ -39,16 +40,10 @@ export interface DeliverDeps extends OutageNotes {
   ): Promise<'disabled' | 'recorded'>;
   /** Ends the run without an attempt, unless it has moved on. */
   end(message: DeliveryMessage, event: DeliveredEvent, status: 'canceled' | 'failed', nowMs: number): Promise<void>;
-  /** Of the email about the disabling. */
-  claimEmail: EmailClaims['claim'];
-  releaseEmail: EmailClaims['release'];
-  markEmailed: EmailClaims['markSent'];
-  notify(webhook: WebhookRecord, event: StoredEvent, attempts: readonly Attempt[]): Promise<void>;
-  /** Of the warning that a webhook will be disabled. */
-  claimWarning: EmailClaims['claim'];
-  releaseWarning: EmailClaims['release'];
-  markWarned: EmailClaims['markSent'];
-  sendWarning(webhook: WebhookRecord, event: StoredEvent, attempts: readonly Attempt[]): Promise<void>;
+  /** The email about a disabled webhook. */
+  disabledEmail: OutageEmail;
+  /** The warning that a webhook will be disabled. */
+  warningEmail: OutageEmail;
 }
 
 /** What a message refers to. */
@@ -85,7 +80,7 @@ export async function deliver(
   const lane = laneOf(webhook, now);
   const isDeferred = isSlower(lane, deps.lane);
   const attempts = delivery?.attempts ?? [];
-  const task = taskOf(message, webhook, delivery, event.webhookId !== undefined, isDeferred);
+  const task = taskOf(message, webhook, delivery, isTest(event), isDeferred);
   switch (task) {
     case 'send':
       return send(message, { webhook, event, delivery }, deps);
@@ -101,7 +96,7 @@ export async function deliver(
       return { task: claim === 'busy' ? 'wait' : task };
     }
     case 'notify': {
-      const claim = await notify(message, { webhook, event, attempts }, deps);
+      const claim = await emailAbout(deps.disabledEmail, message, { webhook, event, attempts }, deps);
       return { task: claim === 'busy' ? 'wait' : task };
     }
   }
@@ -121,28 +116,20 @@ async function conclude(
   attempt: Attempt,
   deps: DeliverDeps,
 ): Promise<DeliverResult> {
-  const isTest = event.webhookId !== undefined;
-  const verdict = verdictOn(attempt, isTest);
+  const verdict = verdictOn(attempt, isTest(event));
   const failing = { webhook, event, attempts: [...(delivery?.attempts ?? []), attempt] };
-  if (verdict.status === 'failed' && !isTest) {
+  if (verdict.status === 'failed' && !isTest(event)) {
     const disabled = (await deps.exhaust(message, event, attempt, deps.clock())) === 'disabled';
-    const claim = disabled ? await notify(message, failing, deps) : undefined;
+    const claim = disabled ? await emailAbout(deps.disabledEmail, message, failing, deps) : undefined;
     return { task: claim === 'busy' ? 'wait' : 'send', attempt, verdict, disabled, isRecorded: true };
   }
   const isRecorded = await deps.record(message, event, attempt, verdict);
   const claim =
     isRecorded && verdict.status === 'retrying' ? await requeue(message, verdict, failing, deps) : undefined;
-  if (verdict.status === 'succeeded' && !isTest) await noteSuccess(message, webhook, attempt, deps);
+  if (verdict.status === 'succeeded' && !isTest(event)) await noteSuccess(message, webhook, attempt, deps);
   // Whoever recorded it may have died since. What is left to do follows from what is recorded, not from this attempt.
   const isOpen = !isRecorded || claim === 'busy';
   return { task: isOpen ? 'wait' : 'send', attempt, verdict, disabled: false, isRecorded };
-}
-
-/** A delivery whose last attempt failed. */
-interface Failing {
-  webhook: WebhookRecord;
-  event: StoredEvent;
-  attempts: readonly Attempt[];
 }
 
 // The retry is queued before anything else that may fail; what did fail is repeated with it, as long as the flag is not cleared.
@@ -155,22 +142,19 @@ async function requeue(
   await deps.retry(nextMessage(message), due);
   const last = failing.attempts.at(-1);
   if (last) await noteFailure(message, failing.webhook, last, deps);
-  const claim = message.attempt === WARNED_ATTEMPT ? await warn(message, failing, deps) : undefined;
+  const claim =
+    message.attempt === WARNED_ATTEMPT ? await emailAbout(deps.warningEmail, message, failing, deps) : undefined;
   if (claim !== 'busy') await deps.markRetried(message);
   return claim;
 }
 
-function warn(message: DeliveryMessage, { webhook, event, attempts }: Failing, deps: DeliverDeps): Promise<Claim> {
-  const { claimWarning: claim, releaseWarning: release, markWarned: markSent, clock } = deps;
-  const send = () => deps.sendWarning(webhook, event, attempts.slice(-message.attempt));
-  return sendOnce(message, send, { claim, release, markSent }, clock);
-}
-
-function notify(message: DeliveryMessage, { webhook, event, attempts }: Failing, deps: DeliverDeps): Promise<Claim> {
-  const { claimEmail: claim, releaseEmail: release, markEmailed: markSent, clock } = deps;
-  const send = () => deps.notify(webhook, event, attempts.slice(-message.attempt));
-  return sendOnce(message, send, { claim, release, markSent }, clock);
-}
+const emailAbout = (
+  email: OutageEmail,
+  message: DeliveryMessage,
+  failing: Failing,
+  deps: DeliverDeps,
+): Promise<Claim> =>
+  sendOnce(message, { ...failing, attempts: failing.attempts.slice(-message.attempt) }, email, deps.clock);
 
 async function post(message: DeliveryMessage, { webhook, event }: Found, deps: DeliverDeps) {
   const at = deps.clock();

@@ -1,6 +1,6 @@
 import { matchesAny } from '../access/patterns.ts';
 import { allDone } from '../all-done.ts';
-import { EVENT_RETENTION_MS, type StoredEvent } from '../events/events.ts';
+import { EVENT_RETENTION_MS, isTest, type StoredEvent } from '../events/events.ts';
 import type { Space } from '../space.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { type Lane, laneOf } from './lanes.ts';
@@ -50,7 +50,7 @@ export function isFor(event: StoredEvent, { id, events, documents = [], createdA
  * knows whether it was for this webhook.
  */
 export function isAwaited(event: StoredEvent, webhook: WebhookRecord, nowMs: number): boolean {
-  const { subscribedAt = 0 } = event.webhookId === undefined ? webhook : {};
+  const { subscribedAt = 0 } = isTest(event) ? {} : webhook;
   return isFor(event, webhook) && event.at >= subscribedAt && nowMs < event.at + EVENT_RETENTION_MS;
 }
 
@@ -64,7 +64,7 @@ export function pendingDelivery(event: StoredEvent, webhook: WebhookRecord): Del
     eventId: event.id,
     eventType: event.type,
     documentKey: event.documentKey,
-    ...(event.webhookId !== undefined && { test: true }),
+    ...(isTest(event) && { test: true }),
     status: 'pending',
     run: 0,
     attempt: 0,
@@ -94,7 +94,7 @@ export function fanOutBatch({ webhooks, enqueue, skip, clock }: FanOutDeps) {
     return list;
   };
   return async (event: StoredEvent): Promise<{ deliveries: number; skipped: number }> => {
-    const { lanes, skipped } = fanOut(event, event.webhookId ? [] : await webhooksOf(event), clock());
+    const { lanes, skipped } = fanOut(event, isTest(event) ? [] : await webhooksOf(event), clock());
     const sent = [...lanes].map(([lane, messages]) => enqueue(lane, messages));
     await allDone([...sent, ...skipped.map((message) => skip(message, event))]);
     const deliveries = [...lanes.values()].reduce((sum, { length }) => sum + length, 0);

@@ -1,18 +1,14 @@
 import { type Email, escapeHtml, htmlDocument } from '../email.ts';
-import type { StoredEvent } from '../events/events.ts';
 import { iso } from '../schema.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { FAILURES, type Failure } from './failures.ts';
+import type { Failing } from './outage.ts';
 import type { Attempt } from './record.ts';
 import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from './schedule.ts';
 
-/** A webhook whose endpoint fails. */
-export interface FailingWebhook {
+/** A delivery that failed, with what its email names. */
+export interface FailingWebhook extends Failing {
   project: { name: string; emails: readonly string[] };
-  webhook: WebhookRecord;
-  event: StoredEvent;
-  /** The attempts of the delivery that the email is about, in order. */
-  attempts: readonly Attempt[];
   dashboardUrl: string;
 }
 

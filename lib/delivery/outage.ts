@@ -1,3 +1,4 @@
+import type { StoredEvent } from '../events/events.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import type { DeliveryMessage } from './messages.ts';
 import type { Attempt } from './record.ts';
@@ -50,20 +51,32 @@ export interface EmailClaims {
   markSent(message: DeliveryMessage, nowMs: number): Promise<void>;
 }
 
+/** A delivery whose last attempt failed, with the attempts of its run. */
+export interface Failing {
+  webhook: WebhookRecord;
+  event: StoredEvent;
+  attempts: readonly Attempt[];
+}
+
+/** An email about an outage. Of several copies of a message, one sends it. */
+export interface OutageEmail extends EmailClaims {
+  send(failing: Failing): Promise<void>;
+}
+
 /**
- * Sends an email that two copies of a message must not both send. If it is `busy` the message must come again, for the claim
- * says nothing about what becomes of the run that has it.
+ * Sends an email that two copies of a message must not both send. After `busy` the message must be received again, because the
+ * run that holds the claim may fail.
  */
 export async function sendOnce(
   message: DeliveryMessage,
-  send: () => Promise<void>,
-  { claim, release, markSent }: EmailClaims,
+  failing: Failing,
+  { claim, release, markSent, send }: OutageEmail,
   clock: () => number,
 ): Promise<Claim> {
   const claimed = await claim(message, clock());
   if (claimed !== 'claimed') return claimed;
   try {
-    await send();
+    await send(failing);
   } catch (error) {
     await release(message).catch(() => {}); // then the claim runs out
     throw error;

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../events/events.ts';
+import { isTest, type StoredEvent } from '../events/events.ts';
 import type { EventType } from '../events/types.ts';
 import { printable } from '../printable.ts';
 import { type HeaderList, masked } from '../webhooks/custom-headers.ts';
@@ -39,10 +39,12 @@ export const isSuccess = ({ statusCode }: Pick<Outcome, 'statusCode'>): boolean 
 
 /** The request of an attempt: the stored body, signed at the time of the attempt. */
 export function postOf(message: DeliveryMessage, webhook: WebhookRecord, event: StoredEvent, at: number): Post {
-  const isTest = event.webhookId !== undefined;
   const headers = {
     ...Object.fromEntries(webhook.headers ?? []),
-    ...derivedHeaders({ eventId: event.id, eventType: event.type, test: isTest }, { number: message.attempt, at }),
+    ...derivedHeaders(
+      { eventId: event.id, eventType: event.type, test: isTest(event) },
+      { number: message.attempt, at },
+    ),
     ...signatureHeaders({
       secret: webhook.secret,
       previousSecrets: previousSecretsAt(webhook, at).map(({ secret }) => secret),

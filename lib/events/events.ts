@@ -48,6 +48,9 @@ export interface StoredEvent extends Space {
   webhookId?: string | undefined;
 }
 
+/** Whether an event is a sample that goes to one webhook only. */
+export const isTest = ({ webhookId }: Pick<StoredEvent, 'webhookId'>): boolean => webhookId !== undefined;
+
 /** Which events of a space; test events are in no list. */
 export interface EventFilter {
   type?: EventType | undefined;

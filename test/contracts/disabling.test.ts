@@ -6,11 +6,12 @@ import { disabling } from '../../lib/aws/dynamodb/disabling.ts';
 import { webhooks } from '../../lib/aws/dynamodb/webhooks.ts';
 import type { DeliverDeps } from '../../lib/delivery/deliver.ts';
 import { runKey } from '../../lib/delivery/messages.ts';
+import type { EmailClaims } from '../../lib/delivery/outage.ts';
 import type { WebhookRecord } from '../../lib/webhooks/webhooks.ts';
 import { attemptOf, newDelivery, newStoredEvent, now, recordOf, retrying } from './builders.ts';
 import { stores } from './stores.ts';
 
-type Disabling = Pick<DeliverDeps, 'exhaust' | 'claimEmail' | 'releaseEmail' | 'markEmailed'>;
+type Disabling = Pick<DeliverDeps, 'exhaust'> & { email: EmailClaims };
 
 const MINUTE_MS = 60_000;
 
@@ -93,9 +94,9 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
       await exhaust();
       const before = [await hook(), await delivery()];
       expect(await exhaust()).toBe('disabled');
-      await own.claimEmail(last, now);
+      await own.email.claim(last, now);
       expect(await exhaust()).toBe('disabled');
-      await own.markEmailed(last, now);
+      await own.email.markSent(last, now);
       expect(await exhaust()).toBe('recorded');
       expect(await delivery()).toEqual(before[1]);
       expect(await hook()).toEqual({ ...before[0], emailedAt: now });
@@ -134,33 +135,33 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
       await exhaust();
       const times = [now, now + 1, now + MINUTE_MS - 1, now + MINUTE_MS, now + MINUTE_MS + 1];
       const claims = [];
-      for (const time of times) claims.push(await own.claimEmail(last, time));
+      for (const time of times) claims.push(await own.email.claim(last, time));
       expect(claims).toEqual(['claimed', 'busy', 'busy', 'claimed', 'busy']);
     });
 
     it("is one run's of two at once", async () => {
       const { last, exhaust } = await nearTheEnd();
       await exhaust();
-      const claims = await Promise.all([own.claimEmail(last, now), own.claimEmail(last, now)]);
+      const claims = await Promise.all([own.email.claim(last, now), own.email.claim(last, now)]);
       expect(claims.sort()).toEqual(['busy', 'claimed']);
     });
 
     it('may be claimed again at once after it was released', async () => {
       const { last, exhaust } = await nearTheEnd();
       await exhaust();
-      await own.claimEmail(last, now);
-      await own.releaseEmail(last);
-      expect(await own.claimEmail(last, now)).toBe('claimed');
+      await own.email.claim(last, now);
+      await own.email.release(last);
+      expect(await own.email.claim(last, now)).toBe('claimed');
     });
 
     it('is sent once it is marked, whatever the time', async () => {
       const { last, exhaust, hook } = await nearTheEnd();
       await exhaust();
-      await own.claimEmail(last, now);
-      await own.markEmailed(last, now + 5);
+      await own.email.claim(last, now);
+      await own.email.markSent(last, now + 5);
       expect(await hook()).toMatchObject({ emailedAt: now + 5 });
       expect((await hook())?.emailingUntil).toBeUndefined();
-      expect([await own.claimEmail(last, now), await own.claimEmail(last, now + 2 * MINUTE_MS)]).toEqual([
+      expect([await own.email.claim(last, now), await own.email.claim(last, now + 2 * MINUTE_MS)]).toEqual([
         'sent',
         'sent',
       ]);
@@ -180,17 +181,17 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
       await exhaust();
       await happen((await hook()) as WebhookRecord);
       const before = await hook();
-      expect(await own.claimEmail(last, now)).toBe('sent');
-      await own.releaseEmail(last);
-      await own.markEmailed(last, now);
+      expect(await own.email.claim(last, now)).toBe('sent');
+      await own.email.release(last);
+      await own.email.markSent(last, now);
       expect(await hook()).toEqual(before);
     });
 
     it('is claimed also if the response was lost', async () => {
       const { last, exhaust } = await nearTheEnd();
       await exhaust();
-      expect(await disabling(lossy).claimEmail(last, now)).toBe('claimed');
-      expect(await own.claimEmail(last, now)).toBe('busy');
+      expect(await disabling(lossy).email.claim(last, now)).toBe('claimed');
+      expect(await own.email.claim(last, now)).toBe('busy');
     });
   });
 });

@@ -3,11 +3,12 @@ import { outages } from '../../lib/aws/dynamodb/outages.ts';
 import { webhooks } from '../../lib/aws/dynamodb/webhooks.ts';
 import type { DeliverDeps } from '../../lib/delivery/deliver.ts';
 import { runKey } from '../../lib/delivery/messages.ts';
+import type { EmailClaims } from '../../lib/delivery/outage.ts';
 import type { WebhookRecord } from '../../lib/webhooks/webhooks.ts';
 import { newDelivery, newStoredEvent, now, recordOf } from './builders.ts';
 import { stores } from './stores.ts';
 
-type Outages = Pick<DeliverDeps, 'beginOutage' | 'endOutage' | 'claimWarning' | 'releaseWarning' | 'markWarned'>;
+type Outages = Pick<DeliverDeps, 'beginOutage' | 'endOutage'> & { warning: EmailClaims };
 
 const MINUTE_MS = 60_000;
 
@@ -75,51 +76,51 @@ describe.each(stores)('outages in $name', ({ table, lossy }) => {
     it("is one run's of one delivery to send, for a minute", async () => {
       const { message, other } = await delivering(failing);
       const claims = [
-        await own.claimWarning(message, now),
-        await own.claimWarning(message, now + MINUTE_MS - 1),
-        await own.claimWarning(other, now + MINUTE_MS + 1),
-        await own.claimWarning(message, now + MINUTE_MS),
+        await own.warning.claim(message, now),
+        await own.warning.claim(message, now + MINUTE_MS - 1),
+        await own.warning.claim(other, now + MINUTE_MS + 1),
+        await own.warning.claim(message, now + MINUTE_MS),
       ];
       expect(claims).toEqual(['claimed', 'busy', 'sent', 'claimed']);
     });
 
     it("is one delivery's of two at once", async () => {
       const { message, other } = await delivering(failing);
-      const claims = await Promise.all([own.claimWarning(message, now), own.claimWarning(other, now)]);
+      const claims = await Promise.all([own.warning.claim(message, now), own.warning.claim(other, now)]);
       expect(claims.sort()).toEqual(['claimed', 'sent']);
     });
 
     it('may be claimed again at once by the same delivery after it was released', async () => {
       const { message, other } = await delivering(failing);
-      await own.claimWarning(message, now);
-      await own.releaseWarning(message);
-      expect(await own.claimWarning(other, now)).toBe('sent');
-      expect(await own.claimWarning(message, now)).toBe('claimed');
+      await own.warning.claim(message, now);
+      await own.warning.release(message);
+      expect(await own.warning.claim(other, now)).toBe('sent');
+      expect(await own.warning.claim(message, now)).toBe('claimed');
     });
 
     it('is sent once it is marked, until the outage ends', async () => {
       const { message, other, hook } = await delivering(failing);
-      await own.claimWarning(message, now);
-      await own.markWarned(message, now + 5);
+      await own.warning.claim(message, now);
+      await own.warning.markSent(message, now + 5);
       expect(await hook()).toMatchObject({ warnedBy: runKey(message), warnedAt: now + 5 });
-      expect(await own.claimWarning(message, now + 2 * MINUTE_MS)).toBe('sent');
+      expect(await own.warning.claim(message, now + 2 * MINUTE_MS)).toBe('sent');
       await own.endOutage(message, now + 5);
       await own.beginOutage(other, now + 6);
-      expect(await own.claimWarning(other, now + 7)).toBe('claimed');
+      expect(await own.warning.claim(other, now + 7)).toBe('claimed');
     });
 
     it("is nobody's when there is no outage", async () => {
       const { webhook, message, hook } = await delivering();
-      expect(await own.claimWarning(message, now)).toBe('sent');
-      await own.markWarned(message, now);
-      await own.releaseWarning(message);
+      expect(await own.warning.claim(message, now)).toBe('sent');
+      await own.warning.markSent(message, now);
+      await own.warning.release(message);
       expect(await hook()).toEqual(webhook);
     });
 
     it('is claimed also if the response was lost', async () => {
       const { message } = await delivering(failing);
-      expect(await outages(lossy).claimWarning(message, now)).toBe('claimed');
-      expect(await own.claimWarning(message, now)).toBe('busy');
+      expect(await outages(lossy).warning.claim(message, now)).toBe('claimed');
+      expect(await own.warning.claim(message, now)).toBe('busy');
     });
   });
 });

@@ -56,7 +56,7 @@ describe('a batch', () => {
     const delivery = record({ status: 'failed', attempt: 6 });
     const { done, reasons } = await handled([message({ attempt: 6 })], {
       loadContexts: async () => [referred({ webhook: disabled, delivery })],
-      claimEmail: async () => 'busy',
+      disabledEmail: deliverer({ 'disabledEmail.claim': async () => 'busy' }).deps.disabledEmail,
     });
     expect(reasons).toEqual([new NotYetError('Another run is at work on it')]);
     expect(done).toEqual(['evt_1 wait']);

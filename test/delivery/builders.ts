@@ -1,5 +1,6 @@
 import type { DeliverDeps, DeliveryContext } from '../../lib/delivery/deliver.ts';
 import { type DeliveryMessage, firstMessage } from '../../lib/delivery/messages.ts';
+import type { OutageEmail } from '../../lib/delivery/outage.ts';
 import type { Attempt, DeliveryRecord } from '../../lib/delivery/record.ts';
 import { newEvent, type StoredEvent } from '../../lib/events/events.ts';
 import { sampleData } from '../../lib/events/samples.ts';
@@ -66,8 +67,16 @@ export const referred = (overrides: Partial<DeliveryContext> = {}): DeliveryCont
   ...overrides,
 });
 
+const EMAIL_STEPS = ['claim', 'release', 'markSent', 'send'] as const;
+type EmailStep = (typeof EMAIL_STEPS)[number];
+type EmailOverrides<Name extends string> = { [Step in EmailStep as `${Name}.${Step}`]?: OutageEmail[Step] };
+/** Members of `DeliverDeps`, those of emails by their path: `disabledEmail.claim`. */
+export type DeliverOverrides = Partial<Omit<DeliverDeps, 'disabledEmail' | 'warningEmail'>> &
+  EmailOverrides<'disabledEmail'> &
+  EmailOverrides<'warningEmail'>;
+
 /** A deliverer that notes what it is asked for, in order. */
-export function deliverer(overrides: Partial<DeliverDeps> = {}) {
+export function deliverer(overrides: DeliverOverrides = {}) {
   const done: string[] = [];
   const noting =
     <Result>(name: string, result: Result) =>
@@ -75,6 +84,13 @@ export function deliverer(overrides: Partial<DeliverDeps> = {}) {
       done.push(name);
       return result;
     };
+  const emailOf = (name: 'disabledEmail' | 'warningEmail') => {
+    const steps = EMAIL_STEPS.map((step) => [
+      step,
+      overrides[`${name}.${step}`] ?? noting(`${name}.${step}`, step === 'claim' ? 'claimed' : undefined),
+    ]);
+    return Object.fromEntries(steps) as OutageEmail;
+  };
   const deps: DeliverDeps = {
     lane: 'slow',
     clock: () => now,
@@ -87,16 +103,10 @@ export function deliverer(overrides: Partial<DeliverDeps> = {}) {
     markRetried: noting('markRetried', undefined),
     exhaust: noting('exhaust', 'disabled' as const),
     end: noting('end', undefined),
-    claimEmail: noting('claimEmail', 'claimed' as const),
-    releaseEmail: noting('releaseEmail', undefined),
-    notify: noting('notify', undefined),
-    markEmailed: noting('markEmailed', undefined),
     beginOutage: noting('beginOutage', undefined),
     endOutage: noting('endOutage', undefined),
-    claimWarning: noting('claimWarning', 'claimed' as const),
-    releaseWarning: noting('releaseWarning', undefined),
-    markWarned: noting('markWarned', undefined),
-    sendWarning: noting('sendWarning', undefined),
+    disabledEmail: emailOf('disabledEmail'),
+    warningEmail: emailOf('warningEmail'),
     ...overrides,
   };
   return { done, deps };

@@ -2,7 +2,17 @@ import { describe, expect, it } from 'vitest';
 import type { Task } from '../../lib/delivery/decide.ts';
 import { type DeliverDeps, type DeliveryContext, deliver } from '../../lib/delivery/deliver.ts';
 import { StageError, withStages } from '../../lib/stages.ts';
-import { attempt, deliverer, event, message as messageWith, now, record, referred, webhook } from './builders.ts';
+import {
+  attempt,
+  type DeliverOverrides,
+  deliverer,
+  event,
+  message as messageWith,
+  now,
+  record,
+  referred,
+  webhook,
+} from './builders.ts';
 
 const message = (attempt = 1) => messageWith({ attempt });
 const failing: Partial<DeliverDeps> = {
@@ -93,28 +103,28 @@ describe('the email about a disabled webhook', () => {
     const { done, deps } = deliverer(failing);
     const handled = await deliver(message(6), referred(), deps);
     expect(handled).toMatchObject({ task: 'send', disabled: true });
-    expect(done).toEqual(['exhaust', 'claimEmail', 'notify', 'markEmailed', 'setPace']);
+    expect(done).toEqual(['exhaust', 'disabledEmail.claim', 'disabledEmail.send', 'disabledEmail.markSent', 'setPace']);
   });
 
   it('is left to the run that is sending it; this message must come again', async () => {
-    const { done, deps } = deliverer({ claimEmail: async () => 'busy' });
+    const { done, deps } = deliverer({ 'disabledEmail.claim': async () => 'busy' });
     expect(await deliver(message(6), referred({ webhook: disabled, delivery: last }), deps)).toEqual({ task: 'wait' });
     expect(done).toEqual([]);
   });
 
   it('is sent once', async () => {
-    const { done, deps } = deliverer({ claimEmail: async () => 'sent' });
+    const { done, deps } = deliverer({ 'disabledEmail.claim': async () => 'sent' });
     const handled = await deliver(message(6), referred({ webhook: disabled, delivery: last }), deps);
     expect([handled, done]).toEqual([{ task: 'notify' }, []]);
   });
 
   it('is free again at once if it could not be sent', async () => {
-    const { done, deps } = deliverer({ notify: () => Promise.reject(new Error('MessageRejected')) });
+    const { done, deps } = deliverer({ 'disabledEmail.send': () => Promise.reject(new Error('MessageRejected')) });
     const sending = deliver(message(6), referred({ webhook: disabled, delivery: last }), withStages(deps));
     const error = await sending.catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(StageError);
-    expect((error as StageError).stage).toBe('notify');
-    expect(done).toEqual(['claimEmail', 'releaseEmail']);
+    expect((error as StageError).stage).toBe('disabledEmail.send');
+    expect(done).toEqual(['disabledEmail.claim', 'disabledEmail.release']);
   });
 });
 
@@ -270,15 +280,15 @@ it('what could not be noted is in the log, with its webhook and the reason', asy
 
 describe('a step that fails', () => {
   const sixth = { attempt: 6 } as const;
-  it.each<[keyof DeliverDeps, { attempt?: number }, string[]]>([
+  it.each<[keyof DeliverOverrides, { attempt?: number }, string[]]>([
     ['post', {}, []],
     ['record', {}, []],
     ['retry', {}, ['record']],
     ['markRetried', {}, ['record', 'retry']],
     ['exhaust', sixth, []],
-    ['claimEmail', sixth, ['exhaust']],
-    ['notify', sixth, ['exhaust', 'claimEmail', 'releaseEmail']],
-    ['markEmailed', sixth, ['exhaust', 'claimEmail', 'notify']],
+    ['disabledEmail.claim', sixth, ['exhaust']],
+    ['disabledEmail.send', sixth, ['exhaust', 'disabledEmail.claim', 'disabledEmail.release']],
+    ['disabledEmail.markSent', sixth, ['exhaust', 'disabledEmail.claim', 'disabledEmail.send']],
   ])('stops what follows, so that its message comes again: %s', async (step, { attempt = 1 }, effects) => {
     const { done, deps } = deliverer({ ...failing, [step]: () => Promise.reject(new Error('throttled')) });
     const delivering = deliver(message(attempt), referred({ webhook: proven }), withStages(deps));
@@ -290,9 +300,13 @@ describe('a step that fails', () => {
 describe('an email', () => {
   const earlier = [1, 2, 3, 1, 2, 3, 4, 5].map((number) => attempt({ number }));
   /** The email of a context, and what else happened. */
-  async function emailOf(overrides: Partial<DeliveryContext>, others: Partial<DeliverDeps> = {}) {
+  async function emailOf(overrides: Partial<DeliveryContext>, others: DeliverOverrides = {}) {
     const emails: unknown[][] = [];
-    const { done, deps } = deliverer({ ...failing, notify: async (...args) => void emails.push(args), ...others });
+    const { done, deps } = deliverer({
+      ...failing,
+      'disabledEmail.send': async ({ webhook, event, attempts }) => void emails.push([webhook, event, attempts]),
+      ...others,
+    });
     const result = await deliver(message(6), referred(overrides), deps);
     return { emails, result, done };
   }
@@ -310,17 +324,17 @@ describe('an email', () => {
     const { emails, result, done } = await emailOf({ webhook: disabled, delivery });
     expect(emails).toEqual([[disabled, event(), attempts.slice(-6)]]);
     expect(result).toEqual({ task: 'notify' });
-    expect(done).toEqual(['claimEmail', 'markEmailed']);
+    expect(done).toEqual(['disabledEmail.claim', 'disabledEmail.markSent']);
   });
 
   it('waits while another run is sending it, though the attempt was made', async () => {
-    const { emails, result } = await emailOf({}, { claimEmail: async () => 'busy' });
+    const { emails, result } = await emailOf({}, { 'disabledEmail.claim': async () => 'busy' });
     expect(result).toMatchObject({ task: 'wait', attempt: { number: 6 }, disabled: true });
     expect(emails).toEqual([]);
   });
 
   it('does not come twice if another run has sent it', async () => {
-    const { emails, result } = await emailOf({}, { claimEmail: async () => 'sent' });
+    const { emails, result } = await emailOf({}, { 'disabledEmail.claim': async () => 'sent' });
     expect(result).toMatchObject({ task: 'send', disabled: true });
     expect(emails).toEqual([]);
   });
@@ -329,8 +343,8 @@ describe('an email', () => {
     const failed = emailOf(
       {},
       {
-        notify: () => Promise.reject(new Error('MessageRejected')),
-        releaseEmail: () => Promise.reject(new Error('throttled')),
+        'disabledEmail.send': () => Promise.reject(new Error('MessageRejected')),
+        'disabledEmail.release': () => Promise.reject(new Error('throttled')),
       },
     );
     await expect(failed).rejects.toThrow('MessageRejected');
@@ -381,14 +395,18 @@ describe('an outage', () => {
   });
 
   it.each([
-    ['claimed', 'send', ['record', 'retry', 'claimWarning', 'sendWarning', 'markWarned', 'markRetried']],
-    ['sent', 'send', ['record', 'retry', 'claimWarning', 'markRetried']],
-    ['busy', 'wait', ['record', 'retry', 'claimWarning']],
+    [
+      'claimed',
+      'send',
+      ['record', 'retry', 'warningEmail.claim', 'warningEmail.send', 'warningEmail.markSent', 'markRetried'],
+    ],
+    ['sent', 'send', ['record', 'retry', 'warningEmail.claim', 'markRetried']],
+    ['busy', 'wait', ['record', 'retry', 'warningEmail.claim']],
   ] as const)('is warned of at the fourth failure, after the retry is queued: %s', async (claim, task, expected) => {
     const { done, deps } = deliverer({
       ...failing,
-      claimWarning: async () => {
-        done.push('claimWarning');
+      'warningEmail.claim': async () => {
+        done.push('warningEmail.claim');
         return claim;
       },
     });
@@ -402,14 +420,17 @@ describe('an outage', () => {
       ['busy', 'wait'],
       ['sent', 'requeue'],
     ] as const) {
-      const { deps } = deliverer({ claimWarning: async () => claim });
+      const { deps } = deliverer({ 'warningEmail.claim': async () => claim });
       expect(await deliver(message(4), referred({ webhook: proven, delivery }), deps)).toEqual({ task });
     }
   });
 
   it('is warned of with the attempts of its run', async () => {
     const warnings: unknown[][] = [];
-    const { deps } = deliverer({ ...failing, sendWarning: async (...args) => void warnings.push(args) });
+    const { deps } = deliverer({
+      ...failing,
+      'warningEmail.send': async ({ webhook, event, attempts }) => void warnings.push([webhook, event, attempts]),
+    });
     const delivery = record({ attempt: 3, attempts: [6, 1, 2, 3].map((number) => attempt({ number })) });
     await deliver(message(4), referred({ webhook: proven, delivery }), deps);
     expect(warnings).toMatchObject([[proven, event(), [1, 2, 3, 4].map((number) => ({ number }))]]);
@@ -418,8 +439,8 @@ describe('an outage', () => {
   });
 
   it('whose warning failed is warned of again: the claim is released and the retry stays pending', async () => {
-    const { done, deps } = deliverer({ ...failing, sendWarning: () => Promise.reject(new Error('throttled')) });
+    const { done, deps } = deliverer({ ...failing, 'warningEmail.send': () => Promise.reject(new Error('throttled')) });
     await expect(deliver(message(4), referred({ webhook: proven }), deps)).rejects.toThrow('throttled');
-    expect(done).toEqual(['record', 'retry', 'claimWarning', 'releaseWarning']);
+    expect(done).toEqual(['record', 'retry', 'warningEmail.claim', 'warningEmail.release']);
   });
 });

@@ -78,14 +78,20 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   'an attempt is recorded whatever is stored': { command: writes(delivery, unconditional) },
   'the sixth failure does not disable': withoutWhole(has('HOOKS#', 'disabledBy')),
   'a webhook is disabled twice': { command: writes(has('HOOKS#', ':disabledBy'), unconditional) },
-  'the email is sent before it is claimed': deliver(() => ({ claimEmail: async () => 'claimed' })),
-  'the email is not noted as sent': deliver(() => ({ markEmailed: async () => {} })),
-  'an email that failed is not sent again': deliver(({ notify }) => ({
-    notify: (...args) => notify(...args).catch(() => {}),
+  'the email is sent before it is claimed': deliver(({ disabledEmail }) => ({
+    disabledEmail: { ...disabledEmail, claim: async () => 'claimed' },
   })),
-  'the warning is sent before it is claimed': deliver(() => ({ claimWarning: async () => 'claimed' })),
-  'a warning that failed is not sent again': deliver(({ sendWarning }) => ({
-    sendWarning: (...args) => sendWarning(...args).catch(() => {}),
+  'the email is not noted as sent': deliver(({ disabledEmail }) => ({
+    disabledEmail: { ...disabledEmail, markSent: async () => {} },
+  })),
+  'an email that failed is not sent again': deliver(({ disabledEmail }) => ({
+    disabledEmail: { ...disabledEmail, send: (failing) => disabledEmail.send(failing).catch(() => {}) },
+  })),
+  'the warning is sent before it is claimed': deliver(({ warningEmail }) => ({
+    warningEmail: { ...warningEmail, claim: async () => 'claimed' },
+  })),
+  'a warning that failed is not sent again': deliver(({ warningEmail }) => ({
+    warningEmail: { ...warningEmail, send: (failing) => warningEmail.send(failing).catch(() => {}) },
   })),
   'a recovery ends with its first page': deliver(({ recoverPage }) => ({
     recoverPage: async (message) => {

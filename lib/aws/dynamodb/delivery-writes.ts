@@ -2,7 +2,7 @@ import type { Verdict } from '../../delivery/decide.ts';
 import type { DeliveryMessage } from '../../delivery/messages.ts';
 import type { Attempt, DeliveredEvent } from '../../delivery/record.ts';
 import { type DeliveryStatus, UNDER_WAY } from '../../delivery/schedule.ts';
-import { EVENT_RETENTION_MS } from '../../events/events.ts';
+import { EVENT_RETENTION_MS, isTest } from '../../events/events.ts';
 import { all, any, type Condition, is, isBelow, isNew, isOneOf } from './conditions.ts';
 import { appended, initially, update } from './expressions.ts';
 import { itemKey, statusIndexEntry, timeToLive } from './items.ts';
@@ -80,7 +80,7 @@ function upsert(
     ...change,
     eventType: event.type,
     documentKey: event.documentKey,
-    test: event.webhookId === undefined ? undefined : true,
+    test: isTest(event) || undefined,
     run,
     ...statusIndexEntry(webhookId, eventId, change.status),
     createdAt: initially(createdAt),

@@ -52,9 +52,7 @@ export function disabling(table: Table) {
       return webhook && isEmailOwed(message, toWebhook(webhook)) ? 'disabled' : 'recorded';
     },
 
-    claimEmail: email.claim,
-    releaseEmail: email.release,
-    markEmailed: email.markSent,
+    email,
   };
 }
 

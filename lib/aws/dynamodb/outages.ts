@@ -32,8 +32,6 @@ export function outages(table: Table) {
       await table.write([update(keyOf(message), values, isOver)]);
     },
 
-    claimWarning: warning.claim,
-    releaseWarning: warning.release,
-    markWarned: warning.markSent,
+    warning,
   };
 }
