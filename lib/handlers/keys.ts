@@ -13,7 +13,7 @@ import { isJsonObject } from '../json.ts';
 import { check, iso, isoOrNull, timestampInput } from '../schema.ts';
 import type { TransactionPart } from '../transaction.ts';
 import { type AuditDeps, auditing } from './audit.ts';
-import { lastingAdminKeys, type RevocableKeys, relyingOnOne, revokeSafely } from './last-admin-key.ts';
+import { lastingAdminKeys, type RevocableKeys, relyingOnOne, revokeSafely } from '../access/last-admin-key.ts';
 import { type NoticeDeps, notifying } from './notices.ts';
 
 /** The keys of projects as they are stored. */

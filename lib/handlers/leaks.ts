@@ -7,7 +7,7 @@ import { type Random, sortableId } from '../ids.ts';
 import { createLimiter } from '../limiter.ts';
 import type { TransactionPart } from '../transaction.ts';
 import type { AuditLog } from './audit.ts';
-import { type RevocableKeys, revokeSafely } from './last-admin-key.ts';
+import { type RevocableKeys, revokeSafely } from '../access/last-admin-key.ts';
 
 export interface LeaksDeps {
   keys: RevocableKeys & {

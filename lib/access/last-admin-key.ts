@@ -1,4 +1,4 @@
-import { isLasting, type KeyRecord, type Revocation } from '../access/keys.ts';
+import { isLasting, type KeyRecord, type Revocation } from './keys.ts';
 import type { TransactionPart } from '../transaction.ts';
 
 export interface AdminKeys {
