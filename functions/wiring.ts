@@ -24,9 +24,10 @@ import { disabledNotification, type FailingWebhook, warningNotification } from '
 import type { OutageEmail } from '../lib/delivery/outage.ts';
 import { recoverPage } from '../lib/delivery/redelivery.ts';
 import { retryBy } from '../lib/delivery/retry.ts';
+import type { ConnectionsDeps } from '../lib/documents/leases.ts';
 import type { Email } from '../lib/email.ts';
 import { auditHandlers } from '../lib/handlers/audit.ts';
-import { type ConnectionsDeps, connectionHandlers } from '../lib/handlers/connections.ts';
+import { connectionHandlers } from '../lib/handlers/connections.ts';
 import { createProject } from '../lib/handlers/create-project.ts';
 import { deliveryHandlers } from '../lib/handlers/deliveries.ts';
 import { documentHandlers } from '../lib/handlers/documents.ts';

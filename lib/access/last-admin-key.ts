@@ -1,5 +1,5 @@
-import { isLasting, type KeyRecord, type Revocation } from './keys.ts';
 import type { TransactionPart } from '../transaction.ts';
+import { isLasting, type KeyRecord, type Revocation } from './keys.ts';
 
 export interface AdminKeys {
   /** The admin keys of a project, newest first, read as they are asked for. A key may take a moment to appear. */

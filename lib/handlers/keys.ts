@@ -3,6 +3,7 @@ import { isAllowed } from '../access/allowlist.ts';
 import { hashApiKey, keyIdOf, newApiKey, sameHash } from '../access/api-key.ts';
 import { keyUsage } from '../access/key-usage.ts';
 import { isLasting, isUsable, type KeyRecord, keyResource, newKeyRecord, rotationExpiry } from '../access/keys.ts';
+import { lastingAdminKeys, type RevocableKeys, relyingOnOne, revokeSafely } from '../access/last-admin-key.ts';
 import { adminKeyCreated, adminKeyRotated } from '../access/notices.ts';
 import { notFound, Problem } from '../api/problems.ts';
 import type { Cursors } from '../http/cursor.ts';
@@ -13,7 +14,6 @@ import { isJsonObject } from '../json.ts';
 import { check, iso, isoOrNull, timestampInput } from '../schema.ts';
 import type { TransactionPart } from '../transaction.ts';
 import { type AuditDeps, auditing } from './audit.ts';
-import { lastingAdminKeys, type RevocableKeys, relyingOnOne, revokeSafely } from '../access/last-admin-key.ts';
 import { type NoticeDeps, notifying } from './notices.ts';
 
 /** The keys of projects as they are stored. */

@@ -1,5 +1,6 @@
 import { hashApiKey, parseApiKey, sameHash } from '../access/api-key.ts';
 import { isUsable, type KeyRecord } from '../access/keys.ts';
+import { type RevocableKeys, revokeSafely } from '../access/last-admin-key.ts';
 import { type LeakMatch, type LeakOutcome, leakEmail, placesOf } from '../access/leaks.ts';
 import type { ProjectRecord } from '../access/projects.ts';
 import type { Email } from '../email.ts';
@@ -7,7 +8,6 @@ import { type Random, sortableId } from '../ids.ts';
 import { createLimiter } from '../limiter.ts';
 import type { TransactionPart } from '../transaction.ts';
 import type { AuditLog } from './audit.ts';
-import { type RevocableKeys, revokeSafely } from '../access/last-admin-key.ts';
 
 export interface LeaksDeps {
   keys: RevocableKeys & {

@@ -33,10 +33,11 @@ import { type DeliveryRecord, isRecoverable } from '../../lib/delivery/record.ts
 import { settingAside } from '../../lib/delivery/set-aside.ts';
 import { BY_STATUS } from '../../lib/deployment.ts';
 import type { CheckMessage } from '../../lib/documents/connections.ts';
+import { type ConnectionsDeps, checkConnection } from '../../lib/documents/leases.ts';
 import type { Email } from '../../lib/email.ts';
 import { RefusedError } from '../../lib/errors.ts';
 import type { StoredEvent } from '../../lib/events/events.ts';
-import { type ConnectionsDeps, checkConnection, connectionHandlers } from '../../lib/handlers/connections.ts';
+import { connectionHandlers } from '../../lib/handlers/connections.ts';
 import type { ApiHandler, Handlers } from '../../lib/http/serve.ts';
 import type { Space } from '../../lib/space.ts';
 import type { WebhookRecord } from '../../lib/webhooks/webhooks.ts';

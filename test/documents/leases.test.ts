@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ConnectionRecord } from '../../lib/documents/connections.ts';
-import { checkConnection } from '../../lib/handlers/connections.ts';
+import { checkConnection } from '../../lib/documents/leases.ts';
 import { newConnection, now } from '../contracts/builders.ts';
 
 const record = newConnection({

@@ -1,0 +1,53 @@
+import { newEvent, type StoredEvent } from '../events/events.ts';
+import { newEventId } from '../events/placement.ts';
+import type { Random } from '../ids.ts';
+import { optimistically } from '../optimistic.ts';
+import type { Space } from '../space.ts';
+import { type CheckMessage, type ConnectionRecord, isLapsed, lostData } from './connections.ts';
+
+/** The stored connections. When two callers renew or end one lease concurrently, one of them succeeds. */
+export interface Connections {
+  get(space: Space, id: string): Promise<ConnectionRecord | undefined>;
+  /** Replaces the record that was read, and stores the event of an earlier lease that expired. `false` if the record has changed. */
+  put(before: ConnectionRecord | undefined, record: ConnectionRecord, lost: readonly StoredEvent[]): Promise<boolean>;
+  /** Removes the record that was read, and stores its event. `false` if the record has changed. */
+  remove(before: ConnectionRecord, lost: readonly StoredEvent[]): Promise<boolean>;
+}
+
+export interface ConnectionsDeps {
+  connections: Connections;
+  /** Schedules a check of a connection. The message arrives at least once. */
+  scheduleCheck(message: CheckMessage, delaySeconds: number): Promise<void>;
+  clock(): number;
+  random: Random;
+}
+
+/**
+ * Ends an expired lease and publishes its event. Schedules another check of a lease that was renewed, also while this check was
+ * ending it. If several checks find one expired lease, one of them ends it. If several check an open connection, only the latest
+ * schedules another one.
+ */
+export async function checkConnection(
+  { connectionId, checkAt, ...space }: CheckMessage,
+  { connections, scheduleCheck, clock, random }: ConnectionsDeps,
+): Promise<'gone' | 'open' | 'lost'> {
+  return optimistically(async () => {
+    const record = await connections.get(space, connectionId);
+    if (!record) return 'gone';
+    const now = clock();
+    if (isLapsed(record, now))
+      return (await connections.remove(record, [lostEvent(record, now, random)])) ? 'lost' : undefined;
+    const isOutdated = checkAt !== undefined && record.checkAt > checkAt;
+    if (isOutdated) return 'open';
+    const { expiresAt } = record;
+    await scheduleCheck({ connectionId, ...space, checkAt: expiresAt }, Math.ceil((expiresAt - now) / 1000));
+    await connections.put(record, { ...record, checkAt: expiresAt }, []);
+    return 'open';
+  });
+}
+
+export function lostEvent(record: ConnectionRecord, now: number, random: Random): StoredEvent {
+  const { projectId, environment } = record;
+  const [type, data] = ['connection.lost', lostData(record)] as const;
+  return newEvent({ projectId, environment, id: newEventId(type, data, now, random), at: now, type, data });
+}
