@@ -8,6 +8,7 @@ import type { MappingProperties } from './lambda/event-sources.ts';
 import { DEFAULT_ACCOUNT_CONCURRENCY, DEFAULT_CONCURRENCY, DEFAULT_IDLE_MS, LocalFunction } from './lambda/lambda.ts';
 import { mappingsOf, startMappings } from './lambda/mappings.ts';
 import { listen } from './listen.ts';
+import { LocalPages } from './local-pages.ts';
 import { type Services, startServices } from './services/services.ts';
 import type { State } from './services/state.ts';
 import type { Template } from './template.ts';
@@ -42,6 +43,8 @@ export interface StackOptions {
 export interface LocalStack extends Services {
   baseUrl: string;
   mailUrl: string;
+  /** A link that signs in to the dashboard with an admin key, once. */
+  signInUrl(key: string): string;
   clock: LocalClock;
   cloudWatch: LocalCloudWatch;
   functions: ReadonlyMap<string, LocalFunction>;
@@ -112,17 +115,18 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   });
 
   const byArn = (arn: string) => functionOf(/function:(\w+)/.exec(arn)?.[1] ?? arn);
+  const pages = new LocalPages(baseUrl, () => ses.emails);
   const gateway = createGateway(template, byArn, now, cloudWatch);
   api.on('request', (request, response) => {
-    if (request.url === MAIL_PATH) {
-      response.setHeader('Content-Type', 'application/json').end(JSON.stringify(ses.emails));
-    } else void gateway.handle(request, response);
+    if (pages.has(request)) pages.respond(request, response).catch(() => response.destroy());
+    else void gateway.handle(request, response);
   });
 
   return {
     ...services,
     baseUrl,
-    mailUrl: `${baseUrl}${MAIL_PATH}`,
+    mailUrl: pages.mailUrl,
+    signInUrl: (key) => pages.signInUrl(key),
     clock,
     cloudWatch,
     functions,
@@ -143,9 +147,6 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     },
   };
 }
-
-/** Of this machine only; the deployed API has no such path. */
-const MAIL_PATH = '/_local/mail';
 
 function createFunctions(
   template: Template,

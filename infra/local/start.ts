@@ -69,9 +69,6 @@ async function requireLayout(endpoint: string, TableName: string): Promise<void>
     throw new StartError('The kept table has another layout: remove .local/kept, or start without --keep.');
 }
 
-/** The dashboard takes the key out of the address at once; what follows `#` never leaves the browser. */
-const signInUrl = ({ baseUrl }: LocalStack, { keys }: Demo): string => `${baseUrl}/dashboard#key=${keys.admin}`;
-
 function writeStackFile(directory: string, stack: LocalStack, { project, keys, webhook_secret }: Demo): void {
   const file = {
     base_url: stack.baseUrl,
@@ -101,7 +98,7 @@ Ready: ${stack.baseUrl}${speed === 1 ? '' : ` (delays and schedules run ${speed}
   test key        ${demo.keys.test}
   read key        ${demo.keys.read}
   webhook secret  ${demo.webhook_secret}
-  dashboard       ${signInUrl(stack, demo)}
+  dashboard       ${stack.signInUrl(demo.keys.admin)}
   API reference   ${stack.baseUrl}/docs
   emails          ${stack.mailUrl}
   function log    ${logFile}

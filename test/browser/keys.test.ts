@@ -38,49 +38,70 @@ describe('signing in', () => {
     const page = await dashboard.signIn(adminKey);
     const kept = () =>
       page.evaluate(() => ({
-        session: Object.values({ ...sessionStorage }),
-        local: Object.values({ ...localStorage }),
+        session: { ...sessionStorage },
+        local: { ...localStorage },
         cookie: document.cookie,
         address: location.href,
       }));
-    expect(await kept()).toMatchObject({ session: [adminKey], local: [], cookie: '' });
-    expect((await kept()).address).not.toContain(adminKey);
+    const session = { 'admin-key': adminKey, 'used-at': expect.stringMatching(/^\d+$/) };
+    expect(await kept()).toEqual({ session, local: {}, cookie: '', address: expect.not.stringContaining(adminKey) });
     await page.reload();
     await heading(page, 'Overview').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await heading(page, 'Sign in').waitFor();
-    expect((await kept()).session).toEqual([]);
+    expect((await kept()).session).toEqual({});
     await page.reload();
     await heading(page, 'Sign in').waitFor();
   });
 
-  it('takes one click on the link that a local stack prints, which leaves the key nowhere but in the tab', async () => {
+  it('is for one tab', async () => {
     const { adminKey } = await service.project();
-    const page = await dashboard.open(`/dashboard#key=${adminKey}`);
-    await heading(page, 'Overview').waitFor();
-    const found = () => page.evaluate(() => [location.href, history.length, Object.values({ ...sessionStorage })]);
-    const [address, length] = await found();
-    expect(address).toBe(`${service.stack.baseUrl}/dashboard`);
-    await page.reload();
-    await heading(page, 'Overview').waitFor();
-    expect(await found()).toEqual([address, length, [adminKey]]);
-    expect(service.log.join('')).not.toContain(adminKey);
+    const first = await dashboard.signIn(adminKey);
+    const second = await dashboard.openBeside(first, '/dashboard#/live/keys');
+    await heading(second, 'Sign in').waitFor();
+    await signInWith(second, adminKey);
+    await heading(second, 'Keys').waitFor();
+    await first.getByRole('button', { name: 'Sign out' }).click();
+    await second.reload();
+    await heading(second, 'Keys').waitFor();
   });
 
-  it('takes such a link in a tab that is here already, and shows no key that does not sign in', async () => {
-    const [first, second] = [await service.project(), await service.project()];
-    const page = await dashboard.open();
-    const follow = (key: string) => page.evaluate((hash) => location.assign(hash), `#key=${key}`);
-    const address = () => page.evaluate(() => location.href);
-    await follow(await first.key('live'));
-    await expect.poll(address).toBe(`${service.stack.baseUrl}/dashboard`);
-    await heading(page, 'Sign in').waitFor();
-    for (const { adminKey } of [first, second]) {
-      await follow(adminKey);
-      await expect.poll(() => page.evaluate(() => Object.values({ ...sessionStorage }))).toEqual([adminKey]);
-      await heading(page, 'Overview').waitFor();
-      expect(await address()).toBe(`${service.stack.baseUrl}/dashboard`);
-    }
+  it('ends after 30 minutes without use, also in a tab that the browser restores', async () => {
+    const { adminKey } = await service.project();
+    const page = await dashboard.signIn(adminKey);
+    await page.clock.install();
+    await page.reload();
+    await heading(page, 'Overview').waitFor();
+    await page.clock.runFor('29:00');
+    await page.keyboard.press('Shift');
+    await page.clock.runFor('29:00');
+    await heading(page, 'Overview').waitFor();
+    await page.clock.runFor('02:00');
+    await page.getByText('you did not use this tab for 30 minutes').waitFor();
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
+    await signInWith(page, adminKey);
+    await heading(page, 'Overview').waitFor();
+    await page.evaluate(() => sessionStorage.setItem('used-at', String(Date.now() - 31 * 60_000)));
+    await page.reload();
+    await page.getByText('you did not use this tab for 30 minutes').waitFor();
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
+  });
+
+  it('takes one click on the link that a local stack prints, which works once', async () => {
+    const { adminKey } = await service.project();
+    const { baseUrl } = service.stack;
+    const link = service.stack.signInUrl(adminKey);
+    expect(link).not.toContain(adminKey);
+    const page = await dashboard.open(link.slice(baseUrl.length));
+    await heading(page, 'Overview').waitFor();
+    expect(await page.evaluate(() => location.href)).toBe(`${baseUrl}/dashboard`);
+    await page.reload();
+    await heading(page, 'Overview').waitFor();
+    const other = await dashboard.open(link.slice(baseUrl.length));
+    await other.getByText('This link works once.').waitFor();
+    await other.getByRole('link', { name: 'Sign in with the admin key' }).click();
+    await heading(other, 'Sign in').waitFor();
+    expect(service.log.join('')).not.toContain(adminKey);
   });
 
   it('ends when the key is revoked elsewhere, and says so', async () => {

@@ -39,7 +39,6 @@ export function App() {
     return { call, environment, keyId: keyIdOf(key), shownKey, signIn, announce, onProjectChange };
   }, [key, environment, signIn, onUnauthorized]);
 
-  if (key === undefined) return null; // another tab may answer; the form would only flash
   if (!session) return <SignIn notice={notice} onSignIn={signIn} />;
   return (
     <SessionContext.Provider value={session}>

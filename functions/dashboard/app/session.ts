@@ -4,31 +4,6 @@ import { KEY_FORMAT } from '../../../lib/access/key-format.ts';
 import type { Environment } from '../../../lib/space.ts';
 import { type Call, createCall, type Key, type Problem } from './api.ts';
 
-const NAME = 'admin-key';
-
-/** The key is stored in the session storage of each signed-in tab and nowhere else. */
-export const rememberedKey = (): string | null => sessionStorage.getItem(NAME);
-export const rememberKey = (key: string): void => sessionStorage.setItem(NAME, key);
-export const forgetKey = (): void => sessionStorage.removeItem(NAME);
-
-/** Nobody can sign somebody in to a project of theirs by a link: links sign in to a stack on the user's own machine only. */
-const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
-
-/** The key of a link that signs in, `/dashboard#key=svc_admin_…`. */
-export function linkedKey({ hash, hostname }: Pick<Location, 'hash' | 'hostname'>): string | null {
-  const key = /^#key=(\w+)$/.exec(hash)?.[1] ?? '';
-  const isAdmin = KEY_FORMAT.exec(key)?.[1] === 'admin';
-  return isAdmin && LOOPBACK.includes(hostname) ? key : null;
-}
-
-/** Remembers the key of such a link, and takes it out of the address and of the tab's history. */
-export function takeLinkedKey(): string | null {
-  const key = linkedKey(location);
-  if (location.hash.startsWith('#key=')) history.replaceState(null, '', location.pathname + location.search);
-  if (key !== null) rememberKey(key);
-  return key;
-}
-
 /** What every page needs. */
 export interface Session {
   call: Call;

@@ -1,67 +1,33 @@
-import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { forgetKey, rememberedKey, rememberKey, takeLinkedKey } from './session.ts';
-import { joinTabs, type Tabs } from './tabs.ts';
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { forgetKey, isIdle, noteUse, rememberedKey, rememberKey } from './remembered-key.ts';
 
-export const SIGNED_OUT = 'You are signed out.';
+const SIGNED_OUT = 'You are signed out.';
 const KEY_ENDED = 'You were signed out because this key was revoked or has expired.';
+const UNUSED = 'You were signed out because you did not use this tab for 30 minutes.';
 
 export interface SignInState {
-  /** The key of this tab, `null` without one, `undefined` while other tabs are asked. */
-  key: string | null | undefined;
+  /** The key of this tab. */
+  key: string | null;
   /** Why the user is signed out. */
   notice: string | undefined;
   signIn(key: string): void;
-  /** In all tabs. */
   signOut(): void;
-  /** The service no longer accepts a key. Other tabs may have another one, and find out about their own. */
+  /** The service no longer accepts a key. */
   onUnauthorized(key: string): void;
 }
 
 export function useSignInState(): SignInState {
-  const [key, setKey] = useState<string | null | undefined>(() => takeLinkedKey() ?? rememberedKey() ?? undefined);
-  const [notice, setNotice] = useState<string>();
-  const tabs = useRef<Tabs | null>(null);
+  const [{ key, notice }, setState] = useState(initialState);
   const signIn = useCallback((entered: string) => {
-    tabs.current?.stopAsking();
     rememberKey(entered);
-    setNotice(undefined);
-    setKey(entered);
+    setState({ key: entered, notice: undefined });
   }, []);
   const leave = useCallback((why: string) => {
-    tabs.current?.stopAsking();
     forgetKey();
-    setKey(null);
-    setNotice(why);
+    setState({ key: null, notice: why });
   }, []);
-  useLayoutEffect(() => {
-    const { usedAt, stop } = noteUse();
-    // By path: another stage of the same API is another service.
-    const joined = joinTabs(new BroadcastChannel(`dashboard ${location.pathname}`), {
-      key: rememberedKey,
-      usedAt,
-      onAnswer: (given) => (given === null ? setKey(null) : signIn(given)),
-      onSignedOut: () => leave(SIGNED_OUT),
-    });
-    tabs.current = joined;
-    if (rememberedKey() === null) joined.ask();
-    return () => {
-      joined.leave();
-      stop();
-    };
-  }, [signIn, leave]);
-  // The link that signs in can also be pasted into a tab that is here already.
-  useLayoutEffect(() => {
-    const follow = () => {
-      const linked = takeLinkedKey();
-      if (linked !== null) signIn(linked);
-    };
-    addEventListener('hashchange', follow);
-    return () => removeEventListener('hashchange', follow);
-  }, [signIn]);
-  const signOut = useCallback(() => {
-    tabs.current?.tellSignedOut();
-    leave(SIGNED_OUT);
-  }, [leave]);
+  useEffect(() => (key === null ? undefined : watchUse(() => leave(UNUSED))), [key, leave]);
+  const signOut = useCallback(() => leave(SIGNED_OUT), [leave]);
   const onUnauthorized = useCallback(
     (ended: string) => {
       if (rememberedKey() === ended) leave(KEY_ENDED); // else a late response to a key that is replaced already
@@ -71,18 +37,30 @@ export function useSignInState(): SignInState {
   return { key, notice, signIn, signOut, onUnauthorized };
 }
 
-/** Remembers when the user last pressed something in this tab. */
-function noteUse() {
-  let lastAt = 0;
-  const note = () => {
-    lastAt = Date.now();
+function initialState(): Pick<SignInState, 'key' | 'notice'> {
+  if (!isIdle()) return { key: rememberedKey(), notice: undefined };
+  forgetKey();
+  return { key: null, notice: UNUSED };
+}
+
+const USES = ['pointerdown', 'keydown', 'wheel'] as const;
+const CHECK_INTERVAL_MS = 10_000;
+
+/** Calls `onIdle` when the user has not used this tab for `IDLE_MS`. Requests that the page repeats are no use. */
+function watchUse(onIdle: () => void): () => void {
+  const check = () => {
+    if (isIdle()) onIdle();
   };
-  const events = ['pointerdown', 'keydown'] as const;
-  for (const name of events) addEventListener(name, note, { capture: true, passive: true });
-  return {
-    usedAt: () => lastAt,
-    stop: () => {
-      for (const name of events) removeEventListener(name, note, { capture: true });
-    },
+  const use = () => {
+    if (isIdle())
+      onIdle(); // a machine that slept
+    else noteUse();
+  };
+  noteUse();
+  const timer = setInterval(check, CHECK_INTERVAL_MS);
+  for (const name of USES) addEventListener(name, use, { capture: true, passive: true });
+  return () => {
+    clearInterval(timer);
+    for (const name of USES) removeEventListener(name, use, { capture: true });
   };
 }

@@ -1,5 +1,6 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { namesThisMachine } from '../hosts.ts';
 import { readText } from './bodies.ts';
 
 export interface ServiceRequest {
@@ -56,14 +57,17 @@ export class Endpoints {
   throttled: ((call: ServiceCall) => unknown) | undefined;
   private readonly servers: http.Server[] = [];
   private readonly host: string;
+  private readonly hosts: string[];
 
   /** `host`: by which its callers reach it. */
   constructor(host = '127.0.0.1') {
     this.host = host;
+    this.hosts = [host];
   }
 
   /** On the same port of all addresses; 0: any free one. */
   async listen(addresses: readonly string[] = ['127.0.0.1'], port = 0): Promise<void> {
+    this.hosts.push(...addresses);
     for (const address of addresses) {
       const server = http.createServer((request, response) => {
         this.respond(request, response).catch(() => response.destroy()); // the caller has gone
@@ -105,6 +109,7 @@ export class Endpoints {
   }
 
   private async respond(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+    if (!namesThisMachine(request, this.hosts)) return void response.writeHead(403).end();
     const answer = await this.perform(request, await readText(request));
     if (answer === 'none') return void request.socket.destroy();
     const { status = 200, headers = {}, body } = answer;

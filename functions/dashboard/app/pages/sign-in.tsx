@@ -28,7 +28,7 @@ export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSig
       <h1>Sign in</h1>
       {notice && <Callout kind="info">{notice}</Callout>}
       <Form onSubmit={submit}>
-        <Field label="Admin key" hint="Kept in your open dashboard tabs only, until you sign out or close them.">
+        <Field label="Admin key" hint="Kept in this tab until you sign out, close it, or do not use it for 30 minutes.">
           {(attributes) => (
             <input
               {...attributes}

@@ -1,0 +1,66 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { KEY_ITEM } from '../../functions/dashboard/key-item.ts';
+import { namesThisMachine } from './hosts.ts';
+import { readBody } from './services/bodies.ts';
+
+const MAIL_PATH = '/_local/mail';
+const SIGN_IN_PATH = '/_local/sign-in';
+const MAX_TICKET_BYTES = 100;
+
+/** Exchanges the ticket behind `#` for the key, as the dashboard would store it. */
+const SCRIPT = `
+fetch('', { method: 'POST', body: location.hash.slice(1) }).then(async (response) => {
+  if (!response.ok) return void (document.getElementById('used').hidden = false);
+  sessionStorage.clear();
+  sessionStorage.setItem('${KEY_ITEM}', await response.text());
+  location.replace('/dashboard');
+});`;
+const SIGN_IN_PAGE = `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Sign in</title>
+<p id="used" hidden>This link works once. <a href="/dashboard">Sign in with the admin key</a> that npm start printed.</p>
+<script>${SCRIPT}</script>`;
+const POLICY = `default-src 'none'; connect-src 'self'; script-src 'sha256-${createHash('sha256').update(SCRIPT).digest('base64')}'`;
+
+/** Pages of the local stack, next to the API. A deployed API has none of them. */
+export class LocalPages {
+  private readonly baseUrl: string;
+  private readonly emails: () => unknown;
+  private readonly keys = new Map<string, string>();
+
+  constructor(baseUrl: string, emails: () => unknown) {
+    this.baseUrl = baseUrl;
+    this.emails = emails;
+  }
+
+  get mailUrl(): string {
+    return this.baseUrl + MAIL_PATH;
+  }
+
+  /** A link that signs in to the dashboard once, because browsers keep addresses in their history. */
+  signInUrl(key: string): string {
+    const ticket = randomBytes(16).toString('base64url');
+    this.keys.set(ticket, key);
+    return `${this.baseUrl}${SIGN_IN_PATH}#${ticket}`;
+  }
+
+  has({ url }: IncomingMessage): boolean {
+    return url === MAIL_PATH || url === SIGN_IN_PATH;
+  }
+
+  async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.setHeader('Cache-Control', 'no-store');
+    if (!namesThisMachine(request)) return void response.writeHead(403).end();
+    if (request.url === MAIL_PATH) {
+      return void response.setHeader('Content-Type', 'application/json').end(JSON.stringify(this.emails()));
+    }
+    if (request.method !== 'POST') {
+      response.setHeader('Content-Security-Policy', POLICY).setHeader('Content-Type', 'text/html; charset=utf-8');
+      return void response.end(SIGN_IN_PAGE);
+    }
+    const ticket = String(await readBody(request, MAX_TICKET_BYTES));
+    const key = this.keys.get(ticket);
+    this.keys.delete(ticket);
+    response.writeHead(key === undefined ? 404 : 200, { 'Content-Type': 'text/plain' }).end(key);
+  }
+}
