@@ -1,6 +1,7 @@
 import http from 'node:http';
 import net from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { readText } from '../../infra/local/services/bodies.ts';
 import { httpPost } from '../../lib/aws/http-post.ts';
 import { PROTOTYPE_NAMES } from '../support/adversarial.ts';
 import { type Behavior, closed, endpoint, listen, stopTime } from '../support/endpoints.ts';
@@ -10,6 +11,23 @@ const to = (url: string) => ({ url, headers: {}, body: '{}' });
 const ok = { statusCode: 200, error: null };
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const head = (length: number, status = '200 OK') => `HTTP/1.1 ${status}\r\nContent-Length: ${length}\r\n\r\n`;
+
+describe('a request', () => {
+  it.each([
+    ['no text', ''],
+    ['text beyond ASCII', '{"text":"Änderung 🎉\u2028\uffff"}'],
+    ['much text beyond ASCII', 'ü'.repeat(100_000)],
+  ])('has its whole body of %s, and its length in bytes', async (_, body) => {
+    const { promise, resolve } = Promise.withResolvers<[length: string | undefined, text: string]>();
+    const server = http.createServer(async (request, response) => {
+      resolve([request.headers['content-length'], await readText(request)]);
+      response.end();
+    });
+    const url = `http://127.0.0.1:${await listen(server)}/`;
+    expect(await post({ url, headers: {}, body })).toMatchObject(ok);
+    expect(await promise).toEqual([String(Buffer.from(body).length), body]);
+  });
+});
 
 describe('a response', () => {
   it.each<[name: string, behavior: Behavior, statusCode: number, error: string | null, excerpt: string | null]>([

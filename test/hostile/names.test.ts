@@ -25,8 +25,9 @@ const { createConnection } = https.Agent.prototype;
 // In place of the network. A socket gets its addresses as ever, but those that it would connect to are all this machine.
 vi.spyOn(https.Agent.prototype, 'createConnection').mockImplementation(function (this: https.Agent, options, callback) {
   const { lookup } = options as TcpSocketConnectOpts;
+  if (!lookup) throw new Error('The connection would resolve names without a check');
   const here: typeof lookup = (hostname, hints, done) =>
-    lookup?.(hostname, hints, (error, addresses) => {
+    lookup(hostname, hints, (error, addresses) => {
       if (error) return done(error, []);
       const checked = (addresses as LookupAddress[]).map(({ address }) => address);
       connections.set(hostname, [...(connections.get(hostname) ?? []), checked]);
@@ -94,6 +95,15 @@ describe('a name', () => {
     const [first, second] = await Promise.all([post('rebinding.example.com'), post('rebinding.example.com')]);
     expect(new Set([first.error, second.error])).toEqual(new Set([null, 'address_not_public']));
     expect(connections.get('rebinding.example.com')).toEqual([[V4]]);
+  });
+
+  it('that becomes private is refused at the second POST of an attempt, after a kept connection that died', async () => {
+    const name = 'stale.example.com';
+    const { post } = await world({ [name]: (_, earlier) => (earlier === 0 ? [V4] : ['127.0.0.1']) });
+    expect(await post(name)).toMatchObject(ok);
+    server.closeAllConnections();
+    expect(await post(name)).toMatchObject(refused);
+    expect(connections.get(name)).toEqual([[V4]]);
   });
 
   it('that is refused is so before anything is looked up, if it is known to be private', async () => {

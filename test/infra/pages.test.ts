@@ -53,6 +53,29 @@ describe('the dashboard', () => {
   });
 });
 
+describe('the Content-Security-Policy', () => {
+  it('lets a page load from its own origin and send to no other', () => {
+    const policies = pages.flatMap(([path, { type, policy }]) =>
+      type.startsWith('text/html') ? [[path, policy]] : [],
+    );
+    expect(policies.length).toBeGreaterThan(5);
+    for (const [path, policy] of policies) {
+      expect(policy?.split('; '), path).toEqual([
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+      ]);
+    }
+  });
+});
+
 describe('a page', () => {
   it('that is not there is a problem like any other', async () => {
     for (const file of ['nothing.js', '../pages.json', '__proto__']) {

@@ -88,7 +88,15 @@ describe('the event sources', () => {
   });
 
   it('give up on a message after 20 receives, into a queue that raises an alarm', () => {
-    template.hasResourceProperties('AWS::SQS::Queue', { RedrivePolicy: Match.objectLike({ maxReceiveCount: 20 }) });
+    const queues = template.findResources('AWS::SQS::Queue');
+    const consumed = mappings.filter(({ StartingPosition }) => StartingPosition === undefined);
+    expect(consumed).toHaveLength(4); // three lanes, and the check of connections
+    for (const { EventSourceArn } of consumed) {
+      const [id] = EventSourceArn['Fn::GetAtt'];
+      const { RedrivePolicy } = queues[id]?.Properties ?? {};
+      expect(RedrivePolicy?.maxReceiveCount, id).toBe(20);
+      expect(queues, id).toHaveProperty(RedrivePolicy.deadLetterTargetArn['Fn::GetAtt'][0]);
+    }
     template.hasResourceProperties('AWS::CloudWatch::Alarm', {
       MetricName: 'ApproximateNumberOfMessagesVisible',
       Threshold: 0,

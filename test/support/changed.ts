@@ -1,10 +1,10 @@
-/** A valid `document.changed`, as a request publishes it. */
+/** A valid `document.changed` as a request publishes it, with text beyond ASCII. */
 export const changed = (overrides: object = {}) => ({
   type: 'document.changed',
   data: {
     document_key: 'org:acme:doc-1',
     revision: 2,
-    changes: [{ field: 'title', old_value: 'Draft', new_value: 'Final', origin: 'node-1' }],
+    changes: [{ field: 'title', old_value: 'Draft', new_value: 'Schlußfassung 🎉\u2028', origin: 'node-1' }],
     ...overrides,
   },
 });
