@@ -16,7 +16,7 @@ export interface Loaded<Value> {
 export function useLoaded<Value>(key: string, load: () => Promise<Result<Value>>, version = 0): Loaded<Value> {
   const [state, setState] = useState<{ key: string } & Omit<Loaded<Value>, 'reload'>>({ key, loading: true });
   const [reloads, setReloads] = useState(0);
-  // `key` stands for everything that `load` depends on.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` stands for everything that `load` depends on
   useEffect(() => {
     let isCurrent = true;
     setState((last) => (last.key === key ? { ...last, loading: true } : { key, loading: true }));

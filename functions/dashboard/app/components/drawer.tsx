@@ -28,6 +28,7 @@ export function Drawer({ title, href, of, onPrevious, onNext, onClose, children 
     onClose();
   };
   useLayoutEffect(() => heading.current?.focus(), []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls up for each new subject
   useLayoutEffect(() => dialog.current?.scrollTo(0, 0), [of]);
   useEffect(() => {
     const move = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) => {
