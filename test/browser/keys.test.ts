@@ -72,17 +72,19 @@ describe('signing in', () => {
     await page.clock.install();
     await page.reload();
     await heading(page, 'Overview').waitFor();
-    await page.clock.runFor('29:00');
+    await page.clock.fastForward('29:00');
     await page.keyboard.press('Shift');
-    await page.clock.runFor('29:00');
+    await page.clock.fastForward('29:00');
     await heading(page, 'Overview').waitFor();
-    await page.clock.runFor('02:00');
+    await page.clock.fastForward('02:00');
     await page.getByText('you did not use this tab for 30 minutes').waitFor();
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
     await signInWith(page, adminKey);
     await heading(page, 'Overview').waitFor();
-    await page.evaluate(() => sessionStorage.setItem('used-at', String(Date.now() - 31 * 60_000)));
-    await page.reload();
+    await page.evaluate(() => {
+      sessionStorage.setItem('used-at', String(Date.now() - 31 * 60_000));
+      location.reload();
+    });
     await page.getByText('you did not use this tab for 30 minutes').waitFor();
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
   });
