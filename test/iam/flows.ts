@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { SLOW_AFTER_MS } from '../../lib/delivery/lanes.ts';
+import { SLOW_AFTER_MS, SLOW_FOR_MS } from '../../lib/delivery/lanes.ts';
 import { sendMessageTarget } from '../../lib/deployment.ts';
 import { changed } from '../support/changed.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -68,16 +68,16 @@ export async function createFlows(service: Service): Promise<Record<string, () =
     trigger: 'schedule',
   };
 
-  /** Has an endpoint earn the quick lane. A test event would not tell: it takes the lane of new endpoints. */
+  /** Publishes until the quick lane delivers to an endpoint. A test event does not tell, because the lane of new endpoints takes it. */
   const prove = async (webhookId: string, event: object): Promise<void> => {
-    const isProven = () =>
-      log.some(
-        (line) => /^DeliveryDeliver[0-9A-F]{8} /.test(line) && line.includes(webhookId) && line.includes('attempted'),
-      );
+    const hasAttempted = (lane: RegExp, id: string) =>
+      log.some((line) => lane.test(line) && line.includes(id) && line.includes('attempted'));
     await eventually(async () => {
       const eventId = await publish(event);
       await eventually(() => deliveryOf(live, webhookId, eventId));
-      return isProven();
+      // On a busy machine an endpoint can be slow, and then keeps the slow lane for 10 minutes.
+      if (hasAttempted(/^DeliveryDeliverSlow/, eventId)) stack.clock.advance(SLOW_FOR_MS);
+      return hasAttempted(/^DeliveryDeliver[0-9A-F]{8} /, webhookId);
     });
   };
 
@@ -200,13 +200,18 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       const found = (id: string, result: string) =>
         log.some((line) => line.includes(id) && line.includes(`"result":"${result}"`));
       const id = crypto.randomUUID();
-      // At this speed a check may come before the record that it is for is written: the second one finds that of the first.
-      for (const lease_seconds of [900, 10]) {
-        await ok(live('PUT', `/v1/connections/${id}`, { body: { node_id: 'n', lease_seconds } }));
-      }
+      const renew = (lease_seconds: number) =>
+        ok(live('PUT', `/v1/connections/${id}`, { body: { node_id: 'n', lease_seconds } }));
+      // At this speed a check can come before its record is written. The second check then finds the record of the first.
+      for (const lease_seconds of [900, 10]) await renew(lease_seconds);
       await eventually(() => found(id, 'open'));
-      stack.clock.advance(11_000);
-      await eventually(() => found(id, 'lost'));
+      // For the same reason the record of the second can be without a check, until a renewal after its lease sends another one.
+      await eventually(async () => {
+        stack.clock.advance(11_000);
+        if (found(id, 'lost')) return true;
+        await renew(10);
+        return false;
+      });
     },
     CreateProject: async () => {
       await logged(
