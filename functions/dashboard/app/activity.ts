@@ -14,7 +14,7 @@ export interface Counts {
 }
 export const KINDS = ['delivered', 'failed', 'unsent'] as const;
 
-/** What happened to deliveries in a period. */
+/** Counts of deliveries in a period. */
 export interface Summary {
   counts: Counts;
   attemptsFailed: number;
@@ -35,7 +35,7 @@ export const PERIODS = {
 
 export type PeriodName = keyof typeof PERIODS;
 
-/** What happened to deliveries over time. */
+/** Counts of deliveries over time. */
 export interface Activity {
   /** Oldest first; each starts at `from`. */
   spans: { from: number; counts: Counts }[];
@@ -45,7 +45,7 @@ export interface Activity {
 const SPAN_MS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const;
 const startOf = ({ by, spans }: Period): number => (Math.floor(Date.now() / SPAN_MS[by]) - spans + 1) * SPAN_MS[by];
 
-/** What happened in an environment, or to the deliveries of one webhook, in a period that ends now. */
+/** Reads the counts of an environment, or of one webhook, in a period that ends now. */
 export async function readActivity(call: Call, period: Period, webhookId?: string): Promise<Result<Activity>> {
   const query = { group_by: 'at', webhook_id: webhookId } as const;
   const { value: figures, problem } = await readFigures(call, period, query);
@@ -58,7 +58,7 @@ export async function readActivity(call: Call, period: Period, webhookId?: strin
   return { value: { spans, total: summaryOf(figures) } };
 }
 
-/** What happened to the deliveries of each webhook in a period that ends now; none if that was nothing. */
+/** Reads the counts of each webhook in a period that ends now. Webhooks without deliveries are missing. */
 export async function readSummaries(call: Call, period: Period): Promise<Result<ReadonlyMap<string, Summary>>> {
   const { value: figures, problem } = await readFigures(call, period, { group_by: 'webhook_id' });
   if (problem) return { problem };

@@ -3,7 +3,7 @@ import type { OperationId, Operations } from '../../../lib/api/operations.ts';
 import { createLimiter } from '../../../lib/limiter.ts';
 import type { Environment } from '../../../lib/space.ts';
 
-/** `METHOD /path` of every operation; calling one that does not exist is a type error. */
+/** `METHOD /path` of every operation. A call of an unknown operation is a type error. */
 type RouteOf<Id extends OperationId> = `${Operations[Id]['method']} ${Operations[Id]['path']}`;
 export type Route = { [Id in OperationId]: RouteOf<Id> }[OperationId];
 type OperationAt<R extends Route> = { [Id in OperationId]: R extends RouteOf<Id> ? Id : never }[OperationId];
@@ -23,7 +23,7 @@ type HeadersOf<R extends Route> = {
     | undefined;
 };
 
-/** The body of a successful response; `true` if it has none. 304 is for conditional requests, which nothing here sends. */
+/** The body of a successful response, or `true` without a body. No request here is conditional, so 304 cannot occur. */
 export type ResponseOf<R extends Route> = Output<
   Operations[OperationAt<R>]['responses'][Exclude<keyof Operations[OperationAt<R>]['responses'], 304>]
 >;
@@ -64,7 +64,7 @@ type AnyOptions = {
   body?: unknown;
 };
 
-// A page may send many reads, and a new AWS account runs only 10 functions at once. Writes skip the queue.
+// A page can send many reads, and a new AWS account runs only 10 functions concurrently. Writes skip the queue.
 const limited = createLimiter(4);
 
 /** Calls the API that served this page, with a key, in one environment. */
@@ -133,7 +133,7 @@ export function parseJson(text: string): unknown {
   });
 }
 
-/** All keys or webhooks; stops once there are `max`. */
+/** Reads all keys or webhooks, up to `max`. */
 export async function all<R extends 'GET /v1/keys' | 'GET /v1/webhooks'>(
   call: Call,
   route: R,
@@ -143,7 +143,7 @@ export async function all<R extends 'GET /v1/keys' | 'GET /v1/webhooks'>(
   return readPages(read, max) as Promise<Result<EntryOf<R>[]>>;
 }
 
-/** The entries of a list whose pages are read so; stops once there are `max`. */
+/** Reads the entries of a list page by page, up to `max`. */
 export async function readPages<Entry>(
   read: (cursor: string | undefined) => Promise<Result<{ data: Entry[]; next_cursor: string | null }>>,
   max = Number.POSITIVE_INFINITY,

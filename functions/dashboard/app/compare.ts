@@ -2,7 +2,7 @@ import type { Delivery } from './api.ts';
 
 type Attempt = Delivery['attempts'][number];
 
-/** In what an attempt got something else than the one before; that every response has its own date is not worth a word. */
+/** Names the parts of a response that differ from the attempt before. The date always differs, so it does not count. */
 export function comparison(before: Attempt, after: Attempt): string {
   const [old, fresh] = [before.response_headers ?? {}, after.response_headers ?? {}];
   const headers = Object.keys({ ...old, ...fresh })

@@ -1,8 +1,8 @@
 type Cell = string | number | null;
 
 /**
- * What a spreadsheet could take for a formula or for a command, also behind spaces, quotes or invisible characters, after a
- * semicolon that it takes for a separator, and with full-width signs (OWASP, "CSV Injection"; ASVS 5.0, 1.2.10).
+ * Matches text that a spreadsheet could read as a formula or a command: after spaces, quotes or invisible characters, after a
+ * semicolon as the separator, and with full-width signs (OWASP, "CSV Injection"; ASVS 5.0, 1.2.10).
  */
 const FORMULA = /^[\s\p{C}'";,]*[=+\-@＝＋－＠]|^[\t\r\n\0]/u;
 

@@ -10,8 +10,8 @@ export interface Loaded<Value> {
 }
 
 /**
- * Calls `load`, and calls it again whenever `key` or `version` changes; a result that arrives after that is dropped. A new
- * `key` discards the old value, a new `version` keeps it until the next one arrives.
+ * Calls `load` initially and after each change of `key` or `version`. Results that arrive after a change are dropped. A new
+ * `key` discards the old value. A new `version` keeps it until the next value arrives.
  */
 export function useLoaded<Value>(key: string, load: () => Promise<Result<Value>>, version = 0): Loaded<Value> {
   const [state, setState] = useState<{ key: string } & Omit<Loaded<Value>, 'reload'>>({ key, loading: true });
@@ -31,7 +31,7 @@ export function useLoaded<Value>(key: string, load: () => Promise<Result<Value>>
   return { ...current, reload: () => setReloads((last) => last + 1) };
 }
 
-/** Calls `act` at an interval while the page is visible; never if `everyMs` is `null`. */
+/** Calls `act` at an interval while the page is visible, unless `everyMs` is `null`. */
 export function useRepeated(everyMs: number | null, act: () => void): void {
   const latest = useRef(act);
   latest.current = act;

@@ -15,7 +15,7 @@ export function placeOf(hash: string): Place {
   return { environment: environment === 'sandbox' ? 'sandbox' : 'live', segments, query: new URLSearchParams(query) };
 }
 
-/** The link to a place; empty parameters are left out. */
+/** The link to a page without its empty parameters. */
 export function linkTo(
   environment: Environment,
   segments: readonly string[] = [],

@@ -4,7 +4,7 @@ import { KEY_FORMAT } from '../../../lib/access/key-format.ts';
 import type { Environment } from '../../../lib/space.ts';
 import { type Call, createCall, type Key, type Problem } from './api.ts';
 
-/** What every page needs. */
+/** The context of every page. */
 export interface Session {
   call: Call;
   environment: Environment;
@@ -50,7 +50,7 @@ const SIGN_IN_PROBLEMS: Record<string, string> = {
     "Your IP address is not on this key's allowlist. Sign in from a listed address or with another admin key.",
 };
 
-/** A problem as text; for errors on the service's side with the request id, which the operator needs. */
+/** A problem as text. Internal failures include the request id for the operator. */
 export function problemText({ detail, request_id, status }: Problem): string {
   return status >= 500 && request_id ? `${detail} (Request ID: ${request_id})` : detail;
 }

@@ -2,7 +2,7 @@ import { matchesPattern } from '../../../lib/access/patterns.ts';
 import type { Permission } from '../../../lib/access/tokens.ts';
 import type { Environment } from '../../../lib/space.ts';
 
-/** What a scoped token says of itself. Nothing vouches for it: only the service can verify the signature. */
+/** The content of a scoped token. It is unverified, because only the service can verify the signature. */
 export interface TokenClaims {
   tokenId: string;
   keyId: string;
@@ -14,7 +14,7 @@ export interface TokenClaims {
   expiresAt: number;
 }
 
-/** What a text says as a token, or what is wrong with it. It does not leave the browser. */
+/** Decodes a token, or explains why it is invalid. The token does not leave the browser. */
 export function decodeToken(text: string): { claims: TokenClaims } | { problem: string } {
   const parts = text.trim().split('.');
   if (text.trim().startsWith('svc_')) return { problem: 'is an API key, not a token' };
@@ -62,7 +62,7 @@ export interface Reach {
   reason: string;
 }
 
-/** Whether a token may do something with a document, and why; as far as the token itself decides it. */
+/** Whether the content of a token allows an action on a document, and why. */
 export function reachOf(
   { documents, permissions, expiresAt }: TokenClaims,
   permission: Permission,

@@ -7,10 +7,10 @@ export const linesOf = (text: string): string[] =>
 
 type Headers = Record<string, string>;
 
-/** As the API shows the value of a header. */
+/** The value that the API shows for every header. */
 const HIDDEN = '***';
 
-/** A header a line; what has no colon is a name without a value, which the API refuses. */
+/** Parses one header per line. A line without a colon is a name without a value, which the API rejects. */
 export const headersOf = (text: string): Headers =>
   Object.fromEntries(
     linesOf(text).map((line) => {

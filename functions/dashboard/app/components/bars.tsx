@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 
 const WIDTH = 720;
 const HEIGHT = 160;
-/** Of what there is any of, in the row of its own. */
+/** The counts of the separate row, if there are any. */
 const LEAST_HEIGHT = 12;
 
 export interface Bar {
@@ -13,15 +13,15 @@ export interface Bar {
 }
 
 interface BarsProps {
-  /** What is stacked, from the bottom up: the class that colours it, and its name. */
+  /** The stacked kinds from the bottom up: the class with the color, and the name. */
   kinds: readonly (readonly [className: string, name: string])[];
-  /** Oldest first; the last one goes on until now. */
+  /** Oldest first. The last one ends now. */
   bars: readonly Bar[];
-  /** What a full bar stands for; by default a round number above the highest bar. */
+  /** The value of a full bar. The default is a round number above the highest bar. */
   max?: number;
-  /** The kind that also has a row on a scale of its own, if there is any of it: few of many would not be seen. */
+  /** The kind that also has a separate row with another scale, because a few among many would not be visible. */
   apart?: number;
-  /** What to say if all bars are empty. */
+  /** The text for an empty chart. */
   empty?: string;
   children?: ComponentChildren;
 }
@@ -99,7 +99,7 @@ export function Bars({ kinds, bars, max, apart = -1, empty, children }: BarsProp
 }
 
 interface ColumnsProps extends Pick<BarsProps, 'kinds' | 'bars'> {
-  /** What the whole height stands for. */
+  /** The value of the full height. */
   top: number;
   /** The least height of what there is any of. */
   least?: number;

@@ -45,7 +45,7 @@ export function outcomeText({ status_code, error }: Attempt): string {
 }
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** What the last of some attempts got. */
+/** The response to the last attempt. */
 export function LastResponse({ of: attempts }: { of: readonly Attempt[] }) {
   const last = attempts.at(-1);
   if (!last) return <span class="muted">none</span>;
@@ -80,7 +80,7 @@ const STATUS_ADVICE: Record<number, string> = {
   429: 'Your server limits how often it is called.',
 };
 
-/** What to do about a failed attempt; nothing is known about some. */
+/** The advice for a failed attempt, if there is any. */
 export function adviceOn({ status_code: status, error }: Attempt): string | undefined {
   if (isSuccess({ status_code: status })) return undefined;
   if (status === null || error !== 'status_not_2xx') return ADVICE[error as Failure];

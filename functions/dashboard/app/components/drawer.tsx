@@ -7,16 +7,16 @@ interface DrawerProps {
   title: string;
   /** The page with the same content. */
   href: string;
-  /** What the drawer shows; another one is shown from its beginning. */
+  /** Identifies the content. Other content scrolls back to its start. */
   of: string;
-  /** The neighbours in the list below; none at its ends. */
+  /** The previous and next entry of the list. They are missing at its ends. */
   onPrevious: (() => void) | undefined;
   onNext: (() => void) | undefined;
   onClose: () => void;
   children: ComponentChildren;
 }
 
-/** A dialog at the side of the page, for an entry of the list there: Escape and a click beside it close it, j and k move on. */
+/** A dialog at the side of the page for an entry of a list. Escape and a click outside close it, and j and k select other entries. */
 export function Drawer({ title, href, of, onPrevious, onNext, onClose, children }: DrawerProps) {
   const dialog = useModal();
   const heading = useRef<HTMLHeadingElement>(null);

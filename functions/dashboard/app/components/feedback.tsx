@@ -26,7 +26,7 @@ export function Empty({ children, action }: { children: ComponentChildren; actio
   );
 }
 
-/** The loaded value; before that the outline of lines to come, or the problem with a way to try again. */
+/** Shows the loaded value. Until then it shows placeholder lines, or the problem with a button that tries again. */
 export function Await<Value>({ of, children }: { of: Loaded<Value>; children: (value: Value) => ComponentChildren }) {
   if (of.value !== undefined) {
     return (

@@ -2,11 +2,11 @@ import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { Problem } from '../api.ts';
 
-/** What the API reported for a field of the request. */
+/** The violation of a field of the request. */
 export const violationOf = (problem: Problem | undefined, field: string): string | undefined =>
   problem?.errors?.find((each) => each.field === field)?.detail;
 
-/** What the API reported for a list with an entry a line, or for a member of an object. */
+/** The violations of a list with one entry per line, or of the members of an object. */
 export function violationIn(problem: Problem | undefined, field: string): string | undefined {
   const found = problem?.errors?.find((each) => isWithin(each.field, field));
   if (!found) return undefined;
@@ -18,7 +18,7 @@ export function violationIn(problem: Problem | undefined, field: string): string
 const isWithin = (field: string, whole: string): boolean =>
   field === whole || field.startsWith(`${whole}[`) || field.startsWith(`${whole}.`);
 
-/** A problem that none of the form's `fields` shows. */
+/** A problem that concerns none of the form's `fields`. */
 export function otherProblem(problem: Problem | undefined, fields: readonly string[]): Problem | string | undefined {
   if (!problem?.errors) return problem;
   const others = problem.errors.filter(({ field }) => !fields.some((each) => isWithin(field, each)));
@@ -135,7 +135,7 @@ interface ChoicesProps<Option extends string> {
   chosen: readonly Option[];
   onChange: (chosen: Option[]) => void;
   error?: string | undefined;
-  /** What to call a checkbox for all of them. */
+  /** The label of a checkbox that selects all. */
   all?: string;
 }
 

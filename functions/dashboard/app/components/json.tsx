@@ -3,7 +3,7 @@ import { visible } from '../../../../lib/printable.ts';
 import { Button } from './basics.tsx';
 import { Scroll } from './scroll.tsx';
 
-/** Characters shown before the user asks for all of them. */
+/** Characters shown until the user expands the text. */
 const MAX_SHOWN = 20_000;
 
 /** A JSON value as coloured text. Nothing in it can run as code, reorder the text or break the page. */

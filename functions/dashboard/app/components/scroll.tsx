@@ -6,7 +6,7 @@ interface ScrollProps {
   children: ComponentChildren;
 }
 
-/** Text of many lines, such as code, in a box of its own. */
+/** Shows text of many lines, such as code, in a scrollable box. */
 export function Scroll({ label, children, ...rest }: ScrollProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard

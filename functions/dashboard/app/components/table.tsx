@@ -12,7 +12,7 @@ export interface Selection<Row> {
   nameOf: (row: Row) => string;
 }
 
-/** What can be done with the chosen rows, and how many there are. */
+/** The actions for the selected rows, with their number. */
 export function ChosenBar({ count, children }: { count: number; children: ComponentChildren }) {
   return (
     <div class="selection">
@@ -24,7 +24,7 @@ export function ChosenBar({ count, children }: { count: number; children: Compon
   );
 }
 
-/** Rows that a click opens over the table. What opens one by keyboard is the link in its first column. */
+/** Rows that a click opens over the table. By keyboard, the link in the first column opens a row. */
 export interface Opening {
   /** The key of the open row, or an empty text. */
   open: string;
@@ -42,7 +42,7 @@ interface TableProps<Row> {
   opening?: Opening;
 }
 
-/** A list as a table; on a phone each row is a card. */
+/** Shows a list as a table. On a phone, each row is a card. */
 export function Table<Row>({ caption, columns, rows, keyOf, isDense, selection, opening }: TableProps<Row>) {
   useReturnedFocus(opening?.open);
   return (
@@ -95,7 +95,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, isDense, selection, 
 
 const idOf = (key: string): string => `row-${key}`;
 
-/** Whether a click is meant for the row; one that opens a new tab, marks text or has a target of its own is not. */
+/** Whether a click opens the row. Clicks that open a new tab, select text or hit another control do not. */
 function opensRow(event: TargetedMouseEvent<HTMLElement>): boolean {
   if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return false;
   const target = event.target as Element;

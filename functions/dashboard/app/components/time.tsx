@@ -60,7 +60,7 @@ export function Countdown({ to, over }: { to: string; over: string }) {
   );
 }
 
-/** For how long something has been so, to the largest unit; when it began, on hover. */
+/** Shows how long a state has lasted in its largest unit, and when it began on hover. */
 export function Elapsed({ since }: { since: string }) {
   const seconds = Math.max(0, Math.floor((useNow() - Date.parse(since)) / 1000));
   return (

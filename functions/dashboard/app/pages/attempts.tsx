@@ -13,7 +13,7 @@ interface Props {
   event: object;
 }
 
-/** What each attempt sent and got, newest first and that one open. */
+/** The request and response of each attempt, newest first, with the newest one open. */
 export function Attempts({ of: { attempts }, event }: Props) {
   if (attempts.length === 0) return <p class="muted">No attempts yet.</p>;
   const body = JSON.stringify(event);
@@ -46,7 +46,7 @@ export function Attempts({ of: { attempts }, event }: Props) {
   );
 }
 
-/** A request and its response, with what is new in that since the attempt before. */
+/** A request and its response, with the differences from the attempt before. */
 function Exchange({ of: attempt, before, body }: { of: Attempt; before: Attempt | undefined; body: string }) {
   const { number, url, request_headers: sent, response_headers: received, response_excerpt: excerpt } = attempt;
   const advice = adviceOn(attempt);

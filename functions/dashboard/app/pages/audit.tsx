@@ -12,7 +12,7 @@ type Entry = EntryOf<'GET /v1/audit'>;
 const PAGE = 25;
 const LATEST = 5;
 
-/** Who changed what, newest first; what is looked for and the page are part of the URL. */
+/** The audit log, newest first. The URL contains the filter and the page. */
 export function Audit({ query }: { query: URLSearchParams }) {
   const { call, environment } = useSession();
   const cursor = query.get('cursor') ?? '';

@@ -5,7 +5,7 @@ import type { Problem, Result } from '../api.ts';
 import { Confirm, Dialog, Done } from '../components/dialog.tsx';
 import { problemText } from '../session.ts';
 
-/** Requests at once: a new AWS account runs only 10 functions. */
+/** Concurrent requests. A new AWS account runs only 10 functions concurrently. */
 const CONCURRENCY = 4;
 
 interface BatchProps<Row> {
@@ -15,11 +15,11 @@ interface BatchProps<Row> {
   act: (row: Row) => Promise<Result<unknown>>;
   title: string;
   action: string;
-  /** While it is at work, and when it is done. */
+  /** The titles while the requests run, and at the end. */
   titles: readonly [busy: string, done: string];
-  /** What is said in the end of those that were not refused. */
+  /** The text about the successful requests. */
   doneText: (count: number) => string;
-  /** What will happen. */
+  /** The effect of the action. */
   children: ComponentChildren;
   onClose: () => void;
 }

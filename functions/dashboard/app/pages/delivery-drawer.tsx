@@ -18,13 +18,13 @@ interface DrawerProps {
   webhookId: string;
   eventId: string;
   list: DeliveryList;
-  /** Of the deliveries in the list, in its order. */
+  /** The ids of the listed deliveries, in their order. */
   keys: readonly string[];
   /** Something in the list may have changed. */
   onChange: () => void;
 }
 
-/** A delivery beside the list that it is opened from. */
+/** A delivery next to the list that contains it. */
 export function DeliveryDrawer({ webhookId, eventId, list: { open, at }, keys, onChange }: DrawerProps) {
   const { environment } = useSession();
   const loaded = useDelivery(webhookId, eventId);

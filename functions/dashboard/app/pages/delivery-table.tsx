@@ -18,7 +18,7 @@ interface TableProps {
   onChange: () => void;
 }
 
-/** One line for each delivery; those that are chosen can be sent again together. */
+/** One row per delivery. Selected deliveries can be redelivered together. */
 export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
   const { environment } = useSession();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());

@@ -57,7 +57,7 @@ export function useDelivery(webhookId: string, eventId: string): LoadedDelivery 
   return { event, delivery, isAwaited };
 }
 
-/** What was sent and what came back, on its page and in the drawer of a list. */
+/** The requests and responses of a delivery, on its page and in the drawer of a list. */
 export function DeliveryContent({
   of: { event, delivery, isAwaited },
   onChange,
@@ -103,7 +103,7 @@ interface PartProps {
 function DeliveryPart({ of: delivery, event, onChange }: PartProps) {
   const { environment } = useSession();
   const { status, attempts } = delivery;
-  // What succeeds at once follows no schedule.
+  // A delivery that succeeds immediately has no retries.
   const isScheduled = isUnderWay(status) || attempts.some((attempt) => !isSuccess(attempt));
   return (
     <>

@@ -14,7 +14,7 @@ type Fields = Document['fields'];
 const textOf = (fields: Fields): string => visible(JSON.stringify(fields, null, 2));
 const etagOf = ({ revision }: Pick<Document, 'revision'>): string => `"${revision}"`;
 
-/** The fields that a text holds; numbers keep their digits. */
+/** Parses fields. Numbers keep their digits. */
 function fieldsOf(text: string): Result<Fields> {
   const problem = (detail: string): { problem: Problem } => ({ problem: { code: 'invalid_json', status: 0, detail } });
   try {
@@ -44,7 +44,7 @@ interface EditProps {
   onClose: () => void;
 }
 
-/** Edits the fields of a document; what somebody else saved meanwhile is shown and never overwritten unseen. */
+/** Edits the fields of a document. A concurrent change is shown and never overwritten silently. */
 export function EditDocument({ of: opened, onSaved, onClose }: EditProps) {
   const { call, announce } = useSession();
   const [text, setText] = useState(textOf(opened.fields));
@@ -171,7 +171,7 @@ export function DeleteDocument({ of: document, onClose }: { of: Document; onClos
       action="Delete document"
       kind="danger"
       busy={sending.busy}
-      problem={isStale ? 'It was changed meanwhile. Close this and look at it again.' : sending.problem}
+      problem={isStale ? 'The document has changed. Close this dialog and open it again.' : sending.problem}
       onConfirm={remove}
       onClose={onClose}
     >

@@ -5,7 +5,7 @@ import { Button, Form } from '../components/basics.tsx';
 import { Input, violationOf } from '../components/field.tsx';
 
 interface SearchProps {
-  /** What the list shows now; empty: everything. */
+  /** The current filter. An empty text shows all events. */
   documentKey: string;
   problem: Problem | undefined;
   onDocument: (key: string) => void;
@@ -14,7 +14,7 @@ interface SearchProps {
   children: ComponentChildren;
 }
 
-/** Searches a list by document key. An event id is one thing, which opens at once. */
+/** Searches a list by document key. An event id opens its event. */
 export function EventSearch({ documentKey, problem, onDocument, onEvent, children }: SearchProps) {
   const [typed, setTyped] = useState(documentKey);
   useEffect(() => setTyped(documentKey), [documentKey]);

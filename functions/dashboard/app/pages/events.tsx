@@ -15,7 +15,7 @@ type Event = EntryOf<'GET /v1/events'>;
 const PAGE = 25;
 const REFRESH_MS = 5000;
 
-/** Events, newest first. What is searched for is part of the URL; an id leads to its event at once. */
+/** Events, newest first. The URL contains the search. An event id opens its event. */
 export function Events({ query }: { query: URLSearchParams }) {
   const { call, environment } = useSession();
   const type = query.get('type') ?? '';

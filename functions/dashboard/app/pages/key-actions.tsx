@@ -91,11 +91,11 @@ function RenameDialog({ of: key, onClose, onChange }: DialogProps) {
   );
 }
 
-/** For how many seconds the old key works on. The first is what the service does by itself. */
+/** The seconds that the old key keeps working. The first option is the default of the API. */
 const GRACES = [
   ['86400', 'In 24 hours', 'Time to deploy the new key everywhere.'],
-  ['3600', 'In 1 hour', 'For a deployment that is already on its way.'],
-  ['0', 'Now', 'The key has leaked. Whoever still uses it is locked out.'],
+  ['3600', 'In 1 hour', 'For a deployment that is already running.'],
+  ['0', 'Now', 'The key has leaked. Requests with it return 401.'],
 ] as const;
 type Grace = (typeof GRACES)[number][0];
 

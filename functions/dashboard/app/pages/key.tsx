@@ -40,7 +40,7 @@ export function KeyPage({ id }: { id: string }) {
   );
 }
 
-/** For a key that was rotated: its successor, and when it expires. */
+/** The successor of a rotated key, and when the key expires. */
 function Handover({ of: key }: { of: Key }) {
   const { environment } = useSession();
   if (!key.replaced_by || key.status === 'revoked') return null;

@@ -3,7 +3,7 @@ import { CopyButton } from '../components/copyable.tsx';
 import { Json } from '../components/json.tsx';
 import { download } from '../download.ts';
 
-/** An event to read and to copy; as a file it is what every attempt sends, byte for byte. */
+/** Shows an event to read and copy. The downloaded file contains the exact bytes that every attempt sends. */
 export function Payload({ of: event }: { of: { id: string } }) {
   return (
     <Panel

@@ -13,7 +13,7 @@ type OnLeak = Project['on_leak'];
 const ON_LEAK = ['report', 'revoke'] as const satisfies OnLeak[];
 const MEANINGS: Record<OnLeak, string> = {
   report: 'You get an email that says where the key was found.',
-  revoke: 'The key is revoked at once, and you get the email.',
+  revoke: 'The key is revoked immediately, and you get the email.',
 };
 
 /** The project, and who changed what. */

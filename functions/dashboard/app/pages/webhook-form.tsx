@@ -22,7 +22,7 @@ interface Values {
 
 const FIELDS = ['url', 'events', 'description', 'documents', 'headers', 'secret'];
 
-/** What of them both kinds of requests send. */
+/** The fields that both kinds of requests send. */
 const bodyOf = ({ url, events, description, documents }: Values) => ({
   url: url.trim(),
   events,

@@ -6,7 +6,7 @@ import { Verification } from './verification.tsx';
 import { DeleteDialog, RotateSecretDialog } from './webhook-dialogs.tsx';
 import { EditWebhook } from './webhook-form.tsx';
 
-/** What a webhook was created with, and its end. */
+/** The settings of a webhook, and its deletion. */
 export function WebhookSettings({ of: webhook, onChange }: { of: Webhook; onChange: () => void }) {
   const [asked, setAsked] = useState<'rotate' | 'delete'>();
   const close = () => setAsked(undefined);

@@ -9,7 +9,7 @@ import { useSession } from '../session.ts';
 import { BatchDialog } from './batch-dialog.tsx';
 import { latencyText } from './overview.tsx';
 
-/** By the id of a webhook. */
+/** The stats by webhook id. */
 export type Figures = ReadonlyMap<string, Summary>;
 
 export function WebhookStatus({ of: { status, disabled_reason, failing_since } }: { of: Webhook }) {
@@ -30,7 +30,7 @@ interface WebhookTableProps {
   onChange: () => void;
 }
 
-/** Figures are of the last 24 hours; the webhooks do not wait for them. Those that are chosen can be paused or enabled together. */
+/** Lists webhooks with the stats of the last 24 hours, which load separately. Selected webhooks can be paused or enabled together. */
 export function WebhookTable({ webhooks, figures, onChange }: WebhookTableProps) {
   const { environment } = useSession();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -125,7 +125,7 @@ function StatusDialog({ of: { webhooks, status }, onClose }: { of: StatusChange;
       <p>
         {isPause
           ? 'Nothing is sent to them until they are enabled. Events are recorded as skipped, and can be recovered for 30 days.'
-          : 'They receive events from now on. What they missed can be recovered on the page of each.'}
+          : 'They receive new events. To recover the events that a webhook missed, open its page.'}
       </p>
     </BatchDialog>
   );
