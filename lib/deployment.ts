@@ -24,7 +24,7 @@ export const LANE_QUEUES = {
   slow: 'SLOW_QUEUE_URL',
 } as const satisfies Record<string, Variable>;
 
-/** What the partition key of every item begins with, before a `#`: permissions go by it. */
+/** The prefix of the partition key of every item, before a `#`. Permissions are granted by this prefix. */
 export type ItemKind =
   | 'PROJECT'
   | 'KEY'

@@ -4,8 +4,8 @@ export class ConflictError extends Error {
 }
 
 /**
- * A service that this one stands on was throttled, timed out or failed inside. The same call may well succeed a little later;
- * nobody knows whether this one took effect.
+ * An AWS service throttled a call, timed out or failed internally. The same call can succeed later. It is unknown whether this
+ * one took effect.
  */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
@@ -15,7 +15,7 @@ export class UnavailableError extends Error {
   }
 }
 
-/** Not a failure: the message must come again, because somebody else is at work on it. */
+/** Not a failure. The message must be received again, because another run is processing it. */
 export class NotYetError extends Error {
   override readonly name = 'NotYetError';
 }

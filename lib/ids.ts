@@ -11,12 +11,12 @@ export type Random = (bytes: number) => Uint8Array;
 export const ID_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_LENGTH = 10;
 const RANDOM_LENGTH = 16;
-/** What follows the prefix, as a regular expression. */
+/** The part after the prefix, as a regular expression. */
 export const SORTABLE = `[${ID_ALPHABET}]{${TIME_LENGTH + RANDOM_LENGTH}}`;
 
 /**
- * `<prefix>_` + 48 bits of time and 80 random bits, in the form of a ULID: sorts by creation, to the millisecond. `tag`, of
- * the alphabet of ids, takes the place of as many random characters.
+ * `<prefix>_` + 48 bits of time and 80 random bits, in the form of a ULID. It sorts by creation time, to the millisecond. `tag`
+ * uses the alphabet of ids and replaces as many random characters.
  */
 export function sortableId(prefix: IdPrefix, atMs: number, random: Random, tag = ''): string {
   const suffix = Array.from(random(RANDOM_LENGTH - tag.length), (byte) => ID_ALPHABET[byte & 31]).join('');
@@ -55,7 +55,7 @@ export const derivedFrom =
   (bytes) =>
     hash('sha256', name, 'buffer').subarray(0, bytes);
 
-/** The same number from 0 on, below `buckets`, for the same text, and every number for as many texts. */
+/** Maps a text to a number from 0 to `buckets` - 1. The same text always gets the same number, and texts are spread evenly. */
 export const bucketOf = (text: string, buckets: number): number =>
   Number.parseInt(hash('sha256', text).slice(0, 8), 16) % buckets;
 

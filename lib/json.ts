@@ -19,7 +19,7 @@ const native = JSON as unknown as {
 /** A text that this is not found in has no number but integers of up to 15 digits: a double holds them, and writes them so. */
 const MAY_LOSE_DIGITS = /-0|\d[.eE]|\d{16}/;
 
-/** Parses without changing a digit: `JSON.stringify` of the result writes every number as it stood. Throws `SyntaxError`. */
+/** Parses JSON and keeps every digit: `JSON.stringify` of the result prints each number as it was. Throws `SyntaxError`. */
 export function parseJson(text: string): Json {
   if (depthOf(text) > MAX_JSON_DEPTH) throw new SyntaxError(`nested deeper than ${MAX_JSON_DEPTH} levels`);
   if (!MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);

@@ -1,6 +1,6 @@
 // The browser imports this too: it must stay light.
 
-/** Lets so many run at a time; the others wait, first come, first served. */
+/** Runs at most `atOnce` actions concurrently. Others wait in their order. */
 export function createLimiter(atOnce: number) {
   let underWay = 0;
   const waiting: (() => void)[] = [];

@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import { clipped, MAX_VIOLATIONS } from './schema.ts';
 
 /**
- * An array whose examination stops at the first 100 violations, and which looks at no item if there are more than `max`. The
- * work for a request is then bounded by its valid content. To the JSON Schema it is `v.array`.
+ * An array whose validation stops after 100 violations. It validates no item if there are more than `max`, so valid content
+ * bounds the work for a request. In the JSON Schema it is `v.array`.
  */
 export function examined<const Item extends v.GenericSchema>(item: Item, max = Number.POSITIVE_INFINITY) {
   const array = v.array(item, 'must be an array');

@@ -1,11 +1,11 @@
 import { ConflictError } from './errors.ts';
 
-/** Those that come at the same time are let through one by one; more tries than this mean something is wrong. */
+/** Tries before a conflict is thrown. Concurrent writers succeed one after another, so more tries indicate a problem. */
 const MAX_TRIES = 20;
 
 /**
- * Does what begins with reading a record and ends with changing it if it is still the same; again, as long as the result is
- * `undefined`: somebody else was faster. Throws a ConflictError if others always were; then nothing was changed.
+ * Repeats an action that reads a record and changes it if it is unchanged. A result of `undefined` means that another writer was
+ * faster. Throws a ConflictError if other writers always were. Nothing was changed then.
  */
 export async function optimistically<T>(change: () => Promise<T | undefined>): Promise<T> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {

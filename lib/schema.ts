@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isJsonObject, isRawNumber, type Json } from './json.ts';
 
-/** The same schema, with what it means in the API reference. */
+/** The same schema with its description in the API reference. */
 export const described = <const Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
   v.pipe(schema, v.description(meaning));
 
@@ -23,7 +23,7 @@ export const text = (min: number, max: number) =>
 // The categories Cc and Cs of Unicode: what a terminal obeys, and what is no text at all.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
-// Bodies keep the text of unusual numbers (lib/json.ts): here `60.0` is the integer 60, and 1e400 is none.
+// Bodies keep the text of unusual numbers (lib/json.ts). Here `60.0` is the integer 60, and 1e400 is not an integer.
 const isInteger = (min: number, max: number) => (value: unknown) => {
   const number = isRawNumber(value) ? Number(value.rawJSON) : value;
   return typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max;
@@ -65,7 +65,7 @@ export const jsonObject = v.pipe(
   v.metadata({ jsonSchema: { type: 'object', additionalProperties: true } }),
 );
 
-/** Any JSON value, `null` included; absent is a violation. */
+/** Any JSON value, including `null`. A missing value is a violation. */
 export const anyJson = v.pipe(
   v.custom<Json>((value) => value !== undefined, 'is required'),
   v.metadata({ jsonSchema: {} }),
@@ -73,7 +73,7 @@ export const anyJson = v.pipe(
 
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Of a date-time in a request: the years 1970 to 9999. */
+/** The JSON Schema of a date-time in a request, with the years 1970 to 9999. */
 export const DATE_TIME_SCHEMA = {
   type: 'string',
   format: 'date-time',

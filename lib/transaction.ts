@@ -1,6 +1,6 @@
 declare const opaque: unique symbol;
 
-/** A write that is carried out with somebody else's, all or nothing. Only the adapter that made it can look into it. */
+/** A write for the transaction of another adapter. Only the adapter that created it can read it. */
 export interface TransactionPart {
   readonly [opaque]: true;
 }

@@ -7,8 +7,8 @@ interface Client {
 }
 
 /**
- * A client of the SDK. A call that hangs is given up while there is time to try again, and long before the function's own time
- * limit. Nothing is logged by it: for that the SDK would copy every input and output, in a tenth of the time of a call.
+ * Creates a client of the SDK. A call that hangs ends early enough for another try, and long before the function's own time
+ * limit. The client logs nothing, because the SDK would copy every input and output in a tenth of the time of a call.
  */
 export function createClient<Type extends Client>(type: new (settings: typeof SETTINGS) => Type): Type {
   const client = new type(SETTINGS);

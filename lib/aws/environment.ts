@@ -1,7 +1,7 @@
 import type { Variable } from '../deployment.ts';
 import type { AddressPolicy } from '../webhooks/endpoint-url.ts';
 
-/** Reads a variable; throws if it is missing, so that a function without it never starts. */
+/** Reads a variable. Throws if it is missing, so that a function without it does not start. */
 export function environment(name: Variable): string {
   const value = process.env[name];
   if (value === undefined || value === '') throw new Error(`The environment variable ${name} is not set`);

@@ -3,7 +3,7 @@ import { EXCERPT_BYTES, excerptOf, type Failure, failureCode, isOwnFault } from 
 import { bounded, isSuccess, type Outcome } from '../delivery/post.ts';
 import type { HeaderList } from '../webhooks/custom-headers.ts';
 
-/** Of a body. */
+/** Bytes that are read of a response body. */
 const MAX_BODY_BYTES = 64 * 1024;
 /** Of everything received for one request: interim responses, headers, framing, body and trailers. */
 const MAX_RECEIVED_BYTES = 256 * 1024;
@@ -73,11 +73,11 @@ export function exchange(request: http.ClientRequest, body: string, limitMs: num
     response.on('end', () => settle(response.complete ? null : cutShort));
     response.on('error', () => settle(cutShort));
   });
-  // Stays for good: a request that was settled and closed may still report an error.
+  // This listener stays, because a settled and closed request can still report an error.
   request.on('error', (error) => {
     const failure = failureCode(error);
     if (statusCode !== null) {
-      // What is there of the body is still to be read: `end` or `error` of the response settles.
+      // The rest of the body is still unread. `end` or `error` of the response settles.
       if (failure !== 'connection_reset') cutShort = failure;
     } else if (isOwnFault(error)) {
       close();

@@ -3,8 +3,8 @@ import { log } from './log.ts';
 import { countFailure } from './metrics.ts';
 
 /**
- * Tells the operator about a failure on our side: one ERROR line with the stage that failed, and one count of the metric
- * that an alarm watches. Nothing that a customer or a stranger does may get here.
+ * Reports an internal failure to the operator: one ERROR line with the stage that failed, and one count of the metric that an
+ * alarm watches. Mistakes of customers and unauthenticated clients must not get here.
  */
 export function reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void {
   log.error(event, { ...fields, stage: stageOf(error), error: error as Error });

@@ -6,9 +6,9 @@ import { type AddressPolicy, isPublicHost } from '../webhooks/endpoint-url.ts';
 import { exchange, type UntimedOutcome } from './exchange.ts';
 import { publicLookup } from './public-lookup.ts';
 
-/** Of an attempt's time, what a name may take to be resolved. The rest is for connection, TLS and response. */
+/** The share of an attempt's time for resolving the name. The rest is for connection, TLS and response. */
 const LOOKUP_SHARE = 0.6;
-/** For one of several addresses. Node's 250 ms would give up every endpoint that is farther away than that. */
+/** The time limit for one of several addresses. Node's default of 250 ms would exclude distant endpoints. */
 const ADDRESS_TIMEOUT_MS = 1000;
 /**
  * Waiting is counted in these. A function that gets too little time to run counts fewer: then it is not the endpoint that is
@@ -16,8 +16,8 @@ const ADDRESS_TIMEOUT_MS = 1000;
  */
 const TICK_MS = 100;
 /**
- * How long a connection is kept without a request. Between two invocations a function is frozen, its timers too: what the
- * network drops meanwhile looks open, and would cost an attempt its 5 seconds.
+ * How long an idle connection is kept. Between invocations, a function and its timers are frozen. A connection that the network
+ * drops in this time looks open and would cost an attempt its 5 seconds.
  */
 const IDLE_MS = 4000;
 /** Connections kept without a request, to all endpoints together. A Lambda function has 1,024 file descriptors. */
@@ -26,19 +26,19 @@ const MAX_IDLE_CONNECTIONS = 64;
 export type HttpPost = ReturnType<typeof httpPost>;
 
 export interface HttpPostOptions {
-  /** For one attempt: name, connection, TLS and response together. */
+  /** The time limit of one attempt: name, connection, TLS and response. */
   timeoutMs?: number;
-  /** When to tell the caller that an attempt is slow: a multiple of 100. Never, unless given. */
+  /** When an attempt counts as slow. A multiple of 100. */
   slowAfterMs?: number | undefined;
   idleMs?: number;
-  /** `address:port` of each; by default the system's. */
+  /** The `address:port` of each name server. The default is the system's. */
   nameServers?: readonly string[];
 }
 
 /**
- * POSTs to customers' endpoints: TLS 1.3, certificate verified, redirects not followed, at most 5 seconds in all.
- * Names are resolved and checked at every connection, which is made to the very addresses that were checked (§5.4).
- * Whatever the endpoint does is an outcome; only our own faults (no file descriptors, say) throw.
+ * POSTs to customers' endpoints with TLS 1.3 and a verified certificate, without redirects, in at most 5 seconds. Each connection
+ * resolves and checks the name again, and connects to the checked address. Everything that an endpoint does is an outcome. Only
+ * internal failures throw, such as a lack of file descriptors.
  */
 export function httpPost(
   addressPolicy: AddressPolicy,
@@ -54,7 +54,7 @@ export function httpPost(
   const secure = limitIdle(new https.Agent(kept));
   const plain = limitIdle(new http.Agent(kept));
 
-  /** `onSlow` is called at most once, while the attempt still runs; it must not throw. */
+  /** Calls `onSlow` at most once, while the attempt runs. It must not throw. */
   return async function post({ url, headers, body }: Post, onSlow?: () => void): Promise<TimedOutcome> {
     const started = performance.now();
     const elapsedMs = () => performance.now() - started;
@@ -76,8 +76,8 @@ export function httpPost(
         return { statusCode: null, error: 'address_not_public', excerpt: null };
       const first = await send(isSecure ? secure : plain);
       if (!first.wasStale) return first.outcome;
-      // A kept connection that died before anything was sent on it (a frozen function, say) is no fault of the endpoint.
-      // Once, and on a connection of its own: other kept ones may be dead too, and an attempt is one POST.
+      // A kept connection that closed before the request was sent is not a failure of the endpoint, for example after a freeze.
+      // The second try uses a new connection, because other kept connections may be closed too.
       const second = await send(isSecure ? new https.Agent(connection) : new http.Agent(connection));
       return second.outcome;
 
@@ -105,7 +105,7 @@ function limitIdle<A extends http.Agent>(agent: A): A {
   return agent;
 }
 
-/** By the clock, which a frozen function's timers are behind. */
+/** Uses the clock, because the timers of a frozen function are late. */
 function closeIdle(agent: http.Agent, idleMs: number): void {
   for (const socket of idleOf(agent)) if (Date.now() - (idleSince.get(socket) ?? 0) >= idleMs) socket.destroy();
 }

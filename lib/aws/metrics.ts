@@ -6,8 +6,8 @@ import { EVENTS_SET_ASIDE, HANDLING_FAILURES, METRICS_SERVICE } from '../deploym
 const metrics = new Metrics({ serviceName: METRICS_SERVICE });
 
 /**
- * Counts an attempt: its latency is that of the endpoint, in milliseconds, and there are as many attempts as latencies. A metric
- * costs by the hour in which it is written: the others are where there is something to count.
+ * Counts an attempt with the latency of the endpoint in milliseconds. The number of latencies is the number of attempts. The
+ * other metrics are written only when they count something, because a metric is billed for each hour with a value.
  */
 export function countAttempt(result: DeliverResult): void {
   if (!('attempt' in result && result.isRecorded)) return; // another run counts an attempt that it recorded

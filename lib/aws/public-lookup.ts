@@ -16,19 +16,19 @@ class LookupError extends Error {
 }
 
 /**
- * Looks up A and AAAA records, for connections to public addresses only (§5.4). One address that is not public refuses
- * the whole name: a mixture is an attack (DNS rebinding) or a mistake. Fails after `limitMs` at the latest.
+ * Looks up A and AAAA records for connections to public addresses. One address that is not public rejects the whole name, because
+ * a mixture is an attack (DNS rebinding) or a mistake. Fails after `limitMs` at the latest.
  *
- * Not `dns.lookup`: that waits in libuv's pool of four threads and cannot be given up, so four names with silent name
- * servers would hold up every other name (Node.js DNS documentation, "Implementation considerations").
+ * `dns.lookup` waits in libuv's pool of four threads and cannot be canceled, so four names with silent name servers would delay
+ * every other name (Node.js DNS documentation, "Implementation considerations").
  *
- * @param nameServers `address:port` of each; by default the system's.
+ * @param nameServers The `address:port` of each name server. The default is the system's.
  */
 export function publicLookup(limitMs: number, nameServers?: readonly string[]): LookupFunction {
   const resolver = new Resolver(QUERIES);
   if (nameServers) resolver.setServers(nameServers);
 
-  // Sockets that select a family themselves ask for all addresses.
+  // Sockets that select a family themselves request all addresses.
   return (hostname, _options, callback) => {
     publicAddresses(hostname).then(
       (addresses) => callback(null, addresses),

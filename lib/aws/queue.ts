@@ -22,7 +22,7 @@ export const messageText = (body: unknown): string =>
 
 export interface Message {
   body: unknown;
-  /** The fair-queue group: messages of one group do not hold up the others (SQS fair queues). */
+  /** The fair-queue group. Messages of one group do not delay those of other groups (SQS fair queues). */
   group?: string;
   delaySeconds?: number;
 }

@@ -10,8 +10,8 @@ interface Consumer<Item extends SQSRecord | DynamoDBRecord> {
 }
 
 /**
- * Handles every record of a batch by itself. Those that throw come again, alone (partial batch responses, Lambda Developer
- * Guide), and each is reported.
+ * Handles each record of a batch separately. Only the records that throw are repeated (Lambda Developer Guide, partial batch
+ * responses). Each failure is reported.
  */
 export function consume<Item extends SQSRecord | DynamoDBRecord>(
   type: typeof EventType.SQS | typeof EventType.DynamoDBStreams,

@@ -1,4 +1,4 @@
-/** What must be true of the stored item for a write to happen, with the names and values that it speaks of. */
+/** A condition on the stored item for a write, with the names and values of its expression. */
 export interface Condition {
   expression: string;
   names: Record<string, string>;
@@ -16,7 +16,7 @@ export const isAbsent = (name: string): Condition => about(name, `attribute_not_
 export const exists = isPresent('pk');
 export const isNew = isAbsent('pk');
 
-/** Its value has a name of its own, for the write may set another. */
+/** The value has a separate name, because the write can set another value. */
 const compare =
   (operator: '=' | '<' | '<=' | '>=') =>
   (name: string, value: unknown): Condition =>

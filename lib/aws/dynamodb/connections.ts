@@ -11,7 +11,7 @@ import type { Table } from './table.ts';
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 export function connections(table: Table) {
-  // What was read must still be there: of two that end one lease, or renew it, one does.
+  // The record that was read must be unchanged, so one of two concurrent writers succeeds.
   const isUnchanged = ({ expiresAt, connectedAt }: ConnectionRecord): Condition =>
     all(is('expiresAt', expiresAt), is('connectedAt', connectedAt));
 

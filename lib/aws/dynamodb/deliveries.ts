@@ -13,7 +13,7 @@ import { itemKey } from './items.ts';
 import type { Table } from './table.ts';
 import { toWebhook } from './webhooks.ts';
 
-/** What the delivery of events reads and records. */
+/** Reads and records what the delivery of events needs. */
 export function deliveries(table: Table) {
   return {
     /** Of many messages with one batched read, in their order. Events that travel in their messages are not read. */

@@ -10,7 +10,7 @@ import { type Item, type ItemKey, itemKey, statusIndexEntry, timeToLive } from '
 import { newestOf } from './merged.ts';
 import type { Table } from './table.ts';
 
-/** What its key says is stored there only: each byte is billed for 30 days. */
+/** The members of the key are not stored twice, because each byte is billed for 30 days. */
 export function toDelivery(item: Item): DeliveryRecord {
   const [, webhookId] = String(item.pk).split('#');
   return { ...item, webhookId, eventId: item.sk } as unknown as DeliveryRecord;
@@ -32,7 +32,7 @@ export function deliveryLog(table: Table) {
       return item && toDelivery(item);
     },
 
-    /** Of one event to several webhooks, by webhook. */
+    /** Reads the deliveries of one event by webhook. */
     async ofEvent(eventId: string, webhookIds: readonly string[]): Promise<Map<string, DeliveryRecord>> {
       const found = await read(webhookIds.map((id) => itemKey.delivery(id, eventId)));
       return new Map(found.map((delivery) => [delivery.webhookId, delivery]));

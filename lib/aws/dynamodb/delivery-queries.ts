@@ -24,7 +24,7 @@ export interface IndexFilter extends DeliveryFilter {
   endedSince?: number | undefined;
 }
 
-/** The queries of the partitions of a webhook's log; none if the window is empty. */
+/** The queries of the partitions of a webhook's log. An empty window has no queries. */
 export function logQueries(webhookId: string, { status, type, ...window }: DeliveryFilter): PartitionQuery[] {
   const range = idRange('evt', window);
   if (!range) return [];
@@ -46,7 +46,7 @@ export async function idsByStatus(
   return { ids: items.map(({ sk }) => String(sk)), next };
 }
 
-/** How many there are; exact until it has read 32 MB of the index, then at least. */
+/** Counts deliveries. The count is exact up to 32 MB of the index, and a lower bound beyond that. */
 export async function countByStatus(table: Table, filter: IndexFilter): Promise<number> {
   const counts = statusQueries(filter).map(({ query }) => count(table, query));
   return (await Promise.all(counts)).reduce((sum, some) => sum + some, 0);
@@ -64,7 +64,7 @@ async function count(table: Table, query: Query): Promise<number> {
   return sum;
 }
 
-/** The queries of the partitions of the index; none if the window is empty. */
+/** The queries of the partitions of the index. An empty window has no queries. */
 function statusQueries(filter: IndexFilter): PartitionQuery[] {
   const { webhookId, status, type, stuckBefore, endedSince, ...window } = filter;
   const range = idRange('evt', window);

@@ -13,7 +13,7 @@ import { itemKey } from './items.ts';
 import type { Table } from './table.ts';
 import { toWebhook } from './webhooks.ts';
 
-/** What becomes of a webhook when the last attempt of a delivery has failed. */
+/** Disables a webhook after the last attempt of a delivery has failed. */
 export function disabling(table: Table) {
   const email = emailClaims(table, { by: 'disabledBy', sentAt: 'emailedAt', until: 'emailingUntil' }, (message) =>
     is('disabledBy', runKey(message)),

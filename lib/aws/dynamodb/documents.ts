@@ -79,7 +79,7 @@ export function documents(table: Table) {
   }
 }
 
-/** A sync cycle that nobody else has named. */
+/** A sync cycle whose id is not taken. */
 const isFreeFor = (credentialId: string): Condition => any(isAbsent('credentialId'), is('credentialId', credentialId));
 
 const toFound = (item: Item): FoundDocument => ({

@@ -18,7 +18,7 @@ export interface FailedCondition {
   item: AttributeValues | undefined;
 }
 
-/** The conditions that a single write or a transaction found false; empty if the error is about something else. */
+/** The false conditions of a write or a transaction. Other errors have none. */
 export function failedConditions(error: unknown): FailedCondition[] {
   const { name, Item } = error as { name?: string; Item?: AttributeValues };
   if (name === 'ConditionalCheckFailedException') return [{ index: 0, item: Item }];
@@ -37,7 +37,7 @@ function cancellationReasons(error: unknown): CancellationReason[] | null {
   return name === 'TransactionCanceledException' ? (CancellationReasons ?? []) : null;
 }
 
-/** What an error of DynamoDB means to those who know nothing of it. */
+/** Converts an error of DynamoDB to the domain error that callers can handle without knowing DynamoDB. */
 export const domainError = (error: unknown): unknown =>
   isTransientCancellation(error) ? new UnavailableError(error) : awsDomainError(error);
 

@@ -61,7 +61,7 @@ export function events(table: Table) {
   }
 }
 
-/** Test events are nobody's but of the webhook that they were sent to. */
+/** Lists leave test events out, because they concern only the webhook that received them. */
 function partitionQuery(
   space: Space,
   partition: string,

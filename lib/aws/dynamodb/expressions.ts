@@ -2,7 +2,7 @@ import { type Condition, conditionOf, withValues } from './conditions.ts';
 import type { Item, ItemKey } from './items.ts';
 import type { Named, Write } from './writes.ts';
 
-/** What an update does to a member other than to set or to remove it. */
+/** A change of a member other than setting or removing it. */
 class Action {
   readonly clause: 'SET' | 'ADD' | 'REMOVE';
   readonly expression: (name: string, value: string) => string;
@@ -15,7 +15,7 @@ class Action {
   }
 }
 
-/** Sets a member that is not there, and leaves one that is. */
+/** Sets a member only if it is missing. */
 export const initially = (value: unknown) =>
   new Action(
     'SET',
@@ -40,8 +40,8 @@ export const increased = (step: number) =>
   );
 
 /**
- * Takes so many entries from the beginning of a list. By their place, so that what is appended meanwhile stays; the last one
- * first, which also suits a database that takes them one after another.
+ * Removes entries from the start of a list by their position, so concurrently appended entries stay. The last one goes first,
+ * which also suits a database that removes them one after another.
  */
 export const withoutFirst = (count: number) =>
   new Action('REMOVE', (name) => Array.from({ length: count }, (_, i) => `${name}[${count - 1 - i}]`).join(', '));

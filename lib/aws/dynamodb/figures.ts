@@ -19,9 +19,9 @@ import type { Write } from './writes.ts';
 const SEQUENCE_DIGITS = 40;
 
 /**
- * Figures of webhooks, by the hour and the day. Each item remembers, for every shard of the stream that it was counted from,
- * the last change that is in it. Of a shard changes come in order the first time (Lambda Developer Guide, "Implementing
- * stateful DynamoDB stream processing"), so that what is not after that change is a repetition, however it is batched.
+ * Stats of webhooks by hour and day. For each shard of the stream, an item stores the last change that it includes. The changes
+ * of a shard arrive in order the first time (Lambda Developer Guide, "Implementing stateful DynamoDB stream processing"). An
+ * earlier change is therefore a repetition, in whatever batch it arrives.
  */
 export function figures(table: Table) {
   return {

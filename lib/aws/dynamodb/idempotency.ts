@@ -22,7 +22,7 @@ type StoredRecord = IdempotencyRecord & { owner: string; parts?: number };
 type Run = Omit<StoredRecord, 'runningUntil'>;
 
 /*
- * The record of a key in time. Each run of the request has an owner of its own.
+ * The record of an idempotency key over time. Each run of the request has its own owner.
  *
  *   (nothing) ── begin ──► owner A, running ── finish ──► response ── 24 hours ──► (nothing)
  *       ▲                      │      └── abandon, or 30 s ──► owner B, running …
@@ -44,7 +44,7 @@ export function idempotencyRecords(table: Table, { clock, random }: System): Ide
         const fresh = { fingerprint, owner, runId: owner, startedAt: now, expiresAt: now + REPLAY_MS };
         if (await take(item, fresh, now, isFree(now))) return lockOf(item, fresh);
         const record = (await table.get(item)) as StoredRecord | undefined;
-        if (!record || record.expiresAt <= now) continue; // gone meanwhile
+        if (!record || record.expiresAt <= now) continue; // it was deleted since
         const met = replayOrReject(record, fingerprint, now);
         if (met) return 'status' in met ? await assembled(item, met, record) : met;
         const takenOver = { ...record, owner };
@@ -100,5 +100,5 @@ export function idempotencyRecords(table: Table, { clock, random }: System): Ide
   }
 }
 
-/** A run that another one took over, and that goes on all the same, writes none of its parts. */
+/** The owner is part of the key, so a run that was taken over does not write parts of the new run. */
 const partKey = ({ pk }: ItemKey, owner: string, i: number): ItemKey => ({ pk, sk: `PART#${owner}#${i}` });

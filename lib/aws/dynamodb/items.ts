@@ -7,21 +7,21 @@ import { iso } from '../../schema.ts';
 import type { Space } from '../../space.ts';
 
 /*
- * One table. What is read, and how:
+ * The access patterns of the table:
  *   project               GetItem   PROJECT#<prj>            PROJECT
  *   key of a credential   GetItem   KEY#<key>                KEY          (one per request)
  *   keys of a project     Query     index by_project: keysOf = <prj>, pk
  *   webhooks of a space   Query     HOOKS#<prj>#<env>        <whk>
  *   event                 GetItem   EVENT#<prj>#<env>#<partition> <evt>   (its insertion feeds the stream)
  *   events by type        Query     EVENT#<prj>#<env>#<partition> <evt>   (newest first; lib/events/placement.ts)
- *   audit log             Query     AUDIT#<prj>              <aud>        (newest first, from a time on)
- *   delivery              GetItem   HOOK#<whk>#<partition>   <evt>        (its changes feed the figures by the stream)
+ *   audit log             Query     AUDIT#<prj>              <aud>        (newest first, since a time)
+ *   delivery              GetItem   HOOK#<whk>#<partition>   <evt>        (its changes feed the stats through the stream)
  *   deliveries            Query     HOOK#<whk>#<partition>   <evt>        (newest first; lib/delivery/placement.ts)
- *   figures of a webhook  Query     FIGURES#<whk>            <hour or day>#<its begin>
- *   undelivered ones      Query     index by_status: byStatus = <whk>#<status>#<partition>, sk
- *   document              GetItem   DOCS#<prj>#<env>         <document_key> (deleted ones stay, as stubs)
+ *   stats of a webhook    Query     FIGURES#<whk>            <hour or day>#<its start>
+ *   not delivered         Query     index by_status: byStatus = <whk>#<status>#<partition>, sk
+ *   document              GetItem   DOCS#<prj>#<env>         <document_key> (deleted documents stay as stubs)
  *   documents by prefix   Query     DOCS#<prj>#<env>         begins_with(<prefix>)
- *   revisions by prefix   Query     REVISIONS#<prj>#<env>    begins_with(<prefix>)   (written with their documents, and small)
+ *   revisions by prefix   Query     REVISIONS#<prj>#<env>    begins_with(<prefix>)   (small, written with their documents)
  *   connection            GetItem   CONNECTION#<prj>#<env>#<id>           CONNECTION
  *   completed sync cycle  Put once  SYNC#<prj>#<env>#<syn>   SYNC
  *   idempotency record    GetItem   IDEMPOTENCY#<prj>#<env>#<hash>        IDEMPOTENCY
@@ -58,8 +58,8 @@ export const itemKey = {
 };
 
 /**
- * What makes a delivery an entry of the index by status, or none: one that succeeds at its first attempt never is in it, and
- * costs no write there.
+ * The entry of a delivery in the index by status. A delivery that succeeds in its first attempt has none, so it costs no write
+ * there.
  */
 export const statusIndexEntry = (webhookId: string, eventId: string, status: DeliveryStatus) => ({
   byStatus: status === 'succeeded' ? undefined : statusPartition(webhookId, logPartitionOf(eventId), status),
@@ -69,5 +69,5 @@ export const statusIndexEntry = (webhookId: string, eventId: string, status: Del
 export const statusPartition = (webhookId: string, partition: string, status: DeliveryStatus): string =>
   `${webhookId}#${status}#${partition}`;
 
-/** DynamoDB's time to live is in seconds. It deletes late: whoever reads compares the time itself. */
+/** DynamoDB's time to live is in seconds. DynamoDB deletes late, so readers compare the time themselves. */
 export const timeToLive = (atMs: number): number => Math.ceil(atMs / 1000);

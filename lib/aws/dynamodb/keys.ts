@@ -73,7 +73,7 @@ export function apiKeys(table: Table) {
       return changeKey(id, { revokedAt: initially(revokedAt), ...rest }, relyingOn, also);
     },
 
-    /** Once: with what is also written, or not at all if it was noted before. */
+    /** Notes the leak together with `also`, unless it was noted before. */
     async markLeaked(id: string, leakedAt: number, also: readonly TransactionPart[]): Promise<void> {
       const isFirst = all(exists, isAbsent('leakedAt'));
       await table.write([update(itemKey.key(id), { leakedAt }, isFirst), ...also]);
@@ -118,7 +118,7 @@ export function apiKeys(table: Table) {
 const isStill = (member: string, value: unknown): Condition =>
   value === undefined ? isAbsent(member) : is(member, value);
 
-/** Neither rotated nor revoked; and its allowlist is carried over as it is in the very moment of the rotation, or not at all. */
+/** The key is neither rotated nor revoked, and its allowlist is still the one that the new key gets. */
 const isAsRead = ({ cidrs }: KeyRecord): Condition =>
   all(exists, isAbsent('replacedBy'), isAbsent('revokedAt'), is('cidrs', cidrs));
 

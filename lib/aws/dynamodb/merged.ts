@@ -6,15 +6,15 @@ import type { Query, Table } from './table.ts';
 const MAX_ROUNDS = 4;
 
 /**
- * For how long a page that a filter leaves short begins another round; the second one always begins. Mostly that is enough for
- * all of them, some 14,000 items. A slower store reads fewer items and not for longer: the page ends where it got.
+ * How long a filtered page that is not full starts another round. The second round always starts. This time is usually enough for
+ * all rounds, which read about 14,000 items. With a slower store, a page ends earlier.
  */
 const PATIENCE_MS = 300;
 
 /** Items that are read at first for one of the page: most filters are for what there is plenty of. */
 const FIRST_READS = 4;
 
-/** What to read of one partition, and the key under which it would have an item with a sort key. */
+/** The query of one partition, and the key of an item with a sort key in it. */
 export interface PartitionQuery {
   query: Query;
   keyOf(sortKey: string): object;
@@ -23,16 +23,17 @@ export interface PartitionQuery {
 export interface MergedPage {
   /** Items, at most. */
   limit: number;
-  /** Items to read for them, if not found at first; default: `limit`, and many more where a filter leaves some out. */
+  /** Items to read if the first ones are not enough. The default is `limit`, and more with a filter. */
   reads?: number;
-  /** The sort key after which to go on. */
+  /** The sort key after which the page starts. */
   after: string | undefined;
 }
 
 /**
- * The newest items of several partitions, and after which sort key to go on, if anywhere. Items mostly are spread evenly: of
- * every partition twice its share is read. What all of them have passed is complete; until that is a page, the partitions that
- * may hold a part of it share another reading. A page may be short before the end.
+ * Merges the newest items of several partitions, and returns the sort key after which the next page starts. Items are usually
+ * spread evenly, so the first round reads twice the share of each partition. Items before the position that all partitions have
+ * reached are complete. Until they fill the page, the partitions that can contain a part of it are read further. A page can be
+ * short before the end.
  */
 export async function newestOf(
   table: Table,

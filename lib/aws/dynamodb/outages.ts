@@ -5,7 +5,7 @@ import { initially, update } from './expressions.ts';
 import { itemKey } from './items.ts';
 import type { Table } from './table.ts';
 
-/** What the record of a webhook knows of an outage of its endpoint. */
+/** Notes about an outage of an endpoint on the record of its webhook. */
 export function outages(table: Table) {
   const keyOf = (message: DeliveryMessage) => itemKey.webhook(message, message.webhookId);
   const warning = emailClaims(table, { by: 'warnedBy', sentAt: 'warnedAt', until: 'warningUntil' }, (message) =>
@@ -19,7 +19,7 @@ export function outages(table: Table) {
       await table.write([update(keyOf(message), values, all(exists, isAbsent('failingSince')))]);
     },
 
-    /** Notes an attempt that succeeded at a time. What began later goes on, and so does what a disabled webhook misses. */
+    /** Notes a successful attempt. An outage that began later continues, and so does that of a disabled webhook. */
     async endOutage(message: DeliveryMessage, atMs: number): Promise<void> {
       const forgotten = ['failingSince', 'undeliveredSince', 'disabledAt', 'warnedBy', 'warnedAt', 'warningUntil'];
       const isOver = all(

@@ -27,7 +27,7 @@ export function projects(table: Table) {
       if (rejected.length > 0) throw new Error('The new project or key id is taken');
     },
 
-    /** Sets these members, with what is also written. Throws if there is no such project. */
+    /** Sets members together with `also`. Throws if the project does not exist. */
     async change(id: string, change: Partial<ProjectRecord>, also: readonly TransactionPart[]): Promise<void> {
       const rejected = await table.write([update(itemKey.project(id), { ...change }, exists), ...also]);
       if (rejected.length > 0) throw new Error('The project is gone');

@@ -11,7 +11,7 @@ export interface SortKeyRange {
 /** The name and the value of a partition key, of the table or of an index. */
 type Partition = { pk: string } | { byStatus: string | undefined };
 
-/** Items that one request reads where a filter may leave out most of them; it reads 1 MB at most anyway. */
+/** Items that one request reads with a filter that can remove most of them. A request reads at most 1 MB. */
 export const FILTERED_ITEMS = 1000;
 
 /**
@@ -41,7 +41,7 @@ export function rangeQuery(
   return conditions.length > 0 ? filtered(query, all(...conditions)) : query;
 }
 
-/** The same query without what does not meet a condition. It is read and paid for all the same. */
+/** The same query with a filter. Items that the filter removes are read and billed too. */
 export const filtered = (query: Query, { expression, names, values }: Condition): Query => ({
   ...query,
   FilterExpression: expression,

@@ -21,9 +21,9 @@ import { carryOut, opened, type Pause, pauseAtRandom, type Rejected, type Write,
 
 export interface Page {
   items: Item[];
-  /** Of the items, also where only they were asked for. */
+  /** The number of items, also for a query that only counts. */
   count: number;
-  /** The key after which to go on; `undefined` at the end. */
+  /** The key after which the next page starts, or `undefined` at the end. */
   next: ItemKey | undefined;
 }
 export type Query = Omit<QueryCommandInput, 'TableName' | 'ExclusiveStartKey'> & { after?: object | undefined };
@@ -33,10 +33,10 @@ export type Table = ReturnType<typeof createTable>;
 /** Keys of one BatchGetItem (DynamoDB quotas). */
 const MAX_BATCH_GET = 100;
 
-/** Requests at the same time: fewer than the SDK has connections (50), and no more than a small store answers in time. */
+/** Concurrent requests: fewer than the SDK has connections (50), and few enough for a small store. */
 const CONCURRENT_REQUESTS = 16;
 
-/** Requests for one batch: what a hot partition leaves undone is asked for again, for about two seconds. */
+/** Requests for one batch. Keys that a hot partition leaves unprocessed are requested again, for about two seconds. */
 const MAX_BATCH_TRIES = 6;
 
 /** Requests for one page of a list: even of 1 MB each they take less than a second. */
@@ -85,7 +85,7 @@ export function createTable(
     return { items: Items.map(withoutWriteId), count: Count, next: LastEvaluatedKey as ItemKey | undefined };
   }
 
-  /** Page after page, as far as they are asked for. */
+  /** Reads page after page on demand. */
   async function* queryAll(all: Query): AsyncGenerator<Item> {
     let { after } = all;
     do {
@@ -130,8 +130,8 @@ export function createTable(
     },
 
     /**
-     * The first `wanted` items of a query, of which every request reads at most `Limit` or 1 MB. Gives up after a few
-     * requests: then there are fewer, and `next` says where to go on.
+     * Reads the first `wanted` items of a query. Each request reads at most `Limit` items or 1 MB. After a few requests it
+     * returns fewer items, and `next` continues.
      */
     async queryPages(input: Query, wanted: number): Promise<Omit<Page, 'count'>> {
       const items: Item[] = [];
@@ -147,9 +147,9 @@ export function createTable(
     },
 
     /**
-     * Writes all or nothing. Returns the writes whose condition was false (then nothing was written); empty is success,
-     * also if the response to an earlier try was lost. Conflicts with other transactions are tried again with jitter, then
-     * thrown.
+     * Writes all or nothing. Returns the writes whose condition was false, in which case nothing was written. An empty list is a
+     * success, also if the response to an earlier try was lost. Conflicts with other transactions are retried with jitter and
+     * then thrown.
      */
     write(parts: readonly (Write | TransactionPart)[]): Promise<Rejected[]> {
       const send = (writes: Write[]) => {
@@ -167,7 +167,7 @@ export function createTable(
     return limited(() => documents.send(new TransactWriteCommand({ TransactItems } as TransactWriteCommandInput)));
   }
 
-  // A deletion leaves nothing to know it by. As a transaction it is idempotent: the SDK sends a token with all its tries.
+  // A deletion leaves no id to recognize it by. As a transaction it is idempotent, because the SDK sends one token with all tries.
   function writeOne(write: Write): Promise<unknown> {
     if ('Put' in write) return limited(() => documents.send(new PutCommand(named(write.Put))));
     if ('Update' in write) return limited(() => documents.send(new UpdateCommand(named(write.Update))));

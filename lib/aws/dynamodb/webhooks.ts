@@ -32,7 +32,7 @@ export function webhooks(table: Table) {
       const all = {
         KeyConditionExpression: 'pk = :pk',
         ExpressionAttributeValues: { ':pk': itemKey.webhook(space, '').pk },
-        Limit: limit + 1, // one more: with just so many, DynamoDB does not say that they are the last ones
+        Limit: limit + 1, // one more, because DynamoDB does not report the end of a list of exactly `limit` items
         after: after === undefined ? undefined : itemKey.webhook(space, after),
       };
       const { items, next } = await table.queryPages(all, limit);

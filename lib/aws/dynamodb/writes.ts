@@ -14,10 +14,10 @@ export type Named<K extends keyof TransactItem> = Unnamed<Required<Pick<Transact
 /** One write of one item, without the table's name. */
 export type Write = Named<'Put'> | Named<'Update'> | Named<'Delete'> | Named<'ConditionCheck'>;
 
-/** For whoever carries it out with a transaction of theirs. */
+/** Hands a write to the caller's transaction. */
 export const transactionPart = (write: Write): TransactionPart => write as unknown as TransactionPart;
 
-/** Writes of ours, and those that were handed to us. */
+/** Own writes, and those that callers passed. */
 export const opened = (writes: readonly (Write | TransactionPart)[]): Write[] => writes as Write[];
 
 /** Attempts at a write that runs into a transaction, and the longest wait between two. */
@@ -40,8 +40,8 @@ export interface Rejected {
 }
 
 /**
- * Carries writes out: `send` gets them marked. Returns those whose condition was false; none if they were done, also if the
- * response to an earlier try was lost. Conflicts are tried again with jitter, then thrown.
+ * Performs writes. `send` gets them with their write id. Returns the writes whose condition was false, and none after a success,
+ * also if the response to an earlier try was lost. Conflicts are retried with jitter and then thrown.
  */
 export async function carryOut(
   writes: readonly Write[],
@@ -88,7 +88,7 @@ function withWriteId(write: Write, writeId: string): Write {
   return write;
 }
 
-/** Of an item that was just read, and is nobody else's: a copy of thousands of them would take longer than the rest. */
+/** Removes the write id from an item that was just read. It changes the item itself, because copies of thousands of items would take longer than the rest. */
 export function withoutWriteId(item: Item): Item {
   delete item[WRITE_ID];
   return item;
