@@ -29,7 +29,7 @@ export function parseEntry(entry: string): Entry {
   return { cidr };
 }
 
-/** Whether a caller may use a key with these canonical entries; an empty list restricts nothing. */
+/** Whether an address can use a key with these canonical entries. An empty list allows every address. */
 export function isAllowed(cidrs: readonly string[], caller: string): boolean {
   if (cidrs.length === 0) return true;
   if (!ipaddr.isValid(caller)) return false;

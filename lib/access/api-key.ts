@@ -52,7 +52,7 @@ function checksum(text: string): string {
   return encodeBase62(crc32(text), 6);
 }
 
-/** The environment that a key belongs to; an admin key says which one it means. */
+/** The environment of a key. Requests with an admin key name theirs. */
 export function environmentOf(type: KeyType): Environment | null {
   if (type === 'admin') return null;
   return type === 'test' ? 'sandbox' : 'live';

@@ -11,7 +11,7 @@ export interface AuthenticateDeps {
 /** Whose credential it is: a key, or a scoped token and its parent key. */
 export interface Authenticated {
   record: KeyRecord;
-  /** What a scoped token grants; `null` for a key. */
+  /** The grant of a scoped token, or `null` for a key. */
   grant: Grant | null;
 }
 

@@ -28,8 +28,8 @@ type Usage = Pick<KeyRecord, 'lastUsedAt' | 'activeHours'>;
 export type KeyUse = Required<{ [Member in keyof Usage]: Exclude<Usage[Member], undefined> }>;
 
 /**
- * What a use adds to the record of a key: its hour, in one write per key and hour. `null` if that is there already. Days
- * without use are zeros; those that are too old go.
+ * The change of a key's record for a use: its hour, in one write per key and hour. `null` if the hour is recorded. Days without
+ * use are zeros, and days that are too old are removed.
  */
 export function useToRecord({ lastUsedAt, activeHours = [] }: Usage, nowMs: number): KeyUse | null {
   const hour = Math.floor(nowMs / HOUR_MS) * HOUR_MS;

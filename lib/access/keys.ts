@@ -4,13 +4,13 @@ import { clipped, described, integer, iso, isoOrNull, oneOf, text, timestamp, ti
 import { MAX_CIDRS, parseEntry } from './allowlist.ts';
 import { type ApiKey, hashApiKey, KEY_TYPES, type KeyType } from './api-key.ts';
 
-/** Seconds that the old key works on after a rotation, at most and by default. */
+/** Seconds that the old key keeps working after a rotation. The maximum and the default. */
 export const ROTATION_GRACE_SECONDS = 24 * 60 * 60;
 
 export const KEY_STATUSES = ['active', 'expiring', 'expired', 'revoked'] as const;
 export type KeyStatus = (typeof KEY_STATUSES)[number];
 
-/** What is stored of a key. Times in milliseconds since 1970. */
+/** A stored key. Times are in milliseconds since 1970. */
 export interface KeyRecord {
   id: string;
   projectId: string;
@@ -20,7 +20,7 @@ export interface KeyRecord {
   hash: string;
   /** The last four characters of the key. */
   hint: string;
-  /** Canonical CIDRs; empty restricts nothing. */
+  /** Canonical CIDRs. An empty list allows every address. */
   cidrs: string[];
   /** Signs the scoped tokens of this key: 32 random bytes, base64url. A secret. */
   tokenSecret: string;
@@ -117,7 +117,7 @@ export const KeyResource = v.strictObject({
   replaced_by: described(v.nullable(v.string()), 'The key that replaced this one.'),
 });
 
-/** `key` is the whole key and shown this once; a replayed response lacks it. */
+/** `key` is the whole key. Only this response contains it, and its replay omits it. */
 export const CreatedKey = v.strictObject({
   ...KeyResource.entries,
   key: v.optional(described(v.string(), 'The whole key. Only this response has it: the service stores a hash.')),
@@ -135,7 +135,7 @@ export function newKeyRecord(
   return { id, type, hash: hashApiKey(key), hint: key.slice(-4), cidrs: [], ...rest };
 }
 
-/** `expiring`: works, with an end in sight. Compared to the millisecond; a key is expired at its `expires_at`. */
+/** `expiring`: the key works and has an expiry. Times are compared to the millisecond, and a key is expired at its `expires_at`. */
 export function keyStatus(
   { revokedAt, expiresAt }: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>,
   nowMs: number,

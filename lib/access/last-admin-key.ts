@@ -2,7 +2,7 @@ import type { TransactionPart } from '../transaction.ts';
 import { isLasting, type KeyRecord, type Revocation } from './keys.ts';
 
 export interface AdminKeys {
-  /** The admin keys of a project, newest first, read as they are asked for. A key may take a moment to appear. */
+  /** The admin keys of a project, newest first, read on demand. A new key can appear with a short delay. */
   adminKeys(projectId: string): AsyncGenerator<KeyRecord>;
 }
 

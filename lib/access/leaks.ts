@@ -8,8 +8,8 @@ import type { KeyRecord } from './keys.ts';
 import type { ProjectRecord } from './projects.ts';
 
 /*
- * GitHub tells where it found something that looks like a key of ours (GitHub Docs, "Secret scanning partner program"). Its
- * request is signed with one of its published keys: ECDSA over P-256 and SHA-256 of the raw body.
+ * GitHub reports where it found text that looks like a key of this service (GitHub Docs, "Secret scanning partner program"). One
+ * of its published keys signs the request: ECDSA over P-256 and SHA-256 of the raw body.
  */
 
 /** Matches of one report. */
@@ -51,7 +51,7 @@ export function isSignedBy(publicKey: string, body: Uint8Array, signature: strin
   }
 }
 
-/** What was done about a leaked key. `kept`: it is the last admin key of the project. */
+/** The outcome for a leaked key. `kept`: it is the last admin key of the project. */
 export type LeakOutcome = 'revoked' | 'kept' | 'reported' | 'ended';
 
 const DONE: Record<LeakOutcome, string> = {

@@ -1,6 +1,6 @@
 // The browser imports this too: it must stay light.
 
-/** Characters of a document key or pattern, in all. */
+/** Maximum length of a document key or pattern, in characters. */
 export const MAX_KEY_LENGTH = 512;
 export const MAX_SEGMENTS = 16;
 const SEGMENT = /^[A-Za-z0-9._~@-]{1,64}$/;
@@ -9,10 +9,10 @@ const SEGMENT = /^[A-Za-z0-9._~@-]{1,64}$/;
 // (§6.2.2.2): a document of that name could be pushed but never requested.
 const DOT_SEGMENT = /^\.{1,2}$/;
 
-/** Segments joined by `:`; case-sensitive; not `.` or `..`. */
+/** Segments joined by `:`. Case-sensitive, and not `.` or `..`. */
 export const isDocumentKey = (text: string): boolean => !DOT_SEGMENT.test(text) && isKeyPrefix(text);
 
-/** What document keys may begin with, up to the end of a segment: `.` is no key, but `.:a` is. */
+/** A prefix of document keys that ends at a segment. `.` is not a key, but `.:a` is. */
 export const isKeyPrefix = (text: string): boolean => hasSegments(text, (segment) => SEGMENT.test(segment));
 
 /** A document key in which a whole segment may be `*`. */
@@ -50,7 +50,7 @@ export interface KeyRange {
 const LOWEST = '!';
 const HIGHEST = '\x7f';
 
-/** The fewest ranges that hold every key which any of the patterns matches, in order; they hold others too. */
+/** The smallest number of ranges, in order, that contain every key that matches a pattern. They contain other keys too. */
 export function rangesOf(patterns: readonly string[]): KeyRange[] {
   const sorted = patterns.map(rangeOf).sort((a, b) => (a.first < b.first ? -1 : 1));
   const merged: KeyRange[] = [];
@@ -61,7 +61,7 @@ export function rangesOf(patterns: readonly string[]): KeyRange[] {
   return merged;
 }
 
-/** What is in both. */
+/** The intersection of two ranges. */
 export function intersect(some: readonly KeyRange[], others: readonly KeyRange[]): KeyRange[] {
   return some.flatMap((a) =>
     others.flatMap((b) => {

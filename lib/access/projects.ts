@@ -5,11 +5,11 @@ import { described, iso, oneOf, text, timestamp } from '../schema.ts';
 /** Addresses that notifications of a project go to. */
 export const MAX_EMAILS = 5;
 
-/** What is done about a key that was found in public: its project is told, or it is revoked, too. */
+/** The reaction to a key that was found in public: an email to its project, or also its revocation. */
 export const ON_LEAK = ['report', 'revoke'] as const;
 export type OnLeak = (typeof ON_LEAK)[number];
 
-/** What is stored of a project. Times in milliseconds since 1970. */
+/** A stored project. Times are in milliseconds since 1970. */
 export interface ProjectRecord {
   id: string;
   name: string;

@@ -12,7 +12,7 @@ import { sameHash } from './api-key.ts';
  *        │ id of the parent key, 12
  *        └ tag, 6: an HMAC of the rest under the parent's token secret
  *
- * The tag keeps callers from filling the list of revoked tokens with ids that nobody created: a guess is right once in 2^30.
+ * The tag keeps callers from filling the list of revoked tokens with made-up ids, because one guess in 2^30 is right.
  */
 const LIFETIME_LENGTH = 4;
 const KEY_LENGTH = 12;

@@ -28,7 +28,7 @@ export const MintToken = v.strictObject({
   ttl: described(integer(1, MAX_TTL_SECONDS), 'Lifetime in seconds.'),
 });
 
-/** `token` is shown this once; a replayed response lacks it. */
+/** Only this response contains `token`, and its replay omits it. */
 export const MintedToken = v.strictObject({
   token: v.optional(described(v.string(), 'The token. Only this response has it.')),
   token_id: described(v.string(), 'Identifies the token; the origin of changes made with it.'),
@@ -40,7 +40,7 @@ export const MintedToken = v.strictObject({
   expires_at: described(timestamp, 'When the token expires.'),
 });
 
-/** What a token says. */
+/** The content of a token. */
 export interface Grant {
   tokenId: string;
   keyId: string;
@@ -95,8 +95,8 @@ export function parentOf(token: string): string | null {
 }
 
 /**
- * What a token grants, or `null`. Beyond `jose`, which accepts a missing or infinite `exp`, every claim is required, times
- * are finite integers, and no token outlives the cap.
+ * Verifies a token and returns its grant, or `null`. In addition to the checks of `jose`, which accepts a missing or infinite
+ * `exp`, every claim is required, times are finite integers, and the lifetime has a maximum.
  */
 export async function verifyToken(
   token: string,

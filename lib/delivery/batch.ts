@@ -3,7 +3,7 @@ import { type DeliverDeps, type DeliverResult, type DeliveryContext, deliver } f
 import { attemptName, type DeliveryMessage, type QueueMessage, type RecoverMessage } from './messages.ts';
 
 export interface BatchDeps extends DeliverDeps {
-  /** What the messages refer to, in their order. */
+  /** Reads the data that the messages refer to, in their order. */
   loadContexts(messages: readonly DeliveryMessage[]): Promise<DeliveryContext[]>;
   recoverPage(message: RecoverMessage): Promise<void>;
   /** Told once for every delivery that was dealt with. */
@@ -11,8 +11,8 @@ export interface BatchDeps extends DeliverDeps {
 }
 
 /**
- * Deals with the messages of a batch, each by itself: if it throws, that message must come again. What they refer to is read
- * at once; if that fails, they all come again. Copies of one message are one delivery.
+ * Handles the messages of a batch separately. A message whose handling throws must be received again. One read loads the data of
+ * all messages, and if it fails, all of them must be received again. Copies of one message are one delivery.
  */
 export function deliverBatch(messages: readonly (QueueMessage | null)[], deps: BatchDeps) {
   const loading = load();
@@ -40,7 +40,7 @@ export function deliverBatch(messages: readonly (QueueMessage | null)[], deps: B
   }
 }
 
-/** Of many deliveries of a batch to one endpoint, the first tells. If that fails, whoever comes next does. */
+/** Of several deliveries to one endpoint, the first one makes the note. If that fails, the next one does. */
 function oncePerWebhook(note: BatchDeps['beginOutage']): BatchDeps['beginOutage'] {
   const noted = new Map<string, Promise<void>>();
   return (message, atMs) => {

@@ -5,10 +5,9 @@ import type { Attempt, DeliveryRecord } from './record.ts';
 import { isUnderWay, RETRY_DELAYS_SECONDS } from './schedule.ts';
 
 /**
- * What a message is for, from what is stored now:
- * `drop`, it has been dealt with; `requeue`, it was sent but its retry is still owed; `cancel`, its webhook is disabled;
- * `notify`, it disabled the webhook but its email is still to be sent; `defer`, its endpoint belongs in a slower lane;
- * `send`.
+ * The task of a message, derived from the stored data. `drop`: nothing is left to do. `requeue`: the attempt is recorded, but its
+ * retry may not be queued. `cancel`: the webhook is disabled. `notify`: the delivery disabled the webhook, but its email may not
+ * be sent. `defer`: the endpoint belongs in a slower lane. `send`: make the attempt.
  */
 export type Task = 'drop' | 'requeue' | 'cancel' | 'notify' | 'defer' | 'send';
 
@@ -44,7 +43,7 @@ function isRecorded(message: DeliveryMessage, delivery: DeliveryRecord): boolean
   return delivery.attempt >= message.attempt || !isUnderWay(delivery.status);
 }
 
-/** When an attempt is due: the time, and the seconds until then. */
+/** The time when an attempt is due, and the seconds until then. */
 export interface Due {
   delaySeconds: number;
   dueAt: number;
@@ -55,10 +54,10 @@ export const dueAfter = (dueAt: number, nowMs: number): Due => ({
   delaySeconds: Math.max(0, Math.ceil((dueAt - nowMs) / 1000)),
 });
 
-/** What follows an attempt. */
+/** The consequence of an attempt. */
 export type Verdict = { status: 'succeeded' } | ({ status: 'retrying' } & Due) | { status: 'failed' };
 
-/** 2xx is success; every other outcome is retried on schedule, until the sixth. A test event has one attempt. */
+/** A 2xx response is a success. Every other outcome is retried on schedule up to the sixth attempt. A test event has one attempt. */
 export function verdictOn(attempt: Attempt, isTest: boolean): Verdict {
   if (isSuccess(attempt)) return { status: 'succeeded' };
   const delaySeconds = RETRY_DELAYS_SECONDS[attempt.number - 1];

@@ -19,7 +19,7 @@ import { type Attempt, type DeliveredEvent, type DeliveryRecord, deliveredEvent 
 export interface DeliverDeps extends OutageNotes {
   lane: Lane;
   clock(): number;
-  /** Tells in the middle of an attempt, once, that it is getting long (`SUSPECT_AFTER_MS`). */
+  /** Calls `onSlow` once if the attempt takes longer than `SUSPECT_AFTER_MS`. */
   post(request: Post, onSlow: () => void): Promise<TimedOutcome>;
   /** Hands the next attempt to the queue or a schedule. At least once. */
   retry(message: DeliveryMessage, due: Due): Promise<void>;
@@ -46,7 +46,7 @@ export interface DeliverDeps extends OutageNotes {
   warningEmail: OutageEmail;
 }
 
-/** What a message refers to. */
+/** The stored data that a message refers to. */
 export interface DeliveryContext {
   webhook: WebhookRecord | undefined;
   event: StoredEvent | undefined;
@@ -54,16 +54,16 @@ export interface DeliveryContext {
 }
 type Found = DeliveryContext & { webhook: WebhookRecord; event: StoredEvent };
 
-/** What became of a message: a task without an attempt, or an attempt, which another run may have recorded. `wait`: it must come again. */
+/** The result of a message: a task without an attempt, or an attempt that this or another run recorded. After `wait` it must be received again. */
 export type DeliverResult =
   | { task: Exclude<Task, 'send'> | 'wait' }
   | { task: 'send' | 'wait'; attempt: Attempt; verdict: Verdict; disabled: boolean; isRecorded: boolean };
 
 /**
- * Deals with one message. The order of effects makes it lossless: POST, record the attempt with its retry pending, queue
- * the retry, clear the flag. A crash in between repeats work and drops none; what is recorded is not sent again, and of two
- * copies of a message the one that records goes on, while the other comes again. It throws for our own failures only, and
- * then the message comes again with the same attempt number.
+ * Handles one message. The order of effects prevents losses: POST, record the attempt with its retry pending, queue the retry,
+ * clear the flag. A crash in between repeats work and drops none. A recorded attempt is not sent again. Of two copies of a
+ * message, the one that records the attempt continues, and the other is received again. Only internal failures throw, and then
+ * the message is received again with the same attempt number.
  */
 export async function deliver(
   message: DeliveryMessage,
@@ -127,12 +127,12 @@ async function conclude(
   const claim =
     isRecorded && verdict.status === 'retrying' ? await requeue(message, verdict, failing, deps) : undefined;
   if (verdict.status === 'succeeded' && !isTest(event)) await noteSuccess(message, webhook, attempt, deps);
-  // Whoever recorded it may have died since. What is left to do follows from what is recorded, not from this attempt.
+  // The run that recorded it may have crashed since. The remaining work follows from the stored record, not from this attempt.
   const isOpen = !isRecorded || claim === 'busy';
   return { task: isOpen ? 'wait' : 'send', attempt, verdict, disabled: false, isRecorded };
 }
 
-// The retry is queued before anything else that may fail; what did fail is repeated with it, as long as the flag is not cleared.
+// The retry is queued before other steps that can fail. Failed steps are repeated with it until the flag is cleared.
 async function requeue(
   message: DeliveryMessage,
   due: Due,

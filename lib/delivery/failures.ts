@@ -2,7 +2,7 @@
 
 import { printable } from '../printable.ts';
 
-/** What a failed attempt is recorded as. Stable: customers match on these. */
+/** The codes of failed attempts. They are stable, because customers match on them. */
 export const FAILURES = {
   timeout: 'no complete response within 5 seconds',
   dns_not_found: 'the host name does not exist',
@@ -77,7 +77,7 @@ export function excerptOf(body: Buffer): string | null {
   return printable(text);
 }
 
-// With several addresses tried, Node reports the errors of all; the first is as good as any.
+// After several addresses, Node reports all of their errors. The first one represents them.
 function codeOf(error: unknown): string {
   if (error instanceof AggregateError && !('code' in error)) return codeOf(error.errors[0]);
   const { code, name, cause } = error as { code?: unknown; name?: string; cause?: { name?: string } };

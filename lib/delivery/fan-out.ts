@@ -8,8 +8,8 @@ import { carrying, type DeliveryMessage, firstMessage } from './messages.ts';
 import type { DeliveryRecord } from './record.ts';
 
 /**
- * Batches of one shard of the table's stream at the same time: enough for the thousand events a second that a shard has, and few
- * enough for batches to fill up instead of all reading the webhooks of a busy project at once.
+ * Concurrent batches of one shard of the stream. Two are enough for the thousand events per second of a shard. With more, smaller
+ * batches would read the webhooks of a busy project more often.
  */
 export const FAN_OUTS_OF_SHARD = 2;
 
@@ -20,7 +20,7 @@ export interface FanOut {
   skipped: DeliveryMessage[];
 }
 
-/** Whom an event goes to: every webhook of its space that is subscribed to its type; a test event, to its one webhook. */
+/** The webhooks of an event: those of its space that are subscribed to its type, or the one webhook of a test event. */
 export function fanOut(event: StoredEvent, webhooks: readonly WebhookRecord[], nowMs: number): FanOut {
   if (event.webhookId !== undefined) {
     const test = carrying(firstMessage(event, event.webhookId, event.id, { trigger: 'test' }), event);
@@ -37,7 +37,7 @@ export function fanOut(event: StoredEvent, webhooks: readonly WebhookRecord[], n
 }
 
 /**
- * Whether an event goes to a webhook. Not to those created after it; the functions' clocks differ by less than a request takes.
+ * Whether an event goes to a webhook. Webhooks that were created later do not get it. The clocks of functions differ by less than the duration of a request.
  */
 export function isFor(event: StoredEvent, { id, events, documents = [], createdAt }: WebhookRecord): boolean {
   if (event.webhookId !== undefined) return event.webhookId === id;
@@ -46,8 +46,8 @@ export function isFor(event: StoredEvent, { id, events, documents = [], createdA
 }
 
 /**
- * Whether a delivery that nothing is recorded of is still to come. Of an event before the subscription last changed nobody
- * knows whether it was for this webhook.
+ * Whether a delivery without a record is still pending. For an event before the last change of the subscription, it is unknown
+ * whether it was for this webhook.
  */
 export function isAwaited(event: StoredEvent, webhook: WebhookRecord, nowMs: number): boolean {
   const { subscribedAt = 0 } = isTest(event) ? {} : webhook;
@@ -84,7 +84,7 @@ export interface FanOutDeps {
   clock(): number;
 }
 
-/** Sends events on, each by itself: if it throws, that event must come again. The webhooks of a space are read once. */
+/** Sends each event of a batch separately. An event whose handling throws must be received again. The webhooks of a space are read once. */
 export function fanOutBatch({ webhooks, enqueue, skip, clock }: FanOutDeps) {
   const lists = new Map<string, Promise<readonly WebhookRecord[]>>();
   const webhooksOf = (space: Space) => {

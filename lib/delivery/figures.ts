@@ -3,7 +3,7 @@ import { LATENCY_BOUNDS_MS } from './latency.ts';
 import { isSuccess } from './post.ts';
 import type { Attempt, DeliveryRecord } from './record.ts';
 
-/** What figures are counted by. */
+/** The periods of stats. */
 export const PERIODS = ['hour', 'day'] as const;
 export type Period = (typeof PERIODS)[number];
 
@@ -33,7 +33,7 @@ export interface DeliveryChange {
   sequence: string;
 }
 
-/** What one change adds to the figures of a webhook in one period. */
+/** The counts that one change adds to the stats of a webhook in one period. */
 export interface Entry {
   sequence: string;
   counts: Counts;
@@ -103,7 +103,7 @@ const namesOf = (type: EventType) => ({
   counters: COUNTERS.map((counter) => figureName(type, counter)),
   bars: LATENCY_BOUNDS_MS.map((bound) => figureName(type, `le_${bound}`)),
 });
-/** Made once: the figures of many webhooks ask for them thousands of times. */
+/** Created once, because the stats of many webhooks use them thousands of times. */
 const NAMES = Object.fromEntries(EVENT_TYPES.map((type) => [type, namesOf(type)])) as Record<
   EventType,
   ReturnType<typeof namesOf>

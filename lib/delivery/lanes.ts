@@ -1,18 +1,18 @@
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 
 /**
- * Deliveries have lanes, each a queue with functions of its own, so that endpoints that keep us waiting can hold up their like
- * only. An endpoint is `new` until a quick response earns it the `quick` lane. In the middle of an attempt that is getting
- * long the next ones go to the `slow` lane, while there are still functions that can deliver to the others: for some seconds,
- * or for minutes if that attempt turns out to be slow; then it has to earn the quick lane again.
+ * The lanes of deliveries. Each lane has its own queue and function, so that slow endpoints delay only each other. An endpoint is
+ * `new` until a quick response earns the `quick` lane. While an attempt takes long, the next messages go to the `slow` lane,
+ * before they occupy all functions of the lane. The endpoint stays there for some seconds, or for minutes if the attempt is slow.
+ * Then it has to earn the quick lane again.
  */
 export const LANES = ['quick', 'new', 'slow'] as const;
 export type Lane = (typeof LANES)[number];
 
-/** What a webhook's record says about its lane. */
+/** The part of a webhook's record that determines its lane. */
 export type Pace = Pick<WebhookRecord, 'quickSince' | 'slowUntil'>;
 
-/** An attempt that takes longer than this sends the next ones to the slow lane for a while; a shorter one earns the quick lane. */
+/** A longer attempt moves the next ones to the slow lane for a while. A shorter one earns the quick lane. */
 export const SUSPECT_AFTER_MS = 1000;
 /** Longer than any attempt takes: by then it has shown what it was. */
 export const SUSPECT_FOR_MS = 6000;
@@ -25,16 +25,16 @@ export function laneOf({ quickSince, slowUntil = 0 }: Pace, nowMs: number): Lane
   return quickSince === undefined ? 'new' : 'quick';
 }
 
-/** Whether messages of one lane would hold up those of another. */
+/** Whether messages of one lane would delay those of another. */
 export const isSlower = (lane: Lane, other: Lane): boolean => LANES.indexOf(lane) > LANES.indexOf(other);
 
-/** What to note in the middle of an attempt that has taken `SUSPECT_AFTER_MS`; `null` if it is in the slow lane anyway. */
+/** The note for an attempt that has taken `SUSPECT_AFTER_MS`, or `null` if the endpoint is in the slow lane. */
 export function paceOfSuspect({ quickSince, slowUntil }: Pace, nowMs: number): Pace | null {
   const isSlow = laneOf({ quickSince, slowUntil }, nowMs) === 'slow';
   return isSlow ? null : { quickSince, slowUntil: nowMs + SUSPECT_FOR_MS };
 }
 
-/** What to note after an attempt; `null` if nothing changes. */
+/** The note after an attempt, or `null` if nothing changes. */
 export function paceAfter(pace: Pace, waitedMs: number, nowMs: number): Pace | null {
   const { quickSince, slowUntil = 0 } = pace;
   if (waitedMs > SLOW_AFTER_MS) {

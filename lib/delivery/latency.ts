@@ -1,6 +1,6 @@
 // The browser imports this too: it must stay light.
 
-/** Upper bounds in milliseconds of the histogram of successful attempts; none takes longer than the last. */
+/** Upper bounds of the histogram of successful attempts, in milliseconds. No attempt takes longer than the last bound. */
 export const LATENCY_BOUNDS_MS = [
   5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 4000, 5000,
 ] as const;

@@ -17,8 +17,7 @@ const CarriedEvent = v.strictObject({
 });
 
 /**
- * What goes through the queue and the schedules: references, and at the first attempt of a small event the event. `run` counts
- * redeliveries.
+ * A message of the queues and schedules: references, plus a small event in its first attempt. `run` counts redeliveries.
  */
 export const DeliveryMessage = v.strictObject({
   webhookId: v.string(),
@@ -37,7 +36,7 @@ export function attemptName({ webhookId, eventId, run, attempt }: DeliveryMessag
   return `${[webhookId, eventId].map((id) => id.slice(id.indexOf('_') + 1)).join('-')}-${run}-${attempt}`;
 }
 
-/** The first message of a delivery, or of a run that somebody asked for. */
+/** The first message of a delivery or of another run. */
 export function firstMessage(
   { projectId, environment }: Space,
   webhookId: string,
@@ -54,7 +53,7 @@ export function carrying(message: DeliveryMessage, event: StoredEvent): Delivery
   return { ...message, event: { type, at, body, documentKey, webhookId } };
 }
 
-/** The event that a message carries. It is immutable: this is what is stored. */
+/** The event in a message. Events are immutable, so it equals the stored one. */
 export function carriedEvent({ event, eventId, projectId, environment }: DeliveryMessage): StoredEvent | undefined {
   return event && { ...event, id: eventId, projectId, environment };
 }
@@ -87,7 +86,7 @@ export type RecoverMessage = v.InferOutput<typeof RecoverMessage>;
 export type QueueMessage = DeliveryMessage | RecoverMessage;
 const QueueMessage = v.union([DeliveryMessage, RecoverMessage]);
 
-/** A message from the queue; `null` if it is none of ours. */
+/** Parses a message of the queue. `null` if it has another format. */
 export function parseMessage(text: string): QueueMessage | null {
   try {
     return v.parse(QueueMessage, JSON.parse(text));

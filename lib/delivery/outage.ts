@@ -29,7 +29,7 @@ export async function noteFailure(
   if (webhook.failingSince === undefined) await beginOutage(message, attempt.at);
 }
 
-/** Notes that an endpoint works again. What is left of an outage hides nothing: the next success ends it. */
+/** Notes that an endpoint works again. If the note fails, the next success ends the outage. */
 export async function noteSuccess(
   message: DeliveryMessage,
   { undeliveredSince }: WebhookRecord,

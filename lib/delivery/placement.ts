@@ -6,7 +6,7 @@ import { bucketOf, ID_ALPHABET } from '../ids.ts';
  */
 export const LOG_PARTITIONS = 16;
 
-/** Where the delivery of an event stands in the log of a webhook. */
+/** The partition of a delivery in the log of a webhook. */
 export const logPartitionOf = (eventId: string): string => partition(bucketOf(eventId, LOG_PARTITIONS));
 
 export const logPartitions = (): string[] => Array.from({ length: LOG_PARTITIONS }, (_, bucket) => partition(bucket));

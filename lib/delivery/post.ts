@@ -6,10 +6,10 @@ import { signatureHeaders } from '../webhooks/signature.ts';
 import { previousSecretsAt, type WebhookRecord } from '../webhooks/webhooks.ts';
 import type { DeliveryMessage } from './messages.ts';
 
-/** For the response: connection, TLS and headers included. */
+/** The time limit for a response, including connection, TLS and headers. */
 export const ATTEMPT_TIMEOUT_MS = 5000;
 
-/** What is being sent. */
+/** The request of an attempt. */
 export interface Post {
   url: string;
   headers: Record<string, string>;
@@ -25,7 +25,7 @@ export interface Outcome {
   durationMs: number;
   /** At most 1 KiB of the response's text. */
   excerpt: string | null;
-  /** At most 1 KiB of the response's headers; absent without a response. */
+  /** At most 1 KiB of the response's headers. Absent without a response. */
   headers?: HeaderList | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface Attempt extends Outcome {
   sent?: HeaderList | undefined;
 }
 
-/** What is stored of a delivery. Times in milliseconds since 1970. */
+/** A stored delivery. Times are in milliseconds since 1970. */
 export interface DeliveryRecord {
   webhookId: string;
   eventId: string;
@@ -40,7 +40,7 @@ export interface DeliveryRecord {
 /** The members of an event that its deliveries repeat. */
 export type DeliveredEvent = Pick<StoredEvent, 'type' | 'documentKey' | 'webhookId'>;
 
-/** The event of a delivery, as far as the delivery tells it. */
+/** The members of the event that a delivery stores. */
 export const deliveredEvent = ({ eventType, documentKey, test, webhookId }: DeliveryRecord): DeliveredEvent => ({
   type: eventType,
   documentKey,

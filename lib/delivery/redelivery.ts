@@ -3,17 +3,17 @@ import { firstMessage, type QueueMessage, type RecoverMessage } from './messages
 import type { DeliveryRecord } from './record.ts';
 import type { Trigger } from './schedule.ts';
 
-/** After this long without its due attempt a delivery is stuck: no schedule, queue or outage of ours takes a day. */
+/** A delivery is stuck if its attempt is overdue by this time, because no schedule, queue or outage lasts a day. */
 const STUCK_AFTER_MS = 24 * 60 * 60 * 1000;
 
 /** Deliveries that a recovery sends in a second, unless it says otherwise. */
 export const DEFAULT_PER_SECOND = 50;
 export const MAX_PER_SECOND = 500;
 
-/** The index by status follows the table within a second; a recovery begins when it surely has. */
+/** The index by status follows the table within a second. A recovery starts after a safe margin. */
 export const RECOVERY_DELAY_SECONDS = 10;
 
-/** What a recovery sends again: deliveries of events from `since` on, before `until`. */
+/** The deliveries of a recovery: those of events since `since` and before `until`. */
 export interface RecoveryWindow {
   since: number;
   until: number;
@@ -34,14 +34,14 @@ export interface Redelivery {
 
 export interface Recovery extends Omit<Redelivery, 'enqueue'> {
   enqueue(messages: readonly QueueMessage[], delaySeconds?: number): Promise<void>;
-  /** Up to `limit` of them; `next` says where to go on, if anywhere. */
+  /** Returns up to `limit` deliveries. `next` is the position of the next page, if there is one. */
   recoverable(
     webhookId: string,
     options: RecoveryWindow & { limit: number; from?: RecoveryPosition | undefined },
   ): Promise<{ deliveries: DeliveryRecord[]; next: RecoveryPosition | undefined }>;
 }
 
-/** What is stuck at a time was due before this one. */
+/** The due time before which a delivery is stuck. */
 export const stuckBefore = (nowMs: number): number => nowMs - STUCK_AFTER_MS;
 
 /**
@@ -61,7 +61,7 @@ export async function sendAgain(
 }
 
 /**
- * One second of a recovery, and the message for the next. What was sent again is no longer recoverable: repeating is harmless.
+ * Handles one second of a recovery and queues the message for the next one. A repetition is harmless, because redelivered deliveries are no longer recoverable.
  */
 export async function recoverPage({ recover }: RecoverMessage, recovery: Recovery): Promise<void> {
   const { webhookId, since, until, endedSince, perSecond, from } = recover;

@@ -11,7 +11,7 @@ export interface RetryDeps {
   schedule(name: string, message: DeliveryMessage, atMs: number): Promise<void>;
 }
 
-/** Has an attempt made when it is due: by the queue as long as it can wait for it, else by a schedule of its own. */
+/** Queues the next attempt for the time when it is due: with a queue delay if it is short enough, and otherwise with a schedule. */
 export const retryBy =
   ({ enqueue, schedule }: RetryDeps) =>
   (message: DeliveryMessage, { delaySeconds, dueAt }: Due): Promise<void> =>

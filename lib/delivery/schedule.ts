@@ -15,6 +15,6 @@ export const UNDELIVERED = ['failed', 'canceled', 'skipped'] as const satisfies 
 
 export const isUnderWay = (status: DeliveryStatus): boolean => status === 'pending' || status === 'retrying';
 
-/** Why an attempt was made: on the schedule, because somebody asked for it again, or as a test. */
+/** The cause of an attempt: the schedule, a redelivery, a recovery or a test. */
 export const TRIGGERS = ['schedule', 'redelivery', 'recovery', 'test'] as const;
 export type Trigger = (typeof TRIGGERS)[number];

@@ -21,7 +21,7 @@ const side = v.looseObject(
 );
 const time = v.pipe(timestampInput, v.transform(iso), v.metadata({ jsonSchema: DATE_TIME_SCHEMA }));
 
-/** `data` of each type (§6); further members are allowed. */
+/** `data` of each type. Additional members are allowed. */
 export const EVENT_DATA = {
   'document.created': v.looseObject({
     document_key: described(name, 'Key of the document: segments joined by `:`.'),

@@ -51,7 +51,7 @@ export interface StoredEvent extends Space {
 /** Whether an event is a sample that goes to one webhook only. */
 export const isTest = ({ webhookId }: Pick<StoredEvent, 'webhookId'>): boolean => webhookId !== undefined;
 
-/** Which events of a space; test events are in no list. */
+/** A filter of the events of a space. Lists leave test events out. */
 export interface EventFilter {
   type?: EventType | undefined;
   documentKey?: string | undefined;

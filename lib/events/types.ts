@@ -10,7 +10,7 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** In the words of the interface. */
+/** The meaning of each type in the API reference. */
 export const EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
   'document.created': 'A new document was created.',
   'document.changed': 'A document field was created, updated or deleted.',

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { isJsonObject } from '../json.ts';
 import { pathItem } from '../schema.ts';
 
-/** Headers of a webhook's own, and what their names and values may have in all. */
+/** The maximum number of custom headers, and of bytes in their names and values. */
 export const MAX_HEADERS = 10;
 export const MAX_HEADERS_BYTES = 2048;
 
@@ -32,7 +32,7 @@ const RESERVED = new RegExp(
 /** The value of every header in responses. */
 const MASKED_VALUE = '***';
 
-/** What is wrong with one header; `null` if nothing is. */
+/** The violation of one header, or `null`. */
 function violationOf(name: string, value: unknown): string | null {
   if (!NAME.test(name)) return "must have a name of letters, digits and !#$%&'*+.^_`|~-";
   if (RESERVED.test(name)) return 'is a header that only the service, HTTP or a proxy may set';

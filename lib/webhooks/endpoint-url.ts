@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { MAX_URL_LENGTH } from './webhooks.ts';
 
-/** What a webhook may point at. `any` lifts the rules of §5.4 and admits `http:`; only the local stack sets it. */
+/** The addresses that a webhook can use. `any` allows `http:` and private addresses. Only the local stack sets it. */
 export type AddressPolicy = 'public' | 'any';
 
 // Names that never lead to a public host: special-use ones (RFC 6761, 6762, 7686, 8375, 9476; ICANN's .internal) …
@@ -19,7 +19,7 @@ const REWRITTEN: readonly (readonly [(text: string) => boolean, string])[] = [
   [(text) => !text.isWellFormed(), 'must not contain lone surrogates'],
 ];
 
-/** Everything that is wrong with a webhook URL, in words; an empty list if nothing is. */
+/** The violations of a webhook URL. */
 export function urlViolations(text: string, addressPolicy: AddressPolicy): string[] {
   const tooLong = `must have at most ${MAX_URL_LENGTH} characters`;
   if (text.length > MAX_URL_LENGTH) return [tooLong];
@@ -39,8 +39,8 @@ export function urlViolations(text: string, addressPolicy: AddressPolicy): strin
 }
 
 /**
- * A webhook URL as it is stored and requested: ASCII, as the URL standard serializes it (a lower-case host in
- * punycode, no default port, no dot segments). Throws a `TypeError` for what is no URL: ask `urlViolations` first.
+ * The stored form of a webhook URL: ASCII, as the URL standard serializes it (a lower-case host in punycode, no default port, no
+ * dot segments). Throws a `TypeError` for an invalid URL, so check `urlViolations` first.
  */
 export const normalizeUrl = (text: string): string => new URL(text).href;
 
@@ -51,7 +51,7 @@ export const normalizeUrl = (text: string): string => new URL(text).href;
  * one.
  */
 export function isPublicAddress(text: string): boolean {
-  // 010.0.0.1 is two different addresses, depending on who reads it; a zone id belongs to a local address.
+  // Parsers read 010.0.0.1 as two different addresses. A zone id belongs to a local address.
   if (isIP(text) === 0 || text.includes('%')) return false;
   const address = ipaddr.parse(text);
   return address.range() === 'unicast' && (address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST));

@@ -1,8 +1,8 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 
 /**
- * What a signing secret looks like. Receivers decode what follows `whsec_` as base64 (standardwebhooks.com), so this must be
- * the padded base64 of 16 bytes or more. Any other text is a key by its UTF-8 bytes.
+ * The format of a signing secret. Libraries decode the part after `whsec_` as base64 (standardwebhooks.com), so it must be the
+ * padded base64 of at least 16 bytes. The key of any other text is its UTF-8 bytes.
  */
 export const USABLE_SECRET =
   /^(?!whsec_)|^whsec_([A-Za-z0-9+/]{4}){5,}([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/;

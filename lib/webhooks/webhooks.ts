@@ -14,7 +14,7 @@ export const MAX_WEBHOOKS = 100;
 export const MAX_PATTERNS = 32;
 /** Characters. */
 export const MAX_URL_LENGTH = 2048;
-/** For how long a replaced secret signs beside the new one. */
+/** How long an old secret signs in addition to the new one. */
 export const SECRET_GRACE_MS = 24 * 60 * 60 * 1000;
 /** Replaced secrets that sign at the same time. */
 export const MAX_PREVIOUS_SECRETS = 5;
@@ -28,12 +28,12 @@ export interface PreviousSecret {
   until: number;
 }
 
-/** What is stored of a webhook. Times in milliseconds since 1970. */
+/** A stored webhook. Times are in milliseconds since 1970. */
 export interface WebhookRecord extends Space {
   id: string;
   url: string;
   events: EventType[];
-  /** Patterns of the documents whose events it takes; absent or empty: all, and events without a document. */
+  /** Patterns of the documents whose events it receives. Without patterns it receives all events, including those without a document. */
   documents?: string[] | undefined;
   /** Sent with every attempt. */
   headers?: HeaderList | undefined;
@@ -51,7 +51,7 @@ export interface WebhookRecord extends Space {
   emailedAt?: number | undefined;
   /** Until then a run of that delivery is sending the email. */
   emailingUntil?: number | undefined;
-  /** When the subscription last changed; absent if it never did. */
+  /** When the subscription last changed. Absent if it never did. */
   subscribedAt?: number | undefined;
   /** The first failed attempt since the last success. */
   failingSince?: number | undefined;
@@ -62,7 +62,7 @@ export interface WebhookRecord extends Space {
   warnedAt?: number | undefined;
   /** Until then a run of that delivery is sending the warning. */
   warningUntil?: number | undefined;
-  /** When it earned the quick lane; absent until it has, and after it was slow. */
+  /** When it earned the quick lane. Absent until then, and after it was slow. */
   quickSince?: number | undefined;
   /** Until then it takes the slow lane. */
   slowUntil?: number | undefined;
@@ -152,7 +152,7 @@ export const WebhookResource = v.strictObject({
   ),
 });
 
-/** `secret` is shown this once; a replayed response lacks it. */
+/** Only this response contains `secret`, and its replay omits it. */
 export const WebhookWithSecret = v.strictObject({
   ...WebhookResource.entries,
   secret: v.optional(described(v.string(), 'Signs every delivery. Only the response that sets it has it.')),
