@@ -54,7 +54,10 @@ export interface DeliveryContext {
 }
 type Found = DeliveryContext & { webhook: WebhookRecord; event: StoredEvent };
 
-/** The result of a message: a task without an attempt, or an attempt that this or another run recorded. After `wait` it must be received again. */
+/**
+ * The result of a message: a task without an attempt, or an attempt that this or another run recorded. After `wait` the message
+ * must be received again.
+ */
 export type DeliverResult =
   | { task: Exclude<Task, 'send'> | 'wait' }
   | { task: 'send' | 'wait'; attempt: Attempt; verdict: Verdict; disabled: boolean; isRecorded: boolean };

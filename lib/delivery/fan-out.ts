@@ -37,7 +37,8 @@ export function fanOut(event: StoredEvent, webhooks: readonly WebhookRecord[], n
 }
 
 /**
- * Whether an event goes to a webhook. Webhooks that were created later do not get it. The clocks of functions differ by less than the duration of a request.
+ * Whether an event goes to a webhook. Webhooks that were created later do not get it.
+ * The clocks of functions differ by less than the duration of a request.
  */
 export function isFor(event: StoredEvent, { id, events, documents = [], createdAt }: WebhookRecord): boolean {
   if (event.webhookId !== undefined) return event.webhookId === id;
@@ -84,7 +85,7 @@ export interface FanOutDeps {
   clock(): number;
 }
 
-/** Sends each event of a batch separately. An event whose handling throws must be received again. The webhooks of a space are read once. */
+/** Sends each event of a batch separately. An event that throws must be received again. The webhooks of a space are read once. */
 export function fanOutBatch({ webhooks, enqueue, skip, clock }: FanOutDeps) {
   const lists = new Map<string, Promise<readonly WebhookRecord[]>>();
   const webhooksOf = (space: Space) => {

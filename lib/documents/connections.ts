@@ -13,13 +13,13 @@ export const ConnectionId = v.pipe(v.string('must be a string'), v.regex(/^[A-Za
 const READERS = 'read#';
 
 /**
- * The id under which a connection is stored. Credentials without `write` have a namespace of their own, because a public token
- * must not take the connection ids of others.
+ * The stored id of a connection. Credentials without `write` have a separate namespace, because a public token must not take the
+ * connection ids of others.
  */
 export const storedConnectionId = (id: string, mayWrite: boolean): string => (mayWrite ? id : READERS + id);
 const publicIdOf = (storedId: string): string => storedId.replace(READERS, '');
 
-/** Names a replica; any printable text. */
+/** Identifies a replica. Any printable text. */
 export const NodeId = v.pipe(
   v.string('must be a string'),
   v.minLength(1, 'must not be empty'),
@@ -47,11 +47,11 @@ export const ConnectionResource = v.strictObject({
   expires_at: described(timestamp, 'When the lease expires.'),
 });
 
-/** What is stored of an open connection. Times in milliseconds since 1970. */
+/** A stored connection. Times are in milliseconds since 1970. */
 export interface ConnectionRecord extends Space {
   /** See `storedConnectionId`. */
   id: string;
-  /** The key or token that opened it: nobody else may renew or close it. */
+  /** The key or token that opened it. Other credentials cannot renew or close it. */
   credentialId: string;
   nodeId: string;
   leaseSeconds: number;
@@ -59,16 +59,16 @@ export interface ConnectionRecord extends Space {
   lastSeenAt: number;
   /** When the lease runs out. */
   expiresAt: number;
-  /** For when the message is that looks at it: one that is for earlier has nothing to do any more. */
+  /** The time of the pending check. A message for an earlier time is outdated. */
   checkAt: number;
 }
 
-/** The message that looks at a connection when its lease should be over. */
+/** The message that checks a connection when its lease should have ended. */
 export const CheckMessage = v.strictObject({
   connectionId: v.string(),
   projectId: v.string(),
   environment: v.picklist(ENVIRONMENTS),
-  /** That of the record for which it was sent; those of an earlier version have none. */
+  /** The `checkAt` of the record that it was sent for. Messages of an earlier version have none. */
   checkAt: v.optional(v.number()),
 });
 export type CheckMessage = v.InferOutput<typeof CheckMessage>;

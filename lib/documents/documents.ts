@@ -13,13 +13,13 @@ const revision = integer(0, Number.MAX_SAFE_INTEGER);
 
 export type Fields = { [field: string]: Json };
 
-/** A document as it is stored, also after it was deleted: then it has no fields, and its revision goes on. */
+/** A stored document. A deleted document has no fields, and its revision continues. */
 export interface DocumentState {
   revision: number;
   fields: Fields;
-  /** Who wrote a field last, and at which revision; also of fields that were removed since. */
+  /** The last writer and revision of each field, including fields that were removed since. */
   marks: { [field: string]: Mark };
-  /** What is known of every field without a mark: it was removed at or before this revision. */
+  /** Every field without a mark was removed at or before this revision. */
   floor: Mark;
   deleted: boolean;
   createdAt: number;
@@ -91,7 +91,7 @@ export function documentResource(document_key: string, state: DocumentState): v.
   return { document_key, revision, fields, created_at: iso(createdAt), updated_at: iso(updatedAt) };
 }
 
-/** What a request held of a document: all of its fields that a token without `read` is shown. */
+/** The fields that a request sent. A token without `read` receives only these. */
 export const fieldsHeld = (asked: Fields): Fields =>
   Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== null));
 

@@ -11,15 +11,15 @@ import {
   sameJson,
 } from './documents.ts';
 
-/** Bytes of marks that a document keeps; beyond, those of fields removed longest ago go. */
+/** Bytes of marks that a document keeps. Beyond that, the marks of the fields that were removed first are dropped. */
 const MAX_MARKS_BYTES = 214 * 1024;
 
-/** A change that somebody wants. `put` replaces all fields, `patch` those given (`null` removes), `delete` removes all. */
+/** A requested change. `put` replaces all fields, `patch` the given ones (`null` removes a field), and `delete` removes all. */
 export interface Write {
   op: 'put' | 'patch' | 'delete';
   documentKey: string;
   fields: Fields;
-  /** What the writer had seen; without it, whatever is there now. */
+  /** The revision that the writer had seen. The default is the current one. */
   baseRevision: number | undefined;
   onConflict: OnConflict;
   origin: string;
@@ -41,9 +41,9 @@ export type Merge =
   | { outcome: 'too_large' };
 
 /**
- * Applies a write to what is stored. A field conflicts if it was changed after `baseRevision`, to a value other than the
- * one wanted. `null` means absent: fields cannot hold it, and a `null` in a put removes the field. Revisions go up by one
- * per effective write; a write that changes nothing has no event.
+ * Applies a write to the stored document. A field conflicts if it has changed after `baseRevision` to a value other than the
+ * requested one. `null` means absent, so a `null` in a put removes the field. An effective write raises the revision by one. A
+ * write that changes nothing has no event.
  */
 export function merge(current: DocumentState | undefined, write: Write, nowMs: number): Merge {
   const { baseRevision, onConflict } = write;
@@ -96,7 +96,7 @@ function conflictOf(stored: DocumentState, write: Write, revision: number, field
   return isKept ? { field, winner: theirs, loser: ours } : { field, winner: ours, loser: theirs };
 }
 
-// A put creates what is not there, even without fields; a delete that lost a conflict deletes nothing.
+// A put creates a missing document, even without fields. A delete that lost a conflict deletes nothing.
 function isEffective(
   { deleted }: DocumentState,
   { op, onConflict }: Write,

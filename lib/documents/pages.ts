@@ -8,7 +8,7 @@ import type { DocumentState } from './documents.ts';
  */
 export const MAX_PAGE_BYTES = 5 * 1024 * 1024;
 
-/** Documents that one query reads beyond the first, where most may not match; a query reads 1 MB at most anyway. */
+/** Documents that each query after the first reads, because most of them may not match. A query reads at most 1 MB. */
 const MORE_DOCUMENTS = 1000;
 /** Queries of that size in one request: together they take less than a second. */
 const MAX_CUT_QUERIES = 8;
@@ -27,8 +27,8 @@ export interface FoundRevision {
 }
 
 /**
- * Of the ranges, which are in order: the next documents of the first that goes on after `after`, at most `limit` or 1 MB.
- * `next` says where to go on, if anywhere; `isCut`: within the same range.
+ * Reads the next documents after `after` from one of the ranges, at most `limit` or 1 MB. The ranges are in order. `next` is the
+ * position of the next page, if there is one, and `isCut` says that it is in the same range.
  */
 type List<Found> = (
   space: Space,
@@ -48,12 +48,12 @@ export interface RevisionList {
   getAll(space: Space, documentKeys: readonly string[]): Promise<(DocumentState | undefined)[]>;
 }
 
-/** What to do after a document: go on, stop after it, or stop before it because it does not fit. */
+/** The decision about a document: continue, stop after it, or stop before it because it does not fit. */
 export type Step = 'more' | 'full' | 'no room';
 
 /**
- * Shows `take` the documents of the ranges in the order of their keys, until it has enough or enough was read. Returns the
- * position after which to go on; `undefined` at the end.
+ * Passes the documents of the ranges to `take` in the order of their keys, until `take` stops or enough was read. Returns the
+ * position after which the next page starts, or `undefined` at the end.
  */
 export async function walkDocuments<Found extends { documentKey: string }>(
   list: List<Found>,
@@ -85,7 +85,7 @@ export function createPageBudget(bytesMax = MAX_PAGE_BYTES) {
   let bytes = 0;
   return {
     bytes: () => bytes,
-    /** Whether there is room for another resource; if so it is counted. The first always has room. */
+    /** Whether another resource fits. If so, it is counted. The first one always fits. */
     takes(resource: unknown): boolean {
       const more = bytesSent(resource);
       if (bytes > 0 && bytes + more > bytesMax) return false;

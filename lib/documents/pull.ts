@@ -7,7 +7,7 @@ import type { SyncResponse } from './sync.ts';
 
 type Change = v.InferOutput<typeof SyncResponse>['changes'][number];
 
-/** Documents that are read at once: what has no room on a page is read again for the next. */
+/** Documents of one read. Those that do not fit on a page are read again for the next one. */
 const READ_TOGETHER = 25;
 
 export interface Pull {
@@ -16,14 +16,14 @@ export interface Pull {
   /** Revisions by the keys of documents. */
   known: ReadonlyMap<string, number>;
   limit: number;
-  /** The key to go on after. */
+  /** The key after which the page starts. */
   after: string | undefined;
   bytesMax: number;
 }
 
 /**
- * A page of the documents whose revision differs from what a node knows, deleted ones included. Of the others only the revision
- * is read.
+ * Reads a page of the documents whose revision differs from the one that a node knows, including deleted ones. Only the revision
+ * of the others is read.
  */
 export async function pull(
   documents: RevisionList,

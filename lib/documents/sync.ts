@@ -122,7 +122,7 @@ export const SyncResponse = v.strictObject({
   has_more: described(v.boolean(), 'Whether another page follows. The last page ends the cycle.'),
 });
 
-/** A cycle so far; it travels in its own cursor, which nobody can change. */
+/** The state of a cycle. Its cursor contains it, and callers cannot change it. */
 export const Cycle = v.strictObject({
   syncId: v.string(),
   startedAt: v.number(),

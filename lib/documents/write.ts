@@ -28,8 +28,8 @@ export interface DocumentWriter {
 export type Written = Merge | { outcome: 'events_too_large' };
 
 /**
- * Reads, merges and saves, again if somebody else wrote in between. `admit` may refuse what it reads (preconditions).
- * Throws an error that is worth another try if others always came first; then nothing was changed.
+ * Reads, merges and saves a document, and repeats this after a concurrent write. `admit` checks preconditions. Throws a
+ * `ConflictError` if other writers were always faster. Nothing was changed then.
  */
 export async function writeDocument<Refused>(
   { documents, clock, random }: DocumentWriter,

@@ -27,7 +27,7 @@ export interface AuditDeps {
 
 type Change = Pick<AuditRecord, 'at' | 'action' | 'target'> & Partial<Pick<AuditRecord, 'detail'>>;
 
-/** Builds the write that says who asked for a change. */
+/** Builds the write of an audit entry for the transaction of a change. */
 export const auditing =
   ({ audit, random }: AuditDeps) =>
   ({ caller, address }: Pick<Request, 'caller' | 'address'>, change: Change): TransactionPart =>

@@ -26,8 +26,9 @@ export function connectionHandlers({ connections, scheduleCheck, clock, random }
         const open = lapsed ? undefined : before;
         if (open && open.credentialId !== credentialId) return isOthers();
         const expiresAt = now + body.lease_seconds * 1000;
-        // One check is on its way at a time, no later than the lease ends; it comes again if the lease was renewed. It is
-        // sent first: without the record it finds nothing to do, but a record without it would never be looked at.
+        // One check is pending at a time, and it runs when the lease ends or earlier. After a renewal it schedules another one.
+        // The check is sent first, because a check without a record does nothing, but a record without a check would stay
+        // forever.
         const isExpected = open !== undefined && open.checkAt > now && open.checkAt <= expiresAt;
         if (!isExpected) await scheduleCheck({ connectionId: id, ...space, checkAt: expiresAt }, body.lease_seconds);
         const record: ConnectionRecord = {

@@ -28,7 +28,7 @@ export type DeliveryHandlers = Pick<
 /** The delivery logs of webhooks as they are stored. */
 export interface DeliveryLog {
   get(webhookId: string, eventId: string): Promise<DeliveryRecord | undefined>;
-  /** Of one event to several webhooks, by webhook. */
+  /** Reads the deliveries of one event by webhook. */
   ofEvent(eventId: string, webhookIds: readonly string[]): Promise<ReadonlyMap<string, DeliveryRecord>>;
   /** Of several events to one webhook, in their order. */
   ofWebhook(webhookId: string, eventIds: readonly string[]): Promise<DeliveryRecord[]>;
@@ -37,11 +37,10 @@ export interface DeliveryLog {
     webhookId: string,
     options: DeliveryFilter & { limit: number; after?: string | undefined },
   ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }>;
-  /** How many a recovery would send again; exact up to 32 MB of the index for each status, then at least. */
+  /** Counts the deliveries of a recovery. The count is exact up to 32 MB of the index per status, and a lower bound beyond that. */
   countRecoverable(webhookId: string, window: RecoveryWindow): Promise<number>;
   /**
-   * Shows that a new run is under way; its attempts may have come first. Of the earlier ones the latest stay. `also` is
-   * written with it.
+   * Starts a new run together with `also`. Its attempts can be recorded first. The latest earlier attempts are kept.
    */
   startRun(record: DeliveryRecord, run: number, nowMs: number, also?: readonly TransactionPart[]): Promise<void>;
 }
@@ -163,8 +162,8 @@ type Window = Omit<RecoveryWindow, 'stuckBefore'>;
 const SKEW_MS = 60_000;
 
 /**
- * From when on a recovery looks. Unless it is asked for a time it takes what ended without success since the first failed
- * attempt or pause after the last success: not by the time of the events, for some of them had been retried for hours by then.
+ * The window of a recovery. By default it contains the deliveries that ended without success since the first failed attempt or
+ * pause after the last success. The times of the events do not count, because some of them had been retried for hours by then.
  */
 function windowOf(
   { undeliveredSince }: WebhookRecord,

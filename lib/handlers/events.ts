@@ -21,7 +21,7 @@ import type { TransactionPart } from '../transaction.ts';
 
 /** Published events. Whatever stores one has it delivered. */
 export interface Events {
-  /** All or none; at most 100 with `also`. Events that are stored already, by an earlier run of the request, stay. */
+  /** Stores all events or none, at most 100 with `also`. Events that an earlier run of the request stored stay. */
   publish(events: readonly StoredEvent[], also: readonly TransactionPart[]): Promise<void>;
   get(space: Space, id: string): Promise<StoredEvent | undefined>;
   /** Newest first. Reads so much and no more: a page may be short, or empty, before the end. */
@@ -62,7 +62,7 @@ export function eventHandlers({ events, cursors, clock, random }: EventsDeps): H
       return response;
     },
 
-    // The response is stored in a write of its own, because a transaction with 100 events has no room for it.
+    // The response is stored in a separate write, because a transaction with 100 events has no room for it.
     async publishEvents({ body, space }, _completing, identity) {
       const published = eventsOf(space, body.events, identity);
       if (published.some(isTooLarge)) return tooLarge();

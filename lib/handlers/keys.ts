@@ -20,10 +20,10 @@ import { type NoticeDeps, notifying } from './notices.ts';
 export interface Keys extends RevocableKeys {
   /** Strongly consistent: what was revoked a moment ago is revoked. */
   get(id: string): Promise<KeyRecord | undefined>;
-  /** In the order of creation, newest first. A key may take a moment to appear. */
+  /** Lists keys, newest first. A new key can appear with a short delay. */
   list(projectId: string, limit: number, after?: string): Promise<{ keys: KeyRecord[]; next: string | undefined }>;
   create(record: KeyRecord, also: readonly TransactionPart[]): Promise<void>;
-  /** Adds the new key and ends the old one at `expiresAt`, unless it was rotated or revoked meanwhile: then `false`. */
+  /** Adds the new key and ends the old one at `expiresAt`. `false` if the old key has been rotated or revoked. */
   rotate(old: KeyRecord, fresh: KeyRecord, expiresAt: number, also: readonly TransactionPart[]): Promise<boolean>;
   /** `false` if there is no such key. */
   rename(id: string, name: string | null, also: readonly TransactionPart[]): Promise<boolean>;
@@ -44,7 +44,7 @@ export interface KeysDeps extends AuditDeps, NoticeDeps {
 
 const notRotatable = () => new Problem('conflict', 'Only an active key that has not been rotated can be rotated.');
 
-/** What is wrong with the expiry of a new key. */
+/** The violations of the expiry of a new key. */
 export const keyViolations = (clock: () => number): { createKey: BodyViolations } => ({
   createKey(json) {
     const expiry = check(timestampInput, isJsonObject(json) ? json.expires_at : undefined);

@@ -19,7 +19,7 @@ export const rangesFor = ({ token }: Caller, patterns: readonly string[]): KeyRa
   return token ? intersect(asked, rangesOf(token.documents)) : asked;
 };
 
-/** By which connections and sync cycles know who opened them: a token is a credential of its own. */
+/** Identifies the credential that opened a connection or sync cycle. A token is a separate credential from its key. */
 export const credentialOf = ({ token, keyId }: Caller): string => token?.tokenId ?? keyId;
 
 /** The document key in the path, or the problem, which says nothing else of a document that the token does not reach. */

@@ -24,10 +24,10 @@ export type StatsHandlers = Pick<Handlers<'webhooks'>, 'getStats'>;
 
 export interface StatsDeps {
   webhooks: Pick<ReadableWebhooks, 'get'>;
-  /** In the order of creation: there are at most 100. */
+  /** In the order of creation. A space has at most 100. */
   allWebhooks(space: Space): Promise<WebhookRecord[]>;
   figures: {
-    /** Of the periods that begin from `from` on and before `to`, oldest first. */
+    /** Reads the periods that start at `from` or later and before `to`, oldest first. */
     list(webhookId: string, window: Window): Promise<PeriodCounts[]>;
   };
   cursors: Cursors;
@@ -52,7 +52,7 @@ const DEFAULT_PERIODS: Readonly<Record<Period, number>> = { hour: 24, day: 30 };
 /** Items that one response reads: 31 days of 100 webhooks. With an entry of 250 bytes for each type of each it has 4.7 MB. */
 const MAX_ITEMS = 3100;
 
-/** The figures of webhooks. A page has some of the webhooks, each of them whole; of sums over webhooks, some of the time. */
+/** The stats of webhooks. A page contains all stats of some webhooks. A page of sums over webhooks contains a part of the time. */
 export function statsHandlers({ webhooks, allWebhooks, figures, cursors, clock }: StatsDeps): StatsHandlers {
   return {
     async getStats(request) {
@@ -95,7 +95,7 @@ function violationOf(by: Period, from: number, to: number): Problem | undefined 
 
 const periodsIn = ({ by, from, to }: Window): number => Math.ceil((to - from) / PERIOD_MS[by]);
 
-/** As much of a window as may be read of so many webhooks, from a position on. */
+/** The part of a window that one request can read for a number of webhooks, from a position. */
 function partOf({ by, from, to }: Window, webhooks: number, after: string | undefined): Window {
   const start = after === undefined ? from : Number(after);
   const periods = Math.floor(MAX_ITEMS / Math.max(1, webhooks));

@@ -36,8 +36,8 @@ const PULLING = 'A sync without pushes is for keys, and scoped tokens with read.
 const MAX_RESULT_BYTES = MAX_PAGE_BYTES / 2;
 
 /**
- * Applies each push independently, then returns every document of the pattern that differs from what the node knows, in pages.
- * A cycle of a credential without `write` stores nothing: it claims no sync id and publishes no event.
+ * Applies each push independently. Then returns the documents of the pattern that differ from those that the node knows, in
+ * pages. A cycle of a credential without `write` claims no sync id and publishes no event.
  */
 export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'> {
   const { documents, cursors, clock, random, reportFailure } = deps;
@@ -103,7 +103,7 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
     return { results, bytes: budget.bytes() };
   }
 
-  // One push that fails stops none of the others; it may have been done, and pushing it again does no harm.
+  // A failed push does not stop the others. It may have taken effect, and a repetition is harmless.
   async function tryToApply(request: SyncRequest, push: Push, syncId: string): Promise<PushResult> {
     try {
       return await apply(request, push, syncId);

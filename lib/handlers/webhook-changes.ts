@@ -27,8 +27,8 @@ export interface ChangeableWebhooks extends ReadableWebhooks {
 }
 
 /**
- * Sets the members of a webhook that differ from what is stored, whatever concurrent requests change. A request that changes
- * nothing leaves `updated_at` and the audit log unchanged.
+ * Sets the members of a webhook that differ from the stored ones, and repeats this after a concurrent change. A request that
+ * changes nothing leaves `updated_at` and the audit log unchanged.
  */
 export async function applyChange(
   request: Pick<Request, 'caller' | 'address' | 'space'>,

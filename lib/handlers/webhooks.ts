@@ -31,9 +31,9 @@ import { applyChange, type ChangeableWebhooks } from './webhook-changes.ts';
 
 /** Webhooks as they are stored. */
 export interface Webhooks extends ChangeableWebhooks {
-  /** `full`: the space has as many as it may. Throws if what is `also` written is refused. */
+  /** `full`: the space has the maximum number of webhooks. Throws if a write of `also` is rejected. */
   create(webhook: WebhookRecord, also: readonly TransactionPart[]): Promise<'created' | 'full'>;
-  /** Replaces the secret that was read; `false` if it has been replaced meanwhile, or the webhook is gone. */
+  /** Replaces the secret that was read. `false` if it has changed or the webhook was deleted. */
   rotate(read: WebhookRecord, change: Partial<WebhookRecord>, also: readonly TransactionPart[]): Promise<boolean>;
   /** `false` if it was gone already. */
   remove(space: Space, id: string, also: readonly TransactionPart[]): Promise<boolean>;
@@ -46,7 +46,7 @@ export interface WebhooksDeps extends AuditDeps {
   clock(): number;
 }
 
-/** What is wrong with the URL of a webhook that is created or changed, and with the window of a recovery. */
+/** The violations of the URL of a webhook, and of the window of a recovery. */
 export function webhookViolations(
   addressPolicy: AddressPolicy,
 ): Record<'createWebhook' | 'changeWebhook' | 'recover', BodyViolations> {

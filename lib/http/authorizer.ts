@@ -86,7 +86,7 @@ function policy(resource: string, caller: Authenticated, decision: Decision): AP
   };
 }
 
-// API Gateway hands headers on as the client wrote their names; two of one name are two credentials.
+// API Gateway keeps the case of header names. Two headers of this name are two credentials.
 function headerOf({ multiValueHeaders }: APIGatewayRequestAuthorizerEvent): string | undefined {
   const values = Object.entries(multiValueHeaders ?? {}).flatMap(([name, all]) =>
     name.toLowerCase() === 'authorization' ? (all ?? []) : [],

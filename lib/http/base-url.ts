@@ -4,8 +4,9 @@ import { lowerCased } from './headers.ts';
 const HOST = /^[\w.-]+(:\d+)?$|^\[[\da-f:.]+\](:\d+)?$/i;
 
 /**
- * Where the API is for whoever sent a request, without a slash at its end: API Gateway sets host and protocol, and the path has
- * the stage, or the base path of a domain of one's own, before the route. Empty if the host is none: it is written into pages.
+ * The base URL of the API as the caller sees it, without a trailing slash. API Gateway sets host and protocol, and the path
+ * contains the stage, or the base path of a custom domain, before the route. Empty for an invalid host, because pages contain
+ * this URL.
  */
 export function baseUrlOf({ headers: given, resource, requestContext: { path } }: BaseUrlEvent): string {
   const headers = lowerCased(given);

@@ -15,7 +15,7 @@ export interface StoredResponse {
   headers: Record<string, string>;
 }
 
-/** What is stored of an idempotency key. */
+/** The record of an idempotency key. */
 export interface IdempotencyRecord {
   fingerprint: string;
   /** Names the request, whichever run carries it out. */
@@ -28,8 +28,7 @@ export interface IdempotencyRecord {
 }
 
 /**
- * What a request under an idempotency key is known by: the same when it is sent again because nobody knows whether the first
- * time took effect.
+ * The identity of a request with an idempotency key. A repetition after an unknown outcome has the same identity.
  */
 export interface RequestIdentity {
   id: string;
@@ -40,11 +39,11 @@ export interface RequestIdentity {
 export interface IdempotencyLock extends RequestIdentity {
   /** The write that stores the response, for the transaction that does the work; `null` if the response is too large for it. */
   completion(response: StoredResponse): TransactionPart | null;
-  /** Stores the response by itself. */
+  /** Stores the response in a separate write. */
   finish(response: StoredResponse): Promise<void>;
   /** Nothing was done: the key is free again. */
   release(): Promise<void>;
-  /** Nobody knows what was done: the same request may run again at once. */
+  /** The outcome is unknown, so the same request can run again immediately. */
   abandon(): Promise<void>;
 }
 
@@ -57,7 +56,7 @@ export function fingerprintOf(operationId: string, { path, space: { environment 
   return hash('sha256', JSON.stringify([operationId, path, environment, query, rawBody]), 'base64url');
 }
 
-/** What an existing, unexpired record means to a request: the response to replay, or why not; `null` if it may take over. */
+/** The consequence of an existing, unexpired record: the response to replay, or a problem, or `null` if the request takes over. */
 export function replayOrReject(
   record: IdempotencyRecord,
   fingerprint: string,

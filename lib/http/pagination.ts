@@ -35,7 +35,7 @@ export async function page<Resource>(
   return { body: { data, next_cursor } };
 }
 
-/** Reads half as many items until their response fits, or one item is left. */
+/** Halves the limit until the response fits or contains one item. */
 async function fittingPage<Page extends { data: unknown[] }>(
   limit: number,
   load: (limit: number) => Promise<Page>,

@@ -14,7 +14,7 @@ export interface Caller {
   projectId: string;
   keyId: string;
   type: CallerType;
-  /** Of a scoped token: what it reaches. */
+  /** The grant of a scoped token. */
   token?: Pick<Grant, 'tokenId' | 'environment' | 'documents' | 'permissions'> | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface Request<Query = unknown, Body = unknown> {
   json: unknown;
 }
 
-/** What is wrong with a body beyond its schema. It may be anything. */
+/** The violations of a body beyond its schema. The body can have any shape. */
 export type BodyViolations = (json: unknown) => Violation[];
 
 /** Checks a proxy event against its operation: the request, or the problem that lists every violation, those of `bodyViolations` too. */

@@ -37,7 +37,7 @@ export interface OperationResponse<Body = unknown> {
   headers?: Record<string, string>;
 }
 
-/** Builds the write that stores the response under the request's idempotency key; empty if it has none. */
+/** Builds the write that stores the response under the request's idempotency key. Empty without a key. */
 export type IdempotencyWrites = (response: OperationResponse) => TransactionPart[];
 
 export type Handlers<Name extends ApiFunction> = {
@@ -57,7 +57,7 @@ export interface ServeDeps<Name extends ApiFunction> {
   log: ServeLog;
   /** Tells the operator about a request that failed on our side. */
   reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
-  /** What is wrong with a body beyond its schema, such as a time that has passed: named together with all other violations. */
+  /** The violations of a body beyond its schema, such as a time in the past. They are listed with all other violations. */
   violations?: { [Id in OperationOf<Name>]?: BodyViolations };
 }
 
@@ -77,7 +77,7 @@ export function serve<Name extends ApiFunction>(
       return problemFor(error);
     });
     const baseUrl = baseUrlOf(event);
-    // What succeeded is in the access log, and nowhere else: a line costs as much as a read of the table.
+    // Successful requests appear only in the access log, because a line of a log costs as much as a read of the table.
     if (response instanceof Problem)
       log.info('request.rejected', { operation: operationId, request_id: requestId, code: response.code });
     const result = response instanceof Problem ? problemResult(response, requestId, baseUrl) : response;
@@ -128,7 +128,7 @@ const checked = (handler: Handler, bodyViolations: BodyViolations = () => []): H
   };
 };
 
-// What throws may have done its work: the same request may run again at once, with the same identity.
+// A handler that throws may have done its work, so the same request can run again immediately with the same identity.
 async function runOnce(
   handler: Handler,
   request: Request,

@@ -11,7 +11,7 @@ import { API_HEADERS } from './security-headers.ts';
 import type { ServeLog } from './serve.ts';
 
 export interface SignedReportDeps {
-  /** The published key of an identifier (PEM); without it, no report is taken: 404. */
+  /** Returns the published key of an identifier (PEM). Without this function, the route returns 404. */
   publicKey?: (identifier: string) => Promise<string | undefined>;
   handle(matches: readonly { token: string; type: string }[], address: string): Promise<object>;
   log: ServeLog;

@@ -10,8 +10,8 @@ import type { ServeLog } from './serve.ts';
 export interface Page {
   type: string;
   /**
-   * `page` is asked for every time; `document` is for pages of other origins too and kept for a few minutes; `asset` has a
-   * hash of its content in its name and never changes.
+   * Browsers revalidate a `page` every time. A `document` is also for other origins, which can keep it for some minutes. The name
+   * of an `asset` contains the hash of its content, so it never changes.
    */
   kind: 'page' | 'document' | 'asset';
   /** The Content-Security-Policy, of pages. */
