@@ -39,6 +39,7 @@ const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
 export const EmailAddress = v.pipe(
   v.string('must be a string'),
   v.regex(new RegExp(`^${ATOM}(?:\\.?${ATOM}){0,63}@${LABEL}(?:\\.${LABEL})+$`), 'must be an email address'),
+  v.check((value) => value.indexOf('@') <= 64, 'must have at most 64 characters before the @'), // RFC 5321 §4.5.3.1.1
   v.maxLength(254, 'must have at most 254 characters'), // RFC 5321 §4.5.3.1.3
 );
 

@@ -21,7 +21,7 @@ function isTransient(error: unknown): boolean {
 }
 
 // Errors of the AWS SDK that reject the content of a request. Repeating the request cannot help.
-const REFUSALS = new Set(['InvalidMessageContents', 'ValidationException']);
+const REFUSALS = new Set(['InvalidMessageContents', 'SerializationException', 'ValidationException']);
 
 /** Converts an error of the AWS SDK to the domain error that callers can handle without knowing AWS. */
 export function domainError(error: unknown): unknown {

@@ -82,7 +82,7 @@ const quote = (text: string): string => text.replace(/^/gm, '> ');
 function nameOf({ url, description }: WebhookRecord): string {
   const { host, pathname } = new URL(url);
   const name = description ? `${description} (${host})` : `${host}${pathname}`;
-  return name.length > 120 ? `${name.slice(0, 119)}…` : name;
+  return name.length > 120 ? `${name.slice(0, 119).toWellFormed()}…` : name;
 }
 
 function factsOf({ project, webhook, event, attempts }: FailingWebhook): [string, string][] {

@@ -43,7 +43,12 @@ describe('an email address', () => {
       'a@example.com,b@example.com',
       'a\r\nBcc: b@c.example',
     ],
-    ...[`${'x'.repeat(65)}@example.com`, `a@${'l'.repeat(64)}.example`, `a@${'l.'.repeat(126)}example`],
+    ...[
+      `${'x'.repeat(65)}@example.com`,
+      `a@${'l'.repeat(64)}.example`,
+      `a@${'l.'.repeat(126)}example`,
+      `${'x.'.repeat(32)}x@example.com`,
+    ],
   ])('%j is none', (address) => {
     expect(v.is(EmailAddress, address)).toBe(false);
   });

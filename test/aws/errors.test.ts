@@ -20,6 +20,7 @@ it.each<[string, unknown]>([
 it.each<[string, unknown]>([
   ['a message that SQS refuses', domainError(awsError('InvalidMessageContents'))],
   ['an item that DynamoDB refuses', domainError(awsError('ValidationException'))],
+  ['an item that is no valid request', domainError(awsError('SerializationException'))],
   ['a bug', new TypeError('body is undefined')],
   ['a wrong argument', Object.assign(new TypeError('invalid'), { code: 'ERR_INVALID_ARG_TYPE' })],
   ['a bug in a stage', new StageError('skip', new StageError('write', new TypeError('undefined')))],

@@ -183,6 +183,11 @@ describe('the subject of an email', () => {
     ['the path without a description', {}, 'example.com/hook'],
     ['as much as it can hold', { description: 'x'.repeat(106) }, `${'x'.repeat(106)} (example.com)`],
     ['no more than it can hold', { description: 'x'.repeat(500) }, `${'x'.repeat(119)}…`],
+    [
+      'whole characters, because SES takes no half',
+      { description: `${'x'.repeat(118)}😀` },
+      `${'x'.repeat(118)}\ufffd…`,
+    ],
   ])('tells webhooks on one host apart by %s', (_, overrides, name) => {
     const of = { project, webhook: { ...webhook, ...overrides }, event, attempts, dashboardUrl };
     expect(disabledNotification(of).subject).toBe(`Webhook disabled: ${name}`);
