@@ -9,7 +9,7 @@ import { createTable, type Table, type TableOptions } from '../../lib/aws/dynamo
 import { transactionPart } from '../../lib/aws/dynamodb/writes.ts';
 import { BY_PROJECT, BY_STATUS } from '../../lib/deployment.ts';
 import type { TransactionPart } from '../../lib/transaction.ts';
-import { MemoryDynamoDb } from '../simulation/dynamodb.ts';
+import { MemoryDynamoDb, SCHEMA } from '../simulation/dynamodb.ts';
 import { databaseEndpoint } from '../support/database.ts';
 
 type Send = (name: string, input: Record<string, unknown>) => Promise<object>;
@@ -55,7 +55,7 @@ function storeOf(name: string, tableName: string, send: Send): Store {
 }
 
 async function database(): Promise<Store> {
-  const client = dynamoDbClient(databaseEndpoint());
+  const client = dynamoDbClient(databaseEndpoint(), SCHEMA);
   const TableName = randomUUID();
   const text = (AttributeName: string) => ({ AttributeName, AttributeType: 'S' }) as const;
   await client.send(

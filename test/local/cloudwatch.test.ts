@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type AlarmProperties, LocalAlarm } from '../../infra/local/cloudwatch/alarms.ts';
 import { LocalCloudWatch } from '../../infra/local/cloudwatch/cloudwatch.ts';
-import { embeddedMetrics, logEvents, matchesPattern } from '../../infra/local/cloudwatch/logs.ts';
+import { embeddedMetrics } from '../../infra/local/cloudwatch/embedded.ts';
+import { logEvents, matchesPattern } from '../../infra/local/cloudwatch/logs.ts';
 import { MetricStore } from '../../infra/local/cloudwatch/metrics.ts';
 import type { Resource } from '../../infra/local/template.ts';
 
@@ -104,7 +105,7 @@ describe('a statistic', () => {
 describe('a log', () => {
   it('holds metrics in the embedded format, one or several values of each', () => {
     const CloudWatchMetrics = [{ Namespace: 'Mine', Dimensions: [['service']], Metrics: [{ Name: 'Failures' }] }];
-    const event = { _aws: { CloudWatchMetrics }, service: 'sync' };
+    const event = { _aws: { Timestamp: 1, CloudWatchMetrics }, service: 'sync' };
     const text = [
       { ...event, Failures: 1 },
       { ...event, Failures: [2, 3] },

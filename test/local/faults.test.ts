@@ -62,8 +62,10 @@ describe('a call', () => {
     failAt(0, 'throttled');
     const credentials = { accessKeyId: 'role', secretAccessKey: 'local' };
     const client = new SESClient({ endpoint: endpoints.url('ses'), region: 'us-east-1', credentials });
-    const Message = { Subject: { Data: 'Hello' }, Body: {} };
-    await client.send(new SendEmailCommand({ Source: 'a@example.com', Destination: {}, Message }));
+    const Message = { Subject: { Data: 'Hello' }, Body: { Text: { Data: 'Hello' } } };
+    await client.send(
+      new SendEmailCommand({ Source: 'a@example.com', Destination: { ToAddresses: ['b@example.com'] }, Message }),
+    );
     client.destroy();
     expect(calls).toMatchObject([
       { action: 'SendEmail', principal: 'role', input: { Source: 'a@example.com', 'Message.Subject.Data': 'Hello' } },

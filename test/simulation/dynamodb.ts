@@ -1,7 +1,8 @@
-import { marshall } from '@aws-sdk/util-dynamodb';
+import type { TableSchema } from '../../infra/local/models/dynamodb/schema.ts';
+import { MAX_ITEM_BYTES } from '../../infra/local/models/dynamodb/values.ts';
 import { BY_PROJECT, BY_STATUS } from '../../lib/deployment.ts';
 import { conditionOf, type Item, type Names, updateOf } from './expressions.ts';
-import { assertStorable } from './storable.ts';
+import { type Command, marshalled, requireStorable, requireValid } from './requests-of.ts';
 
 /** A write as the document client sends it. */
 interface Write extends Names {
@@ -27,13 +28,6 @@ interface Change {
   after: Item | undefined;
 }
 
-/** A command of the document client: its name without `Command`, and its input. */
-export interface Command {
-  name: string;
-  // biome-ignore lint/suspicious/noExplicitAny: inputs of many shapes
-  input: any;
-}
-
 class DynamoDbError extends Error {
   [member: string]: unknown;
   constructor(name: string, members: object = {}) {
@@ -44,6 +38,14 @@ class DynamoDbError extends Error {
 }
 
 const QUERY_PAGE = 1000;
+/** In UTF-8, for each UTF-16 unit. */
+const MAX_BYTES_OF_CHARACTER = 3;
+
+/** Of the table of the template (infra/data.ts). */
+export const SCHEMA: TableSchema = {
+  keys: ['pk', 'sk'],
+  indexes: { [BY_PROJECT]: ['keysOf', 'pk'], [BY_STATUS]: ['byStatus', 'sk'] },
+};
 
 /** Items by the members that are their key: in the table, or in an index, which only has those with its partition key. */
 class Partitions {
@@ -101,6 +103,8 @@ export class MemoryDynamoDb {
     [BY_STATUS]: new Partitions('byStatus', 'sk'),
   };
   private readonly unreplicated: Change[] = [];
+  /** Of items after an update, as many bytes as they may have. */
+  private readonly atMostBytes = new WeakMap<Item, number>();
   private readonly tokens = new Set<string>();
   private readonly options: Required<MemoryDynamoDbOptions>;
 
@@ -117,8 +121,9 @@ export class MemoryDynamoDb {
     return this.stored.items();
   }
 
-  /** Carries a command out, all of it or nothing. */
-  execute({ name, input }: Command): object {
+  /** Carries a command out, all of it or nothing, or a sabotaged one in its place. The command must be a valid request. */
+  execute(command: Command, { name, input } = command): object {
+    requireValid(command, SCHEMA);
     switch (name) {
       case 'Get':
         return { Item: ownOf(this.read(input).get(input.Key.pk, input.Key.sk)) };
@@ -156,8 +161,6 @@ export class MemoryDynamoDb {
     // The SDK sends the same token with every try of one call: DynamoDB carries it out once.
     if (token !== undefined && this.tokens.has(token)) return {};
     const writes = items.map((each) => Object.entries(each)[0] as [Kind, Write]);
-    const keys = new Set(writes.map(([, write]) => idOf(keyOf(write))));
-    if (keys.size < writes.length) throw new DynamoDbError('ValidationException', { message: 'One item twice' });
     const failures = writes.map(([, write]) => this.failureOf(write));
     if (failures.some(Boolean)) {
       const CancellationReasons = failures.map((failure) =>
@@ -175,7 +178,7 @@ export class MemoryDynamoDb {
     const stored = this.get(pk, sk);
     if (!write.ConditionExpression || conditionOf(write.ConditionExpression)(stored ?? {}, write)) return undefined;
     const isWanted = write.ReturnValuesOnConditionCheckFailure === 'ALL_OLD' && stored;
-    return isWanted ? { Item: marshall(stored, { removeUndefinedValues: true }) } : {};
+    return isWanted ? { Item: marshalled(stored) } : {};
   }
 
   private changeOf(kind: Kind, write: Write): Change {
@@ -183,8 +186,22 @@ export class MemoryDynamoDb {
     const before = this.get(key.pk, key.sk);
     if (kind === 'ConditionCheck') return { key, before, after: before };
     const after = kind === 'Delete' ? undefined : changed(before ?? key, write);
-    if (after) assertStorable(after);
+    if (after && kind === 'Update') this.requireSize(before ?? {}, after, write);
     return { key, before, after };
+  }
+
+  /** Throws if an update leaves an item that is too large. Counts exactly only items that may be. */
+  private requireSize(
+    before: Item,
+    after: Item,
+    { ExpressionAttributeNames = {}, ExpressionAttributeValues = {} }: Write,
+  ): void {
+    const added = JSON.stringify([ExpressionAttributeNames, ExpressionAttributeValues]).length * MAX_BYTES_OF_CHARACTER;
+    const bytes = (this.atMostBytes.get(before) ?? 0) + added;
+    this.atMostBytes.set(
+      after,
+      bytes > MAX_ITEM_BYTES || !this.atMostBytes.has(before) ? requireStorable(after, SCHEMA) : bytes,
+    );
   }
 
   private store(change: Change): void {

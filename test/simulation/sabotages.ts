@@ -3,7 +3,7 @@ import type { KeyRecord } from '../../lib/access/keys.ts';
 import type { BatchDeps } from '../../lib/delivery/batch.ts';
 import type { DeliveryContext } from '../../lib/delivery/deliver.ts';
 import { NotYetError } from '../../lib/errors.ts';
-import type { Command } from './dynamodb.ts';
+import type { Command } from './requests-of.ts';
 import type { Sabotage } from './service.ts';
 
 /** A change of every write that a pattern of its kind and expressions finds. */

@@ -41,10 +41,11 @@ import { connectionHandlers } from '../../lib/handlers/connections.ts';
 import type { ApiHandler, Handlers } from '../../lib/http/serve.ts';
 import type { Space } from '../../lib/space.ts';
 import type { WebhookRecord } from '../../lib/webhooks/webhooks.ts';
-import { type Command, MemoryDynamoDb } from './dynamodb.ts';
+import { MemoryDynamoDb } from './dynamodb.ts';
 import { type Behaviour, OUTCOMES, type Received } from './endpoints.ts';
 import type { Item } from './expressions.ts';
 import { proxyEventOf, type Request, type Response } from './requests.ts';
+import type { Command } from './requests-of.ts';
 import { SimulatedQueue, SimulatedScheduler, SimulatedStream } from './services.ts';
 import type { Process, World } from './world.ts';
 
@@ -244,12 +245,12 @@ export class SimulatedService {
       if (command.name === 'TransactWrite') {
         command = { ...command, input: { ClientRequestToken: `token ${this.tokens++}`, ...command.input } };
       }
-      command = this.sabotage.command?.(command) ?? command;
+      const sabotaged = this.sabotage.command?.(command) ?? command;
       // Every partition of a log is asked at once: together they fail as often as one call.
       const risk = command.input.IndexName === BY_STATUS ? 1 / LOG_PARTITIONS : 1;
       const perform = (): object => {
         try {
-          return this.db.execute(command);
+          return this.db.execute(command, sabotaged);
         } catch (error) {
           throw this.sabotage.error?.(error) ?? error;
         }

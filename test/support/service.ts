@@ -1,6 +1,6 @@
 import http from 'node:http';
 import { Webhook } from 'standardwebhooks';
-import { beforeAll, expect, inject, vi } from 'vitest';
+import { afterAll, beforeAll, expect, inject, vi } from 'vitest';
 import { type LocalStack, type StackOptions, startStack } from '../../infra/local/stack.ts';
 import { expectConformance } from './conformance.ts';
 import { databaseEndpoint } from './database.ts';
@@ -74,6 +74,12 @@ export function useService(options: Options = {}): Service {
     stacks.set(key, found);
     running = await found;
     running.log.length = 0;
+    running.stack.endpoints.invalidRequests.length = 0;
+    running.stack.cloudWatch.invalidEvents.length = 0;
+  });
+  afterAll(() => {
+    expect(running.stack.endpoints.invalidRequests, 'requests of the functions that AWS refuses').toEqual([]);
+    expect(running.stack.cloudWatch.invalidEvents, 'metrics that CloudWatch ignores').toEqual([]);
   });
 
   const as =

@@ -1,8 +1,11 @@
 import type { Template } from '../template.ts';
 import { type AlarmProperties, LocalAlarm } from './alarms.ts';
-import { embeddedMetrics, logEvents, type MetricFilterProperties, matchesPattern } from './logs.ts';
+import { embeddedMetrics } from './embedded.ts';
+import { type LogEvent, logEvents, type MetricFilterProperties, matchesPattern } from './logs.ts';
 import { type Metric, MetricStore, metricId } from './metrics.ts';
 import { publishedMetrics } from './published.ts';
+
+const MAX_INVALID_EVENTS = 100;
 
 /**
  * The metrics of the stack and the alarms of its template. Time is virtual: values belong to the current minute until
@@ -14,6 +17,8 @@ export class LocalCloudWatch {
   private readonly published: ReadonlySet<string>;
   private readonly watched: ReadonlySet<string>;
   private readonly filters: readonly MetricFilterProperties[];
+  /** Why CloudWatch would ignore metrics that functions printed. */
+  readonly invalidEvents: string[] = [];
   private readonly samplers: (() => void)[] = [];
   private minute = 0;
 
@@ -39,7 +44,7 @@ export class LocalCloudWatch {
   /** Takes in what was written to a log group: embedded metrics, and what metric filters count. */
   log(group: string, text: string): void {
     for (const event of logEvents(text)) {
-      for (const { metric, value } of embeddedMetrics(event)) this.put(metric, value);
+      for (const { metric, value } of this.embedded(event)) this.put(metric, value);
       for (const { LogGroupName, FilterPattern, MetricTransformations } of this.filters) {
         if (LogGroupName !== group || !matchesPattern(FilterPattern, event)) continue;
         for (const { MetricNamespace: namespace, MetricName: name, MetricValue } of MetricTransformations)
@@ -59,6 +64,16 @@ export class LocalCloudWatch {
     this.minute++;
     const inAlarm = this.alarms.filter((alarm) => alarm.evaluate(this.store, this.minute) === 'ALARM');
     return inAlarm.map(({ id }) => id);
+  }
+
+  // Like AWS, which counts such an event in `AWS/Logs` and goes on.
+  private embedded(event: LogEvent): ReturnType<typeof embeddedMetrics> {
+    try {
+      return embeddedMetrics(event);
+    } catch (error) {
+      if (this.invalidEvents.length < MAX_INVALID_EVENTS) this.invalidEvents.push((error as Error).message);
+      return [];
+    }
   }
 
   private check(metric: Metric): void {

@@ -1,5 +1,3 @@
-import type { Metric } from './metrics.ts';
-
 /** `AWS::Logs::MetricFilter`, as far as it is used here. */
 export interface MetricFilterProperties {
   LogGroupName: string;
@@ -19,24 +17,6 @@ export function logEvents(text: string): LogEvent[] {
       return [];
     }
   });
-}
-
-interface Embedded {
-  CloudWatchMetrics: { Namespace: string; Dimensions: string[][]; Metrics: { Name: string }[] }[];
-}
-
-/** The metrics in an event of the embedded metric format (CloudWatch User Guide, "Specification: Embedded metric format"). */
-export function embeddedMetrics(event: LogEvent): { metric: Metric; value: number }[] {
-  const { CloudWatchMetrics = [] } = (event._aws as Embedded | undefined) ?? {};
-  return CloudWatchMetrics.flatMap(({ Namespace: namespace, Dimensions, Metrics }) =>
-    Dimensions.flatMap((names) =>
-      Metrics.flatMap(({ Name: name }) => {
-        const dimensions = Object.fromEntries(names.map((dimension) => [dimension, String(event[dimension])]));
-        const values = [event[name]].flat().map(Number);
-        return values.map((value) => ({ metric: { namespace, name, dimensions }, value }));
-      }),
-    ),
-  );
 }
 
 const CONDITION = /^\$\.(\w+) (=|!=) "([^"]*)"$/;

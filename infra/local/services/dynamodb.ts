@@ -7,6 +7,9 @@ import {
   type KeySchemaElement,
   ResourceInUseException,
 } from '@aws-sdk/client-dynamodb';
+import { requireDynamoDbRequest } from '../models/dynamodb/request.ts';
+import type { TableSchema } from '../models/dynamodb/schema.ts';
+import { validated } from '../models/validated.ts';
 import { ACCOUNT, REGION, type Template } from '../template.ts';
 import { readBody } from './bodies.ts';
 import { StartError } from './database.ts';
@@ -15,8 +18,11 @@ import type { Service, ServiceResponse } from './endpoints.ts';
 import type { LocalIam } from './iam.ts';
 import type { Signal } from './signal.ts';
 
-export const dynamoDbClient = (endpoint: string) =>
-  new DynamoDBClient({ endpoint, region: REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+
+/** A client that validates its requests, and with a schema also their keys and expressions. */
+export const dynamoDbClient = (endpoint: string, schema?: TableSchema): DynamoDBClient =>
+  validated(new DynamoDBClient({ endpoint, region: REGION, credentials }), schema);
 
 /** The template's tables, with their indexes and streams, created unless they are there. */
 export async function createTables(
@@ -64,12 +70,32 @@ interface KeyedTable {
   GlobalSecondaryIndexes?: { IndexName?: string | undefined; KeySchema?: KeySchemaElement[] | undefined }[] | undefined;
 }
 
+/** The keys of the template's table and of its indexes. */
+export function tableSchema(template: Template): TableSchema {
+  const [table] = template.ofType<KeyedTable>('AWS::DynamoDB::Table');
+  const { KeySchema, GlobalSecondaryIndexes = [] } = table?.properties ?? {};
+  const names = (schema: KeySchemaElement[] = []) => schema.map(({ AttributeName }) => AttributeName ?? '');
+  return {
+    keys: names(KeySchema) as unknown as TableSchema['keys'],
+    indexes: Object.fromEntries(GlobalSecondaryIndexes.map((index) => [index.IndexName, names(index.KeySchema)])),
+  };
+}
+
+export interface DynamoDbProxyOptions {
+  /** Of the database. */
+  endpoint: string;
+  iam: LocalIam;
+  schema: TableSchema;
+  writes: Signal;
+}
+
 /** Passes requests of the functions on to the database, and gives `writes` after each that may have written. */
-export function dynamoDbProxy(endpoint: string, iam: LocalIam, writes: Signal): Service {
+export function dynamoDbProxy({ endpoint, iam, schema, writes }: DynamoDbProxyOptions): Service {
   const { hostname, port } = new URL(endpoint);
   const agent = new http.Agent({ keepAlive: true });
   const tableArn = (name: string) => `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
   return ({ action, headers, body, principal }) => {
+    requireDynamoDbRequest(action, JSON.parse(body), schema);
     for (const asked of dynamoDbActions(action, body, tableArn)) {
       const context = { 'dynamodb:LeadingKeys': asked.leadingKeys };
       iam.require(principal, asked.action, asked.resource, context, { isEvidence: !asked.isOfAll });

@@ -1,7 +1,11 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { namesThisMachine } from '../hosts.ts';
+import { InvalidRequest } from '../models/invalid-request.ts';
+import { requireModel } from '../models/models.ts';
+import { operationOf } from '../models/operations.ts';
 import { readText } from './bodies.ts';
+import { actionOf, inputOf, isForm } from './wire.ts';
 
 export interface ServiceRequest {
   method: string;
@@ -55,6 +59,8 @@ export class Endpoints {
   intercept: Interceptor | undefined;
   /** Sees every try of a call that is throttled. */
   throttled: ((call: ServiceCall) => unknown) | undefined;
+  /** The last requests that AWS would refuse whatever the state of the service is, with their errors. */
+  readonly invalidRequests: string[] = [];
   private readonly servers: http.Server[] = [];
   private readonly host: string;
   private readonly hosts: string[];
@@ -140,31 +146,24 @@ export class Endpoints {
         throw new ServiceError('ThrottlingException', 'Injected');
       }
       if (fault === 'conflict') return conflict(action);
+      const found = operationOf(prefix, { method, action, path, body });
+      if (found) requireModel(prefix, found.operation, found.input);
       const answer = await service({ method, action, path, headers, principal, body });
       if (fault === 'error after') throw new ServiceError('InternalServerError', 'Injected', 500);
       return fault === 'no answer' ? 'none' : answer;
     } catch (error) {
+      if (error instanceof InvalidRequest) this.note(`${prefix} ${error.code}: ${error.message}`);
       return errorResponse(error, isForm(headers));
     }
   }
-}
 
-function actionOf(method: string, path: string, headers: http.IncomingHttpHeaders, body: string): string {
-  const target = headers['x-amz-target'];
-  if (typeof target === 'string') return target.split('.').at(-1) ?? '';
-  return new URLSearchParams(body).get('Action') ?? `${method} ${path.split('/')[1]}`;
-}
-
-function inputOf(headers: http.IncomingHttpHeaders, body: string): Record<string, unknown> {
-  if (isForm(headers)) return Object.fromEntries(new URLSearchParams(body));
-  try {
-    return JSON.parse(body || '{}');
-  } catch {
-    return {};
+  private note(invalid: string): void {
+    this.invalidRequests.push(invalid);
+    if (this.invalidRequests.length > MAX_NOTED) this.invalidRequests.shift();
   }
 }
 
-const isForm = (headers: http.IncomingHttpHeaders): boolean => headers['content-type']?.includes('urlencoded') ?? false;
+const MAX_NOTED = 100;
 
 // No local database does this by itself: it runs one transaction after another.
 function conflict(action: string): ServiceResponse {
@@ -176,8 +175,7 @@ function conflict(action: string): ServiceResponse {
 }
 
 function errorResponse(error: unknown, isQueryProtocol: boolean): ServiceResponse {
-  const { code, message, status } =
-    error instanceof ServiceError ? error : new ServiceError('InternalFailure', String(error), 500);
+  const { code, message, status } = serviceError(error);
   if (isQueryProtocol) {
     const body = `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`;
     return { status, headers: { 'Content-Type': 'text/xml' }, body };
@@ -187,4 +185,9 @@ function errorResponse(error: unknown, isQueryProtocol: boolean): ServiceRespons
     headers: { 'Content-Type': 'application/x-amz-json-1.0', 'x-amzn-errortype': code },
     body: JSON.stringify({ __type: code, message }),
   };
+}
+
+function serviceError(error: unknown): ServiceError {
+  if (error instanceof InvalidRequest) return new ServiceError(error.code, error.message);
+  return error instanceof ServiceError ? error : new ServiceError('InternalFailure', String(error), 500);
 }

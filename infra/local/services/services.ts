@@ -1,5 +1,5 @@
 import { REGION, Template } from '../template.ts';
-import { createTables, dynamoDbProxy } from './dynamodb.ts';
+import { createTables, dynamoDbProxy, tableSchema } from './dynamodb.ts';
 import { Endpoints } from './endpoints.ts';
 import { LocalIam } from './iam.ts';
 import { createBuckets, s3Service } from './s3.ts';
@@ -63,7 +63,7 @@ export async function startServices(options: ServicesOptions) {
   endpoints.add('scheduler', scheduler.service);
   endpoints.add('ses', ses.service);
   const writes = new Signal();
-  endpoints.add('dynamodb', dynamoDbProxy(databaseEndpoint, iam, writes));
+  endpoints.add('dynamodb', dynamoDbProxy({ endpoint: databaseEndpoint, iam, schema: tableSchema(template), writes }));
 
   return {
     template,

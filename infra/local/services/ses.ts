@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { requireEmail } from '../models/ses.ts';
 import { ACCOUNT, REGION } from '../template.ts';
 import { type Service, ServiceError } from './endpoints.ts';
 import type { LocalIam } from './iam.ts';
@@ -19,6 +20,10 @@ const MAX_MAILS = 10_000;
 export class LocalSes {
   /** Emails that came back, or that their readers complained about: as many as a test says. */
   readonly returned = { bounces: 0, complaints: 0 };
+  /** The verified recipients while the account is in the sandbox; `null` outside. */
+  sandbox: ReadonlySet<string> | null = null;
+  /** The account's suppression list. SES accepts emails to these addresses and sends none. */
+  readonly suppressed = new Set<string>();
   private readonly now: () => number;
   private readonly iam: LocalIam;
   private readonly kept: Map<string, SentMail>;
@@ -39,14 +44,17 @@ export class LocalSes {
     const of = (name: string) => form.get(name) ?? '';
     if (of('Action') !== 'SendEmail')
       throw new ServiceError('InvalidAction', `The local SES does not know ${of('Action')}`);
-    // All that SES ever checks: as in its sandbox, and with a default configuration set.
+    // All identities that SES may check: those of a sandbox, and a default configuration set.
     const recipients = [...form].filter(([name]) => name.startsWith('Destination.ToAddresses.')).map(([, to]) => to);
     const identities = [of('Source'), ...recipients].map((address) => `identity/${address}`);
     for (const resource of [...identities, 'configuration-set/default']) {
       const arn = `arn:aws:ses:${REGION}:${ACCOUNT}:${resource}`;
       this.iam.require(principal, 'ses:SendEmail', arn, { 'ses:FromAddress': of('Source') });
     }
+    requireEmail({ source: of('Source'), recipients, subject: of('Message.Subject.Data'), bytes: body.length });
+    this.requireVerified(recipients);
     for (const to of recipients) {
+      if (this.suppressed.has(to)) continue;
       this.keep({
         to,
         from: of('Source'),
@@ -63,6 +71,16 @@ export class LocalSes {
       body: `<SendEmailResponse xmlns="${namespace}">${result}</SendEmailResponse>`,
     };
   };
+
+  /** SES Developer Guide, "Moving out of the Amazon SES sandbox". */
+  private requireVerified(recipients: readonly string[]): void {
+    const unverified = this.sandbox ? recipients.filter((each) => !this.sandbox?.has(each)) : [];
+    if (unverified.length > 0)
+      throw new ServiceError(
+        'MessageRejected',
+        `Email address is not verified. The following identities failed the check: ${unverified.join(', ')}`,
+      );
+  }
 
   private keep(mail: SentMail): void {
     this.kept.set(randomUUID(), mail);

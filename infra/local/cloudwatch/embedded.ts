@@ -1,0 +1,59 @@
+import type { LogEvent } from './logs.ts';
+import type { Metric } from './metrics.ts';
+
+interface Embedded {
+  Timestamp: number;
+  CloudWatchMetrics: Directive[];
+}
+
+interface Directive {
+  Namespace: string;
+  Dimensions: string[][];
+  Metrics: { Name: string }[];
+}
+
+/** Limits of the format (CloudWatch User Guide, "Specification: Embedded metric format"). */
+const MAX_METRICS = 100;
+const MAX_DIMENSIONS = 30;
+const MAX_VALUES = 100;
+const MAX_DIMENSION_NAME = 250;
+const MAX_TEXT = 1024;
+/** Editions of the specification name 256 KB and 1 MB. This is the smaller one. */
+const MAX_LINE_BYTES = 262_144;
+
+/** The metrics in an event of the embedded metric format. Throws for an event from which CloudWatch extracts none. */
+export function embeddedMetrics(event: LogEvent): { metric: Metric; value: number }[] {
+  const { CloudWatchMetrics, Timestamp } = (event._aws as Partial<Embedded> | undefined) ?? {};
+  if (!CloudWatchMetrics) return [];
+  require(Number.isSafeInteger(Timestamp), 'the timestamp');
+  require(Buffer.byteLength(JSON.stringify(event)) <= MAX_LINE_BYTES, 'the size of the event');
+  return CloudWatchMetrics.flatMap((directive) => metricsOf(directive, event));
+}
+
+function metricsOf({ Namespace: namespace, Dimensions, Metrics }: Directive, event: LogEvent) {
+  require(isText(namespace, MAX_TEXT), 'the namespace');
+  require(Metrics.length <= MAX_METRICS, 'the number of metrics');
+  return Dimensions.flatMap((names) => {
+    require(names.length <= MAX_DIMENSIONS, 'the number of dimensions');
+    const dimensions = Object.fromEntries(names.map((name) => [name, dimensionOf(name, event)]));
+    return Metrics.flatMap(({ Name: name }) => {
+      require(isText(name, MAX_TEXT), `the name ${name}`);
+      const values = [event[name]].flat();
+      require(values.length <= MAX_VALUES && values.every(Number.isFinite), `the values of ${name}`);
+      return values.map((value) => ({ metric: { namespace, name, dimensions }, value: Number(value) }));
+    });
+  });
+}
+
+function dimensionOf(name: string, event: LogEvent): string {
+  const value = event[name];
+  require(isText(name, MAX_DIMENSION_NAME) && isText(value, MAX_TEXT), `the dimension ${name}`);
+  return value as string;
+}
+
+const isText = (value: unknown, maxLength: number): boolean =>
+  typeof value === 'string' && value.length > 0 && value.length <= maxLength;
+
+function require(isValid: boolean, what: string): void {
+  if (!isValid) throw new Error(`CloudWatch extracts no metric from an event: ${what} is invalid`);
+}

@@ -1,0 +1,93 @@
+import { InvalidRequest } from '../invalid-request.ts';
+import { type QueryInput, requireProjection, requireQuery, requireScan } from './query.ts';
+import { requireItem, requireKey, type TableSchema } from './schema.ts';
+import { Usage } from './usage.ts';
+import type { Attributes } from './values.ts';
+import { requireWrite, type WriteInput } from './write.ts';
+
+interface ReadInput extends QueryInput {
+  Key?: Attributes;
+  Keys?: readonly Attributes[];
+}
+
+interface Input extends ReadInput, WriteInput {
+  RequestItems?: Readonly<Record<string, ReadInput & readonly BatchWrite[]>>;
+  TransactItems?: readonly Readonly<Record<string, WriteInput>>[];
+}
+
+interface BatchWrite {
+  PutRequest?: { Item: Attributes };
+  DeleteRequest?: { Key: Attributes };
+}
+
+/** Of a transaction, and of a batch of reads or writes (DynamoDB Developer Guide, "Quotas"). */
+const MAX_TRANSACTION_BYTES = 4 * 1024 * 1024;
+const MAX_READS = 100;
+const MAX_WRITES = 25;
+
+const RULES: Readonly<Record<string, (request: Input, schema: TableSchema) => unknown>> = {
+  GetItem: (request, schema) => requireReads({ ...request, Keys: [request.Key ?? {}] }, schema),
+  BatchGetItem: (request, schema) => requireBatchGet(Object.entries(request.RequestItems ?? {}), schema),
+  Query: requireQuery,
+  Scan: requireScan,
+  PutItem: requireWrite,
+  UpdateItem: requireWrite,
+  DeleteItem: requireWrite,
+  BatchWriteItem: (request, schema) => requireBatchWrite(Object.entries(request.RequestItems ?? {}), schema),
+  TransactWriteItems: (request, schema) => requireTransaction(request.TransactItems ?? [], schema),
+};
+
+/**
+ * Throws a `InvalidRequest` where DynamoDB refuses a request for reasons that its service model does not hold: expressions, keys,
+ * sizes and repeated items. The input must match the model.
+ */
+export function requireDynamoDbRequest(operation: string, input: object, schema: TableSchema): void {
+  RULES[operation]?.(input as Input, schema);
+}
+
+function requireReads(read: ReadInput, schema: TableSchema): void {
+  const usage = new Usage(read);
+  requireProjection(usage, read.ProjectionExpression);
+  usage.finish();
+  for (const key of read.Keys ?? []) requireKey(key, schema);
+}
+
+function requireBatchGet(tables: readonly [string, ReadInput][], schema: TableSchema): void {
+  for (const [, read] of tables) requireReads(read, schema);
+  const keys = tables.flatMap(([name, { Keys = [] }]) => Keys.map((key) => idOf(name, key, schema)));
+  if (keys.length > MAX_READS) throw new InvalidRequest('Too many items requested for the BatchGetItem call');
+  requireDistinct(keys, 'Provided list of item keys contains duplicates');
+}
+
+function requireBatchWrite(tables: readonly [string, readonly BatchWrite[]][], schema: TableSchema): void {
+  const keys = tables.flatMap(([name, writes]) =>
+    writes.map(({ PutRequest, DeleteRequest }) => {
+      if (PutRequest) requireItem(PutRequest.Item, schema);
+      else requireKey(DeleteRequest?.Key ?? {}, schema);
+      return idOf(name, PutRequest?.Item ?? DeleteRequest?.Key ?? {}, schema);
+    }),
+  );
+  if (keys.length > MAX_WRITES) throw new InvalidRequest('Too many items requested for the BatchWriteItem call');
+  requireDistinct(keys, 'Provided list of item keys contains duplicates');
+}
+
+function requireTransaction(items: readonly Readonly<Record<string, WriteInput>>[], schema: TableSchema): void {
+  let bytes = 0;
+  const keys = items.map((item) => {
+    const [write, ...others] = Object.values(item);
+    if (!write || others.length > 0)
+      throw new InvalidRequest('TransactItems can only contain one of Check, Put, Update or Delete');
+    bytes += requireWrite(write, schema);
+    return idOf(write.TableName ?? '', write.Item ?? write.Key ?? {}, schema);
+  });
+  requireDistinct(keys, 'Transaction request cannot include multiple operations on one item');
+  if (bytes > MAX_TRANSACTION_BYTES)
+    throw new InvalidRequest('Transaction request cannot contain more than 4 MB of data');
+}
+
+const idOf = (table: string, item: Attributes, { keys }: TableSchema): string =>
+  JSON.stringify([table, ...keys.map((name) => item[name])]);
+
+function requireDistinct(ids: readonly string[], message: string): void {
+  if (new Set(ids).size < ids.length) throw new InvalidRequest(message);
+}

@@ -1,0 +1,75 @@
+import { InvalidRequest } from '../invalid-request.ts';
+import { type Attributes, type AttributeValue, requireItemSize, typeOf } from './values.ts';
+
+/** Names of the partition key and of the sort key. Their values are strings. */
+export type KeySchema = readonly [partition: string, sort: string];
+
+/** The keys of a table and of its global secondary indexes, which are projected. */
+export interface TableSchema {
+  keys: KeySchema;
+  indexes: Readonly<Record<string, KeySchema>>;
+}
+
+/** Bytes of a partition key and of a sort key (DynamoDB Developer Guide, "Quotas": "Partition keys and sort keys"). */
+const MAX_BYTES = [2048, 1024];
+const UNLIMITED = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+
+/** Throws unless an item can be stored: it has a key, and its size and its attributes are allowed. Returns its bytes. */
+export function requireItem(item: Attributes, { keys, indexes }: TableSchema): number {
+  for (const name of keys)
+    if (!Object.hasOwn(item, name))
+      throw new InvalidRequest(`One or more parameter values were invalid: Missing the key ${name} in the item`);
+  requireKeyValues(item, keys);
+  for (const index of Object.values(indexes)) {
+    // An item without a key of the index is not in it.
+    const isIndexed = index.every((name) => Object.hasOwn(item, name));
+    requireKeyValues(item, index, isIndexed ? MAX_BYTES : UNLIMITED);
+  }
+  return requireItemSize(item);
+}
+
+/** Throws if an update sets a key attribute of an index to a value that no index takes. */
+export function requireIndexKey(name: string, value: AttributeValue, { indexes }: TableSchema): void {
+  for (const index of Object.values(indexes)) if (index.includes(name)) requireKeyValues({ [name]: value }, index);
+}
+
+/** Throws unless a key has the members of the primary key and no others. */
+export function requireKey(key: Attributes, { keys }: TableSchema): void {
+  requireMembers(key, keys, 'The provided key element does not match the schema');
+  requireKeyValues(key, keys);
+}
+
+/** Throws unless a query can go on there: after the key of an item and of the index. */
+export function requireStartKey(start: Attributes, { keys, indexes }: TableSchema, index: string | undefined): void {
+  const of = index === undefined ? keys : (indexes[index] ?? []);
+  requireMembers(start, new Set([...keys, ...of]), 'The provided starting key is invalid');
+  requireKeyValues(start, keys);
+}
+
+function requireMembers(members: Attributes, wanted: Iterable<string>, message: string): void {
+  const names = [...wanted];
+  const isMatch = Object.keys(members).length === names.length && names.every((name) => Object.hasOwn(members, name));
+  if (!isMatch) throw new InvalidRequest(message);
+}
+
+/** Throws if a key attribute that is there is no string, is empty or too long. */
+function requireKeyValues(attributes: Attributes, schema: KeySchema, maxBytes = MAX_BYTES): void {
+  schema.forEach((name, i) => {
+    const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+    if (value === undefined) return;
+    if (typeOf(value) !== 'S')
+      throw new InvalidRequest(
+        `One or more parameter values were invalid: Type mismatch for key ${name} expected: S actual: ${typeOf(value)}`,
+      );
+    const bytes = Buffer.byteLength(String(value.S));
+    if (bytes === 0)
+      throw new InvalidRequest(
+        `One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: ${name}`,
+      );
+    const max = maxBytes[i] ?? 0;
+    if (bytes > max)
+      throw new InvalidRequest(
+        `One or more parameter values were invalid: Size of key ${name} has exceeded the maximum size limit of ${max} bytes`,
+      );
+  });
+}

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { InvalidRequest } from './invalid-request.ts';
+import { type ModelViolation, type Shapes, ShapeValidator } from './shapes.ts';
+
+interface Model {
+  apiVersion: string;
+  /** The shape of the input of each operation. */
+  operations: Readonly<Record<string, string>>;
+  shapes: Shapes;
+}
+
+interface ServiceModels {
+  /** The package and the version that `refresh.py` read. */
+  source: string;
+  services: Readonly<Record<string, Model>>;
+}
+
+/** `dynamodb/values.ts` checks attribute values, because the rules of DynamoDB are stricter than their shape. */
+const LEAVES = ['AttributeValue'];
+
+/** The code of a value that the model does not allow, and of the other violations where it differs. */
+const CODES: Readonly<Record<string, Partial<Record<ModelViolation['kind'], string>> & { value: string }>> = {
+  dynamodb: { value: 'ValidationException', type: 'SerializationException' },
+  s3: { value: 'InvalidRequest' },
+  scheduler: { value: 'ValidationException', type: 'SerializationException' },
+  ses: { value: 'ValidationError' },
+  sqs: { value: 'InvalidParameterValue', missing: 'MissingParameter', type: 'SerializationException' },
+};
+
+type Loaded = ReadonlyMap<string, { model: Model; validator: ShapeValidator }>;
+
+let loaded: Loaded | undefined;
+let requests = 0;
+
+// With the first request, because a start must not wait for it.
+function load(): Loaded {
+  const text = readFileSync(new URL('service-models.json', import.meta.url), 'utf8');
+  const { services } = JSON.parse(text) as ServiceModels;
+  const entry = ([name, model]: [string, Model]) =>
+    [name, { model, validator: new ShapeValidator(model.shapes, LEAVES) }] as const;
+  return new Map(Object.entries(services).map(entry));
+}
+
+/**
+ * Throws `InvalidRequest` unless the input of an operation matches AWS's model of the service. An operation that is not in the
+ * extract is invalid too, because nothing is known about its input.
+ */
+export function requireModel(service: string, operation: string, input: unknown): void {
+  loaded ??= load();
+  const { model, validator } = loaded.get(service) ?? {};
+  const shape = model?.operations[operation];
+  if (!validator || !shape)
+    throw new InvalidRequest(`The service models lack ${service} ${operation}`, 'UnknownOperationException');
+  requests++;
+  const violation = validator.check(shape, input);
+  if (!violation) return;
+  const { kind, path, message } = violation;
+  const { [kind]: code, value = '' } = CODES[service] ?? {};
+  throw new InvalidRequest(
+    `1 validation error detected: Value at '${path}' failed to satisfy constraint: ${message}`,
+    code ?? value,
+  );
+}
+
+/** Requests of this process that were validated since the last call. */
+export function takeRequestCount(): number {
+  const count = requests;
+  requests = 0;
+  return count;
+}

@@ -1,0 +1,90 @@
+import { InvalidRequest } from './invalid-request.ts';
+
+/** A request to a service below its prefix. */
+export interface RawRequest {
+  method: string;
+  /** The operation if the protocol names it. */
+  action: string;
+  path: string;
+  body: string;
+}
+
+/** An operation of the service models and its input. */
+export interface Operation {
+  operation: string;
+  input: unknown;
+}
+
+/** Reads a request in the protocol of its service. `undefined` for requests that are none of AWS's operations in use. */
+export function operationOf(service: string, request: RawRequest): Operation | undefined {
+  switch (service) {
+    case 's3':
+      return s3Operation(request);
+    case 'scheduler':
+      return schedulerOperation(request);
+    case 'ses':
+      return { operation: request.action, input: formInput(request.body) };
+    case 'dynamodb':
+    case 'sqs':
+      return { operation: request.action, input: parsed(request.body) };
+    default:
+      return undefined; // no service of AWS
+  }
+}
+
+function s3Operation({ method, path }: RawRequest): Operation | undefined {
+  const [, Bucket = '', Key = ''] = /^\/([^/?]*)\/?([^?]*)/.exec(path) ?? [];
+  return method === 'PUT' ? { operation: 'PutObject', input: { Bucket, Key: decodeURIComponent(Key) } } : undefined;
+}
+
+const SCHEDULER_OPERATIONS: Readonly<Record<string, string>> = {
+  POST: 'CreateSchedule',
+  GET: 'GetSchedule',
+  DELETE: 'DeleteSchedule',
+};
+
+/** The name is in the path, and what else there is in the body or in the query. */
+function schedulerOperation({ method, path, body }: RawRequest): Operation | undefined {
+  const { pathname, searchParams } = new URL(path, 'http://scheduler');
+  const [, resource, name = ''] = pathname.split('/');
+  const operation = SCHEDULER_OPERATIONS[method];
+  if (resource !== 'schedules' || !operation) return undefined;
+  const query = [...searchParams].map(([key, value]) => [key.replace(/^./, (first) => first.toUpperCase()), value]);
+  return { operation, input: { Name: decodeURIComponent(name), ...Object.fromEntries(query), ...parsed(body) } };
+}
+
+/** The Query protocol: `Destination.ToAddresses.member.1=…` */
+function formInput(body: string): object {
+  const input: Tree = {};
+  for (const [name, value] of new URLSearchParams(body)) {
+    if (name === 'Action' || name === 'Version') continue;
+    const path = name.split('.');
+    const last = path.pop() ?? '';
+    let at = input;
+    for (const part of path) {
+      const next = at[part];
+      at = at[part] = typeof next === 'object' ? next : {};
+    }
+    at[last] = value;
+  }
+  return listsOf(input) as object;
+}
+
+interface Tree {
+  [member: string]: Tree | string;
+}
+
+/** A list is a member called `member`, and its entries are numbered from 1. */
+function listsOf(tree: Tree | string): unknown {
+  if (typeof tree === 'string') return tree;
+  if (typeof tree.member === 'object') return Object.values(tree.member).map(listsOf);
+  return Object.fromEntries(Object.entries(tree).map(([name, value]) => [name, listsOf(value)]));
+}
+
+function parsed(body: string): object {
+  try {
+    return JSON.parse(body || '{}');
+  } catch {
+    throw new InvalidRequest('The body is no JSON', 'SerializationException');
+  }
+}

@@ -1,0 +1,72 @@
+"""Extracts the inputs of the AWS operations in use from the service models that botocore ships.
+
+    python3 -m venv /tmp/botocore && /tmp/botocore/bin/pip install botocore
+    /tmp/botocore/bin/python infra/local/models/refresh.py && npx biome check --write infra/local/models
+"""
+
+import json
+from pathlib import Path
+
+import botocore
+from botocore.loaders import Loader
+
+OPERATIONS = {
+    "dynamodb": [
+        "BatchGetItem",
+        "BatchWriteItem",
+        "CreateTable",
+        "DeleteItem",
+        "DescribeTable",
+        "GetItem",
+        "PutItem",
+        "Query",
+        "Scan",
+        "TransactWriteItems",
+        "UpdateItem",
+    ],
+    "s3": ["PutObject"],
+    "scheduler": ["CreateSchedule", "DeleteSchedule", "GetSchedule"],
+    "ses": ["SendEmail"],
+    "sqs": [
+        "DeleteMessage",
+        "DeleteMessageBatch",
+        "GetQueueAttributes",
+        "GetQueueUrl",
+        "ReceiveMessage",
+        "SendMessage",
+        "SendMessageBatch",
+    ],
+}
+# Documentation and the code of the SDKs. What remains describes the values.
+KEPT = ("type", "required", "enum", "min", "max", "pattern", "union")
+
+
+def extract(service, names):
+    model = Loader().load_service_model(service, "service-2")
+    shapes = {}
+
+    def add(name):
+        if name in shapes:
+            return name
+        shape = model["shapes"][name]
+        kept = shapes[name] = {key: shape[key] for key in KEPT if key in shape}
+        if "members" in shape:
+            kept["members"] = {key: add(member["shape"]) for key, member in shape["members"].items()}
+        for part in ("member", "key", "value"):
+            if part in shape:
+                kept[part] = add(shape[part]["shape"])
+        return name
+
+    return {
+        "apiVersion": model["metadata"]["apiVersion"],
+        "operations": {name: add(model["operations"][name]["input"]["shape"]) for name in names},
+        "shapes": shapes,
+    }
+
+
+extracted = {
+    "source": f"botocore {botocore.__version__}",
+    "services": {service: extract(service, names) for service, names in OPERATIONS.items()},
+}
+target = Path(__file__).with_name("service-models.json")
+target.write_text(json.dumps(extracted, separators=(",", ":")) + "\n")

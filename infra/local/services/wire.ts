@@ -1,0 +1,22 @@
+import type http from 'node:http';
+
+/** The operation: by a header, by a field of a form, or the method and the first part of the path. */
+export function actionOf(method: string, path: string, headers: http.IncomingHttpHeaders, body: string): string {
+  const target = headers['x-amz-target'];
+  if (typeof target === 'string') return target.split('.').at(-1) ?? '';
+  return new URLSearchParams(body).get('Action') ?? `${method} ${path.split('/')[1]}`;
+}
+
+/** The members of a request. Empty if its body is no JSON. */
+export function inputOf(headers: http.IncomingHttpHeaders, body: string): Record<string, unknown> {
+  if (isForm(headers)) return Object.fromEntries(new URLSearchParams(body));
+  try {
+    return JSON.parse(body || '{}');
+  } catch {
+    return {};
+  }
+}
+
+/** Whether a request is in the Query protocol. */
+export const isForm = (headers: http.IncomingHttpHeaders): boolean =>
+  headers['content-type']?.includes('urlencoded') ?? false;
