@@ -1,13 +1,13 @@
-import { Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { Grant, type Role } from 'aws-cdk-lib/aws-iam';
 import type { Key } from 'aws-cdk-lib/aws-kms';
 import type { IEventSourceDlq } from 'aws-cdk-lib/aws-lambda';
-import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket } from 'aws-cdk-lib/aws-s3';
+import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { SET_ASIDE_PREFIX, type Variable } from '../lib/deployment.ts';
 import { EVENT_RETENTION_MS } from '../lib/events/events.ts';
 import type { BundledFunction } from './bundled-function.ts';
-import { pinLogicalId } from './logical-ids.ts';
+import { logicalIdOf, pinLogicalId } from './logical-ids.ts';
 
 /** Lambda names its records so (Lambda Developer Guide, "Retaining discarded records for a DynamoDB event source"). */
 const DISCARDED = 'aws/lambda/*';
@@ -57,7 +57,7 @@ export class FailedEvents extends Construct {
   private grantPut(fn: BundledFunction, objects: string, reason: string): void {
     const resourceArns = [`${this.bucket.bucketArn}/${objects}`];
     Grant.addToPrincipal({ grantee: fn, actions: ['s3:PutObject'], resourceArns });
-    const logicalId = Stack.of(this).getLogicalId(this.bucket.node.defaultChild as CfnBucket);
+    const logicalId = logicalIdOf(this.bucket);
     const id = `AwsSolutions-IAM5[Resource::<${logicalId}.Arn>/${objects}]`;
     Validations.of(fn.role as Role).acknowledge({ id, reason });
   }

@@ -7,7 +7,7 @@ import { Construct } from 'constructs';
 import type { Variable } from '../lib/deployment.ts';
 import type { BundledFunction } from './bundled-function.ts';
 import { grantKey } from './encryption.ts';
-import { pinLogicalId } from './logical-ids.ts';
+import { logicalIdOf, pinLogicalId } from './logical-ids.ts';
 import { createQueue } from './queues.ts';
 
 export interface SchedulesProps {
@@ -68,7 +68,7 @@ export class Schedules extends Construct {
       }),
     );
     Validations.of(fn.role as Role).acknowledge({
-      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<${stack.getLogicalId(this.group)}>/*]`,
+      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<${logicalIdOf(this.group)}>/*]`,
       reason: 'Schedules are named by the attempt that they are for',
     });
   }

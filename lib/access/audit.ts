@@ -56,7 +56,7 @@ export const AuditResource = v.strictObject({
     'The IP address of the request; `null` if the change did not come through the API.',
   ),
   action: described(v.picklist(AUDIT_ACTIONS), 'What was done.'),
-  target: described(v.string(), 'The id of what was changed.'),
+  target: described(v.string(), 'The id of the changed resource.'),
   detail: described(jsonObject, 'More about the change. Never a secret.'),
 });
 

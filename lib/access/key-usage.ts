@@ -16,7 +16,7 @@ export const KeyUsage = v.strictObject({
         date: described(v.pipe(v.string(), v.isoDate()), 'A day in UTC.'),
         active_hours: described(
           v.pipe(v.number(), v.integer()),
-          'In how many hours of that day a request with the key, or with a token of it, was let through; not how many requests. Now and then an hour is missing.',
+          'The hours of that day in which the API allowed a request with the key or with one of its tokens. It is not the number of requests. The count can be slightly low.',
         ),
       }),
     ),

@@ -66,7 +66,7 @@ export const RotateKey = v.strictObject({
   grace_seconds: v.optional(
     described(
       integer(0, ROTATION_GRACE_SECONDS),
-      'For how many seconds the old key works on, never longer than to its own `expires_at`. Without it, for 24 hours.',
+      'The seconds that the old key keeps working, but never past its own `expires_at`. The default is 24 hours.',
     ),
   ),
 });
@@ -108,7 +108,7 @@ export const KeyResource = v.strictObject({
     v.picklist(KEY_STATUSES),
     '`active`, `expiring` (works until `expires_at`), `expired` or `revoked`.',
   ),
-  cidrs: described(v.array(v.string()), 'The allowlist, canonical; empty means no restriction.'),
+  cidrs: described(v.array(v.string()), 'The allowlist in canonical form. An empty list means no restriction.'),
   created_at: described(timestamp, 'When the key was created.'),
   last_used_at: described(v.nullable(timestamp), 'When the key was last used, to the hour.'),
   expires_at: described(v.nullable(timestamp), 'When the key stops working.'),
@@ -124,7 +124,7 @@ export const CreatedKey = v.strictObject({
 });
 export const AllowlistResource = v.strictObject({
   id: described(v.string(), 'The key.'),
-  cidrs: described(v.array(v.string()), 'The allowlist, canonical; empty means no restriction.'),
+  cidrs: described(v.array(v.string()), 'The allowlist in canonical form. An empty list means no restriction.'),
 });
 
 /** A key's record as it is before its first use. */

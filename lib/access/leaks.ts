@@ -20,7 +20,7 @@ export const LeakMatch = v.looseObject(
   {
     token: described(v.string('must be a string'), 'What was found.'),
     type: described(v.string('must be a string'), 'The name of the pattern that found it.'),
-    url: described(v.nullish(v.string('must be a string')), 'Where it was found; may be empty.'),
+    url: described(v.nullish(v.string('must be a string')), 'Where the token was found. Can be empty.'),
     source: v.optional(described(v.string('must be a string'), 'In what it was found, such as `commit`.')),
   },
   'must be an object',
@@ -31,7 +31,7 @@ export const LeakReport = list(LeakMatch, 0, MAX_MATCHES);
 
 export const LeakFeedback = v.array(
   v.strictObject({
-    token_hash: described(v.string(), 'SHA-256 of what was found, hexadecimal.'),
+    token_hash: described(v.string(), 'The hexadecimal SHA-256 of the token.'),
     token_type: described(v.string(), 'The `type` of the match.'),
     label: described(v.picklist(['true_positive', 'false_positive']), 'Whether it is a key of this service.'),
   }),
@@ -56,8 +56,8 @@ export type LeakOutcome = 'revoked' | 'kept' | 'reported' | 'ended';
 
 const DONE: Record<LeakOutcome, string> = {
   revoked: 'We revoked it: requests with it are refused. Create another key for whatever used it.',
-  kept: 'It still works: it is the last admin key of the project, so we did not revoke it. Create another admin key, then revoke this one at once.',
-  reported: 'It still works. Rotate it, deploy the new key, then revoke this one at once.',
+  kept: 'It still works. We did not revoke it, because it is the last admin key of the project. Create another admin key, then revoke this one immediately.',
+  reported: 'It still works. Rotate it, deploy the new key, then revoke this one immediately.',
   ended: 'It had been revoked or had expired before: you need not do anything.',
 };
 
@@ -85,6 +85,6 @@ export function leakEmail(
     `GitHub found the ${type} key${named} (${id}, ending in ${hint}) of the project "${name}" in public.`,
     `Found at:\n${places.length > 0 ? places.join('\n') : 'GitHub did not say where'}`,
     DONE[outcome],
-    'Whoever saw it may have used it: look at the audit log (GET /v1/audit).',
+    'Someone may have used the key. Review the audit log (GET /v1/audit).',
   ]);
 }

@@ -47,7 +47,7 @@ const name = described(ProjectName, 'The name of the project, as emails say it.'
 const emails = described(uniqueList(EmailAddress, 1, MAX_EMAILS), 'Where notifications go, each to all of them.');
 const onLeak = described(
   oneOf(ON_LEAK),
-  'What is done when GitHub finds a key of the project in public: `report` sends an email, `revoke` revokes the key as well.',
+  'The reaction when GitHub finds a key of the project in public. `report` sends an email. `revoke` also revokes the key.',
 );
 
 export const ChangeProject = v.strictObject({

@@ -22,7 +22,7 @@ const TYPE = 'svc-doc+jwt';
 export const MintToken = v.strictObject({
   documents: described(
     uniqueList(Pattern, 1, MAX_PATTERNS),
-    'Patterns of document keys. `*` stands for one segment, or for one or more at the end.',
+    'Patterns of document keys. `*` matches one segment. A trailing `*` matches one or more segments.',
   ),
   permissions: described(uniqueList(oneOf(PERMISSIONS), 1, PERMISSIONS.length), '`write` does not imply `read`.'),
   ttl: described(integer(1, MAX_TTL_SECONDS), 'Lifetime in seconds.'),
@@ -31,10 +31,10 @@ export const MintToken = v.strictObject({
 /** Only this response contains `token`, and its replay omits it. */
 export const MintedToken = v.strictObject({
   token: v.optional(described(v.string(), 'The token. Only this response has it.')),
-  token_id: described(v.string(), 'Identifies the token; the origin of changes made with it.'),
+  token_id: described(v.string(), 'Identifies the token. It is the `origin` of changes made with the token.'),
   documents: described(
     v.array(v.string()),
-    'Patterns of document keys. `*` stands for one segment, or for one or more at the end.',
+    'Patterns of document keys. `*` matches one segment. A trailing `*` matches one or more segments.',
   ),
   permissions: described(v.array(v.picklist(PERMISSIONS)), '`write` does not imply `read`.'),
   expires_at: described(timestamp, 'When the token expires.'),

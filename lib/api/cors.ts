@@ -1,8 +1,8 @@
 import { isFor, type Operation } from './operation.ts';
 
 /**
- * Whether pages of other origins may call an operation: all that scoped tokens may, which are handed to frontends. Any origin
- * may, for no browser sends a credential by itself (Fetch Standard, "CORS protocol and credentials").
+ * Whether pages of other origins can call an operation. They can call the operations of scoped tokens, which frontends use. Every
+ * origin can, because browsers do not send the credential automatically (Fetch Standard, "CORS protocol and credentials").
  */
 export const allowsCrossOrigin = (operation: Operation): boolean => isFor(operation, 'token');
 
@@ -12,7 +12,7 @@ export const CORS_EXPOSED = ['ETag', 'Location', 'Retry-After', 'WWW-Authenticat
 /** Headers that such pages may send. */
 export const CORS_ALLOWED = ['Authorization', 'Content-Type', 'If-Match', 'If-None-Match', 'X-Node-Id'];
 
-/** Seconds for which a browser need not ask again; none keeps it longer than 2 hours. */
+/** Seconds that a browser caches a preflight response. Browsers use at most 2 hours. */
 export const PREFLIGHT_SECONDS = 7200;
 
 export const CORS_HEADERS = {

@@ -14,7 +14,7 @@ const ifNoneMatch = described(v.string(), 'Only if the document does not have th
 const writing = {
   'If-Match': v.optional(described(v.string(), 'Only if the document has this ETag; `*`: if it exists.')),
   'If-None-Match': v.optional(ifNoneMatch),
-  'X-Node-Id': v.optional(described(NodeId, 'Identifies the replica that writes; by default, the credential.')),
+  'X-Node-Id': v.optional(described(NodeId, 'Identifies the replica that writes. The default is the credential.')),
 };
 
 export const documentOperations = {
@@ -59,7 +59,7 @@ export const documentOperations = {
     method: 'PATCH',
     path: '/v1/documents/{key}',
     parameters: { key: documentParameter },
-    summary: 'Merge fields into a document; null removes a field',
+    summary: 'Merge fields into a document',
     headers: writing,
     responseHeaders: ['ETag'],
     body: PatchDocument,

@@ -20,14 +20,14 @@ export const DEFAULT_PAGE = 50;
 
 /** A parameter of a path: what it names, and the form of it. */
 export interface PathParameter {
-  /** As a 404 calls it. */
+  /** The name of the resource in a 404 response. */
   resource: string;
   schema: v.GenericSchema<string>;
   description: string;
   example: string;
 }
 
-/** One HTTP operation: all that routes, dispatch, policies, documentation and clients know of it. */
+/** One HTTP operation. Routes, dispatch, policies, documentation and clients are derived from it. */
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** As in API Gateway: `{name}` is a parameter, one segment. */
@@ -36,22 +36,22 @@ export interface Operation {
   summary: string;
   /** `anyone`: the operation needs no credential and never reaches the authorizer. */
   callers: readonly CallerType[] | 'anyone';
-  /** Any of them lets a scoped token call it; the function looks at the documents. */
+  /** A scoped token with one of them can call the operation. The function checks the documents. */
   permissions: readonly Permission[];
-  /** What each parameter of the path is. One that cannot be it names nothing: 404. */
+  /** The schema of each path parameter. An invalid one results in 404. */
   parameters: Readonly<Record<string, PathParameter>>;
   query: v.ObjectEntries;
-  /** Headers beside those that all operations read. */
+  /** Headers in addition to those of all operations. */
   headers: v.ObjectEntries;
-  /** The schema of the body; an operation without one takes none. */
+  /** The schema of the body, for an operation with a body. */
   body?: v.GenericSchema;
   /** Bytes of the body. */
   maxBodyBytes: number;
-  /** The responses that are success, by status; the first is the usual one. `null`: no body. */
+  /** The successful responses by status. The first one is the default. `null` means no body. */
   responses: Readonly<Record<number, v.GenericSchema | null>>;
-  /** Headers of a success beside those that all have. */
+  /** Headers of a success in addition to those of all operations. */
   responseHeaders: readonly ('ETag' | 'Location')[];
-  /** Where a 201 says that the new resource is (RFC 9110 §15.3.2); its parameter is a member of the response. */
+  /** The `Location` of a 201 response (RFC 9110 §15.3.2). Its parameter is a member of the response. */
   location?: `/${string}`;
   /** The content type of a success. */
   produces: string;
@@ -151,7 +151,10 @@ export const page = {
 /** The query parameter of every operation with a credential. */
 export const chosenEnvironment = {
   environment: v.optional(
-    described(oneOf(ENVIRONMENTS), 'Which environment an admin key means. Other credentials have one of their own.'),
+    described(
+      oneOf(ENVIRONMENTS),
+      'The environment of a request with an admin key. Other credentials have a fixed environment.',
+    ),
   ),
 };
 

@@ -13,7 +13,7 @@ export function bearerCredential(header: string | undefined): string | null {
   return credential !== undefined && credential.length <= MAX_TOKEN_BYTES ? credential : null;
 }
 
-/** What the gateway's 403 says. It puts the texts into JSON as they are: no quotes, nothing that a client chose. */
+/** The content of the gateway's 403 response. The gateway inserts the texts into JSON unescaped, so they contain no quotes and no client input. */
 export interface Forbidden {
   code: 'insufficient_permissions' | 'ip_not_allowed';
   title: string;
@@ -21,7 +21,7 @@ export interface Forbidden {
 }
 export type Decision = { allowed: true } | { allowed: false; problem: Forbidden };
 
-/** With what type of credential somebody calls. */
+/** The type of the caller's credential. */
 export const callerTypeOf = ({ record, grant }: Authenticated): CallerType => (grant ? 'token' : record.type);
 
 /**

@@ -70,7 +70,7 @@ export const PROBLEM_TYPE = 'application/problem+json';
 /** Seconds after which a 429 or 503 is worth another try. */
 export const RETRY_AFTER_SECONDS = 1;
 
-/** What a 500 or 503 says after which nobody knows whether the work was done. */
+/** The detail of a 500 or 503 response with an unknown outcome. */
 export const OUTCOME_UNKNOWN =
   'The request may or may not have taken effect. Send it again with the same Idempotency-Key, or check before you repeat it. If it fails again, quote the request id to the operator.';
 

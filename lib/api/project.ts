@@ -41,7 +41,7 @@ export const projectOperations = {
     query: {
       ...page,
       since: v.optional(
-        described(timestampInput, 'Only changes at this time or later; entries are kept for 400 days.'),
+        described(timestampInput, 'Only changes at this time or later. Entries are kept for 400 days.'),
       ),
       actor: v.optional(described(id, 'Only changes that were made with this key.')),
       target: v.optional(described(id, 'Only changes of this key, token, webhook or project.')),

@@ -17,7 +17,7 @@ const file = {
   },
 } as const;
 
-/** What a browser opens: files that are made when the stack is, with no secret in them. */
+/** The pages for browsers: files that the synthesis creates, without secrets. */
 export const pageOperations = {
   openHome: operation({
     ...page,

@@ -12,7 +12,7 @@ const MEANINGS: Record<(typeof COUNTERS)[number], string> = {
   attempts_failed: 'Attempts that failed.',
   failed: 'Deliveries of which all attempts failed.',
   skipped: 'Deliveries that were not attempted, as the webhook was disabled when the event happened.',
-  canceled: 'Deliveries whose next attempt was not made, as the webhook was disabled meanwhile.',
+  canceled: 'Deliveries whose next attempt was canceled, because the webhook was disabled.',
 };
 const counters = Object.fromEntries(COUNTERS.map((name) => [name, count(MEANINGS[name])])) as Record<
   (typeof COUNTERS)[number],
@@ -24,12 +24,12 @@ const percentile = (share: string) =>
     `${share} of the successful attempts took at most so many milliseconds; \`null\` if there was none.`,
   );
 
-/** What figures can be added up by: the member that tells the sums apart. */
+/** The member that groups the stats. */
 export const GROUPINGS = ['at', 'webhook_id'] as const;
 
-/** What happened in one hour or day to deliveries of one type to one webhook, or the sum of many of them. */
+/** The stats of one webhook, event type and hour or day, or a sum of them. */
 export const FigureResource = v.strictObject({
-  at: described(timestamp, 'When the hour or the day (UTC) begins; with `group_by=webhook_id`, the first of them.'),
+  at: described(timestamp, 'The start of the hour or day (UTC). With `group_by=webhook_id`, the start of the range.'),
   webhook_id: described(v.nullable(v.string()), 'The webhook; `null` is the sum of all of them (`group_by=at`).'),
   type: described(
     v.nullable(v.picklist(EVENT_TYPES)),
@@ -43,7 +43,7 @@ export const FigureResource = v.strictObject({
       p99: percentile('99 %'),
       histogram: described(
         v.nullable(v.array(v.strictObject({ le: count('Milliseconds.'), count: count('Attempts.') }))),
-        'How many successful attempts took at most `le` milliseconds, and more than the bound before; bars without any are left out. Histograms can be added up, percentiles cannot. `null` without `group_by`.',
+        'The number of successful attempts that took at most `le` milliseconds and more than the previous bound. Empty buckets are omitted. You can add up histograms, but not percentiles. `null` without `group_by`.',
       ),
     }),
     `Percentiles of a histogram. They are one of its bounds: ${LATENCY_BOUNDS_MS.join(', ')}.`,
@@ -59,12 +59,15 @@ export const statOperations = {
     summary: 'Count what happened to deliveries, by hour or day',
     query: {
       cursor: page.cursor,
-      webhook_id: v.optional(described(idOf('whk'), 'Only this webhook; all webhooks by default.')),
+      webhook_id: v.optional(described(idOf('whk'), 'Only this webhook. The default is all webhooks.')),
       type: v.optional(described(oneOf(EVENT_TYPES), 'Only events of this type.')),
       from: v.optional(
-        described(timestampInput, 'From the hour or day of this time on; by default the last 24 hours or 30 days.'),
+        described(
+          timestampInput,
+          'Starts with the hour or day of this time. The default is the last 24 hours or 30 days.',
+        ),
       ),
-      to: v.optional(described(timestampInput, 'Before this time; now by default.')),
+      to: v.optional(described(timestampInput, 'Ends before this time. The default is now.')),
       by: v.optional(
         described(oneOf(PERIODS), '`hour` (default), kept for 30 days, or `day` (UTC), kept for 400 days.'),
       ),

@@ -20,9 +20,9 @@ const webhook = { function: 'webhooks', callers: WRITERS, maxBodyBytes: 64 * KIB
 const Accepted = v.strictObject({ event_id: described(v.string(), 'The sample event.') });
 const since = described(
   timestampInput,
-  'Deliveries of events at this time or later. By default those that ended without success since the first failed attempt or pause after the last success; all of them if there was none.',
+  'Deliveries of events at this time or later. The default window starts at the first failed attempt or pause since the last success, and covers everything if there is none.',
 );
-const until = described(timestampInput, 'Only deliveries of events before this time; now by default.');
+const until = described(timestampInput, 'Only deliveries of events before this time. The default is now.');
 const Recover = v.strictObject({
   since: v.optional(since),
   until: v.optional(until),
@@ -36,7 +36,7 @@ const Recover = v.strictObject({
 const Recovered = v.strictObject({
   count: described(
     v.pipe(v.number(), v.integer()),
-    'Deliveries that a recovery sends again; of more than 100,000 of one status, at least.',
+    'The number of deliveries in the recovery. Above 100,000 of one status, it is a lower bound.',
   ),
 });
 
@@ -45,7 +45,7 @@ export const webhookOperations = {
     ...webhook,
     method: 'POST',
     path: '/v1/webhooks',
-    summary: 'Create a webhook; its secret is shown once',
+    summary: 'Create a webhook',
     body: CreateWebhook,
     responses: { 201: WebhookWithSecret },
     location: '/v1/webhooks/{id}',
@@ -83,7 +83,7 @@ export const webhookOperations = {
     method: 'DELETE',
     path: '/v1/webhooks/{id}',
     parameters: { id: webhookParameter },
-    summary: 'Delete a webhook; its pending retries are dropped',
+    summary: 'Delete a webhook',
     responses: { 204: null },
   }),
   rotateSecret: operation({
@@ -91,7 +91,7 @@ export const webhookOperations = {
     method: 'POST',
     path: '/v1/webhooks/{id}/rotate-secret',
     parameters: { id: webhookParameter },
-    summary: 'Rotate the signing secret; the old one keeps signing for 24 hours',
+    summary: 'Rotate the signing secret',
     body: RotateSecret,
     responses: { 200: WebhookWithSecret },
     problems: ['limit_reached'],
@@ -119,12 +119,12 @@ export const webhookOperations = {
       status: v.optional(
         described(
           oneOf(DELIVERY_STATUSES),
-          'Only deliveries with this status. A first run is listed once something is recorded of it; the deliveries of an event show it before, as `pending`.',
+          'Only deliveries with this status. The list contains a first run after its first record. Before that, the deliveries of the event show it as `pending`.',
         ),
       ),
       type: v.optional(described(oneOf(EVENT_TYPES), 'Only deliveries of events of this type.')),
       document_key: v.optional(
-        described(DocumentKey, 'Only deliveries of events of this document; tests are of none.'),
+        described(DocumentKey, 'Only deliveries of events of this document. Test events have no document.'),
       ),
       since: v.optional(described(timestampInput, 'Only deliveries of events at this time or later.')),
       until: v.optional(described(timestampInput, 'Only deliveries of events before this time.')),

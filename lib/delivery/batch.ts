@@ -21,7 +21,7 @@ export function deliverBatch(messages: readonly (QueueMessage | null)[], deps: B
   const own = { ...deps, beginOutage: oncePerWebhook(deps.beginOutage), endOutage: oncePerWebhook(deps.endOutage) };
 
   return async function handle(message: QueueMessage | null): Promise<void> {
-    if (!message) throw new Error('The message is none of ours');
+    if (!message) throw new Error('The message has an unknown format');
     if ('recover' in message) return deps.recoverPage(message);
     const context = (await loading).get(message) as DeliveryContext;
     const name = attemptName(message);
@@ -30,7 +30,7 @@ export function deliverBatch(messages: readonly (QueueMessage | null)[], deps: B
     runs.set(name, run);
     const result = await run;
     if (!copy) deps.done(message, result);
-    if (result.task === 'wait') throw new NotYetError('Another run is at work on it');
+    if (result.task === 'wait') throw new NotYetError('Another run is processing the message');
   };
 
   async function load(): Promise<Map<QueueMessage, DeliveryContext>> {

@@ -91,7 +91,7 @@ export const DeliveryResource = v.strictObject({
         ),
         error: described(
           v.nullable(v.string()),
-          'What went wrong: one of the codes under [delivery failures](docs/errors#delivery-failures).',
+          'The cause of a failure: one of the codes under [delivery failures](docs/errors#delivery-failures).',
         ),
         duration_ms: described(v.number(), 'Milliseconds until the response or the failure.'),
         request_headers: described(
@@ -111,7 +111,7 @@ export const DeliveryResource = v.strictObject({
     'All attempts, oldest first, those of redeliveries included.',
   ),
   next_attempt_at: described(v.nullable(timestamp), 'When the next attempt is due.'),
-  created_at: described(timestamp, 'When the first attempt started; until then, when the event happened.'),
+  created_at: described(timestamp, 'When the first attempt started. Before that, when the event happened.'),
 });
 
 type DeliveryOutput = v.InferOutput<typeof DeliveryResource>;

@@ -59,8 +59,8 @@ const side = v.strictObject({
 });
 export const ConflictResource = v.strictObject({
   field: described(v.string(), 'The name of the field.'),
-  winner: described(side, 'What the field has now.'),
-  loser: described(side, 'What the other side wrote.'),
+  winner: described(side, 'The current value of the field.'),
+  loser: described(side, 'The value of the other side.'),
 });
 type ShownConflict = v.InferOutput<typeof ConflictResource>;
 

@@ -12,7 +12,7 @@ export const MAX_SYNC_PAGE = 100;
 
 const Push = v.pipe(
   v.strictObject({
-    op: described(oneOf(['put', 'patch', 'delete']), 'What to do with the document.'),
+    op: described(oneOf(['put', 'patch', 'delete']), 'The change of the document.'),
     document_key: described(DocumentKey, 'Key of the document: segments joined by `:`.'),
     base_revision: described(
       baseRevision,
@@ -78,10 +78,10 @@ export const SyncRequest = v.strictObject({
   pattern: described(Pattern, 'The documents of the cycle: a document key in which a whole segment may be `*`.'),
   push: described(
     list(Push, 0, MAX_PUSHES),
-    'Changes. Each is applied by itself: a rejected one does not stop the others.',
+    'The changes. The service applies each independently, so a rejected one does not stop the others.',
   ),
   known: described(Known, 'The revision that the node has of every document it has.'),
-  cursor: v.optional(described(v.string('must be a string'), 'From the last response of this cycle.')),
+  cursor: v.optional(described(v.string('must be a string'), 'The cursor of the last response of this cycle.')),
   limit: v.optional(described(integer(1, MAX_SYNC_PAGE), 'Changes on one page.'), 50),
 });
 
@@ -103,7 +103,7 @@ export type PushResult = v.InferOutput<typeof PushResult>;
 
 export const SyncResponse = v.strictObject({
   sync_id: described(v.string(), 'Identifies the cycle.'),
-  results: described(v.array(PushResult), 'What happened to every push, in the same order.'),
+  results: described(v.array(PushResult), 'The result of each push, in the same order.'),
   changes: described(
     v.array(
       v.strictObject({
@@ -118,7 +118,7 @@ export const SyncResponse = v.strictObject({
     ),
     'Documents whose revision differs from `known`, in pages.',
   ),
-  cursor: described(v.nullable(v.string()), 'For the next request of the cycle; `null` at its end.'),
+  cursor: described(v.nullable(v.string()), 'The cursor of the next request of the cycle, or `null` at its end.'),
   has_more: described(v.boolean(), 'Whether another page follows. The last page ends the cycle.'),
 });
 

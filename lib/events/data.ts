@@ -82,8 +82,8 @@ export const EVENT_DATA = {
           v.looseObject(
             {
               field: described(v.string('must be a string'), 'The name of the field.'),
-              winner: described(side, 'What the field has now.'),
-              loser: described(side, 'What the other side wrote.'),
+              winner: described(side, 'The current value of the field.'),
+              loser: described(side, 'The value of the other side.'),
             },
             'must be an object',
           ),

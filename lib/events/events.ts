@@ -33,7 +33,7 @@ export const EventResource = v.strictObject({
   id: described(v.string(), 'Unique, and sortable by time.'),
   type: described(v.picklist(EVENT_TYPES), 'The type of the event.'),
   timestamp: described(timestamp, 'When it happened.'),
-  data: described(jsonObject, 'What happened; its shape depends on the type. More members may be present.'),
+  data: described(jsonObject, 'The data of the event. Its shape depends on the type, and more members can be present.'),
 });
 
 /** An event as it is stored: `body` is what every delivery sends, byte for byte. */

@@ -24,7 +24,7 @@ export type StatsHandlers = Pick<Handlers<'webhooks'>, 'getStats'>;
 
 export interface StatsDeps {
   webhooks: Pick<ReadableWebhooks, 'get'>;
-  /** In the order of creation. A space has at most 100. */
+  /** Reads all webhooks of a space in the order of their creation, at most 100. */
   allWebhooks(space: Space): Promise<WebhookRecord[]>;
   figures: {
     /** Reads the periods that start at `from` or later and before `to`, oldest first. */

@@ -10,7 +10,7 @@ import type { Audited } from './audit.ts';
 
 export interface ReadableWebhooks {
   get(space: Space, id: string): Promise<WebhookRecord | undefined>;
-  /** In the order of creation. */
+  /** Lists webhooks in the order of their creation. */
   list(space: Space, limit: number, after?: string): Promise<{ webhooks: WebhookRecord[]; next: string | undefined }>;
 }
 

@@ -3,7 +3,7 @@ import { EVENT_MEANINGS, type EventType } from '../events/types.ts';
 import { EXAMPLE_EVENTS } from './examples.ts';
 import { type JsonSchema, refTo, schemaNameOf } from './schemas.ts';
 
-/** What a receiver gets (interface §5.1). */
+/** The headers of a delivery. */
 export function delivered(type: EventType) {
   const required = (name: string, description: string, schema: JsonSchema = { type: 'string' }) => ({
     name,
@@ -43,7 +43,7 @@ export function delivered(type: EventType) {
       content: { 'application/json': { schema: { $ref: refTo(schemaNameOf(type)) }, example: EXAMPLE_EVENTS[type] } },
     },
     responses: {
-      '2XX': { description: 'Delivered. Respond first; do slow work asynchronously.' },
+      '2XX': { description: 'Delivered. Respond first, and do slow work asynchronously.' },
       default: { description: 'Failed. The delivery is retried.' },
     },
   };

@@ -16,7 +16,7 @@ import { parametersOf } from './parameters.ts';
 import { allProblemExamples, HEADERS, problemResponses, responsesOf } from './responses.ts';
 import { jsonSchemaOf, namedSchemas } from './schemas.ts';
 
-/** What is described, by the tables of operations. The pages for people are not: they are no API. */
+/** The described operations. Pages for browsers are not part of the API. */
 const GROUPS: { name: string; description: string; operations: Partial<Record<OperationId, Operation>> }[] = [
   {
     name: 'Keys',

@@ -1,6 +1,6 @@
 import { iso } from '../schema.ts';
 
-/** What one call of an operation sends and gets. */
+/** The request and response of one call. */
 export interface Example {
   body?: unknown;
   /** The response with the usual status. */

@@ -48,7 +48,7 @@ import {
 /** An error response (RFC 9457), as lib/api/problems.ts writes it. */
 const Problem = v.strictObject({
   type: described(v.string(), 'Where the code is explained: an absolute URI.'),
-  title: described(v.string(), 'What the code means.'),
+  title: described(v.string(), 'The meaning of the code.'),
   status: described(v.pipe(v.number(), v.integer()), 'The HTTP status code.'),
   detail: described(v.string(), 'What to do.'),
   code: described(v.picklist(Object.keys(PROBLEMS) as (keyof typeof PROBLEMS)[]), 'Stable: match on it.'),
@@ -58,7 +58,7 @@ const Problem = v.strictObject({
       v.array(
         v.strictObject({
           field: described(v.string(), 'A member of the body, or a parameter.'),
-          detail: described(v.string(), 'What is wrong with it.'),
+          detail: described(v.string(), 'The violation.'),
         }),
       ),
       'Everything that is wrong with the request, on a 400.',

@@ -26,13 +26,13 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
   idempotency_key_reused:
     'The Idempotency-Key was used for a different request within the last 24 hours. Use a new one.',
   idempotency_in_progress: 'The first request with this Idempotency-Key is still in progress. Send it again shortly.',
-  limit_reached: 'A limit is reached; detail names it. Delete one first.',
+  limit_reached: 'A limit is reached. `detail` names it. Delete a resource first.',
   payload_too_large:
     'Every operation has a limit for its body, which the API reference and detail state: 16 KiB, 64 KiB or 1 MiB. Documents have at most 128 KiB and 1,000 fields, and events at most 256 KiB.',
   unsupported_media_type: 'Send bodies with Content-Type: application/json.',
   too_many_requests: 'The API has a rate limit. Send the request again after the number of seconds in Retry-After.',
   internal_error:
-    'Something went wrong on our side, and the request may or may not have taken effect. Send it again with the same Idempotency-Key; you do not have to wait. Give the request_id to the operator.',
+    'An internal failure occurred, and the request may have taken effect. Send it again with the same Idempotency-Key. You do not have to wait. Give the request_id to the operator.',
   unavailable:
     'The service could not finish the request. detail says whether nothing was changed, or whether that is unknown. Send the request again after the number of seconds in Retry-After, with the same Idempotency-Key.',
 };

@@ -63,7 +63,7 @@ const STATUSES: Record<number, string> = {
   304: 'Not modified since the ETag in If-None-Match.',
 };
 
-// Its own codes are in the description: a schema of its own for each would be a type of its own in every client.
+// The description lists the codes of an operation. A separate schema per operation would be a separate type in every client.
 function refused(operation: Operation) {
   return Object.fromEntries(
     [...byStatus(codesOf(operation))].map(([status, codes]) => [

@@ -7,7 +7,7 @@ import { NAMED, NAMED_LISTS } from './names.ts';
 
 export type JsonSchema = { [keyword: string]: unknown };
 
-// What JSON Schema has no word for carries its JSON Schema as metadata, or is what the function checks beyond it.
+// Schemas that JSON Schema cannot express have their JSON Schema as metadata, or the function checks more than it.
 const CONVERSION: ConversionConfig = {
   target: 'draft-2020-12',
   definitions: NAMED,
@@ -26,7 +26,7 @@ const BEYOND_JSON_SCHEMA = new Set(['check', 'check_items', 'raw_check', 'raw_tr
 
 export const refTo = (name: string): string => `#/components/schemas/${name}`;
 
-/** A schema as JSON Schema; whatever has a name in the document is a reference. */
+/** Converts a schema to JSON Schema. Named schemas become references. */
 export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
   const { $schema, $defs, ...converted } = toJsonSchema(schema, CONVERSION) as JsonSchema;
   return simplified(converted);
@@ -56,7 +56,7 @@ const dataOf = (type: EventType): JsonSchema => ({ $ref: refTo(`${schemaNameOf(t
 
 const membersOf = (type: EventType, data: JsonSchema) => ({
   type: { const: type, description: 'The type of the event.' },
-  data: { ...data, description: 'What happened. More members may be present.' },
+  data: { ...data, description: 'The data of the event. More members can be present.' },
 });
 
 const published = (type: EventType): JsonSchema => ({

@@ -129,7 +129,7 @@ export const WebhookResource = v.strictObject({
   events: described(v.array(v.picklist(EVENT_TYPES)), 'The event types that the webhook is subscribed to.'),
   documents: described(
     v.array(v.string()),
-    'Patterns of the documents whose events it takes; empty: all, and events without a document.',
+    'Patterns of the documents whose events the webhook receives. Without patterns it receives all events, including those without a document.',
   ),
   headers: described(v.record(v.string(), v.string()), 'The headers sent with every attempt, their values masked.'),
   description: described(v.nullable(v.string()), 'Optional description.'),

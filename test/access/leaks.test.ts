@@ -89,9 +89,9 @@ Found at:
 https://example.com/a
 https://example.com/b
 
-It still works. Rotate it, deploy the new key, then revoke this one at once.
+It still works. Rotate it, deploy the new key, then revoke this one immediately.
 
-Whoever saw it may have used it: look at the audit log (GET /v1/audit).`);
+Someone may have used the key. Review the audit log (GET /v1/audit).`);
   });
 
   it('leaves out a name that the key does not have, and says if GitHub did not say where', () => {
@@ -104,9 +104,9 @@ Whoever saw it may have used it: look at the audit log (GET /v1/audit).`);
     ['revoked', 'We revoked it: requests with it are refused. Create another key for whatever used it.'],
     [
       'kept',
-      'It still works: it is the last admin key of the project, so we did not revoke it. Create another admin key, then revoke this one at once.',
+      'It still works. We did not revoke it, because it is the last admin key of the project. Create another admin key, then revoke this one immediately.',
     ],
-    ['reported', 'It still works. Rotate it, deploy the new key, then revoke this one at once.'],
+    ['reported', 'It still works. Rotate it, deploy the new key, then revoke this one immediately.'],
     ['ended', 'It had been revoked or had expired before: you need not do anything.'],
   ] as const)('says that it is %s', (outcome, done) => {
     expect(leakEmail(project, key, places, outcome).text).toContain(`\n\n${done}\n\n`);

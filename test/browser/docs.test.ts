@@ -29,7 +29,7 @@ describe('the documentation', () => {
   it('finds a section by its words, with the keyboard', async () => {
     const page = await dashboard.open('/docs');
     await page.keyboard.press('/');
-    await page.keyboard.type('lease goodbye');
+    await page.keyboard.type('lease renews closes');
     await page
       .getByRole('option', { name: /Connections/ })
       .first()

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook, deliveryOf, publish } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
-import { fact, heading, useDashboard } from './browser.ts';
+import { fact, heading, signInWith, useDashboard } from './browser.ts';
 
 const service = useService();
 const dashboard = useDashboard(service);
@@ -80,6 +80,7 @@ describe('a row of the delivery log', () => {
     await drawer(page).waitFor();
 
     const other = await dashboard.openBeside(page, `/dashboard#/live/webhooks/${id}?delivery=${events[2]}`);
+    await signInWith(other, project.adminKey);
     await drawer(other)
       .getByText(events[2] ?? '')
       .first()
@@ -146,7 +147,9 @@ describe('a row of the delivery log', () => {
     for (const click of [{ modifiers: ['Control' as const] }, { button: 'middle' as const }]) {
       const opened = page.context().waitForEvent('page');
       await rows(page).first().locator('th a').click(click);
-      await heading(await opened, 'document.changed').waitFor();
+      const tab = await opened;
+      await signInWith(tab, project.adminKey);
+      await heading(tab, 'document.changed').waitFor();
       expect(await drawer(page).count()).toBe(0);
     }
     await page.getByLabel('Select document.changed').first().check();

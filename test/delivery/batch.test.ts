@@ -33,7 +33,7 @@ describe('a batch', () => {
     const { done, reasons } = await handled([a, null, recovery, b], { loadContexts });
     expect(loads).toEqual([[a, b]]);
     expect(done.filter((name) => / |recover/.test(name)).sort()).toEqual(['evt_1 send', 'evt_2 send', 'recoverPage']);
-    expect(reasons).toEqual([null, new Error('The message is none of ours'), null, null]);
+    expect(reasons).toEqual([null, new Error('The message has an unknown format'), null, null]);
   });
 
   it('comes again as a whole if that fails, but for what refers to nothing', async () => {
@@ -58,7 +58,7 @@ describe('a batch', () => {
       loadContexts: async () => [referred({ webhook: disabled, delivery })],
       disabledEmail: deliverer({ 'disabledEmail.claim': async () => 'busy' }).deps.disabledEmail,
     });
-    expect(reasons).toEqual([new NotYetError('Another run is at work on it')]);
+    expect(reasons).toEqual([new NotYetError('Another run is processing the message')]);
     expect(done).toEqual(['evt_1 wait']);
   });
 });

@@ -17,7 +17,7 @@ export function putEvent({ projectId, environment, id, ...event }: StoredEvent):
   return put({ ...itemKey.event({ projectId, environment }, id), ...event, expires }, isNew);
 }
 
-/** What its key says is stored there only: each byte is billed for 30 days. */
+/** The members of the key are not stored twice, because each byte is billed for 30 days. */
 export function toStoredEvent(item: Item): StoredEvent {
   const [, projectId, environment] = String(item.pk).split('#');
   return { ...item, projectId, environment, id: item.sk } as unknown as StoredEvent;
