@@ -426,7 +426,8 @@ describe('the overview', () => {
     const page = await dashboard.signIn(project.adminKey, '/live');
     const count = (name: string) => page.locator('.legend li', { hasText: name }).locator('strong').textContent();
     await expect.poll(() => count('Succeeded')).toBe('4');
-    expect(Number(await count('Failed')) + Number(await count('Canceled or skipped'))).toBe(4);
+    // The stats of each delivery arrive on their own.
+    await expect.poll(async () => Number(await count('Failed')) + Number(await count('Canceled or skipped'))).toBe(4);
     // However few failed of many, they are seen.
     const failed = page.locator('.chart .apart rect.failed');
     const heights = await failed.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
