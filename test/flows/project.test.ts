@@ -54,6 +54,35 @@ describe('an email of a project', () => {
     expect(Number(again.headers['retry-after'])).toBeGreaterThan(1);
   });
 
+  it('is not sent to a recipient that the sandbox of SES lacks, and the caller learns of it', async () => {
+    const { admin, email } = await service.project();
+    service.stack.ses.sandbox = new Set();
+    const { status, body } = await admin('POST', '/v1/project/test-mail').finally(() => {
+      service.stack.ses.sandbox = null;
+    });
+    expect([status, body.code]).toEqual([500, 'internal_error']);
+    expect(emailsTo(email)).toEqual([]);
+  });
+
+  it('is accepted and not sent to an address on the suppression list', async () => {
+    const { admin } = await service.project();
+    const emails = addresses();
+    const [suppressed = '', other = ''] = emails;
+    service.stack.ses.suppressed.add(suppressed);
+    await admin('PATCH', '/v1/project', { body: { emails } });
+    expect((await admin('POST', '/v1/project/test-mail')).status).toBe(202);
+    expect([emailsTo(suppressed).length, emailsTo(other).length]).toEqual([0, 1]);
+  });
+
+  it('arrives with the longest name of a project, in any characters that a name may have', async () => {
+    const { admin } = await service.project();
+    const emails = addresses();
+    const name = `${'😀'.repeat(49)}é\u2028`.slice(0, 100);
+    expect((await admin('PATCH', '/v1/project', { body: { name, emails } })).status).toBe(200);
+    expect((await admin('POST', '/v1/project/test-mail')).status).toBe(202);
+    expect(emailsTo(emails[0] ?? '')).toMatchObject([{ subject: `Test email: ${name}` }]);
+  });
+
   it('goes to the old addresses when an admin key changes them', async () => {
     const { admin, email } = await service.project();
     const emails = addresses();

@@ -38,9 +38,10 @@ describe('a schedule', () => {
     ['that is not one-shot', 'rate(1 minute)', '{}'],
     ['whose input is no JSON', 'at(2026-01-01T00:00:00)', '{'],
     ['whose input is null', 'at(2026-01-01T00:00:00)', 'null'],
+    ['whose time has passed', 'at(1969-12-31T23:59:59)', '{}'],
   ])('%s is refused', (_name, expression, input) => {
     const { scheduler, create } = createScheduler();
-    expect(() => create(expression, input)).toThrow(/not valid|no JSON object/);
+    expect(() => create(expression, input)).toThrow(/not valid|no JSON object|past/);
     expect(scheduler.count()).toBe(0);
   });
 

@@ -83,6 +83,8 @@ describe('SQS', () => {
   it.each([
     ['none', [], 'EmptyBatchRequest'],
     ['eleven', Array.from({ length: 11 }, (_, i) => entry(`${i}`)), 'TooManyEntriesInBatchRequest'],
+    ['an id with a space', [entry('a b')], 'InvalidBatchEntryId'],
+    ['an id of 81 characters', [entry('a'.repeat(81))], 'InvalidBatchEntryId'],
     ['two of one id', [entry('a'), entry('a')], 'BatchEntryIdsNotDistinct'],
     ['too much in all', [entry('a', { MessageBody: 'a'.repeat(MIB) }), entry('b')], 'BatchRequestTooLong'],
   ])('refuses a batch of %s', async (_name, Entries, code) => {

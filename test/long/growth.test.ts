@@ -53,6 +53,7 @@ describe('the emails', () => {
     for (let i = 0; i < 10_010; i++) {
       const form = {
         Action: 'SendEmail',
+        Source: 'us@example.com',
         'Destination.ToAddresses.member.1': 'a@example.com',
         'Message.Subject.Data': `${i}`,
       };

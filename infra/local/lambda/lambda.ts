@@ -7,6 +7,7 @@ import { EnvironmentPool } from './environment-pool.ts';
 import { ExecutionEnvironment } from './execution-environment.ts';
 import type { Result, WorkerSettings } from './lambda-worker.ts';
 import { isAtEnd, traceOf } from './lineage.ts';
+import { requireVariablesSize } from './variables.ts';
 
 export interface FunctionProperties {
   Code: { S3Key: string };
@@ -86,6 +87,7 @@ export class LocalFunction {
   ) {
     this.id = resource.id;
     this.properties = resource.properties;
+    requireVariablesSize(resource.id, this.properties.Environment?.Variables);
     this.reservedConcurrency = this.properties.ReservedConcurrentExecutions ?? Number.POSITIVE_INFINITY;
     this.role = this.properties.Role.split('/').at(-1) ?? '';
     this.options = options;

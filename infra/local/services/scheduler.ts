@@ -7,6 +7,7 @@ import type { LocalQueue } from './sqs.ts';
 export interface Schedule {
   GroupName: string;
   ScheduleExpression: string;
+  ScheduleExpressionTimezone?: string;
   Target: { Arn: string; RoleArn: string; Input: string; DeadLetterConfig?: { Arn: string } };
 }
 
@@ -60,6 +61,11 @@ export class LocalScheduler {
     const at = AT.exec(ScheduleExpression)?.[1];
     if (!/^[\w.-]{1,64}$/.test(name) || !at || Number.isNaN(Date.parse(`${at}Z`)))
       throw new ServiceError('ValidationException', 'Name or ScheduleExpression is not valid');
+    // No page of AWS says what happens to a time in the past. This is the stricter one of two ways.
+    if (Date.parse(`${at}Z`) < this.options.now())
+      throw new ServiceError('ValidationException', `The time of ${ScheduleExpression} is in the past`);
+    if (!['UTC', undefined].includes(schedule.ScheduleExpressionTimezone))
+      throw new ServiceError('ValidationException', 'The local Scheduler knows the time zone UTC only');
     if (!this.options.groups.includes(GroupName))
       throw new ServiceError('ResourceNotFoundException', `There is no group ${GroupName}`, 404);
     if (Target.Arn !== sendMessageTarget('aws'))

@@ -17,6 +17,7 @@ const MAX_BYTES = 1_048_576;
 const MAX_DELAY_SECONDS = 900;
 /** Any character outside the set that SQS accepts in a message (SQS API Reference, `SendMessage`). */
 const REFUSED_CHARACTER = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u;
+const ENTRY_ID = /^[\w-]{1,80}$/;
 const GROUP_ID = /^[\w!"#$%&'()*+,\-./:;<=>?@[\\\]^`{|}~]{1,128}$/;
 
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
@@ -61,6 +62,8 @@ function sendBatch(queue: LocalQueue, entries: Entry[], trace: string | undefine
   const bytes = entries.reduce((sum, { MessageBody }) => sum + Buffer.byteLength(MessageBody), 0);
   if (entries.length === 0) throw new ServiceError('EmptyBatchRequest', 'There must be an entry');
   if (entries.length > 10) throw new ServiceError('TooManyEntriesInBatchRequest', 'At most 10 entries');
+  if (entries.some(({ Id = '' }) => !ENTRY_ID.test(Id)))
+    throw new ServiceError('InvalidBatchEntryId', 'An id has 1 to 80 letters, digits, hyphens and underscores');
   if (ids.size < entries.length) throw new ServiceError('BatchEntryIdsNotDistinct', 'The ids must differ');
   if (bytes > MAX_BYTES) throw new ServiceError('BatchRequestTooLong', `At most ${MAX_BYTES} bytes`);
   const Successful: object[] = [];
