@@ -29,6 +29,10 @@ const query = (KeyConditionExpression: string, values: Record<string, object>, o
   ExpressionAttributeValues: values,
   ...others,
 });
+const sums = (count: number) =>
+  update(`SET ${Array.from({ length: count }, (_, i) => `a${i}=:n+:n`)}`, {
+    ExpressionAttributeValues: { ':n': { N: '1' } },
+  });
 const p = { ':p': { S: 'p' } };
 const nested = (depth: number): object => (depth === 0 ? { S: '' } : { L: [nested(depth - 1)] });
 const transaction = (count: number, bytes = 1) => ({
@@ -77,6 +81,7 @@ const REFUSED_BY_DYNAMODB: Refused[] = [
     `${DYNAMODB}/APIReference/API_TransactWriteItems.html`,
   ],
   ['a key of 2,049 bytes', 'PutItem', put({ pk: { S: `${'é'.repeat(1024)}x` } }), /2048 bytes/, QUOTAS],
+  ['a sort key of an index of 1,025 bytes', 'PutItem', put({ pk: { S: `${'é'.repeat(512)}x` } }), /1024 bytes/, QUOTAS],
   ['a sort key of 1,025 bytes', 'PutItem', put({ sk: { S: `${'é'.repeat(512)}x` } }), /1024 bytes/, QUOTAS],
   ['an empty key', 'GetItem', { TableName, Key: { ...key, sk: { S: '' } } }, /empty string/, QUOTAS],
   [
@@ -101,7 +106,7 @@ const REFUSED_BY_DYNAMODB: Refused[] = [
     `${DYNAMODB}/APIReference/API_GetItem.html`,
   ],
   ['an item of more than 400 KB', 'PutItem', put({ text: { S: 'é'.repeat(204_796) } }), /Item size/, QUOTAS],
-  ['33 levels', 'PutItem', put({ list: nested(33) }), /Nesting Levels/, QUOTAS],
+  ['33 levels', 'PutItem', put({ list: nested(32) }), /Nesting Levels/, QUOTAS],
   ['39 digits', 'PutItem', put({ n: { N: `1${'0'.repeat(37)}1` } }), /38 significant digits/, QUOTAS],
   ['a number above 9.99E+125', 'PutItem', put({ n: { N: '1e126' } }), /overflow/, QUOTAS],
   ['a number below 1E-130', 'PutItem', put({ n: { N: '1e-131' } }), /underflow/, QUOTAS],
@@ -193,7 +198,7 @@ const REFUSED_BY_DYNAMODB: Refused[] = [
     `${DYNAMODB}/developerguide/Expressions.UpdateExpressions.html`,
   ],
   ['an expression of 4,097 bytes', 'UpdateItem', update(`REMOVE ${'a'.repeat(4090)}`), /maximum allowed size/, QUOTAS],
-  ['301 operators', 'UpdateItem', update(`SET a = b${' + b'.repeat(301)}`), /too many operators/, QUOTAS],
+  ['301 operators', 'UpdateItem', sums(301), /too many operators/, QUOTAS],
   [
     '101 operands of IN',
     'PutItem',
@@ -297,11 +302,11 @@ const REFUSED_BY_DYNAMODB: Refused[] = [
 ];
 
 const ACCEPTED_BY_DYNAMODB: [rule: string, operation: string, input: object][] = [
-  ['32 levels', 'PutItem', put({ list: nested(32) })],
+  ['32 levels', 'PutItem', put({ list: nested(31) })],
   ['38 digits', 'PutItem', put({ n: { N: `1${'0'.repeat(36)}1` } })],
   ['an empty text', 'PutItem', put({ text: { S: '' } })],
-  ['a key of 2,048 bytes', 'PutItem', put({ pk: { S: 'é'.repeat(1024) } })],
-  ['300 operators', 'UpdateItem', update(`SET a = b${' + b'.repeat(300)}`)],
+  ['a key of 2,048 bytes', 'PutItem', put({ keysOf: { S: 'é'.repeat(1024) } })],
+  ['300 operators', 'UpdateItem', sums(300)],
   ['an expression of 4,096 bytes', 'UpdateItem', update(`REMOVE ${'a'.repeat(4089)}`)],
   ['100 writes', 'TransactWriteItems', transaction(100)],
   ['almost 4 MB', 'TransactWriteItems', transaction(10, 390_000)],

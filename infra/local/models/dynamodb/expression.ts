@@ -50,13 +50,12 @@ class Parser extends Cursor {
     if (clause === 'REMOVE') return { clause, path };
     if (clause !== 'SET') return { clause, path, operand: this.operand() };
     this.expect('=');
-    let operand = this.operand();
-    for (let sign = this.peek(); sign === '+' || sign === '-'; sign = this.peek()) {
-      this.at++;
-      this.operators++;
-      operand = { sum: sign, left: operand, right: this.operand() };
-    }
-    return { clause, path, operand };
+    const left = this.operand();
+    const sign = this.peek();
+    if (sign !== '+' && sign !== '-') return { clause, path, operand: left };
+    this.at++;
+    this.operators++;
+    return { clause, path, operand: { sum: sign, left, right: this.operand() } };
   }
 
   private term(): Condition {

@@ -10,9 +10,11 @@ export interface TableSchema {
   indexes: Readonly<Record<string, KeySchema>>;
 }
 
-/** Bytes of a partition key and of a sort key (DynamoDB Developer Guide, "Quotas": "Partition keys and sort keys"). */
-const MAX_BYTES = [2048, 1024];
-const UNLIMITED = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+/**
+ * Bytes of a partition key and of a sort key (DynamoDB Developer Guide, "Quotas": "Partition keys and sort keys"). DynamoDB Local
+ * applies the limits of an index to items that the index lacks, too.
+ */
+const MAX_BYTES = [2048, 1024] as const;
 
 /** Throws unless an item can be stored: it has a key, and its size and its attributes are allowed. Returns its bytes. */
 export function requireItem(item: Attributes, { keys, indexes }: TableSchema): number {
@@ -20,11 +22,7 @@ export function requireItem(item: Attributes, { keys, indexes }: TableSchema): n
     if (!Object.hasOwn(item, name))
       throw new InvalidRequest(`One or more parameter values were invalid: Missing the key ${name} in the item`);
   requireKeyValues(item, keys);
-  for (const index of Object.values(indexes)) {
-    // An item without a key of the index is not in it.
-    const isIndexed = index.every((name) => Object.hasOwn(item, name));
-    requireKeyValues(item, index, isIndexed ? MAX_BYTES : UNLIMITED);
-  }
+  for (const index of Object.values(indexes)) requireKeyValues(item, index);
   return requireItemSize(item);
 }
 
@@ -53,7 +51,7 @@ function requireMembers(members: Attributes, wanted: Iterable<string>, message: 
 }
 
 /** Throws if a key attribute that is there is no string, is empty or too long. */
-function requireKeyValues(attributes: Attributes, schema: KeySchema, maxBytes = MAX_BYTES): void {
+function requireKeyValues(attributes: Attributes, schema: KeySchema): void {
   schema.forEach((name, i) => {
     const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
     if (value === undefined) return;
@@ -66,7 +64,7 @@ function requireKeyValues(attributes: Attributes, schema: KeySchema, maxBytes = 
       throw new InvalidRequest(
         `One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: ${name}`,
       );
-    const max = maxBytes[i] ?? 0;
+    const max = MAX_BYTES[i] ?? 0;
     if (bytes > max)
       throw new InvalidRequest(
         `One or more parameter values were invalid: Size of key ${name} has exceeded the maximum size limit of ${max} bytes`,

@@ -7,7 +7,8 @@ export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 /** DynamoDB Developer Guide, "Quotas": "Items", "Attributes" and "Data types". */
 export const MAX_ITEM_BYTES = 409_600;
-const MAX_DEPTH = 32;
+/** Levels around a value, which is a level too: DynamoDB Local accepts 31 lists and refuses 32. */
+const MAX_DEPTH = 31;
 const MAX_DIGITS = 38;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d+))?$/;
 
