@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What takes longest, and guards what changes seldom: `npm run test:long`. */
-export const LONG = ['test/long/**/*.test.ts', 'test/faults/{lost-responses,random}.test.ts'];
+export const LONG = ['test/stack/long/**/*.test.ts', 'test/stack/faults/{lost-responses,random}.test.ts'];
 
 /** Files that mostly wait, or calculate for long: begun first, so that none of them is left alone at the end. */
 const EARLY = /\/(faults|simulation|iam|flows)\/|\/long\/smoke/;
@@ -20,7 +20,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/browser/**', 'test/mutation/**', ...LONG],
+    exclude: ['test/browser/**', 'test/measure/mutation/**', ...LONG],
     globalSetup: 'test/support/global-setup.ts',
     setupFiles: 'test/support/setup.ts',
     isolate: false, // what has been loaded and compiled once stays so

@@ -23,7 +23,7 @@ describe('the workflow', () => {
 describe('the updates', () => {
   it('leave alone only what is a dependency, and that has an exact version', () => {
     const updates = [...dependabot.matchAll(/npm\n +directory: \/?(\S*)([\s\S]*?)(?=\n\n|$)/g)];
-    expect(updates.map(([, directory]) => directory)).toEqual(['', 'test/mutation', 'test/generators']);
+    expect(updates.map(([, directory]) => directory)).toEqual(['', 'test/measure/mutation', 'test/measure/generators']);
     for (const [, directory = '', rest = ''] of updates) {
       const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
       const all: Record<string, string> = { ...manifest.dependencies, ...manifest.devDependencies };

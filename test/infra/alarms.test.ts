@@ -5,7 +5,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { LocalCloudWatch } from '../../infra/local/cloudwatch/cloudwatch.ts';
 import { createApp } from '../../infra/service.ts';
-import { readTemplate } from '../local/gateway.ts';
+import { readTemplate } from '../stack/local/gateway.ts';
 import { synth } from './synth.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'service-alarms-'));

@@ -8,7 +8,7 @@ import { ACCOUNT } from '../../infra/local/template.ts';
 import { SHARES } from '../../lib/access/shares.ts';
 import type { Operation } from '../../lib/api/operation.ts';
 import { allOperations } from '../../lib/api/operations.ts';
-import { readTemplate } from '../local/gateway.ts';
+import { readTemplate } from '../stack/local/gateway.ts';
 
 const template = Assertions.fromString(
   readFileSync(join(inject('assembly'), 'DocumentSyncService.template.json'), 'utf8'),

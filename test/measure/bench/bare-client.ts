@@ -1,0 +1,20 @@
+import http from 'node:http';
+import { serviceSignature } from '../../../lib/webhooks/signature.ts';
+
+/** A client that POSTs bodies with their signatures, so many at once, and does nothing else. */
+export function bareClient(url: string, together: number) {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: together });
+  return async (bodies: readonly string[]): Promise<void> => {
+    await Promise.all(bodies.map(post));
+  };
+
+  function post(body: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const headers = { 'Content-Type': 'application/json', 'X-Service-Signature': serviceSignature('secret', body) };
+      const request = http.request(url, { method: 'POST', agent, headers }, (response) =>
+        response.resume().on('end', resolve),
+      );
+      request.on('error', reject).end(body);
+    });
+  }
+}

@@ -1,0 +1,58 @@
+import { parseArgs } from 'node:util';
+import { LOAD, type Load, readMeasured, unitCostsOf } from './load.ts';
+import { breaksAt, type Ceiling, ceilingsOf, utilization } from './model.ts';
+
+/** Of which load one wants to know what gives first. */
+const EXAMPLES: Record<string, Partial<Load>> = {
+  'a small deployment': {},
+  'one project, 10,000 events a second, one webhook': {
+    ...{ events: 10_000, projectEvents: 10_000, webhooks: 1 },
+  },
+  'the same in batches': { events: 10_000, projectEvents: 10_000, published: 100, webhooks: 1 },
+  'one project, 1,000 events a second, 100 webhooks': { events: 1000, projectEvents: 1000, webhooks: 100 },
+  'an outage: 200 events a second to endpoints that are all down': {
+    ...{ events: 200, projectEvents: 200, webhooks: 1, failing: 1, lasting: 1, outages: 1 },
+  },
+};
+
+/** The first to break and the next five; with numbers of a load (`--events 100 --webhooks 5 …`), all of them for that load. */
+export function printCeilings(args: string[]): void {
+  const own = loadOf(args);
+  const loads = own ? { 'your load': own } : EXAMPLES;
+  for (const [name, some] of Object.entries(loads)) {
+    const load = { ...LOAD, ...some };
+    const ceilings = ceilingsOf(load, unitCostsOf(readMeasured(), load));
+    console.log(`\n${name}`);
+    console.table(ceilings.slice(0, own ? undefined : 6).map((ceiling) => rowOf(ceiling, load)));
+  }
+  console.log(
+    '\nQuotas and their sources: test/measure/bench/ceilings/quotas.ts. Counts: the last `npm run bench -- cost`.',
+  );
+}
+
+function rowOf(ceiling: Ceiling, load: Load) {
+  const { name, used, quota, lift } = ceiling;
+  return {
+    limit: name,
+    'in use': Number(used.toPrecision(3)),
+    of: quota.limit,
+    '%': Number((100 * utilization(ceiling)).toPrecision(3)),
+    'breaks at events/s': Number(breaksAt(ceiling, load).toPrecision(3)),
+    adjustable: quota.adjustable,
+    lift,
+  };
+}
+
+/** `undefined` without arguments. Throws at one that is no number. */
+function loadOf(args: string[]): Partial<Load> | undefined {
+  if (args.length === 0) return undefined;
+  const options = Object.fromEntries(Object.keys(LOAD).map((name) => [name, { type: 'string' as const }]));
+  const { values } = parseArgs({ args, options });
+  return Object.fromEntries(
+    Object.entries(values).map(([name, text]) => {
+      const value = Number(text);
+      if (text === '' || !Number.isFinite(value) || value < 0) throw new Error(`--${name} must be a number from 0 on`);
+      return [name, value];
+    }),
+  );
+}

@@ -1,0 +1,167 @@
+import { FAN_OUTS_OF_SHARD } from '../../../../lib/delivery/fan-out.ts';
+import { LOG_PARTITIONS } from '../../../../lib/delivery/placement.ts';
+import { MAX_QUEUE_DELAY_SECONDS } from '../../../../lib/delivery/retry.ts';
+import { RETRY_DELAYS_SECONDS } from '../../../../lib/delivery/schedule.ts';
+import { EVENT_PARTITIONS } from '../../../../lib/events/placement.ts';
+import { BATCH_MS, DELIVERY_CPU_MS, MESSAGE_CPU_MS } from '../cost/prices.ts';
+import type { Load, UnitCosts } from './load.ts';
+import { QUOTAS, type Quota } from './quotas.ts';
+
+/** One limit, how much of it a load takes, and what lifts it. */
+export interface Ceiling {
+  name: string;
+  used: number;
+  quota: Quota;
+  lift: string;
+}
+
+/** Of 1: where it is reached, deliveries come late, and requests get 429 or 503. Nothing is lost. */
+export const utilization = ({ used, quota }: Ceiling): number => used / quota.limit;
+
+/** The events of all projects in a second at which it is reached, if all of the load grows alike. */
+export const breaksAt = (ceiling: Ceiling, { events }: Load): number => events / utilization(ceiling);
+
+/** Every limit, the first to be reached first. */
+export function ceilingsOf(load: Load, costs: UnitCosts): Ceiling[] {
+  return [...ofProject(load, costs), ...ofAll(load, costs)].sort((a, b) => utilization(b) - utilization(a));
+}
+
+/** Milliseconds of a function, beyond those of the endpoint (test/measure/bench/cost/prices.ts). */
+const REQUEST_MS = 12 + 15;
+const FAN_OUT_MS = 25;
+const WEBHOOK_KB = 0.6;
+/** With a key of 30 bytes. */
+const REVISION_KB = 0.09;
+/** Half a minute of changes is added up, by the hour and by the day, for each shard of the stream. */
+const FIGURES_SECONDS = 30;
+const FIGURES_WRITES = 2;
+/** A transaction writes an item at twice its size. */
+const TRANSACTION = 2;
+
+/** Attempts that fail for each delivery: one, and of those whose retries fail too all the others. */
+const failuresOf = ({ failing, lasting }: Load): number => failing * (1 + lasting * RETRY_DELAYS_SECONDS.length);
+
+const unitsOf = (kb: number, kbOfUnit: number): number => Math.ceil(kb / kbOfUnit);
+
+/** Of one project: its partitions, of which no request raises what each can take, and its share of the API. */
+function ofProject(load: Load, costs: UnitCosts): Ceiling[] {
+  const { projectEvents, webhooks, documentWrites, documentKb, keyRequests } = load;
+  const failures = projectEvents * failuresOf(load);
+  const attempts = projectEvents + failures;
+  const webhookReads = webhookReadsOf(load, costs, projectEvents);
+  const log = projectEvents * costs.logWrites + failures * costs.failedLogWrites;
+  return [
+    writes('delivery log of a webhook', log / LOG_PARTITIONS, 'more LOG_PARTITIONS'),
+    writes(
+      'undelivered ones of a webhook',
+      (failures * costs.failedIndexWrites) / LOG_PARTITIONS,
+      'more LOG_PARTITIONS',
+    ),
+    writes('events of one type', (projectEvents * costs.eventWrites) / EVENT_PARTITIONS, 'more EVENT_PARTITIONS'),
+    reads('events of one type', (attempts * webhooks * costs.eventReads) / EVENT_PARTITIONS, 'more EVENT_PARTITIONS'),
+    reads('webhooks of a project', webhookReads, SPLIT),
+    reads('one webhook', webhookReads / webhooks, 'larger batches: batchingSeconds'),
+    writes('documents of a project', documentWrites * TRANSACTION * unitsOf(documentKb, 1), SPLIT),
+    writes('revisions of a project', documentWrites * TRANSACTION, SPLIT),
+    reads('revisions of a project', load.syncCycles * unitsOf(load.syncedDocuments * REVISION_KB, 4), SPLIT),
+    reads('one key', keyRequests * costs.keyReads, 'several keys, or authorizerCacheSeconds'),
+    writes('figures of a webhook', (shardsOf(load, costs) * FIGURES_WRITES) / FIGURES_SECONDS, 'a longer window'),
+    {
+      name: 'requests: throttle of a project',
+      used: projectEvents / load.published + keyRequests,
+      quota: QUOTAS.projectThrottleRate,
+      lift: 'projectThrottleRate',
+    },
+  ];
+}
+
+const SPLIT = 'DynamoDB splits it within minutes, item by item if need be';
+
+const writes = (of: string, used: number, lift: string): Ceiling => ({
+  name: `writes: ${of}`,
+  used,
+  quota: QUOTAS.partitionWrites,
+  lift,
+});
+
+const reads = (of: string, used: number, lift: string): Ceiling => ({
+  name: `reads: ${of}`,
+  used,
+  quota: QUOTAS.partitionReads,
+  lift,
+});
+
+/** Every batch of deliveries reads its webhooks, every run of the fan-out all of them. */
+function webhookReadsOf(load: Load, costs: UnitCosts, events: number): number {
+  const { webhooks, deliveriesOfBatch } = load;
+  const batches = (events * (1 + failuresOf(load)) * webhooks) / deliveriesOfBatch;
+  const webhooksOfBatch = webhooks * (1 - (1 - 1 / webhooks) ** deliveriesOfBatch);
+  const fanOuts = Math.min(events * costs.fanOuts, fanOutsMax(load, costs));
+  return batches * webhooksOfBatch + fanOuts * unitsOf(webhooks * WEBHOOK_KB, 4);
+}
+
+/** A shard has so many batches at the same time, and what has to wait fills the next one. */
+const fanOutsMax = (load: Load, costs: UnitCosts): number =>
+  (shardsOf(load, costs) * FAN_OUTS_OF_SHARD * 1000) / FAN_OUT_MS;
+
+const shardsOf = (load: Load, costs: UnitCosts): number =>
+  Math.ceil(tableWritesOf(load, costs) / QUOTAS.partitionWrites.limit);
+
+/** Quotas of the account and of the table, and our own settings. */
+function ofAll(load: Load, costs: UnitCosts): Ceiling[] {
+  const deliveries = load.events * load.webhooks;
+  const attempts = deliveries * (1 + failuresOf(load));
+  const published = load.events / load.published;
+  const requests = published + load.requests + load.connections / load.renewedEverySeconds;
+  const deliverSeconds = (load.endpointMs + BATCH_MS + load.deliveriesOfBatch * DELIVERY_CPU_MS) / 1000;
+  const batchesAtOnce = (attempts / load.deliveriesOfBatch) * deliverSeconds;
+  const fanOutMs = load.events * costs.fanOuts * FAN_OUT_MS + deliveries * MESSAGE_CPU_MS;
+  const requestSeconds = (requests * REQUEST_MS + fanOutMs) / 1000;
+  const tableWrites = tableWritesOf(load, costs);
+  const tableReads =
+    requests * costs.keyReads +
+    attempts * (costs.eventReads + costs.logReads) +
+    webhookReadsOf(load, costs, load.events);
+  const late = deliveries * load.failing * load.lasting;
+  const ask = 'Service Quotas';
+  return [
+    { name: 'requests: throttle of one method', used: published, quota: QUOTAS.throttleRate, lift: 'throttleRate' },
+    { name: 'requests: API Gateway', used: requests, quota: QUOTAS.gatewayRequests, lift: ask },
+    {
+      name: 'Lambda: all executions',
+      used: requestSeconds + batchesAtOnce,
+      quota: QUOTAS.lambdaConcurrency,
+      lift: ask,
+    },
+    { name: 'Lambda: a lane', used: batchesAtOnce, quota: QUOTAS.deliverConcurrency, lift: 'deliverConcurrency' },
+    { name: 'Lambda: a queue', used: batchesAtOnce, quota: QUOTAS.mappingConcurrency, lift: 'more memory' },
+    {
+      name: 'SQS: in flight',
+      used: attempts * deliverSeconds,
+      quota: QUOTAS.messagesInFlight,
+      lift: 'faster endpoints, more memory',
+    },
+    { name: 'writes: new table', used: tableWrites, quota: QUOTAS.newTableWrites, lift: 'warmWritesPerSecond' },
+    { name: 'reads: new table', used: tableReads, quota: QUOTAS.newTableReads, lift: 'warmWritesPerSecond' },
+    { name: 'writes: table', used: tableWrites, quota: QUOTAS.tableWrites, lift: ask },
+    { name: 'reads: table', used: tableReads, quota: QUOTAS.tableReads, lift: ask },
+    { name: 'schedules: waiting', used: late * SCHEDULED_SECONDS, quota: QUOTAS.schedules, lift: ask },
+    { name: 'schedules: created', used: late * SCHEDULED.length, quota: QUOTAS.createSchedule, lift: ask },
+    { name: 'schedules: due', used: late * SCHEDULED.length, quota: QUOTAS.scheduleInvocations, lift: ask },
+    { name: 'emails', used: load.outages * EMAILS_OF_OUTAGE, quota: QUOTAS.emails, lift: 'SES sending quota' },
+  ];
+}
+
+/** Retries that no queue can delay so long wait in a schedule each. */
+const SCHEDULED = RETRY_DELAYS_SECONDS.filter((seconds) => seconds > MAX_QUEUE_DELAY_SECONDS);
+const SCHEDULED_SECONDS = SCHEDULED.reduce((total, seconds) => total + seconds, 0);
+const EMAILS_OF_OUTAGE = 2;
+
+function tableWritesOf(load: Load, costs: UnitCosts): number {
+  const { events, webhooks, connections, renewedEverySeconds, documentWrites, documentKb } = load;
+  const failed = failuresOf(load) * (costs.failedLogWrites + costs.failedIndexWrites);
+  const documents = documentWrites * TRANSACTION * (unitsOf(documentKb, 1) + 1);
+  return (
+    events * (costs.eventWrites + webhooks * (costs.logWrites + failed)) + documents + connections / renewedEverySeconds
+  );
+}

@@ -1,0 +1,81 @@
+import { Template } from '../../../../infra/local/template.ts';
+import { billOf, idleBillOf, sum } from './bill.ts';
+import { usageOfConnection } from './connections.ts';
+import { type Scenario, usageOf } from './scenarios.ts';
+import { usageOfSync } from './sync.ts';
+import { type Counts, scaled } from './usage.ts';
+
+const SCENARIOS: Record<string, Scenario> = {
+  'singly, one after another': { events: 20 },
+  'singly, each with an Idempotency-Key': { events: 20, idempotent: true },
+  'singly, 4 at once': { events: 40, together: 4 },
+  'singly, 8 at once': { events: 40, together: 8 },
+  'singly, 100 at once': { events: 200, together: 100 },
+  'in batches of 100': { events: 300, batch: 100 },
+  'singly, to 10 webhooks': { events: 10, webhooks: 10 },
+  'delivered at the 3rd attempt': { events: 5, failures: 2 },
+  'failed until disabled': { events: 1, failures: 6 },
+};
+
+/**
+ * What a million events of each kind take, and what they cost, in US dollars; and a month without them, in which nothing
+ * happens or 10,000 connections are held open.
+ */
+export async function measureCost(assembly: string) {
+  const usage: Record<string, object> = {};
+  const bill: Record<string, object> = {};
+  const counts: Record<string, Counts> = {};
+  let metrics = 0;
+  for (const [name, scenario] of Object.entries(SCENARIOS)) {
+    const measured = await usageOf(assembly, scenario);
+    if (!scenario.failures) metrics = Math.max(metrics, measured.metrics);
+    usage[name] = rounded({ ...measured.usage });
+    counts[name] = {
+      readUnits: rounded(measured.counts.readUnits),
+      writeUnits: rounded(measured.counts.writeUnits),
+      invocations: rounded(measured.counts.invocations),
+    };
+    const lines = billOf(measured.usage);
+    bill[name] = withSum(perMillion(lines));
+  }
+  const idle = idleBillOf({ ...fixedOf(assembly), metrics });
+  const connected = billOf(scaled(await usageOfConnection(assembly), 10_000));
+  const synced = Object.entries(await usageOfSync(assembly)).map(([name, { readUnits, writeUnits }]) => [
+    name,
+    rounded({ readUnits, writeUnits }),
+  ]);
+  return {
+    usage,
+    counts,
+    bill,
+    idle: withSum(idle),
+    connected: withSum(connected),
+    synced: Object.fromEntries(synced),
+  };
+}
+
+function fixedOf(assembly: string) {
+  const template = new Template(assembly, { queuesUrl: '', tablePrefix: '', baseUrl: () => '' });
+  const alarms = template.ofType<{ Metrics?: { MetricStat?: object }[] }>('AWS::CloudWatch::Alarm');
+  const mappings = template.ofType<{ EventSourceArn: string; MetricsConfig?: object }>(
+    'AWS::Lambda::EventSourceMapping',
+  );
+  return {
+    alarmMetrics: alarms.reduce(
+      (total, { properties: { Metrics = [{ MetricStat: {} }] } }) =>
+        total + Metrics.filter(({ MetricStat }) => MetricStat).length,
+      0,
+    ),
+    countedMappings: mappings.filter(({ properties }) => properties.MetricsConfig).length,
+    dashboards: template.ofType('AWS::CloudWatch::Dashboard').length,
+    polledQueues: mappings.filter(({ properties }) => properties.EventSourceArn.includes(':sqs:')).length,
+  };
+}
+
+const perMillion = (lines: Record<string, number>) =>
+  Object.fromEntries(Object.entries(lines).map(([name, dollars]) => [name, dollars * 1e6]));
+
+const withSum = (lines: Record<string, number>) => rounded({ ...lines, sum: sum(lines) });
+
+const rounded = (row: Readonly<Record<string, number>>): Record<string, number> =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value.toPrecision(3))]));

@@ -1,0 +1,147 @@
+import { READS } from '../../../../infra/local/services/dynamodb-request.ts';
+import type { Service, ServiceRequest, ServiceResponse } from '../../../../infra/local/services/endpoints.ts';
+import type { LocalStack } from '../../../../infra/local/stack.ts';
+import { durationMs, MESSAGE_CPU_MS, pollRequests } from './prices.ts';
+import { added, type Counts, NO_COUNTS, NOTHING, type Usage } from './usage.ts';
+
+/** Lines that Lambda writes for an invocation: `START`, `END`, `REPORT`. */
+const PLATFORM_LOG_BYTES = 300 + 3 * 26;
+const CHUNK_BYTES = 64 * 1024;
+/** CloudWatch Logs bills each event with its timestamp and framing. */
+const LOG_EVENT_BYTES = 26;
+/** Of an HTTP response or request: status line, headers, TLS records. */
+const HTTP_BYTES = 600;
+const FAN_OUT_GB = 0.5;
+/** Of an item, a key, or the value that a query looks for. */
+const PARTITION_KEY = /":?(?:pk|partition)":\{"S":"([A-Z]+)#/g;
+
+/**
+ * Figures are added up for half a minute, which is no time on a stack whose clock is that quick: what they take is counted, and not
+ * billed to events.
+ */
+export const isOfFigures = (name: string): boolean => /^figures/i.test(name);
+
+/** Counts what AWS would bill for what happens on a local stack. */
+export class Meter {
+  private usage: Usage = { ...NOTHING };
+  private counts: Counts = NO_COUNTS;
+  /** Names of the custom metrics that were written. */
+  readonly metrics = new Set<string>();
+
+  constructor(stack: LocalStack) {
+    const { endpoints } = stack;
+    endpoints.wrap('dynamodb', (service) => this.capacityOf(service));
+    endpoints.wrap('sqs', (service) => (request) => {
+      this.usage.sqsRequests += chunksOf(request.body);
+      if (request.principal.startsWith('DeliveryFanOut')) {
+        const { Entries = [] } = JSON.parse(request.body) as { Entries?: object[] };
+        this.usage.gbSeconds += FAN_OUT_GB * ((Entries.length * MESSAGE_CPU_MS) / 1000);
+      }
+      return service(request);
+    });
+    endpoints.wrap('scheduler', (service) => (request) => {
+      if (request.method === 'POST') this.usage.schedules++;
+      return service(request);
+    });
+    endpoints.wrap('ses', (service) => (request) => {
+      this.usage.emails++;
+      return service(request);
+    });
+    const polled = new Set(
+      stack.template
+        .ofType<{ FunctionName: string; EventSourceArn: string }>('AWS::Lambda::EventSourceMapping')
+        .filter(({ properties }) => properties.EventSourceArn.includes(':sqs:'))
+        .map(({ properties }) => properties.FunctionName),
+    );
+    const memory = new Map(
+      stack.template
+        .ofType<{ MemorySize: number }>('AWS::Lambda::Function')
+        .map(({ id, properties }) => [id, properties.MemorySize]),
+    );
+    const functions = stack.template.ofType<{ LoggingConfig?: { SystemLogLevel?: string } }>('AWS::Lambda::Function');
+    const isQuiet = new Set(
+      functions.filter(({ properties }) => properties.LoggingConfig?.SystemLogLevel === 'WARN').map(({ id }) => id),
+    );
+    for (const [id, fn] of stack.functions) {
+      const invoke = fn.invoke.bind(fn);
+      fn.invoke = (...args) => {
+        this.count('invocations', { [id]: 1 });
+        if (isOfFigures(id)) return invoke(...args);
+        this.usage.invocations++;
+        if (!isQuiet.has(id)) this.usage.logBytes += PLATFORM_LOG_BYTES;
+        this.usage.gbSeconds += ((memory.get(id) ?? 0) / 1024) * (durationMs(id, recordsOf(args[0])) / 1000);
+        if (polled.has(id)) this.usage.sqsRequests += pollRequests(recordsOf(args[0]));
+        return invoke(...args);
+      };
+    }
+  }
+
+  /** What a function prints. */
+  log(text: string): void {
+    for (const line of text.split('\n')) {
+      if (line === '') continue;
+      this.usage.logBytes += Buffer.byteLength(line) + LOG_EVENT_BYTES;
+      const { _aws } = JSON.parse(line) as { _aws?: { CloudWatchMetrics: { Metrics: { Name: string }[] }[] } };
+      for (const { Metrics } of _aws?.CloudWatchMetrics ?? []) for (const { Name } of Metrics) this.metrics.add(Name);
+    }
+  }
+
+  /** A call of the API, with the length of its response and of the line in the access log. */
+  request(responseBytes: number, accessLogBytes: number): void {
+    this.usage.apiRequests++;
+    this.usage.outBytes += responseBytes + HTTP_BYTES;
+    this.usage.logBytes += accessLogBytes + LOG_EVENT_BYTES;
+  }
+
+  /** What an endpoint got. */
+  delivered(bodyBytes: number): void {
+    this.usage.outBytes += bodyBytes + HTTP_BYTES;
+  }
+
+  /** The usage since it was taken last, and what it was for. */
+  take(): { usage: Usage; counts: Counts } {
+    const { usage, counts } = this;
+    this.usage = { ...NOTHING };
+    this.counts = NO_COUNTS;
+    return { usage, counts };
+  }
+
+  private count(what: keyof Counts, more: Record<string, number>): void {
+    this.counts = { ...this.counts, [what]: added(this.counts[what], more) };
+  }
+
+  private capacityOf(service: Service): Service {
+    return async (request: ServiceRequest): Promise<ServiceResponse> => {
+      const input = JSON.parse(request.body);
+      const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'INDEXES' });
+      const headers = { ...request.headers, 'content-length': String(Buffer.byteLength(body)) };
+      const response = await service({ ...request, headers, body });
+      const { ConsumedCapacity = [] } = JSON.parse(String(response.body));
+      for (const { CapacityUnits = 0, GlobalSecondaryIndexes = {} } of [ConsumedCapacity].flat()) {
+        const what = READS.has(request.action) ? 'readUnits' : 'writeUnits';
+        const kinds = kindsOf(input);
+        if (!kinds.some(isOfFigures)) this.usage[what] += CapacityUnits;
+        const ofIndexes = Object.entries<Capacity>(GlobalSecondaryIndexes).map(
+          ([name, { CapacityUnits: units = 0 }]) => ({
+            [name]: units,
+          }),
+        );
+        const rest = ofIndexes.flatMap(Object.values).reduce((total, units) => total - units, CapacityUnits);
+        for (const kind of kinds) this.count(what, { [kind]: rest / kinds.length });
+        for (const units of ofIndexes) this.count(what, units);
+      }
+      return response;
+    };
+  }
+}
+
+interface Capacity {
+  CapacityUnits?: number;
+}
+
+/** The kinds of the items that a request names, each as often as it names one: what its partition key begins with. */
+const kindsOf = (input: object): string[] =>
+  [...JSON.stringify(input).matchAll(PARTITION_KEY)].map(([, kind]) => kind as string);
+
+const recordsOf = (event: unknown): number => (event as { Records?: object[] } | null)?.Records?.length ?? 0;
+const chunksOf = (body: string): number => Math.ceil(Buffer.byteLength(body) / CHUNK_BYTES);

@@ -1,0 +1,85 @@
+import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { dynamoDbClient } from '../../../../infra/local/services/dynamodb.ts';
+import type { LocalStack } from '../../../../infra/local/stack.ts';
+import { createProject } from '../project.ts';
+import { startBench } from '../stack.ts';
+import { isOfFigures, Meter } from './meter.ts';
+import { storedBytesOf } from './storage.ts';
+
+/** A local stack, a project, and what its use would cost. */
+export interface Metered {
+  stack: LocalStack;
+  meter: Meter;
+  /** The project's. */
+  projectId: string;
+  /** Calls the API with an admin key. Throws what is not a success. */
+  send(method: string, path: string, body: object, headers?: Record<string, string>): Promise<void>;
+  /** Nothing has been to do for half a second longer than batches are gathered: what a stream hands on is nowhere else. */
+  atRest(): Promise<void>;
+  /** Without figures, which are kept for a year. */
+  storedBytes(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** `speed`: how many times faster queue delays and schedules pass. */
+export async function startMetered(assembly: string, speed: number): Promise<Metered> {
+  let log = (_text: string) => {};
+  const { stack, databaseEndpoint, stop } = await startBench(assembly, {
+    speed,
+    output: (name, text) => (isOfFigures(name) ? undefined : log(text)),
+  });
+  const meter = new Meter(stack);
+  log = (text) => meter.log(text);
+  const [stage] = stack.template.ofType<{ AccessLogSetting: { Format: string } }>('AWS::ApiGateway::Stage');
+  const accessLogBytes = accessLineOf(stage?.properties.AccessLogSetting.Format ?? '').length;
+  const { id: projectId, send } = await createProject(stack);
+  const isIdle = () =>
+    [...stack.queues.values()].every((queue) => Object.values(queue.counts()).every((count) => count === 0)) &&
+    stack.scheduler.count() === 0 &&
+    [...stack.functions.values()].every((fn) => fn.busy === 0);
+
+  return {
+    stack,
+    meter,
+    projectId,
+    async send(method, path, body, headers) {
+      meter.request((await send(method, path, body, headers)).length, accessLogBytes);
+    },
+    async atRest() {
+      const quietMs = 500 + gatheringMs(stack);
+      for (let ms = 0; ms < quietMs; ms = isIdle() ? ms + 50 : 0)
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    },
+    async storedBytes() {
+      const client = dynamoDbClient(databaseEndpoint);
+      const [table] = stack.template.ofType('AWS::DynamoDB::Table');
+      const { Items = [] } = await client.send(new ScanCommand({ TableName: stack.template.ref(table?.id ?? '') }));
+      client.destroy();
+      const items = Items.filter(({ pk }) => !pk?.S?.startsWith('FIGURES#'));
+      return items.reduce((total, item) => total + storedBytesOf(item), 0);
+    },
+    stop,
+  };
+}
+
+/** Values of a successful request, in the access log; those of errors are `-`. */
+const LOGGED: Record<string, string> = {
+  requestId: '4be9b33f-dd99-4860-ab37-1e0cbb0b048c',
+  requestTimeEpoch: '1769860800000',
+  'identity.sourceIp': '203.0.113.100',
+  httpMethod: 'POST',
+  resourcePath: '/v1/events',
+  status: '202',
+  'authorizer.principalId': 'key_Vbe1NT51oyw7',
+  responseLatency: '40',
+  tlsVersion: 'TLSv1.3',
+};
+const accessLineOf = (format: string): string =>
+  format.replace(/\$context\.([\w.]+)/g, (_, name: string) => LOGGED[name] ?? '-');
+
+/** The longest time for which a batch is gathered, without those of figures and checks: nothing else waits for them. */
+function gatheringMs({ template }: LocalStack): number {
+  const mappings = template.ofType<{ MaximumBatchingWindowInSeconds?: number }>('AWS::Lambda::EventSourceMapping');
+  const ofDeliveries = mappings.filter(({ id }) => /^(FanOut|Deliver)/.test(id));
+  return 1000 * Math.max(...ofDeliveries.map(({ properties }) => properties.MaximumBatchingWindowInSeconds ?? 0));
+}

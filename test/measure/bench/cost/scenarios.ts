@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { changed } from '../../../support/changed.ts';
+import { listening, textOf } from '../http.ts';
+import { startMetered } from './metered.ts';
+import { type Counts, scaled, scaledCounts, type Usage } from './usage.ts';
+
+export interface Scenario {
+  /** Events that are published. */
+  events: number;
+  /** How many of them in one request. */
+  batch?: number;
+  /** Requests that are under way at once. */
+  together?: number;
+  webhooks?: number;
+  /** Whether each request has an `Idempotency-Key`. */
+  idempotent?: boolean;
+  /** Attempts of each delivery that fail. */
+  failures?: number;
+}
+
+/** Retries after hours come in milliseconds. */
+const SPEED = 20_000;
+
+/** What one event of a scenario takes, from its publication until nothing is left to do with it. */
+export async function usageOf(
+  assembly: string,
+  { events, batch = 1, together = 1, webhooks = 1, failures = 0, idempotent = false }: Scenario,
+): Promise<{ usage: Usage; counts: Counts; metrics: number }> {
+  const endpoint = await listening(async (request, response) => {
+    service.meter.delivered(Buffer.byteLength(await textOf(request)));
+    response.writeHead(Number(request.headers['x-service-attempt']) <= failures ? 500 : 200).end();
+  });
+  const service = await startMetered(assembly, SPEED);
+  const { meter, send, atRest } = service;
+  const post = (path: string, body: object) =>
+    send('POST', path, body, idempotent ? { 'Idempotency-Key': randomUUID() } : {});
+  const event = (i: number) => changed({ document_key: `org:acme:doc-${i}` });
+  const publish = (from: number) =>
+    batch === 1
+      ? post('/v1/events', event(from))
+      : post('/v1/events/batch', { events: Array.from({ length: batch }, (_, i) => event(from + i)) });
+
+  for (let i = 0; i < webhooks; i++)
+    await post('/v1/webhooks', { url: endpoint.url, events: ['document.changed'], secret: 'bench secret' });
+  // Endpoints earn the quick lane, functions start.
+  if (failures === 0) {
+    for (let i = 0; i < 3; i++) {
+      await publish(-1 - i);
+      await atRest();
+    }
+  }
+  meter.take();
+  const storedBefore = await service.storedBytes();
+  for (let published = 0; published < events; published += batch * together) {
+    await Promise.all(Array.from({ length: together }, (_, i) => publish(published + i * batch)));
+    await atRest();
+  }
+  const taken = meter.take();
+  const usage = { ...taken.usage, storedBytes: (await service.storedBytes()) - storedBefore };
+  endpoint.close();
+  await service.stop();
+  return {
+    usage: scaled(usage, 1 / events),
+    counts: scaledCounts(taken.counts, 1 / events),
+    metrics: meter.metrics.size,
+  };
+}

@@ -1,0 +1,58 @@
+import type { Operation } from '../../../lib/api/operation.ts';
+import { type OperationId, operations } from '../../../lib/api/operations.ts';
+import { EXAMPLES } from '../../../lib/openapi/examples.ts';
+import { costlyBodies } from '../../support/adversarial.ts';
+import { createProject } from './project.ts';
+import { startBench } from './stack.ts';
+
+const MIB = 1024 * 1024;
+
+/**
+ * Processor time of one request with the most expensive body of each operation: costly JSON in every place of its example,
+ * as large as the operation allows, and of 1 MiB. The time includes the client, the gateway, the authorizer and the
+ * database client, which take that of `the example`.
+ */
+export async function measureLimits(assembly: string) {
+  const { stack, stop } = await startBench(assembly);
+  const { adminKey, post } = await createProject(stack);
+  const { id: webhookId = '' } = await post('/v1/webhooks', {
+    url: 'http://127.0.0.1:9/',
+    events: ['document.changed'],
+  });
+  const headers = { Authorization: `Bearer ${adminKey}`, 'Content-Type': 'application/json' };
+  const rows: Record<string, object> = {};
+  for (const [id, { body, callers, method, path, parameters, maxBodyBytes }] of all) {
+    if (body === undefined || callers === 'anyone') continue;
+    const given = path.replace(/\{(\w+)\}/g, (_, name) =>
+      path.startsWith('/v1/webhooks') ? webhookId : (parameters[name]?.example ?? ''),
+    );
+    const cost = async (text: string) => {
+      const before = process.cpuUsage();
+      const response = await fetch(stack.baseUrl + given, { method, headers, body: text });
+      await response.text();
+      const { user, system } = process.cpuUsage(before);
+      return { ms: (user + system) / 1000, status: response.status };
+    };
+    const leastOf = async (text: string) => {
+      const costs = [await cost(text), await cost(text), await cost(text)];
+      return costs.reduce((least, each) => (each.ms < least.ms ? each : least));
+    };
+    const example = await leastOf(JSON.stringify(EXAMPLES[id].body));
+    let worst = { ms: 0, status: 0, name: '' };
+    for (const bytes of new Set([maxBodyBytes, MIB]))
+      for (const [name, text] of costlyBodies(EXAMPLES[id].body, bytes)) {
+        const found = await leastOf(text);
+        if (found.ms > worst.ms) worst = { ...found, name };
+      }
+    rows[id] = {
+      the_example: Math.round(example.ms),
+      worst: Math.round(worst.ms),
+      status: worst.status,
+      body: worst.name,
+    };
+  }
+  await stop();
+  return rows;
+}
+
+const all = Object.entries(operations) as [OperationId, Operation][];

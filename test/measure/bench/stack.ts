@@ -1,0 +1,16 @@
+import { startDatabase } from '../../../infra/local/services/database.ts';
+import { type StackOptions, startStack } from '../../../infra/local/stack.ts';
+
+/** A local stack on a database of its own: that slows down with what it holds. */
+export async function startBench(assembly: string, options: Partial<StackOptions> = {}) {
+  const database = await startDatabase();
+  const stack = await startStack({ assembly, databaseEndpoint: database.endpoint, ...options });
+  return {
+    stack,
+    databaseEndpoint: database.endpoint,
+    async stop(): Promise<void> {
+      await stack.stop();
+      database.stop();
+    },
+  };
+}

@@ -1,0 +1,124 @@
+import type { LocalStack } from '../../../infra/local/stack.ts';
+import { changed } from '../../support/changed.ts';
+import { bareClient } from './bare-client.ts';
+import { startEndpoint } from './endpoint-process.ts';
+import { median } from './median.ts';
+import { createProject } from './project.ts';
+import { startBench } from './stack.ts';
+
+const EVENTS = 1000;
+const BATCH = 100;
+const REPEATS = 5;
+/** Not measured: functions start, code is compiled, and endpoints show how quick they are. */
+const WARM_UP = 3;
+/** Thousands of events of the long run, and of those how many are compared at its ends. */
+const ROUNDS = 100;
+const COMPARED = 10;
+/** Requests of the bare client at once. */
+const TOGETHER = 20;
+
+const event = (i: number) => changed({ document_key: `org:acme:doc-${i}` });
+
+const BODIES = Array.from({ length: EVENTS }, (_, i) => JSON.stringify(event(i)));
+
+/**
+ * A thousand events at once, from publishing them in batches of 100 until their last delivery is answered; beside them, the same
+ * POSTs with the same signatures by a client that does nothing else. The time of this process is counted, in which the whole
+ * local stack runs but for its database; the endpoint is a process of its own.
+ */
+export async function measureThroughput(assembly: string) {
+  const { stack, stop } = await startBench(assembly, { spares: true });
+  const endpoint = await startEndpoint();
+  const postAll = bareClient(endpoint.url, TOGETHER);
+  const cases: [name: string, deliveries: number, run: () => Promise<void>][] = [
+    ['bare client', EVENTS, () => postAll(BODIES)],
+    ['1 webhook', EVENTS, await publisherTo(stack, endpoint.url, 1)],
+    ['3 webhooks', 3 * EVENTS, await publisherTo(stack, endpoint.url, 3)],
+  ];
+  const taken = new Map<string, Usage[]>(cases.map(([name]) => [name, []]));
+  for (let i = 0; i < WARM_UP + REPEATS; i++) {
+    for (const [name, deliveries, run] of cases) {
+      const usage = await usageOf(endpoint, deliveries, run);
+      if (i >= WARM_UP) taken.get(name)?.push(usage);
+    }
+  }
+  endpoint.stop();
+  await stop();
+  const cpuOf = (name: string) => median((taken.get(name) ?? []).map(({ cpuMs }) => cpuMs));
+  return Object.fromEntries(
+    [...taken].map(([name, runs]) => [
+      name,
+      {
+        a_second: Math.round(1 / median(runs.map(({ seconds }) => seconds))),
+        cpu_ms_each: Number(cpuOf(name).toPrecision(3)),
+        cpu_ratio: Number((cpuOf(name) / cpuOf('bare client')).toPrecision(3)),
+      },
+    ]),
+  );
+}
+
+/**
+ * Whether the last of a hundred thousand deliveries to one webhook take more than those after the first thousands: processor time of
+ * each, and the memory of this process.
+ */
+export async function measureEndurance(assembly: string) {
+  const { stack, stop } = await startBench(assembly, { spares: true });
+  const endpoint = await startEndpoint();
+  const publish = await publisherTo(stack, endpoint.url, 1);
+  const usages: (Usage & { megabytes: number })[] = [];
+  for (let i = 0; i < ROUNDS; i++) {
+    const usage = await usageOf(endpoint, EVENTS, publish);
+    usages.push({ ...usage, megabytes: process.memoryUsage().rss / 2 ** 20 });
+  }
+  endpoint.stop();
+  await stop();
+  const first = usages.slice(WARM_UP, WARM_UP + COMPARED);
+  const last = usages.slice(-COMPARED);
+  const row = (some: typeof usages) => ({
+    cpu_ms_each: Number(median(some.map(({ cpuMs }) => cpuMs)).toPrecision(3)),
+    a_second: Math.round(1 / median(some.map(({ seconds }) => seconds))),
+    megabytes: Math.round(median(some.map(({ megabytes }) => megabytes))),
+  });
+  const [before, after] = [row(first), row(last)];
+  return {
+    [`after ${(WARM_UP * EVENTS).toLocaleString('en')}`]: before,
+    [`after ${((ROUNDS - COMPARED) * EVENTS).toLocaleString('en')}`]: after,
+    ratio: {
+      cpu_ms_each: Number((after.cpu_ms_each / before.cpu_ms_each).toFixed(2)),
+      a_second: Number((after.a_second / before.a_second).toFixed(2)),
+      megabytes: Number((after.megabytes / before.megabytes).toFixed(2)),
+    },
+  };
+}
+
+/** Of one delivery. */
+interface Usage {
+  seconds: number;
+  cpuMs: number;
+}
+
+/** What so many deliveries take that an act sets off, until the last of them is answered. */
+async function usageOf(
+  endpoint: Awaited<ReturnType<typeof startEndpoint>>,
+  deliveries: number,
+  act: () => Promise<void>,
+): Promise<Usage> {
+  const [started, cpu, before] = [performance.now(), process.cpuUsage(), await endpoint.received()];
+  await act();
+  while ((await endpoint.received()) < before + deliveries) await new Promise((done) => setTimeout(done, 5));
+  const { user, system } = process.cpuUsage(cpu);
+  return {
+    seconds: (performance.now() - started) / 1000 / deliveries,
+    cpuMs: (user + system) / 1000 / deliveries,
+  };
+}
+
+/** A project with webhooks; what publishes the events to them. */
+async function publisherTo(stack: LocalStack, url: string, webhooks: number): Promise<() => Promise<void>> {
+  const { post } = await createProject(stack);
+  for (let i = 0; i < webhooks; i++) await post('/v1/webhooks', { url: `${url}${i}`, events: ['document.changed'] });
+  return async () => {
+    for (let from = 0; from < EVENTS; from += BATCH)
+      await post('/v1/events/batch', { events: Array.from({ length: BATCH }, (_, i) => event(from + i)) });
+  };
+}

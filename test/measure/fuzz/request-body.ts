@@ -1,0 +1,28 @@
+import { operations } from '../../../lib/api/operations.ts';
+import { faultsOf, openApi } from '../../support/openapi.ts';
+import type { FuzzRequest } from './requests.ts';
+
+/**
+ * Why no operation may take this body: it is no UTF-8, no JSON, or not what the OpenAPI document describes. An empty list
+ * is no promise, for documents do not say all. A body that comes with GET means nothing (RFC 9110 §9.3.1).
+ */
+export function bodyViolations({ operationId, body }: FuzzRequest): string[] {
+  const { path, method: upperCased } = operations[operationId];
+  if (body === null || body.length === 0 || upperCased === 'GET') return [];
+  const json = parse(body);
+  if (json instanceof Error) return [json.message];
+  const method = upperCased.toLowerCase();
+  const described = openApi.paths[path]?.[method] as { requestBody?: object };
+  if (described.requestBody) {
+    return faultsOf(json, 'paths', path, method, 'requestBody', 'content', 'application/json', 'schema');
+  }
+  return JSON.stringify(json) === '{}' ? [] : ['this operation has no body'];
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch (error) {
+    return error;
+  }
+}

@@ -1,0 +1,64 @@
+import { createDemo, type Demo } from '../../../infra/local/demo.ts';
+import { startDemoReceiver } from '../../../infra/local/demo-receiver.ts';
+import type { LocalStack } from '../../../infra/local/stack.ts';
+import { keyIdOf } from '../../../lib/access/api-key.ts';
+import type { CallerType } from '../../../lib/api/operation.ts';
+
+export const CALLER_TYPES = ['admin', 'live', 'test', 'read', 'token'] as const satisfies readonly CallerType[];
+
+/** Whose requests a run sends. */
+export interface Subject {
+  name: string;
+  credential: string;
+  /** One of the same type, in another project. */
+  otherCredential: string;
+  /** The id of the key, or of the token's parent. */
+  keyId: string;
+  /** A key of the same project that is revoked, rotated and restricted instead; `null`: the run does that to its own. */
+  spareKeyId: string | null;
+}
+
+/** A project of its own, with keys of all types and webhooks at a receiver on this machine, for each run: none spoils another. */
+export async function createSubject(stack: LocalStack, type: CallerType): Promise<Subject> {
+  const [own, other] = await Promise.all([createKeys(stack), createKeys(stack)]);
+  const parent = type === 'token' ? own.live : own[type];
+  const spare = await post(stack, own.admin, '/v1/keys', { type: 'admin', name: 'Spare' });
+  const credentialOf = (keys: Demo['keys']) => (type === 'token' ? createToken(stack, keys.live) : keys[type]);
+  return {
+    name: type,
+    credential: await credentialOf(own),
+    otherCredential: await credentialOf(other),
+    keyId: idOf(parent),
+    spareKeyId: idOf(spare.key),
+  };
+}
+
+/** A project's only key. */
+export async function createLastAdminKey(stack: LocalStack): Promise<Subject> {
+  const create = async () => {
+    const project = await stack.invoke('CreateProject', { name: 'Fuzz', email: 'fuzz@example.com' });
+    return (project as { admin_key: { key: string } }).admin_key.key;
+  };
+  const [credential, otherCredential] = [await create(), await create()];
+  return { name: 'last admin key', credential, otherCredential, keyId: idOf(credential), spareKeyId: null };
+}
+
+async function createKeys(stack: LocalStack) {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+  const receiver = await startDemoReceiver({ secret, port: 0, print: () => {} });
+  return (await createDemo(stack, receiver, secret)).keys;
+}
+
+async function createToken(stack: LocalStack, key: string): Promise<string> {
+  const grant = { documents: ['*'], permissions: ['read', 'write'], ttl: 3600 };
+  return (await post(stack, key, '/v1/tokens', grant)).token ?? '';
+}
+
+const idOf = (key = ''): string => keyIdOf(key) ?? '';
+
+async function post(stack: LocalStack, key: string, path: string, body: unknown): Promise<Record<string, string>> {
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  const response = await fetch(stack.baseUrl + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+  return response.json() as Promise<Record<string, string>>;
+}

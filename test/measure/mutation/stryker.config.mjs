@@ -1,0 +1,30 @@
+import { declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';
+
+/** What people read in the API reference, and nothing else does: the text of `described(schema, text)`. */
+const descriptions = {
+  shouldIgnore({ node, parent }) {
+    const isText =
+      parent?.type === 'CallExpression' && parent.callee.name === 'described' && parent.arguments[1] === node;
+    return isText ? 'A description in the API reference' : undefined;
+  },
+};
+export const strykerPlugins = [declareValuePlugin(PluginKind.Ignore, 'descriptions', descriptions)];
+
+/** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
+export default {
+  mutate: ['lib/{access,delivery,documents,events,webhooks}/**/*.ts'],
+  testRunner: 'vitest',
+  vitest: { configFile: 'test/measure/mutation/vitest.config.ts', related: false },
+  plugins: ['@stryker-mutator/vitest-runner', import.meta.filename],
+  ignorers: ['descriptions'],
+  tsconfigFile: '', // nothing to rewrite: types are stripped, not compiled
+  coverageAnalysis: 'perTest',
+  ignoreStatic: true, // each of them would take all tests; constants are seen by those that use them
+  concurrency: 2,
+  ignorePatterns: ['.local', 'cdk.out'],
+  tempDirName: '.local/mutation',
+  reporters: ['clear-text', 'progress'],
+  clearTextReporter: { allowColor: false, reportTests: false },
+  thresholds: { high: 90, low: 85, break: 85 },
+  timeoutMS: 20_000,
+};

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import type { AuditRecord } from '../../../lib/access/audit.ts';
+import { auditLog } from '../../../lib/aws/dynamodb/audit.ts';
+import type { AuditLog } from '../../../lib/handlers/audit.ts';
+import { HOUR_MS, newId, newSpace, now, recordOf, walk } from './builders.ts';
+import { stores } from './stores.ts';
+
+const ANY = { since: 0, actor: undefined, target: undefined };
+
+describe.each(stores)('the audit log in $name', ({ table, lossy, short }) => {
+  const log = auditLog(table) satisfies AuditLog;
+  const { projectId } = newSpace();
+  const entryOf = (i: number): AuditRecord => ({
+    id: newId('aud', now + i * HOUR_MS),
+    projectId,
+    at: now + i * HOUR_MS,
+    actor: i % 2 === 0 ? 'key_even' : 'key_odd',
+    address: '192.0.2.1',
+    action: 'key.changed',
+    target: i % 3 === 0 ? 'key_third' : 'key_other',
+    detail: { name: String(i) },
+  });
+  const entries = Array.from({ length: 9 }, (_, i) => entryOf(i));
+  const newestFirst = [...entries].reverse();
+  const store = Promise.all(entries.map((entry) => table.write([log.entry(entry)])));
+  const found = async (filter: object, from = table) => {
+    await store;
+    return walk(async (after) => {
+      const page = await auditLog(from).list(projectId, { ...ANY, ...filter }, 2, after);
+      return { entries: page.entries.map((entry) => recordOf(entry)), next: page.next };
+    });
+  };
+
+  it.each([
+    ['as asked for', table],
+    ['cut short', short],
+  ])('has every entry once, newest first, in pages %s', async (_, from) => {
+    const { entries: all, pages } = await found({}, from);
+    expect(all).toEqual(newestFirst);
+    expect(Math.max(...pages.map(({ length }) => length))).toBe(2);
+  });
+
+  it.each<[string, object, (entry: AuditRecord) => boolean]>([
+    ['since a time', { since: now + 4 * HOUR_MS }, ({ at }) => at >= now + 4 * HOUR_MS],
+    ['of an actor', { actor: 'key_odd' }, ({ actor }) => actor === 'key_odd'],
+    ['about a target', { target: 'key_third' }, ({ target }) => target === 'key_third'],
+    [
+      'of an actor about a target since a time',
+      { actor: 'key_even', target: 'key_third', since: now + HOUR_MS },
+      ({ actor, target, at }) => actor === 'key_even' && target === 'key_third' && at > now,
+    ],
+    ['of nobody', { actor: 'key_none' }, () => false],
+  ])('has those %s', async (_, filter, isWanted) => {
+    expect((await found(filter)).entries).toEqual(newestFirst.filter(isWanted));
+    expect((await found(filter, short)).entries).toEqual(newestFirst.filter(isWanted));
+  });
+
+  it('never replaces an entry', async () => {
+    const other = newSpace().projectId;
+    const entry = { ...entryOf(1), projectId: other };
+    expect(await table.write([log.entry(entry)])).toEqual([]);
+    expect(await table.write([log.entry({ ...entry, detail: {} })])).toHaveLength(1);
+    expect((await log.list(other, ANY, 10)).entries.map(recordOf)).toEqual([entry]);
+  });
+
+  it('has one entry if the response to its write was lost, and none of other projects', async () => {
+    const other = newSpace().projectId;
+    const entry = { ...entryOf(1), projectId: other };
+    await lossy.write([auditLog(lossy).entry(entry)]);
+    expect((await log.list(other, ANY, 10)).entries.map(recordOf)).toEqual([entry]);
+  });
+});

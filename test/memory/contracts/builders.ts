@@ -1,0 +1,112 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { newApiKey } from '../../../lib/access/api-key.ts';
+import { type KeyRecord, newKeyRecord } from '../../../lib/access/keys.ts';
+import type { ProjectRecord } from '../../../lib/access/projects.ts';
+import type { Verdict } from '../../../lib/delivery/decide.ts';
+import { type DeliveryMessage, firstMessage } from '../../../lib/delivery/messages.ts';
+import type { Attempt } from '../../../lib/delivery/record.ts';
+import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
+import type { DocumentState } from '../../../lib/documents/documents.ts';
+import { newEvent, type StoredEvent } from '../../../lib/events/events.ts';
+import { newEventId } from '../../../lib/events/placement.ts';
+import { sampleData } from '../../../lib/events/samples.ts';
+import { type IdPrefix, sortableId } from '../../../lib/ids.ts';
+import type { Space } from '../../../lib/space.ts';
+import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
+import { attempt, webhook } from '../../unit/delivery/builders.ts';
+
+/** The time at which everything here happens. */
+export const now = Date.parse('2026-01-31T12:00:00.000Z');
+export const HOUR_MS = 60 * 60 * 1000;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** Unlike every other, so that tests do not meet. */
+export const newSpace = (): Space => ({ projectId: `prj_${randomUUID()}`, environment: 'live' });
+export const newId = (prefix: IdPrefix, atMs = now): string => sortableId(prefix, atMs, randomBytes);
+
+export const newProject = (overrides: Partial<ProjectRecord> = {}): ProjectRecord => ({
+  id: newSpace().projectId,
+  name: 'Project',
+  emails: ['operator@example.com'],
+  cursorSecret: 'secret',
+  createdAt: now,
+  ...overrides,
+});
+
+export function newKey({ type = 'admin', createdAt = now, ...overrides }: Partial<KeyRecord> = {}): KeyRecord {
+  const rest = { projectId: newSpace().projectId, name: null, tokenSecret: 'secret', createdAt };
+  return newKeyRecord(newApiKey(type, createdAt, randomBytes), { ...rest, ...overrides });
+}
+
+export const newWebhook = (overrides: Partial<WebhookRecord> = {}): WebhookRecord =>
+  webhook({ ...newSpace(), id: newId('whk', overrides.createdAt), ...overrides });
+
+export function newStoredEvent({ at = now, ...overrides }: Partial<StoredEvent> = {}): StoredEvent {
+  const { type = 'document.deleted', documentKey: document_key, ...rest } = overrides;
+  const data = { ...sampleData(type, at), ...(document_key !== undefined && { document_key }) };
+  return { ...newEvent({ ...newSpace(), id: newEventId(type, data, at, randomBytes), at, type, data }), ...rest };
+}
+
+/** An event to one webhook, with the messages of its attempts. */
+export function newDelivery(of: Partial<WebhookRecord> = {}, at = now) {
+  const own = newWebhook(of);
+  const { projectId, environment } = own;
+  const event = newStoredEvent({ projectId, environment, at });
+  const message = (overrides: Partial<DeliveryMessage> = {}): DeliveryMessage => ({
+    ...firstMessage(own, own.id, event.id),
+    ...overrides,
+  });
+  return { webhook: own, event, message };
+}
+
+/** The attempt of a message, answered 500. */
+export const attemptOf = ({ attempt: number, trigger }: DeliveryMessage, overrides: Partial<Attempt> = {}): Attempt =>
+  attempt({ number, trigger, at: now, ...overrides });
+
+export const retrying: Verdict = { status: 'retrying', delaySeconds: 60, dueAt: now + 60_000 };
+export const succeeded: Verdict = { status: 'succeeded' };
+export const failed: Verdict = { status: 'failed' };
+
+export const documentState = (overrides: Partial<DocumentState> = {}): DocumentState => ({
+  revision: 1,
+  fields: { a: 1 },
+  marks: { a: [1, 'node'] },
+  floor: [0, ''],
+  deleted: false,
+  createdAt: now,
+  updatedAt: now,
+  ...overrides,
+});
+
+export const newConnection = (overrides: Partial<ConnectionRecord> = {}): ConnectionRecord => ({
+  ...newSpace(),
+  id: 'connection',
+  credentialId: 'key_1',
+  nodeId: 'node',
+  leaseSeconds: 300,
+  connectedAt: now,
+  lastSeenAt: now,
+  expiresAt: now + 300_000,
+  checkAt: now + 300_000,
+  ...overrides,
+});
+
+/** A record as whoever stored it knows it: without what only the table does. */
+export function recordOf<Stored extends object>(stored: Stored | undefined): Stored | undefined {
+  if (!stored) return undefined;
+  const { pk: _, sk: __, keysOf: ___, expires: ____, byStatus: _____, ...rest } = stored as Record<string, unknown>;
+  return rest as Stored;
+}
+
+/** Follows a list to its end. */
+export async function walk<Entry>(
+  page: (after: string | undefined) => Promise<{ entries: Entry[]; next: string | undefined }>,
+): Promise<{ entries: Entry[]; pages: Entry[][] }> {
+  const pages: Entry[][] = [];
+  for (let after: string | undefined; ; ) {
+    const { entries, next } = await page(after);
+    pages.push(entries);
+    if (next === undefined) return { entries: pages.flat(), pages };
+    after = next;
+  }
+}

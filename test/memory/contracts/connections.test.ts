@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { connections } from '../../../lib/aws/dynamodb/connections.ts';
+import { events } from '../../../lib/aws/dynamodb/events.ts';
+import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
+import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
+import type { Connections } from '../../../lib/documents/leases.ts';
+import type { StoredEvent } from '../../../lib/events/events.ts';
+import type { Space } from '../../../lib/space.ts';
+import { DAY_MS, newConnection, newSpace, newStoredEvent, now, recordOf } from './builders.ts';
+import { stores } from './stores.ts';
+
+const renewed = (before: ConnectionRecord): ConnectionRecord => ({
+  ...before,
+  ...{ lastSeenAt: now + 1000, expiresAt: before.expiresAt + 1000, nodeId: 'renewed' },
+});
+
+describe.each(stores)('connections in $name', ({ table, lossy }) => {
+  const store = connections(table) satisfies Connections;
+  const stored = async (record: ConnectionRecord) => recordOf(await store.get(record, record.id));
+  const isPublished = async (event: StoredEvent) => (await events(table).get(event, event.id)) !== undefined;
+  async function open(overrides: Partial<ConnectionRecord> = {}): Promise<ConnectionRecord> {
+    const record = newConnection(overrides);
+    await store.put(undefined, record, []);
+    return record;
+  }
+
+  it('are found in their own space only', async () => {
+    const record = await open();
+    const spaces: Space[] = [record, { ...record, environment: 'sandbox' }, newSpace()];
+    const found = await Promise.all(spaces.map((space) => store.get(space, record.id)));
+    expect(found.map((each) => each?.id)).toEqual([record.id, undefined, undefined]);
+  });
+
+  it('stay in the table for a day after they lapsed', async () => {
+    const record = await open();
+    expect((await table.get(itemKey.connection(record, record.id)))?.expires).toBe((record.expiresAt + DAY_MS) / 1000);
+  });
+
+  describe('put', () => {
+    it('opens a new one', async () => {
+      const record = newConnection();
+      expect(await store.put(undefined, record, [])).toBe(true);
+      expect(await stored(record)).toEqual(record);
+    });
+
+    it('replaces what was read, with the event of the lease that lapsed', async () => {
+      const [before, event] = [await open(), newStoredEvent()];
+      const after = renewed(before);
+      expect(await store.put(before, after, [event])).toBe(true);
+      expect(await stored(after)).toEqual(after);
+      expect(await isPublished(event)).toBe(true);
+    });
+
+    it('is false and changes nothing if the id of the event is taken', async () => {
+      const [before, event] = [await open(), newStoredEvent()];
+      await events(table).publish([event], []);
+      expect(await store.put(before, renewed(before), [event])).toBe(false);
+      expect(await stored(before)).toEqual(before);
+    });
+
+    it('is false and changes nothing if somebody opened it meanwhile', async () => {
+      const [record, event] = [await open(), newStoredEvent()];
+      expect(await store.put(undefined, renewed(record), [event])).toBe(false);
+      expect(await stored(record)).toEqual(record);
+      expect(await isPublished(event)).toBe(false);
+    });
+
+    it('opens one of two at once', async () => {
+      const record = newConnection();
+      const both = [record, { ...record, nodeId: 'other' }];
+      const opened = await Promise.all(both.map((each) => store.put(undefined, each, [])));
+      expect(opened.filter(Boolean)).toHaveLength(1);
+      expect(await stored(record)).toEqual(both[opened.indexOf(true)]);
+    });
+  });
+
+  describe('remove', () => {
+    it('removes what was read, with its event', async () => {
+      const [before, event] = [await open(), newStoredEvent()];
+      expect(await store.remove(before, [event])).toBe(true);
+      expect(await stored(before)).toBeUndefined();
+      expect(await isPublished(event)).toBe(true);
+    });
+
+    it('is false and removes nothing if the id of the event is taken', async () => {
+      const [before, event] = [await open(), newStoredEvent()];
+      await events(table).publish([event], []);
+      expect(await store.remove(before, [event])).toBe(false);
+      expect(await stored(before)).toEqual(before);
+    });
+  });
+
+  describe.each<[string, (before: ConnectionRecord) => Promise<boolean>]>([
+    ['put', (before) => store.put(before, renewed(before), [])],
+    ['remove', (before) => store.remove(before, [])],
+  ])('%s', (name, act) => {
+    it.each<[string, (before: ConnectionRecord) => Promise<unknown>]>([
+      ['renewed', (before) => store.put(before, { ...before, expiresAt: before.expiresAt + 1 }, [])],
+      ['opened anew until the same time', (before) => store.put(before, { ...before, connectedAt: now + 1 }, [])],
+      ['closed', (before) => store.remove(before, [])],
+    ])('is false and changes nothing if it was %s meanwhile', async (_, happen) => {
+      const before = await open();
+      await happen(before);
+      const current = await stored(before);
+      expect(await act(before)).toBe(false);
+      expect(await stored(before)).toEqual(current);
+    });
+
+    it('happens although the next check was put off meanwhile', async () => {
+      const before = await open();
+      await store.put(before, { ...before, checkAt: before.checkAt + 1 }, []);
+      expect(await act(before)).toBe(true);
+    });
+
+    it('happens once of two at once', async () => {
+      const before = await open();
+      const done = await Promise.all([act(before), act(before)]);
+      expect(done.filter(Boolean)).toHaveLength(1);
+    });
+
+    it.each([
+      ['without an event', () => []],
+      ['with an event', () => [newStoredEvent()]],
+    ])('succeeds if the response was lost, %s', async (_, lost) => {
+      const before = await open();
+      const again = connections(lossy);
+      const done = name === 'put' ? again.put(before, renewed(before), lost()) : again.remove(before, lost());
+      expect(await done).toBe(true);
+      expect(await stored(before)).toEqual(name === 'put' ? renewed(before) : undefined);
+    });
+  });
+});

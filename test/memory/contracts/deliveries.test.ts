@@ -1,0 +1,327 @@
+import { describe, expect, it } from 'vitest';
+import { deliveries } from '../../../lib/aws/dynamodb/deliveries.ts';
+import { deliveryLog } from '../../../lib/aws/dynamodb/delivery-log.ts';
+import { events } from '../../../lib/aws/dynamodb/events.ts';
+import { webhooks } from '../../../lib/aws/dynamodb/webhooks.ts';
+import type { BatchDeps } from '../../../lib/delivery/batch.ts';
+import type { Verdict } from '../../../lib/delivery/decide.ts';
+import { carrying, type DeliveryMessage } from '../../../lib/delivery/messages.ts';
+import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
+import { attemptOf, failed, newDelivery, newStoredEvent, now, recordOf, retrying, succeeded } from './builders.ts';
+import { type Store, stores } from './stores.ts';
+
+type Deliveries = Pick<BatchDeps, 'loadContexts' | 'record' | 'markRetried' | 'end' | 'setPace'>;
+
+/** A delivery in the table, and what can happen to it. */
+function happening({ table }: Store) {
+  const { webhook, event, message } = newDelivery();
+  const own = deliveries(table) satisfies Deliveries;
+  const log = deliveryLog(table);
+  const stored = async () => recordOf(await log.get(webhook.id, event.id));
+  return {
+    ...{ webhook, event, message, own, stored },
+    record: (of: DeliveryMessage, verdict: Verdict = retrying, from = own) =>
+      from.record(of, event, attemptOf(of), verdict),
+    /** Deals with the messages of a run up to one, whose retry may be pending. */
+    async upTo(last: DeliveryMessage) {
+      for (let attempt = 1; attempt <= last.attempt; attempt++) {
+        await own.record({ ...last, attempt }, event, attemptOf({ ...last, attempt }), retrying);
+        if (attempt < last.attempt) await own.markRetried({ ...last, attempt });
+      }
+    },
+    async startRun(run: number) {
+      const record = await log.get(webhook.id, event.id);
+      if (record) await log.startRun(record, run, now);
+    },
+  };
+}
+type Happening = ReturnType<typeof happening>;
+type Past = [past: string, happen: (delivery: Happening) => Promise<unknown>];
+
+/** After these the message of attempt 2 in run 0 has nothing more to say. */
+const OVERTAKEN: Past[] = [
+  [
+    'its retry is queued',
+    async ({ upTo, own, message }) => {
+      await upTo(message({ attempt: 2 }));
+      await own.markRetried(message({ attempt: 2 }));
+    },
+  ],
+  ['a later attempt is recorded', ({ upTo, message }) => upTo(message({ attempt: 3 }))],
+  [
+    'its run succeeded',
+    async ({ upTo, record, message }) => {
+      await upTo(message());
+      await record(message({ attempt: 2 }), succeeded);
+    },
+  ],
+  ['its run failed', ({ record, message }) => record(message(), failed)],
+  [
+    'its run was canceled',
+    async ({ upTo, own, message, event }) => {
+      await upTo(message());
+      await own.end(message({ attempt: 2 }), event, 'canceled', now);
+    },
+  ],
+  ['its run was skipped', ({ own, message, event }) => own.end(message(), event, 'skipped', now)],
+  [
+    'a newer run was started',
+    async ({ upTo, startRun, message }) => {
+      await upTo(message());
+      await startRun(1);
+    },
+  ],
+  ['a newer run recorded an attempt', ({ record, message }) => record(message({ run: 1 }))],
+];
+
+/** After these it is the next. */
+const BEFORE: Past[] = [
+  ['nothing', async () => {}],
+  ['its predecessor', ({ upTo, message }) => upTo(message())],
+];
+
+describe.each(stores)('deliveries in $name', (store) => {
+  const { table, lossy } = store;
+
+  describe('loadContexts', () => {
+    it('finds what each message refers to, in their order, and what is not there', async () => {
+      const own = deliveries(table);
+      const all = Array.from({ length: 45 }, (_, i) => newDelivery({}, now + i));
+      for (const [i, { webhook, event, message }] of all.entries()) {
+        if (i % 2 === 0) await webhooks(table).create(webhook, []);
+        if (i % 3 === 0) await events(table).publish([event], []);
+        if (i % 5 === 0) await own.record(message(), event, attemptOf(message()), retrying);
+      }
+      const contexts = await own.loadContexts(all.map(({ message }) => message()));
+      expect(contexts.map((found) => recordOf(found.webhook))).toEqual(
+        all.map(({ webhook }, i) => (i % 2 === 0 ? webhook : undefined)),
+      );
+      expect(contexts.map((found) => recordOf(found.event))).toEqual(
+        all.map(({ event }, i) => (i % 3 === 0 ? event : undefined)),
+      );
+      expect(contexts.map((found) => found.delivery?.eventId)).toEqual(
+        all.map(({ event }, i) => (i % 5 === 0 ? event.id : undefined)),
+      );
+    });
+
+    it('reads once what several messages refer to', async () => {
+      const { webhook, event, message } = newDelivery();
+      const other = newStoredEvent(webhook);
+      await webhooks(table).create(webhook, []);
+      await events(table).publish([event], []);
+      const messages = [message(), message({ eventId: other.id }), message(), message({ attempt: 2 })];
+      const contexts = await deliveries(table).loadContexts(messages);
+      expect(contexts.map((found) => found.webhook?.id)).toEqual(Array(4).fill(webhook.id));
+      expect(contexts.map((found) => found.event?.id)).toEqual([event.id, undefined, event.id, event.id]);
+    });
+
+    it('does not read the events that travel in their messages', async () => {
+      const [carried, stored] = [newDelivery(), newDelivery()];
+      await events(table).publish([stored.event], []);
+      const contexts = await deliveries(table).loadContexts([
+        carrying(carried.message(), carried.event),
+        stored.message(),
+      ]);
+      expect(contexts.map(({ event }) => recordOf(event))).toEqual([carried.event, stored.event]);
+    });
+
+    it('of no messages is empty', async () => {
+      expect(await deliveries(table).loadContexts([])).toEqual([]);
+    });
+  });
+
+  describe('record', () => {
+    it.each<[Verdict['status'], Verdict, object]>([
+      ['retrying', retrying, { nextAttemptAt: now + 60_000, retryPending: true }],
+      ['succeeded', succeeded, {}],
+      ['failed', failed, { endedAt: now + 10 }],
+    ])('notes the attempt, and what follows from it: %s', async (status, verdict, follows) => {
+      const { webhook, event, message, record, stored } = happening(store);
+      expect(await record(message(), verdict)).toBe(true);
+      expect(await stored()).toEqual({
+        ...{ webhookId: webhook.id, eventId: event.id, eventType: event.type, status, run: 0, attempt: 1 },
+        documentKey: event.documentKey,
+        ...{ attempts: [attemptOf(message())], createdAt: now },
+        ...follows,
+      });
+    });
+
+    it('keeps of each attempt where it was posted, and what was sent and answered', async () => {
+      const { event, message, own, stored } = happening(store);
+      const made = [1, 2].map((attempt) => ({
+        ...attemptOf(message({ attempt })),
+        url: `https://${attempt}.example/`,
+        sent: [['X-Service-Signature', `sha256=${attempt}`]] as HeaderList,
+        headers: [['Via', '1']] as HeaderList,
+      }));
+      for (const attempt of made) await own.record(message({ attempt: attempt.number }), event, attempt, retrying);
+      expect((await stored())?.attempts).toEqual(made);
+    });
+
+    it('adds to the attempts that are recorded, and keeps the time of the first', async () => {
+      const { event, message, own, upTo, stored } = happening(store);
+      await upTo(message());
+      const later = attemptOf(message({ attempt: 2 }), { at: now + 60_000, statusCode: 200, error: null });
+      expect(await own.record(message({ attempt: 2 }), event, later, succeeded)).toBe(true);
+      const after = await stored();
+      expect(after).toMatchObject({ status: 'succeeded', attempt: 2, createdAt: now });
+      expect(after?.attempts).toEqual([attemptOf(message()), later]);
+      expect([after?.nextAttemptAt, after?.retryPending]).toEqual([undefined, undefined]);
+    });
+
+    it.each([
+      ...BEFORE,
+      ['an attempt that left no message', ({ record, message }: Happening) => record(message(), retrying)] as Past,
+      [
+        'the start of its run',
+        async ({ record, message, startRun }: Happening) => {
+          await record(message({ run: -1 }), failed);
+          await startRun(0);
+        },
+      ] as Past,
+      [
+        'the end of an earlier run',
+        ({ record, message }: Happening) => record(message({ run: -1, attempt: 6 }), failed),
+      ] as Past,
+      [
+        'an earlier run that goes on',
+        ({ record, message }: Happening) => record(message({ run: -1, attempt: 4 })),
+      ] as Past,
+    ])('happens after %s', async (_, happen) => {
+      const delivery = happening(store);
+      await happen(delivery);
+      const count = (await delivery.stored())?.attempts.length ?? 0;
+      const message = delivery.message({ attempt: 2 });
+      expect(await delivery.record(message)).toBe(true);
+      const after = await delivery.stored();
+      expect(after).toMatchObject({ status: 'retrying', run: 0, attempt: 2, retryPending: true });
+      expect(after?.attempts).toHaveLength(count + 1);
+      expect(after?.attempts.at(-1)).toEqual(attemptOf(message));
+    });
+
+    it('does not happen if another run of the message recorded it, queued or not', async () => {
+      const { message, record, upTo, stored } = happening(store);
+      await upTo(message({ attempt: 2 }));
+      const before = await stored();
+      expect(await record(message({ attempt: 2 }))).toBe(false);
+      expect(await stored()).toEqual(before);
+    });
+
+    it.each(OVERTAKEN)('does not happen if %s', async (_, happen) => {
+      const delivery = happening(store);
+      await happen(delivery);
+      const before = await delivery.stored();
+      expect(await delivery.record(delivery.message({ attempt: 2 }))).toBe(false);
+      expect(await delivery.stored()).toEqual(before);
+    });
+
+    it('happens once of two at once', async () => {
+      const { message, record, stored } = happening(store);
+      const outcomes = await Promise.all([record(message()), record(message())]);
+      expect(outcomes.sort()).toEqual([false, true]);
+      expect((await stored())?.attempts).toHaveLength(1);
+    });
+
+    it('counts once if the response was lost', async () => {
+      const { message, record, stored } = happening(store);
+      expect(await record(message(), retrying, deliveries(lossy))).toBe(true);
+      expect(await record(message({ attempt: 2 }), retrying, deliveries(lossy))).toBe(true);
+      expect((await stored())?.attempts.map(({ number }) => number)).toEqual([1, 2]);
+    });
+  });
+
+  describe('markRetried', () => {
+    it('notes that the retry of the last recorded attempt is queued, and nothing else', async () => {
+      const { message, own, upTo, stored } = happening(store);
+      await upTo(message({ attempt: 2 }));
+      const before = await stored();
+      await own.markRetried(message({ attempt: 2 }));
+      expect(await stored()).toEqual({ ...before, retryPending: undefined });
+    });
+
+    it.each<Past>([
+      ['a later attempt', ({ upTo, message }) => upTo(message({ attempt: 3 }))],
+      ['a newer run', ({ upTo, message }) => upTo(message({ run: 1, attempt: 2 }))],
+      ['an earlier attempt', ({ upTo, message }) => upTo(message({ attempt: 1 }))],
+    ])('does not take %s for its own', async (_, happen) => {
+      const delivery = happening(store);
+      await happen(delivery);
+      const before = await delivery.stored();
+      expect(before?.retryPending).toBe(true);
+      await delivery.own.markRetried(delivery.message({ attempt: 2 }));
+      expect(await delivery.stored()).toEqual(before);
+    });
+
+    it('makes no delivery', async () => {
+      const { message, own, stored } = happening(store);
+      await own.markRetried(message());
+      expect(await stored()).toBeUndefined();
+    });
+  });
+
+  describe('end', () => {
+    it('skips a delivery that has not begun', async () => {
+      const { webhook, event, message, own, stored } = happening(store);
+      await own.end(message(), event, 'skipped', now);
+      expect(await stored()).toEqual({
+        ...{ webhookId: webhook.id, eventId: event.id, eventType: event.type, status: 'skipped', run: 0, attempt: 0 },
+        documentKey: event.documentKey,
+        ...{ attempts: [], createdAt: now, endedAt: now },
+      });
+    });
+
+    it('cancels one that goes on, and keeps its attempts', async () => {
+      const { message, event, own, upTo, stored } = happening(store);
+      await upTo(message());
+      const before = await stored();
+      await own.end(message({ attempt: 2 }), event, 'canceled', now + 1);
+      const ended = { status: 'canceled', nextAttemptAt: undefined, retryPending: undefined, endedAt: now + 1 };
+      expect(await stored()).toEqual({ ...before, ...ended });
+    });
+
+    it('cancels a newer run before its first attempt', async () => {
+      const { message, event, own, upTo, startRun, stored } = happening(store);
+      await upTo(message());
+      await startRun(1);
+      await own.end(message({ run: 1 }), event, 'canceled', now);
+      expect(await stored()).toMatchObject({ status: 'canceled', run: 1, attempt: 0, attempts: [{ number: 1 }] });
+    });
+
+    it.each([
+      ...OVERTAKEN,
+      ['its attempt is recorded', ({ upTo, message }: Happening) => upTo(message({ attempt: 2 }))] as Past,
+    ])('changes nothing if %s', async (_, happen) => {
+      const delivery = happening(store);
+      await happen(delivery);
+      const before = await delivery.stored();
+      await delivery.own.end(delivery.message({ attempt: 2 }), delivery.event, 'skipped', now + 1);
+      expect(await delivery.stored()).toEqual(before);
+    });
+  });
+
+  describe('setPace', () => {
+    const { create, get, remove } = webhooks(table);
+
+    it.each([
+      [{ quickSince: now }, { quickSince: now, slowUntil: undefined }],
+      [{ slowUntil: now }, { quickSince: undefined, slowUntil: now }],
+      [
+        { quickSince: now, slowUntil: now + 1 },
+        { quickSince: now, slowUntil: now + 1 },
+      ],
+    ])('%o replaces what was known of it, and nothing else', async (pace, expected) => {
+      const { webhook, message } = newDelivery({ quickSince: now - 1, slowUntil: now - 1 });
+      await create(webhook, []);
+      await deliveries(table).setPace(message(), pace);
+      expect(recordOf(await get(webhook, webhook.id))).toEqual({ ...webhook, ...expected });
+    });
+
+    it('of a webhook that is gone makes none', async () => {
+      const { webhook, message } = newDelivery();
+      await create(webhook, []);
+      await remove(webhook, webhook.id);
+      await deliveries(table).setPace(message(), { quickSince: now });
+      expect(await get(webhook, webhook.id)).toBeUndefined();
+    });
+  });
+});

@@ -1,0 +1,324 @@
+import { describe, expect, it } from 'vitest';
+import { deliveries } from '../../../lib/aws/dynamodb/deliveries.ts';
+import { deliveryLog } from '../../../lib/aws/dynamodb/delivery-log.ts';
+import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
+import type { Table } from '../../../lib/aws/dynamodb/table.ts';
+import type { Verdict } from '../../../lib/delivery/decide.ts';
+import type { DeliveryFilter, DeliveryRecord } from '../../../lib/delivery/record.ts';
+import type { Recovery, RecoveryPosition, RecoveryWindow } from '../../../lib/delivery/redelivery.ts';
+import { EVENT_RETENTION_MS } from '../../../lib/events/events.ts';
+import type { DeliveryLog } from '../../../lib/handlers/deliveries.ts';
+import { earliestId } from '../../../lib/ids.ts';
+import {
+  attemptOf,
+  failed,
+  newDelivery,
+  newId,
+  newStoredEvent,
+  newWebhook,
+  now,
+  recordOf,
+  retrying,
+  succeeded,
+  walk,
+} from './builders.ts';
+import { companion, stores } from './stores.ts';
+
+describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => {
+  const log = deliveryLog(table) satisfies DeliveryLog & Pick<Recovery, 'recoverable'>;
+  const own = deliveries(table);
+
+  /** One delivery per millisecond, oldest first, each in its state. `retrying`: due a millisecond later. */
+  const STATES = [
+    'succeeded',
+    'failed',
+    'retrying',
+    'skipped',
+    'succeeded',
+    'retrying',
+    'canceled',
+    'succeeded',
+  ] as const;
+  const VERDICTS: Partial<Record<(typeof STATES)[number], (at: number) => Verdict>> = {
+    succeeded: () => succeeded,
+    failed: () => failed,
+    retrying: (at) => ({ status: 'retrying', delaySeconds: 0, dueAt: at + 1 }),
+  };
+  async function fill(): Promise<{ webhookId: string; eventIds: string[] }> {
+    const webhook = newWebhook();
+    const eventIds: string[] = [];
+    for (const [i, state] of STATES.entries()) {
+      const { event, message } = newDelivery(webhook, now + i);
+      const verdict = VERDICTS[state]?.(now + i);
+      if (verdict) await own.record(message(), event, attemptOf(message(), { at: now + i, durationMs: 0 }), verdict);
+      else await own.end(message(), event, state as 'skipped', now + i);
+      eventIds.push(event.id);
+    }
+    return { webhookId: webhook.id, eventIds };
+  }
+
+  describe('get', () => {
+    it('finds nothing where nothing is recorded', async () => {
+      expect(await log.get(newId('whk'), newId('evt'))).toBeUndefined();
+    });
+  });
+
+  const froms: [string, Table, number][] = [
+    ['in one query', table, 100],
+    ['in pages', table, 2],
+    ['in pages that are cut short', short, 3],
+  ];
+
+  describe.each<[string, DeliveryFilter, number[]]>([
+    ['everything', {}, [7, 6, 5, 4, 3, 2, 1, 0]],
+    ['success', { status: 'succeeded' }, [7, 4, 0]],
+    ['failure', { status: 'failed' }, [1]],
+    ['retries', { status: 'retrying' }, [5, 2]],
+    ['a status that none has', { status: 'pending' }, []],
+    ['a type', { type: 'document.deleted' }, [7, 6, 5, 4, 3, 2, 1, 0]],
+    ['another type', { type: 'document.created' }, []],
+    ['a type and success', { type: 'document.deleted', status: 'succeeded' }, [7, 4, 0]],
+    ['a type and retries', { type: 'document.deleted', status: 'retrying' }, [5, 2]],
+    ['another type and retries', { type: 'document.created', status: 'retrying' }, []],
+    ['a time and later', { since: now + 3 }, [7, 6, 5, 4, 3]],
+    ['a time before another', { since: now + 3, until: now + 6 }, [5, 4, 3]],
+    ['before a time, with success', { until: now + 4, status: 'succeeded' }, [0]],
+    ['before a time, retries', { until: now + 4, status: 'retrying' }, [2]],
+    ['an empty window', { since: now + 4, until: now + 4 }, []],
+    ['a window from its end to its beginning', { since: now + 5, until: now + 2 }, []],
+    ['a window from its end to its beginning, with a status', { since: now + 5, until: 0, status: 'failed' }, []],
+    ['a time before 1970', { since: -1, until: now + 1 }, [0]],
+    ['a time to come', { since: now + 1_000_000 }, []],
+  ])('of %s', (_, filter, expected) => {
+    it.each(froms)('list has every delivery once, newest first, %s', async (_, from, limit) => {
+      const { webhookId, eventIds } = await fill();
+      const { entries, pages } = await walk(async (after) => {
+        const page = await deliveryLog(from).list(webhookId, { ...filter, limit, after });
+        return { entries: page.deliveries.map(({ eventId }) => eventId), next: page.next };
+      });
+      expect(entries).toEqual(expected.map((i) => eventIds[i]));
+      expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(limit);
+    });
+  });
+
+  const all = { since: 0, until: now + 1000, stuckBefore: 0 };
+  describe.each<[string, RecoveryWindow, number[]]>([
+    ['what ended without success', all, [1, 3, 6]],
+    ['the same of a window', { ...all, since: now + 2, until: now + 6 }, [3]],
+    ['what ended at a time or later, too', { ...all, endedSince: now + 4 }, [6]],
+    ['what was due before', { ...all, stuckBefore: now + 4 }, [1, 2, 3, 6]],
+    ['what was due before, whenever the others ended', { ...all, endedSince: now + 7, stuckBefore: now + 7 }, [2, 5]],
+    ['not what is due at that time', { ...all, stuckBefore: now + 3 }, [1, 3, 6]],
+    ['an empty window', { ...all, since: now + 4, until: now + 4 }, []],
+  ])('a recovery of %s', (_, window, expected) => {
+    it.each(froms)('finds every delivery once, %s', async (_, from, limit) => {
+      const { webhookId, eventIds } = await fill();
+      const { entries, pages } = await walk(async (text) => {
+        const from_ = text === undefined ? undefined : JSON.parse(text);
+        const page = await deliveryLog(from).recoverable(webhookId, { ...window, limit, from: from_ });
+        return {
+          entries: page.deliveries.map(({ eventId }) => eventId),
+          next: page.next && JSON.stringify(page.next),
+        };
+      });
+      expect(entries.sort()).toEqual(expected.map((i) => eventIds[i]));
+      expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(limit);
+    });
+
+    it.each([
+      ['one query', table],
+      ['many queries', short],
+    ])('is counted exactly, by %s', async (_, from) => {
+      const { webhookId } = await fill();
+      expect(await deliveryLog(from).countRecoverable(webhookId, window)).toBe(expected.length);
+    });
+  });
+
+  describe('a recovery', () => {
+    it('leaves tests out, whatever became of them, and a list says that they are tests', async () => {
+      const { webhook, event, message } = newDelivery();
+      await own.record(message(), { ...event, webhookId: webhook.id }, attemptOf(message()), failed);
+      expect(await log.countRecoverable(webhook.id, all)).toBe(0);
+      expect(await log.recoverable(webhook.id, { ...all, limit: 10 })).toEqual({ deliveries: [], next: undefined });
+      const { deliveries: found } = await log.list(webhook.id, { status: 'failed', limit: 10 });
+      expect(found).toMatchObject([{ eventId: event.id, test: true }]);
+    });
+
+    it('finds what it has started only once: then it is under way', async () => {
+      const { webhookId } = await fill();
+      const found: DeliveryRecord[] = [];
+      for (let from: RecoveryPosition | undefined; ; ) {
+        const page = await log.recoverable(webhookId, { ...all, limit: 10, from });
+        for (const delivery of page.deliveries) await log.startRun(delivery, delivery.run + 1, now + 10);
+        found.push(...page.deliveries);
+        if (!page.next) break;
+        from = page.next;
+      }
+      expect(found.map(({ status }) => status)).toEqual(['failed', 'canceled', 'skipped']);
+      expect(await log.countRecoverable(webhookId, all)).toBe(0);
+      const { deliveries: pending } = await log.list(webhookId, { status: 'pending', limit: 10 });
+      expect(pending).toHaveLength(found.length);
+    });
+
+    it('finds what ended again, at its new time', async () => {
+      const { webhook, event, message } = newDelivery();
+      await own.end(message(), event, 'skipped', now);
+      const record = await log.get(webhook.id, event.id);
+      if (record) await log.startRun(record, 1, now + 10);
+      await own.end(message({ run: 1 }), event, 'canceled', now + 20);
+      expect(await log.countRecoverable(webhook.id, { ...all, endedSince: now + 20 })).toBe(1);
+      expect(await log.countRecoverable(webhook.id, { ...all, endedSince: now + 21 })).toBe(0);
+    });
+  });
+
+  describe('ofEvent', () => {
+    it('finds the deliveries of one event by webhook', async () => {
+      const [one, other] = [await fill(), await fill()];
+      const eventId = one.eventIds[3] ?? '';
+      const found = await log.ofEvent(eventId, [one.webhookId, other.webhookId]);
+      expect([...found].map(([id, record]) => [id, record.eventId])).toEqual([[one.webhookId, eventId]]);
+      expect(await log.ofEvent(eventId, [])).toEqual(new Map());
+    });
+
+    it('finds the deliveries of several events to one webhook, in their order', async () => {
+      const [one, other] = [await fill(), await fill()];
+      const [first = '', second = '', third = ''] = one.eventIds;
+      const found = await log.ofWebhook(one.webhookId, [third, other.eventIds[0] ?? '', first, second]);
+      expect(found.map(({ webhookId, eventId }) => [webhookId, eventId])).toEqual(
+        [third, first, second].map((id) => [one.webhookId, id]),
+      );
+      expect(await log.ofWebhook(one.webhookId, [])).toEqual([]);
+    });
+  });
+
+  describe('list', () => {
+    it('has nothing of other webhooks', async () => {
+      const [one, other] = [await fill(), await fill()];
+      const { deliveries: found } = await log.list(one.webhookId, { limit: 100 });
+      expect(found.map(({ eventId }) => eventId)).toEqual([...one.eventIds].reverse());
+      expect(found.every(({ webhookId }) => webhookId !== other.webhookId)).toBe(true);
+      expect(recordOf(found[0])).toEqual(recordOf(await log.get(one.webhookId, one.eventIds.at(-1) ?? '')));
+    });
+
+    it('of an unknown webhook is empty', async () => {
+      expect(await log.list(newId('whk'), { limit: 10 })).toEqual({ deliveries: [], next: undefined });
+      expect(await log.countRecoverable(newId('whk'), all)).toBe(0);
+    });
+
+    it('has the events of a millisecond in one window', async () => {
+      const { id: webhookId } = newWebhook();
+      const ids = [newId('evt', now), newId('evt', now), newId('evt', now + 1)];
+      for (const eventId of ids) {
+        const { message } = newDelivery();
+        const own = message({ webhookId, eventId });
+        await deliveries(table).record(own, newStoredEvent(), attemptOf(own), succeeded);
+      }
+      const { deliveries: found } = await log.list(webhookId, { since: now, until: now + 1, limit: 10 });
+      expect(found.map(({ eventId }) => eventId)).toEqual(ids.slice(0, 2).sort().reverse());
+      expect(found[0]?.eventId.startsWith(earliestId('evt', now))).toBe(true);
+    });
+  });
+
+  describe('startRun', () => {
+    /** A delivery with so many attempts, each in a run of its own. */
+    async function recorded(count: number) {
+      const { webhook, event, message } = newDelivery();
+      const append = async (run: number) => {
+        const next = message({ run, trigger: 'redelivery' });
+        await own.record(next, event, attemptOf(next, { at: now + run }), failed);
+      };
+      for (let run = 0; run < count; run++) await append(run);
+      const stored = async () => recordOf(await log.get(webhook.id, event.id));
+      const record = await stored();
+      if (!record) throw new Error('Nothing is recorded');
+      return { record, event, message, append, stored };
+    }
+    const timesOf = (record: { attempts: { at: number }[] } | undefined) => record?.attempts.map(({ at }) => at - now);
+    const numbers = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
+
+    it('shows the new run under way, with what is also written, and keeps it as long as an event', async () => {
+      const { record, stored } = await recorded(1);
+      const { also, isWritten } = companion(table);
+      const at = now + 1000;
+      await log.startRun(record, 1, at, also);
+      expect(await stored()).toEqual({
+        ...record,
+        run: 1,
+        attempt: 0,
+        status: 'pending',
+        nextAttemptAt: at,
+        endedAt: undefined,
+      });
+      expect(await isWritten()).toBe(true);
+      const item = await table.get(itemKey.delivery(record.webhookId, record.eventId));
+      expect(item?.expires).toBe(Math.ceil((at + EVENT_RETENTION_MS) / 1000));
+    });
+
+    it('ends the wait for a retry', async () => {
+      const { webhook, event, message } = newDelivery();
+      await own.record(message(), event, attemptOf(message()), retrying);
+      const record = await log.get(webhook.id, event.id);
+      if (record) await log.startRun(record, 1, now);
+      expect((await log.get(webhook.id, event.id))?.retryPending).toBeUndefined();
+    });
+
+    it.each([
+      [23, 0],
+      [24, 0],
+      [25, 1],
+    ])('keeps the latest 24 of %i attempts', async (count, first) => {
+      const { record, stored } = await recorded(count);
+      await log.startRun(record, count, now);
+      expect(timesOf(await stored())).toEqual(numbers(first, count - 1));
+    });
+
+    it('keeps the latest 24 of many attempts', async () => {
+      const { record, stored } = await recorded(30);
+      await log.startRun(record, 30, now);
+      expect(timesOf(await stored())).toEqual(numbers(6, 29));
+    });
+
+    it('keeps an attempt that was added meanwhile', async () => {
+      const { record, append, stored } = await recorded(25);
+      await append(25);
+      await log.startRun(record, 26, now);
+      expect(timesOf(await stored())).toEqual(numbers(1, 25));
+    });
+
+    it.each([
+      ['whose attempts came first', 1],
+      ['that a newer one has overtaken', 2],
+    ])('changes nothing for a run %s, but what is also written is', async (_, run) => {
+      const { record, append, stored } = await recorded(1);
+      await append(run);
+      const before = await stored();
+      const { also, isWritten } = companion(table);
+      await log.startRun(record, 1, now, also);
+      await log.startRun(record, 1, now);
+      expect(await stored()).toEqual(before);
+      expect(await isWritten()).toBe(true);
+    });
+
+    it('makes no delivery', async () => {
+      const { record } = await recorded(1);
+      const other = { ...record, eventId: newId('evt') };
+      await log.startRun(other, 1, now);
+      expect(await log.get(other.webhookId, other.eventId)).toBeUndefined();
+    });
+
+    it('changes nothing if what is also written is refused', async () => {
+      const { record, stored } = await recorded(1);
+      await log.startRun(record, 1, now, companion(table, { isRefused: true }).also);
+      expect(await stored()).toEqual(record);
+    });
+
+    it.each([
+      ['alone', () => []],
+      ['with what is also written', () => companion(table).also],
+    ])('takes an attempt off once if the response was lost, %s', async (_, also) => {
+      const { record, stored } = await recorded(25);
+      await deliveryLog(lossy).startRun(record, 25, now, also());
+      expect(timesOf(await stored())).toEqual(numbers(1, 24));
+    });
+  });
+});

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { auditLog } from '../../../lib/aws/dynamodb/audit.ts';
+import { deliveries } from '../../../lib/aws/dynamodb/deliveries.ts';
+import { deliveryLog } from '../../../lib/aws/dynamodb/delivery-log.ts';
+import { disabling } from '../../../lib/aws/dynamodb/disabling.ts';
+import { webhooks } from '../../../lib/aws/dynamodb/webhooks.ts';
+import type { DeliverDeps } from '../../../lib/delivery/deliver.ts';
+import { runKey } from '../../../lib/delivery/messages.ts';
+import type { EmailClaims } from '../../../lib/delivery/outage.ts';
+import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
+import { attemptOf, newDelivery, newStoredEvent, now, recordOf, retrying } from './builders.ts';
+import { stores } from './stores.ts';
+
+type Disabling = Pick<DeliverDeps, 'exhaust'> & { email: EmailClaims };
+
+const MINUTE_MS = 60_000;
+
+describe.each(stores)('disabling in $name', ({ table, lossy }) => {
+  const own = disabling(table) satisfies Disabling;
+  const log = deliveryLog(table);
+
+  /** A webhook with a delivery whose last attempt is next. */
+  async function nearTheEnd(of: Partial<WebhookRecord> = {}) {
+    const { webhook, event, message } = newDelivery(of);
+    await webhooks(table).create(webhook, []);
+    const last = message({ attempt: 6 });
+    await deliveries(table).record(message({ attempt: 5 }), event, attemptOf(message({ attempt: 5 })), retrying);
+    return {
+      ...{ webhook, event, message, last },
+      exhaust: (from: Disabling = own) => from.exhaust(last, event, attemptOf(last), now + 1),
+      hook: async () => recordOf(await webhooks(table).get(webhook, webhook.id)),
+      delivery: async () => recordOf(await log.get(webhook.id, event.id)),
+      change: (change: Partial<WebhookRecord>) => webhooks(table).change(webhook, change),
+    };
+  }
+
+  describe('exhaust', () => {
+    it('records the attempt and disables the webhook', async () => {
+      const { webhook, last, exhaust, hook, delivery } = await nearTheEnd({ emailedAt: now - 1, emailingUntil: now });
+      expect(await exhaust()).toBe('disabled');
+      const recorded = await delivery();
+      expect(recorded).toMatchObject({ status: 'failed', attempt: 6, attempts: [{ number: 5 }, { number: 6 }] });
+      expect([recorded?.nextAttemptAt, recorded?.retryPending]).toEqual([undefined, undefined]);
+      expect(await hook()).toEqual({
+        ...webhook,
+        ...{ status: 'disabled', disabledReason: 'deliveries_failed', disabledBy: runKey(last) },
+        ...{ disabledAt: now + 1, updatedAt: now + 1, emailedAt: undefined, emailingUntil: undefined },
+        ...{ failingSince: now, undeliveredSince: now },
+      });
+    });
+
+    it('writes one audit entry without an actor', async () => {
+      const { webhook, last, exhaust } = await nearTheEnd();
+      await exhaust();
+      await exhaust();
+      const filter = { since: 0, actor: undefined, target: webhook.id };
+      const { entries } = await auditLog(table).list(webhook.projectId, filter, 10);
+      const change = { action: 'webhook.disabled', actor: null, address: null, at: now + 1 };
+      const detail = { environment: webhook.environment, event_id: last.eventId };
+      expect(entries).toEqual([expect.objectContaining({ ...change, target: webhook.id, detail })]);
+    });
+
+    it('leaves the time at which an outage began', async () => {
+      const { exhaust, hook } = await nearTheEnd({ failingSince: now - 9, undeliveredSince: now - 10 });
+      await exhaust();
+      expect(await hook()).toMatchObject({ failingSince: now - 9, undeliveredSince: now - 10 });
+    });
+
+    it('disables once, of all deliveries that get there', async () => {
+      const first = await nearTheEnd();
+      const event = newStoredEvent(first.webhook);
+      const other = first.message({ eventId: event.id, attempt: 6 });
+      const outcomes = await Promise.all([first.exhaust(), own.exhaust(other, event, attemptOf(other), now + 2)]);
+      expect(outcomes.sort()).toEqual(['disabled', 'recorded']);
+      expect(await first.delivery()).toMatchObject({ status: 'failed', attempt: 6 });
+      expect(await log.get(other.webhookId, other.eventId)).toMatchObject({ status: 'failed', attempt: 6 });
+      expect([runKey(first.last), runKey(other)]).toContain((await first.hook())?.disabledBy);
+    });
+
+    it.each<[string, (delivery: Awaited<ReturnType<typeof nearTheEnd>>) => Promise<unknown>]>([
+      ['paused', ({ change }) => change({ status: 'disabled', disabledReason: 'paused' })],
+      ['deleted', ({ webhook }) => webhooks(table).remove(webhook, webhook.id)],
+    ])('records the attempt and leaves a webhook that was %s meanwhile', async (_, happen) => {
+      const delivery = await nearTheEnd();
+      await happen(delivery);
+      const before = await delivery.hook();
+      expect(await delivery.exhaust()).toBe('recorded');
+      expect(await delivery.delivery()).toMatchObject({ status: 'failed', attempt: 6 });
+      expect(await delivery.hook()).toEqual(before);
+    });
+
+    it("is still this delivery's while the email is owed, and records no attempt twice", async () => {
+      const { last, exhaust, hook, delivery } = await nearTheEnd();
+      await exhaust();
+      const before = [await hook(), await delivery()];
+      expect(await exhaust()).toBe('disabled');
+      await own.email.claim(last, now);
+      expect(await exhaust()).toBe('disabled');
+      await own.email.markSent(last, now);
+      expect(await exhaust()).toBe('recorded');
+      expect(await delivery()).toEqual(before[1]);
+      expect(await hook()).toEqual({ ...before[0], emailedAt: now });
+    });
+
+    it('does not disable again a webhook that was enabled after this attempt was recorded', async () => {
+      const { exhaust, hook, change } = await nearTheEnd();
+      await exhaust();
+      const disabled = await hook();
+      await webhooks(table).change(disabled as WebhookRecord, { status: 'enabled', disabledBy: undefined });
+      const enabled = await hook();
+      expect(await exhaust()).toBe('recorded');
+      expect(await hook()).toEqual(enabled);
+      expect(await change({ description: 'enabled' })).toBeDefined();
+    });
+
+    it('disables nothing if a newer run has begun', async () => {
+      const { webhook, event, message, exhaust, hook, delivery } = await nearTheEnd();
+      await deliveries(table).record(message({ run: 1 }), event, attemptOf(message({ run: 1 })), retrying);
+      const before = await delivery();
+      expect(await exhaust()).toBe('recorded');
+      expect(await delivery()).toEqual(before);
+      expect(await hook()).toEqual(webhook);
+    });
+
+    it('counts once if the response was lost', async () => {
+      const { exhaust, delivery } = await nearTheEnd();
+      expect(await exhaust(disabling(lossy))).toBe('disabled');
+      expect((await delivery())?.attempts.map(({ number }) => number)).toEqual([5, 6]);
+    });
+  });
+
+  describe('the email', () => {
+    it("is one run's to send for a minute", async () => {
+      const { last, exhaust } = await nearTheEnd();
+      await exhaust();
+      const times = [now, now + 1, now + MINUTE_MS - 1, now + MINUTE_MS, now + MINUTE_MS + 1];
+      const claims = [];
+      for (const time of times) claims.push(await own.email.claim(last, time));
+      expect(claims).toEqual(['claimed', 'busy', 'busy', 'claimed', 'busy']);
+    });
+
+    it("is one run's of two at once", async () => {
+      const { last, exhaust } = await nearTheEnd();
+      await exhaust();
+      const claims = await Promise.all([own.email.claim(last, now), own.email.claim(last, now)]);
+      expect(claims.sort()).toEqual(['busy', 'claimed']);
+    });
+
+    it('may be claimed again at once after it was released', async () => {
+      const { last, exhaust } = await nearTheEnd();
+      await exhaust();
+      await own.email.claim(last, now);
+      await own.email.release(last);
+      expect(await own.email.claim(last, now)).toBe('claimed');
+    });
+
+    it('is sent once it is marked, whatever the time', async () => {
+      const { last, exhaust, hook } = await nearTheEnd();
+      await exhaust();
+      await own.email.claim(last, now);
+      await own.email.markSent(last, now + 5);
+      expect(await hook()).toMatchObject({ emailedAt: now + 5 });
+      expect((await hook())?.emailingUntil).toBeUndefined();
+      expect([await own.email.claim(last, now), await own.email.claim(last, now + 2 * MINUTE_MS)]).toEqual([
+        'sent',
+        'sent',
+      ]);
+    });
+
+    it.each<[string, (webhook: WebhookRecord) => Promise<unknown>]>([
+      ['enabled again', (webhook) => webhooks(table).change(webhook, { status: 'enabled', disabledBy: undefined })],
+      ['disabled by another delivery', (webhook) => webhooks(table).change(webhook, { disabledBy: 'evt_other#0' })],
+      [
+        'disabled by another run',
+        ({ disabledBy, ...webhook }) =>
+          webhooks(table).change({ disabledBy, ...webhook }, { disabledBy: disabledBy?.replace('#0', '#1') }),
+      ],
+      ['deleted', (webhook) => webhooks(table).remove(webhook, webhook.id)],
+    ])("is nobody's about a webhook that was %s meanwhile", async (_, happen) => {
+      const { last, exhaust, hook } = await nearTheEnd();
+      await exhaust();
+      await happen((await hook()) as WebhookRecord);
+      const before = await hook();
+      expect(await own.email.claim(last, now)).toBe('sent');
+      await own.email.release(last);
+      await own.email.markSent(last, now);
+      expect(await hook()).toEqual(before);
+    });
+
+    it('is claimed also if the response was lost', async () => {
+      const { last, exhaust } = await nearTheEnd();
+      await exhaust();
+      expect(await disabling(lossy).email.claim(last, now)).toBe('claimed');
+      expect(await own.email.claim(last, now)).toBe('busy');
+    });
+  });
+});

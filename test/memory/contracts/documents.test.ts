@@ -1,0 +1,291 @@
+import { describe, expect, it } from 'vitest';
+import { type KeyRange, rangesOf } from '../../../lib/access/patterns.ts';
+import { documents } from '../../../lib/aws/dynamodb/documents.ts';
+import { events } from '../../../lib/aws/dynamodb/events.ts';
+import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
+import type { DocumentState } from '../../../lib/documents/documents.ts';
+import type { DocumentList, RevisionList } from '../../../lib/documents/pages.ts';
+import type { DocumentStates } from '../../../lib/documents/write.ts';
+import { EVENT_RETENTION_MS, type StoredEvent } from '../../../lib/events/events.ts';
+import type { SyncCycles } from '../../../lib/handlers/sync.ts';
+import { parseJson } from '../../../lib/json.ts';
+import type { Space } from '../../../lib/space.ts';
+import { documentState, newId, newSpace, newStoredEvent, now } from './builders.ts';
+import { stores } from './stores.ts';
+
+describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
+  const store = documents(table) satisfies DocumentStates & DocumentList & RevisionList & SyncCycles;
+  const { get, save, claimCycle, complete } = store;
+  const isStored = async (event: StoredEvent) => (await events(table).get(event, event.id)) !== undefined;
+
+  describe('save', () => {
+    const second = documentState({ revision: 2, fields: { b: null }, updatedAt: now + 1 });
+
+    it('creates a document, with its events', async () => {
+      const [space, event] = [newSpace(), newStoredEvent()];
+      expect(await save(space, 'd', 0, documentState(), [event])).toBe(true);
+      expect(await get(space, 'd')).toEqual(documentState());
+      expect(await isStored(event)).toBe(true);
+    });
+
+    it('replaces the state that was read, with several events', async () => {
+      const [space, some] = [newSpace(), [newStoredEvent(), newStoredEvent()]];
+      await save(space, 'd', 0, documentState(), []);
+      expect(await save(space, 'd', 1, second, some)).toBe(true);
+      expect(await get(space, 'd')).toEqual(second);
+      expect(await Promise.all(some.map(isStored))).toEqual([true, true]);
+    });
+
+    it.each<[string, number, DocumentState | undefined]>([
+      ['was created', 0, documentState()],
+      ['was deleted before it was read, and is taken for new,', 0, documentState({ revision: 3, deleted: true })],
+      ['has a later revision', 1, second],
+      ['has an earlier revision', 2, documentState()],
+      ['was never there', 1, undefined],
+    ])('is false and changes nothing if the document %s meanwhile', async (_, before, current) => {
+      const [space, event] = [newSpace(), newStoredEvent()];
+      if (current) await save(space, 'd', 0, current, []);
+      expect(await save(space, 'd', before, documentState({ revision: 9 }), [event])).toBe(false);
+      expect(await get(space, 'd')).toEqual(current);
+      expect(await isStored(event)).toBe(false);
+    });
+
+    it('is false and changes nothing if the id of an event is taken', async () => {
+      const [space, event] = [newSpace(), newStoredEvent()];
+      await events(table).publish([event], []);
+      expect(await save(space, 'd', 0, documentState(), [newStoredEvent(), event])).toBe(false);
+      expect(await get(space, 'd')).toBeUndefined();
+    });
+
+    it('happens once of two at once', async () => {
+      const space = newSpace();
+      const states = [documentState({ fields: { a: 1 } }), documentState({ fields: { a: 2 } })];
+      const saved = await Promise.all(states.map((state) => save(space, 'd', 0, state, [newStoredEvent()])));
+      expect(saved.filter(Boolean)).toHaveLength(1);
+      expect(await get(space, 'd')).toEqual(states[saved.indexOf(true)]);
+    });
+
+    it.each([
+      ['with events', () => [newStoredEvent()]],
+      ['without events', () => []],
+    ])('succeeds if the response was lost, %s', async (_, published) => {
+      const space = newSpace();
+      expect(await documents(lossy).save(space, 'd', 0, documentState(), published())).toBe(true);
+      expect(await documents(lossy).save(space, 'd', 1, second, published())).toBe(true);
+      expect(await get(space, 'd')).toEqual(second);
+    });
+  });
+
+  describe('get', () => {
+    it('finds a document in its own space only', async () => {
+      const space = newSpace();
+      await save(space, 'd', 0, documentState(), []);
+      const spaces: Space[] = [space, { ...space, environment: 'sandbox' }, newSpace()];
+      const found = await Promise.all(spaces.map((each) => get(each, 'd')));
+      expect(found.map((each) => each?.revision)).toEqual([1, undefined, undefined]);
+    });
+
+    it.each([
+      '{}',
+      '{"":"","__proto__":{"a":1},"constructor":null}',
+      '{"n":[12345678901234567890,1.10,-0,1e400,0.1]}',
+      '{"text":"\\u0000 漢 😀 \\ud800"}',
+      '{"deep":{"list":[[],{},null,true]}}',
+    ])('gives the fields back as they were: %s', async (json) => {
+      const space = newSpace();
+      const fields = parseJson(json) as DocumentState['fields'];
+      await save(space, 'd', 0, documentState({ fields, marks: { '': [1, ''] } }), []);
+      const found = await get(space, 'd');
+      expect(JSON.stringify(found?.fields)).toBe(JSON.stringify(fields));
+      expect(found?.marks).toEqual({ '': [1, ''] });
+    });
+  });
+
+  it('are found by many keys at once, in their order', async () => {
+    const space = newSpace();
+    const deleted = documentState({ deleted: true, fields: {} });
+    await save(space, 'a', 0, documentState(), []);
+    await save(space, 'b', 0, deleted, []);
+    expect(await store.getAll(space, ['b', 'none', 'a'])).toEqual([deleted, undefined, documentState()]);
+    expect(await store.getAll({ ...space, environment: 'sandbox' }, ['a'])).toEqual([undefined]);
+  });
+
+  describe('list', () => {
+    const KEYS = ['a', 'a:1', 'a:1:x', 'a:2', 'a-1', 'b', 'b:1', 'c:1'];
+    async function fill(): Promise<Space> {
+      const space = newSpace();
+      for (const [i, key] of KEYS.entries()) await save(space, key, 0, documentState({ revision: i + 1 }), []);
+      await save({ ...space, environment: 'sandbox' }, 'a:other', 0, documentState(), []);
+      return space;
+    }
+    const sorted = [...KEYS].sort();
+
+    it('shows what is known of a document, and reads it', async () => {
+      const space = newSpace();
+      const states = { a: documentState({ revision: 3 }), b: documentState({ deleted: true, fields: {} }) };
+      for (const [key, state] of Object.entries(states)) await save(space, key, 0, state, []);
+      const { found } = await store.list(space, rangesOf(['*']), 10);
+      expect(found.map(({ read, ...rest }) => ({ ...rest, state: read() }))).toEqual([
+        { documentKey: 'a', deleted: false, state: states.a },
+        { documentKey: 'b', deleted: true, state: states.b },
+      ]);
+      const { found: revisions } = await store.revisions(space, rangesOf(['*']), 10);
+      expect(revisions).toEqual([
+        { documentKey: 'a', revision: 3 },
+        { documentKey: 'b', revision: 1 },
+      ]);
+    });
+
+    it('has the revision of the document as it is, also if somebody else wrote it meanwhile', async () => {
+      const space = newSpace();
+      await save(space, 'a', 0, documentState(), []);
+      await save(space, 'a', 1, documentState({ revision: 2 }), []);
+      expect(await save(space, 'a', 1, documentState({ revision: 9 }), [])).toBe(false);
+      const { found } = await store.revisions(space, rangesOf(['*']), 10);
+      expect(found).toEqual([{ documentKey: 'a', revision: 2 }]);
+    });
+
+    it.each<[string, string[], string[]]>([
+      ['everything', ['*'], sorted],
+      ['a prefix', ['a:*'], ['a:1', 'a:1:x', 'a:2']],
+      ['one document', ['b'], ['b']],
+      ['several ranges', ['a:1:*', 'b', 'c:*'], ['a:1:x', 'b', 'c:1']],
+      ['ranges with nothing in them', ['0', 'a:2', 'bb:*', 'c:*', 'd:*'], ['a:2', 'c:1']],
+      ['nothing', ['zz:*'], []],
+      ['no range', [], []],
+    ])('has every document of %s once, in the order of keys', async (_, patterns, expected) => {
+      const space = await fill();
+      const ranges = rangesOf(patterns);
+      for (const [from, limit] of [
+        [table, 100],
+        [table, 2],
+        [table, 1],
+        [short, 100],
+      ] as const) {
+        const keys: string[] = [];
+        for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
+          const page = await documents(from).list(space, ranges, limit, after);
+          const { found, ...position } = await documents(from).revisions(space, ranges, limit, after);
+          expect(position).toEqual({ next: page.next, isCut: page.isCut });
+          expect(found.map(({ documentKey }) => documentKey)).toEqual(page.found.map(({ documentKey }) => documentKey));
+          expect(page.found.length).toBeLessThanOrEqual(limit);
+          keys.push(...page.found.map(({ documentKey }) => documentKey));
+          after = page.next;
+        }
+        expect(keys).toEqual(expected);
+      }
+    });
+
+    it.each<[string, { limit: number; after?: string }, { keys: string[]; next?: string; isCut: boolean }]>([
+      [
+        'a range that is cut goes on after the last document',
+        { limit: 2 },
+        { keys: ['a:1', 'a:1:x'], next: 'a:1:x', isCut: true },
+      ],
+      [
+        'a range at its end goes on with the next',
+        { limit: 9 },
+        { keys: ['a:1', 'a:1:x', 'a:2'], next: 'a:\x7f', isCut: false },
+      ],
+      [
+        'a position in a range goes on there',
+        { limit: 9, after: 'a:1' },
+        { keys: ['a:1:x', 'a:2'], next: 'a:\x7f', isCut: false },
+      ],
+      [
+        'a position before a range begins with it',
+        { limit: 9, after: 'A' },
+        { keys: ['a:1', 'a:1:x', 'a:2'], next: 'a:\x7f', isCut: false },
+      ],
+      [
+        'a position at the end of a range begins with the next',
+        { limit: 9, after: 'a:\x7f' },
+        { keys: ['b:1'], isCut: false },
+      ],
+      ['a position between ranges begins with the next', { limit: 9, after: 'aa' }, { keys: ['b:1'], isCut: false }],
+      [
+        'a position of no document goes on after it',
+        { limit: 9, after: 'a:1:y' },
+        { keys: ['a:2'], next: 'a:\x7f', isCut: false },
+      ],
+      ['the last range is the end', { limit: 9, after: 'b:0' }, { keys: ['b:1'], isCut: false }],
+      ['a position behind every range is the end', { limit: 9, after: 'z' }, { keys: [], isCut: false }],
+    ])('%s', async (_, { limit, after }, expected) => {
+      const { found, next, isCut } = await store.list(await fill(), rangesOf(['a:*', 'b:*']), limit, after);
+      expect({ keys: found.map(({ documentKey }) => documentKey), next, isCut }).toEqual({
+        next: undefined,
+        ...expected,
+      });
+    });
+
+    it('of one document is that document, and goes on with the next range', async () => {
+      const ranges: KeyRange[] = rangesOf(['a', 'b']);
+      const { found, next } = await store.list(await fill(), ranges, 9);
+      expect(found.map(({ documentKey }) => documentKey)).toEqual(['a']);
+      expect(next).toBe('a');
+    });
+  });
+
+  describe('claimCycle', () => {
+    it('reserves the name for the credential that came first, in its space', async () => {
+      const [space, id] = [newSpace(), newId('syn')];
+      const claims = [];
+      for (const [where, credential] of [
+        [space, 'key_1'],
+        [space, 'key_2'],
+        [space, 'key_1'],
+        [{ ...space, environment: 'sandbox' }, 'key_2'],
+      ] as [Space, string][]) {
+        claims.push(await claimCycle(where, id, credential, now));
+      }
+      expect(claims).toEqual([true, false, true, true]);
+      expect((await table.get(itemKey.sync(space, id)))?.expires).toBe(Math.ceil((now + EVENT_RETENTION_MS) / 1000));
+    });
+
+    it('succeeds for one of two at once', async () => {
+      const [space, id] = [newSpace(), newId('syn')];
+      const claims = await Promise.all(['key_1', 'key_2'].map((credential) => claimCycle(space, id, credential, now)));
+      expect(claims.filter(Boolean)).toHaveLength(1);
+    });
+
+    it('succeeds if the response was lost', async () => {
+      expect(await documents(lossy).claimCycle(newSpace(), newId('syn'), 'key_1', now)).toBe(true);
+    });
+  });
+
+  describe('complete', () => {
+    it.each([
+      ['one that was claimed', true],
+      ['one that was not', false],
+    ])('publishes the event of a cycle once: of %s', async (_, isClaimed) => {
+      const [space, id] = [newSpace(), newId('syn')];
+      if (isClaimed) await claimCycle(space, id, 'key_1', now);
+      const [first, again] = [newStoredEvent(), newStoredEvent({ at: now + 1 })];
+      await complete(space, id, 'key_1', first);
+      await complete(space, id, 'key_1', again);
+      expect([await isStored(first), await isStored(again)]).toEqual([true, false]);
+      expect(await table.get(itemKey.sync(space, id))).toMatchObject({ credentialId: 'key_1', completedAt: now });
+    });
+
+    it('publishes nothing for another credential', async () => {
+      const [space, id, event] = [newSpace(), newId('syn'), newStoredEvent()];
+      await claimCycle(space, id, 'key_1', now);
+      await complete(space, id, 'key_2', event);
+      expect(await isStored(event)).toBe(false);
+      expect((await table.get(itemKey.sync(space, id)))?.completedAt).toBeUndefined();
+    });
+
+    it('leaves the name with its credential', async () => {
+      const [space, id] = [newSpace(), newId('syn')];
+      await complete(space, id, 'key_1', newStoredEvent());
+      expect(await claimCycle(space, id, 'key_2', now)).toBe(false);
+      expect(await claimCycle(space, id, 'key_1', now)).toBe(true);
+    });
+
+    it('publishes the event if the response was lost', async () => {
+      const event = newStoredEvent();
+      await documents(lossy).complete(newSpace(), newId('syn'), 'key_1', event);
+      expect(await isStored(event)).toBe(true);
+    });
+  });
+});

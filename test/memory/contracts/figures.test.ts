@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { figures } from '../../../lib/aws/dynamodb/figures.ts';
+import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
+import { FIGURES_KEPT_MS, PERIOD_MS, type Tally } from '../../../lib/delivery/figures.ts';
+import type { StatsDeps } from '../../../lib/handlers/stats.ts';
+import { DAY_MS, HOUR_MS, newId, now } from './builders.ts';
+import { stores } from './stores.ts';
+
+describe.each(stores)('figures in $name', ({ table, lossy, short }) => {
+  const store = figures(table) satisfies StatsDeps['figures'];
+  const entry = (sequence: number, counts: Record<string, number> = { document_changed_delivered: 1 }) => ({
+    sequence: String(sequence),
+    counts,
+  });
+  const ofHour = (webhookId: string, ...sequences: number[]): Tally => ({
+    webhookId,
+    period: 'hour',
+    start: now,
+    entries: sequences.map((sequence) => entry(sequence)),
+  });
+  const delivered = async (webhookId: string) =>
+    (await store.list(webhookId, { by: 'hour', from: now, to: now + 1 })).map(
+      ({ counts }) => counts.document_changed_delivered,
+    );
+
+  it('are the sum of what was added', async () => {
+    const id = newId('whk');
+    const entries = [
+      entry(1, { document_changed_delivered: 1, document_changed_le_10: 1 }),
+      entry(2, { document_changed_delivered: 1, document_changed_le_20: 1 }),
+    ];
+    await store.add({ ...ofHour(id), entries }, 'shard-1');
+    await store.add({ ...ofHour(id), entries: [entry(3, { sync_conflict_failed: 1 })] }, 'shard-1');
+    const [hour] = await store.list(id, { by: 'hour', from: now, to: now + 1 });
+    expect(hour).toMatchObject({
+      start: now,
+      counts: {
+        document_changed_delivered: 2,
+        document_changed_le_10: 1,
+        document_changed_le_20: 1,
+        sync_conflict_failed: 1,
+      },
+    });
+  });
+
+  it.each([
+    ['the same batch', [1, 2, 3], [1, 2, 3], 3],
+    ['a shorter one', [1, 2, 3], [1, 2], 3],
+    ['a longer one', [1, 2, 3], [1, 2, 3, 4, 5], 5],
+    ['one that begins later', [1, 2, 3], [3, 4], 4],
+    ['one with longer numbers', [8, 9], [9, 10, 11], 4],
+    ['nothing', [1, 2], [], 2],
+  ])('are the same if %s comes again', async (_, first, again, sum) => {
+    const id = newId('whk');
+    await store.add(ofHour(id, ...first), 'shard-1');
+    await store.add(ofHour(id, ...again), 'shard-1');
+    await store.add(ofHour(id, ...first), 'shard-1');
+    expect(await delivered(id)).toEqual([sum]);
+  });
+
+  it('count each shard by itself', async () => {
+    const id = newId('whk');
+    await store.add(ofHour(id, 5, 6), 'shard-1');
+    await store.add(ofHour(id, 1, 2), 'shard-2');
+    await store.add(ofHour(id, 2, 3), 'shard-2');
+    await store.add(ofHour(id, 6), 'shard-1');
+    expect(await delivered(id)).toEqual([5]);
+  });
+
+  it('are right if two add at once', async () => {
+    const id = newId('whk');
+    await Promise.all([
+      store.add(ofHour(id, 1, 2, 3), 'shard-1'),
+      store.add(ofHour(id, 1, 2), 'shard-1'),
+      store.add(ofHour(id, 1), 'shard-2'),
+    ]);
+    expect(await delivered(id)).toEqual([4]);
+  });
+
+  it('are added once if the response was lost', async () => {
+    const id = newId('whk');
+    await figures(lossy).add(ofHour(id, 1, 2), 'shard-1');
+    expect(await delivered(id)).toEqual([2]);
+  });
+
+  it.each(['hour', 'day'] as const)('of each %s are listed, oldest first, as long as they are kept', async (period) => {
+    const id = newId('whk');
+    const first = now - (now % DAY_MS);
+    const starts = [0, 1, 2, 3].map((i) => first + i * PERIOD_MS[period]);
+    for (const start of starts) await store.add({ ...ofHour(id, 1), period, start }, 'shard-1');
+    for (const from of [figures(table), figures(short)]) {
+      const found = await from.list(id, { by: period, from: starts[1] ?? 0, to: starts[3] ?? 0 });
+      expect(found.map(({ start }) => start)).toEqual(starts.slice(1, 3));
+    }
+    expect((await table.get(itemKey.figures(id, period, first)))?.expires).toBe(
+      (first + PERIOD_MS[period] + FIGURES_KEPT_MS[period]) / 1000,
+    );
+    const other = period === 'hour' ? 'day' : 'hour';
+    expect(await store.list(id, { by: other, from: first - HOUR_MS, to: now + DAY_MS })).toEqual([]);
+  });
+});

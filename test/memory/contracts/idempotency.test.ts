@@ -1,0 +1,278 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { Problem } from '../../../lib/api/problems.ts';
+import { idempotencyRecords } from '../../../lib/aws/dynamodb/idempotency.ts';
+import { webhooks } from '../../../lib/aws/dynamodb/webhooks.ts';
+import {
+  type Idempotency,
+  type IdempotencyLock,
+  REPLAY_MS,
+  RUNNING_MS,
+  type StoredResponse,
+} from '../../../lib/http/idempotency.ts';
+import type { Request } from '../../../lib/http/request.ts';
+import type { Space } from '../../../lib/space.ts';
+import { newSpace, newWebhook, now } from './builders.ts';
+import { stores } from './stores.ts';
+
+const response = (overrides: Partial<StoredResponse> = {}): StoredResponse => ({
+  status: 201,
+  body: '{"id":"1"}',
+  headers: { ETag: '"1"' },
+  ...overrides,
+});
+
+/** What a begin leads to, in a word. */
+function wordFor(begun: Awaited<ReturnType<Idempotency['begin']>>): string {
+  if (begun instanceof Problem) return begun.code;
+  return 'finish' in begun ? 'lock' : 'response';
+}
+
+describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
+  /** A key, and the same request under it at different times. */
+  function requests(from = table) {
+    const space = newSpace();
+    const key: string = randomUUID();
+    let time = now;
+    const records = idempotencyRecords(from, { clock: () => time, random: randomBytes }) satisfies Idempotency;
+    const begin = (at: number, fingerprint = 'same', where: Space = space, under = key) => {
+      time = at;
+      return records.begin({ space: where } as Request, under, fingerprint);
+    };
+    return {
+      ...{ space, key, begin },
+      async lock(at = now): Promise<IdempotencyLock> {
+        const begun = await begin(at);
+        if (!('finish' in begun)) throw new Error(`Not a lock: ${wordFor(begun)}`);
+        return begun;
+      },
+    };
+  }
+
+  describe('begin', () => {
+    it('gives a lock to the first request, with an identity of its own', async () => {
+      const [one, other] = [await requests().lock(), await requests().lock(now + 5)];
+      expect([one.startedAt, other.startedAt]).toEqual([now, now + 5]);
+      expect(one.id).not.toBe(other.id);
+    });
+
+    it('gives one lock to two at once', async () => {
+      const { begin } = requests();
+      const both = await Promise.all([begin(now), begin(now)]);
+      expect(both.map(wordFor).sort()).toEqual(['idempotency_in_progress', 'lock']);
+    });
+
+    it.each([
+      ['the same request', 'same', 'idempotency_in_progress'],
+      ['another request', 'other', 'idempotency_key_reused'],
+    ])('while the first runs keeps %s out', async (_, fingerprint, word) => {
+      const { begin, lock } = requests();
+      await lock();
+      expect(wordFor(await begin(now + RUNNING_MS - 1, fingerprint))).toBe(word);
+    });
+
+    it('under another key, in another environment or of another project meets nothing', async () => {
+      const { space, key, begin, lock } = requests();
+      await lock();
+      const others = [
+        await begin(now, 'same', { ...space, environment: 'sandbox' }),
+        await begin(now, 'same', newSpace()),
+        await begin(now, 'same', space, `${key} `),
+        await begin(now, 'same', space, key.toUpperCase()),
+      ];
+      expect(others.map(wordFor)).toEqual(Array(4).fill('lock'));
+    });
+
+    it('of a request whose first run is dead takes over, as the same request', async () => {
+      const { begin, lock } = requests();
+      const first = await lock();
+      const second = await lock(now + RUNNING_MS);
+      expect([second.id, second.startedAt]).toEqual([first.id, first.startedAt]);
+      expect(wordFor(await begin(now + 2 * RUNNING_MS - 1))).toBe('idempotency_in_progress');
+      expect(wordFor(await begin(now + 2 * RUNNING_MS))).toBe('lock');
+    });
+
+    it('lets one of two take over', async () => {
+      const { begin, lock } = requests();
+      await lock();
+      const both = await Promise.all([begin(now + RUNNING_MS), begin(now + RUNNING_MS)]);
+      expect(both.map(wordFor).sort()).toEqual(['idempotency_in_progress', 'lock']);
+    });
+
+    it('of another request never takes over', async () => {
+      const { begin, lock } = requests();
+      await lock();
+      expect(wordFor(await begin(now + RUNNING_MS, 'other'))).toBe('idempotency_key_reused');
+    });
+
+    it.each(['same', 'other'])('after a day is a first request again: %s', async (fingerprint) => {
+      const { begin, lock } = requests();
+      const first = await lock();
+      await first.finish(response());
+      expect(wordFor(await begin(now + REPLAY_MS - 1))).toBe('response');
+      const fresh = (await begin(now + REPLAY_MS, fingerprint)) as IdempotencyLock;
+      expect(wordFor(fresh)).toBe('lock');
+      expect(fresh.id).not.toBe(first.id);
+      expect(fresh.startedAt).toBe(now + REPLAY_MS);
+    });
+
+    it('lets one of two begin anew after a day', async () => {
+      const { begin, lock } = requests();
+      await (await lock()).finish(response());
+      const both = await Promise.all([begin(now + REPLAY_MS), begin(now + REPLAY_MS)]);
+      expect(both.map(wordFor).sort()).toEqual(['idempotency_in_progress', 'lock']);
+    });
+
+    it('gives the lock if its response was lost, also to whoever takes over', async () => {
+      const { lock } = requests(lossy);
+      const first = await lock();
+      expect((await lock(now + RUNNING_MS)).id).toBe(first.id);
+    });
+  });
+
+  describe('finish', () => {
+    it('has the response replayed, as often as it is asked for', async () => {
+      const { begin, lock } = requests();
+      await (await lock()).finish(response());
+      expect(await begin(now + 1)).toEqual(response());
+      expect(await begin(now + RUNNING_MS)).toEqual(response());
+      expect(wordFor(await begin(now + 1, 'other'))).toBe('idempotency_key_reused');
+    });
+
+    it.each([
+      ['nothing', ''],
+      ['a little', '{}'],
+      ['what just fits into one part', 'a'.repeat(90_000)],
+      ['one character more', 'a'.repeat(90_001)],
+      ['several parts', Array.from({ length: 60_000 }, (_, i) => String(i)).join()],
+      ['characters of four bytes across every border', `a${'😀'.repeat(100_000)}`],
+      ['lines', 'line\r\n\u2028'.repeat(20_000)],
+    ])('keeps every character of %s', async (_, body) => {
+      const { begin, lock } = requests();
+      await (await lock()).finish(response({ body }));
+      const replayed = (await begin(now)) as StoredResponse;
+      expect({ ...replayed, body: replayed.body === body }).toEqual({ ...response(), body: true });
+    });
+
+    it('succeeds if its response was lost, in one part and in many', async () => {
+      for (const body of ['{}', 'ab'.repeat(90_000)]) {
+        const { begin, lock } = requests(lossy);
+        await (await lock()).finish(response({ body }));
+        expect(((await begin(now)) as StoredResponse).body === body).toBe(true);
+      }
+    });
+
+    it('of a run that another one took over does nothing', async () => {
+      const { begin, lock } = requests();
+      const dead = await lock();
+      const alive = await lock(now + RUNNING_MS);
+      await dead.finish(response({ body: 'dead' }));
+      expect(wordFor(await begin(now + RUNNING_MS))).toBe('idempotency_in_progress');
+      await alive.finish(response({ body: 'alive' }));
+      await dead.finish(response({ body: 'dead' }));
+      expect(await begin(now + RUNNING_MS)).toEqual(response({ body: 'alive' }));
+    });
+
+    it('of a run that another one took over changes no part of a long response', async () => {
+      const { begin, lock } = requests();
+      const dead = await lock();
+      const alive = await lock(now + RUNNING_MS);
+      await alive.finish(response({ body: 'alive'.repeat(30_000) }));
+      await dead.finish(response({ body: 'dead '.repeat(30_000) }));
+      const { body } = (await begin(now + RUNNING_MS)) as StoredResponse;
+      expect(body === 'alive'.repeat(30_000)).toBe(true);
+    });
+
+    it('of a run whose record is gone makes none', async () => {
+      const { begin, lock } = requests();
+      const released = await lock();
+      await released.release();
+      await released.finish(response());
+      expect(wordFor(await begin(now))).toBe('lock');
+    });
+  });
+
+  describe('completion', () => {
+    it('has the response replayed if the work is done, and not if it is not', async () => {
+      const { begin, lock } = requests();
+      const own = await lock();
+      const part = own.completion(response());
+      const webhook = newWebhook();
+      await webhooks(table).create(webhook, []);
+      const also = part ? [part] : [];
+      await expect(webhooks(table).create(webhook, also)).rejects.toThrow();
+      expect(wordFor(await begin(now))).toBe('idempotency_in_progress');
+      await webhooks(table).create(newWebhook(), also);
+      expect(await begin(now)).toEqual(response());
+    });
+
+    it('of a run that another one took over undoes its work', async () => {
+      const { lock } = requests();
+      const part = (await lock()).completion(response());
+      await lock(now + RUNNING_MS);
+      const webhook = newWebhook();
+      await expect(webhooks(table).create(webhook, part ? [part] : [])).rejects.toThrow();
+      expect(await webhooks(table).get(webhook, webhook.id)).toBeUndefined();
+    });
+
+    it.each([
+      [90_000, true],
+      [90_001, false],
+    ])('of %i characters is part of a transaction: %s', async (length, isPart) => {
+      const part = (await requests().lock()).completion(response({ body: 'a'.repeat(length) }));
+      expect(part !== null).toBe(isPart);
+    });
+  });
+
+  describe('release', () => {
+    it('frees the key at once, for any request', async () => {
+      const { begin, lock } = requests();
+      const first = await lock();
+      await first.release();
+      const next = (await begin(now, 'other')) as IdempotencyLock;
+      expect(wordFor(next)).toBe('lock');
+      expect(next.id).not.toBe(first.id);
+    });
+
+    it('frees it also if the response was lost', async () => {
+      const { begin, lock } = requests(lossy);
+      await (await lock()).release();
+      expect(wordFor(await begin(now))).toBe('lock');
+    });
+  });
+
+  describe('abandon', () => {
+    it('lets the same request take over at once, as the same request', async () => {
+      const { begin, lock } = requests();
+      const first = await lock();
+      await first.abandon();
+      expect(wordFor(await begin(now, 'other'))).toBe('idempotency_key_reused');
+      const second = await lock();
+      expect([second.id, second.startedAt]).toEqual([first.id, first.startedAt]);
+    });
+
+    it('leaves a response that was stored', async () => {
+      const { begin, lock } = requests();
+      const own = await lock();
+      await own.finish(response());
+      await own.abandon();
+      expect(await begin(now)).toEqual(response());
+    });
+  });
+
+  it.each(['release', 'abandon'] as const)('%s of a run that another one took over does nothing', async (act) => {
+    const { begin, lock } = requests();
+    const dead = await lock();
+    await lock(now + RUNNING_MS);
+    await dead[act]();
+    expect(wordFor(await begin(now + RUNNING_MS))).toBe('idempotency_in_progress');
+  });
+
+  it.each(['release', 'abandon'] as const)('%s of a key that is free makes no record', async (act) => {
+    const { lock, begin } = requests();
+    const own = await lock();
+    await own.release();
+    await own[act]();
+    expect(wordFor(await begin(now, 'other'))).toBe('lock');
+  });
+});

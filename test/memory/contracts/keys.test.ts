@@ -1,0 +1,357 @@
+import { describe, expect, it } from 'vitest';
+import type { KeyRecord } from '../../../lib/access/keys.ts';
+import { apiKeys } from '../../../lib/aws/dynamodb/keys.ts';
+import type { Keys } from '../../../lib/handlers/keys.ts';
+import type { TransactionPart } from '../../../lib/transaction.ts';
+import { HOUR_MS, newKey, newSpace, now, recordOf, walk } from './builders.ts';
+import { companion, stores } from './stores.ts';
+
+const LATER = now + HOUR_MS;
+
+describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
+  const keys = apiKeys(table) satisfies Keys;
+  const stored = async (id: string) => recordOf(await keys.get(id));
+  async function create(overrides: Partial<KeyRecord> = {}): Promise<KeyRecord> {
+    const record = newKey(overrides);
+    await keys.create(record, []);
+    return record;
+  }
+  async function collect(admins: AsyncGenerator<KeyRecord>): Promise<string[]> {
+    const ids: string[] = [];
+    for await (const { id } of admins) ids.push(id);
+    return ids;
+  }
+
+  describe('create', () => {
+    it('stores the key with what is also written', async () => {
+      const record = newKey({ cidrs: ['192.0.2.0/24'], expiresAt: LATER });
+      const { also, isWritten } = companion(table);
+      await keys.create(record, also);
+      expect(await stored(record.id)).toEqual(record);
+      expect(await isWritten()).toBe(true);
+    });
+
+    it('of a taken id throws and changes nothing', async () => {
+      const record = await create();
+      const { also, isWritten } = companion(table);
+      await expect(keys.create({ ...record, name: 'Other' }, also)).rejects.toThrow('taken');
+      expect(await stored(record.id)).toEqual(record);
+      expect(await isWritten()).toBe(false);
+    });
+
+    it('throws and stores nothing if what is also written is refused', async () => {
+      const record = newKey();
+      await expect(keys.create(record, companion(table, { isRefused: true }).also)).rejects.toThrow();
+      expect(await keys.get(record.id)).toBeUndefined();
+    });
+
+    it('succeeds if the response was lost', async () => {
+      const record = newKey();
+      await apiKeys(lossy).create(record, companion(table).also);
+      await apiKeys(lossy).create(newKey(), []);
+      expect(await stored(record.id)).toEqual(record);
+    });
+  });
+
+  describe('get', () => {
+    it('finds nothing under an unknown id', async () => {
+      expect(await keys.get(newKey().id)).toBeUndefined();
+    });
+  });
+
+  describe('list', () => {
+    const inOrder = async (count: number) => {
+      const { projectId } = newSpace();
+      const ids: string[] = [];
+      for (let i = 0; i < count; i++) ids.unshift((await create({ projectId, createdAt: now + i })).id);
+      return { projectId, ids };
+    };
+
+    it('is in the order of creation, newest first, and has no keys of other projects', async () => {
+      const { projectId, ids } = await inOrder(3);
+      await create();
+      const { keys: found } = await keys.list(projectId, 10);
+      expect(found.map(({ id }) => id)).toEqual(ids);
+      expect(recordOf(found[0])).toEqual(await stored(ids[0] ?? ''));
+    });
+
+    it('is empty for a project without keys', async () => {
+      expect(await keys.list(newSpace().projectId, 10)).toEqual({ keys: [], next: undefined });
+    });
+
+    it.each([
+      ['as asked for', table],
+      ['cut short', short],
+    ])('has every key once, in pages %s', async (_, from) => {
+      const { projectId, ids } = await inOrder(7);
+      const { entries, pages } = await walk(async (after) => {
+        const page = await apiKeys(from).list(projectId, 3, after);
+        return { entries: page.keys.map(({ id }) => id), next: page.next };
+      });
+      expect(entries).toEqual(ids);
+      expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(3);
+    });
+  });
+
+  describe('adminKeys', () => {
+    it.each([
+      ['one query', table],
+      ['many queries', short],
+    ])('are all admin keys of the project and no others, newest first, in %s', async (_, from) => {
+      const { projectId } = newSpace();
+      await create();
+      const types = ['admin', 'live', 'test', 'read', 'live', 'admin', 'live', 'admin', 'read'] as const;
+      const created = [];
+      for (const [i, type] of types.entries()) created.unshift(await create({ projectId, type, createdAt: now + i }));
+      const admins = created.filter(({ type }) => type === 'admin').map(({ id }) => id);
+      expect(await collect(apiKeys(from).adminKeys(projectId))).toEqual(admins);
+    });
+
+    it('are none in a project without keys', async () => {
+      expect(await collect(keys.adminKeys(newSpace().projectId))).toEqual([]);
+    });
+  });
+
+  describe('rotate', () => {
+    it('ends the old key and adds the new one, with what is also written', async () => {
+      const old = await create({ cidrs: ['192.0.2.0/24'] });
+      const fresh = newKey({ projectId: old.projectId, cidrs: old.cidrs, replaces: old.id });
+      const { also, isWritten } = companion(table);
+      expect(await keys.rotate(old, fresh, LATER, also)).toBe(true);
+      expect(await stored(old.id)).toEqual({ ...old, replacedBy: fresh.id, expiresAt: LATER });
+      expect(await stored(fresh.id)).toEqual(fresh);
+      expect(await isWritten()).toBe(true);
+    });
+
+    it.each<[string, (old: KeyRecord) => Promise<unknown>]>([
+      ['was rotated', (old) => keys.rotate(old, newKey({ projectId: old.projectId }), LATER, [])],
+      ['was revoked', ({ id }) => keys.revoke(id, { revokedAt: now }, undefined, [])],
+      ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], undefined, [])],
+    ])('is false and changes nothing if the key %s meanwhile', async (_, happen) => {
+      const old = await create();
+      await happen(old);
+      const before = await stored(old.id);
+      const fresh = newKey();
+      const { also, isWritten } = companion(table);
+      expect(await keys.rotate(old, fresh, LATER + 1, also)).toBe(false);
+      expect(await stored(old.id)).toEqual(before);
+      expect(await keys.get(fresh.id)).toBeUndefined();
+      expect(await isWritten()).toBe(false);
+    });
+
+    it('of a key that is not there makes none', async () => {
+      const [old, fresh] = [newKey(), newKey()];
+      expect(await keys.rotate(old, fresh, LATER, [])).toBe(false);
+      expect([await keys.get(old.id), await keys.get(fresh.id)]).toEqual([undefined, undefined]);
+    });
+
+    it('is false and changes nothing if what is also written is refused', async () => {
+      const [old, fresh] = [await create(), newKey()];
+      expect(await keys.rotate(old, fresh, LATER, companion(table, { isRefused: true }).also)).toBe(false);
+      expect(await stored(old.id)).toEqual(old);
+      expect(await keys.get(fresh.id)).toBeUndefined();
+    });
+
+    it('happens once of two at once', async () => {
+      const old = await create();
+      const fresh = [newKey(), newKey()];
+      const rotated = await Promise.all(fresh.map((each) => keys.rotate(old, each, LATER, [])));
+      expect(rotated.filter(Boolean)).toHaveLength(1);
+      expect((await stored(old.id))?.replacedBy).toBe(fresh[rotated.indexOf(true)]?.id);
+      expect(await keys.get(fresh[rotated.indexOf(false)]?.id ?? '')).toBeUndefined();
+    });
+
+    it('succeeds if the response was lost', async () => {
+      const [old, fresh] = [await create(), newKey()];
+      expect(await apiKeys(lossy).rotate(old, fresh, LATER, companion(table).also)).toBe(true);
+      expect(await stored(fresh.id)).toEqual(fresh);
+    });
+  });
+
+  describe('revoke', () => {
+    it('notes when, and the first time stays', async () => {
+      const record = await create();
+      expect(await keys.revoke(record.id, { revokedAt: now }, undefined, [])).toBe(true);
+      expect(await keys.revoke(record.id, { revokedAt: LATER }, undefined, [])).toBe(true);
+      expect(await stored(record.id)).toEqual({ ...record, revokedAt: now });
+    });
+
+    it('of two admin keys that rely on each other leaves one', async () => {
+      const [a, b] = [await create(), await create()];
+      const revoked = await Promise.all([
+        keys.revoke(a.id, { revokedAt: now }, b, []),
+        keys.revoke(b.id, { revokedAt: now }, a, []),
+      ]);
+      expect(revoked.filter(Boolean)).toHaveLength(1);
+      const left = await Promise.all([a, b].map(async ({ id }) => (await keys.get(id))?.revokedAt === undefined));
+      expect(left).toEqual(revoked.map((isRevoked) => !isRevoked));
+    });
+  });
+
+  describe('setCidrs', () => {
+    it('replaces the allowlist', async () => {
+      const record = await create({ cidrs: ['192.0.2.0/24'] });
+      expect(await keys.setCidrs(record.id, [], undefined, [])).toBe(true);
+      expect(await stored(record.id)).toEqual({ ...record, cidrs: [] });
+    });
+  });
+
+  type Also = readonly TransactionPart[];
+  type Change = (id: string, relyingOn?: KeyRecord, from?: typeof keys, also?: Also) => Promise<boolean>;
+  describe.each<[string, Change, Partial<KeyRecord>]>([
+    [
+      'revoke',
+      (id, relyingOn, from = keys, also = []) => from.revoke(id, { revokedAt: LATER }, relyingOn, also),
+      { revokedAt: LATER },
+    ],
+    [
+      'setCidrs',
+      (id, relyingOn, from = keys, also = []) => from.setCidrs(id, ['192.0.2.9/32'], relyingOn, also),
+      { cidrs: ['192.0.2.9/32'] },
+    ],
+  ])('%s', (_, change, changed) => {
+    it('of a key that is not there is false and makes none', async () => {
+      const { id } = newKey();
+      expect(await change(id)).toBe(false);
+      expect(await keys.get(id)).toBeUndefined();
+    });
+
+    it('happens while the key that it relies on is as it was read, which it leaves alone', async () => {
+      const [record, other] = [await create(), await create({ cidrs: ['192.0.2.0/24', '198.51.100.1/32'] })];
+      expect(await change(record.id, other)).toBe(true);
+      expect(await stored(record.id)).toEqual({ ...record, ...changed });
+      expect(await stored(other.id)).toEqual(other);
+    });
+
+    it.each<[string, (other: KeyRecord) => Promise<unknown>]>([
+      ['was revoked', ({ id }) => keys.revoke(id, { revokedAt: now }, undefined, [])],
+      ['has an end in sight', (other) => keys.rotate(other, newKey(), LATER, [])],
+      ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], undefined, [])],
+    ])('is false and changes nothing if the key that it relies on %s meanwhile', async (_, happen) => {
+      const [record, other] = [await create(), await create()];
+      await happen(other);
+      expect(await change(record.id, other)).toBe(false);
+      expect(await stored(record.id)).toEqual(record);
+    });
+
+    it('happens with what is also written, or not at all', async () => {
+      const [record, refused] = [await create(), await create()];
+      const { also, isWritten } = companion(table);
+      expect(await change(record.id, undefined, keys, also)).toBe(true);
+      expect(await isWritten()).toBe(true);
+      expect(await change(refused.id, undefined, keys, companion(table, { isRefused: true }).also)).toBe(false);
+      expect(await stored(refused.id)).toEqual(refused);
+    });
+
+    it('is false if the key that it relies on is not there', async () => {
+      const record = await create();
+      expect(await change(record.id, newKey())).toBe(false);
+      expect(await stored(record.id)).toEqual(record);
+    });
+
+    it.each([
+      ['alone', async () => undefined],
+      ['relying on another', async () => create()],
+    ])('succeeds %s if the response was lost', async (_, relying) => {
+      const record = await create();
+      expect(await change(record.id, await relying(), apiKeys(lossy))).toBe(true);
+      expect(await stored(record.id)).toEqual({ ...record, ...changed });
+    });
+  });
+
+  describe('rename', () => {
+    it('changes the name alone, with what is also written', async () => {
+      const record = await create({ name: 'Old' });
+      const { also, isWritten } = companion(table);
+      expect(await keys.rename(record.id, 'New', also)).toBe(true);
+      expect(await stored(record.id)).toEqual({ ...record, name: 'New' });
+      expect(await isWritten()).toBe(true);
+      expect(await apiKeys(lossy).rename(record.id, null, companion(table).also)).toBe(true);
+      expect((await stored(record.id))?.name).toBe(null);
+    });
+
+    it('of a key that is not there is false and makes none', async () => {
+      const { id } = newKey();
+      expect(await keys.rename(id, 'New', [])).toBe(false);
+      expect(await keys.get(id)).toBeUndefined();
+    });
+  });
+
+  describe('markLeaked', () => {
+    it('notes the first time alone, with what is also written', async () => {
+      const record = await create();
+      const [first, second] = [companion(table), companion(table)];
+      await apiKeys(lossy).markLeaked(record.id, now, first.also);
+      await keys.markLeaked(record.id, LATER, second.also);
+      expect(await stored(record.id)).toEqual({ ...record, leakedAt: now });
+      expect([await first.isWritten(), await second.isWritten()]).toEqual([true, false]);
+    });
+
+    it('of a key that is not there makes none', async () => {
+      const { id } = newKey();
+      await keys.markLeaked(id, now, []);
+      expect(await keys.get(id)).toBeUndefined();
+    });
+  });
+
+  describe('setRevokedTokens', () => {
+    const [one, other] = ['tok_1', 'tok_2'] as const;
+
+    it('replaces those that were read, with what is also written', async () => {
+      const record = await create();
+      const { also, isWritten } = companion(table);
+      expect(await keys.setRevokedTokens(record, [one], also)).toBe(true);
+      expect(await isWritten()).toBe(true);
+      const read = await stored(record.id);
+      expect(read).toEqual({ ...record, revokedTokens: [one] });
+      expect(await apiKeys(lossy).setRevokedTokens(read ?? record, [one, other], companion(table).also)).toBe(true);
+      expect((await stored(record.id))?.revokedTokens).toEqual([one, other]);
+    });
+
+    it('is false and changes nothing if others are there meanwhile, or no key', async () => {
+      const record = await create();
+      const { also, isWritten } = companion(table);
+      await keys.setRevokedTokens(record, [one], []);
+      expect(await keys.setRevokedTokens(record, [other], also)).toBe(false);
+      expect((await stored(record.id))?.revokedTokens).toEqual([one]);
+      const absent = newKey();
+      expect(await keys.setRevokedTokens(absent, [other], also)).toBe(false);
+      expect(await keys.get(absent.id)).toBeUndefined();
+      expect(await isWritten()).toBe(false);
+    });
+
+    it('happens once of two at once', async () => {
+      const record = await create();
+      const set = await Promise.all([one, other].map((each) => keys.setRevokedTokens(record, [each], [])));
+      expect(set.filter(Boolean)).toHaveLength(1);
+    });
+  });
+
+  describe('recordUse', () => {
+    const use = (lastUsedAt: number, activeHours = [1]) => ({ lastUsedAt, activeHours });
+
+    it.each([
+      ['the first hour', undefined],
+      ['a later hour', now],
+    ])('notes %s', async (_, lastUsedAt) => {
+      const record = await create({ lastUsedAt });
+      await keys.recordUse(record, use(LATER, [2]));
+      expect(await stored(record.id)).toEqual({ ...record, ...use(LATER, [2]) });
+      await apiKeys(lossy).recordUse({ ...record, ...use(LATER) }, use(LATER + HOUR_MS, [3]));
+      expect(await stored(record.id)).toEqual({ ...record, ...use(LATER + HOUR_MS, [3]) });
+    });
+
+    it('notes nothing if another use was noted meanwhile', async () => {
+      const record = await create();
+      await keys.recordUse(record, use(LATER, [1]));
+      await keys.recordUse(record, use(now, [7]));
+      expect(await stored(record.id)).toEqual({ ...record, ...use(LATER, [1]) });
+    });
+
+    it('of a key that is not there makes none', async () => {
+      const record = newKey();
+      await keys.recordUse(record, use(now));
+      expect(await keys.get(record.id)).toBeUndefined();
+    });
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { outages } from '../../../lib/aws/dynamodb/outages.ts';
+import { webhooks } from '../../../lib/aws/dynamodb/webhooks.ts';
+import type { DeliverDeps } from '../../../lib/delivery/deliver.ts';
+import { runKey } from '../../../lib/delivery/messages.ts';
+import type { EmailClaims } from '../../../lib/delivery/outage.ts';
+import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
+import { newDelivery, newStoredEvent, now, recordOf } from './builders.ts';
+import { stores } from './stores.ts';
+
+type Outages = Pick<DeliverDeps, 'beginOutage' | 'endOutage'> & { warning: EmailClaims };
+
+const MINUTE_MS = 60_000;
+
+describe.each(stores)('outages in $name', ({ table, lossy }) => {
+  const own = outages(table) satisfies Outages;
+
+  /** A webhook with a delivery to it, and another one. */
+  async function delivering(of: Partial<WebhookRecord> = {}) {
+    const { webhook, message } = newDelivery(of);
+    await webhooks(table).create(webhook, []);
+    return {
+      ...{ webhook, message: message({ attempt: 4 }) },
+      other: message({ attempt: 4, eventId: newStoredEvent(webhook).id }),
+      hook: async () => recordOf(await webhooks(table).get(webhook, webhook.id)),
+      remove: () => webhooks(table).remove(webhook, webhook.id),
+    };
+  }
+  const failing = { failingSince: now, undeliveredSince: now };
+
+  describe('beginOutage', () => {
+    it('notes the first failed attempt and no later one', async () => {
+      const { webhook, message, other, hook } = await delivering();
+      await own.beginOutage(message, now);
+      await own.beginOutage(other, now + 1);
+      expect(await hook()).toEqual({ ...webhook, ...failing });
+    });
+
+    it('leaves the time of a pause before it', async () => {
+      const { webhook, message, hook } = await delivering({ undeliveredSince: now - 5 });
+      await own.beginOutage(message, now);
+      expect(await hook()).toEqual({ ...webhook, failingSince: now, undeliveredSince: now - 5 });
+    });
+
+    it('makes no webhook of one that is gone', async () => {
+      const { message, hook, remove } = await delivering();
+      await remove();
+      await own.beginOutage(message, now);
+      await own.endOutage(message, now);
+      expect(await hook()).toBeUndefined();
+    });
+  });
+
+  describe('endOutage', () => {
+    it('forgets all about it', async () => {
+      const known = { ...failing, disabledAt: now - 1, warnedBy: 'evt#0', warnedAt: now, warningUntil: now };
+      const { webhook, message, hook } = await delivering(known);
+      await own.endOutage(message, now);
+      const forgotten = Object.fromEntries(Object.keys(known).map((name) => [name, undefined]));
+      expect(await hook()).toEqual({ ...webhook, ...forgotten });
+    });
+
+    it.each<[string, Partial<WebhookRecord>]>([
+      ['began after the success', { failingSince: now + 1, undeliveredSince: now + 1 }],
+      ['began after the success, which followed a pause', { failingSince: now + 1, undeliveredSince: now - 1 }],
+      ['disabled the webhook', { ...failing, status: 'disabled', disabledAt: now }],
+      ['had the webhook disabled after the success', { ...failing, disabledAt: now + 1 }],
+    ])('changes nothing if it %s', async (_, known) => {
+      const { webhook, message, hook } = await delivering(known);
+      await own.endOutage(message, now);
+      expect(await hook()).toEqual(webhook);
+    });
+  });
+
+  describe('the warning', () => {
+    it("is one run's of one delivery to send, for a minute", async () => {
+      const { message, other } = await delivering(failing);
+      const claims = [
+        await own.warning.claim(message, now),
+        await own.warning.claim(message, now + MINUTE_MS - 1),
+        await own.warning.claim(other, now + MINUTE_MS + 1),
+        await own.warning.claim(message, now + MINUTE_MS),
+      ];
+      expect(claims).toEqual(['claimed', 'busy', 'sent', 'claimed']);
+    });
+
+    it("is one delivery's of two at once", async () => {
+      const { message, other } = await delivering(failing);
+      const claims = await Promise.all([own.warning.claim(message, now), own.warning.claim(other, now)]);
+      expect(claims.sort()).toEqual(['claimed', 'sent']);
+    });
+
+    it('may be claimed again at once by the same delivery after it was released', async () => {
+      const { message, other } = await delivering(failing);
+      await own.warning.claim(message, now);
+      await own.warning.release(message);
+      expect(await own.warning.claim(other, now)).toBe('sent');
+      expect(await own.warning.claim(message, now)).toBe('claimed');
+    });
+
+    it('is sent once it is marked, until the outage ends', async () => {
+      const { message, other, hook } = await delivering(failing);
+      await own.warning.claim(message, now);
+      await own.warning.markSent(message, now + 5);
+      expect(await hook()).toMatchObject({ warnedBy: runKey(message), warnedAt: now + 5 });
+      expect(await own.warning.claim(message, now + 2 * MINUTE_MS)).toBe('sent');
+      await own.endOutage(message, now + 5);
+      await own.beginOutage(other, now + 6);
+      expect(await own.warning.claim(other, now + 7)).toBe('claimed');
+    });
+
+    it("is nobody's when there is no outage", async () => {
+      const { webhook, message, hook } = await delivering();
+      expect(await own.warning.claim(message, now)).toBe('sent');
+      await own.warning.markSent(message, now);
+      await own.warning.release(message);
+      expect(await hook()).toEqual(webhook);
+    });
+
+    it('is claimed also if the response was lost', async () => {
+      const { message } = await delivering(failing);
+      expect(await outages(lossy).warning.claim(message, now)).toBe('claimed');
+      expect(await own.warning.claim(message, now)).toBe('busy');
+    });
+  });
+});

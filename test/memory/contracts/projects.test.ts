@@ -1,0 +1,116 @@
+import { randomBytes as random } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { cursors } from '../../../lib/aws/dynamodb/cursors.ts';
+import { apiKeys } from '../../../lib/aws/dynamodb/keys.ts';
+import { projects } from '../../../lib/aws/dynamodb/projects.ts';
+import type { Projects } from '../../../lib/handlers/project.ts';
+import { openCursor } from '../../../lib/http/cursor.ts';
+import type { TransactionPart } from '../../../lib/transaction.ts';
+import { newKey, newProject, now, recordOf } from './builders.ts';
+import { companion, stores } from './stores.ts';
+
+describe.each(stores)('projects in $name', ({ table, lossy }) => {
+  const { create, get, change } = projects(table) satisfies Projects;
+  const keys = apiKeys(table);
+
+  it('are created with their first admin key', async () => {
+    const project = newProject();
+    const key = newKey({ projectId: project.id });
+    await create(project, key);
+    expect(recordOf(await get(project.id))).toEqual(project);
+    expect(recordOf(await keys.get(key.id))).toEqual(key);
+    expect((await keys.list(project.id, 10)).keys.map(({ id }) => id)).toEqual([key.id]);
+  });
+
+  it('are not there before', async () => {
+    expect(await get(newProject().id)).toBeUndefined();
+  });
+
+  it('whose id is taken are refused, and no key is made', async () => {
+    const project = newProject();
+    await create(project, newKey());
+    const key = newKey();
+    await expect(create({ ...project, name: 'Other' }, key)).rejects.toThrow('taken');
+    expect(recordOf(await get(project.id))).toEqual(project);
+    expect(await keys.get(key.id)).toBeUndefined();
+  });
+
+  it('whose key id is taken are refused, and no project is made', async () => {
+    const [project, key] = [newProject(), newKey()];
+    await keys.create(key, []);
+    await expect(create(project, { ...key, name: 'Other' })).rejects.toThrow('taken');
+    expect(await get(project.id)).toBeUndefined();
+    expect(recordOf(await keys.get(key.id))).toEqual(key);
+  });
+
+  it('are created also if the response was lost', async () => {
+    const project = newProject();
+    await projects(lossy).create(project, newKey());
+    expect(recordOf(await get(project.id))).toEqual(project);
+  });
+
+  it('are changed in what was asked for alone, with what is also written', async () => {
+    const project = newProject();
+    await create(project, newKey());
+    const { also, isWritten } = companion(table);
+    await change(project.id, { name: 'New', onLeak: 'revoke' }, also);
+    expect(recordOf(await get(project.id))).toEqual({ ...project, name: 'New', onLeak: 'revoke' });
+    expect(await isWritten()).toBe(true);
+    await projects(lossy).change(project.id, { emails: ['a@example.com'] }, companion(table).also);
+    expect((await get(project.id))?.emails).toEqual(['a@example.com']);
+  });
+
+  it('that are not there are not changed', async () => {
+    const { id } = newProject();
+    await expect(change(id, { name: 'New' }, [])).rejects.toThrow('gone');
+    expect(await get(id)).toBeUndefined();
+  });
+
+  describe('a test email', () => {
+    const reserve = (
+      id: string,
+      at: number,
+      { also, store = table } = { also: [] as TransactionPart[], store: table },
+    ) => projects(store).reserveTestEmail(id, at, also);
+
+    it('is reserved once per minute, together with the other writes', async () => {
+      const project = newProject();
+      await create(project, newKey());
+      const { also, isWritten } = companion(table);
+      expect(await reserve(project.id, now, { also, store: table })).toBeUndefined();
+      expect(await isWritten()).toBe(true);
+      const second = companion(table);
+      expect(await reserve(project.id, now + 59_999, { also: second.also, store: table })).toBe(now);
+      expect(await second.isWritten()).toBe(false);
+      expect(await reserve(project.id, now + 60_000)).toBeUndefined();
+    });
+
+    it('is reserved by one of two concurrent requests', async () => {
+      const project = newProject();
+      await create(project, newKey());
+      const outcomes = await Promise.all([reserve(project.id, now), reserve(project.id, now)]);
+      expect(outcomes.filter((each) => each === undefined)).toHaveLength(1);
+    });
+
+    it('is reserved although the response was lost', async () => {
+      const project = newProject();
+      await create(project, newKey());
+      expect(await reserve(project.id, now, { also: [], store: lossy })).toBeUndefined();
+    });
+  });
+
+  describe('cursors', () => {
+    it('are encrypted with the secret of their project', async () => {
+      const project = newProject({ cursorSecret: 'of this project' });
+      await create(project, newKey());
+      const { seal, open } = cursors(table, random);
+      const sealed = await seal(project.id, 'scope', 'position');
+      expect(openCursor('of this project', 'scope', sealed)).toBe('position');
+      expect(await open(project.id, 'scope', sealed)).toBe('position');
+    });
+
+    it('throw for a project that is gone', async () => {
+      await expect(cursors(table, random).seal(newProject().id, 'scope', 'position')).rejects.toThrow('gone');
+    });
+  });
+});

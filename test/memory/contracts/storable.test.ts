@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { deliveries } from '../../../lib/aws/dynamodb/deliveries.ts';
+import { deliveryLog } from '../../../lib/aws/dynamodb/delivery-log.ts';
+import { put, update } from '../../../lib/aws/dynamodb/expressions.ts';
+import { webhooks } from '../../../lib/aws/dynamodb/webhooks.ts';
+import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
+import {
+  CHARACTERS,
+  headerName,
+  LONE_SURROGATES,
+  PROTOTYPE_NAMES,
+  textsOfBytes,
+  wellFormedText,
+} from '../../support/adversarial.ts';
+import { attemptOf, newDelivery, now, recordOf, retrying } from './builders.ts';
+import { memoryStore, stores } from './stores.ts';
+
+const headerLists: fc.Arbitrary<HeaderList> = fc.array(fc.tuple(headerName(), wellFormedText()), { maxLength: 10 });
+
+describe.each(stores)('content from outside in $name', ({ table }) => {
+  const key = () => ({ pk: `ANY#${randomUUID()}`, sk: 'ANY' });
+  const written = (members: object) => {
+    const item: ReturnType<typeof key> = { ...key(), ...members };
+    return table.write([put(item)]).then(() => table.get({ pk: item.pk, sk: item.sk }));
+  };
+
+  it('keeps the headers of webhooks, requests and responses, whatever their names', async () => {
+    await fc.assert(
+      fc.asyncProperty(headerLists, headerLists, headerLists, async (headers, sent, received) => {
+        const { webhook, event, message } = newDelivery({ headers });
+        await webhooks(table).create(webhook, []);
+        const attempt = { ...attemptOf(message()), sent, headers: received };
+        await deliveries(table).record(message(), event, attempt, retrying);
+        expect(recordOf(await webhooks(table).get(webhook, webhook.id))).toEqual(webhook);
+        expect((await deliveryLog(table).get(webhook.id, event.id))?.attempts).toEqual([attempt]);
+        const changed = await webhooks(table).change(webhook, { headers: received, updatedAt: now + 1 });
+        expect(changed?.headers).toEqual(received);
+      }),
+      { numRuns: 25, examples: [[PROTOTYPE_NAMES.map((name) => [name, name] as const), [], [['__proto__', 'x']]]] },
+    );
+  });
+
+  it('keeps every character', async () => {
+    const text = CHARACTERS.join('');
+    expect(await written({ text, list: CHARACTERS })).toMatchObject({ text, list: CHARACTERS });
+  });
+
+  it.each(['constructor', '__proto__'])('is refused as a member called %s', async (name) => {
+    const members = Object.fromEntries([[name, 'x']]);
+    await expect(written({ members })).rejects.toThrow();
+    await expect(written({ list: [{ members }] })).rejects.toThrow();
+    await expect(table.write([update(key(), { members })])).rejects.toThrow();
+    const two = [key(), key()] as const;
+    await expect(table.write([put(two[0]), put({ ...two[1], members })])).rejects.toThrow();
+    expect(await table.get(two[0])).toBeUndefined();
+  });
+
+  it.each(['pk', 'sk'] as const)('takes a key attribute %s of 1 to 1,024 bytes', async (name) => {
+    for (const text of textsOfBytes(1024)) expect(await written({ [name]: text })).toMatchObject({ [name]: text });
+  });
+
+  it('refuses a longer sort key', async () => {
+    for (const text of textsOfBytes(1025)) await expect(written({ sk: text })).rejects.toThrow();
+  });
+
+  it.each(['pk', 'sk', 'keysOf', 'byStatus'])('is refused as an empty key attribute %s', async (name) => {
+    await expect(written({ [name]: '' })).rejects.toThrow();
+  });
+});
+
+// The databases disagree about these, so the table in memory follows the strictest one.
+describe('the table in memory', () => {
+  const { table } = memoryStore;
+
+  it.each(LONE_SURROGATES)('refuses the lone surrogate %j', async (text) => {
+    await expect(table.write([put({ pk: 'ANY#1', sk: 'ANY', text })])).rejects.toThrow();
+  });
+
+  it('refuses a partition key of more than 2,048 bytes', async () => {
+    for (const pk of textsOfBytes(2049)) await expect(table.write([put({ pk, sk: 'ANY' })])).rejects.toThrow();
+  });
+});

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
+import * as documentClient from '@aws-sdk/lib-dynamodb';
+import { dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
+import { exists, isNew } from '../../../lib/aws/dynamodb/conditions.ts';
+import { put } from '../../../lib/aws/dynamodb/expressions.ts';
+import { withLayoutCheck } from '../../../lib/aws/dynamodb/layout.ts';
+import { createTable, type Table, type TableOptions } from '../../../lib/aws/dynamodb/table.ts';
+import { transactionPart } from '../../../lib/aws/dynamodb/writes.ts';
+import { BY_PROJECT, BY_STATUS } from '../../../lib/deployment.ts';
+import type { TransactionPart } from '../../../lib/transaction.ts';
+import { databaseEndpoint } from '../../support/database.ts';
+import { MemoryDynamoDb, SCHEMA } from '../simulation/dynamodb.ts';
+
+type Send = (name: string, input: Record<string, unknown>) => Promise<object>;
+
+/** One table in several moods. */
+export interface Store {
+  name: string;
+  table: Table;
+  /** Loses the response to the first try of every write: the SDK sends it again. */
+  lossy: Table;
+  /** A query reads two items at most, as one that runs into 1 MB of them. */
+  short: Table;
+  /** A new client that checks the layout of the table, as a new execution environment does. */
+  checked(): Table;
+}
+
+const ITEMS_OF_SHORT = 2;
+
+function storeOf(name: string, tableName: string, send: Send): Store {
+  const documentsOver = (changed: Send) =>
+    ({
+      send: (command: { input: Record<string, unknown> }) =>
+        changed(command.constructor.name.replace('Command', ''), command.input),
+    }) as unknown as NonNullable<TableOptions['documents']>;
+  const tableOver = (changed: Send): Table =>
+    createTable(tableName, { documents: documentsOver(changed), pause: async () => {} });
+  return {
+    name,
+    table: tableOver(send),
+    lossy: tableOver(async (command, input) => {
+      if (!['Put', 'Update', 'TransactWrite'].includes(command)) return send(command, input);
+      // The SDK sends one token with all tries of a transaction.
+      const sent = command === 'TransactWrite' ? { ClientRequestToken: randomUUID(), ...input } : input;
+      await send(command, sent).catch(() => {});
+      return send(command, sent);
+    }),
+    short: tableOver((command, input) => {
+      const Limit = Math.min(ITEMS_OF_SHORT, Number(input.Limit ?? ITEMS_OF_SHORT));
+      return send(command, command === 'Query' ? { ...input, Limit } : input);
+    }),
+    checked: () => createTable(tableName, { documents: withLayoutCheck(documentsOver(send), tableName) }),
+  };
+}
+
+async function database(): Promise<Store> {
+  const client = dynamoDbClient(databaseEndpoint(), SCHEMA);
+  const TableName = randomUUID();
+  const text = (AttributeName: string) => ({ AttributeName, AttributeType: 'S' }) as const;
+  await client.send(
+    new CreateTableCommand({
+      TableName,
+      AttributeDefinitions: [text('pk'), text('sk'), text('keysOf'), text('byStatus')],
+      KeySchema: [
+        { AttributeName: 'pk', KeyType: 'HASH' },
+        { AttributeName: 'sk', KeyType: 'RANGE' },
+      ],
+      GlobalSecondaryIndexes: [
+        {
+          IndexName: BY_PROJECT,
+          KeySchema: [
+            { AttributeName: 'keysOf', KeyType: 'HASH' },
+            { AttributeName: 'pk', KeyType: 'RANGE' },
+          ],
+          Projection: { ProjectionType: 'ALL' },
+        },
+        {
+          IndexName: BY_STATUS,
+          KeySchema: [
+            { AttributeName: 'byStatus', KeyType: 'HASH' },
+            { AttributeName: 'sk', KeyType: 'RANGE' },
+          ],
+          Projection: {
+            ProjectionType: 'INCLUDE',
+            NonKeyAttributes: ['eventType', 'test', 'nextAttemptAt', 'endedAt'],
+          },
+        },
+      ],
+      BillingMode: 'PAY_PER_REQUEST',
+    }),
+  );
+  const documents = documentClient.DynamoDBDocumentClient.from(client, {
+    marshallOptions: { removeUndefinedValues: true },
+  });
+  const commands = documentClient as unknown as Record<string, new (input: object) => never>;
+  return storeOf('the database', TableName, async (name, input) => {
+    const Command = commands[`${name}Command`];
+    if (!Command) throw new Error(`Unknown command ${name}`);
+    return documents.send(new Command(input));
+  });
+}
+
+function simulation(): Store {
+  const memory = new MemoryDynamoDb();
+  return storeOf('the simulation', 'table', async (name, input) => memory.execute({ name, input }));
+}
+
+export const memoryStore = simulation();
+
+/** The real table and the one of the simulation. The contract tests hold for both. */
+export const stores: Store[] = [await database(), memoryStore];
+
+/** A write to hand over with another one, and whether it was done. */
+export function companion(table: Table, { isRefused = false } = {}) {
+  const key = { pk: `ALSO#${randomUUID()}`, sk: 'ALSO' };
+  const part: TransactionPart = transactionPart(put({ ...key }, isRefused ? exists : isNew));
+  return { also: [part], isWritten: async () => (await table.get(key)) !== undefined };
+}

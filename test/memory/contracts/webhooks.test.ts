@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest';
+import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
+import { allWebhooks, webhooks } from '../../../lib/aws/dynamodb/webhooks.ts';
+import type { Webhooks } from '../../../lib/handlers/webhooks.ts';
+import type { Space } from '../../../lib/space.ts';
+import { MAX_WEBHOOKS, type WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
+import { newSpace, newWebhook, now, recordOf, walk } from './builders.ts';
+import { companion, stores } from './stores.ts';
+
+describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
+  const store = webhooks(table) satisfies Webhooks;
+  const stored = async (webhook: WebhookRecord) => recordOf(await store.get(webhook, webhook.id));
+  const counted = async (space: Space) => (await table.get(itemKey.webhookCount(space)))?.webhooks ?? 0;
+  async function create(overrides: Partial<WebhookRecord> = {}): Promise<WebhookRecord> {
+    const webhook = newWebhook(overrides);
+    await store.create(webhook, []);
+    return webhook;
+  }
+  async function fill(space: Space, count: number): Promise<WebhookRecord[]> {
+    const created: WebhookRecord[] = [];
+    for (let i = 0; i < count; i++) created.push(await create({ ...space, createdAt: now + i }));
+    return created;
+  }
+
+  describe('create', () => {
+    it('stores the webhook and counts it, with what is also written', async () => {
+      const webhook = newWebhook({ description: '', events: ['document.deleted', 'sync.conflict'] });
+      const { also, isWritten } = companion(table);
+      expect(await store.create(webhook, also)).toBe('created');
+      expect(await stored(webhook)).toEqual(webhook);
+      expect(await counted(webhook)).toBe(1);
+      expect(await isWritten()).toBe(true);
+    });
+
+    it('finds the space full at its limit, and has room again after a removal', async () => {
+      const space = newSpace();
+      const [first] = await fill(space, MAX_WEBHOOKS);
+      const refused = newWebhook(space);
+      const { also, isWritten } = companion(table);
+      expect(await store.create(refused, also)).toBe('full');
+      expect(await store.get(space, refused.id)).toBeUndefined();
+      expect(await isWritten()).toBe(false);
+      expect(await counted(space)).toBe(MAX_WEBHOOKS);
+      const other = newWebhook({ ...space, environment: 'sandbox' });
+      expect(await store.create(other, [])).toBe('created');
+
+      await store.remove(space, first?.id ?? '');
+      const both = await Promise.all([1, 2].map(() => store.create(newWebhook(space), [])));
+      expect(both.sort()).toEqual(['created', 'full']);
+      expect(await allWebhooks(table, space)).toHaveLength(MAX_WEBHOOKS);
+    });
+
+    it('of a taken id throws, counts nothing and leaves the webhook', async () => {
+      const webhook = await create();
+      const { also, isWritten } = companion(table);
+      await expect(store.create({ ...webhook, url: 'https://other.example/' }, also)).rejects.toThrow('taken');
+      expect(await stored(webhook)).toEqual(webhook);
+      expect(await counted(webhook)).toBe(1);
+      expect(await isWritten()).toBe(false);
+    });
+
+    it('throws, stores and counts nothing if what is also written is refused', async () => {
+      const webhook = newWebhook();
+      await expect(store.create(webhook, companion(table, { isRefused: true }).also)).rejects.toThrow();
+      expect(await store.get(webhook, webhook.id)).toBeUndefined();
+      expect(await counted(webhook)).toBe(0);
+    });
+
+    it('counts once if the response was lost', async () => {
+      const webhook = newWebhook();
+      expect(await webhooks(lossy).create(webhook, companion(table).also)).toBe('created');
+      expect(await counted(webhook)).toBe(1);
+    });
+  });
+
+  describe('get', () => {
+    it('finds a webhook in its own space only', async () => {
+      const webhook = await create();
+      const spaces: Space[] = [webhook, { ...webhook, environment: 'sandbox' }, newSpace()];
+      const found = await Promise.all(spaces.map((space) => store.get(space, webhook.id)));
+      expect(found.map((each) => each?.id)).toEqual([webhook.id, undefined, undefined]);
+    });
+  });
+
+  describe('list', () => {
+    it.each([
+      ['as asked for', table],
+      ['cut short', short],
+    ])('has every webhook of the space once, in the order of creation, in pages %s', async (_, from) => {
+      const space = newSpace();
+      const created = await fill(space, 7);
+      await create({ ...space, environment: 'sandbox' });
+      const { entries, pages } = await walk(async (after) => {
+        const { webhooks: found, next } = await webhooks(from).list(space, 3, after);
+        return { entries: found.map(recordOf), next };
+      });
+      expect(entries).toEqual(created);
+      expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(3);
+      expect((await allWebhooks(from, space)).map(recordOf)).toEqual(created);
+    });
+
+    it('of as many as a page has is one page', async () => {
+      const space = newSpace();
+      await fill(space, 3);
+      const { webhooks: found, next } = await store.list(space, 3);
+      expect([found.length, next]).toEqual([3, undefined]);
+    });
+
+    it('goes on after a webhook that was removed', async () => {
+      const space = newSpace();
+      const [, second, third] = await fill(space, 3);
+      await store.remove(space, second?.id ?? '');
+      expect((await store.list(space, 10, second?.id)).webhooks.map(recordOf)).toEqual([third]);
+    });
+
+    it('is empty for a space without webhooks', async () => {
+      expect(await store.list(newSpace(), 10)).toEqual({ webhooks: [], next: undefined });
+    });
+  });
+
+  describe('change', () => {
+    it('sets the defined members, removes the undefined ones and returns the webhook as it is then', async () => {
+      const webhook = await create({ status: 'disabled', disabledAt: now, disabledReason: 'paused', quickSince: now });
+      const change = {
+        status: 'enabled',
+        disabledAt: undefined,
+        disabledReason: undefined,
+        updatedAt: now + 1,
+      } as const;
+      const expected = { ...webhook, ...change };
+      expect(recordOf(await store.change(webhook, change))).toEqual(expected);
+      expect(await stored(webhook)).toEqual(expected);
+      expect(Object.keys((await stored(webhook)) ?? {})).not.toContain('disabledAt');
+    });
+
+    it('keeps what somebody else changed meanwhile', async () => {
+      const webhook = await create();
+      await store.change(webhook, { url: 'https://other.example/' });
+      const changed = await store.change(webhook, { description: 'Mine' });
+      expect(changed).toMatchObject({ url: 'https://other.example/', description: 'Mine' });
+    });
+
+    it('is undefined and changes nothing if the status is no longer what was read', async () => {
+      const webhook = await create();
+      await store.change(webhook, { status: 'disabled' });
+      const before = await stored(webhook);
+      expect(await store.change(webhook, { description: 'Mine' })).toBeUndefined();
+      expect(await stored(webhook)).toEqual(before);
+    });
+
+    it('of a webhook that is gone is undefined and makes none', async () => {
+      const webhook = await create();
+      await store.remove(webhook, webhook.id);
+      expect(await store.change(webhook, { description: 'Mine' })).toBeUndefined();
+      expect(await store.get(webhook, webhook.id)).toBeUndefined();
+    });
+
+    it.each([
+      { status: 'disabled', disabledAt: now },
+      { description: 'Mine' },
+    ] as const)('to %o returns the webhook as it is then if the response was lost', async (change) => {
+      const webhook = await create();
+      expect(recordOf(await webhooks(lossy).change(webhook, change))).toEqual({ ...webhook, ...change });
+    });
+  });
+
+  describe('rotate', () => {
+    const change = { secret: 'fresh', previousSecrets: [{ secret: 'secret', until: now + 1 }], updatedAt: now };
+
+    it('replaces the secret, with what is also written', async () => {
+      const webhook = await create();
+      const { also, isWritten } = companion(table);
+      expect(await store.rotate(webhook, change, also)).toBe(true);
+      expect(await stored(webhook)).toEqual({ ...webhook, ...change });
+      expect(await isWritten()).toBe(true);
+    });
+
+    it('is false and changes nothing if the secret has been replaced meanwhile', async () => {
+      const webhook = await create();
+      await store.rotate(webhook, change, []);
+      const { also, isWritten } = companion(table);
+      expect(await store.rotate(webhook, { secret: 'third' }, also)).toBe(false);
+      expect((await stored(webhook))?.secret).toBe('fresh');
+      expect(await isWritten()).toBe(false);
+    });
+
+    it('of a webhook that is gone is false and makes none', async () => {
+      const webhook = newWebhook();
+      const { also, isWritten } = companion(table);
+      expect(await store.rotate(webhook, change, also)).toBe(false);
+      expect(await store.get(webhook, webhook.id)).toBeUndefined();
+      expect(await isWritten()).toBe(false);
+    });
+
+    it('is false and changes nothing if what is also written is refused', async () => {
+      const webhook = await create();
+      expect(await store.rotate(webhook, change, companion(table, { isRefused: true }).also)).toBe(false);
+      expect(await stored(webhook)).toEqual(webhook);
+    });
+
+    it('succeeds if the response was lost', async () => {
+      const webhook = await create();
+      expect(await webhooks(lossy).rotate(webhook, change, [])).toBe(true);
+      expect(await webhooks(lossy).rotate({ ...webhook, ...change }, { secret: 'third' }, companion(table).also)).toBe(
+        true,
+      );
+    });
+  });
+
+  describe('remove', () => {
+    it('happens and counts once', async () => {
+      const space = newSpace();
+      const [webhook] = await fill(space, 2);
+      const id = webhook?.id ?? '';
+      expect(await store.remove(space, id)).toBe(true);
+      expect(await store.remove(space, id)).toBe(false);
+      expect(await store.get(space, id)).toBeUndefined();
+      expect(await counted(space)).toBe(1);
+    });
+
+    it('succeeds and counts once if the response was lost', async () => {
+      const space = newSpace();
+      const [webhook] = await fill(space, 2);
+      expect(await webhooks(lossy).remove(space, webhook?.id ?? '')).toBe(true);
+      expect(await counted(space)).toBe(1);
+    });
+  });
+});

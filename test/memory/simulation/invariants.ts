@@ -1,0 +1,530 @@
+import type { AuditAction, AuditRecord } from '../../../lib/access/audit.ts';
+import { isLasting, type KeyRecord } from '../../../lib/access/keys.ts';
+import { toDelivery } from '../../../lib/aws/dynamodb/delivery-log.ts';
+import { toStoredEvent } from '../../../lib/aws/dynamodb/events.ts';
+import { runKey } from '../../../lib/delivery/messages.ts';
+import { isSuccess } from '../../../lib/delivery/post.ts';
+import type { Attempt, DeliveryRecord } from '../../../lib/delivery/record.ts';
+import { isUnderWay, MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from '../../../lib/delivery/schedule.ts';
+import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
+import type { StoredEvent } from '../../../lib/events/events.ts';
+import { serviceSignature, standardSignature } from '../../../lib/webhooks/signature.ts';
+import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
+import type { Received } from './endpoints.ts';
+import type { Item } from './expressions.ts';
+import type { Node } from './nodes.ts';
+import type { SimulatedService } from './service.ts';
+import { SKEW_MS, type World } from './world.ts';
+
+/** What a promise was broken by. */
+export class Violation extends Error {
+  readonly invariant: string;
+  constructor(invariant: string, detail: string) {
+    super(`${invariant}: ${detail}`);
+    this.invariant = invariant;
+  }
+}
+
+interface Version<Value> {
+  step: number;
+  at: number;
+  value: Value | undefined;
+}
+
+/** Every state that an item ever had. */
+class History<Value> {
+  private readonly versions = new Map<string, Version<Value>[]>();
+
+  add(id: string, version: Version<Value>): void {
+    const versions = this.versions.get(id);
+    if (versions) versions.push(version);
+    else this.versions.set(id, [version]);
+  }
+
+  all(id: string): readonly Version<Value>[] {
+    return this.versions.get(id) ?? [];
+  }
+
+  ids(): IterableIterator<string> {
+    return this.versions.keys();
+  }
+
+  /** What somebody could have read between two steps: the state at the first, and those that followed. */
+  between(id: string, first: number, last: number): (Value | undefined)[] {
+    const versions = this.all(id);
+    const before = versions.filter(({ step }) => step < first).at(-1);
+    return [before?.value, ...versions.filter(({ step }) => step >= first && step <= last).map(({ value }) => value)];
+  }
+}
+
+/** What clients were told and have done. */
+export interface Promised {
+  /** Events that were accepted (202), by id. */
+  accepted: Map<string, { type: string }>;
+  /** Markers of what was created under an idempotency key and acknowledged: exactly one of each is there. */
+  once: Set<string>;
+  /** Markers of what was created under an idempotency key and never acknowledged: at most one of each is there. */
+  atMostOnce: Set<string>;
+  /** Sync cycles by their ids. */
+  cycles: Map<string, 'begun' | 'completed'>;
+  /** Which connections clients asked to close, and when. */
+  goodbyes: [connectionId: string, asked: number][];
+  /** Deliveries as they were before a recovery of them was accepted. */
+  recovered: DeliveryRecord[];
+  /** What clients have seen broken. */
+  broken: [invariant: string, detail: string][];
+}
+
+/** Watches a service, and throws when a promise is broken. */
+export class Invariants {
+  private readonly webhooks = new History<WebhookRecord>();
+  private readonly deliveries = new History<DeliveryRecord>();
+  private readonly connections = new History<ConnectionRecord>();
+  /** At which step each event was stored. */
+  private readonly eventSteps = new Map<string, number>();
+  private readonly byUrl = new Map<string, string>();
+  private readonly signatures = new Map<string, string>();
+  private readonly service: SimulatedService;
+  private readonly world: World;
+  private disablings = 0;
+  /** Disablings that the customer undid, or whose webhook was deleted, before the email. */
+  private undone = 0;
+  violation: Violation | undefined;
+
+  constructor(service: SimulatedService, world: World) {
+    this.service = service;
+    this.world = world;
+    service.onChange = (before, after) => this.guard(() => this.onChange(before, after));
+    service.onPost = (post) => this.guard(() => this.onPost(post));
+  }
+
+  private guard(look: () => void): void {
+    try {
+      look();
+    } catch (error) {
+      if (!(error instanceof Violation)) throw error;
+      this.violation ??= error;
+    }
+  }
+
+  private onChange(before: Item | undefined, after: Item | undefined): void {
+    const pk = String((after ?? before)?.pk);
+    const version = { step: this.world.steps, at: this.world.now };
+    if (pk.startsWith('HOOKS#')) {
+      const [old, value] = [before, after] as unknown as (WebhookRecord | undefined)[];
+      const id = String((value ?? old)?.id);
+      this.webhooks.add(id, { ...version, value });
+      if (value) this.byUrl.set(value.url, id);
+      this.onWebhook(old, value);
+    } else if (pk.startsWith('HOOK#')) {
+      if (!after) return;
+      const [old, value] = [before && toDelivery(before), toDelivery(after)];
+      this.deliveries.add(idOf(value.webhookId, value.eventId), { ...version, value });
+      onDelivery(old, value);
+    } else if (pk.startsWith('EVENT#')) {
+      this.eventSteps.set(String(after?.sk), version.step);
+    } else if (pk.startsWith('CONNECTION#')) {
+      const value = after as ConnectionRecord | undefined;
+      if (value) this.connections.add(`${value.id} ${value.connectedAt}`, { ...version, value });
+    } else if (pk.startsWith('KEY#')) onKey(before as never, after as never);
+  }
+
+  private onWebhook(before: WebhookRecord | undefined, after: WebhookRecord | undefined): void {
+    const isPending = before?.disabledBy !== undefined && before.emailedAt === undefined;
+    if (isPending && after?.disabledBy !== before.disabledBy) {
+      must(after === undefined || after.status === 'enabled', 'A webhook is disabled once', `${before.id} again`);
+      this.undone++;
+    }
+    if (!after?.disabledBy || before?.disabledBy === after.disabledBy) return;
+    this.disablings++;
+    must(before?.status === 'enabled', 'A webhook is disabled once', `${after.id} was ${before?.status}`);
+    const [eventId = ''] = after.disabledBy.split('#');
+    const delivery = this.service.delivery(after.id, eventId);
+    const isExhausted =
+      delivery?.status === 'failed' && delivery.attempt === MAX_ATTEMPTS && runKey(delivery) === after.disabledBy;
+    must(isExhausted, 'Only the sixth failure disables a webhook', `${after.id} by ${after.disabledBy}`);
+  }
+
+  private onPost(post: Received): void {
+    const id = this.byUrl.get(post.url) ?? '';
+    const name = `${post.eventId} to ${id}, attempt ${post.attempt} of run ${post.run}`;
+    const seen = this.webhooks.between(id, post.readAt, post.step).filter((webhook) => webhook !== undefined);
+    must(seen.length > 0, 'Nothing is sent for a deleted webhook', name);
+    const isTest = post.headers['X-Service-Test'] === 'true';
+    must(isTest || seen.some(({ status }) => status === 'enabled'), 'Nothing is sent to a disabled webhook', name);
+
+    const deliveries = this.deliveries.between(idOf(id, post.eventId), post.readAt, post.step);
+    const isDue = deliveries.some((delivery) => !delivery || isBefore(post, delivery));
+    must(isDue, 'No attempt is made after it was recorded or its run ended', name);
+
+    const isCurrent = seen.some(({ secret }) => this.signatureOf(secret, post) === post.headers['X-Service-Signature']);
+    must(isCurrent, 'A delivery is signed with the secret of its webhook', name);
+    const secrets = seen.flatMap(({ previousSecrets = [] }) => previousSecrets);
+    const ended = secrets.filter(({ until }) => until + SKEW_MS < post.at);
+    const timestamp = Number(post.headers['webhook-timestamp']);
+    const isStale = ended.some(({ secret }) =>
+      post.headers['webhook-signature']?.includes(standardSignature(secret, post.eventId, timestamp, post.body)),
+    );
+    must(!isStale, 'No signature is made with a secret that has ended', name);
+  }
+
+  private signatureOf(secret: string, { eventId, body }: Received): string {
+    const id = `${secret} ${eventId}`; // the body of an event never changes
+    const signature = this.signatures.get(id) ?? serviceSignature(secret, body);
+    this.signatures.set(id, signature);
+    return signature;
+  }
+
+  /** What must be true when everything has come to rest. */
+  atRest(promised: Promised): void {
+    this.guard(() => {
+      onBroken(promised);
+      must(this.service.isIdle, 'Everything comes to rest', 'something is still on its way');
+      const { deadLetters } = this.service;
+      must(deadLetters === 0, 'Nothing becomes a dead letter', `${deadLetters} messages`);
+      for (const id of this.service.setAside.keys())
+        must(this.service.isRefusable(id), 'Only an event that always fails is set aside', id);
+      const items = [...this.service.db.items()];
+      const events = items.filter(({ pk }) => String(pk).startsWith('EVENT#')).map(toStoredEvent);
+      for (const id of promised.accepted.keys())
+        must(
+          events.some((event) => event.id === id),
+          'An accepted event is stored',
+          id,
+        );
+      const webhooks = items.filter(({ pk }) => String(pk).startsWith('HOOKS#')) as unknown as WebhookRecord[];
+      for (const webhook of webhooks) for (const event of events) this.onRest(webhook, event);
+      this.onCounts(items, events, webhooks, promised);
+      this.onExhausted();
+      onFigures(
+        items,
+        [...this.deliveries.ids()].map((id) => this.deliveries.all(id).map(({ value }) => value)),
+      );
+      this.onEmails();
+      this.onOutages(webhooks);
+      this.onRecovered(webhooks, promised);
+      onDocuments(items, events);
+      onCycles(events, promised);
+      this.onConnections(items, events, promised);
+      const keys = items.filter(({ pk }) => String(pk).startsWith('KEY#')) as unknown as KeyRecord[];
+      const isSafe = keys.some((key) => key.type === 'admin' && isLasting(key, this.world.now));
+      must(isSafe, 'A project always has an admin key', 'none is left');
+      onAudit(items, keys);
+    });
+  }
+
+  private onRest(webhook: WebhookRecord, event: StoredEvent): void {
+    const name = `${event.id} to ${webhook.id}`;
+    const isFor = event.webhookId ? event.webhookId === webhook.id : webhook.events.includes(event.type);
+    // One that was not stored yet may or may not have it; nor one that was created at nearly the same time, for clocks differ.
+    const [created] = this.webhooks.all(webhook.id);
+    const wasThere = (created?.step ?? 0) < (this.eventSteps.get(event.id) ?? 0);
+    if (!isFor || !wasThere || webhook.createdAt > event.at - SKEW_MS) return;
+    const delivery = this.service.delivery(webhook.id, event.id);
+    must(delivery !== undefined, 'Every event has a delivery to every webhook', name);
+    must(!isUnderWay(delivery.status), 'No delivery waits for an attempt that never comes', name);
+    must(!delivery.retryPending, 'No retry is pending when everything is at rest', name);
+    const last = delivery.attempts.at(-1);
+    if (delivery.status === 'succeeded')
+      must(last !== undefined && isSuccess(last), 'A delivery that succeeded had a 2xx', name);
+    if (delivery.status === 'failed')
+      must(event.webhookId !== undefined || last?.number === MAX_ATTEMPTS, 'A delivery fails after six attempts', name);
+    if (delivery.status === 'canceled' || delivery.status === 'skipped') {
+      const wasDisabled = this.webhooks.all(webhook.id).some(({ value }) => value?.status === 'disabled');
+      must(wasDisabled, 'Only a disabled webhook misses an event', name);
+    }
+  }
+
+  private onCounts(
+    items: readonly Item[],
+    events: readonly StoredEvent[],
+    webhooks: readonly WebhookRecord[],
+    { once, atMostOnce }: Promised,
+  ): void {
+    const counter = items.find(({ pk }) => String(pk).startsWith('COUNT#'))?.webhooks ?? 0;
+    must(counter === webhooks.length, 'The count of webhooks is right', `${counter} instead of ${webhooks.length}`);
+    // Webhooks that are gone count too.
+    const ever = [...this.webhooks.ids()].map((id) => this.webhooks.all(id)[0]?.value?.description);
+    const created = new Map<string, number>();
+    for (const text of [...events.map(({ body }) => body), ...ever]) {
+      const [marker] = /marker-\d+-\d+/.exec(text ?? '') ?? [];
+      if (marker) created.set(marker, (created.get(marker) ?? 0) + 1);
+    }
+    for (const marker of atMostOnce)
+      must(
+        (created.get(marker) ?? 0) <= 1,
+        'An idempotency key takes effect once',
+        `${marker} is there ${created.get(marker)} times`,
+      );
+    for (const marker of once)
+      must(
+        created.get(marker) === 1,
+        'An idempotency key takes effect once',
+        `${marker} is there ${created.get(marker) ?? 0} times`,
+      );
+  }
+
+  /** With the last failure of a delivery its webhook is disabled, if it was not already. */
+  private onExhausted(): void {
+    for (const id of this.deliveries.ids()) {
+      for (const { step, value } of this.deliveries.all(id)) {
+        if (value?.status !== 'failed' || value.attempt !== MAX_ATTEMPTS) continue;
+        const then = this.webhooks.between(value.webhookId, step, step);
+        must(
+          then.some((webhook) => webhook?.status !== 'enabled'),
+          'The sixth failure disables the webhook',
+          id,
+        );
+      }
+    }
+  }
+
+  /** Whoever went without a goodbye is lost, once, when the last lease ended. */
+  private onConnections(items: readonly Item[], events: readonly StoredEvent[], { goodbyes }: Promised): void {
+    const isOpen = items.some(({ pk }) => String(pk).startsWith('CONNECTION#'));
+    must(!isOpen, 'A connection ends with its lease', 'one is still open');
+    const losses = events
+      .map(({ type, body }) => ({ type, data: JSON.parse(body).data }))
+      .filter(({ type, data }) => type === 'connection.lost' && data.marker === undefined)
+      .map(({ data }) => data);
+    for (const session of this.connections.ids()) {
+      const last = this.connections.all(session).at(-1)?.value as ConnectionRecord;
+      const lost = losses.filter(
+        ({ connection_id, connected_at }) => `${connection_id} ${Date.parse(connected_at)}` === session,
+      );
+      const isLeft = goodbyes.some(([id, asked]) => id === last.id && asked > last.connectedAt - SKEW_MS);
+      must(lost.length <= 1, 'A lost connection has one event', `${session} has ${lost.length}`);
+      must(lost.length === 1 || isLeft, 'A lost connection has one event', `${session} has none`);
+      const isTrue = lost.every(({ lost_at }) => Date.parse(lost_at) === last.expiresAt);
+      must(isTrue, 'A connection is lost when its last lease ends', session);
+    }
+  }
+
+  /** What every node holds after its last cycle is what the service holds. */
+  converged(nodes: readonly Node[], promised: Promised): void {
+    this.guard(() => {
+      onBroken(promised);
+      for (const { sk, deleted, fields, revision } of this.service.db.items()) {
+        if (fields === undefined) continue;
+        const stored = { revision, fields: deleted ? null : JSON.parse(String(fields)) };
+        for (const { id, copy } of nodes) {
+          const isSame = JSON.stringify(copy.get(String(sk))) === JSON.stringify(stored);
+          must(isSame, 'Nodes that have synchronized agree', `${sk} on ${id}`);
+        }
+      }
+    });
+  }
+
+  /** Whoever is failing knows since when, and was warned of a disabling if a fourth attempt failed. */
+  private onOutages(webhooks: readonly WebhookRecord[]): void {
+    const { warnings } = this.service;
+    for (const webhook of webhooks) {
+      const { id, status, failingSince, undeliveredSince, warnedBy, warnedAt } = webhook;
+      const isOut = status === 'disabled' || failingSince !== undefined;
+      must(!isOut || undeliveredSince !== undefined, 'An outage is known from its beginning', id);
+      must(warnedBy === undefined || warnedAt !== undefined, 'A warning that is due is sent', id);
+    }
+    for (const id of this.webhooks.ids()) {
+      const states = this.webhooks.all(id).map(({ value }) => value);
+      const outages = states.filter((now, i) => now?.warnedBy !== undefined && states[i - 1]?.warnedBy === undefined);
+      const { length } = warnings.filter(({ webhookId }) => webhookId === id);
+      const due = states.filter((now, i) => now?.warnedAt !== undefined && states[i - 1]?.warnedAt === undefined);
+      must(length >= due.length, 'A warning that is due is sent', `${id}: ${length} of ${due.length}`);
+      if (this.world.faults > 0) continue;
+      must(
+        length <= outages.length,
+        'Without a fault, an outage has one warning',
+        `${id}: ${length} of ${outages.length}`,
+      );
+    }
+  }
+
+  private onRecovered(webhooks: readonly WebhookRecord[], { recovered }: Promised): void {
+    for (const { webhookId, eventId, run } of recovered) {
+      if (!webhooks.some(({ id }) => id === webhookId)) continue;
+      const delivery = this.service.delivery(webhookId, eventId);
+      must((delivery?.run ?? 0) > run, 'A recovery leaves nothing out', `${eventId} to ${webhookId}`);
+    }
+  }
+
+  private onEmails(): void {
+    const { length } = this.service.emails;
+    must(length >= this.disablings - this.undone, 'Every disabling has its email', `${length} for ${this.disablings}`);
+    if (this.world.faults === 0)
+      must(
+        length <= this.disablings,
+        'Without a fault, every disabling has one email',
+        `${length} for ${this.disablings}`,
+      );
+  }
+}
+
+function must(condition: boolean, invariant: string, detail: string): asserts condition {
+  if (!condition) throw new Violation(invariant, detail);
+}
+
+const idOf = (webhookId: string, eventId: string): string => `${webhookId} ${eventId}`;
+
+/** Whether an attempt was still to be made when a delivery was in this state. */
+function isBefore({ run, attempt }: Received, delivery: DeliveryRecord): boolean {
+  if (delivery.run !== run) return delivery.run < run;
+  return isUnderWay(delivery.status) && delivery.attempt < attempt;
+}
+
+function onDelivery(before: DeliveryRecord | undefined, after: DeliveryRecord): void {
+  const name = idOf(after.webhookId, after.eventId);
+  if (before) {
+    must(after.run >= before.run, 'A run never goes back', name);
+    if (after.run === before.run) {
+      const isMoving = isUnderWay(before.status) || before.status === after.status;
+      must(isMoving, 'A run that has ended stays as it ended', `${name}: ${before.status} became ${after.status}`);
+      must(after.attempt >= before.attempt, 'Attempts never go back', name);
+    }
+  }
+  const { attempts } = after;
+  const added = attempts.slice(before?.attempts.length ?? 0);
+  if (before && attempts.length <= before.attempts.length) return;
+  for (const attempt of added) {
+    const i = attempts.indexOf(attempt);
+    const previous = attempts[i - 1];
+    const isFirst = attempt.number === 1;
+    must(attempt.number <= MAX_ATTEMPTS, 'A run has at most six attempts', name);
+    if (isFirst || !previous) continue;
+    must(
+      previous.number < attempt.number,
+      'Each attempt is recorded once',
+      `${name}: ${previous.number}, ${attempt.number}`,
+    );
+    if (previous.number === attempt.number - 1) onDelay(name, previous, attempt);
+  }
+}
+
+/** Of three clocks, each off by half of that at most: one recorded an attempt, one queued the next, one made it. */
+const CLOCKS_SKEW_MS = 1.5 * SKEW_MS;
+
+function onDelay(name: string, previous: Attempt, attempt: Attempt): void {
+  const delayMs = (RETRY_DELAYS_SECONDS[previous.number - 1] ?? 0) * 1000;
+  const passedMs = attempt.at - (previous.at + previous.durationMs);
+  must(
+    passedMs >= delayMs - CLOCKS_SKEW_MS,
+    'No delay is shorter than the schedule',
+    `${name}: ${passedMs} ms instead of ${delayMs}`,
+  );
+}
+
+function onKey(before: KeyRecord | undefined, after: KeyRecord | undefined): void {
+  if (!before) return;
+  must(
+    after !== undefined && (before.revokedAt === undefined || after.revokedAt === before.revokedAt),
+    'A revoked key stays revoked',
+    before.id,
+  );
+  const isSame = before.replacedBy === undefined || before.replacedBy === after.replacedBy;
+  must(isSame, 'A key is rotated once', before.id);
+}
+
+/** Figures are what happened, in the hours and in the days. */
+function onFigures(items: readonly Item[], histories: readonly (DeliveryRecord | undefined)[][]): void {
+  const expected = new Map<string, number>();
+  const count = ({ webhookId, eventType }: DeliveryRecord, counter: string, times: number) => {
+    const name = `${webhookId} ${eventType.replace('.', '_')}_${counter}`;
+    if (times > 0) expected.set(name, (expected.get(name) ?? 0) + times);
+  };
+  for (const history of histories) {
+    const versions = history.filter((version) => version !== undefined);
+    const last = versions.at(-1);
+    const attempts = [
+      ...new Map(
+        versions.flatMap((version) => version.attempts.map((each) => [`${each.number} ${each.at}`, each] as const)),
+      ).values(),
+    ];
+    if (!last || last.test) continue;
+    count(last, 'delivered', attempts.filter(isSuccess).length);
+    count(last, 'attempts_failed', attempts.filter((attempt) => !isSuccess(attempt)).length);
+    for (const status of ['failed', 'skipped', 'canceled'])
+      count(last, status, new Set(versions.filter((each) => each.status === status).map(({ run }) => run)).size);
+  }
+  for (const period of ['hour', 'day']) {
+    const counted = new Map<string, number>();
+    for (const figures of items) {
+      const [pk, sk] = [String(figures.pk), String(figures.sk)];
+      if (!pk.startsWith('FIGURES#') || !sk.startsWith(period)) continue;
+      for (const [name, value] of Object.entries(figures)) {
+        if (!/_(delivered|attempts_failed|failed|skipped|canceled)$/.test(name)) continue;
+        const id = `${pk.slice('FIGURES#'.length)} ${name}`;
+        counted.set(id, (counted.get(id) ?? 0) + Number(value));
+      }
+    }
+    for (const name of new Set([...counted.keys(), ...expected.keys()])) {
+      const [found, wanted] = [counted.get(name) ?? 0, expected.get(name) ?? 0];
+      must(found === wanted, 'Figures are what happened', `${period}: ${name} is ${found}, not ${wanted}`);
+    }
+  }
+}
+
+function onBroken({ broken }: Promised): void {
+  for (const [invariant, detail] of broken) must(false, invariant, detail);
+}
+
+/** A cycle that ended has one event, and no other has more. */
+function onCycles(events: readonly StoredEvent[], { cycles }: Promised): void {
+  const completed = events.filter(({ type }) => type === 'sync.completed').map(({ body }) => JSON.parse(body).data);
+  for (const [syncId, state] of cycles) {
+    const count = completed.filter(({ sync_id }) => sync_id === syncId).length;
+    const isRight = count === 1 || (count === 0 && state === 'begun');
+    must(isRight, 'A sync cycle completes once', `${syncId}, ${state}, has ${count} events`);
+  }
+}
+
+/** Every write of a document has one event, and what the events say adds up to the document. */
+function onDocuments(items: readonly Item[], events: readonly StoredEvent[]): void {
+  const documents = items.filter(({ pk }) => String(pk).startsWith('DOCS#'));
+  const listed = new Map(items.filter(({ pk }) => String(pk).startsWith('REVISIONS#')).map((item) => [item.sk, item]));
+  for (const { sk, revision, fields, deleted } of documents) {
+    must(listed.get(sk)?.revision === revision, 'The list of revisions is that of the documents', String(sk));
+    const changes = events
+      .filter(({ type }) => type.startsWith('document.'))
+      .map(({ type, body }) => ({ type, data: JSON.parse(body).data }))
+      .filter(({ data }) => data.document_key === sk && data.marker === undefined)
+      .sort((a, b) => a.data.revision - b.data.revision);
+    const revisions = changes.map(({ data }) => data.revision);
+    const expected = Array.from({ length: Number(revision) }, (_, i) => i + 1);
+    must(
+      JSON.stringify(revisions) === JSON.stringify(expected),
+      'Every write of a document has one event',
+      `${sk} has revision ${revision}, events of ${revisions}`,
+    );
+    const folded = new Map<string, unknown>();
+    for (const { type, data } of changes) {
+      if (type !== 'document.changed') folded.clear();
+      for (const [name, value] of Object.entries(data.fields ?? {})) folded.set(name, value);
+      for (const { field, new_value } of data.changes ?? []) {
+        if (new_value === null) folded.delete(field);
+        else folded.set(field, new_value);
+      }
+    }
+    const sorted = (entries: [string, unknown][]) => JSON.stringify(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+    const stored = deleted ? [] : Object.entries(JSON.parse(String(fields)));
+    must(sorted([...folded]) === sorted(stored), 'A document is what its events say', String(sk));
+  }
+}
+
+/** Whatever ended is in the audit log, for it is written in the same transaction. */
+function onAudit(items: readonly Item[], keys: readonly KeyRecord[]): void {
+  const entries = items.filter(({ pk }) => String(pk).startsWith('AUDIT#')) as unknown as AuditRecord[];
+  const targets = (action: AuditAction) =>
+    new Set(entries.filter((entry) => entry.action === action).map(({ target }) => target));
+  const ended: [AuditAction, string[]][] = [
+    ['key.revoked', keys.filter(({ revokedAt }) => revokedAt !== undefined).map(({ id }) => id)],
+    ['key.rotated', keys.filter(({ replacedBy }) => replacedBy !== undefined).map(({ id }) => id)],
+    [
+      'webhook.disabled',
+      items.filter(({ disabledReason }) => disabledReason === 'deliveries_failed').map(({ id }) => String(id)),
+    ],
+    ['token.revoked', keys.flatMap(({ revokedTokens = [] }) => revokedTokens)],
+  ];
+  for (const [action, ids] of ended) {
+    const told = targets(action);
+    for (const id of ids) must(told.has(id), 'Every change is in the audit log', `${action} ${id}`);
+  }
+}

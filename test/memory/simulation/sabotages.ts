@@ -1,0 +1,299 @@
+import { authenticate } from '../../../lib/access/authenticate.ts';
+import type { KeyRecord } from '../../../lib/access/keys.ts';
+import type { BatchDeps } from '../../../lib/delivery/batch.ts';
+import type { DeliveryContext } from '../../../lib/delivery/deliver.ts';
+import { NotYetError } from '../../../lib/errors.ts';
+import type { Command } from './requests-of.ts';
+import type { Sabotage } from './service.ts';
+
+/** A change of every write that a pattern of its kind and expressions finds. */
+const writes =
+  (isMeant: (text: string) => boolean, change: (write: Record<string, unknown>) => Record<string, unknown>) =>
+  (command: Command): Command => {
+    const changed = (write: Record<string, unknown>) => (isMeant(textOf(write)) ? change(write) : write);
+    if (command.name === 'Put' || command.name === 'Update') return { ...command, input: changed(command.input) };
+    if (command.name !== 'TransactWrite') return command;
+    const TransactItems = command.input.TransactItems.map((item: Record<string, Record<string, unknown>>) =>
+      Object.fromEntries(Object.entries(item).map(([kind, write]) => [kind, changed(write)])),
+    );
+    return { ...command, input: { ...command.input, TransactItems } };
+  };
+const textOf = ({ Key, Item, UpdateExpression, ConditionExpression }: Record<string, unknown>): string =>
+  [(Key as { pk?: string })?.pk ?? (Item as { pk?: string })?.pk, UpdateExpression, ConditionExpression].join(' ');
+const unconditional = (write: Record<string, unknown>) => {
+  const { ConditionExpression: _, ReturnValuesOnConditionCheckFailure: __, ...rest } = write;
+  return rest;
+};
+const withoutWhole = (isMeant: (text: string) => boolean) => ({
+  command: (command: Command): Command => {
+    if (command.name !== 'TransactWrite') return command;
+    const TransactItems = command.input.TransactItems.filter((item: Record<string, Record<string, unknown>>) =>
+      Object.values(item).every((write) => !isMeant(textOf(write))),
+    );
+    return { ...command, input: { ...command.input, TransactItems } };
+  },
+});
+const has =
+  (...parts: string[]) =>
+  (text: string): boolean =>
+    parts.every((part) => text.includes(part));
+const unended = (record: KeyRecord | undefined, members: readonly (keyof KeyRecord)[]): KeyRecord | undefined =>
+  record && { ...record, ...Object.fromEntries(members.map((name) => [name, undefined])) };
+const delivery = has('HOOK#');
+const deliver = (change: (deps: BatchDeps) => Partial<BatchDeps>): Sabotage => ({
+  deliver: (deps) => ({ ...deps, ...change(deps) }),
+});
+
+/** Ways to break the service that the simulation must find. Each is a hole that was there once, or one mistake away. */
+export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
+  'a lost response is taken for the write of somebody else': {
+    error: (error) => {
+      const { Item, CancellationReasons } = error as { Item?: object; CancellationReasons?: object[] };
+      const withoutItem = (each: object) => ({ ...each, Item: undefined });
+      if (Item) return Object.assign(error as Error, { Item: undefined });
+      if (CancellationReasons)
+        Object.assign(error as Error, { CancellationReasons: CancellationReasons.map(withoutItem) });
+      return error;
+    },
+  },
+  'a message that another run is at work on is done': { isDone: (error) => error instanceof NotYetError },
+  'the retry is not noted as pending': {
+    command: writes(has('HOOK#', ':retryPending'), (write) => ({
+      ...write,
+      UpdateExpression: String(write.UpdateExpression).replace(
+        '#retryPending = :retryPending',
+        '#retryPending = #retryPending',
+      ),
+    })),
+  },
+  'the flag is cleared before the retry is queued': deliver(({ retry, markRetried }) => ({
+    retry: async (message, due) => {
+      await markRetried({ ...message, attempt: message.attempt - 1 });
+      await retry(message, due);
+    },
+  })),
+  'a failure to queue the retry is ignored': deliver(({ retry }) => ({
+    retry: (message, due) => retry(message, due).catch(() => {}),
+  })),
+  'an attempt is recorded whatever is stored': { command: writes(delivery, unconditional) },
+  'the sixth failure does not disable': withoutWhole(has('HOOKS#', 'disabledBy')),
+  'a webhook is disabled twice': { command: writes(has('HOOKS#', ':disabledBy'), unconditional) },
+  'the email is sent before it is claimed': deliver(({ disabledEmail }) => ({
+    disabledEmail: { ...disabledEmail, claim: async () => 'claimed' },
+  })),
+  'the email is not noted as sent': deliver(({ disabledEmail }) => ({
+    disabledEmail: { ...disabledEmail, markSent: async () => {} },
+  })),
+  'an email that failed is not sent again': deliver(({ disabledEmail }) => ({
+    disabledEmail: { ...disabledEmail, send: (failing) => disabledEmail.send(failing).catch(() => {}) },
+  })),
+  'the warning is sent before it is claimed': deliver(({ warningEmail }) => ({
+    warningEmail: { ...warningEmail, claim: async () => 'claimed' },
+  })),
+  'a warning that failed is not sent again': deliver(({ warningEmail }) => ({
+    warningEmail: { ...warningEmail, send: (failing) => warningEmail.send(failing).catch(() => {}) },
+  })),
+  'a recovery ends with its first page': deliver(({ recoverPage }) => ({
+    recoverPage: async (message) => {
+      if (!message.recover.from) await recoverPage(message);
+    },
+  })),
+  'a failed fan-out is acknowledged': {
+    fanOut: (deps) => ({ ...deps, enqueue: (lane, messages) => deps.enqueue(lane, messages).catch(() => {}) }),
+  },
+  'an event that always fails is repeated for ever': { isOutage: () => true },
+  'events are set aside in an outage': { isOutage: () => false },
+  'a disabled webhook is skipped without a record': { fanOut: (deps) => ({ ...deps, skip: async () => {} }) },
+  'a failed delivery is acknowledged': deliver(({ record }) => ({
+    record: (...args) => record(...args).catch(() => true),
+  })),
+  'schedules of different attempts have one name': deliver(({ retry }) => ({
+    retry: (message, due) => retry({ ...message, run: 0 }, due),
+  })),
+  'a retry comes too early': deliver(({ retry }) => ({
+    retry: (message, { delaySeconds, dueAt }) =>
+      retry(message, { delaySeconds: Math.ceil(delaySeconds / 2), dueAt: dueAt - delaySeconds * 500 }),
+  })),
+  'a disabled webhook is sent to': deliver(({ loadContexts }) => ({
+    loadContexts: async (messages) =>
+      (await loadContexts(messages)).map((context) => ({
+        ...context,
+        webhook: context.webhook && { ...context.webhook, status: 'enabled' as const },
+      })),
+  })),
+  'webhooks are remembered for good': (() => {
+    const known = new Map<string, DeliveryContext['webhook']>();
+    return deliver(({ loadContexts }) => ({
+      loadContexts: async (messages) =>
+        (await loadContexts(messages)).map((context, i) => {
+          const id = messages[i]?.webhookId ?? '';
+          if (context.webhook && !known.has(id)) known.set(id, context.webhook);
+          return { ...context, webhook: known.get(id) };
+        }),
+    }));
+  })(),
+  'an attempt is made whatever is recorded': deliver(({ loadContexts }) => ({
+    loadContexts: async (messages) =>
+      (await loadContexts(messages)).map((context) => ({ ...context, delivery: undefined })),
+  })),
+  'old secrets sign for good': deliver(({ loadContexts }) => ({
+    loadContexts: async (messages) =>
+      (await loadContexts(messages)).map((context) => ({
+        ...context,
+        webhook: context.webhook && {
+          ...context.webhook,
+          previousSecrets: context.webhook.previousSecrets?.map((each) => ({
+            ...each,
+            until: Number.MAX_SAFE_INTEGER,
+          })),
+        },
+      })),
+  })),
+  'an idempotency key locks nothing': { command: writes(has('IDEMPOTENCY#'), unconditional) },
+  'the events of a repeated batch are new ones': {
+    handlers: (handlers) => ({
+      ...handlers,
+      ...('publishEvents' in handlers && {
+        publishEvents: (request: object, idempotencyWrites: unknown) =>
+          (handlers.publishEvents as (...args: unknown[]) => unknown)(request, idempotencyWrites, undefined),
+      }),
+    }),
+  },
+  'the response is not stored with the event': withoutWhole(has('IDEMPOTENCY#', ':response')),
+  'a redelivery that could not be queued is taken for done': {
+    enqueue: (enqueue) => (messages, delaySeconds) => enqueue(messages, delaySeconds).catch(() => {}),
+  },
+  'a repeated batch is counted again': { command: writes(has('FIGURES#'), unconditional) },
+  'what follows a counted batch is taken for counted': {
+    command: writes(has('FIGURES#'), (write) => {
+      const position = Object.keys(write.ExpressionAttributeValues as object).find((name) =>
+        name.startsWith(':position_'),
+      );
+      const own = (write.ExpressionAttributeValues as Record<string, unknown>)[position ?? ''];
+      return {
+        ...write,
+        ExpressionAttributeValues: {
+          ...(write.ExpressionAttributeValues as object),
+          ...(position && { [position]: `9${String(own).slice(1)}` }),
+        },
+      };
+    }),
+  },
+  'figures of a batch are taken for those of its last change': {
+    figures: (tallies) => tallies.map((each) => ({ ...each, entries: each.entries.slice(-1) })),
+  },
+  'a connection ends without its event': {
+    command: (command) =>
+      JSON.stringify(command.input).includes('CONNECTION#') ? withoutWhole(has('EVENT#')).command(command) : command,
+  },
+  'a renewed connection is not looked at again': {
+    connections: (deps) => ({
+      ...deps,
+      scheduleCheck: async (message, delaySeconds) => {
+        const isOpen = (await deps.connections.get(message, message.connectionId)) !== undefined;
+        if (!isOpen) await deps.scheduleCheck(message, delaySeconds);
+      },
+    }),
+  },
+  'a connection is stored before its check is queued': {
+    connections: (deps) => {
+      const owed: (() => Promise<void>)[] = [];
+      return {
+        ...deps,
+        scheduleCheck: async (...args) => void owed.push(() => deps.scheduleCheck(...args)),
+        connections: {
+          ...deps.connections,
+          put: async (...args) => {
+            const isDone = await deps.connections.put(...args);
+            for (const send of owed.splice(0)) await send();
+            return isDone;
+          },
+        },
+      };
+    },
+  },
+  'a lease that is renewed while it ends is not looked at again': {
+    connections: (deps) => ({
+      ...deps,
+      connections: {
+        ...deps.connections,
+        remove: async (...args) => {
+          await deps.connections.remove(...args);
+          return true;
+        },
+      },
+    }),
+  },
+  'a lease that was renewed meanwhile is ended': { command: writes(has('CONNECTION#'), unconditional) },
+  'a sync cycle completes again': { command: writes(has('SYNC#', ':completedAt'), unconditional) },
+  'a sync passes over deleted documents': {
+    handlers: (handlers) => ({
+      ...handlers,
+      ...('sync' in handlers && {
+        sync: async (request: object) => {
+          const response = (await (handlers.sync as (request: object) => Promise<object>)(request)) as {
+            body?: { changes: { deleted: boolean }[] };
+          };
+          const { body } = response;
+          return body
+            ? { ...response, body: { ...body, changes: body.changes.filter((each) => !each.deleted) } }
+            : response;
+        },
+      }),
+    }),
+  },
+  'a list of revisions is left behind': withoutWhole((text) => text.startsWith('REVISIONS#')),
+  'a document is saved over what others wrote': { command: writes(has('DOCS#'), unconditional) },
+  'a deleted webhook still counts': withoutWhole((text) => text.startsWith('COUNT#') && !text.includes('attribute')),
+  'a key is rotated twice': { command: writes(has('KEY#', ':replacedBy'), unconditional) },
+  'a revoked key works on': {
+    authenticate: (credential, { keys, clock }) =>
+      authenticate(credential, {
+        keys: { get: async (id) => unended(await keys.get(id), ['revokedAt']) },
+        clock,
+      }),
+  },
+  'a revoked token works on': {
+    authenticate: (credential, { keys, clock }) =>
+      authenticate(credential, {
+        keys: { get: async (id) => unended(await keys.get(id), ['revokedTokens']) },
+        clock,
+      }),
+  },
+  'reads are eventually consistent': {
+    command: ({ name, input }) => {
+      if (name !== 'BatchGet') return { name, input: { ...input, ConsistentRead: false } };
+      const RequestItems = Object.entries(input.RequestItems).map(([table, request]) => [
+        table,
+        { ...(request as object), ConsistentRead: false },
+      ]);
+      return { name, input: { ...input, RequestItems: Object.fromEntries(RequestItems) } };
+    },
+  },
+  'a change is not in the audit log': withoutWhole((text) => text.startsWith('AUDIT#')),
+  'a rotated key works on for ever': {
+    authenticate: (credential, { keys, clock }) =>
+      authenticate(credential, {
+        keys: { get: async (id) => unended(await keys.get(id), ['expiresAt']) },
+        clock,
+      }),
+  },
+  'a rotated key ends at once': {
+    command: writes(has('KEY#', ':replacedBy'), (write) => ({
+      ...write,
+      ExpressionAttributeValues: { ...(write.ExpressionAttributeValues as object), ':expiresAt': 0 },
+    })),
+  },
+  'the last admin key can be revoked': {
+    command: (command) =>
+      command.name === 'TransactWrite'
+        ? {
+            ...command,
+            input: {
+              ...command.input,
+              TransactItems: command.input.TransactItems.filter((item: object) => !('ConditionCheck' in item)),
+            },
+          }
+        : command,
+  },
+};

@@ -1,0 +1,497 @@
+import {
+  connectionDeps,
+  countDeps,
+  type DeliveryQueue,
+  deliverDeps,
+  documentOperations,
+  eventOperations,
+  fanOutDeps,
+  keyOperations,
+  serveOperations,
+  tokenOperations,
+  webhookOperations,
+} from '../../../functions/wiring.ts';
+import { newApiKey } from '../../../lib/access/api-key.ts';
+import { authenticate } from '../../../lib/access/authenticate.ts';
+import { newKeyRecord } from '../../../lib/access/keys.ts';
+import type { ApiFunction } from '../../../lib/api/operation.ts';
+import { toDelivery } from '../../../lib/aws/dynamodb/delivery-log.ts';
+import { toStoredEvent } from '../../../lib/aws/dynamodb/events.ts';
+import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
+import { apiKeys } from '../../../lib/aws/dynamodb/keys.ts';
+import { projects } from '../../../lib/aws/dynamodb/projects.ts';
+import { createTable, type Table, type TableOptions } from '../../../lib/aws/dynamodb/table.ts';
+import { domainError, isOutage } from '../../../lib/aws/errors.ts';
+import { type BatchDeps, deliverBatch } from '../../../lib/delivery/batch.ts';
+import { type FanOutDeps, fanOutBatch } from '../../../lib/delivery/fan-out.ts';
+import { type DeliveryChange, type Tally, tally } from '../../../lib/delivery/figures.ts';
+import { LANES, type Lane } from '../../../lib/delivery/lanes.ts';
+import type { QueueMessage } from '../../../lib/delivery/messages.ts';
+import { LOG_PARTITIONS } from '../../../lib/delivery/placement.ts';
+import type { Post, TimedOutcome } from '../../../lib/delivery/post.ts';
+import { type DeliveryRecord, isRecoverable } from '../../../lib/delivery/record.ts';
+import { settingAside } from '../../../lib/delivery/set-aside.ts';
+import { BY_STATUS } from '../../../lib/deployment.ts';
+import type { CheckMessage } from '../../../lib/documents/connections.ts';
+import { type ConnectionsDeps, checkConnection } from '../../../lib/documents/leases.ts';
+import type { Email } from '../../../lib/email.ts';
+import { RefusedError } from '../../../lib/errors.ts';
+import type { StoredEvent } from '../../../lib/events/events.ts';
+import { connectionHandlers } from '../../../lib/handlers/connections.ts';
+import type { ApiHandler, Handlers } from '../../../lib/http/serve.ts';
+import type { Space } from '../../../lib/space.ts';
+import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
+import { MemoryDynamoDb } from './dynamodb.ts';
+import { type Behaviour, OUTCOMES, type Received } from './endpoints.ts';
+import type { Item } from './expressions.ts';
+import { proxyEventOf, type Request, type Response } from './requests.ts';
+import type { Command } from './requests-of.ts';
+import { SimulatedQueue, SimulatedScheduler, SimulatedStream } from './services.ts';
+import type { Process, World } from './world.ts';
+
+export interface SentEmail {
+  webhookId: string;
+  at: number;
+}
+
+/** Changes of the real code, or around it, that break a promise. */
+export interface Sabotage {
+  /** Of a command to the table. */
+  command?(command: Command): Command;
+  /** Of an error that the table throws. */
+  error?(error: unknown): unknown;
+  deliver?(deps: BatchDeps): BatchDeps;
+  fanOut?(deps: FanOutDeps): FanOutDeps;
+  isOutage?(error: unknown): boolean;
+  /** Of the figures of one batch. */
+  figures?(tallies: Tally[]): Tally[];
+  handlers?(handlers: Record<string, unknown>): Record<string, unknown>;
+  authenticate?: typeof authenticate;
+  connections?(deps: ConnectionsDeps): ConnectionsDeps;
+  /** Whether a message is done although its handling failed so. */
+  isDone?(error: unknown): boolean;
+  /** Of how a request hands messages to the queue. */
+  enqueue?(enqueue: Enqueue): Enqueue;
+}
+
+const API_LIMIT_MS = 20_000;
+const DELIVER_LIMIT_MS = 30_000;
+const FAN_OUT_LIMIT_MS = 60_000;
+const CHECK_LIMIT_MS = 30_000;
+/** When a write reaches indexes and eventually consistent reads. Most writes take milliseconds. */
+const REPLICATION_MS = [1, 10, 900];
+/** The queues refuse one event in so many, until an operator replays it. */
+const REFUSED_EVERY = 32;
+const REPLAY_AFTER_MS = 10 * 60 * 1000;
+const FIGURES_LIMIT_MS = 60_000;
+/** For how long changes are gathered before they are counted (infra/figures.ts); a full batch does not wait. */
+const GATHERING_MS = 30_000;
+/** Shards of the stream that figures are counted from: a partition can be split in the middle of a log. */
+const SHARDS = ['shard-0', 'shard-1'];
+
+/** The service: its real code, on simulated services. */
+export class SimulatedService {
+  readonly db: MemoryDynamoDb;
+  readonly queues: Record<Lane, SimulatedQueue<QueueMessage>>;
+  readonly checks: SimulatedQueue<CheckMessage>;
+  readonly scheduler: SimulatedScheduler;
+  readonly stream: SimulatedStream<StoredEvent>;
+  readonly shards: ReadonlyMap<string, SimulatedStream<DeliveryChange>>;
+  readonly endpoints = new Map<string, Behaviour>();
+  readonly received: Received[] = [];
+  readonly emails: SentEmail[] = [];
+  readonly warnings: SentEmail[] = [];
+  /** Events that the fan-out set aside, and those that an operator replayed since. */
+  readonly setAside = new Map<string, StoredEvent>();
+  readonly replayed = new Set<string>();
+  readonly space: Space = { projectId: 'prj_1', environment: 'live' };
+  /** Told of every change of an item, and of every POST. */
+  onChange: (before: Item | undefined, after: Item | undefined) => void = () => {};
+  onPost: (post: Received) => void = () => {};
+  private readonly world: World;
+  private readonly sabotage: Sabotage;
+  /** The first admin key: that of the users. */
+  adminKey = '';
+  adminKeyId = '';
+  private tokens = 0;
+  private sequence = 0;
+
+  constructor(world: World, sabotage: Sabotage = {}) {
+    this.world = world;
+    this.sabotage = sabotage;
+    const consumer = (lane: Lane) => (batch: readonly QueueMessage[], settle: Settle) =>
+      this.deliver(lane, batch, settle);
+    this.queues = Object.fromEntries(
+      LANES.map((lane) => [lane, new SimulatedQueue(world, consumer(lane), 0.02)]),
+    ) as Record<Lane, SimulatedQueue<QueueMessage>>;
+    this.checks = new SimulatedQueue(world, (batch, settle) => this.check(batch, settle), 0.02);
+    this.scheduler = new SimulatedScheduler(world, (message) => this.queues.quick.send(message));
+    this.stream = new SimulatedStream<StoredEvent>(world, (batch, settle) => this.fanOut(batch, settle));
+    this.shards = new Map(
+      SHARDS.map((shard) => [
+        shard,
+        new SimulatedStream<DeliveryChange>(world, (batch, settle) => this.count(shard, batch, settle), [
+          200,
+          GATHERING_MS,
+          GATHERING_MS,
+        ]),
+      ]),
+    );
+    this.db = new MemoryDynamoDb({
+      onChange: (before, after) => {
+        if (!before && String(after?.pk).startsWith('EVENT#')) this.stream.append(toStoredEvent(after as Item));
+        if (after && String(after.pk).startsWith('HOOK#')) this.appendChange(before, after);
+        this.onChange(before, after);
+      },
+      replicate: (apply) => world.after(world.pick(REPLICATION_MS), apply),
+    });
+  }
+
+  /** A project with an admin key, without a fault. */
+  async setUp(): Promise<void> {
+    const { random, now } = this.world;
+    const documents = { send: async (command: object) => this.db.execute(commandOf(command)) };
+    const table = createTable('table', { documents } as unknown as TableOptions);
+    const key = newApiKey('admin', now, random);
+    const record = newKeyRecord(key, { projectId: 'prj_1', name: 'Admin', tokenSecret: 'secret', createdAt: now });
+    const project = { id: 'prj_1', name: 'Test', emails: ['test@example.com'], cursorSecret: 'secret', createdAt: now };
+    await projects(table).create(project, record);
+    this.adminKeyId = key.id;
+    this.adminKey = key.key;
+  }
+
+  /** Whether anything is on its way. */
+  get isIdle(): boolean {
+    const waiting = [...this.setAside.keys()].some((id) => !this.replayed.has(id));
+    return (
+      !waiting &&
+      [...this.allQueues, this.scheduler, this.stream, ...this.shards.values()].every(({ size }) => size === 0)
+    );
+  }
+
+  get deadLetters(): number {
+    return this.allQueues.reduce((sum, { deadLetters }) => sum + deadLetters, 0);
+  }
+
+  private get allQueues() {
+    return [...Object.values(this.queues), this.checks];
+  }
+
+  get isAnyDisabled(): boolean {
+    for (const { pk, status } of this.db.items())
+      if (status === 'disabled' && String(pk).startsWith('HOOKS#')) return true;
+    return false;
+  }
+
+  /** What the log of a webhook has of an event. */
+  delivery(webhookId: string, eventId: string): DeliveryRecord | undefined {
+    const { pk, sk } = itemKey.delivery(webhookId, eventId);
+    const item = this.db.get(pk, sk);
+    return item && toDelivery(item);
+  }
+
+  /** The deliveries to a webhook that ended without success. */
+  undelivered(webhookId: string): DeliveryRecord[] {
+    const ofWebhook = [...this.db.items()].filter(({ pk }) => String(pk).startsWith(`HOOK#${webhookId}#`));
+    return ofWebhook.map(toDelivery).filter((delivery) => isRecoverable(delivery, 0));
+  }
+
+  /** Since when a webhook may have missed something. */
+  undeliveredSince(webhookId: string): number | undefined {
+    return (this.db.get(`HOOKS#prj_1#live`, webhookId) as unknown as WebhookRecord | undefined)?.undeliveredSince;
+  }
+
+  get hasDocuments(): boolean {
+    for (const { pk } of this.db.items()) if (String(pk).startsWith('DOCS#')) return true;
+    return false;
+  }
+
+  /** Sends one request. */
+  request(request: Request): Promise<Response> {
+    return new Promise((resolve) => {
+      this.world.spawn(
+        `${request.method} ${request.resource}`,
+        API_LIMIT_MS,
+        async (process) => {
+          const { statusCode, body } = await this.api(request.fn, process)(proxyEventOf(request, this.space.projectId));
+          resolve({ status: statusCode, body: (body ? JSON.parse(body) : undefined) as never });
+        },
+        () => resolve(null),
+      );
+    });
+  }
+
+  /** Calls with a key: whether it works. `null` if the client got no answer. */
+  authorize(key: string): Promise<boolean | null> {
+    return new Promise((resolve) => {
+      const work = async (process: Process): Promise<void> => {
+        const { platform, done } = this.holding(this.platformOf(process));
+        const check = this.sabotage.authenticate ?? authenticate;
+        const found = check(key, { keys: apiKeys(platform.table), clock: platform.clock });
+        resolve(
+          await found.finally(done).then(
+            (authenticated) => authenticated !== null,
+            () => null,
+          ),
+        );
+      };
+      this.world.spawn('authorize', API_LIMIT_MS, work, () => resolve(null));
+    });
+  }
+
+  private tableOf(process: Process): Table {
+    const send = (given: object): Promise<object> => {
+      let command = commandOf(given);
+      if (command.name === 'TransactWrite') {
+        command = { ...command, input: { ClientRequestToken: `token ${this.tokens++}`, ...command.input } };
+      }
+      const sabotaged = this.sabotage.command?.(command) ?? command;
+      // Every partition of a log is asked at once: together they fail as often as one call.
+      const risk = command.input.IndexName === BY_STATUS ? 1 / LOG_PARTITIONS : 1;
+      const perform = (): object => {
+        try {
+          return this.db.execute(command, sabotaged);
+        } catch (error) {
+          throw this.sabotage.error?.(error) ?? error;
+        }
+      };
+      return this.world.call(process, `dynamodb ${command.name}`, perform, TABLE_FAULTS, risk);
+    };
+    return createTable('table', {
+      documents: { send },
+      pause: () => this.world.wait(process, 20),
+      now: this.clockOf(process),
+    } as unknown as TableOptions);
+  }
+
+  private clockOf(process: Process): () => number {
+    return () => this.world.now + process.skewMs;
+  }
+
+  private async send(process: Process, lane: Lane, message: QueueMessage, delaySeconds = 0): Promise<void> {
+    await this.world
+      .call(process, 'sqs SendMessage', () => this.queues[lane].send(message, delaySeconds))
+      .catch((error: unknown) => {
+        throw domainError(error);
+      });
+  }
+
+  private fanOut(batch: readonly StoredEvent[], settle: Settle): void {
+    this.run('fan-out', FAN_OUT_LIMIT_MS, batch, settle, (process) => {
+      const wired = fanOutDeps(this.platformOf(process));
+      const deps: FanOutDeps = {
+        ...wired,
+        enqueue: async (lane, messages) => {
+          const refused = messages.find(({ eventId }) => this.isRefusable(eventId) && !this.replayed.has(eventId));
+          if (refused) throw new RefusedError(`SQS refuses ${refused.eventId}`);
+          await wired.enqueue(lane, messages);
+        },
+      };
+      const fanOut = fanOutBatch(this.sabotage.fanOut?.(deps) ?? deps);
+      return settingAside<StoredEvent>(async (event) => void (await fanOut(event)), {
+        isOutage: this.sabotage.isOutage ?? isOutage,
+        setAside: (event) => this.world.call(process, 's3 PutObject', () => this.keep(event)),
+      });
+    });
+  }
+
+  /** Whether the queues refuse an event until it is replayed. */
+  isRefusable(eventId: string): boolean {
+    const sum = [...eventId].reduce((total, character) => total + character.charCodeAt(0), 0);
+    return sum % REFUSED_EVERY === 0;
+  }
+
+  /** Stores an event that was set aside. After a while an operator fixes the cause and replays it. */
+  private keep(event: StoredEvent): void {
+    if (this.setAside.has(event.id)) return;
+    this.setAside.set(event.id, event);
+    this.world.after(REPLAY_AFTER_MS, () => {
+      this.replayed.add(event.id);
+      this.stream.append(event);
+    });
+  }
+
+  private appendChange(before: Item | undefined, after: Item): void {
+    const shard = SHARDS[String(after.sk).charCodeAt(String(after.sk).length - 1) % SHARDS.length] ?? '';
+    const change = {
+      before: before && toDelivery(before),
+      after: toDelivery(after),
+      sequence: String(++this.sequence),
+    };
+    this.shards.get(shard)?.append(change);
+  }
+
+  /** One invocation for a batch of changes, which comes again as a whole. */
+  private count(shard: string, batch: readonly DeliveryChange[], settle: Settle): void {
+    const work = async (process: Process): Promise<void> => {
+      const { add } = countDeps(this.platformOf(process));
+      const tallies = tally(batch);
+      const adding = (this.sabotage.figures?.(tallies) ?? tallies).map((each) => add(each, shard));
+      settle(
+        await Promise.all(adding).then(
+          () => new Set<number>(),
+          () => 'all' as const,
+        ),
+      );
+    };
+    this.world.spawn('figures', FIGURES_LIMIT_MS, work, () => settle('all'));
+  }
+
+  private deliver(lane: Lane, batch: readonly QueueMessage[], settle: Settle): void {
+    this.run(`deliver ${lane}`, DELIVER_LIMIT_MS, batch, settle, (process) => {
+      const deps = deliverDeps({
+        ...this.platformOf(process),
+        lane,
+        dashboardUrl: '',
+        sendEmail: (email) => this.sendEmail(process, email),
+        post: (post, onSlow) => this.post(process, batch, post, onSlow),
+        schedule: (name, { body }, atMs) =>
+          this.world.call(process, 'scheduler CreateSchedule', () => this.scheduler.create(name, atMs, body)),
+        done: () => {},
+      });
+      return deliverBatch(batch, this.sabotage.deliver?.(deps) ?? deps);
+    });
+  }
+
+  private sendEmail(process: Process, { subject, text }: Email): Promise<void> {
+    const sent = subject.startsWith('Webhook failing') ? this.warnings : this.emails;
+    const webhookId = /whk_\w+/.exec(text)?.[0] ?? '';
+    return this.world.call(process, 'ses SendEmail', () => void sent.push({ webhookId, at: this.world.now }));
+  }
+
+  private connectionsOf(process: Process): ConnectionsDeps {
+    const deps = connectionDeps(this.platformOf(process));
+    return this.sabotage.connections?.(deps) ?? deps;
+  }
+
+  private check(batch: readonly CheckMessage[], settle: Settle): void {
+    this.run('check-connection', CHECK_LIMIT_MS, batch, settle, (process) => {
+      const deps = this.connectionsOf(process);
+      return (message) => checkConnection(message, deps);
+    });
+  }
+
+  /** One invocation for a batch: those that throw come again, or all of them if it dies. */
+  private run<Entry>(
+    name: string,
+    limitMs: number,
+    batch: readonly Entry[],
+    settle: Settle,
+    start: (process: Process) => (entry: Entry) => Promise<unknown>,
+  ): void {
+    const work = async (process: Process): Promise<void> => {
+      const handle = start(process);
+      const failed = new Set<number>();
+      await Promise.all(
+        batch.map((entry, i) => handle(entry).catch((error) => this.sabotage.isDone?.(error) || failed.add(i))),
+      );
+      settle(failed);
+    };
+    this.world.spawn(name, limitMs, work, () => settle('all'));
+  }
+
+  private async post(
+    process: Process,
+    batch: readonly QueueMessage[],
+    { url, headers, body }: Post,
+    onSlow: () => void,
+  ): Promise<TimedOutcome> {
+    const eventId = headers['X-Service-Event-Id'] ?? '';
+    const attempt = Number(headers['X-Service-Attempt']);
+    const runs = batch.map((message) =>
+      'recover' in message || message.eventId !== eventId || message.attempt !== attempt ? -1 : message.run,
+    );
+    const behaviour = await this.world.call(
+      process,
+      'POST',
+      () => {
+        const received = {
+          step: this.world.steps,
+          at: this.world.now,
+          url,
+          eventId,
+          run: Math.max(...runs),
+          attempt,
+          headers,
+          body,
+          readAt: process.readAt,
+        };
+        this.received.push(received);
+        this.onPost(received);
+        const found = this.endpoints.get(url) ?? 'responds';
+        return found === 'wavers' ? this.world.pick(['responds', 'fails'] as const) : found;
+      },
+      ['killed before', 'killed after'],
+    );
+    const [statusCode, error, durationMs] = OUTCOMES[behaviour];
+    this.world.tell(() => `  the endpoint ${behaviour}`);
+    if (durationMs > 1000) {
+      await this.world.wait(process, 1000);
+      onSlow();
+      await this.world.wait(process, durationMs - 1000);
+    } else await this.world.wait(process, durationMs);
+    return { statusCode, error, durationMs, waitedMs: durationMs, excerpt: null };
+  }
+
+  private api(fn: ApiFunction, process: Process): ApiHandler {
+    const platform = this.platformOf(process);
+    const held = this.holding(platform);
+    const all = {
+      webhooks: () => {
+        const { quick } = platform.queues;
+        const sendAll = this.sabotage.enqueue?.(quick.sendAll) ?? quick.sendAll;
+        return webhookOperations({ ...platform, queue: { ...quick, sendAll } });
+      },
+      events: () => eventOperations(platform),
+      keys: () => keyOperations({ ...platform, sendEmail: async () => {} }),
+      documents: () => ({ ...documentOperations(platform), ...connectionHandlers(this.connectionsOf(process)) }),
+      tokens: () => ({ ...tokenOperations(held.platform), revokeToken: tokenOperations(platform).revokeToken }),
+    };
+    const own = all[fn as keyof typeof all]() as Record<string, unknown>;
+    const operations = (this.sabotage.handlers?.(own) ?? own) as Handlers<'events'>;
+    const respond = serveOperations<'events'>(platform, operations);
+    return (event) => respond(event).finally(held.done);
+  }
+
+  /** The platform of one invocation: the simulated services, as a process reaches them. */
+  private platformOf(process: Process) {
+    const queueOf = (lane: Lane): DeliveryQueue => ({
+      send: (message, delaySeconds) => this.send(process, lane, message, delaySeconds),
+      sendAll: async (messages, delaySeconds) => {
+        await Promise.all(messages.map((message) => this.send(process, lane, message, delaySeconds)));
+      },
+    });
+    return {
+      table: this.tableOf(process),
+      clock: this.clockOf(process),
+      random: this.world.random,
+      log: { info: () => {}, warn: () => {} },
+      reportFailure: () => {},
+      queues: { quick: queueOf('quick'), new: queueOf('new'), slow: queueOf('slow') },
+      scheduleCheck: (message: CheckMessage, delaySeconds: number) =>
+        this.world.call(process, 'sqs SendMessage', () => this.checks.send(message, delaySeconds)),
+    };
+  }
+
+  /** Signing and verifying tokens is real work off this thread. Time stands still from the read of a key until `done`. */
+  private holding<Given extends { table: Table }>(platform: Given) {
+    let done = () => {};
+    const get: Table['get'] = async (key) => {
+      const item = await platform.table.get(key);
+      if (key.pk.startsWith('KEY#')) done = this.world.hold();
+      return item;
+    };
+    return { platform: { ...platform, table: { ...platform.table, get } }, done: () => done() };
+  }
+}
+
+type Enqueue = (messages: readonly QueueMessage[], delaySeconds?: number) => Promise<void>;
+type Settle = (failed: ReadonlySet<number> | 'all') => void;
+
+// A transaction carries a token, and a conditional write an id: what is sent twice by the SDK counts once. A read can be as often as it likes.
+const TABLE_FAULTS = ['refused', 'throttled', 'lost', 'repeated', 'killed before', 'killed after', 'late'] as const;
+
+function commandOf(command: object): Command {
+  const { input } = command as { input: object };
+  return { name: command.constructor.name.slice(0, -'Command'.length), input };
+}

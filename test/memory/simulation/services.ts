@@ -1,0 +1,175 @@
+import type { QueueMessage } from '../../../lib/delivery/messages.ts';
+import type { World } from './world.ts';
+
+/** Receives after which a message is a dead letter (infra/queues.ts). */
+const MAX_RECEIVES = 20;
+/** For how long a received message is hidden (infra/queues.ts). */
+const VISIBILITY_MS = 3 * 60 * 1000;
+
+/** Now and then the queue is out of order: a message comes hours later. */
+const OUTAGE_RATE = 0.003;
+const OUTAGE_MS = 5 * 60 * 60 * 1000;
+
+interface Stored<Message> {
+  message: Message;
+  receives: number;
+  /** Whoever got it deletes it for everybody who got it. */
+  isDeleted: boolean;
+}
+
+/** An SQS queue: at least once, in no particular order. `deliver` gets batches and says what becomes of each message. */
+export class SimulatedQueue<Message> {
+  private readonly visible: Stored<Message>[] = [];
+  private readonly world: World;
+  private readonly consume: (batch: readonly Message[], settle: (failed: ReadonlySet<number> | 'all') => void) => void;
+  private readonly duplicateRate: number;
+  private hidden = 0;
+  private isPolling = false;
+  deadLetters = 0;
+
+  constructor(
+    world: World,
+    consume: (batch: readonly Message[], settle: (failed: ReadonlySet<number> | 'all') => void) => void,
+    duplicateRate: number,
+  ) {
+    this.world = world;
+    this.consume = consume;
+    this.duplicateRate = duplicateRate;
+  }
+
+  /** Messages that wait, are hidden or are delayed. */
+  get size(): number {
+    return this.visible.length + this.hidden;
+  }
+
+  send(message: Message, delaySeconds = 0): void {
+    const outageMs = this.world.chance(OUTAGE_RATE) ? OUTAGE_MS : 0;
+    this.hide({ message, receives: 0, isDeleted: false }, delaySeconds * 1000 + outageMs);
+  }
+
+  private hide(stored: Stored<Message>, ms: number): void {
+    const show = () => {
+      if (stored.isDeleted) return;
+      this.visible.push(stored);
+      this.poll();
+    };
+    if (ms === 0) {
+      show();
+      return;
+    }
+    this.hidden++;
+    this.world.after(ms, () => {
+      this.hidden--;
+      show();
+    });
+  }
+
+  private poll(): void {
+    if (this.isPolling) return;
+    this.isPolling = true;
+    this.world.after(this.world.pick([1, 10, 200]), () => {
+      this.isPolling = false;
+      for (let i = this.visible.length - 1; i >= 0; i--) if (this.visible[i]?.isDeleted) this.visible.splice(i, 1);
+      if (this.visible.length === 0) return;
+      const size = 1 + Math.floor(this.world.choosing() * Math.min(10, this.visible.length));
+      const batch = Array.from({ length: size }, () => {
+        const [stored] = this.visible.splice(Math.floor(this.world.choosing() * this.visible.length), 1);
+        return stored as Stored<Message>;
+      });
+      // At least once: now and then two consumers get a message at the same time.
+      for (const stored of batch) if (this.world.chance(this.duplicateRate)) this.visible.push(stored);
+      if (this.visible.length > 0) this.poll();
+      this.hidden += batch.length;
+      for (const stored of batch) stored.receives++;
+      const receivedAt = this.world.now;
+      this.consume(
+        batch.map(({ message }) => message),
+        (failed) => {
+          this.hidden -= batch.length;
+          const rest = Math.max(0, receivedAt + VISIBILITY_MS - this.world.now);
+          batch.forEach((stored, i) => {
+            const isBack = failed === 'all' || failed.has(i) || this.world.chance(this.duplicateRate);
+            if (!isBack) {
+              stored.isDeleted = true;
+              return;
+            }
+            if (stored.receives >= MAX_RECEIVES) this.deadLetters++;
+            else this.hide(stored, rest);
+          });
+        },
+      );
+    });
+  }
+}
+
+/** EventBridge Scheduler: one-shot schedules that fire within a minute after their time, at least once, and are gone then. */
+export class SimulatedScheduler {
+  private readonly names = new Set<string>();
+  private readonly world: World;
+  private readonly send: (message: QueueMessage) => void;
+
+  constructor(world: World, send: (message: QueueMessage) => void) {
+    this.world = world;
+    this.send = send;
+  }
+
+  get size(): number {
+    return this.names.size;
+  }
+
+  create(name: string, atMs: number, message: QueueMessage): void {
+    if (this.names.has(name)) return; // ConflictException, which the adapter takes for success
+    this.names.add(name);
+    const lateMs = Math.floor(this.world.choosing() * 60_000);
+    this.world.after(Math.max(0, atMs - this.world.now) + lateMs, () => {
+      this.names.delete(name);
+      this.send(message);
+      if (this.world.chance(0.02)) this.send(message);
+    });
+  }
+}
+
+/** The table's stream: records in order, a failed batch again from its first failed record, for as long as it takes. */
+export class SimulatedStream<Entry> {
+  private readonly records: Entry[] = [];
+  private readonly world: World;
+  private readonly consume: (batch: readonly Entry[], settle: (failed: ReadonlySet<number> | 'all') => void) => void;
+  private readonly delaysMs: readonly number[];
+  private isBusy = false;
+
+  /** After one of the delays whatever has come meanwhile is read. */
+  constructor(
+    world: World,
+    consume: (batch: readonly Entry[], settle: (failed: ReadonlySet<number> | 'all') => void) => void,
+    delaysMs: readonly number[] = [10, 200, 1000],
+  ) {
+    this.world = world;
+    this.consume = consume;
+    this.delaysMs = delaysMs;
+  }
+
+  get size(): number {
+    return this.records.length;
+  }
+
+  append(record: Entry): void {
+    this.records.push(record);
+    this.read();
+  }
+
+  private read(delayMs = this.world.pick(this.delaysMs)): void {
+    if (this.isBusy || this.records.length === 0) return;
+    this.isBusy = true;
+    this.world.after(delayMs, () => {
+      const size = 1 + Math.floor(this.world.choosing() * this.records.length);
+      const batch = this.records.slice(0, size);
+      this.consume(batch, (failed) => {
+        this.isBusy = false;
+        const first = failed === 'all' ? 0 : Math.min(batch.length, ...failed);
+        const isReplayed = failed !== 'all' && failed.size === 0 && this.world.chance(0.03);
+        if (!isReplayed) this.records.splice(0, first);
+        this.read(first < batch.length || isReplayed ? 1000 : undefined);
+      });
+    });
+  }
+}

@@ -1,0 +1,236 @@
+import { EVENT_TYPES, type EventType } from '../../../lib/events/types.ts';
+import { Client } from './client.ts';
+import { BEHAVIOURS } from './endpoints.ts';
+import type { Promised } from './invariants.ts';
+import { KeyHolders } from './key-holders.ts';
+import { Nodes } from './nodes.ts';
+import type { SimulatedService } from './service.ts';
+import { SKEW_MS, type World } from './world.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** Most endpoints work. */
+const MIXED = [...BEHAVIOURS, 'responds', 'responds'] as const;
+
+/** The customers of a service: they may do anything at any time. */
+export class Users {
+  readonly promised: Promised = {
+    accepted: new Map(),
+    once: new Set(),
+    atMostOnce: new Set(),
+    cycles: new Map(),
+    goodbyes: [],
+    recovered: [],
+    broken: [],
+  };
+  /** How often each action was done. */
+  readonly done = new Map<string, number>();
+  private readonly webhookIds: string[] = [];
+  private readonly eventIds: string[] = [];
+  private readonly world: World;
+  private readonly service: SimulatedService;
+  private readonly client: Client;
+  private readonly keys: KeyHolders;
+  readonly nodes: Nodes;
+
+  constructor(world: World, service: SimulatedService, seed: number) {
+    this.world = world;
+    this.service = service;
+    this.client = new Client(world, service, seed);
+    this.keys = new KeyHolders(this.client, this.promised);
+    this.nodes = new Nodes(this.client, this.promised);
+  }
+
+  private readonly actions: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['publish', () => this.publish()],
+    ['publish', () => this.publish()],
+    ['publish a batch', () => this.publishBatch()],
+    ['create a webhook', () => this.createWebhook()],
+    ['pause', () => this.change({ status: 'disabled' })],
+    ['enable', () => this.change({ status: 'enabled' })],
+    ['enable', () => this.change({ status: 'enabled' })],
+    ['delete', () => this.onWebhook('DELETE', '/v1/webhooks/{id}')],
+    ['rotate the secret', () => this.onWebhook('POST', '/v1/webhooks/{id}/rotate-secret', {})],
+    ['test', () => this.onWebhook('POST', '/v1/webhooks/{id}/test', {})],
+    ['redeliver', () => this.redeliver()],
+    ['redeliver', () => this.redeliver()],
+    ['recover', () => this.recover()],
+    ['recover', () => this.recover()],
+    ['change a document', () => this.nodes.write()],
+    ['synchronize', () => this.nodes.sync()],
+    ['synchronize', () => this.nodes.sync()],
+    ['connect', () => this.nodes.connect()],
+    ['connect', () => this.nodes.connect()],
+    ['disconnect', () => this.nodes.disconnect()],
+    ['create a key', () => this.keys.create()],
+    ['rotate a key', () => this.keys.change('/v1/keys/{key}/rotate')],
+    ['revoke a key', () => this.keys.change('/v1/keys/{key}/revoke')],
+    ['revoke a key', () => this.keys.change('/v1/keys/{key}/revoke')],
+    ['create a token', () => this.keys.createToken()],
+    ['revoke a token', () => this.keys.revokeToken()],
+    ['use a key', () => this.keys.use()],
+    ['use a key', () => this.keys.use()],
+    ['change an endpoint', async () => this.changeEndpoint()],
+    ['change an endpoint', async () => this.changeEndpoint()],
+  ];
+
+  /** So many actions, each some time after the one before; some do not wait for it. */
+  async act(count: number): Promise<void> {
+    await this.createWebhook();
+    if (this.world.chance(0.5)) await this.createWebhook();
+    await this.client.pass(2 * SKEW_MS); // by any clock, what follows is after them
+    // Few kinds in one schedule meet each other more often than all of them do (Groce et al., "Swarm testing", 2012).
+    const actions = this.actions.filter(([name]) => name === 'publish' || this.world.chance(0.6));
+    for (let i = 0; i < count; i++) {
+      const [name, action] = this.world.pick(actions);
+      const state = `${name} × ${this.service.isIdle ? 'at rest' : 'in flight'}, ${this.service.isAnyDisabled ? 'one disabled' : 'all enabled'}`;
+      this.done.set(state, (this.done.get(state) ?? 0) + 1);
+      this.world.tell(() => `— a user does this: ${name}`);
+      const acted = action();
+      if (this.world.chance(0.6)) await acted;
+      await this.client.pass(this.world.pick([0, 0, 100, 2000, MINUTE_MS, 10 * MINUTE_MS, 3 * HOUR_MS, 13 * HOUR_MS]));
+    }
+  }
+
+  /** When everything has come to rest, every node synchronizes once more. */
+  async settle(): Promise<void> {
+    if (!this.service.hasDocuments) return;
+    for (const node of this.nodes.all) await this.nodes.sync(node, 0, 100);
+  }
+
+  private eventOf(marker: string, type: EventType = this.world.pick(EVENT_TYPES)) {
+    const data = {
+      'document.created': { document_key: 'd', revision: 1, fields: {}, origin: 'n' },
+      'document.changed': {
+        document_key: 'd',
+        revision: 2,
+        changes: [{ field: 'f', old_value: 1, new_value: 2, origin: 'n' }],
+      },
+      'document.deleted': { document_key: 'd', revision: 3, origin: 'n' },
+      'sync.conflict': {
+        document_key: 'd',
+        revision: 2,
+        base_revision: 1,
+        sync_id: null,
+        resolution: 'last_write_wins',
+        conflicts: [
+          { field: 'f', winner: { value: 1, origin: 'a', revision: 2 }, loser: { value: 2, origin: 'b', revision: 1 } },
+        ],
+      },
+      'sync.completed': {
+        sync_id: 's',
+        node_id: 'n',
+        pattern: '*',
+        pushed: 0,
+        pulled: 0,
+        conflicts: 0,
+        started_at: '2026-01-31T12:00:00.000Z',
+        completed_at: '2026-01-31T12:00:00.000Z',
+      },
+      'connection.lost': {
+        connection_id: 'c',
+        node_id: 'n',
+        connected_at: '2026-01-31T12:00:00.000Z',
+        last_seen_at: '2026-01-31T12:00:00.000Z',
+        lost_at: '2026-01-31T12:00:00.000Z',
+      },
+    }[type];
+    return { type, data: { ...data, marker } };
+  }
+
+  private async publish(): Promise<void> {
+    const marker = this.client.marker();
+    const isRepeated = this.world.chance(0.8);
+    if (isRepeated) this.promised.atMostOnce.add(marker);
+    const event = this.eventOf(marker);
+    const response = await this.client.send(
+      { fn: 'events', method: 'POST', resource: '/v1/events', body: event },
+      isRepeated,
+    );
+    if (response?.status === 202) this.accept([response.body], [marker], isRepeated);
+  }
+
+  private async publishBatch(): Promise<void> {
+    const markers = Array.from({ length: 1 + Math.floor(this.world.choosing() * 3) }, () => this.client.marker());
+    for (const marker of markers) this.promised.atMostOnce.add(marker);
+    const body = { events: markers.map((marker) => this.eventOf(marker)) };
+    const response = await this.client.send({ fn: 'events', method: 'POST', resource: '/v1/events/batch', body });
+    if (response?.status === 202) this.accept((response.body as { data: never[] }).data, markers, true);
+  }
+
+  private accept(
+    events: readonly { id: string; type: string }[],
+    markers: readonly string[],
+    isRepeated: boolean,
+  ): void {
+    for (const { id, type } of events) {
+      this.promised.accepted.set(id, { type });
+      this.eventIds.push(id);
+    }
+    if (isRepeated) for (const marker of markers) this.promised.once.add(marker);
+  }
+
+  private async createWebhook(): Promise<void> {
+    const description = this.client.marker();
+    const url = `https://${description}.example.com/hook`;
+    this.promised.atMostOnce.add(description);
+    this.service.endpoints.set(url, this.world.pick(MIXED));
+    const body = { url, events: EVENT_TYPES, description };
+    const response = await this.client.send({ fn: 'webhooks', method: 'POST', resource: '/v1/webhooks', body });
+    if (response?.status !== 201) return;
+    this.webhookIds.push((response.body as { id: string }).id);
+    this.promised.once.add(description);
+  }
+
+  private async onWebhook(method: string, resource: string, body?: object): Promise<void> {
+    const id = this.world.pick(this.webhookIds);
+    if (id === undefined) return;
+    const isRepeated = method === 'POST';
+    await this.client.send({ fn: 'webhooks', method, resource, path: { id }, ...(body && { body }) }, isRepeated);
+  }
+
+  private change(body: object): Promise<void> {
+    return this.onWebhook('PATCH', '/v1/webhooks/{id}', body);
+  }
+
+  private async redeliver(): Promise<void> {
+    const [id, event_id] = [this.world.pick(this.webhookIds), this.world.pick(this.eventIds)];
+    if (id === undefined || event_id === undefined) return;
+    const resource = '/v1/webhooks/{id}/deliveries/{event_id}/redeliver';
+    await this.client.send(
+      { fn: 'webhooks', method: 'POST', resource, path: { id, event_id } },
+      this.world.chance(0.8),
+    );
+  }
+
+  /** What had ended without success before a recovery was asked for gets a new run, unless the outage was another by then. */
+  private async recover(): Promise<void> {
+    const id = this.world.pick(this.webhookIds);
+    if (id === undefined) return;
+    const body = this.world.pick([
+      {},
+      { enable: true },
+      { enable: true, per_second: 1 },
+      { since: '2026-01-01T00:00:00Z' },
+    ]);
+    const outage = this.service.undeliveredSince(id);
+    const lost = this.service.undelivered(id).filter(({ endedAt = 0 }) => 'since' in body || endedAt >= (outage ?? 0));
+    const request = {
+      fn: 'webhooks',
+      method: 'POST',
+      resource: '/v1/webhooks/{id}/recover',
+      path: { id },
+      body,
+    } as const;
+    const response = await this.client.send(request, this.world.chance(0.8));
+    const isSame = 'since' in body || this.service.undeliveredSince(id) === outage;
+    if (response?.status === 202 && isSame) this.promised.recovered.push(...lost);
+  }
+
+  private changeEndpoint(): void {
+    const url = this.world.pick([...this.service.endpoints.keys()]);
+    const behaviour = this.world.pick(MIXED);
+    this.world.tell(() => `  ${url} ${behaviour} from now on`);
+    this.service.endpoints.set(url, behaviour);
+  }
+}

@@ -1,9 +1,0 @@
-import { expect, it } from 'vitest';
-import { runSchedule } from '../simulation/scenario.ts';
-
-/** Enough for every kind of action and fault; each mutant waits for them. */
-const SCHEDULES = 40;
-
-it('keeps every promise in the first schedules', async () => {
-  for (let seed = 1; seed <= SCHEDULES; seed++) expect((await runSchedule({ seed })).violation).toBeUndefined();
-});

@@ -1,0 +1,171 @@
+import { expect } from 'vitest';
+import type { Fault, ServiceCall } from '../../../infra/local/services/endpoints.ts';
+import { changed } from '../../support/changed.ts';
+import { startReceiver, type TestReceiver } from '../../support/receiver.ts';
+import { createWebhook, deliveryOf, publish } from '../../support/requests.ts';
+import { type Client, eventually, FAST, type Project, type Service } from '../../support/service.ts';
+
+/**
+ * Delays of hours pass in milliseconds, and so does the time until a failed message comes again. The SDK tries again as it
+ * does in service: a fault is given to all tries of a call, so that it reaches our own code.
+ */
+export const OPTIONS = { ...FAST, concurrency: 2 };
+
+/** How often the SDK sends a call by default. SES sends the email each time. */
+const SDK_TRIES = 3;
+
+/** For which SQS hides a message whose consumer died (infra/queues.ts). */
+const VISIBILITY_MS = 3 * 60 * 1000;
+
+/** `npm run test:faults`: every fault at every call. `npm test` has one at each, and leaves the rest to the simulation. */
+export const IS_THOROUGH = process.env.FAULT_RUNS !== undefined;
+
+export const KINDS = [
+  'error before',
+  'error after',
+  'throttled',
+  'no answer',
+  'killed before',
+  'killed after',
+] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** A fault at the n-th call of fan-out and deliver, or a duplicate of the n-th message. */
+export interface Planned {
+  at: number;
+  kind: Kind | 'duplicate';
+}
+
+export interface Run {
+  /** Calls of fan-out and deliver, in order; the tries of one call count once. */
+  calls: ServiceCall[];
+  /** Messages that were sent. */
+  messages: number;
+}
+
+/** Runs one event to a receiver that always fails and one that is well, with faults, to its end; checks that nothing is lost. */
+export type Scenario = (faults: readonly Planned[]) => Promise<Run>;
+
+export async function createScenario(service: Service): Promise<Scenario> {
+  const project = await service.project();
+  const live = await project.client('live');
+  const healthy = await startReceiver(200);
+  const failing = await startReceiver(500);
+  const well = await createWebhook(live, healthy.url);
+  const ill = await createWebhook(live, failing.url);
+
+  return async (faults) => {
+    await live('PATCH', `/v1/webhooks/${ill.id}`, { body: { status: 'enabled' } });
+    const emailsBefore = emailsTo(service, project).length;
+    const recorder = inject(service, faults);
+    try {
+      const event = await publish(live, changed());
+      const eventId = event.body.id;
+      await untilSettled(service, live, [well.id, ill.id], eventId);
+      recorder.stop();
+      await expectNothingLost(live, well.id, ill.id, eventId, { healthy, failing }, faults.length);
+      const emails = emailsTo(service, project).slice(emailsBefore);
+      expect(emails.length, 'emails').toBeGreaterThanOrEqual(1);
+      expect(emails.length, 'emails').toBeLessThanOrEqual(1 + SDK_TRIES * recorder.faultsAroundEmail());
+      return { calls: recorder.calls, messages: recorder.messages() };
+    } finally {
+      recorder.stop();
+    }
+  };
+}
+
+const emailsTo = (service: Service, project: Project) =>
+  service.stack.ses.emails.filter(({ to, subject }) => to === project.email && subject.startsWith('Webhook disabled'));
+
+function inject({ stack }: Service, faults: readonly Planned[]) {
+  const calls: ServiceCall[] = [];
+  const known = new Map<string, Fault | undefined>();
+  let messages = 0;
+  let aroundEmail = 0;
+  stack.endpoints.intercept = (call) => {
+    if (!/FanOut|Deliver/.test(call.principal)) return undefined;
+    if (known.has(call.callId)) return known.get(call.callId);
+    const kind = faults.find(({ at, kind }) => at === calls.length && kind !== 'duplicate')?.kind as Kind | undefined;
+    calls.push(call);
+    const emailIsNear = call.action === 'SendEmail' || calls.at(-2)?.action === 'SendEmail';
+    if (kind && emailIsNear) aroundEmail++;
+    // The message comes again at once here, and minutes later by the clock.
+    if (kind) stack.clock.advance(VISIBILITY_MS);
+    if (kind?.startsWith('killed')) kill(call.principal);
+    const fault = kind === 'killed before' ? 'error before' : kind === 'killed after' ? 'no answer' : kind;
+    known.set(call.callId, fault);
+    return fault;
+  };
+  const queues = [...stack.queues.values()];
+  const originals = queues.map((queue) => queue.send);
+  for (const queue of queues) {
+    const send = queue.send.bind(queue);
+    queue.send = (...message) => {
+      const twice = faults.some(({ at, kind }) => kind === 'duplicate' && at === messages);
+      messages++;
+      if (twice) send(...message);
+      return send(...message);
+    };
+  }
+  return {
+    calls,
+    messages: () => messages,
+    faultsAroundEmail: () => aroundEmail,
+    stop() {
+      stack.endpoints.intercept = undefined;
+      queues.forEach((queue, i) => {
+        queue.send = originals[i] as typeof queue.send;
+      });
+    },
+  };
+
+  function kill(principal: string): void {
+    for (const fn of stack.functions.values()) if (principal.startsWith(fn.id.slice(0, -8))) fn.killOne();
+  }
+}
+
+async function untilSettled({ stack }: Service, live: Client, webhookIds: string[], eventId: string): Promise<void> {
+  const isIdle = () =>
+    [...stack.queues.values()].every((queue) => Object.values(queue.counts()).every((count) => count === 0)) &&
+    stack.scheduler.count() === 0 &&
+    [...stack.functions.values()].every((fn) => fn.busy === 0);
+  await eventually(async () => {
+    if (!isIdle()) return false;
+    for (const id of webhookIds) {
+      const delivery = await deliveryOf(live, id, eventId);
+      if (!delivery || delivery.status === 'retrying') return false;
+    }
+    return isIdle();
+  });
+}
+
+async function expectNothingLost(
+  live: Client,
+  wellId: string,
+  illId: string,
+  eventId: string,
+  { healthy, failing }: Record<'healthy' | 'failing', TestReceiver>,
+  faults: number,
+): Promise<void> {
+  const postsTo = ({ received }: TestReceiver) =>
+    received
+      .filter(({ headers }) => headers['x-service-event-id'] === eventId)
+      .map(({ headers }) => headers['x-service-attempt']);
+  expect(postsTo(healthy).length, 'posts to the healthy receiver').toBeGreaterThanOrEqual(1);
+  expect(postsTo(healthy).length, 'posts to the healthy receiver').toBeLessThanOrEqual(1 + faults);
+  expect([...new Set(postsTo(failing))].sort()).toEqual(['1', '2', '3', '4', '5', '6']);
+  // A fault before an attempt is recorded repeats that attempt, and those of its batch; a duplicate message, its own.
+  expect(postsTo(failing).length, 'posts to the failing receiver').toBeLessThanOrEqual(6 + faults);
+
+  const succeeded = await deliveryOf(live, wellId, eventId);
+  expect(succeeded).toMatchObject({ status: 'succeeded', attempts: [{ number: 1, status_code: 200 }] });
+  const failed = await deliveryOf(live, illId, eventId);
+  expect(failed.status).toBe('failed');
+  const numbers = failed.attempts.map(({ number }: { number: number }) => number);
+  expect(numbers).toEqual([1, 2, 3, 4, 5, 6]);
+  expect((await live('GET', `/v1/webhooks/${wellId}`)).body.status).toBe('enabled');
+  expect((await live('GET', `/v1/webhooks/${illId}`)).body).toMatchObject({
+    status: 'disabled',
+    disabled_reason: 'deliveries_failed',
+  });
+}

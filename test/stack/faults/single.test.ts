@@ -1,0 +1,52 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { ServiceCall } from '../../../infra/local/services/endpoints.ts';
+import { useService } from '../../support/service.ts';
+import { createScenario, IS_THOROUGH, KINDS, OPTIONS, type Run, type Scenario } from './harness.ts';
+
+const service = useService(OPTIONS);
+let scenario: Scenario;
+let clean: Run;
+
+beforeAll(async () => {
+  scenario = await createScenario(service);
+  clean = await scenario([]);
+});
+
+describe('without a fault', () => {
+  it('every service is called, each attempt once', () => {
+    const actions = new Set(clean.calls.map(({ service, action }) => `${service} ${action}`));
+    expect([...actions].sort()).toEqual([
+      'dynamodb BatchGetItem',
+      'dynamodb GetItem',
+      'dynamodb Query',
+      'dynamodb TransactWriteItems',
+      'dynamodb UpdateItem',
+      'scheduler POST schedules',
+      'ses SendEmail',
+      'sqs SendMessageBatch',
+    ]);
+    expect(clean.messages).toBe(7); // 2 first messages and 5 retries
+  });
+});
+
+describe.each(KINDS)('a call that is %s', (kind) => {
+  it('loses nothing, whichever it is', async () => {
+    for (const [at, { principal, action }] of clean.calls.entries()) {
+      // Each function's first call of an action: the later ones are the same code, which the simulation covers in every state.
+      // The SDK waits a second between tries of a throttled call: each action once.
+      const isSame = (call: ServiceCall) =>
+        call.action === action && (kind === 'throttled' || call.principal === principal);
+      if (clean.calls.findIndex(isSame) !== at) continue;
+      if (!IS_THOROUGH && KINDS[at % KINDS.length] !== kind) continue;
+      await scenario([{ at, kind }]).catch((error: Error) => {
+        throw new Error(`call ${at} (${action}) ${kind}: ${error.message}`, { cause: error });
+      });
+    }
+  });
+});
+
+describe('a message that comes twice', () => {
+  it('is dealt with once, whichever it is', async () => {
+    for (let at = 0; at < clean.messages; at++) await scenario([{ at, kind: 'duplicate' }]);
+  });
+});

@@ -1,0 +1,353 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { logEvents, matchesPattern } from '../../../infra/local/cloudwatch/logs.ts';
+import { FunctionError, type LocalFunction } from '../../../infra/local/lambda/lambda.ts';
+import type { LocalQueue } from '../../../infra/local/services/sqs.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { createWebhook, publish, settled } from '../../support/requests.ts';
+import { type Client, eventually, FAST, type Project, useService } from '../../support/service.ts';
+
+// A limit that no other file asks for: these tests break the stack that they run on.
+const service = useService({ ...FAST, accountConcurrency: 999 });
+const MINUTE_MS = 60_000;
+
+let project: Project;
+let live: Client;
+
+beforeAll(async () => {
+  project = await service.project();
+  live = await project.client('live');
+});
+
+const nameOf = (id: string): string => id.replace(/^Observability(\w+?)[0-9A-F]{8}$/, '$1');
+
+/** Does some work in each of so many minutes. Returns the alarms that rang at the end of any of them. */
+async function minutes(count: number, work: (minute: number) => unknown = () => {}): Promise<string[]> {
+  const rang = new Set<string>();
+  for (let minute = 0; minute < count; minute++) {
+    await work(minute);
+    for (const id of service.stack.cloudWatch.passMinute()) rang.add(nameOf(id));
+    service.stack.clock.advance(MINUTE_MS);
+  }
+  return [...rang].sort();
+}
+
+const times = (count: number, work: () => Promise<unknown>): Promise<unknown> =>
+  Promise.all(Array.from({ length: count }, work));
+
+function functionOf(name: string): LocalFunction {
+  const fn = [...service.stack.functions.values()].find(({ id }) => id.startsWith(name));
+  if (!fn) throw new Error(`There is no function ${name}`);
+  return fn;
+}
+
+function queueOf(name: string): LocalQueue {
+  const queue = service.stack.queues.get(name);
+  if (!queue) throw new Error(`There is no queue ${name}`);
+  return queue;
+}
+
+/** What undoes the breakage of the current test. */
+const cures: (() => void)[] = [];
+
+function purge(queue: LocalQueue): void {
+  for (const { receiptHandle } of queue.receive(100)) queue.delete(receiptHandle);
+}
+
+function disable(mappingId: string): void {
+  const mapping = service.stack.mappings.get(mappingId);
+  if (!mapping) throw new Error(`There is no mapping ${mappingId}`);
+  mapping.Enabled = false;
+  cures.push(() => {
+    mapping.Enabled = true;
+  });
+}
+
+/** Lets no invocation of a function begin. */
+function throttle(name: string): void {
+  const fn = functionOf(name);
+  fn.reservedConcurrency = 0;
+  cures.push(() => {
+    fn.reservedConcurrency = Number.POSITIVE_INFINITY;
+  });
+}
+
+/** Lets every invocation of a function time out. Returns what resolves when there has been one more. */
+function timeOut(name: string): () => Promise<void> {
+  const fn = functionOf(name);
+  let count = 0;
+  const spy = vi.spyOn(fn, 'invoke').mockImplementation(async () => {
+    await sleep(20);
+    count++;
+    throw new FunctionError('Sandbox.Timedout', 'Task timed out');
+  });
+  cures.push(() => spy.mockRestore());
+  return async () => {
+    const before = count;
+    await eventually(() => count > before);
+  };
+}
+
+afterEach(async () => {
+  for (const cure of cures.splice(0)) cure();
+  service.stack.endpoints.intercept = undefined;
+  await minutes(130); // until the longest evaluation range has passed
+  expect(await minutes(1)).toEqual([]);
+});
+
+/** How many lines of the log have a metric. */
+const countOf = (metric: string): number => service.log.join('').split(`"${metric}":1`).length - 1;
+
+/** An event that is delivered at its first attempt. */
+async function deliver(): Promise<void> {
+  const receiver = await startReceiver();
+  const webhook = await createWebhook(live, receiver.url);
+  const { id } = (await publish(live)).body;
+  expect((await settled(live, webhook.id, id)).status).toBe('succeeded');
+  await live('DELETE', `/v1/webhooks/${webhook.id}`);
+}
+
+it('no alarm rings while deliveries succeed, an endpoint fails and invalid credentials come in', async () => {
+  const receiver = await startReceiver();
+  receiver.behave(500);
+  const webhook = await createWebhook(live, receiver.url);
+  const { id } = (await publish(live)).body;
+  await settled(live, webhook.id, id);
+  const rang = await minutes(20, async (minute) => {
+    if (minute % 5 === 0) await deliver();
+    await times(20, () => service.as(`svc_live_${'0'.repeat(50)}`)('GET', '/v1/webhooks'));
+    await times(5, () => live('GET', '/v1/none'));
+  });
+  expect(rang).toEqual([]);
+  await live('DELETE', `/v1/webhooks/${webhook.id}`);
+});
+
+it('the filter of the runbook finds failures on our side, and not the errors of invalid credentials', async () => {
+  const [, filter = ''] = /use the filter `(\{ \$\.level[^`]+)`/.exec(readFileSync('infra/RUNBOOK.md', 'utf8')) ?? [];
+  const printedBefore = service.log.length;
+  const printed = () =>
+    logEvents(
+      service.log
+        .slice(printedBefore)
+        .join('')
+        .replace(/^\S+ (?=\{)/gm, ''),
+    );
+  await service.as(`svc_live_${'0'.repeat(50)}`)('GET', '/v1/webhooks');
+  await service.stack.invoke('DeliveryDeliverB', { Records: [SQS_RECORD] });
+  const errors = await eventually(() => {
+    const found = printed().filter(({ level }) => level === 'ERROR');
+    return found.length === 2 ? found : undefined;
+  });
+  const found = errors.filter((event) => matchesPattern(filter, event));
+  expect(found).toEqual([expect.objectContaining({ message: 'delivery.handling_failed' })]);
+});
+
+/** How to break one part of the service, and which alarms ring. */
+const BREAKAGES: [name: string, alarms: string[], rings: () => Promise<string[]>][] = [
+  [
+    'a message is a dead letter',
+    ['DeadLettersNotEmpty'],
+    async () => {
+      queueOf('DeadLetters').send('{}');
+      cures.push(() => purge(queueOf('DeadLetters')));
+      return minutes(1);
+    },
+  ],
+  [
+    'a schedule cannot send its message',
+    ['FailedSchedulesNotEmpty'],
+    async () => {
+      queueOf('FailedSchedules').send('{}');
+      cures.push(() => purge(queueOf('FailedSchedules')));
+      return minutes(1);
+    },
+  ],
+  ...(
+    [
+      ['Deliveries', 'DeliverSource', 'DeliveriesAge', 20],
+      ['NewDeliveries', 'DeliverNewSource', 'NewDeliveriesAge', 20],
+      ['SlowDeliveries', 'DeliverSlowSource', 'SlowDeliveriesAge', 20],
+      ['Checks', 'CheckSource', 'ChecksAge', 30],
+    ] as const
+  ).map(([queue, mapping, alarm, lateAfter]): (typeof BREAKAGES)[number] => [
+    `nothing takes messages from ${queue}`,
+    [alarm],
+    async () => {
+      disable(mapping);
+      queueOf(queue).send('{}');
+      cures.unshift(() => purge(queueOf(queue)));
+      expect(await minutes(lateAfter)).toEqual([]);
+      return minutes(6);
+    },
+  ]),
+  [
+    'the fan-out times out for more than five minutes',
+    ['StreamAge'],
+    async () => {
+      const tried = timeOut('DeliveryFanOut');
+      await publish(live);
+      return minutes(11, tried);
+    },
+  ],
+  [
+    'the stats time out for more than 15 minutes',
+    ['StatsAge'],
+    async () => {
+      const tried = timeOut('FiguresCount');
+      await deliver();
+      return minutes(21, tried);
+    },
+  ],
+  [
+    'the mapping of the fan-out is disabled',
+    ['FanOutStopped'],
+    async () => {
+      disable('FanOutSource');
+      await publish(live);
+      return minutes(21);
+    },
+  ],
+  [
+    'the fan-out may no longer read the stream',
+    ['FanOutStopped'],
+    async () => {
+      const { iam } = service.stack;
+      const allows = iam.allows.bind(iam);
+      const spy = vi
+        .spyOn(iam, 'allows')
+        .mockImplementation(
+          (role, ...rest) =>
+            !(role.startsWith('DeliveryFanOut') && rest[0] === 'dynamodb:GetRecords') && allows(role, ...rest),
+        );
+      cures.push(() => spy.mockRestore());
+      return minutes(21);
+    },
+  ],
+  [
+    'the mapping of the stats is disabled',
+    ['StatsStopped'],
+    async () => {
+      disable('CountSource');
+      return minutes(21);
+    },
+  ],
+  [
+    'the fan-out fails for half a day',
+    ['FailedEvents'],
+    async () => {
+      const tried = timeOut('DeliveryFanOut');
+      await publish(live);
+      await tried();
+      service.stack.clock.advance(13 * 60 * MINUTE_MS);
+      const [bucket] = service.stack.buckets.values();
+      await eventually(() => bucket && bucket.size > 0);
+      bucket?.clear();
+      return minutes(1);
+    },
+  ],
+  [
+    'the fan-out sets an event aside',
+    ['FailedEvents'],
+    async () => {
+      const [bucket] = service.stack.buckets.values();
+      await service.stack.invoke('DeliveryFanOut', { Records: [UNREADABLE] });
+      await eventually(() => countOf('EventsSetAside') > 0);
+      bucket?.clear();
+      return minutes(1);
+    },
+  ],
+  [
+    'units of work fail on our side',
+    ['HandlingFailures'],
+    () =>
+      minutes(3, async () => {
+        const before = countOf('HandlingFailures');
+        await service.stack.invoke('DeliveryDeliverB', { Records: Array(6).fill(SQS_RECORD) });
+        await eventually(() => countOf('HandlingFailures') === before + 6);
+      }),
+  ],
+  [
+    'a function of the API cannot run',
+    ['ServerErrors'],
+    () => {
+      throttle('Project');
+      return minutes(3, () => times(6, () => project.admin('GET', '/v1/project')));
+    },
+  ],
+  [
+    'the usage plan lacks the share of a project',
+    ['ServerErrors'],
+    () => {
+      const fn = functionOf('Authorize');
+      const invoke = fn.invoke.bind(fn);
+      const spy = vi
+        .spyOn(fn, 'invoke')
+        .mockImplementation(async (event) => ({ ...((await invoke(event)) as object), usageIdentifierKey: 'none' }));
+      cures.push(() => spy.mockRestore());
+      return minutes(3, () => times(6, () => project.admin('GET', '/v1/project')));
+    },
+  ],
+  [
+    'requests take more than five seconds',
+    ['Latency'],
+    () => {
+      const { endpoints, clock } = service.stack;
+      endpoints.intercept = ({ principal }) => {
+        if (principal.startsWith('Project')) clock.advance(6000);
+        return undefined;
+      };
+      return minutes(15, () => project.admin('GET', '/v1/project'));
+    },
+  ],
+  ['the table throttles reads', ['TableThrottles'], () => throttled('Project', 'GetItem', '/v1/project')],
+  ['an index of the table throttles reads', ['TableThrottles'], () => throttled('Keys', 'Query', '/v1/keys')],
+  [
+    'a function that a queue feeds crashes',
+    ['WorkerErrors'],
+    () => minutes(3, () => times(6, () => service.stack.invoke('ConnectionsCheck', null).catch(() => {}))),
+  ],
+  ...['DeliveryFanOut', 'FiguresCount', 'DeliveryDeliverB'].map((name): (typeof BREAKAGES)[number] => [
+    `Lambda throttles ${name}`,
+    ['WorkerThrottles'],
+    () => {
+      throttle(name);
+      return minutes(3, () => times(11, () => service.stack.invoke(name, { Records: [] }).catch(() => {})));
+    },
+  ]),
+  ['emails bounce', ['EmailBounceRate'], () => returned('bounces')],
+  ['readers complain about emails', ['EmailComplaintRate'], () => returned('complaints')],
+];
+
+const UNREADABLE = {
+  dynamodb: { SequenceNumber: '1', Keys: { pk: { S: 'EVENT#' }, sk: { S: 'evt_1' } }, NewImage: { data: {} } },
+};
+const SQS_RECORD = { messageId: 'm', body: 'no message', attributes: {}, eventSource: 'aws:sqs' };
+
+/** Each read is throttled once, and succeeds when the SDK repeats it. */
+function throttled(role: string, action: string, path: string): Promise<string[]> {
+  service.stack.endpoints.intercept = (call) =>
+    call.principal.startsWith(role) && call.action === action && call.attempt === 1 ? 'throttled' : undefined;
+  return minutes(3, () => times(11, () => project.admin('GET', path)));
+}
+
+async function returned(what: 'bounces' | 'complaints'): Promise<string[]> {
+  const { ses } = service.stack;
+  await eventually(() => ses.emails.length > 0);
+  ses.returned[what] = 1;
+  cures.push(() => {
+    ses.returned[what] = 0;
+  });
+  return minutes(60);
+}
+
+describe('exactly the alarm of that part rings when', () => {
+  it.each(BREAKAGES)('%s: %j', async (_name, alarms, rings) => {
+    expect(await rings()).toEqual(alarms);
+  });
+
+  it('any part breaks: every alarm of the template is among them', () => {
+    const tested = new Set(BREAKAGES.flatMap(([, alarms]) => alarms));
+    expect([...tested].sort()).toEqual(service.stack.cloudWatch.alarms.map(({ id }) => nameOf(id)).sort());
+  });
+});

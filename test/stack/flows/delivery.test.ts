@@ -1,0 +1,303 @@
+import { describe, expect, it } from 'vitest';
+import { EVENT_TYPES } from '../../../lib/events/types.ts';
+import { serviceSignature } from '../../../lib/webhooks/signature.ts';
+import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
+import { changed } from '../../support/changed.ts';
+import { type Behaviour, startReceiver, type TestReceiver } from '../../support/receiver.ts';
+import { type Attempt, createWebhook, deliveryOf, publish, publishAll, settled } from '../../support/requests.ts';
+import { eventually, FAST_DELAYS, useService } from '../../support/service.ts';
+
+/** Every character of JSON text that a service on the way could refuse or replace, and some of each size in UTF-8. */
+const HOSTILE_TEXT = '\ufffe\uffff\u0000\u001f\u007f\u0085\u2028\ufeff\ufdd0\u{1fffe}\u{10ffff}äöü€😀"\\';
+
+describe('an event', () => {
+  const service = useService();
+
+  it('reaches a subscribed webhook exactly as it is stored, signed for both kinds of receivers', async () => {
+    const live = await (await service.project()).client('live');
+    const receiver = await startReceiver();
+    const webhook = await createWebhook(live, receiver.url);
+    const published = await publish(live);
+
+    const [{ headers, body } = { headers: {}, body: '' }] = await receiver.until(1);
+    expect(body).toBe(published.text);
+    expect((await live('GET', `/v1/events/${published.body.id}`)).text).toBe(body);
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-service-event-id': published.body.id,
+      'x-service-event-type': 'document.changed',
+      'x-service-attempt': '1',
+      'x-service-signature': serviceSignature(webhook.secret, body),
+    });
+    expect(service.verified(webhook.secret, { headers, body })).toEqual(published.body);
+    expect(headers).not.toHaveProperty('x-service-signature-previous');
+    expect(headers).not.toHaveProperty('x-service-test');
+  });
+
+  it('reaches the webhooks of its type and environment and no others', async () => {
+    const project = await service.project();
+    const [live, test] = [await project.client('live'), await project.client('test')];
+    const receivers = await Promise.all([startReceiver(), startReceiver(), startReceiver(), startReceiver()]);
+    const [all, deletions, sandbox, foreign] = receivers;
+    await createWebhook(live, all.url);
+    await createWebhook(live, deletions.url, { events: ['document.deleted'] });
+    await createWebhook(test, sandbox.url);
+    await createWebhook(await (await service.project()).client('live'), foreign.url);
+
+    const change = await publish(live);
+    const deletion = await publish(live, {
+      type: 'document.deleted',
+      data: { document_key: 'a', revision: 3, origin: 'n' },
+    });
+    const inSandbox = await publish(test);
+
+    await Promise.all([all.until(2), deletions.until(1), sandbox.until(1)]);
+    const ids = receivers.map(({ received }) => received.map(({ body }) => JSON.parse(body).id).sort());
+    expect(ids).toEqual([[change.body.id, deletion.body.id].sort(), [deletion.body.id], [inSandbox.body.id], []]);
+  });
+
+  it('reaches each of 3 webhooks with one request for each attempt, for 300 events', async () => {
+    const live = await (await service.project()).client('live');
+    const receivers = await Promise.all([startReceiver(), startReceiver(), startReceiver()]);
+    for (const { url } of receivers) await createWebhook(live, url);
+    const ids: string[] = [];
+    for (let batch = 0; batch < 3; batch++) {
+      const events = Array.from({ length: 100 }, (_, i) => changed({ revision: batch * 100 + i + 1 }));
+      ids.push(...(await publishAll(live, events)));
+    }
+    expect(new Set(ids).size).toBe(300);
+    for (const receiver of receivers) {
+      const received = () => new Set(receiver.received.map(({ headers }) => headers['x-service-event-id']));
+      // On a busy machine, some attempts fail, and the next ones are minutes later.
+      await eventually(() => received().size >= 300, 500_000);
+      expect(received()).toEqual(new Set(ids));
+      // Where a response takes 5 s, on a busy machine, there is a second attempt.
+      const attempts = receiver.received.map(
+        ({ headers: h }) => `${h['x-service-event-id']} ${h['x-service-attempt']}`,
+      );
+      // What a function failed at, or was out of time for, comes again: then it says so.
+      if (new Set(attempts).size < attempts.length)
+        expect(service.log.join('')).toMatch(/Task timed out|delivery\.handling_failed/);
+    }
+  });
+
+  it('of every type is accepted in the shape of the specification', async () => {
+    const live = await (await service.project()).client('live');
+    const receiver = await startReceiver();
+    const { id } = await createWebhook(live, receiver.url);
+    for (const type of EVENT_TYPES) {
+      expect((await live('POST', `/v1/webhooks/${id}/test`, { body: { type } })).status).toBe(202);
+    }
+    await receiver.until(EVENT_TYPES.length);
+    for (const { headers, body } of [...receiver.received]) {
+      expect(headers['x-service-test']).toBe('true');
+      const { type, data } = JSON.parse(body);
+      expect((await live('POST', '/v1/events', { body: { type, data } })).status).toBe(202);
+    }
+  });
+});
+
+describe('a delivery', () => {
+  const service = useService(FAST_DELAYS);
+
+  it('that keeps failing is tried 6 times on schedule, then disables the webhook and emails once', async () => {
+    const project = await service.project();
+    const live = await project.client('live');
+    const receiver = await startReceiver(500);
+    const { id } = await createWebhook(live, receiver.url);
+    const delays: number[] = [];
+    // Before it answers an attempt, it looks up when that attempt was announced.
+    receiver.behave(async (response, count, request) => {
+      const eventId = String(request.headers['x-service-event-id']);
+      const recorded = async () => {
+        const delivery = await deliveryOf(live, id, eventId);
+        return delivery?.attempts.length === count - 1 ? delivery : undefined;
+      };
+      if (count > 1) {
+        const { next_attempt_at, attempts } = await eventually(recorded);
+        delays.push((Date.parse(next_attempt_at) - endOf(attempts.at(-1))) / 1000);
+      }
+      response.writeHead(500).end();
+    });
+    const event = await publish(live);
+    await settled(live, id, event.body.id);
+    expect(delays).toEqual([60, 300, 1800, 7200, 43200]);
+
+    const delivery = await deliveryOf(live, id, event.body.id);
+    expect(delivery.attempts.map(({ number, status_code, error }: Attempt) => [number, status_code, error])).toEqual(
+      [1, 2, 3, 4, 5, 6].map((number) => [number, 500, 'status_not_2xx']),
+    );
+    expect(new Set(receiver.received.map(({ body }) => body))).toEqual(new Set([event.text]));
+    expect(receiver.received.map(({ headers }) => headers['x-service-attempt'])).toEqual([
+      '1',
+      '2',
+      '3',
+      '4',
+      '5',
+      '6',
+    ]);
+    const webhook = (await live('GET', `/v1/webhooks/${id}`)).body;
+    expect(webhook).toMatchObject({ status: 'disabled', disabled_reason: 'deliveries_failed' });
+
+    const emails = () => service.stack.ses.emails.filter(({ to }) => to === project.email);
+    const [warning, mail] = await eventually(() => (emails().length > 1 ? emails() : undefined));
+    const disabledAt = /disable the webhook at (\S+Z)/.exec(warning?.text ?? '')?.[1] ?? '';
+    expect(Date.parse(disabledAt) - endOf(delivery.attempts[3])).toBe(14 * 60 * 60 * 1000);
+    expect(mail?.subject).toContain('Webhook disabled');
+    expect(mail?.text).toContain(id);
+    expect(mail?.text).toContain(event.body.id);
+    expect(mail?.text).toContain('HTTP 500');
+
+    const late = await publish(live);
+    expect(await settled(live, id, late.body.id)).toMatchObject({ status: 'skipped', attempts: [] });
+    expect(receiver.received).toHaveLength(6);
+    expect(emails()).toHaveLength(2);
+  });
+
+  it('records headers of any name, in both directions, and counts the failures', async () => {
+    const project = await service.project();
+    const live = await project.client('live');
+    const named = PROTOTYPE_NAMES.map((name) => `${name}: x\r\n`).join('');
+    const seen: string[][] = [];
+    const receiver = await startReceiver((response, _, { rawHeaders }) => {
+      seen.push(rawHeaders);
+      response.socket?.end(`HTTP/1.1 500 No\r\nContent-Length: 0\r\n${named}\r\n`);
+    });
+    const headers = JSON.parse('{"__proto__":"a","constructor":"b"}');
+    const created = await live('POST', '/v1/webhooks', {
+      body: { url: receiver.url, events: EVENT_TYPES, headers },
+    });
+    expect(created.text).toContain('"headers":{"__proto__":"***","constructor":"***"}');
+    const { id } = created.body;
+    const event = await publish(live);
+    const { status, attempts } = await settled(live, id, event.body.id);
+    expect([status, attempts.length, receiver.received.length]).toEqual(['failed', 6, 6]);
+    for (const { request_headers, response_headers } of attempts) {
+      expect(Object.keys(response_headers)).toEqual(['Content-Length', ...PROTOTYPE_NAMES]);
+      expect(Object.entries(request_headers)).toEqual(
+        expect.arrayContaining([
+          ['__proto__', '***'],
+          ['constructor', '***'],
+        ]),
+      );
+    }
+    for (const raw of seen) expect(raw).toEqual(expect.arrayContaining(['__proto__', 'a', 'constructor', 'b']));
+    expect((await live('GET', `/v1/webhooks/${id}`)).body.disabled_reason).toBe('deliveries_failed');
+    const emails = () => service.stack.ses.emails.filter(({ to }) => to === project.email);
+    await eventually(() => emails().length > 1);
+    await eventually(() => [...service.stack.functions.values()].every((fn) => fn.busy === 0));
+    expect(emails().map(({ subject }) => subject.split(':')[0])).toEqual(['Webhook failing', 'Webhook disabled']);
+  });
+
+  const endOf = ({ at, duration_ms }: Attempt) => Date.parse(at) + duration_ms;
+
+  const failures: [string, Behaviour, number | null, string][] = [
+    ['answers 404', 404, 404, 'status_not_2xx'],
+    [
+      'redirects',
+      (response) => void response.writeHead(302, { Location: '/elsewhere' }).end(),
+      302,
+      'redirect_not_followed',
+    ],
+    ['resets the connection', (response) => void response.socket?.resetAndDestroy(), null, 'connection_reset'],
+    ['closes the connection', (response) => void response.socket?.end(), null, 'connection_reset'],
+    ['answers no HTTP', (response) => void response.socket?.end('hello\r\n\r\n'), null, 'response_invalid'],
+  ];
+  it.concurrent.each(failures)('to a receiver that %s fails 6 times', async (_, behaviour, status, error) => {
+    const live = await (await service.project()).client('live');
+    const receiver = await startReceiver(behaviour);
+    const { id } = await createWebhook(live, receiver.url);
+    const event = await publish(live);
+    const { attempts } = await settled(live, id, event.body.id);
+    expect(attempts.map((attempt: Attempt) => [attempt.status_code, attempt.error])).toEqual(
+      Array(6).fill([status, error]),
+    );
+    expect(receiver.received).toHaveLength(6);
+  });
+
+  it.concurrent('to a receiver that takes 6 seconds fails after 5 and is tried again', async () => {
+    const live = await (await service.project()).client('live');
+    const receiver = await startReceiver((response, count) => {
+      setTimeout(() => response.writeHead(200).end(), count === 1 ? 6000 : 0);
+    });
+    const { id } = await createWebhook(live, receiver.url);
+    const event = await publish(live);
+    const { status, attempts } = await settled(live, id, event.body.id);
+    expect(status).toBe('succeeded');
+    expect(attempts.map((attempt: Attempt) => [attempt.status_code, attempt.error])).toEqual([
+      [null, 'timeout'],
+      [200, null],
+    ]);
+    expect(attempts[0].duration_ms).toBeGreaterThan(4900);
+  });
+
+  it('is one of many that fail at once: one disables, one warning and one email are sent', async () => {
+    const project = await service.project();
+    const live = await project.client('live');
+    const receiver = await startReceiver(500);
+    const { id } = await createWebhook(live, receiver.url);
+    const events = await Promise.all(Array.from({ length: 8 }, () => publish(live)));
+    const deliveries = await Promise.all(events.map(({ body }) => settled(live, id, body.id)));
+    const statuses = deliveries.map(({ status }) => status);
+    expect(statuses).toContain('failed');
+    for (const status of statuses) expect(['failed', 'canceled']).toContain(status);
+    expect((await live('GET', `/v1/webhooks/${id}`)).body.disabled_reason).toBe('deliveries_failed');
+    await eventually(() => [...service.stack.functions.values()].every((fn) => fn.busy === 0));
+    const subjects = service.stack.ses.emails.filter(({ to }) => to === project.email).map(({ subject }) => subject);
+    expect(subjects.map((subject) => subject.split(':')[0])).toEqual(['Webhook failing', 'Webhook disabled']);
+  });
+
+  it('to a receiver that recovers at the 4th attempt succeeds', async () => {
+    const live = await (await service.project()).client('live');
+    const receiver = await startReceiver((response, count) => void response.writeHead(count < 4 ? 503 : 200).end('ok'));
+    const { id } = await createWebhook(live, receiver.url);
+    const event = await publish(live);
+    const delivery = await settled(live, id, event.body.id);
+    expect(delivery).toMatchObject({ status: 'succeeded', next_attempt_at: null });
+    expect(delivery.attempts.map(({ status_code }: Attempt) => status_code)).toEqual([503, 503, 503, 200]);
+    expect((await live('GET', `/v1/webhooks/${id}`)).body.status).toBe('enabled');
+  });
+
+  it.each([
+    ['travels in its message', HOSTILE_TEXT],
+    ['is read for each attempt', HOSTILE_TEXT.repeat(100)],
+  ])('arrives byte-identical in all 6 attempts with any characters when it %s', async (_, text) => {
+    const live = await (await service.project()).client('live');
+    const [failing, healthy] = [await startReceiver(500), await startReceiver()];
+    const { id } = await createWebhook(live, failing.url, { events: ['document.created'] });
+    await createWebhook(live, healthy.url);
+    const { token } = (
+      await live('POST', '/v1/tokens', { body: { documents: ['a:*'], permissions: ['write'], ttl: 60 } })
+    ).body;
+    const fields = { text, [text.slice(0, 20)]: 1 };
+    expect((await service.as(token)('PUT', '/v1/documents/a:b', { body: { fields } })).status).toBe(201);
+    const other = await publish(live);
+    const [created] = (await live('GET', '/v1/events?type=document.created')).body.data;
+    const { text: stored } = await live('GET', `/v1/events/${created.id}`);
+    expect(JSON.parse(stored).data.fields).toEqual(fields);
+
+    await settled(live, id, created.id);
+    await healthy.until(2);
+    const bodiesOf = (receiver: TestReceiver, eventId: string) =>
+      receiver.received.filter(({ headers }) => headers['x-service-event-id'] === eventId).map(({ body }) => body);
+    expect(bodiesOf(failing, created.id)).toEqual(Array(6).fill(stored));
+    expect([bodiesOf(healthy, created.id), bodiesOf(healthy, other.body.id)]).toEqual([[stored], [other.text]]);
+  });
+
+  it('of a deleted webhook is dropped', async () => {
+    const live = await (await service.project()).client('live');
+    const receiver = await startReceiver(500);
+    const { id } = await createWebhook(live, receiver.url);
+    await publish(live);
+    await receiver.until(1);
+    expect((await live('DELETE', `/v1/webhooks/${id}`)).status).toBe(204);
+    expect((await live('GET', `/v1/webhooks/${id}`)).status).toBe(404);
+    const { queues, scheduler } = service.stack;
+    await eventually(
+      () =>
+        scheduler.count() === 0 &&
+        [...queues.values()].every((queue) => Object.values(queue.counts()).every((n) => n === 0)),
+    );
+    expect(receiver.received.length).toBeLessThan(6);
+  });
+});

@@ -1,0 +1,104 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { EVENT_MEANINGS, EVENT_TYPES } from '../../../lib/events/types.ts';
+import { put } from '../../support/documents.ts';
+import { createWebhook, publishAll } from '../../support/requests.ts';
+import { type Client, useService } from '../../support/service.ts';
+
+const service = useService();
+let live: Client;
+let admin: Client;
+
+const deleted = (document_key: string, revision: number) => ({
+  type: 'document.deleted',
+  data: { document_key, revision, origin: 'n' },
+});
+
+/** Every event of a list, page by page. */
+async function all(client: Client, query: string) {
+  const found: { id: string; type: string; timestamp: string; data: Record<string, unknown> }[] = [];
+  for (let cursor = ''; ; ) {
+    const { status, text, body } = await client('GET', `/v1/events?${query}${cursor}`);
+    expect(status, text).toBe(200);
+    found.push(...body.data);
+    if (body.next_cursor === null) return found;
+    cursor = `&cursor=${body.next_cursor}`;
+  }
+}
+
+describe('events', () => {
+  let ids: string[];
+
+  beforeAll(async () => {
+    const project = await service.project();
+    [live, admin] = [await project.client('live'), project.admin];
+    await put(live, 'org:acme:a', { title: 'Draft' });
+    await put(live, 'org:acme:a', { title: 'Final' });
+    ids = await publishAll(
+      live,
+      Array.from({ length: 30 }, (_, i) => deleted(`org:acme:${i % 3}`, i + 1)),
+    );
+    const { id } = await createWebhook(live, 'http://127.0.0.1:9/');
+    await live('POST', `/v1/webhooks/${id}/test`, { body: { type: 'document.deleted' } });
+  });
+
+  it('are listed newest first, those that a write caused too, but no test events', async () => {
+    const found = await all(live, 'limit=7');
+    expect(found).toHaveLength(32);
+    expect(found.map(({ timestamp }) => timestamp)).toEqual(
+      found
+        .map(({ timestamp }) => timestamp)
+        .sort()
+        .reverse(),
+    );
+    expect(new Set(found.map(({ id }) => id))).toEqual(new Set([...ids, ...found.slice(-2).map(({ id }) => id)]));
+  });
+
+  it('of a document tell what happened to it', async () => {
+    const found = await all(live, 'document_key=org:acme:a');
+    expect(found.map(({ type, data }) => [type, data.revision])).toEqual([
+      ['document.changed', 2],
+      ['document.created', 1],
+    ]);
+    expect(await all(live, 'document_key=org:acme:1&type=document.deleted')).toHaveLength(10);
+    expect(await all(live, 'document_key=org:acme:1&type=sync.conflict')).toEqual([]);
+  });
+
+  it('are found by type and time, and are as they were published', async () => {
+    const [newest] = await all(live, 'type=document.deleted&limit=100');
+    expect((await live('GET', `/v1/events/${newest?.id}`)).body).toEqual(newest);
+    const between = `since=${newest?.timestamp}&until=9999-12-31T00:00:00Z`;
+    expect((await all(live, between)).map(({ id }) => id).sort()).toEqual([...ids].sort());
+    expect(await all(live, `until=${newest?.timestamp}&type=document.deleted`)).toEqual([]);
+  });
+
+  it('are those of one environment', async () => {
+    expect(await all(admin, 'environment=sandbox')).toEqual([]);
+    expect(await all(admin, '')).toHaveLength(32);
+    const { status } = await admin('GET', `/v1/events/${ids[0]}?environment=sandbox`);
+    expect(status).toBe(404);
+  });
+
+  it('are not listed for filters that can match none', async () => {
+    const { status, body } = await live('GET', '/v1/events?type=nothing&document_key=a:&since=yesterday&until=');
+    expect(status).toBe(400);
+    const fields = body.errors.map(({ field }: { field: string }) => field);
+    expect(fields.sort()).toEqual(['document_key', 'since', 'type', 'until']);
+  });
+});
+
+describe('the event types', () => {
+  it('have a meaning, and a sample that their schema accepts', async () => {
+    const { body } = await service.as(null)('GET', '/v1/event-types');
+    expect(body.data.map(({ name }: { name: string }) => name)).toEqual(EVENT_TYPES);
+    const ajv = new Ajv2020({ strict: false });
+    (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
+    for (const { name, meaning, schema, sample } of body.data) {
+      expect(meaning).toBe(EVENT_MEANINGS[name as keyof typeof EVENT_MEANINGS]);
+      expect(ajv.validate(schema, sample), JSON.stringify(ajv.errors)).toBe(true);
+      expect(ajv.validate(schema, { ...sample, type: 'another' })).toBe(false);
+      expect(ajv.validate(schema, { ...sample, data: {} })).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { useService } from '../../support/service.ts';
+
+const service = useService();
+
+describe('HEAD', () => {
+  it('is answered like GET, without the content, and asks for the same credential', async () => {
+    const { admin } = await service.project();
+    await admin('PUT', '/v1/documents/a', { body: { fields: {} } });
+    for (const path of ['/v1/keys', '/v1/documents/a', '/v1/webhooks/whk_1', '/dashboard', '/v1/openapi.json']) {
+      const [get, head] = [await admin('GET', path), await admin('HEAD', path)];
+      expect([head.status, head.text], path).toEqual([get.status, '']);
+      for (const name of ['content-type', 'etag', 'cache-control'])
+        expect(head.headers[name], path).toBe(get.headers[name]);
+    }
+    expect((await service.as(null)('HEAD', '/v1/keys')).status).toBe(401);
+  });
+});
+
+describe('a method that a path does not have', () => {
+  it('returns 405 and the methods of the path to every valid credential, whatever the body', async () => {
+    const project = await service.project();
+    const read = await project.client('read');
+    for (const call of [{}, { body: {} }, { body: 'x', headers: { 'Content-Type': 'text/plain' } }]) {
+      for (const client of [project.admin, read]) {
+        const { status, headers, body } = await client('PUT', '/v1/keys', call);
+        expect([status, body.code, headers.allow]).toEqual([405, 'method_not_allowed', 'POST, GET, HEAD']);
+      }
+    }
+    const of = async (method: string, path: string) => {
+      const { status, headers } = await read(method, path);
+      return [status, headers.allow];
+    };
+    expect(await of('GET', '/v1/events/batch')).toEqual([405, 'POST']);
+    expect(await of('HEAD', '/v1/events/batch')).toEqual([405, 'POST']);
+    expect(await of('OPTIONS', '/v1/webhooks')).toEqual([405, 'POST, GET, HEAD']);
+    expect(await of('PATCH', '/v1/documents/a')).toEqual([403, undefined]);
+    expect(await of('POST', '/v1/documents/a')).toEqual([405, 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS']);
+    expect(await of('POST', '/dashboard')).toEqual([405, 'GET, HEAD']);
+    expect(await of('DELETE', '/')).toEqual([405, 'GET, HEAD']);
+    expect(await of('DELETE', '/v1/openapi.json')).toEqual([405, 'GET, HEAD']);
+    expect(await of('GET', '/v1/secret-scanning/github')).toEqual([405, 'POST']);
+  });
+
+  it('returns 401 without a credential, and 403 to an address off the allowlist', async () => {
+    const nobody = service.as(null);
+    for (const [method, path] of [
+      ['PUT', '/v1/keys'],
+      ['OPTIONS', '/v1/webhooks'],
+      ['POST', '/dashboard'],
+      ['DELETE', '/v1/openapi.json'],
+      ['GET', '/v1/secret-scanning/github'],
+    ] as const)
+      expect((await nobody(method, path)).status, `${method} ${path}`).toBe(401);
+    const preflight = await fetch(`${service.stack.baseUrl}/v1/documents/a`, { method: 'OPTIONS' });
+    expect(preflight.status).toBe(204);
+    const { admin } = await service.project();
+    const { id, key } = (await admin('POST', '/v1/keys', { body: { type: 'read' } })).body;
+    await admin('POST', `/v1/keys/${id}/allowlist`, { body: { cidrs: ['192.0.2.0/24'] } });
+    expect((await service.as(key)('PUT', '/v1/keys')).body.code).toBe('ip_not_allowed');
+  });
+});
+
+describe('a 201', () => {
+  it('says where the new resource is, also when it is replayed', async () => {
+    const { admin } = await service.project();
+    const key = await admin('POST', '/v1/keys', { body: { type: 'live' } });
+    const bodies: [string, object][] = [
+      ['/v1/keys', { type: 'live' }],
+      [`/v1/keys/${key.body.id}/rotate`, {}],
+      ['/v1/webhooks', { url: 'https://example.com/', events: ['document.changed'] }],
+    ];
+    for (const [path, body] of bodies) {
+      const call = { body, headers: { 'Idempotency-Key': crypto.randomUUID() } };
+      const [first, again] = [await admin('POST', path, call), await admin('POST', path, call)];
+      const { location = '' } = first.headers;
+      expect(location).toMatch(new RegExp(`^${service.stack.baseUrl}/v1/(keys|webhooks)/${first.body.id}$`));
+      expect(again.headers.location).toBe(location);
+      expect((await admin('GET', location.slice(service.stack.baseUrl.length))).body.id).toBe(first.body.id);
+    }
+    const put = () => admin('PUT', '/v1/documents/a%3Ab', { body: { fields: { a: 1 } } });
+    expect((await put()).headers.location).toBe(`${service.stack.baseUrl}/v1/documents/a:b`);
+    expect((await put()).headers).not.toHaveProperty('location');
+  });
+});
+
+describe('a 403', () => {
+  it('says who may, and who asked', async () => {
+    const project = await service.project();
+    const read = await project.client('read');
+    const live = await project.client('live');
+    const minted = { documents: ['*'], permissions: ['read'], ttl: 60 };
+    const token = service.as((await live('POST', '/v1/tokens', { body: minted })).body.token);
+    const detail = async (answer: ReturnType<typeof read>) => (await answer).body.detail;
+    expect(await detail(read('GET', '/v1/webhooks'))).toBe(
+      'GET /v1/webhooks is for admin, live, and test keys. This is a key of type read.',
+    );
+    expect(await detail(token('PUT', '/v1/documents/a', { body: { fields: {} } }))).toBe(
+      'PUT /v1/documents/{key} is for admin, live, and test keys, and scoped tokens with write. This is a scoped token with read.',
+    );
+    const { id, key } = (await project.admin('POST', '/v1/keys', { body: { type: 'live' } })).body;
+    await project.admin('POST', `/v1/keys/${id}/allowlist`, { body: { cidrs: ['127.0.0.9/32'] } });
+    expect(await detail(service.as(key)('GET', '/v1/webhooks', { from: '127.0.0.8' }))).toContain('127.0.0.8');
+  });
+});
+
+describe('a report of leaked keys', () => {
+  it('is taken by nobody unless the operator says whose', async () => {
+    const { status, body } = await service.as(null)('POST', '/v1/secret-scanning/github', { body: [] });
+    expect([status, body.code]).toEqual([404, 'route_not_found']);
+  });
+});
+
+describe('the root', () => {
+  it('leads to the dashboard', async () => {
+    const { status, headers } = await service.as(null)('GET', '/');
+    expect([status, headers.location]).toEqual([302, `${service.stack.baseUrl}/dashboard`]);
+  });
+});

@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest';
+import { forwardEvents } from '../../../infra/listen.ts';
+import { changed } from '../../support/changed.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { publish } from '../../support/requests.ts';
+import { eventually, useService } from '../../support/service.ts';
+
+const service = useService();
+const secret = 'whsec_bGlzdGVuIHRvIG1lLCBsaXN0ZW4gdG8gbWU=';
+
+it('events are forwarded as they happen: signed, once, oldest first, those of the types that are wanted', async () => {
+  const project = await service.project();
+  const live = await project.client('live');
+  const receiver = await startReceiver(204);
+  const stop = new AbortController();
+  const lines: string[] = [];
+  const listening = forwardEvents({
+    baseUrl: service.stack.baseUrl,
+    key: project.adminKey,
+    forwardTo: receiver.url,
+    types: ['document.changed'],
+    secret,
+    signal: stop.signal,
+    print: (line) => lines.push(line),
+  });
+  // It shows what happens from now on: when that is, only it knows.
+  const early: string[] = [];
+  await eventually(async () => {
+    early.push((await publish(live, changed())).body.id);
+    return lines.length > 0;
+  });
+  const big =
+    '{"type":"document.changed","data":{"document_key":"a","revision":2,"changes":[{"field":"n","old_value":12345678901234567890,"new_value":1.10,"origin":"n"}]}}';
+  const first = await live('POST', '/v1/events', { body: big });
+  expect(first.status, first.text).toBe(202);
+  await live('PUT', '/v1/documents/a', { body: { fields: {} } });
+  const last = await publish(live, changed());
+  const got = () => receiver.received.filter(({ headers }) => !early.includes(`${headers['x-service-event-id']}`));
+  await eventually(() => got().length >= 2);
+  expect(got().map(({ headers }) => headers['x-service-event-id'])).toEqual([first.body.id, last.body.id]);
+  expect(got()[0]?.body).toContain('12345678901234567890');
+  expect(got()[0]?.body).toContain('1.10');
+  receiver.behave(500);
+  await publish(live);
+  await eventually(() => lines.some((line) => line.includes('→ 500')));
+  stop.abort();
+  await listening;
+  expect(lines.find((line) => line.includes(first.body.id))).toMatch(
+    /evt_\w+ {2}document\.changed {2}→ 204 {2}\d+ ms$/,
+  );
+});
+
+it('without an address, events are verified and shown as the endpoint of the local stack shows them', async () => {
+  const { adminKey, admin } = await service.project();
+  const stop = new AbortController();
+  const lines: string[] = [];
+  const options = { forwardTo: undefined, types: [], secret, signal: stop.signal };
+  const print = (line: string) => void lines.push(line);
+  const listening = forwardEvents({ baseUrl: service.stack.baseUrl, key: adminKey, ...options, print });
+  // It shows what happens from now on: when that is, only it knows.
+  await eventually(async () => {
+    await publish(admin);
+    return lines.length > 0;
+  });
+  stop.abort();
+  await listening;
+  expect(lines[0]).toMatch(/evt_\w+ {2}✓ verified {2}document\.changed {2}attempt 1\n {2}sha256=\w{64}\n {2}\{"id"/);
+});
+
+it('a key that is refused ends it', async () => {
+  const options = {
+    forwardTo: 'http://127.0.0.1:9',
+    types: [],
+    secret,
+    signal: new AbortController().signal,
+    print() {},
+  };
+  const listening = forwardEvents({ baseUrl: service.stack.baseUrl, key: 'svc_live_wrong', ...options });
+  await expect(listening).rejects.toThrow(/401/);
+});

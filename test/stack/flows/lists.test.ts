@@ -1,0 +1,170 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { itemKey, statusIndexEntry } from '../../../lib/aws/dynamodb/items.ts';
+import { LOG_PARTITIONS, logPartitionOf, logPartitions } from '../../../lib/delivery/placement.ts';
+import { earliestId } from '../../../lib/ids.ts';
+import { databaseEndpoint } from '../../support/database.ts';
+import { mint, put, sync } from '../../support/documents.ts';
+import { writeItems } from '../../support/items.ts';
+import { createWebhook } from '../../support/requests.ts';
+import { type Client, useService } from '../../support/service.ts';
+
+const service = useService();
+let live: Client;
+let webhookId: string;
+let projectId: string;
+
+const DOCUMENTS = 1500;
+const DELIVERIES = 4000;
+const number = (i: number) => String(i).padStart(6, '0');
+
+beforeAll(async () => {
+  const project = await service.project();
+  projectId = project.id;
+  live = await project.client('live');
+  webhookId = (await createWebhook(live, 'http://127.0.0.1:9/')).id;
+  const space = { projectId: project.id, environment: 'live' } as const;
+  const now = Date.now();
+  const document = (i: number) => ({
+    ...itemKey.document(space, `many:${number(i)}:d`),
+    ...{ revision: 1, fields: '{"a":1}', marks: '{}', floor: [0, ''], deleted: false, createdAt: now, updatedAt: now },
+  });
+  const revision = (i: number) => ({ ...itemKey.revision(space, `many:${number(i)}:d`), revision: 1 });
+  const eventIdOf = (i: number) => `${earliestId('evt', now - i)}${'0'.repeat(16)}`;
+  // One in each thousand, each in a partition of its own: two in one partition can take another query.
+  const failed = logPartitions()
+    .slice(0, DELIVERIES / 1000)
+    .map((partition, k) => {
+      const candidates = Array.from({ length: 1000 }, (_, i) => 1000 * k + i);
+      return candidates.find((i) => logPartitionOf(eventIdOf(i)) === partition);
+    });
+  const delivery = (i: number) => {
+    const eventId = eventIdOf(i);
+    const status = failed.includes(i) ? 'failed' : 'succeeded';
+    const record = { webhookId, eventId, eventType: 'document.deleted', status, run: 0, attempt: 1, attempts: [] };
+    const { byStatus } = statusIndexEntry(webhookId, eventId, status);
+    return { ...itemKey.delivery(webhookId, eventId), ...record, ...(byStatus && { byStatus }), createdAt: now - i };
+  };
+  await writeItems(service.stack, databaseEndpoint(), [
+    ...Array.from({ length: DOCUMENTS }, (_, i) => [document(i), revision(i)]).flat(),
+    ...Array.from({ length: DELIVERIES }, (_, i) => delivery(i)),
+  ]);
+}, 240_000);
+
+/** Leaves out the fan-out, which can still work on what an earlier test has written. */
+const IS_API = /^(Documents|Webhooks|Events)/;
+
+/**
+ * What `act` returns, and how many queries the API made for it. Leaves out retries of the SDK and requests of earlier files,
+ * which share the stack.
+ */
+async function counted<Result>(act: () => Promise<Result>): Promise<[result: Result, queries: number]> {
+  let queries = 0;
+  service.stack.endpoints.intercept = ({ action, principal, attempt, input }) => {
+    const isOwn = [projectId, webhookId].some((id) => JSON.stringify(input).includes(id));
+    if (action === 'Query' && attempt === 1 && IS_API.test(principal) && isOwn) queries++;
+    return undefined;
+  };
+  const result = await act();
+  service.stack.endpoints.intercept = undefined;
+  return [result, queries];
+}
+
+/** Follows a list to its end: all that is in it, and the most queries that one page took. */
+async function walk(client: Client, path: string): Promise<{ items: string[]; pages: number; queriesMax: number }> {
+  const items: string[] = [];
+  let [pages, queriesMax] = [0, 0];
+  for (let cursor = ''; ; pages++) {
+    const [{ status, text, body }, queries] = await counted(() => client('GET', `${path}${cursor}`));
+    expect(status, text).toBe(200);
+    queriesMax = Math.max(queriesMax, queries);
+    items.push(...body.data.map((item: Record<string, string>) => item.document_key ?? item.event_id));
+    if (body.next_cursor === null) return { items, pages: pages + 1, queriesMax };
+    cursor = `&cursor=${body.next_cursor}`;
+  }
+}
+
+describe('a list', () => {
+  it('of a token whose pattern matches few of many documents is short of queries, and complete', async () => {
+    await put(live, 'zz:nothing', {});
+    const token = service.as(await mint(live, ['*:nothing'], ['read'], 600));
+    const found = await walk(token, '/v1/documents?limit=1');
+    expect(found.items).toEqual(['zz:nothing']);
+    expect(found.queriesMax).toBeLessThanOrEqual(10);
+  });
+
+  it('of a token with narrow patterns reads what they match and little else', async () => {
+    const patterns = [`many:${number(17)}:d`, 'many:001499:*', 'zz:*', 'none:*'];
+    const token = service.as(await mint(live, patterns, ['read'], 600));
+    const found = await walk(token, '/v1/documents?limit=100');
+    expect(found).toMatchObject({ items: ['many:000017:d', 'many:001499:d', 'zz:nothing'], pages: 1 });
+    expect(found.queriesMax).toBeLessThanOrEqual(patterns.length);
+    expect((await walk(token, '/v1/documents?prefix=many:001499')).items).toEqual(['many:001499:d']);
+  });
+
+  it('below a prefix that ends at a segment holds neither its siblings nor the rest', async () => {
+    for (const key of ['p', 'p:1', 'p-1', 'p:1:2', 'p1', 'q']) await put(live, key, {});
+    expect((await walk(live, '/v1/documents?prefix=p')).items).toEqual(['p', 'p:1', 'p:1:2']);
+  });
+
+  it('of all documents comes in pages of any size, each once', async () => {
+    const { items, pages } = await walk(live, '/v1/documents?prefix=many&limit=97');
+    expect(new Set(items).size).toBe(DOCUMENTS);
+    expect([items.length, pages]).toEqual([DOCUMENTS, Math.ceil(DOCUMENTS / 97)]);
+  });
+
+  it('of few deliveries among many reads those and no others, one query of each partition for a page', async () => {
+    for (const limit of [1, 3, 100]) {
+      const found = await walk(live, `/v1/webhooks/${webhookId}/deliveries?status=failed&limit=${limit}`);
+      expect(found.items).toHaveLength(DELIVERIES / 1000);
+      expect(found.queriesMax).toBe(LOG_PARTITIONS);
+    }
+    const found = await walk(live, `/v1/webhooks/${webhookId}/deliveries?type=connection.lost&limit=100`);
+    expect(found.items).toEqual([]);
+    expect(found.queriesMax).toBeLessThanOrEqual(4 * LOG_PARTITIONS);
+  });
+
+  it('of what a recovery finds is counted by one query for each status and partition', async () => {
+    const path = `/v1/webhooks/${webhookId}/recover?since=2020-01-01T00:00:00Z`;
+    const [{ body }, queries] = await counted(() => live('GET', path));
+    expect([body.count, queries]).toEqual([DELIVERIES / 1000, 5 * LOG_PARTITIONS]);
+  });
+});
+
+describe('a sync', () => {
+  it('of a pattern that matches few of many documents ends, page by page', async () => {
+    const changes: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const { body } = await sync(live, { pattern: '*:nothing', limit: 1, ...(cursor && { cursor }) });
+      changes.push(...body.changes.map(({ document_key }: { document_key: string }) => document_key));
+      if (!body.has_more) break;
+      cursor = body.cursor;
+    }
+    expect(changes).toEqual(['zz:nothing']);
+  });
+});
+
+describe('a write', () => {
+  const wide = (value: string) =>
+    Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`f${number(i)}`, value.repeat(112)]));
+
+  it('whose events would be too large is refused, and nothing is stored', async () => {
+    const client = await (await service.project()).client('live');
+    expect((await put(client, 'wide', wide('a'), { 'X-Node-Id': 'n'.repeat(64) })).status).toBe(201);
+    const refused = await put(client, 'wide', wide('b'), { 'X-Node-Id': 'n'.repeat(64) });
+    expect([refused.status, refused.body.code]).toEqual([413, 'payload_too_large']);
+    expect(refused.body.detail).toContain('events');
+    expect((await client('GET', '/v1/documents/wide')).body.revision).toBe(1);
+
+    const pushes = ['wide', 'small'].map((document_key) => ({
+      op: 'patch',
+      document_key,
+      base_revision: 0,
+      fields: document_key === 'wide' ? wide('c') : { a: 1 },
+    }));
+    const { body } = await sync(client, { push: pushes });
+    expect(body.results.map(({ status, code }: Record<string, string>) => [status, code])).toEqual([
+      ['rejected', 'payload_too_large'],
+      ['applied', undefined],
+    ]);
+  });
+});

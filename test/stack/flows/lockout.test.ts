@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { code } from '../../support/documents.ts';
+import { useService } from '../../support/service.ts';
+
+const service = useService();
+const conflict = [409, 'conflict'];
+
+describe('a project', () => {
+  it('keeps an admin key that its caller may use from where they are', async () => {
+    const { admin, adminKey } = await service.project();
+    const restrict = (key: string, cidrs: string[], from?: string) =>
+      admin('POST', `/v1/keys/${key}/allowlist`, { body: { cidrs }, ...(from && { from }) });
+    const elsewhere = await restrict(adminKey, ['203.0.113.0/24']);
+    expect(code(elsewhere)).toEqual(conflict);
+    expect(elsewhere.body.detail).toContain('127.0.0.1');
+    expect((await admin('GET', `/v1/keys/${adminKey}/allowlist`)).body.cidrs).toEqual([]);
+    expect((await restrict(adminKey, ['203.0.113.0/24', '127.0.0.0/8'])).status).toBe(200);
+
+    const second = (await admin('POST', '/v1/keys', { body: { type: 'admin' } })).body;
+    expect((await restrict(second.key, ['203.0.113.0/24'])).status).toBe(200);
+    expect(code(await restrict(adminKey, ['203.0.113.0/24']))).toEqual(conflict);
+    expect((await restrict(second.key, [])).status).toBe(200);
+    expect((await restrict(adminKey, ['203.0.113.0/24'])).status).toBe(200);
+    expect(code(await admin('GET', '/v1/keys'))).toEqual([403, 'ip_not_allowed']);
+    expect((await service.as(second.key)('GET', '/v1/keys')).status).toBe(200);
+  });
+
+  it('does not count on admin keys that will expire', async () => {
+    const { admin, adminKey } = await service.project();
+    const expires_at = new Date(service.stack.clock.now() + 3_600_000).toISOString();
+    await admin('POST', '/v1/keys', { body: { type: 'admin', expires_at } });
+    expect(code(await admin('POST', `/v1/keys/${adminKey}/revoke`))).toEqual(conflict);
+    const rotated = (await admin('POST', `/v1/keys/${adminKey}/rotate`)).body;
+    expect(code(await admin('POST', `/v1/keys/${rotated.key}/revoke`))).toEqual(conflict);
+    expect(code(await admin('POST', `/v1/keys/${rotated.key}/allowlist`, { body: { cidrs: ['192.0.2.1'] } }))).toEqual(
+      conflict,
+    );
+    expect((await admin('POST', `/v1/keys/${adminKey}/revoke`)).status).toBe(200);
+    expect((await service.as(rotated.key)('GET', '/v1/keys')).status).toBe(200);
+  });
+
+  it('keeps one of two admin keys that shut each other out at the same time', async () => {
+    const { admin, adminKey } = await service.project();
+    const second = (await admin('POST', '/v1/keys', { body: { type: 'admin' } })).body.key;
+    const restrict = (as: string, key: string) =>
+      service.as(as)('POST', `/v1/keys/${key}/allowlist`, { body: { cidrs: ['192.0.2.1'] } });
+    const answers = await Promise.all([restrict(adminKey, second), restrict(second, adminKey)]);
+    expect(answers.map(({ status }) => status).sort()).toContain(200);
+    const usable = await Promise.all([adminKey, second].map((key) => service.as(key)('GET', '/v1/keys')));
+    expect(usable.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(1);
+  });
+
+  it('restricts keys of other types without a second thought', async () => {
+    const { admin, key } = await service.project();
+    const live = await key('live');
+    expect((await admin('POST', `/v1/keys/${live}/allowlist`, { body: { cidrs: ['192.0.2.1'] } })).status).toBe(200);
+  });
+});
+
+describe('a whole key in a path', () => {
+  it('names the key only if it is that key', async () => {
+    const { admin, key } = await service.project();
+    const { encodeBase62 } = await import('../../../lib/access/base62.ts');
+    const { crc32 } = await import('node:zlib');
+    const live = await key('live');
+    const unchecked = `${live.slice(0, 21)}${'0'.repeat(32)}`;
+    const other = unchecked + encodeBase62(crc32(unchecked), 6);
+    expect((await admin('GET', `/v1/keys/${live}`)).status).toBe(200);
+    expect(code(await admin('GET', `/v1/keys/${other}`))).toEqual([404, 'not_found']);
+    expect(code(await admin('POST', `/v1/keys/${other}/revoke`))).toEqual([404, 'not_found']);
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { code, eventsOf, get, put, sync } from '../../support/documents.ts';
+import { eventually, useService } from '../../support/service.ts';
+
+const service = useService();
+const live = async () => (await service.project()).client('live');
+
+describe('a sync', () => {
+  it('pushes each change by itself and pulls what the node does not know, also what was deleted', async () => {
+    const client = await live();
+    await put(client, 'org:a', { x: 1 });
+    await put(client, 'org:b', { x: 1 });
+    await put(client, 'other', { x: 1 });
+    await client('DELETE', '/v1/documents/org:b');
+    await client('PATCH', '/v1/documents/org:a', { body: { fields: { x: 2 } }, headers: { 'X-Node-Id': 'node-2' } });
+    const push = [
+      { op: 'patch', document_key: 'org:a', base_revision: 1, fields: { y: 1 } },
+      { op: 'patch', document_key: 'org:a', base_revision: 1, fields: { x: 3 } },
+      { op: 'patch', document_key: 'org:a', base_revision: 1, fields: { x: 4 }, on_conflict: 'reject' },
+      { op: 'patch', document_key: 'org:a', base_revision: 99, fields: { x: 4 } },
+      { op: 'put', document_key: 'org:c', base_revision: 0, fields: { z: 1 } },
+      { op: 'put', document_key: 'org:c', base_revision: 0, fields: { z: 1 } },
+      { op: 'delete', document_key: 'other', base_revision: 1 },
+      { op: 'put', document_key: 'org:big', base_revision: 0, fields: { a: 'x'.repeat(128 * 1024) } },
+    ];
+    const { status, body } = await sync(client, { pattern: 'org:*', push, known: { 'org:b': 1 } });
+    expect(status).toBe(200);
+    expect(
+      body.results.map((result: { status: string; code?: string; revision: number }) => [
+        result.status,
+        result.revision,
+        result.code,
+      ]),
+    ).toEqual([
+      ['applied', 3, undefined],
+      ['merged', 4, undefined],
+      ['rejected', null, 'conflict'],
+      ['rejected', null, 'invalid_request'],
+      ['applied', 1, undefined],
+      ['unchanged', 1, undefined],
+      ['applied', 2, undefined],
+      ['rejected', null, 'payload_too_large'],
+    ]);
+    expect(body.results[1].conflicts).toEqual([
+      {
+        field: 'x',
+        winner: { value: 3, origin: 'node-1', revision: 4 },
+        loser: { value: 2, origin: 'node-2', revision: 2 },
+      },
+    ]);
+    expect(body.changes).toEqual([
+      { document_key: 'org:a', revision: 4, deleted: false, fields: { x: 3, y: 1 } },
+      { document_key: 'org:b', revision: 2, deleted: true, fields: null },
+      { document_key: 'org:c', revision: 1, deleted: false, fields: { z: 1 } },
+    ]);
+    expect([body.cursor, body.has_more]).toEqual([null, false]);
+    const known = { 'org:a': 4, 'org:b': 2, 'org:c': 1 };
+    expect((await sync(client, { pattern: 'org:*', known })).body.changes).toEqual([]);
+  });
+
+  it('comes in pages, ends once, and converges', async () => {
+    const client = await live();
+    for (let i = 0; i < 5; i++) await put(client, `d:${i}`, { i });
+    const events = await eventsOf(client);
+    const known: Record<string, number> = {};
+    let cursor: string | null = null;
+    let last: object = {};
+    for (let pages = 0; pages < 10; pages++) {
+      last = { limit: 2, ...(cursor && { cursor }) };
+      const { body } = await sync(client, last);
+      for (const { document_key, revision } of body.changes) known[document_key] = revision;
+      cursor = body.cursor;
+      if (!body.has_more) break;
+    }
+    expect(known).toEqual({ 'd:0': 1, 'd:1': 1, 'd:2': 1, 'd:3': 1, 'd:4': 1 });
+    await sync(client, last); // the last page once more
+    const [completed] = await events.until(1);
+    expect(completed).toMatchObject({
+      type: 'sync.completed',
+      data: { node_id: 'node-1', pattern: '*', pushed: 0, pulled: 5, conflicts: 0 },
+    });
+    expect(code(await sync(client, { cursor: 'x.y' }))).toEqual([400, 'invalid_cursor']);
+    await put(client, 'after', {});
+    await eventually(() => events.all().some(({ type }) => type === 'document.created'));
+    expect(events.all().filter(({ type }) => type === 'sync.completed')).toHaveLength(1);
+  });
+
+  it('may be done by a read key, without pushes', async () => {
+    const project = await service.project();
+    await put(await project.client('live'), 'd', { a: 1 });
+    const read = await project.client('read');
+    expect((await sync(read)).body.changes).toHaveLength(1);
+    expect((await get(read, 'd')).fields).toEqual({ a: 1 });
+    const push = [{ op: 'delete', document_key: 'd', base_revision: 1 }];
+    expect(code(await sync(read, { push }))).toEqual([403, 'insufficient_permissions']);
+    for (const [method, path] of [
+      ['PUT', '/v1/documents/d'],
+      ['PATCH', '/v1/documents/d'],
+      ['DELETE', '/v1/documents/d'],
+      ['PUT', '/v1/connections/c'],
+      ['POST', '/v1/tokens'],
+    ] as const) {
+      expect(code(await read(method, path, { body: {} }))).toEqual([403, 'insufficient_permissions']);
+    }
+    expect((await sync(await project.client('test'))).body.changes).toEqual([]);
+  });
+
+  it('is refused past its limits', async () => {
+    const client = await live();
+    const push = { op: 'put', document_key: 'd', base_revision: 0, fields: {} };
+    const known = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`d${i}`, 1]));
+    expect((await sync(client, { push: Array(25).fill(push), known: known(2000) })).status).toBe(200);
+    const { fields: _, ...bare } = push;
+    for (const bad of [
+      { push: Array(26).fill(push) },
+      { known: known(2001) },
+      { known: { 'a b': 1 } },
+      { known: { a: '1' } },
+      { limit: 101 },
+      { pattern: '**' },
+      { node_id: '' },
+      { push: [bare] },
+      { push: [{ ...push, op: 'delete' }] },
+      { push: [{ ...push, base_revision: -1 }] },
+    ]) {
+      expect(code(await sync(client, bad))).toEqual([400, 'invalid_request']);
+    }
+  });
+});

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import { code, get, mint, put, sync } from '../../support/documents.ts';
+import { type Client, useService } from '../../support/service.ts';
+
+const service = useService();
+const live = async () => (await service.project()).client('live');
+
+describe('a scoped token', () => {
+  it('reaches its documents with its permissions, and nothing else', async () => {
+    const client = await live();
+    await put(client, 'org:acme:d', { a: 1 });
+    await put(client, 'org:other:d', { a: 1 });
+    const reader = service.as(await mint(client, ['org:acme:*'], ['read']));
+    const writer = service.as(await mint(client, ['org:acme:*'], ['write']));
+    const denied = [403, 'document_not_allowed'];
+    const insufficient = [403, 'insufficient_permissions'];
+
+    expect((await get(reader, 'org:acme:d')).fields).toEqual({ a: 1 });
+    expect(code(await put(reader, 'org:acme:d', {}))).toEqual(insufficient);
+    expect(code(await writer('GET', '/v1/documents/org:acme:d'))).toEqual(insufficient);
+    expect((await put(writer, 'org:acme:e', { b: 1 })).status).toBe(201);
+    for (const key of ['org:other:d', 'org:other:missing', 'org:acme']) {
+      expect(code(await reader('GET', `/v1/documents/${key}`))).toEqual(denied);
+      expect(code(await put(writer, key, {}))).toEqual(denied);
+      expect(code(await writer('DELETE', `/v1/documents/${key}`))).toEqual(denied);
+    }
+    const { data } = (await reader('GET', '/v1/documents')).body;
+    expect(data.map(({ document_key }: { document_key: string }) => document_key)).toEqual([
+      'org:acme:d',
+      'org:acme:e',
+    ]);
+    expect(code(await sync(reader))).toEqual(denied);
+    expect((await sync(reader, { pattern: 'org:acme:*' })).body.changes).toHaveLength(2);
+    const push = (document_key: string) => [{ op: 'put', document_key, base_revision: 0, fields: { c: 1 } }];
+    expect(code(await sync(reader, { pattern: 'org:acme:*', push: push('org:acme:f') }))).toEqual(insufficient);
+    const pushed = (
+      await sync(writer, { pattern: 'org:acme:*', push: [...push('org:acme:f'), ...push('org:other:f')] })
+    ).body;
+    expect(pushed.results.map((result: { status: string; code?: string }) => [result.status, result.code])).toEqual([
+      ['applied', undefined],
+      ['rejected', 'document_not_allowed'],
+    ]);
+    expect(pushed.changes).toEqual([]);
+    for (const [method, path] of [
+      ['GET', '/v1/webhooks'],
+      ['POST', '/v1/events'],
+      ['GET', '/v1/keys'],
+      ['POST', '/v1/tokens'],
+    ] as const) {
+      expect(code(await reader(method, path, method === 'POST' ? { body: {} } : {}))).toEqual(insufficient);
+    }
+  });
+
+  it('dies with its parent, obeys its allowlist, and expires', async () => {
+    const { admin, ...project } = await service.project();
+    const parent = await project.key('live');
+    const client = service.as(parent);
+    await put(client, 'd', {});
+    const token = service.as(await mint(client, ['*'], ['read'], 60));
+    const long = service.as(await mint(client, ['*'], ['read'], 86_400));
+    const status = async (each: Client) => (await each('GET', '/v1/documents/d')).status;
+    expect(await status(token)).toBe(200);
+    await admin('POST', `/v1/keys/${parent}/allowlist`, { body: { cidrs: ['127.0.0.9'] } });
+    expect(code(await token('GET', '/v1/documents/d'))).toEqual([403, 'ip_not_allowed']);
+    expect((await token('GET', '/v1/documents/d', { from: '127.0.0.9' })).status).toBe(200);
+    await admin('POST', `/v1/keys/${parent}/allowlist`, { body: { cidrs: [] } });
+    service.stack.clock.advance(60_000);
+    expect([await status(token), await status(long)]).toEqual([401, 200]);
+    await admin('POST', `/v1/keys/${parent}/revoke`);
+    expect(await status(long)).toBe(401);
+  });
+
+  it('works in the environment it was minted for', async () => {
+    const { admin } = await service.project();
+    const minted = await admin('POST', '/v1/tokens?environment=sandbox', {
+      body: { documents: ['*'], permissions: ['read', 'write'], ttl: 60 },
+    });
+    const token = service.as(minted.body.token);
+    await put(token, 'd', { a: 1 });
+    expect((await admin('GET', '/v1/documents/d?environment=sandbox')).status).toBe(200);
+    expect((await admin('GET', '/v1/documents/d')).status).toBe(404);
+    expect(code(await token('GET', '/v1/documents/d?environment=live'))).toEqual([403, 'insufficient_permissions']);
+  });
+
+  it('is minted only within the limits', async () => {
+    const client = await live();
+    const valid = { documents: ['org:*'], permissions: ['read'], ttl: 60 };
+    const long = Array.from({ length: 32 }, (_, i) => `${'a'.repeat(60)}:${i}`);
+    const bad = [
+      ...[0, -1, 1.5, '60', 86_401, null].map((ttl) => ({ ...valid, ttl })),
+      { ...valid, permissions: ['admin'] },
+      { ...valid, permissions: [] },
+      { ...valid, permissions: ['read', 'read'] },
+      { ...valid, documents: [] },
+      { ...valid, documents: Array.from({ length: 33 }, (_, i) => `d${i}`) },
+      { ...valid, documents: ['org:*', 'org:*'] },
+      { ...valid, documents: ['org:acm*'] },
+      { ...valid, documents: long },
+      { documents: ['*'] },
+    ];
+    for (const body of bad)
+      expect(code(await client('POST', '/v1/tokens', { body }))).toEqual([400, 'invalid_request']);
+    const refused = await client('POST', '/v1/tokens', { body: { ...valid, documents: long } });
+    expect(refused.body.errors[0].detail).toMatch(/a token of [\d,]+ bytes/);
+    expect((await client('POST', '/v1/tokens', { body: { ...valid, ttl: 86_400 } })).status).toBe(201);
+  });
+});
+
+describe('a token that is revoked', () => {
+  const body = { documents: ['*'], permissions: ['read'], ttl: 3600 };
+  const minted = async (client: Client) => (await client('POST', '/v1/tokens', { body })).body;
+  const revoke = (client: Client, id: string) => client('POST', `/v1/tokens/${id}/revoke`);
+  const works = async ({ token }: { token: string }) =>
+    (await service.as(token)('GET', '/v1/documents')).status === 200;
+
+  it('is refused from then on, and others of its key are not', async () => {
+    const client = await live();
+    const [one, two] = [await minted(client), await minted(client)];
+    expect([await works(one), await works(two)]).toEqual([true, true]);
+    expect((await revoke(client, one.token_id)).status).toBe(204);
+    expect([await works(one), await works(two)]).toEqual([false, true]);
+    expect((await revoke(client, one.token_id)).status).toBe(204);
+  });
+
+  it('may be of any key for an admin key, and of keys of its type for another', async () => {
+    const { admin, ...project } = await service.project();
+    const [client, other, test] = [
+      await project.client('live'),
+      await project.client('live'),
+      await project.client('test'),
+    ];
+    const [a, b, c] = [await minted(client), await minted(client), await minted(admin)];
+    const stranger = await live();
+    for (const each of [test, stranger]) expect(code(await revoke(each, a.token_id))).toEqual([404, 'not_found']);
+    expect(code(await revoke(client, c.token_id))).toEqual([404, 'not_found']);
+    expect(await works(a)).toBe(true);
+    expect((await revoke(other, a.token_id)).status).toBe(204);
+    expect((await revoke(admin, b.token_id)).status).toBe(204);
+    expect((await revoke(admin, c.token_id)).status).toBe(204);
+    expect([await works(a), await works(b), await works(c)]).toEqual([false, false, false]);
+  });
+
+  it('returns 404 for an id that no key created', async () => {
+    const { admin, ...project } = await service.project();
+    const client = await project.client('live');
+    const { token_id } = await minted(client);
+    const { token_id: other } = await minted(await project.client('live'));
+    const ofTomorrow = `tok_7ZZZZZZZZZ${token_id.slice(14)}`;
+    const ofNobody = `${token_id.slice(0, 30)}000000000000${token_id.slice(42)}`;
+    const ofAnotherKey = token_id.slice(0, 30) + other.slice(30);
+    for (const id of [ofTomorrow, ofNobody, ofAnotherKey, 'tok_1', `${token_id}x`])
+      for (const each of [client, admin]) expect(code(await revoke(each, id))).toEqual([404, 'not_found']);
+  });
+
+  it('leaves no entry in the audit log when it has expired before', async () => {
+    const { admin, ...project } = await service.project();
+    const client = await project.client('live');
+    const { token_id } = (await client('POST', '/v1/tokens', { body: { ...body, ttl: 1 } })).body;
+    service.stack.clock.advance(6000);
+    expect((await revoke(client, token_id)).status).toBe(204);
+    expect((await admin('GET', `/v1/audit?target=${token_id}`)).body.data).toEqual([]);
+  });
+
+  it('counts to 100 for live keys, which leaves room for admin keys', async () => {
+    const { admin, ...project } = await service.project();
+    const [victim, client] = [await project.client('live'), await project.client('live')];
+    const tokens = await Promise.all(Array.from({ length: 102 }, () => minted(victim)));
+    const ids = tokens.map(({ token_id }) => token_id);
+    for (const id of ids.slice(0, 100)) expect((await revoke(client, id)).status).toBe(204);
+    for (const each of [client, victim]) expect(code(await revoke(each, ids[100]))).toEqual([409, 'limit_reached']);
+    expect((await revoke(client, ids[0])).status).toBe(204);
+    expect((await revoke(admin, ids[100])).status).toBe(204);
+    expect([await works(tokens[0]), await works(tokens[100]), await works(tokens[101])]).toEqual([false, false, true]);
+    service.stack.clock.advance(3_606_000);
+    expect((await revoke(client, (await minted(victim)).token_id)).status).toBe(204);
+  });
+});

@@ -1,0 +1,158 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Fault, ServiceCall } from '../../../infra/local/services/endpoints.ts';
+import { changed } from '../../support/changed.ts';
+import { code, put, sync } from '../../support/documents.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { createWebhook, publish } from '../../support/requests.ts';
+import { eventually, useService } from '../../support/service.ts';
+
+const service = useService();
+const live = async () => (await service.project()).client('live');
+
+/** Gives the calls that match, all their tries, a fault. */
+function break_(matches: (call: ServiceCall) => boolean, fault: Fault, kill?: string): void {
+  service.stack.endpoints.intercept = (call) => {
+    if (!matches(call)) return undefined;
+    if (kill) for (const fn of service.stack.functions.values()) if (fn.id.startsWith(kill)) fn.killOne();
+    return fault;
+  };
+}
+const mend = () => {
+  service.stack.endpoints.intercept = undefined;
+};
+afterEach(mend);
+
+const byEvents = (action: string) => (call: ServiceCall) =>
+  call.principal.startsWith('Events') && call.action === action;
+const keyed = (body: unknown) => ({ body, headers: { 'Idempotency-Key': 'the-key' } });
+const batch = { events: [1, 2, 3].map((revision) => changed({ revision })) };
+
+/** The lines of level ERROR that functions wrote. */
+const errors = () =>
+  service.log
+    .join('')
+    .split('\n')
+    .flatMap((line) => (line.includes('"level":"ERROR"') ? [JSON.parse(line.slice(line.indexOf('{')))] : []));
+
+describe('a request whose outcome nobody knows', () => {
+  it.each<[string, Fault, string | undefined]>([
+    ['its answer could not be stored', 'error before', undefined],
+    ['it took too long', 'throttled', undefined],
+    ['the function died', 'error before', 'Events'],
+  ])('says so, and takes effect once when it is sent again: %s', async (_, fault, kill) => {
+    const client = await live();
+    const endpoint = await startReceiver();
+    await createWebhook(client, endpoint.url);
+    break_((call) => byEvents('UpdateItem')(call) && JSON.stringify(call.input).includes('"#response"'), fault, kill);
+    const first = await client('POST', '/v1/events/batch', keyed(batch));
+    expect(first.status).toBeGreaterThanOrEqual(500);
+    expect(first.body.detail).toContain('may or may not have taken effect');
+    mend();
+    // A function that died could not say that it is over.
+    if (kill) service.stack.clock.advance(30_000);
+    const again = await client('POST', '/v1/events/batch', keyed(batch));
+    expect([again.status, again.headers['idempotency-replayed']]).toEqual([202, undefined]);
+    expect((await client('POST', '/v1/events/batch', keyed(batch))).text).toBe(again.text);
+    await endpoint.until(3);
+    const marker = await publish(client);
+    await eventually(() => endpoint.received.some(({ body }) => body === marker.text));
+    const ids = endpoint.received.map(({ headers }) => headers['x-service-event-id']);
+    const published = again.body.data.map(({ id }: { id: string }) => id);
+    expect(ids.sort()).toEqual([...published, marker.body.id].sort());
+  });
+
+  it('may run again at once where the first write of it failed', async () => {
+    const client = await live();
+    break_(byEvents('TransactWriteItems'), 'throttled');
+    const first = await client('POST', '/v1/events', keyed(changed()));
+    expect(code(first)).toEqual([503, 'unavailable']);
+    mend();
+    expect((await client('POST', '/v1/events', keyed(changed()))).status).toBe(202);
+  });
+
+  it('says that nothing was done only where it is known', async () => {
+    const client = await live();
+    break_(({ action }) => action === 'TransactWriteItems', 'conflict');
+    const refused = await put(client, 'd', { a: 1 });
+    expect(code(refused)).toEqual([503, 'unavailable']);
+    mend();
+    expect(code(await client('GET', '/v1/documents/d'))).toEqual([404, 'not_found']);
+  });
+});
+
+describe('a push that fails on our side', () => {
+  it('is rejected by itself; the others are applied, and it can be pushed again', async () => {
+    const client = await live();
+    break_(
+      ({ action, input }) => action === 'TransactWriteItems' && JSON.stringify(input).includes('"b"'),
+      'throttled',
+    );
+    const push = ['a', 'b', 'c'].map((document_key) => ({
+      op: 'put',
+      document_key,
+      base_revision: 0,
+      fields: { v: 1 },
+    }));
+    const { body } = await sync(client, { push });
+    const outcomes = (results: Record<string, string>[]) => results.map(({ status, code }) => [status, code]);
+    expect(outcomes(body.results)).toEqual([
+      ['applied', undefined],
+      ['rejected', 'unavailable'],
+      ['applied', undefined],
+    ]);
+    expect(errors().at(-1)).toMatchObject({ message: 'sync.push_failed' });
+    mend();
+    expect(outcomes((await sync(client, { push: push.slice(1, 2) })).body.results)).toEqual([['applied', undefined]]);
+  });
+});
+
+describe('a failure on our side', () => {
+  const since = (before: number) => errors().slice(before);
+
+  it('of a request is one line that names the operation', async () => {
+    const client = await live();
+    const before = errors().length;
+    break_(byEvents('PutItem'), 'throttled');
+    const refused = await client('POST', '/v1/events', { body: changed() });
+    expect(since(before)).toHaveLength(1);
+    expect(since(before)[0]).toMatchObject({
+      message: 'request.failed',
+      operation: 'publishEvent',
+      request_id: refused.headers['x-request-id'],
+    });
+    expect(service.log.join('')).toContain('HandlingFailures');
+  });
+
+  it.each<[stage: string, (call: ServiceCall) => boolean]>([
+    ['loadContexts', ({ action, principal }) => action === 'BatchGetItem' && /Deliver/.test(principal)],
+    ['record', ({ action, input }) => action === 'UpdateItem' && JSON.stringify(input).includes('list_append')],
+    ['retry', ({ action, principal }) => action === 'SendMessageBatch' && /DeliverNew/.test(principal)],
+  ])('of a delivery is one line that names the stage: %s', async (stage, matches) => {
+    const client = await live();
+    const endpoint = await startReceiver(500);
+    const { id } = await createWebhook(client, endpoint.url);
+    const before = errors().length;
+    break_(matches, 'throttled');
+    const event = await publish(client);
+    const [line] = await eventually(() => (since(before).length > 0 ? since(before) : undefined));
+    expect(line).toMatchObject({
+      message: 'delivery.handling_failed',
+      stage,
+      webhook_id: id,
+      event_id: event.body.id,
+      attempt: 1,
+      receive_count: 1,
+    });
+  });
+
+  it('to note how slow an endpoint is costs it nothing', async () => {
+    const client = await live();
+    const endpoint = await startReceiver();
+    await createWebhook(client, endpoint.url);
+    break_(({ action, input }) => action === 'UpdateItem' && JSON.stringify(input).includes('quickSince'), 'throttled');
+    await publish(client);
+    await endpoint.until(1);
+    await eventually(() => service.log.join('').includes('webhook.pace_not_noted'));
+    expect(endpoint.received).toHaveLength(1);
+  });
+});

@@ -1,0 +1,144 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { code, mint, put, sync } from '../../support/documents.ts';
+import { type Client, useService } from '../../support/service.ts';
+
+const service = useService();
+let owner: Client;
+let writer: Client;
+
+beforeAll(async () => {
+  owner = await (await service.project()).client('live');
+  writer = service.as(await mint(owner, ['sec:*'], ['write'], 600));
+});
+
+const SECRET = { secret: 'TOPSECRET', salary: 987_654_321 };
+const secretOf = (text: string) => /TOPSECRET|salary|987654321/.exec(text)?.[0];
+
+/** A document with secrets, changed by its owner since revision 1. */
+async function documentWithSecrets(): Promise<string> {
+  const key = `sec:${crypto.randomUUID()}`;
+  await put(owner, key, { title: 'Draft' });
+  await put(owner, key, { title: 'Final', ...SECRET });
+  return key;
+}
+
+describe('a token that may only write', () => {
+  it('is shown of a document what its own request held', async () => {
+    const key = await documentWithSecrets();
+    const patch = (body: object) => writer('PATCH', `/v1/documents/${key}`, { body });
+    const untouched = await patch({ fields: {} });
+    expect(untouched).toMatchObject({ status: 200, body: { document_key: key, revision: 2, fields: {} } });
+    const changed = await patch({ fields: { mine: 1, title: null } });
+    expect(changed.body).toMatchObject({ revision: 3, fields: { mine: 1 }, conflicts: [] });
+    const replaced = await put(writer, key, { all: 'new' });
+    expect(replaced.body).toMatchObject({ revision: 4, fields: { all: 'new' } });
+    for (const { text } of [untouched, changed, replaced]) expect(secretOf(text)).toBeUndefined();
+  });
+
+  it('is told of conflicts without the values of others, and only about its own fields', async () => {
+    for (const on_conflict of ['last_write_wins', 'keep_server']) {
+      const key = await documentWithSecrets();
+      const body = { fields: { secret: 'guess' }, base_revision: 1, on_conflict };
+      const answer = await writer('PATCH', `/v1/documents/${key}`, { body });
+      expect(answer.body.conflicts).toHaveLength(1);
+      expect(answer.body.fields).toEqual({ secret: 'guess' });
+      const [conflict] = answer.body.conflicts;
+      expect([conflict.winner.value, conflict.loser.value].sort()).toEqual(['guess', undefined]);
+      expect(secretOf(answer.text)).toBeUndefined();
+    }
+    const key = await documentWithSecrets();
+    const body = { fields: { secret: 'guess' }, base_revision: 1, on_conflict: 'reject' };
+    const refused = await writer('PATCH', `/v1/documents/${key}`, { body });
+    expect(code(refused)).toEqual([409, 'conflict']);
+    expect(secretOf(refused.text)).toBeUndefined();
+  });
+
+  it('is shown nothing else by a sync, whatever it pushes', async () => {
+    for (const op of ['put', 'patch', 'delete']) {
+      for (const on_conflict of ['last_write_wins', 'keep_server', 'reject']) {
+        const document_key = await documentWithSecrets();
+        const fields = op === 'delete' ? {} : { fields: { secret: 'guess' } };
+        const push = [{ op, document_key, base_revision: 1, on_conflict, ...fields }];
+        const answer = await sync(writer, { pattern: 'sec:*', push });
+        expect(answer.status).toBe(200);
+        expect(answer.body.changes).toEqual([]);
+        expect(secretOf(answer.text), `${op} ${on_conflict}`).toBeUndefined();
+      }
+    }
+  });
+
+  it('sees all of it once it may read too', async () => {
+    const key = await documentWithSecrets();
+    const both = service.as(await mint(owner, ['sec:*'], ['read', 'write']));
+    const answer = await both('PATCH', `/v1/documents/${key}`, { body: { fields: { mine: 1 } } });
+    expect(answer.body.fields).toEqual({ title: 'Final', ...SECRET, mine: 1 });
+  });
+});
+
+describe('connections and sync cycles', () => {
+  const renew = (client: Client, id: string) =>
+    client('PUT', `/v1/connections/${id}`, { body: { node_id: 'n', lease_seconds: 10 } });
+
+  it('belong to the credential that began them', async () => {
+    const [one, two] = await Promise.all(
+      ['a:*', 'b:*'].map(async (pattern) => service.as(await mint(owner, [pattern], ['read', 'write']))),
+    );
+    if (!one || !two) throw new Error('Two tokens were minted');
+    expect((await renew(one, 'phone-1')).status).toBe(200);
+    expect(code(await renew(two, 'phone-1'))).toEqual([409, 'conflict']);
+    expect(code(await renew(owner, 'phone-1'))).toEqual([409, 'conflict']);
+    expect(code(await two('DELETE', '/v1/connections/phone-1'))).toEqual([409, 'conflict']);
+    expect((await renew(one, 'phone-1')).status).toBe(200);
+    expect((await one('DELETE', '/v1/connections/phone-1')).status).toBe(204);
+    expect((await renew(two, 'phone-1')).status).toBe(200);
+
+    const cycle = { sync_id: 'cycle-1', limit: 1 };
+    for (const key of ['a:1', 'a:2', 'b:1', 'b:2']) await put(owner, key, {});
+    const first = await sync(one, { ...cycle, pattern: 'a:*' });
+    expect(first.body.has_more).toBe(true);
+    expect(code(await sync(two, { ...cycle, pattern: 'b:*' }))).toEqual([409, 'conflict']);
+    expect(code(await sync(two, { ...cycle, pattern: 'b:*', cursor: first.body.cursor }))).toEqual([
+      400,
+      'invalid_cursor',
+    ]);
+    const last = await sync(one, { ...cycle, pattern: 'a:*', cursor: first.body.cursor });
+    expect(last.status).toBe(200);
+  });
+
+  it('of credentials without write take no name of those that may write', async () => {
+    const { admin: _, ...project } = await service.project();
+    const [live, readKey] = [await project.client('live'), await project.client('read')];
+    const reader = service.as(await mint(live, ['*'], ['read']));
+    const other = service.as(await mint(live, ['*'], ['read']));
+    for (const client of [readKey, reader]) expect((await sync(client, { sync_id: 'nightly-1' })).status).toBe(200);
+    expect((await sync(live, { sync_id: 'nightly-1' })).status).toBe(200);
+    expect((await renew(reader, 'phone-1')).body.connection_id).toBe('phone-1');
+    expect((await renew(live, 'phone-1')).status).toBe(200);
+    expect(code(await renew(other, 'phone-1'))).toEqual([409, 'conflict']);
+    expect((await reader('DELETE', '/v1/connections/phone-1')).status).toBe(204);
+    expect((await live('DELETE', '/v1/connections/phone-1')).status).toBe(204);
+  });
+
+  it('publish sync.completed only for credentials that may write', async () => {
+    const { admin: _, ...project } = await service.project();
+    const [live, readKey] = [await project.client('live'), await project.client('read')];
+    const completed = async () => (await live('GET', '/v1/events?type=sync.completed')).body.data.length;
+    for (const client of [readKey, service.as(await mint(live, ['*'], ['read']))])
+      expect((await sync(client)).body.has_more).toBe(false);
+    expect(await completed()).toBe(0);
+    await sync(live);
+    await sync(service.as(await mint(live, ['*'], ['write'])), {
+      push: [{ op: 'put', document_key: 'd', base_revision: 0, fields: {} }],
+    });
+    expect(await completed()).toBe(2);
+  });
+
+  it('that ran out are free for others', async () => {
+    const one = service.as(await mint(owner, ['a:*'], ['read'], 600));
+    const two = service.as(await mint(owner, ['a:*'], ['read'], 600));
+    await renew(one, 'phone-9');
+    service.stack.clock.advance(10_000);
+    expect((await renew(two, 'phone-9')).status).toBe(200);
+    expect(code(await renew(one, 'phone-9'))).toEqual([409, 'conflict']);
+  });
+});

@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { Worker } from 'node:worker_threads';
+import { describe, expect, it, vi } from 'vitest';
+import { httpPost } from '../../../lib/aws/http-post.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../../lib/delivery/post.ts';
+import { besideHealthy, closed, endpoint, listen, resetAfter, stopTime } from '../../support/endpoints.ts';
+
+stopTime();
+const post = httpPost('any');
+const to = (url: string) => post({ url, headers: {}, body: '{}' });
+const response = (text: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
+const ok = { statusCode: 200, error: null };
+const reset = { statusCode: null, error: 'connection_reset' };
+
+describe('a kept connection', () => {
+  it.each([
+    ['a second response', response('smuggled')],
+    ['half a second response', response('smuggled').slice(0, 20)],
+    ['garbage', 'garbage'],
+  ])('does not carry %s over to the next post', async (_, extra) => {
+    const hostile = await endpoint(
+      (socket, count) => void socket.write(response(`${count}`) + (count === 1 ? extra : '')),
+    );
+    expect(await besideHealthy(post, hostile.url)).toMatchObject({ ...ok, excerpt: '1' });
+    expect(await besideHealthy(post, hostile.url)).toMatchObject({ ...ok, excerpt: '2' });
+    expect(hostile.posts).toBe(2);
+  });
+
+  it('is closed when something comes that nobody asked for', async () => {
+    const hostile = await endpoint((socket, count) => void socket.write(response(`${count}`)));
+    expect(await besideHealthy(post, hostile.url)).toMatchObject({ ...ok, excerpt: '1' });
+    const [first] = hostile.connections;
+    first?.write(response('smuggled'));
+    await closed(first);
+    expect(await besideHealthy(post, hostile.url)).toMatchObject({ ...ok, excerpt: '2' });
+  });
+
+  it('that is reset after every request costs one POST more, on a connection of its own', async () => {
+    const first: net.Socket[] = [];
+    const hostile = await endpoint((socket, count) => {
+      if (count > 10) return void socket.resetAndDestroy();
+      first.push(socket);
+      if (count === 10) for (const each of first) each.write(response('ok'));
+    });
+    for (const outcome of await Promise.all(Array.from({ length: 10 }, () => to(hostile.url))))
+      expect(outcome).toMatchObject(ok);
+    expect(hostile.connections).toHaveLength(10);
+    expect(await besideHealthy(post, hostile.url)).toMatchObject(reset);
+    expect(hostile.posts).toBe(12);
+    expect(hostile.connections).toHaveLength(11);
+  });
+
+  it.each([
+    ['part of a response', 'HTTP/1.1 200 OK\r\nX: '],
+    ['an interim response', 'HTTP/1.1 102 Processing\r\n\r\n'],
+  ])('that gives %s and is reset was not dead: one POST', async (_, text) => {
+    const hostile = await endpoint((socket, count) => {
+      if (count === 1) socket.write(response('ok'));
+      else resetAfter(socket, text);
+    });
+    expect(await to(hostile.url)).toMatchObject(ok);
+    expect(await besideHealthy(post, hostile.url)).toMatchObject(reset);
+    expect(hostile.posts).toBe(2);
+    expect(hostile.connections).toHaveLength(1);
+  });
+
+  it('that died shares the time of the attempt with the new one', async () => {
+    const hostile = await endpoint((socket, count) => {
+      if (count === 1) socket.write(response('ok'));
+      if (count !== 2) return;
+      vi.advanceTimersByTime(ATTEMPT_TIMEOUT_MS - 1000);
+      socket.resetAndDestroy();
+    });
+    expect(await to(hostile.url)).toMatchObject(ok);
+    const attempt = to(hostile.url);
+    await hostile.until(3);
+    vi.advanceTimersByTime(1000);
+    expect(await attempt).toMatchObject({ statusCode: null, error: 'timeout', durationMs: ATTEMPT_TIMEOUT_MS });
+    expect(hostile.posts).toBe(3);
+  });
+});
+
+describe('a connection', () => {
+  it('of its own that is reset is one POST', async () => {
+    const hostile = await endpoint((socket) => void socket.resetAndDestroy());
+    expect(await besideHealthy(post, hostile.url)).toMatchObject(reset);
+    expect(hostile.posts).toBe(1);
+  });
+
+  it('that is never accepted is given up', async () => {
+    const worker = new Worker(
+      `const { parentPort } = require('node:worker_threads');
+       const server = require('node:net').createServer();
+       server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+         parentPort.postMessage(server.address().port);
+         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); // and accepts nobody
+       });`,
+      { eval: true },
+    );
+    const [port] = await once(worker, 'message');
+    // The system itself accepts as many as are to wait, and drops what comes then.
+    const waiting = [net.connect(port, '127.0.0.1'), net.connect(port, '127.0.0.1')];
+    await Promise.all(waiting.map((socket) => once(socket, 'connect')));
+    const url = `http://127.0.0.1:${port}/`;
+    expect(await besideHealthy(post, url, Promise.resolve())).toMatchObject({ statusCode: null, error: 'timeout' });
+    for (const socket of waiting) socket.destroy();
+    await worker.terminate();
+  });
+
+  it('that is closed before the request is a reset', async () => {
+    const port = await listen(net.createServer((socket) => void socket.end()));
+    expect(await besideHealthy(post, `http://127.0.0.1:${port}/`)).toMatchObject(reset);
+  });
+
+  it('that gives its response before it has the request is taken at its word', async () => {
+    const port = await listen(net.createServer((socket) => void socket.write(response('early'))));
+    expect(await besideHealthy(post, `http://127.0.0.1:${port}/`)).toMatchObject(ok);
+  });
+
+  it('whose endpoint never reads is given up', async () => {
+    const server = net.createServer({ pauseOnConnect: true });
+    const url = `http://127.0.0.1:${await listen(server)}/`;
+    const attempt = post({ url, headers: {}, body: 'x'.repeat(16 * 1024 * 1024) });
+    await once(server, 'connection');
+    vi.advanceTimersByTime(ATTEMPT_TIMEOUT_MS);
+    expect(await attempt).toMatchObject({ statusCode: null, error: 'timeout' });
+  });
+});

@@ -1,0 +1,150 @@
+import type { LookupAddress } from 'node:dns';
+import { readFileSync } from 'node:fs';
+import https from 'node:https';
+import type { TcpSocketConnectOpts } from 'node:net';
+import tls from 'node:tls';
+import { describe, expect, it, vi } from 'vitest';
+import { httpPost } from '../../../lib/aws/http-post.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../../lib/delivery/post.ts';
+import { listen, stopTime } from '../../support/endpoints.ts';
+import { NXDOMAIN, REFUSED, type Records, SERVFAIL, startNameServer, type Zone } from './name-server.ts';
+
+/** Of the 5 seconds of an attempt. */
+const LOOKUP_LIMIT_MS = 3000;
+const V4 = '93.184.215.14';
+const V6 = '2606:2800:21f:cb07:6820:80da:af6b:8b2c';
+const pem = (name: string) => readFileSync(new URL(`../../support/certificates/${name}.pem`, import.meta.url), 'utf8');
+tls.setDefaultCACertificates([pem('authority')]);
+stopTime();
+
+const server = https.createServer({ key: pem('key'), cert: pem('valid') }, (_, response) => response.end('ok'));
+const port = await listen(server);
+/** By name, the addresses that each connection was to be made to. */
+const connections = new Map<string, string[][]>();
+const { createConnection } = https.Agent.prototype;
+// In place of the network. A socket gets its addresses as ever, but those that it would connect to are all this machine.
+vi.spyOn(https.Agent.prototype, 'createConnection').mockImplementation(function (this: https.Agent, options, callback) {
+  const { lookup } = options as TcpSocketConnectOpts;
+  if (!lookup) throw new Error('The connection would resolve names without a check');
+  const here: typeof lookup = (hostname, hints, done) =>
+    lookup(hostname, hints, (error, addresses) => {
+      if (error) return done(error, []);
+      const checked = (addresses as LookupAddress[]).map(({ address }) => address);
+      connections.set(hostname, [...(connections.get(hostname) ?? []), checked]);
+      done(null, [{ address: '127.0.0.1', family: 4 }]);
+    });
+  return createConnection.call(this, { ...options, lookup: here }, callback);
+});
+
+/** Posts to names of a zone as the service does. */
+async function world(zone: Zone) {
+  const { address, queries } = await startNameServer({ 'healthy.example.com': [V4], ...zone });
+  const post = httpPost('public', { nameServers: [address] });
+  return { queries, post: (name: string) => post({ url: `https://${name}:${port}/`, headers: {}, body: '{}' }) };
+}
+const ok = { statusCode: 200, error: null };
+const refused = { statusCode: null, error: 'address_not_public' };
+const failure = (error: string) => ({ statusCode: null, error });
+
+describe('a name', () => {
+  it.each<[name: string, records: Zone[string], outcome: object]>([
+    ['public', [V4], ok],
+    ['public in both families', [V4, V6], ok],
+    ['public in IPv6 only', [V6], ok],
+    ['a name for a public one', { cname: 'real.example.net', addresses: [V4] }, ok],
+    ['private', ['10.0.0.1'], refused],
+    ['this machine', ['127.0.0.1'], refused],
+    ['the metadata service', ['169.254.169.254'], refused],
+    ['the function itself', ['::1'], refused],
+    ['nowhere', ['0.0.0.0'], refused],
+    ['public and private', [V4, '192.168.0.1'], refused],
+    ['public in IPv4 and private in IPv6', [V4, 'fd00::1'], refused],
+    ['private in IPv4 and public in IPv6', ['172.16.0.1', V6], refused],
+    ['IPv4-mapped', ['::ffff:10.0.0.1'], refused],
+    ['IPv4-mapped, of a public address', [`::ffff:${V4}`], refused],
+    ['NAT64', ['64:ff9b::a00:1'], refused],
+    ['6to4', ['2002:a00:1::1'], refused],
+    ['Teredo', ['2001:0:a00:1::1'], refused],
+    ['for documentation', ['2001:db8::1'], refused],
+    ['a name for a private one', { cname: 'router.example.net', addresses: ['192.168.1.1'] }, refused],
+    ['without addresses', [], failure('dns_not_found')],
+    ['a name for one without addresses', { cname: 'gone.example.net', addresses: [] }, failure('dns_not_found')],
+    ['unknown', { rcode: NXDOMAIN }, failure('dns_not_found')],
+    ['broken', { rcode: SERVFAIL }, failure('dns_failed')],
+    ['refused by its name server', { rcode: REFUSED }, failure('dns_failed')],
+    ['public, but broken in IPv6', (type) => (type === 'A' ? [V4] : { rcode: SERVFAIL }), ok],
+    ['public, but broken in IPv4', (type) => (type === 'A' ? { rcode: SERVFAIL } : [V6]), ok],
+    ['without IPv6, broken in IPv4', (type) => (type === 'A' ? { rcode: SERVFAIL } : []), failure('dns_failed')],
+  ])('that is %s', async (_, records, outcome) => {
+    const { post } = await world({ 'hostile.example.com': records });
+    const hostile = post('hostile.example.com');
+    expect(await post('healthy.example.com')).toMatchObject(ok);
+    expect(await hostile).toMatchObject(outcome);
+  });
+
+  it('is connected to at the very addresses that were checked', async () => {
+    const { post, queries } = await world({ 'both.example.com': [V6, V4] });
+    expect(await post('both.example.com')).toMatchObject(ok);
+    expect(connections.get('both.example.com')).toEqual([[V4, V6]]);
+    expect(queries.toSorted()).toEqual(['A both.example.com', 'AAAA both.example.com']);
+  });
+
+  it('that becomes private is refused at the next connection', async () => {
+    const rebinding = (_: string, earlier: number): Records => (earlier === 0 ? [V4] : ['127.0.0.1']);
+    const { post } = await world({ 'rebinding.example.com': rebinding });
+    const [first, second] = await Promise.all([post('rebinding.example.com'), post('rebinding.example.com')]);
+    expect(new Set([first.error, second.error])).toEqual(new Set([null, 'address_not_public']));
+    expect(connections.get('rebinding.example.com')).toEqual([[V4]]);
+  });
+
+  it('that becomes private is refused at the second POST of an attempt, after a kept connection that died', async () => {
+    const name = 'stale.example.com';
+    const { post } = await world({ [name]: (_, earlier) => (earlier === 0 ? [V4] : ['127.0.0.1']) });
+    expect(await post(name)).toMatchObject(ok);
+    server.closeAllConnections();
+    expect(await post(name)).toMatchObject(refused);
+    expect(connections.get(name)).toEqual([[V4]]);
+  });
+
+  it('that is refused is so before anything is looked up, if it is known to be private', async () => {
+    const { post, queries } = await world({});
+    for (const name of ['localhost', 'router', 'printer.local', 'db.internal', '127.0.0.1', '[::1]', '[::ffff:7f00:1]'])
+      expect(await post(name)).toMatchObject(refused);
+    expect(queries).toEqual([]);
+  });
+});
+
+describe('a name server', () => {
+  it.each<[name: string, records: Zone[string], outcome: object]>([
+    ['is silent', 'silence', failure('dns_failed')],
+    ['is silent about IPv6', (type) => (type === 'A' ? [V4] : 'silence'), ok],
+    ['is silent about IPv6 and has no IPv4', (type) => (type === 'A' ? [] : 'silence'), failure('dns_failed')],
+  ])('that %s is waited for in part of the time only', async (_, records, outcome) => {
+    const { post } = await world({ 'hostile.example.com': records });
+    const hostile = post('hostile.example.com');
+    expect(await post('healthy.example.com')).toMatchObject(ok);
+    vi.advanceTimersByTime(LOOKUP_LIMIT_MS);
+    expect(await hostile).toMatchObject({ ...outcome, durationMs: LOOKUP_LIMIT_MS });
+  });
+
+  it('that is silent once is asked again', async () => {
+    const { post } = await world({ 'slow.example.com': (_, earlier) => (earlier === 0 ? 'silence' : [V4]) });
+    expect(await post('slow.example.com')).toMatchObject(ok);
+  });
+
+  it('that is silent about many names costs no other name its attempt', async () => {
+    const names = Array.from({ length: 24 }, (_, i) => `silent-${i}.example.com`);
+    const { post } = await world(Object.fromEntries(names.map((name) => [name, 'silence'])));
+    const hostile = Promise.all(names.map(post));
+    const healthy = Promise.all(names.map(() => post('healthy.example.com')));
+    expect(await Promise.race([hostile, healthy])).toEqual(await healthy);
+    for (const outcome of await healthy) expect(outcome).toMatchObject({ ...ok, durationMs: 0 });
+    await vi.advanceTimersByTimeAsync(ATTEMPT_TIMEOUT_MS);
+    for (const outcome of await hostile) expect(outcome).toMatchObject(failure('dns_failed'));
+  });
+
+  it('that is not there is a failure on our side, and no attempt', async () => {
+    const post = httpPost('public', { nameServers: ['127.0.0.1:1'] });
+    await expect(post({ url: 'https://any.example.com/', headers: {}, body: '' })).rejects.toThrow('ECONNREFUSED');
+  });
+});

@@ -1,0 +1,130 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { httpPost } from '../../../lib/aws/http-post.ts';
+import { type Behavior, besideHealthy, endpoint, resetAfter, stopTime, trickle } from '../../support/endpoints.ts';
+
+stopTime();
+const post = httpPost('any');
+const OK = 'HTTP/1.1 200 OK\r\n';
+const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
+const SWITCHING = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
+const length = (value: string | number) => `${OK}Content-Length: ${value}\r\n\r\n`;
+type Case = [name: string, behavior: Behavior, statusCode: number | null, error: string | null];
+
+const hanging: Case[] = [
+  ['after the request', () => {}, null, 'timeout'],
+  ['in the status line', 'HTTP/1.1 20', null, 'timeout'],
+  ['after the status line', OK, null, 'timeout'],
+  ['in a header', `${OK}X-Header: `, null, 'timeout'],
+  ['after the headers', length(10), 200, 'timeout'],
+  ['in the body', `${length(10)}part`, 200, 'timeout'],
+  ['in a chunk', `${CHUNKED}5\r\npart`, 200, 'timeout'],
+  ['before the last chunk', `${CHUNKED}4\r\npart\r\n`, 200, 'timeout'],
+  ['in the trailers', `${CHUNKED}0\r\nX-Trailer: `, 200, 'timeout'],
+  ['after an interim response', 'HTTP/1.1 100 Continue\r\n\r\n', null, 'timeout'],
+  ['one header byte at a time', (socket) => void socket.write(`${OK}X: `, () => trickle(socket)), null, 'timeout'],
+  ['one body byte at a time', (socket) => void socket.write(length(9999), () => trickle(socket)), 200, 'timeout'],
+];
+
+const upgrades: Case[] = [
+  ['101', 'HTTP/1.1 101 Switching Protocols\r\n\r\n', 101, 'response_invalid'],
+  ['101 with Upgrade', SWITCHING, 101, 'response_invalid'],
+  ['101 with Upgrade, and data after', `${SWITCHING}\x81\x05hello`, 101, 'response_invalid'],
+  ['101 and a reset', (socket) => resetAfter(socket, SWITCHING), 101, 'response_invalid'],
+  ['101 and 200', `${SWITCHING}${length(0)}`, 101, 'response_invalid'],
+  ['200 with Upgrade', `${OK}Upgrade: h2c\r\nConnection: Upgrade\r\nContent-Length: 2\r\n\r\nok`, 200, null],
+  ['a few interim responses', `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(3)}${length(2)}ok`, 200, null],
+];
+
+const framing: Case[] = [
+  ['Content-Length too long', (socket) => socket.end(`${length(10)}part`), 200, 'response_truncated'],
+  ['Content-Length too short', `${length(2)}ok and more`, 200, null],
+  ['Content-Length negative', `${length(-1)}ok`, null, 'response_invalid'],
+  ['Content-Length not a number', `${length('two')}ok`, null, 'response_invalid'],
+  ['Content-Length beyond 64 bits', `${length('99999999999999999999')}ok`, null, 'response_invalid'],
+  ['Content-Length twice', `${OK}Content-Length: 2\r\nContent-Length: 3\r\n\r\nok!`, null, 'response_invalid'],
+  [
+    'Content-Length and chunks',
+    `${OK}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    null,
+    'response_invalid',
+  ],
+  ['an unknown Transfer-Encoding', (socket) => socket.end(`${OK}Transfer-Encoding: magic\r\n\r\nok`), 200, null],
+  ['a chunk longer than it says', `${CHUNKED}2\r\nlonger\r\n0\r\n\r\n`, 200, 'response_invalid'],
+  ['a chunk shorter than it says', `${CHUNKED}9\r\nok\r\n0\r\n\r\n`, 200, 'timeout'],
+  ['a chunk size that is none', `${CHUNKED}size\r\nok\r\n`, 200, 'response_invalid'],
+  ['a chunk size beyond 64 bits', `${CHUNKED}fffffffffffffffff\r\nok\r\n`, 200, 'response_invalid'],
+  ['a chunk size that is negative', `${CHUNKED}-2\r\nok\r\n`, 200, 'response_invalid'],
+];
+
+const strange: Case[] = [
+  ['HTTP/0.9', (socket) => socket.end('<html>hello</html>'), null, 'response_invalid'],
+  ['HTTP/3.7', 'HTTP/3.7 200 OK\r\n\r\n', null, 'response_invalid'],
+  ['a preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', null, 'response_invalid'],
+  ['frames of HTTP/2', '\x00\x00\x12\x04\x00\x00\x00\x00\x00', null, 'response_invalid'],
+  ['SSH', 'SSH-2.0-OpenSSH_9.6\r\n', null, 'response_invalid'],
+  ['mail', '220 mail.example.com ESMTP\r\n', null, 'response_invalid'],
+  ['random bytes', '\x1f\x8b\x08\xff\x00\xfe\x80', null, 'response_invalid'],
+  ['NUL in a header', `${OK}X: a\0b\r\nContent-Length: 0\r\n\r\n`, null, 'response_invalid'],
+  ['NUL in the name of a header', `${OK}X\0: a\r\nContent-Length: 0\r\n\r\n`, null, 'response_invalid'],
+  ['a header without a name', `${OK}: nameless\r\n\r\n`, null, 'response_invalid'],
+  ['status 000', 'HTTP/1.1 000 Zero\r\nContent-Length: 0\r\n\r\n', 0, 'response_invalid'],
+  ['status 99', 'HTTP/1.1 99 Few\r\nContent-Length: 0\r\n\r\n', null, 'response_invalid'],
+  ['status 999', 'HTTP/1.1 999 Many\r\nContent-Length: 0\r\n\r\n', 999, 'status_not_2xx'],
+  ['status 2000', 'HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n', null, 'response_invalid'],
+  ['status -200', 'HTTP/1.1 -200 OK\r\nContent-Length: 0\r\n\r\n', null, 'response_invalid'],
+  ['status OK', 'HTTP/1.1 OK\r\nContent-Length: 0\r\n\r\n', null, 'response_invalid'],
+];
+
+const redirects: Case[] = [301, 302, 303, 307, 308].flatMap((status): Case[] =>
+  ['/', 'http://169.254.169.254/latest/meta-data/'].map((location) => [
+    `${status} to ${location}`,
+    `HTTP/1.1 ${status} Moved\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`,
+    status,
+    'redirect_not_followed',
+  ]),
+);
+
+const broken: Case[] = [
+  ['closed', (socket) => socket.destroy(), null, 'connection_reset'],
+  ['closed for writing only', (socket) => socket.end(), null, 'connection_reset'],
+  ['reset', (socket) => socket.resetAndDestroy(), null, 'connection_reset'],
+  ['closed in the headers', (socket) => socket.end(`${OK}X: `), null, 'connection_reset'],
+  ['reset in the headers', (socket) => resetAfter(socket, `${OK}X: `), null, 'connection_reset'],
+  ['reset in the body', (socket) => resetAfter(socket, `${length(9)}x`), 200, 'response_truncated'],
+  ['closed in a chunk', (socket) => socket.end(`${CHUNKED}9\r\nx`), 200, 'response_truncated'],
+];
+
+describe.each([
+  ['a response that hangs', hanging],
+  ['a response that switches protocols', upgrades],
+  ['a response with a body that is not as announced', framing],
+  ['a response that is not HTTP', strange],
+  ['a redirect', redirects],
+  ['a connection that breaks', broken],
+])('%s', (_, cases) => {
+  it.each(cases)('%s', async (_, behavior, statusCode, error) => {
+    const hostile = await endpoint(behavior);
+    const hanging = error === 'timeout' ? hostile.until(1) : undefined;
+    expect(await besideHealthy(post, hostile.url, hanging)).toMatchObject({ statusCode, error });
+    expect(hostile.posts).toBe(1);
+  });
+});
+
+it('that hangs in the body keeps its status, and what came of the body', async () => {
+  const hostile = await endpoint(`${length(10)}part`);
+  const outcome = await besideHealthy(post, hostile.url, hostile.until(1));
+  expect(outcome).toMatchObject({ statusCode: 200, error: 'timeout', excerpt: 'part' });
+});
+
+it('that is a compressed bomb is not decompressed', async () => {
+  const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024));
+  const { url } = await endpoint((socket) => {
+    socket.write(`${OK}Content-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`);
+    socket.write(bomb);
+  });
+  expect(bomb.length).toBeLessThan(64 * 1024);
+  const { statusCode, error, excerpt } = await besideHealthy(post, url);
+  expect({ statusCode, error }).toEqual({ statusCode: 200, error: null });
+  expect(excerpt?.length).toBeLessThanOrEqual(1024);
+});

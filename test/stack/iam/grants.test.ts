@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { SCANNER_ENVIRONMENT } from '../../support/scanner.ts';
+import { eventually, FAST, useService } from '../../support/service.ts';
+import { createFlows } from './flows.ts';
+
+const service = useService({ environment: SCANNER_ENVIRONMENT, ...FAST, concurrency: 2 });
+
+// Tracing is best effort: nothing that can be seen depends on it.
+const INVISIBLE = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'];
+
+describe('the roles', () => {
+  it('may do all that the flows need, and need each of their grants', async () => {
+    const flows = Object.entries(await createFlows(service));
+    const run = async ([name, flow]: (typeof flows)[number]) => {
+      await flow().catch((error: Error) => {
+        throw new Error(`${name}: ${error.message}`, { cause: error });
+      });
+    };
+    const superfluous = () =>
+      service.stack.iam
+        .unneeded()
+        .filter(({ action }) => !INVISIBLE.includes(action))
+        .map(({ role, action, resources, kind = '' }) => `${role} ${action} ${kind || resources}`);
+    for (const each of flows) await run(each);
+    // On a busy machine an endpoint can be slow, and then another lane takes what a lane was to do.
+    for (const each of flows) if (superfluous().some((grant) => grant.startsWith(each[0]))) await run(each);
+    await eventually(() => superfluous().length === 0).catch(() => {});
+    expect(superfluous()).toEqual([]);
+  });
+});

@@ -1,0 +1,78 @@
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildSync } from 'esbuild';
+import { afterAll, describe, expect, inject, it } from 'vitest';
+import { bundleOptions } from '../../../infra/bundle.ts';
+import { assemble, forgetUnused, inputHash } from '../../../infra/local/assembly.ts';
+import { assetOf, type FunctionProperties } from '../../../infra/local/lambda/lambda.ts';
+import { readTemplate } from './gateway.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'assembly-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+describe('the assembly', () => {
+  it('is made once as long as nothing changes', async () => {
+    expect(await Promise.all([assemble(), assemble()])).toEqual([inject('assembly'), inject('assembly')]);
+  });
+
+  it('stays while a process uses it, however many newer ones there are', () => {
+    const all = mkdtempSync(join(directory, 'all-'));
+    const minutes = { 'in use': 2, left: 4, new1: 0, new2: 0, new3: 0, new4: 0 };
+    for (const [name, age] of Object.entries(minutes)) {
+      mkdirSync(join(all, name));
+      const usedAt = new Date(Date.now() - age * 60_000);
+      utimesSync(join(all, name), usedAt, usedAt);
+    }
+    forgetUnused(all);
+    expect(readdirSync(all).sort()).toEqual(['in use', 'new1', 'new2', 'new3', 'new4']);
+  });
+
+  it.each([
+    ['content of a function', 'functions/deliver.ts'],
+    ['content deep in lib', 'lib/delivery/decide.ts'],
+    ['content of a construct', 'infra/stack.ts'],
+    ['style of the dashboard', 'functions/dashboard/app/styles.css'],
+    ['context of the app', 'cdk.json'],
+    ['version of a dependency', 'package-lock.json'],
+    ['installed dependency', 'node_modules/.package-lock.json'],
+    ['setting of the compiler', 'tsconfig.json'],
+  ])('is another one after a change to the %s', (_name, file) => {
+    const root = mkdtempSync(join(directory, 'root-'));
+    for (const folder of ['functions/dashboard/app', 'lib/delivery', 'infra', 'node_modules'])
+      mkdirSync(join(root, folder), { recursive: true });
+    writeFileSync(join(root, file), 'before');
+    const before = inputHash(root);
+    expect(inputHash(root)).toBe(before);
+    writeFileSync(join(root, file), 'after');
+    const after = inputHash(root);
+    renameSync(join(root, file), join(root, `${file}2`));
+    const renamed = inputHash(root);
+    expect(new Set([before, after, renamed]).size).toBe(3);
+    cpSync(join(root, `${file}2`), join(root, file));
+    rmSync(join(root, `${file}2`));
+    expect(inputHash(root)).toBe(after);
+  });
+
+  it('has the bundles that each function alone would get', () => {
+    const functions = readTemplate().ofType<FunctionProperties>('AWS::Lambda::Function');
+    const bundle = (id: string) => {
+      const properties = functions.find((fn) => fn.id.startsWith(id))?.properties as FunctionProperties;
+      return readFileSync(join(inject('assembly'), assetOf(properties), 'index.cjs'), 'utf8');
+    };
+    const alone = (entry: string) =>
+      buildSync({ ...bundleOptions, entryPoints: [`functions/${entry}.ts`], write: false }).outputFiles[0]?.text;
+    expect(bundle('CreateProject')).toBe(alone('create-project'));
+    expect(bundle('Dashboard')).toBe(alone('dashboard/server'));
+  });
+});

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type LocalFunction, THROTTLED } from '../../../infra/local/lambda/lambda.ts';
+import { eventually } from '../../support/service.ts';
+import { createFunction } from './functions.ts';
+
+const HANG = 'exports.handler = async ({ ms }) => new Promise((resolve) => setTimeout(resolve, ms, "ok"));';
+// Leaves a file behind when it begins, and says which environment it is once another one is there.
+const ID = `
+  const { existsSync, writeFileSync } = require('node:fs');
+  const id = Math.random();
+  exports.handler = async ({ file }) => {
+    writeFileSync(file + id, '');
+    while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 5));
+    return id;
+  };`;
+const directory = mkdtempSync(join(tmpdir(), 'environments-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** Invokes it as often at once as there can be environments, and lets them go when they all are at work. */
+async function fill(fn: LocalFunction, count: number): Promise<string> {
+  const name = randomUUID();
+  const file = join(directory, name);
+  const running = Array.from({ length: count }, () => fn.invoke({ file }));
+  await eventually(() => readdirSync(directory).filter((each) => each.startsWith(name)).length === count);
+  expect([fn.busy, fn.size]).toEqual([count, count]);
+  writeFileSync(file, '');
+  expect(new Set(await Promise.all(running)).size).toBe(count);
+  return file;
+}
+
+describe('the execution environments of a function', () => {
+  it('are as many as it has invocations at once, up to the concurrency', async () => {
+    const fn = createFunction(ID, { options: { concurrency: 3 } });
+    expect(fn.size).toBe(0);
+    const file = await fill(fn, 3);
+    expect(new Set(await Promise.all(Array.from({ length: 20 }, () => fn.invoke({ file })))).size).toBeLessThan(4);
+    expect([fn.busy, fn.size]).toEqual([0, 3]);
+  });
+
+  it('are used again, the last one first, so that the others become idle', async () => {
+    const fn = createFunction(ID, { options: { concurrency: 4 } });
+    const file = await fill(fn, 4);
+    const ids = new Set();
+    for (let i = 0; i < 8; i++) ids.add(await fn.invoke({ file }));
+    expect([fn.size, ids.size]).toEqual([4, 1]);
+  });
+
+  it('are one more than are at work, if so wanted', async () => {
+    const fn = createFunction(HANG, { options: { concurrency: 3, keepsSpare: true } });
+    await fn.invoke({ ms: 1 });
+    await eventually(() => fn.size === 2);
+    const long = [fn.invoke({ ms: 2000 }), fn.invoke({ ms: 2000 })];
+    await eventually(() => fn.size === 3);
+    for (let i = 0; i < 5; i++) await fn.invoke({ ms: 100 });
+    expect([fn.busy, fn.size]).toEqual([2, 3]);
+    await Promise.all(long);
+  });
+
+  it('are ended when nobody needs them, and never at work', async () => {
+    const fn = createFunction(ID, { options: { concurrency: 3, idleMs: 100 } });
+    const [long, short] = [join(directory, randomUUID()), join(directory, randomUUID())];
+    const running = fn.invoke({ file: long });
+    const others = [fn.invoke({ file: short }), fn.invoke({ file: short })];
+    await eventually(() => fn.size === 3);
+    writeFileSync(short, '');
+    await Promise.all(others);
+    await eventually(() => fn.size === 1);
+    expect(fn.busy).toBe(1);
+    writeFileSync(long, '');
+    await running;
+    await eventually(() => fn.size === 0);
+    expect(await fn.invoke({ file: long })).toEqual(expect.any(Number));
+  });
+
+  it('that end while they load fail one invocation each', async () => {
+    const fn = createFunction('process.exit(0);', { options: { concurrency: 2 } });
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => fn.invoke({})));
+    expect(results).toEqual(
+      Array(5).fill({ status: 'rejected', reason: expect.objectContaining({ name: 'Runtime.ExitError' }) }),
+    );
+    expect([fn.busy, fn.size]).toEqual([0, 0]);
+  });
+
+  it('that crash leave a place for who waits', async () => {
+    const source = 'exports.handler = async ({ crash }) => (crash ? process.exit(1) : "ok");';
+    const fn = createFunction(source, { options: { concurrency: 1 } });
+    const crash = fn.invoke({ crash: true });
+    const next = fn.invoke({});
+    await expect(crash).rejects.toMatchObject({ name: 'Runtime.ExitError' });
+    expect(await next).toBe('ok');
+    expect(fn.size).toBe(1);
+  });
+
+  it('can be killed at work', async () => {
+    const fn = createFunction(HANG, { options: { concurrency: 2 } });
+    expect(fn.killOne()).toBe(false);
+    await fn.invoke({ ms: 0 });
+    expect(fn.killOne()).toBe(false);
+    const hanging = fn.invoke({ ms: 60_000 });
+    await Promise.resolve(); // it has its environment
+    expect(fn.killOne()).toBe(true);
+    await expect(hanging).rejects.toMatchObject({ name: 'Runtime.ExitError' });
+    expect([fn.busy, fn.size]).toEqual([0, 0]);
+  });
+
+  it('are none after a stop, whoever waits', async () => {
+    const fn = createFunction(HANG, { options: { concurrency: 1 } });
+    const running = fn.invoke({ ms: 60_000 });
+    const waiting = fn.invoke({ ms: 0 });
+    waiting.catch(() => {});
+    const stopped = expect(running).rejects.toMatchObject({ name: 'Runtime.ExitError' });
+    await fn.stop();
+    await stopped;
+    await expect(fn.invoke({})).rejects.toThrow('stopped');
+    expect(fn.size).toBe(0);
+  });
+});
+
+describe('a function with reserved concurrency', () => {
+  it('is throttled beyond it, and waits for nothing', async () => {
+    const fn = createFunction(HANG, { options: { concurrency: 8 }, properties: { ReservedConcurrentExecutions: 2 } });
+    const running = [fn.invoke({ ms: 500 }), fn.invoke({ ms: 500 })];
+    await expect(fn.invoke({ ms: 0 })).rejects.toMatchObject({ name: THROTTLED });
+    expect(await Promise.all(running)).toEqual(['ok', 'ok']);
+    expect(await fn.invoke({ ms: 0 })).toBe('ok');
+  });
+
+  it('of none never runs', async () => {
+    const fn = createFunction(HANG, { properties: { ReservedConcurrentExecutions: 0 } });
+    await expect(fn.invoke({ ms: 0 })).rejects.toMatchObject({ name: THROTTLED });
+    expect(fn.size).toBe(0);
+  });
+});

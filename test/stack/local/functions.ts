@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LocalClock } from '../../../infra/local/lambda/clock.ts';
+import { type FunctionProperties, type LambdaOptions, LocalFunction } from '../../../infra/local/lambda/lambda.ts';
+import { afterFile } from '../../support/after-file.ts';
+
+/** A Lambda function whose module is this source. */
+export function createFunction(
+  source: string,
+  { options, properties }: { options?: Partial<LambdaOptions>; properties?: Partial<FunctionProperties> } = {},
+): LocalFunction {
+  const directory = mkdtempSync(join(tmpdir(), 'function-'));
+  const asset = randomUUID();
+  mkdirSync(join(directory, `asset.${asset}`));
+  writeFileSync(join(directory, `asset.${asset}`, 'index.cjs'), source);
+  const fn = new LocalFunction(
+    {
+      id: 'Fn',
+      type: 'AWS::Lambda::Function',
+      properties: {
+        Code: { S3Key: `${asset}.zip` },
+        Handler: 'index.handler',
+        MemorySize: 128,
+        Timeout: 20,
+        Role: 'role',
+        LoggingConfig: { LogGroup: 'logs' },
+        ...properties,
+      },
+    },
+    { directory, arn: (id) => id },
+    {
+      clock: new LocalClock(),
+      environment: {},
+      output: () => {},
+      publish: () => {},
+      iam: { allows: () => true },
+      logGroupArn: (name) => name,
+      account: { limit: Number.POSITIVE_INFINITY, running: 0 },
+      concurrency: 2,
+      idleMs: 60_000,
+      ...options,
+    },
+  );
+  afterFile(async () => {
+    await fn.stop();
+    rmSync(directory, { recursive: true });
+  });
+  return fn;
+}

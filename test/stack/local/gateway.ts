@@ -1,0 +1,68 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inject } from 'vitest';
+import { createGateway } from '../../../infra/local/gateway/api-gateway.ts';
+import { Template } from '../../../infra/local/template.ts';
+import { afterFile } from '../../support/after-file.ts';
+
+export interface TestGateway {
+  url: string;
+  port: number;
+  /** One for each request: settles when it is over for the gateway. */
+  handled: Promise<void>[];
+}
+
+export interface TestGatewayOptions {
+  /** What the function behind every operation does. */
+  invoke: (event: Record<string, unknown>) => unknown;
+  /** Overrides properties of resources, by their type. */
+  properties?: Record<string, object>;
+  /** The API key by which the authorizer names the caller: by default one of the template's. */
+  apiKey?: (event: Record<string, unknown>) => string | undefined;
+  /** Milliseconds; stands still by default. */
+  now?: () => number;
+}
+
+/** The synthesized template without policies, names and places: for what reads it. */
+export function readTemplate(): Template {
+  return new Template(inject('assembly'), { queuesUrl: 'http://127.0.0.1', tablePrefix: '', baseUrl: () => '' });
+}
+
+/** The API keys of the shares. */
+export const apiKeys = (template: Template): string[] =>
+  template.ofType<{ Value: string }>('AWS::ApiGateway::ApiKey').map(({ properties }) => properties.Value);
+
+/** The gateway of the synthesized template, with an authorizer that lets everybody in. */
+export async function startGateway({
+  invoke,
+  properties,
+  apiKey,
+  now = () => 0,
+}: TestGatewayOptions): Promise<TestGateway> {
+  const template = readTemplate();
+  const { resource } = template;
+  const [aKey] = apiKeys(template);
+  const keyOf = apiKey ?? (() => aKey);
+  template.resource = function <Properties>(this: Template, id: string) {
+    const found = resource.call(this, id);
+    return { ...found, properties: Object.assign({}, found.properties, properties?.[found.type]) as Properties };
+  };
+  const invocable = {
+    invoke: async (given: unknown) => {
+      const event = given as Record<string, unknown>;
+      return event.type === 'REQUEST' ? { ...ALLOWED, usageIdentifierKey: keyOf(event) } : invoke(event);
+    },
+  };
+  const gateway = createGateway(template, () => invocable, now);
+  const handled: Promise<void>[] = [];
+  const server = http.createServer((request, response) => void handled.push(gateway.handle(request, response)));
+  afterFile(() => server.close().closeAllConnections());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, port, handled };
+}
+
+const ALLOWED = {
+  principalId: 'anyone',
+  policyDocument: { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: '*', Resource: '*' }] },
+};

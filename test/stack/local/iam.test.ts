@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { dynamoDbActions } from '../../../infra/local/services/dynamodb-request.ts';
+import { LocalIam } from '../../../infra/local/services/iam.ts';
+import type { Resource } from '../../../infra/local/template.ts';
+
+const ALLOW = { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: 'arn:aws:sqs:::*' };
+const DENY = { Effect: 'Deny', Action: 'sqs:*', Resource: 'arn:aws:sqs:::secret' };
+
+function createIam(...Statement: object[]): LocalIam {
+  const policy = { id: 'Policy', type: '', properties: { Roles: ['role'], PolicyDocument: { Statement } } };
+  return new LocalIam({ ofType: <Properties>() => [policy] as unknown as Resource<Properties>[] });
+}
+
+describe('a role', () => {
+  it.each([
+    ['what no statement allows', [], 'arn:aws:sqs:::queue', false],
+    ['what a statement allows', [ALLOW], 'arn:aws:sqs:::queue', true],
+    ['what one statement allows and another denies', [ALLOW, DENY], 'arn:aws:sqs:::secret', false],
+    ['what is denied before it is allowed', [DENY, ALLOW], 'arn:aws:sqs:::secret', false],
+    ['what a denial does not name', [ALLOW, DENY], 'arn:aws:sqs:::queue', true],
+    [
+      'what is denied under a condition that does not hold',
+      [ALLOW, { ...DENY, Condition: { StringEquals: { a: 'b' } } }],
+      'arn:aws:sqs:::secret',
+      true,
+    ],
+  ])('may do %s: as IAM decides', (_name, statements, resource, isAllowed) => {
+    expect(createIam(...statements).allows('role', 'sqs:SendMessage', resource)).toBe(isAllowed);
+  });
+
+  it('that another role is allowed something may not do it', () => {
+    expect(createIam(ALLOW).allows('another', 'sqs:SendMessage', 'arn:aws:sqs:::queue')).toBe(false);
+  });
+});
+
+describe('a condition', () => {
+  const allows = (Condition: object, context: Record<string, string | string[]>) =>
+    createIam({ ...ALLOW, Condition }).allows('role', 'sqs:SendMessage', 'arn:aws:sqs:::queue', context);
+
+  it.each([
+    ['StringEquals', 'a', { key: 'a' }, true],
+    ['StringEquals', 'a', { key: 'b' }, false],
+    ['StringEquals', 'a', {}, false],
+    ['StringEquals', 'a*', { key: 'ab' }, false],
+    ['StringEquals', ['a', 'b'], { key: 'b' }, true],
+    ['ForAnyValue:StringLike', ['A#*', 'B#*'], { key: ['C#1', 'B#2'] }, true],
+    ['ForAnyValue:StringLike', ['A#*', 'B#*'], { key: ['C#1', 'AA#2'] }, false],
+    ['ForAnyValue:StringLike', ['A#*'], {}, false],
+    ['ForAllValues:StringLike', ['A#*', 'B#*'], { key: ['A#1', 'B#2'] }, true],
+    ['ForAllValues:StringLike', ['A#*', 'B#*'], { key: ['A#1', 'C#2'] }, false],
+    ['ForAllValues:StringLike', ['A#*'], { key: 'AA#1' }, false],
+    ['ForAllValues:StringLike', ['A#*'], {}, true], // so it is for AWS: a request without keys needs an action of its own
+  ])('%s %o is met by %o: %s', (operator, wanted, context, isMet) => {
+    expect(allows({ [operator]: { key: wanted } }, context)).toBe(isMet);
+  });
+
+  it('that is not known here is no reason to allow anything', () => {
+    expect(() => allows({ StringNotLike: { key: 'a' } }, {})).toThrow('StringNotLike');
+  });
+});
+
+describe('a request to the table asks', () => {
+  const pk = (S: string) => ({ pk: { S }, sk: { S: 'x' } });
+  const asked = (operation: string, input: object) =>
+    dynamoDbActions(operation, JSON.stringify(input), (name) => `arn:${name}`);
+  const query = {
+    TableName: 't',
+    KeyConditionExpression: '#pk = :pk AND sk > :sk',
+    ExpressionAttributeValues: { ':sk': { S: 'B' }, ':pk': { S: 'A' } },
+  };
+
+  it.each([
+    ['GetItem', { TableName: 't', Key: pk('A') }, 'arn:t', ['A']],
+    ['PutItem', { TableName: 't', Item: pk('A') }, 'arn:t', ['A']],
+    ['UpdateItem', { TableName: 't', Key: pk('A') }, 'arn:t', ['A']],
+    ['BatchGetItem', { RequestItems: { t: { Keys: [pk('A'), pk('B')] } } }, 'arn:t', ['A', 'B']],
+    ['Query', query, 'arn:t', ['A']],
+    ['Query', { ...query, IndexName: 'i' }, 'arn:t/index/i', ['A']],
+  ])('of %s %o for its keys', (operation, input, resource, leadingKeys) => {
+    expect(asked(operation, input)).toEqual([{ action: `dynamodb:${operation}`, resource, leadingKeys }]);
+  });
+
+  it('of a transaction for every write, with its own key and with the keys of all', () => {
+    const TransactItems = [
+      { Put: { TableName: 't', Item: pk('A') } },
+      { ConditionCheck: { TableName: 't', Key: pk('B') } },
+    ];
+    const ofAll = { resource: 'arn:t', leadingKeys: ['A', 'B'], isOfAll: true };
+    expect(asked('TransactWriteItems', { TransactItems })).toEqual([
+      { action: 'dynamodb:PutItem', resource: 'arn:t', leadingKeys: ['A'] },
+      { action: 'dynamodb:PutItem', ...ofAll },
+      { action: 'dynamodb:ConditionCheckItem', resource: 'arn:t', leadingKeys: ['B'] },
+      { action: 'dynamodb:ConditionCheckItem', ...ofAll },
+    ]);
+  });
+
+  it('nothing that can be answered if its key condition is not understood', () => {
+    expect(() => asked('Query', { ...query, KeyConditionExpression: 'sk > :sk AND pk = :pk' })).toThrow(
+      'partition key',
+    );
+  });
+});

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, describe, expect, it } from 'vitest';
+import { LocalClock } from '../../../infra/local/lambda/clock.ts';
+import { createTables, dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
+import { Signal } from '../../../infra/local/services/signal.ts';
+import { StreamPoller } from '../../../infra/local/services/stream.ts';
+import type { Template } from '../../../infra/local/template.ts';
+import { databaseEndpoint } from '../../support/database.ts';
+import { eventually } from '../../support/service.ts';
+
+const endpoint = databaseEndpoint();
+const client = dynamoDbClient(endpoint);
+afterAll(() => client.destroy());
+
+/** A template with one table of this name, whose key is one attribute. */
+function templateOf(name: string, AttributeName = 'PK'): Template {
+  const properties = {
+    KeySchema: [{ KeyType: 'HASH', AttributeName }],
+    AttributeDefinitions: [{ AttributeName, AttributeType: 'S' }],
+    StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
+  };
+  return { ref: () => name, ofType: () => [{ id: name, properties }] } as unknown as Template;
+}
+
+describe('a table that is there already', () => {
+  it('is used, with its stream', async () => {
+    const template = templateOf(`kept-${randomUUID()}`);
+    expect(await createTables(template, endpoint)).toEqual(await createTables(template, endpoint));
+  });
+
+  it('is not used with other keys', async () => {
+    const name = `kept-${randomUUID()}`;
+    await createTables(templateOf(name), endpoint);
+    await expect(createTables(templateOf(name, 'other'), endpoint)).rejects.toThrow('has other keys or indexes');
+  });
+});
+
+describe('a stream', () => {
+  it('is read on from where it was', async () => {
+    const [{ name, streamArn } = { name: '', streamArn: '' }] = await createTables(
+      templateOf(`kept-${randomUUID()}`),
+      endpoint,
+    );
+    const positions = new Map<string, string>();
+    const readOne = async (key: string) => {
+      await client.send(new PutItemCommand({ TableName: name, Item: { PK: { S: key } } }));
+      const consumed: (string | undefined)[] = [];
+      const poller = new StreamPoller({
+        endpoint,
+        arn: streamArn,
+        writes: new Signal(),
+        clock: new LocalClock(),
+        positions,
+        consumer: 'fn',
+        windowMs: 0,
+        batchSize: 100,
+        async consume(records) {
+          consumed.push(...records.map(({ dynamodb }) => dynamodb?.Keys?.PK?.S));
+        },
+      });
+      const before = [...positions.values()].join();
+      await poller.start();
+      await eventually(() => [...positions.values()].join() !== before);
+      poller.stop();
+      return consumed;
+    };
+    expect(await readOne('first')).toEqual(['first']);
+    expect(await readOne('second')).toEqual(['second']);
+  });
+});

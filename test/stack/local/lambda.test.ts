@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../../support/service.ts';
+import { createFunction } from './functions.ts';
+import { startGateway } from './gateway.ts';
+import { exchange, statusesOf } from './sockets.ts';
+
+const MAX_RESPONSE_BYTES = 6_291_556;
+const echo = () => createFunction('exports.handler = async (event) => event;');
+const EXITED = 'Runtime.ExitError';
+const nameOf = (name: string) => expect.objectContaining({ name });
+
+describe('an event', () => {
+  it('reaches the handler as JSON carries it, and so does its result come back', async () => {
+    const event = JSON.parse('{"__proto__":{"a":1},"constructor":"b","c":[null,1.5,"\\u0000漢"]}');
+    const at = new Date(0);
+    expect(await echo().invoke({ ...event, at, none: undefined })).toEqual({ ...event, at: at.toISOString() });
+    expect(await createFunction('exports.handler = async () => {};').invoke({})).toBeNull();
+  });
+});
+
+describe('a response', () => {
+  const repeat = () => createFunction('exports.handler = async ({ text, count }) => text.repeat(count);');
+
+  it('of as many bytes of JSON as Lambda passes on is passed on', async () => {
+    const count = (MAX_RESPONSE_BYTES - 2) / 2; // quotes around it, and two bytes for each character
+    expect(await repeat().invoke({ text: 'é', count })).toBe('é'.repeat(count));
+  });
+
+  it('of one byte more is an error of the function', async () => {
+    const event = { text: 'a', count: MAX_RESPONSE_BYTES - 1 };
+    await expect(repeat().invoke(event)).rejects.toEqual(nameOf('Function.ResponseSizeTooLarge'));
+  });
+
+  it('of more bytes because JSON within JSON doubles its quotes, too', async () => {
+    const source = `exports.handler = async () => ({ statusCode: 200, body: JSON.stringify('"'.repeat(2_000_000)) });`;
+    const fn = createFunction(source);
+    const { port } = await startGateway({ invoke: (event) => fn.invoke(event) });
+    const text = await exchange(
+      port,
+      'GET /v1/keys HTTP/1.1\r\nHost: x\r\nAuthorization: x\r\nConnection: close\r\n\r\n',
+    );
+    expect(statusesOf(text)).toEqual([503]);
+    expect(text).toContain('"code":"unavailable"');
+  });
+});
+
+describe('a request', () => {
+  it('of more than 6 MB as the event of a function is refused', async () => {
+    const fn = echo();
+    const { url } = await startGateway({ invoke: (event) => fn.invoke(event) });
+    const post = (body: string) => fetch(`${url}/v1/events`, { method: 'POST', headers: { Authorization: 'x' }, body });
+    expect((await post('a'.repeat(6_291_456))).status).toBe(413);
+    for (const twoBytes of ['"', 'é']) expect((await post(twoBytes.repeat(3_200_000))).status).toBe(413);
+  });
+});
+
+describe('a function that fails', () => {
+  it.each([
+    ['throws', `throw new TypeError('no')`, 'TypeError'],
+    ['throws what is no error', 'throw null', 'Error'],
+    ['returns what JSON cannot carry', 'return 1n', 'TypeError'],
+    ['ends its environment', 'process.exit(0)', EXITED],
+    ['throws nothing where nobody waits', 'setImmediate(() => { throw null }); await new Promise(() => {})', EXITED],
+    ['fails where nobody waits', 'setImmediate(() => { throw new Error() }); return new Promise(() => {})', EXITED],
+    ['takes more memory than it has', 'const a = []; for (;;) a.push(new Array(1e5).fill({}))', EXITED],
+  ])('because it %s says so, and the next invocation runs', async (_name, code, name) => {
+    const fn = createFunction(`exports.handler = async (event) => { if (event.fail) { ${code} } return 'ok'; };`);
+    await expect(fn.invoke({ fail: true })).rejects.toEqual(nameOf(name));
+    expect(await fn.invoke({})).toBe('ok');
+    expect(fn.busy).toBe(0);
+  });
+
+  it('prints the line that the runtime of Lambda prints when a handler throws', async () => {
+    const printed: string[] = [];
+    const options = { output: (_id: string, text: string) => void printed.push(text) };
+    const source = `class Refused extends Error {} exports.handler = async () => { throw new Refused('no'); };`;
+    await expect(createFunction(source, { options }).invoke({})).rejects.toEqual(nameOf('Error'));
+    const [line] = await eventually(() => (printed.length > 0 ? printed : undefined));
+    expect(JSON.parse(line ?? '')).toEqual({
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      level: 'ERROR',
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      message: { errorType: 'Refused', errorMessage: 'no', stackTrace: expect.arrayContaining(['Error: no']) },
+    });
+  });
+
+  it('because its time is over says so, and its environment is not used again', async () => {
+    const source = 'let n = 0; exports.handler = ({ hang }) => hang ? new Promise(() => {}) : Promise.resolve(++n);';
+    const printed: string[] = [];
+    const options = { output: (_id: string, text: string) => void printed.push(text) };
+    const fn = createFunction(source, { options, properties: { Timeout: 0.2 } });
+    expect(await fn.invoke({})).toBe(1);
+    await expect(fn.invoke({ hang: true })).rejects.toEqual(nameOf('Sandbox.Timedout'));
+    expect(printed).toEqual([expect.stringMatching(/^\S+Z [0-9a-f-]{36} Task timed out after 0\.20 seconds\n$/)]);
+    expect(await fn.invoke({})).toBe(1);
+  });
+
+  it('because its module does not load fails each time with the reason', async () => {
+    const fn = createFunction(`throw new RangeError('not here');`);
+    await expect(fn.invoke({})).rejects.toEqual(nameOf('RangeError'));
+    await expect(fn.invoke({})).rejects.toEqual(nameOf('RangeError'));
+  });
+
+  it('may take its time to load', async () => {
+    const source = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500); exports.handler = async () => 'ok';`;
+    expect(await createFunction(source, { properties: { Timeout: 0.2 } }).invoke({})).toBe('ok');
+  });
+});
+
+describe('the environment variables of a function', () => {
+  const of = (value: string) => () =>
+    createFunction('', { properties: { Environment: { Variables: { NAME: value } } } });
+
+  it('have at most 4 KB', () => {
+    expect(of('é'.repeat(2046))).not.toThrow();
+    expect(of(`${'é'.repeat(2046)}x`)).toThrow('exceed the 4 KB limit');
+  });
+});

@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LocalPages } from '../../../infra/local/local-pages.ts';
+import { Endpoints } from '../../../infra/local/services/endpoints.ts';
+
+let pages: LocalPages;
+const server = http.createServer((request, response) => void pages.respond(request, response));
+const endpoints = new Endpoints('host.docker.internal');
+
+beforeAll(async () => {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  pages = new LocalPages(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, () => [
+    { to: ['a@example.com'] },
+  ]);
+  endpoints.add('emails', () => ({ body: '[]' }));
+  await endpoints.listen(['127.0.0.1']);
+});
+afterAll(async () => {
+  server.close().closeAllConnections();
+  await endpoints.close();
+});
+
+/** The status and body of a response to a request that names a host. */
+function send(
+  url: string,
+  host: string,
+  method = 'GET',
+  body = '',
+): Promise<[status: number | undefined, text: string]> {
+  return new Promise((resolve, reject) => {
+    const sent = http.request(url, { method, headers: { Host: host } }, async (response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of response) chunks.push(chunk as Buffer);
+      resolve([response.statusCode, Buffer.concat(chunks).toString()]);
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+const OWN = ['127.0.0.1:3000', 'localhost:3000', 'LOCALHOST', '[::1]:3000', '127.0.0.1'];
+const FOREIGN = [
+  'evil.example',
+  'evil.example:3000',
+  '127.0.0.1.evil.example',
+  '127.0.0.2',
+  'localhost.evil.example:3000',
+];
+
+describe('a page of the local stack', () => {
+  it.each(OWN)('responds to requests for the host %s', async (host) => {
+    expect(await send(pages.mailUrl, host)).toEqual([200, '[{"to":["a@example.com"]}]']);
+  });
+
+  it.each(FOREIGN)('rejects requests for the host %s', async (host) => {
+    const [url = '', ticket = ''] = pages.signInUrl('svc_admin_1').split('#');
+    expect(await send(pages.mailUrl, host)).toEqual([403, '']);
+    expect(await send(url, host, 'POST', ticket)).toEqual([403, '']);
+    expect(await send(url, 'localhost', 'POST', ticket)).toEqual([200, 'svc_admin_1']);
+  });
+});
+
+describe('the services of the local stack', () => {
+  const url = () => endpoints.url('emails').replace('host.docker.internal', '127.0.0.1');
+
+  it.each([...OWN, 'host.docker.internal:3002'])('respond to requests for the host %s', async (host) => {
+    expect(await send(url(), host)).toEqual([200, '[]']);
+  });
+
+  it.each(FOREIGN)('reject requests for the host %s', async (host) => {
+    expect(await send(url(), host)).toEqual([403, '']);
+  });
+});
+
+describe('a sign-in link', () => {
+  it('gives the key once, to the holder of its ticket', async () => {
+    const link = pages.signInUrl('svc_admin_1');
+    const [url = '', ticket = ''] = link.split('#');
+    expect(link).not.toContain('svc_admin_1');
+    expect(pages.signInUrl('svc_admin_1')).not.toBe(link);
+    for (const wrong of ['', 'x', 'x'.repeat(1000), `${ticket}x`, 'null']) {
+      expect(await send(url, 'localhost', 'POST', wrong)).toEqual([404, '']);
+    }
+    expect((await send(url, 'localhost'))[0]).toBe(200);
+    expect(await send(url, 'localhost', 'POST', ticket)).toEqual([200, 'svc_admin_1']);
+    expect(await send(url, 'localhost', 'POST', ticket)).toEqual([404, '']);
+  });
+});

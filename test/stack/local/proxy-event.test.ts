@@ -1,0 +1,142 @@
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { type ProxyRequest, proxyEvent } from '../../../infra/local/gateway/proxy-event.ts';
+import { findRoute, readRoutes } from '../../../infra/local/gateway/routes.ts';
+import { useService } from '../../support/service.ts';
+import { readTemplate, startGateway } from './gateway.ts';
+import { exchange } from './sockets.ts';
+
+function event({ headers = [], ...overrides }: Partial<ProxyRequest> & { headers?: [string, string][] } = {}) {
+  const request = {
+    method: 'POST',
+    rawHeaders: headers.flat(),
+    headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
+    socket: { remoteAddress: '127.0.0.1' },
+  } as unknown as IncomingMessage;
+  return proxyEvent({
+    request,
+    path: '/v1/events',
+    query: '',
+    body: Buffer.alloc(0),
+    route: {
+      method: 'POST',
+      resource: '/v1/events',
+      segments: [],
+      authorizerId: undefined,
+      apiKeyRequired: false,
+      target: { integrationUri: '' },
+    },
+    parameters: {},
+    requestId: 'r',
+    stage: 'live',
+    now: 0,
+    binaryMediaTypes: [],
+    ...overrides,
+  });
+}
+
+const ILL_FORMED = Buffer.from([0x7b, 0xff, 0x7d]);
+
+describe('names of query parameters and headers', () => {
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('%s is a name like any other', (name) => {
+    const made = event({ query: `${name}=1&${name}=2`, headers: [[name, 'a']] });
+    expect(Object.entries(made.queryStringParameters ?? {})).toEqual([[name, '2']]);
+    expect(Object.entries(made.multiValueQueryStringParameters ?? {})).toEqual([[name, ['1', '2']]]);
+    expect(Object.entries(made.multiValueHeaders)).toContainEqual([name, ['a']]);
+    expect(Object.entries(made.headers)).toContainEqual([name, 'a']);
+  });
+
+  it('are none if there are none', () => {
+    expect(event()).toMatchObject({ queryStringParameters: null, multiValueQueryStringParameters: null, body: null });
+  });
+});
+
+describe('a body', () => {
+  const encoded = ILL_FORMED.toString('base64');
+
+  it.each([
+    ['application/json', ['application/json']],
+    ['Application/JSON; charset=utf-8', ['application/json']],
+    ['application/json', ['image/png', 'application~1json']],
+    ['image/png', ['image/*']],
+    ['image/png', ['*/*']],
+  ])('of the type %s is Base64 where %j are binary', (type, binaryMediaTypes) => {
+    const made = event({ body: ILL_FORMED, headers: [['Content-Type', type]], binaryMediaTypes });
+    expect([made.body, made.isBase64Encoded]).toEqual([encoded, true]);
+  });
+
+  it.each([
+    ['application/json', []],
+    ['application/json-patch', ['application/json']],
+    ['text/json', ['application/json']],
+    ['json', ['*/*']],
+    ['', ['*/*']],
+  ])('of the type "%s" is text where %j are binary, U+FFFD for what is not UTF-8', (type, binaryMediaTypes) => {
+    const made = event({ body: ILL_FORMED, headers: [['Content-Type', type]], binaryMediaTypes });
+    expect([made.body, made.isBase64Encoded]).toEqual(['{\ufffd}', false]);
+  });
+
+  it('that is empty is null, binary or not', () => {
+    const made = event({ headers: [['Content-Type', 'application/json']], binaryMediaTypes: ['application/json'] });
+    expect([made.body, made.isBase64Encoded]).toEqual([null, false]);
+  });
+});
+
+describe('the gateway', () => {
+  const post = (more = '') => `POST /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: x\r\nConnection: close\r\n${more}`;
+  const body = 'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
+
+  it.each([
+    [['application/json'], { body: 'e30=', isBase64Encoded: true }],
+    [undefined, { body: '{}', isBase64Encoded: false }],
+  ])('reads the binary media types of the template: %j', async (BinaryMediaTypes, expected) => {
+    const events: unknown[] = [];
+    const { port } = await startGateway({
+      invoke: (each) => {
+        events.push(each);
+        return { statusCode: 200, body: '' };
+      },
+      properties: { 'AWS::ApiGateway::RestApi': { BinaryMediaTypes } },
+    });
+    await exchange(port, post(body));
+    expect(events).toMatchObject([expected]);
+  });
+
+  it('answers a preflight by itself', async () => {
+    const { resource } = readRoutes(readTemplate()).find(({ method }) => method === 'OPTIONS') ?? {};
+    const { port } = await startGateway({
+      invoke: () => expect.unreachable(),
+      properties: { 'AWS::ApiGateway::RestApi': { BinaryMediaTypes: ['application/json'] } },
+    });
+    const text = await exchange(port, post(body).replace('POST /v1/events', `OPTIONS ${resource}`));
+    expect(text).toMatch(/^HTTP\/1\.1 204 /);
+    expect(text).toMatch(/access-control-allow-origin: \*/i);
+  });
+
+  it('passes the parameters of a path on as they are in it', () => {
+    const found = findRoute(readRoutes(readTemplate()), 'GET', '/v1/documents/a%253Ab%');
+    expect(found?.parameters).toEqual({ key: 'a%253Ab%' });
+  });
+
+  it('passes everything behind the first question mark on', async () => {
+    const events: { queryStringParameters?: unknown }[] = [];
+    const { port } = await startGateway({
+      invoke: (each) => {
+        events.push(each);
+        return { statusCode: 200, body: '' };
+      },
+    });
+    await exchange(port, post('\r\n').replace('/v1/events', '/v1/events?a=b?c'));
+    expect(events[0]?.queryStringParameters).toEqual({ a: 'b?c' });
+  });
+});
+
+describe('the local stack', () => {
+  const service = useService();
+
+  it.each(['__proto__', 'constructor'])('refuses a parameter %s as the cloud does', async (name) => {
+    const live = await (await service.project()).client('live');
+    expect((await live('GET', `/v1/webhooks?${name}=1`)).status).toBe(400);
+    expect((await live('GET', '/v1/webhooks', { headers: { [name]: 'x' } })).status).toBe(200);
+  });
+});

@@ -1,0 +1,186 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { MappingProperties } from '../../../infra/local/lambda/event-sources.ts';
+import { THROTTLED } from '../../../infra/local/lambda/lambda.ts';
+import { pollQueue } from '../../../infra/local/lambda/queue-poller.ts';
+import type { LocalQueue } from '../../../infra/local/services/sqs.ts';
+import { eventually } from '../../support/service.ts';
+import { createFunction } from './functions.ts';
+import { createQueue } from './queues.ts';
+
+interface Batch {
+  Records: { messageId: string; body: string; attributes: Record<string, string> }[];
+}
+
+const stops: (() => void)[] = [];
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop();
+});
+
+/** Polls a queue; every batch stays at work until the test ends it. */
+function startPoller(queue: LocalQueue, mapping: Partial<MappingProperties> = {}, concurrency = 20) {
+  const running = new Set<{ batch: Batch; end(result?: unknown): void }>();
+  let peak = 0;
+  const invoke = (event: unknown) =>
+    new Promise<unknown>((resolve) => {
+      const each = {
+        batch: event as Batch,
+        end(result: unknown) {
+          running.delete(each);
+          resolve(result);
+        },
+      };
+      running.add(each);
+      peak = Math.max(peak, running.size);
+    });
+  start(queue, { role: 'role', invoke, endsChain: () => false }, mapping, concurrency);
+  return { running, peak: () => peak };
+}
+
+function start(
+  queue: LocalQueue,
+  fn: Parameters<typeof pollQueue>[0]['fn'],
+  mapping: Partial<MappingProperties> = {},
+  concurrency = 20,
+): void {
+  const iam = { allows: () => true };
+  const properties = { EventSourceArn: queue.settings.arn, FunctionName: 'fn', BatchSize: 1, ...mapping };
+  stops.push(pollQueue({ queue, fn, mapping: properties, concurrency, iam }), () => queue.stop());
+}
+
+const send = (queue: LocalQueue, count: number) => {
+  for (let i = 0; i < count; i++) queue.send(`${i}`);
+};
+
+describe('the poller of a queue', () => {
+  it('begins with five batches at once and adds to them while messages wait', async () => {
+    const queue = createQueue({ visibilityTimeoutSeconds: 60 });
+    const { running } = startPoller(queue);
+    send(queue, 30);
+    await eventually(() => running.size === 5);
+    expect(queue.counts().visible).toBe(25);
+    await eventually(() => running.size >= 7);
+  });
+
+  it.each([
+    ['the concurrency of the stack', {}, 3, 3],
+    ['the MaximumConcurrency of the mapping', { ScalingConfig: { MaximumConcurrency: 2 } }, 20, 2],
+    ['the smaller of both', { ScalingConfig: { MaximumConcurrency: 20 } }, 4, 4],
+  ])('runs no more batches at once than %s', async (_name, mapping, concurrency, limit) => {
+    const queue = createQueue({ visibilityTimeoutSeconds: 60 });
+    const { running, peak } = startPoller(queue, mapping, concurrency);
+    send(queue, 12);
+    for (let ended = 0; ended < 12; ended++) (await eventually(() => [...running][0])).end();
+    expect(peak()).toBe(limit);
+  });
+
+  it('grows to its limit and no further', async () => {
+    const queue = createQueue({ visibilityTimeoutSeconds: 60 });
+    const { running, peak } = startPoller(queue, { ScalingConfig: { MaximumConcurrency: 7 } });
+    send(queue, 30);
+    await eventually(() => running.size === 7);
+    for (let ended = 0; ended < 23; ended++) {
+      const [first] = running;
+      first?.end();
+      await eventually(() => running.size === 7);
+    }
+    expect(peak()).toBe(7);
+  });
+
+  it('begins with five again after a pause', async () => {
+    const queue = createQueue({ visibilityTimeoutSeconds: 60 });
+    const { running } = startPoller(queue);
+    send(queue, 7);
+    await eventually(() => running.size === 7);
+    for (const each of [...running]) each.end();
+    await eventually(() => queue.counts().inFlight === 0);
+    send(queue, 6);
+    await eventually(() => running.size === 5);
+    expect(queue.counts().visible).toBe(1);
+  });
+
+  it('deletes what succeeded and shows the rest again', async () => {
+    const queue = createQueue();
+    const { running } = startPoller(queue, { BatchSize: 10, FunctionResponseTypes: ['ReportBatchItemFailures'] });
+    send(queue, 3);
+    const first = await eventually(() => [...running][0]);
+    const failed = first.batch.Records[1]?.messageId;
+    first.end({ batchItemFailures: [{ itemIdentifier: failed }] });
+    const second = await eventually(() => [...running][0]);
+    expect(second.batch.Records).toMatchObject([{ body: '1', attributes: { ApproximateReceiveCount: '2' } }]);
+    second.end({ batchItemFailures: [] });
+    await eventually(() => queue.counts().inFlight === 0);
+  });
+
+  it('shows the whole batch again if the function names a message that is not in it', async () => {
+    const queue = createQueue();
+    const { running } = startPoller(queue, { BatchSize: 10, FunctionResponseTypes: ['ReportBatchItemFailures'] });
+    send(queue, 2);
+    (await eventually(() => [...running][0])).end({ batchItemFailures: [{ itemIdentifier: 'another' }] });
+    const again = await eventually(() => [...running][0]);
+    expect(again.batch.Records.map(({ attributes }) => attributes.ApproximateReceiveCount)).toContain('2');
+  });
+
+  it.each([
+    ['leaves the rest of an account alone with a MaximumConcurrency', 2, 'ok', 10],
+    ['takes all of a small account without one', undefined, THROTTLED, 0],
+  ])('%s', async (_name, MaximumConcurrency, outcome, waiting) => {
+    const account = { limit: 3, running: 0 };
+    const options = { account, concurrency: 20 };
+    const worker = createFunction('exports.handler = () => new Promise(() => {});', { options });
+    const api = createFunction(`exports.handler = async () => 'ok';`, { options });
+    const queue = createQueue({ visibilityTimeoutSeconds: 60 });
+    start(queue, worker, MaximumConcurrency === undefined ? {} : { ScalingConfig: { MaximumConcurrency } });
+    send(queue, 12);
+    await eventually(() => worker.busy === (MaximumConcurrency ?? account.limit));
+    expect(await api.invoke({}).catch(({ name }) => name)).toBe(outcome);
+    expect(queue.counts().visible).toBeGreaterThanOrEqual(waiting);
+  });
+
+  it.each([
+    ['ends a chain of a function that feeds its own queue after 16 invocations', undefined, 16, 1],
+    ['lets a function go on that may', 'Allow', 40, 0],
+  ] as const)('%s', async (_name, RecursiveLoop, invocations, deadLetterCount) => {
+    const deadLetters = createQueue();
+    const queue = createQueue({
+      visibilityTimeoutSeconds: 60,
+      deadLetters: { queue: () => deadLetters, maxReceiveCount: 3 },
+    });
+    // As the SDK does: what a function sends has the trace header of its invocation.
+    const source = `exports.handler = async () => process.env._X_AMZN_TRACE_ID;`;
+    const fn = createFunction(source, { properties: RecursiveLoop ? { RecursiveLoop } : {} });
+    let count = 0;
+    const invoke: typeof fn.invoke = async (event, traces) => {
+      const trace = (await fn.invoke(event, traces)) as string;
+      if (++count < 40) queue.send(`${count}`, { trace });
+      return null;
+    };
+    start(queue, { role: fn.role, invoke, endsChain: (trace) => fn.endsChain(trace) });
+    queue.send('0');
+    await eventually(() => count === invocations && queue.counts().inFlight === 0);
+    expect(deadLetters.counts().visible).toBe(deadLetterCount);
+  });
+
+  it('begins to count again with an event from elsewhere', async () => {
+    const fn = createFunction('exports.handler = async () => process.env._X_AMZN_TRACE_ID;');
+    let trace: string | undefined;
+    for (let i = 0; i < 16; i++) trace = (await fn.invoke({}, [trace, undefined])) as string;
+    expect([fn.endsChain(trace), fn.endsChain(undefined)]).toEqual([true, false]);
+  });
+
+  it('counts a receive for what Lambda throttles, up to the dead letters', async () => {
+    const deadLetters = createQueue();
+    const queue = createQueue({
+      visibilityTimeoutSeconds: 60,
+      deadLetters: { queue: () => deadLetters, maxReceiveCount: 3 },
+    });
+    const source = 'exports.handler = async () => new Promise(() => {});';
+    const fn = createFunction(source, { properties: { ReservedConcurrentExecutions: 1 } });
+    const running = fn.invoke({});
+    running.catch(() => {}); // ends with the test
+    await expect(fn.invoke({})).rejects.toMatchObject({ name: THROTTLED });
+    start(queue, fn);
+    queue.send('never processed');
+    await eventually(() => deadLetters.counts().visible === 1);
+    expect(fn.busy).toBe(1);
+  });
+});

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { defaultDatabase } from '../../../infra/local/services/database.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { createWebhook, publish, settled } from '../../support/requests.ts';
+import { type Client, eventually, request } from '../../support/service.ts';
+import { argumentsOf, isRunning, LOOPBACK, listeningAddresses, processesOf } from './processes.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'start-'));
+const started: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of started) child.kill();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** The program of `npm start` with these options, on any free ports. */
+const run = (...options: string[]) => runCommand(process.execPath, ['infra/local/main.ts'], options);
+
+function runCommand(command: string, before: readonly string[], options: readonly string[] = []) {
+  const args = [...before, '--port', '0', '--directory', directory, ...options];
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  started.push(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  const ended = once(child, 'exit').then(([code]) => ({ code, output }));
+  return {
+    ended,
+    pid: child.pid as number,
+    async ready() {
+      await eventually(() => output.includes('Press Ctrl-C') || child.exitCode !== null, 50_000);
+      const stack = JSON.parse(readFileSync(join(directory, 'stack.json'), 'utf8'));
+      const client: Client = (method, path, call = {}) =>
+        request(stack.base_url, method, path, { ...call, headers: { Authorization: `Bearer ${stack.keys.live}` } });
+      return { output, stack, client };
+    },
+    stop(signal: NodeJS.Signals = 'SIGINT') {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+describe('npm start', () => {
+  it('listens on loopback only, tells its secrets to its user, and leaves nothing when it is stopped', async () => {
+    const service = run();
+    const { output, stack } = await service.ready();
+    const pids = processesOf(service.pid);
+    expect(pids.map(isRunning)).toEqual([true, true, true]); // the others are the database and its guard
+    expect(listeningAddresses(pids)).toEqual([LOOPBACK, LOOPBACK, LOOPBACK, LOOPBACK]);
+    expect(statSync(join(directory, 'stack.json')).mode & 0o777).toBe(0o600);
+    expect(output).toContain(`webhook secret  ${stack.webhook_secret}\n`);
+    expect(output).toMatch(/ {2}dashboard {7}http:\/\/127\.0\.0\.1:\d+\/_local\/sign-in#[\w-]{22}\n/);
+    expect((await service.stop()).code).toBe(0);
+    await eventually(() => !pids.some(isRunning));
+    expect(existsSync(join(directory, 'stack.json'))).toBe(false);
+  });
+
+  it('leaves no process running when npm receives SIGTERM', async () => {
+    const npm = runCommand('npm', ['start', '--']);
+    await npm.ready();
+    const pids = processesOf(npm.pid);
+    expect(pids.length).toBeGreaterThan(3);
+    await npm.stop('SIGTERM');
+    await eventually(() => !pids.some(isRunning));
+  });
+
+  it('leaves no database running and no temporary data when it is killed', async () => {
+    const service = run();
+    await service.ready();
+    const pids = processesOf(service.pid);
+    const file = pids.flatMap((pid) => argumentsOf(pid)).find((argument) => argument.endsWith('dynoxide.db'));
+    await service.stop('SIGKILL');
+    await eventually(() => !pids.some(isRunning));
+    if (file) expect(existsSync(dirname(file))).toBe(false);
+  });
+
+  it('goes on with --keep where it was stopped: keys, deliveries that wait, and who may use it', async () => {
+    const endpoint = await startReceiver(500);
+    const options = ['--keep', '--speed', '600'];
+    const first = run(...options);
+    const before = await first.ready();
+    const webhook = await createWebhook(before.client, endpoint.url);
+    const { body: event } = await publish(before.client);
+    await endpoint.until(3);
+    const second = await run(...options).ended;
+    expect(second).toEqual({ code: 1, output: expect.stringContaining(`Process ${first.pid}`) });
+    await first.stop();
+    endpoint.behave(200);
+    const after = await run(...options).ready();
+    expect(after.stack.keys).toEqual(before.stack.keys);
+    expect(after.stack.webhook_secret).toBe(before.stack.webhook_secret);
+    const delivery = await settled(after.client, webhook.id, event.id);
+    expect([delivery.status, delivery.attempts.length, endpoint.received.length]).toEqual(['succeeded', 4, 4]);
+  });
+
+  it('ends with one sentence when the kept table has another layout', async () => {
+    const other = mkdtempSync(join(tmpdir(), 'start-layout-'));
+    const kept = join(other, 'kept', defaultDatabase());
+    mkdirSync(kept, { recursive: true });
+    writeFileSync(join(kept, 'demo.json'), JSON.stringify({ receiver_port: 0, webhook_secret: 'secret' }));
+    const { code, output } = await run('--keep', '--directory', other).ended;
+    rmSync(other, { recursive: true });
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining('The kept table has another layout: remove .local/kept'),
+    ]);
+  });
+
+  it.each([
+    [['--fast'], "Unknown option '--fast'; `npm start -- --help` lists the options.\n"],
+    [['--port', '-1'], "Option '--port' argument is ambiguous; `npm start -- --help` lists the options.\n"],
+    [['--port', 'http'], '--port must be an integer from 0 to 65535.\n'],
+    [['now'], "Unexpected argument 'now'; `npm start -- --help` lists the options.\n"],
+  ])('refuses %j in one sentence', async (options, sentence) => {
+    const { code, output } = await run(...options).ended;
+    expect([code, output]).toEqual([1, sentence]);
+  });
+
+  it('explains its options on one screen', async () => {
+    const { code, output } = await run('--help').ended;
+    expect(code).toBe(0);
+    const lines = output.split('\n');
+    expect(lines.length).toBeLessThan(24);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(120);
+    for (const name of ['port', 'receiver-port', 'speed', 'concurrency', 'database', 'keep', 'directory', 'help'])
+      expect(output).toContain(`\n  --${name} `);
+  });
+});

@@ -1,0 +1,148 @@
+import type { _Record } from '@aws-sdk/client-dynamodb-streams';
+import { describe, expect, it } from 'vitest';
+import type { MappingProperties } from '../../../infra/local/lambda/event-sources.ts';
+import { FunctionError, THROTTLED } from '../../../infra/local/lambda/lambda.ts';
+import { streamConsumer } from '../../../infra/local/services/stream-consumer.ts';
+
+interface Batch {
+  Records: { eventName: string; dynamodb: { SequenceNumber: string; ApproximateCreationDateTime: number } }[];
+}
+
+const NOW = 1_800_000_000_000;
+
+const record = (SequenceNumber: string, ageSeconds = 0, eventName: _Record['eventName'] = 'INSERT'): _Record => ({
+  eventName,
+  dynamodb: { SequenceNumber, ApproximateCreationDateTime: new Date(NOW - ageSeconds * 1000) },
+});
+
+function createConsumer(invoke: (ids: string[], tries: number) => unknown, mapping: Partial<MappingProperties> = {}) {
+  const batches: string[][] = [];
+  const events: Batch[] = [];
+  const destination = new Map<string, string>();
+  const consumer = streamConsumer({
+    fn: {
+      role: 'role',
+      async invoke(event) {
+        const ids = (event as Batch).Records.map(({ dynamodb }) => dynamodb.SequenceNumber);
+        batches.push(ids);
+        events.push(event as Batch);
+        return invoke(ids, batches.length);
+      },
+    },
+    mapping: { EventSourceArn: 'stream', FunctionName: 'fn', ...mapping },
+    destination,
+    iam: { allows: () => true },
+    retrySpeed: 10_000,
+    now: () => NOW,
+  });
+  const consume = (records: _Record[]) => consumer(records, 'shard-1');
+  const discarded = () => [...destination.values()].map((body) => JSON.parse(body));
+  return { consume, batches, events, discarded };
+}
+
+const fail = (name = 'Error') => {
+  throw new FunctionError(name, 'no');
+};
+
+describe('the poller of a stream', () => {
+  it('hands records on in order, as Lambda writes them', async () => {
+    const { consume, batches, events } = createConsumer(() => null, { BatchSize: 2 });
+    await consume([record('1'), record('2', 90), record('3')]);
+    expect(batches).toEqual([['1', '2'], ['3']]);
+    expect(events[0]?.Records[1]?.dynamodb.ApproximateCreationDateTime).toBe(NOW / 1000 - 90);
+  });
+
+  it('leaves out what the filters do not match', async () => {
+    const FilterCriteria = { Filters: [{ Pattern: '{"eventName":["INSERT"]}' }] };
+    const { consume, batches } = createConsumer(() => null, { FilterCriteria });
+    await consume([record('1'), record('2', 0, 'MODIFY')]);
+    expect(batches).toEqual([['1']]);
+  });
+
+  it('goes on from the first record that failed', async () => {
+    const { consume, batches } = createConsumer(
+      (_ids, tries) => (tries === 1 ? { batchItemFailures: [{ itemIdentifier: '2' }] } : null),
+      { FunctionResponseTypes: ['ReportBatchItemFailures'] },
+    );
+    await consume([record('1'), record('2'), record('3')]);
+    expect(batches).toEqual([
+      ['1', '2', '3'],
+      ['2', '3'],
+    ]);
+  });
+
+  it.each([undefined, -1])('tries for ever with MaximumRetryAttempts %s', async (MaximumRetryAttempts) => {
+    const mapping = MaximumRetryAttempts === undefined ? {} : { MaximumRetryAttempts };
+    const { consume, batches, discarded } = createConsumer((_ids, tries) => (tries <= 1001 ? fail() : null), mapping);
+    await consume([record('1')]);
+    expect(batches).toHaveLength(1002);
+    expect(discarded()).toEqual([]);
+  });
+
+  it.each([0, 3])('discards records after %i retries, and goes on', async (MaximumRetryAttempts) => {
+    const mapping = { MaximumRetryAttempts, BatchSize: 2 };
+    const { consume, batches, events, discarded } = createConsumer(
+      (ids) => (ids.includes('2') ? fail() : null),
+      mapping,
+    );
+    await consume([record('1'), record('2'), record('3')]);
+    expect(batches).toEqual([...Array(MaximumRetryAttempts + 1).fill(['1', '2']), ['3']]);
+    expect(discarded()).toMatchObject([
+      {
+        requestContext: { condition: 'RetryAttemptsExhausted', approximateInvokeCount: MaximumRetryAttempts + 1 },
+        DDBStreamBatchInfo: { startSequenceNumber: '1', endSequenceNumber: '2', batchSize: 2, streamArn: 'stream' },
+      },
+    ]);
+    expect(discarded().map(({ payload }) => JSON.parse(payload))).toEqual([events[0]]);
+  });
+
+  it('does not count what Lambda throttled: it did not reach the function', async () => {
+    const { consume, batches, discarded } = createConsumer((_ids, tries) => (tries <= 5 ? fail(THROTTLED) : null), {
+      MaximumRetryAttempts: 1,
+    });
+    await consume([record('1')]);
+    expect(batches).toHaveLength(6);
+    expect(discarded()).toEqual([]);
+  });
+
+  it('discards records that are too old by the clock of the stack, untried', async () => {
+    const { consume, batches, discarded } = createConsumer(() => null, { MaximumRecordAgeInSeconds: 60 });
+    await consume([record('1', 61), record('2', 60), record('3')]);
+    expect(batches).toEqual([['2', '3']]);
+    expect(discarded()).toMatchObject([
+      { requestContext: { condition: 'RecordAgeExceeded' }, DDBStreamBatchInfo: { batchSize: 1 } },
+    ]);
+  });
+
+  it('discards no record by age with MaximumRecordAgeInSeconds -1', async () => {
+    const { consume, batches } = createConsumer(() => null, { MaximumRecordAgeInSeconds: -1 });
+    await consume([record('1', 86_400)]);
+    expect(batches).toEqual([['1']]);
+  });
+
+  it('names the shard and the window of a batch if the mapping has a tumbling window', async () => {
+    const mapping = { TumblingWindowInSeconds: 60, EventSourceArn: 'stream' };
+    const { consume, events } = createConsumer(() => ({ state: {} }), mapping);
+    await consume([record('1', 90)]);
+    const start = Math.floor((NOW - 90_000) / 60_000) * 60_000;
+    expect(events[0]).toMatchObject({
+      shardId: 'shard-1',
+      state: {},
+      window: { start: new Date(start).toISOString(), end: new Date(start + 60_000).toISOString() },
+    });
+  });
+
+  it('takes a response without a state for a failure if the mapping has a tumbling window', async () => {
+    const responses = [null, { batchItemFailures: [] }, { state: {} }];
+    const { consume, batches } = createConsumer((_, tries) => responses[tries - 1], { TumblingWindowInSeconds: 60 });
+    await consume([record('1')]);
+    expect(batches).toEqual([['1'], ['1'], ['1']]);
+  });
+
+  it('matches beginnings', async () => {
+    const FilterCriteria = { Filters: [{ Pattern: '{"dynamodb":{"SequenceNumber":[{"prefix":"1"}]}}' }] };
+    const { consume, batches } = createConsumer(() => null, { FilterCriteria });
+    await consume([record('1'), record('21'), record('12')]);
+    expect(batches).toEqual([['1', '12']]);
+  });
+});

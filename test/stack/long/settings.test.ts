@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { choices, violationsOf } from '../../infra/synth.ts';
+
+/** Every combination, as the option of each parameter. */
+const everything = Object.values(choices).reduce<number[][]>(
+  (all, options) => all.flatMap((one) => options.map((_, option) => [...one, option])),
+  [[]],
+);
+const pairsOf = (combination: number[]): string[] =>
+  combination.flatMap((a, i) => combination.slice(i + 1).map((b, j) => [i, a, j, b].join()));
+
+/** Few combinations that have every two options of two parameters among them: most interactions are of two (NIST SP 800-142). */
+function covering(): object[] {
+  const open = new Set(everything.flatMap(pairsOf));
+  const gain = (combination: number[]) => pairsOf(combination).filter((pair) => open.has(pair)).length;
+  const chosen: number[][] = [];
+  while (open.size > 0) {
+    const best = everything.reduce((a, b) => (gain(b) > gain(a) ? b : a));
+    for (const pair of pairsOf(best)) open.delete(pair);
+    chosen.push(best);
+  }
+  return chosen.map((combination) =>
+    Object.assign({}, ...Object.values(choices).map((options, i) => options[combination[i] ?? 0])),
+  );
+}
+const combinations = covering();
+
+describe('the template', () => {
+  it(
+    `is made of any two of its context parameters together, clean by cdk-nag (${combinations.length} combinations)`,
+    { timeout: 300_000 },
+    () => {
+      for (const combination of combinations)
+        expect(violationsOf(combination), JSON.stringify(combination)).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,228 @@
+import { randomBytes as random } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  environmentOf,
+  hashApiKey,
+  KEY_TYPES,
+  keyIdOf,
+  newApiKey,
+  parseApiKey,
+  sameHash,
+} from '../../../lib/access/api-key.ts';
+import { encodeBase62, randomBase62 } from '../../../lib/access/base62.ts';
+import { type KeyUse, keyUsage, USAGE_DAYS, useToRecord } from '../../../lib/access/key-usage.ts';
+import { newKeyRecord, rotationExpiry } from '../../../lib/access/keys.ts';
+import { authorizer } from '../../../lib/http/authorizer.ts';
+
+const now = Date.UTC(2026, 0, 31, 12);
+
+const quiet = { log: { info: () => {}, warn: () => {} }, reportFailure: () => {} };
+
+describe('a key', () => {
+  it('is read back as what it was made as, by its text or its id', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...KEY_TYPES), fc.integer({ min: 0, max: 2 ** 41 }), (type, at) => {
+        const key = newApiKey(type, at, random);
+        expect(parseApiKey(key.key)).toEqual(key);
+        expect(keyIdOf(key.key)).toBe(key.id);
+        expect(keyIdOf(key.id)).toBe(key.id);
+      }),
+    );
+  });
+
+  it('with any one character changed is no key', () => {
+    const { key } = newApiKey('live', now, random);
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: key.length - 1 }), fc.string({ minLength: 1, maxLength: 1 }), (i, char) => {
+        fc.pre(key[i] !== char);
+        expect(parseApiKey(key.slice(0, i) + char + key.slice(i + 1))).toBe(null);
+      }),
+    );
+  });
+
+  it('has ids that sort by the time they were made', () => {
+    const ids = [1, 1000, now, now + 1, now + 1e12].map((at) => newApiKey('live', at, random).id);
+    expect([...ids].sort()).toEqual(ids);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a name', 'production'],
+    ['an id of something else', 'whk_0123456789AB'],
+    ['an id that is too short', 'key_0123456789A'],
+    ['an id that is too long', 'key_0123456789ABC'],
+    ['a key that is cut off', newApiKey('live', now, random).key.slice(0, -1)],
+  ])('is not named by %s', (_, text) => {
+    expect(keyIdOf(text)).toBe(null);
+  });
+
+  it.each([
+    ['live', 'live'],
+    ['test', 'sandbox'],
+    ['read', 'live'],
+    ['admin', null],
+  ] as const)('of type %s belongs to %s', (type, environment) => {
+    expect(environmentOf(type)).toBe(environment);
+  });
+});
+
+describe('the hash of a key', () => {
+  it('is its SHA-256 in hexadecimal (FIPS 180-4)', () => {
+    expect(hashApiKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+
+  it.each([
+    [hashApiKey('a'), hashApiKey('a'), true],
+    [hashApiKey('a'), hashApiKey('b'), false],
+    [hashApiKey('a'), hashApiKey('a').slice(0, -1), false],
+    [hashApiKey('a'), '', false],
+  ])('%s is that of another, %s: %s', (a, b, expected) => {
+    expect(sameHash(a, b)).toBe(expected);
+  });
+});
+
+describe('base 62', () => {
+  it.each([
+    [0, 1, '0'],
+    [0, 3, '000'],
+    [10, 1, 'A'],
+    [36, 1, 'a'],
+    [61, 1, 'z'],
+    [62, 2, '10'],
+    [62 ** 2 - 1, 4, '00zz'],
+  ])('%i in %i characters is %s', (value, length, text) => {
+    expect(encodeBase62(value, length)).toBe(text);
+  });
+
+  it('draws every character from as many bytes: 248 and above are thrown away', () => {
+    const every = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+    const counts = Map.groupBy(
+      randomBase62(248, () => every),
+      (character) => character,
+    );
+    expect([...counts.values()].map(({ length }) => length)).toEqual(Array(62).fill(4));
+  });
+
+  it('draws until it has enough, and rarely more than once', () => {
+    const draws = [Uint8Array.of(248, 255, 61), Uint8Array.of(0, 36, 1, 2)];
+    const few = vi.fn(() => draws.shift() ?? new Uint8Array());
+    expect(randomBase62(3, few)).toBe('z0a');
+    const many = vi.fn((n: number) => new Uint8Array(n));
+    expect(randomBase62(32, many)).toBe('0'.repeat(32));
+    expect(many.mock.calls).toEqual([[64]]);
+  });
+});
+
+describe('the use of a key', () => {
+  const HOUR = 3_600_000;
+  const used = (...times: number[]): Partial<KeyUse> =>
+    times.reduce<Partial<KeyUse>>((usage, at) => useToRecord(usage, at) ?? usage, {});
+
+  it('is written once an hour', () => {
+    expect(useToRecord({}, now + 5)).toEqual({ lastUsedAt: now, activeHours: [1] });
+    expect(useToRecord(used(now), now + HOUR - 1)).toBe(null);
+    expect(useToRecord(used(now), now - 1)).toBe(null);
+    expect(useToRecord(used(now), now + HOUR)).toEqual({ lastUsedAt: now + HOUR, activeHours: [2] });
+  });
+
+  it('is told by the day, as many hours as there were with a use', () => {
+    const uses = [-49, -30, -29, -29.5, 0, 0.5, 1].map((hours) => now + hours * HOUR);
+    const { days } = keyUsage({ id: 'key_1', ...used(...uses) }, now + 24 * HOUR);
+    expect(days).toHaveLength(USAGE_DAYS);
+    expect(days.slice(0, 6)).toEqual([
+      { date: '2026-02-01', active_hours: 0 },
+      { date: '2026-01-31', active_hours: 2 },
+      { date: '2026-01-30', active_hours: 2 },
+      { date: '2026-01-29', active_hours: 1 },
+      { date: '2026-01-28', active_hours: 0 },
+      { date: '2026-01-27', active_hours: 0 },
+    ]);
+  });
+
+  it('is forgotten after 30 days, and the record does not grow', () => {
+    const hours = Array.from({ length: 24 * 40 }, (_, i) => now + i * HOUR);
+    const usage = used(...hours);
+    expect(usage.activeHours).toHaveLength(USAGE_DAYS);
+    const total = ({ days }: ReturnType<typeof keyUsage>) => days.reduce((sum, day) => sum + day.active_hours, 0);
+    expect(total(keyUsage({ id: 'key_1', ...usage }, hours.at(-1) ?? 0))).toBe(29 * 24 + 12);
+    expect(total(keyUsage({ id: 'key_1', ...usage }, now + 80 * 24 * HOUR))).toBe(0);
+    expect(total(keyUsage({ id: 'key_1' }, now))).toBe(0);
+    expect(total(keyUsage({ id: 'key_1', lastUsedAt: now }, now))).toBe(0);
+  });
+});
+
+describe('the authorizer', () => {
+  const { key, id, type } = newApiKey('live', now, random);
+  const record = (overrides = {}) => ({
+    ...newKeyRecord({ key, id, type }, { projectId: 'prj_1', name: null, tokenSecret: '', createdAt: now }),
+    ...overrides,
+  });
+  const authorize = async (authorization: string[], stored = record(), at = now) => {
+    const keys = { get: vi.fn(async () => stored), recordUse: vi.fn(async () => {}) };
+    const event = {
+      httpMethod: 'GET',
+      resource: '/v1/webhooks',
+      methodArn: 'arn:aws:execute-api:eu-west-1:1:api/live/GET/v1/webhooks',
+      multiValueHeaders: { authorization },
+      requestContext: { identity: { sourceIp: '192.0.2.1' } },
+    };
+    const handler = authorizer({ ...quiet, keys, shareKeyOf: (projectId) => `share of ${projectId}`, clock: () => at });
+    const result = await handler(event as unknown as Parameters<typeof handler>[0]).catch(
+      (error: Error) => error.message,
+    );
+    return { result, keys };
+  };
+
+  it('reads the database once for a key, and not at all for what cannot be one', async () => {
+    expect((await authorize([`Bearer ${key}`])).keys.get).toHaveBeenCalledTimes(1);
+    const impossible = [
+      `Bearer ${key}x`,
+      `Bearer ${key.replace('live', 'prod')}`,
+      `Basic ${key}`,
+      `Bearer  ${key}`,
+      key,
+      '',
+    ];
+    for (const header of [...impossible.map((each) => [each]), [`Bearer ${key}`, `Bearer ${key}`], []]) {
+      const { result, keys } = await authorize(header);
+      expect(result).toBe('Unauthorized');
+      expect(keys.get).not.toHaveBeenCalled();
+    }
+  });
+
+  it('accepts the old key of a rotation until 24 hours have passed, to the millisecond', async () => {
+    const rotated = record({ expiresAt: rotationExpiry({}, now) });
+    expect((await authorize([`Bearer ${key}`], rotated, now + 86_400_000 - 1)).result).toMatchObject({
+      principalId: id,
+    });
+    expect((await authorize([`Bearer ${key}`], rotated, now + 86_400_000)).result).toBe('Unauthorized');
+    expect((await authorize([`Bearer ${key}`], rotated, now + 86_400_001)).result).toBe('Unauthorized');
+  });
+
+  it('refuses a key whose hash is another', async () => {
+    expect((await authorize([`Bearer ${key}`], record({ hash: hashApiKey('another') }))).result).toBe('Unauthorized');
+  });
+
+  it('denies everything to a caller off the list, and says only why', async () => {
+    const { result, keys } = await authorize([`Bearer ${key}`], record({ cidrs: ['198.51.100.0/24'] }));
+    expect(result).toMatchObject({
+      policyDocument: { Statement: [{ Effect: 'Deny' }] },
+      context: { code: 'ip_not_allowed' },
+    });
+    expect(keys.recordUse).not.toHaveBeenCalled();
+  });
+
+  it('admits a request although its use cannot be recorded', async () => {
+    const keys = { get: async () => record(), recordUse: async () => Promise.reject(new Error('throttled')) };
+    const handler = authorizer({ ...quiet, keys, shareKeyOf: () => 'share', clock: () => now });
+    const event = {
+      httpMethod: 'GET',
+      resource: '/v1/webhooks',
+      methodArn: 'arn:aws:execute-api:eu-west-1:1:api/live/GET/v1/webhooks',
+      multiValueHeaders: { Authorization: [`Bearer ${key}`] },
+      requestContext: { identity: { sourceIp: '192.0.2.1' } },
+    };
+    expect(await handler(event as unknown as Parameters<typeof handler>[0])).toMatchObject({ principalId: id });
+  });
+});

@@ -1,0 +1,74 @@
+import { randomBytes as random } from 'node:crypto';
+import { describe, expect, it, vi } from 'vitest';
+import { hashApiKey, newApiKey } from '../../../lib/access/api-key.ts';
+import { authenticate } from '../../../lib/access/authenticate.ts';
+import { type KeyRecord, newKeyRecord } from '../../../lib/access/keys.ts';
+import { newTokenId } from '../../../lib/access/token-ids.ts';
+import { signToken } from '../../../lib/access/tokens.ts';
+
+const now = Date.UTC(2026, 0, 31, 12);
+const secret = () => Buffer.from(random(32)).toString('base64url');
+const issued = newApiKey('live', now, random);
+const record = newKeyRecord(issued, { projectId: 'prj_1', name: null, tokenSecret: secret(), createdAt: now });
+
+const grant = {
+  tokenId: newTokenId(record, 60, now, random),
+  keyId: issued.id,
+  projectId: 'prj_1',
+  environment: 'live' as const,
+  documents: ['org:acme:*'],
+  permissions: ['read' as const],
+};
+const token = await signToken(grant, 60, now, record.tokenSecret);
+
+/** Where the only key that exists is `stored`, if any. */
+const given = async (credential: string, stored: KeyRecord | undefined = record, at = now) => {
+  const get = vi.fn(async (id: string) => (id === stored?.id ? stored : undefined));
+  return { authenticated: await authenticate(credential, { keys: { get }, clock: () => at }), reads: get.mock.calls };
+};
+const changed = (overrides: Partial<KeyRecord>): KeyRecord => ({ ...record, ...overrides });
+
+describe('a credential', () => {
+  it.each([
+    ['a key', issued.key, { record, grant: null }],
+    ['a token', token, { record, grant }],
+  ])('that is %s is that of its record, read once', async (_, credential, authenticated) => {
+    expect(await given(credential)).toEqual({ authenticated, reads: [[issued.id]] });
+  });
+
+  it.each([
+    ['empty', ''],
+    ['a key with a wrong checksum', `${issued.key.slice(0, -1)}${issued.key.endsWith('0') ? '1' : '0'}`],
+    ['the id of a key', issued.id],
+    ['a token cut off', token.split('.').slice(0, 2).join('.')],
+    ['the secret of tokens', record.tokenSecret],
+  ])('that is %s is not genuine, and nothing is read', async (_, credential) => {
+    expect(await given(credential)).toEqual({ authenticated: null, reads: [] });
+  });
+
+  const other = newApiKey('live', now, random);
+  it.each([
+    ['a key that does not exist', other.key, record],
+    ['a key whose hash is another', issued.key, changed({ hash: hashApiKey(other.key) })],
+    ['a key with a hash cut off', issued.key, changed({ hash: record.hash.slice(1) })],
+    ['a revoked key', issued.key, changed({ revokedAt: now })],
+    ['an expired key', issued.key, changed({ expiresAt: now })],
+    ['a token of a key that does not exist', token, changed({ id: other.id })],
+    ['a token signed with another secret', token, changed({ tokenSecret: secret() })],
+    ['a token of a revoked key', token, changed({ revokedAt: now })],
+    ['a token of an expired key', token, changed({ expiresAt: now })],
+    ['a revoked token', token, changed({ revokedTokens: [grant.tokenId] })],
+    ['a token of another project', token, changed({ projectId: 'prj_2' })],
+  ])('that is %s works no longer, or never did', async (_, credential, stored) => {
+    expect((await given(credential, stored)).authenticated).toBe(null);
+  });
+
+  it.each([
+    ['a key', issued.key, { expiresAt: now + 1000 }, 1000],
+    ['a token', token, {}, 60_000],
+    ['a token of a key that expires before it', token, { expiresAt: now + 1000 }, 1000],
+  ])('that is %s works to the last millisecond', async (_, credential, overrides, ms) => {
+    const at = async (time: number) => (await given(credential, changed(overrides), time)).authenticated !== null;
+    expect([await at(now + ms - 1), await at(now + ms)]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,144 @@
+import { randomBytes as random } from 'node:crypto';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { hashApiKey, newApiKey } from '../../../lib/access/api-key.ts';
+import {
+  ChangeKey,
+  CreateKey,
+  isLasting,
+  isUsable,
+  KeyReference,
+  KeyResource,
+  keyResource,
+  keyStatus,
+  newKeyRecord,
+  ROTATION_GRACE_SECONDS,
+  RotateKey,
+  rotationExpiry,
+} from '../../../lib/access/keys.ts';
+import { violationsOf } from '../../support/violations.ts';
+
+const now = Date.UTC(2026, 0, 31, 12);
+const issued = newApiKey('live', now, random);
+const rest = { projectId: 'prj_1', name: null, tokenSecret: 'secret', createdAt: now };
+const record = newKeyRecord(issued, rest);
+
+describe('a request about a key', () => {
+  const NAME_TOO_LONG = 'name must have at most 100 characters';
+  it.each([
+    ['create', CreateKey, { type: 'live' }, []],
+    ['create', CreateKey, { type: 'admin', name: 'x'.repeat(100), expires_at: '2026-02-01T00:00:00Z' }, []],
+    ['create', CreateKey, {}, ['type is required']],
+    ['create', CreateKey, { type: 'prod' }, ['type must be one of live, test, read, admin']],
+    ['create', CreateKey, { type: 'live', name: 'x'.repeat(101) }, [NAME_TOO_LONG]],
+    ['create', CreateKey, { type: 'live', name: '' }, ['name must not be empty']],
+    ['create', CreateKey, { type: 'live', expires: now }, ['expires is not a known field']],
+    ['change', ChangeKey, { name: 'x' }, []],
+    ['change', ChangeKey, { name: null }, []],
+    ['change', ChangeKey, {}, ['name is required']],
+    ['rotate', RotateKey, {}, []],
+    ['rotate', RotateKey, { grace_seconds: 0 }, []],
+    ['rotate', RotateKey, { grace_seconds: 86_400 }, []],
+    ['rotate', RotateKey, { grace_seconds: 86_401 }, ['grace_seconds must be an integer from 0 to 86400']],
+    ['rotate', RotateKey, { grace_seconds: -1 }, ['grace_seconds must be an integer from 0 to 86400']],
+  ] as const)('to %s it: %#', (_, schema, input, violations) => {
+    expect(violationsOf(schema, input)).toEqual(violations);
+  });
+
+  it('names it by its id or by the key itself', () => {
+    for (const each of [issued.id, issued.key]) expect(v.is(KeyReference, each)).toBe(true);
+    for (const each of ['', `${issued.id}x`, issued.key.slice(0, -1), issued.id.replace('key', 'tok')])
+      expect(v.is(KeyReference, each)).toBe(false);
+  });
+});
+
+describe('the record of a key', () => {
+  it('holds its hash and its last four characters, and not the key', () => {
+    const stored = newKeyRecord(issued, rest);
+    expect(stored).toEqual({
+      ...rest,
+      id: issued.id,
+      type: 'live',
+      hash: hashApiKey(issued.key),
+      hint: issued.key.slice(issued.key.length - 4),
+      cidrs: [],
+    });
+    expect(JSON.stringify(stored)).not.toContain(issued.key);
+  });
+
+  it('has what the old key of a rotation hands on', () => {
+    const next = newKeyRecord(issued, { ...rest, name: 'CI', cidrs: ['10.0.0.0/8'], replaces: 'key_old' });
+    expect(next).toMatchObject({ name: 'CI', cidrs: ['10.0.0.0/8'], replaces: 'key_old' });
+  });
+});
+
+describe('a key in a response', () => {
+  it('has every member, without those that do not apply', () => {
+    expect(keyResource(record, now)).toEqual({
+      id: issued.id,
+      type: 'live',
+      name: null,
+      hint: issued.key.slice(issued.key.length - 4),
+      status: 'active',
+      cidrs: [],
+      created_at: '2026-01-31T12:00:00.000Z',
+      last_used_at: null,
+      expires_at: null,
+      revoked_at: null,
+      replaces: null,
+      replaced_by: null,
+    });
+  });
+
+  it('tells its history', () => {
+    const history = {
+      name: 'CI',
+      cidrs: ['10.0.0.0/8'],
+      lastUsedAt: now + 1000,
+      expiresAt: now + 2000,
+      revokedAt: now + 3000,
+      replaces: 'key_old',
+      replacedBy: 'key_new',
+    };
+    const resource = keyResource({ ...record, ...history }, now);
+    expect(resource).toMatchObject({
+      name: 'CI',
+      status: 'revoked',
+      cidrs: ['10.0.0.0/8'],
+      last_used_at: '2026-01-31T12:00:01.000Z',
+      expires_at: '2026-01-31T12:00:02.000Z',
+      revoked_at: '2026-01-31T12:00:03.000Z',
+      replaces: 'key_old',
+      replaced_by: 'key_new',
+    });
+    expect(v.is(KeyResource, resource)).toBe(true);
+  });
+
+  it('never has its hash or the secret of its tokens', () => {
+    const text = JSON.stringify(keyResource(record, now));
+    for (const secret of [record.hash, record.tokenSecret]) expect(text).not.toContain(secret);
+  });
+});
+
+describe('the end of a key', () => {
+  it.each([
+    [{}, 'active', { usable: true, lasting: true }],
+    [{ expiresAt: now + 1 }, 'expiring', { usable: true, lasting: false }],
+    [{ expiresAt: now }, 'expired', { usable: false, lasting: false }],
+    [{ expiresAt: now + 1, revokedAt: now }, 'revoked', { usable: false, lasting: false }],
+    [{ revokedAt: now }, 'revoked', { usable: false, lasting: false }],
+  ])('%o is %s: %o', (end, status, { usable, lasting }) => {
+    expect(keyStatus(end, now)).toBe(status);
+    expect(isUsable(end, now)).toBe(usable);
+    expect(isLasting(end, now)).toBe(lasting);
+  });
+
+  it('after a rotation is 24 hours away, or its own end if that is nearer', () => {
+    expect(ROTATION_GRACE_SECONDS).toBe(86_400);
+    expect(rotationExpiry({}, now) - now).toBe(86_400_000);
+    expect(rotationExpiry({ expiresAt: now + 5 }, now)).toBe(now + 5);
+    expect(rotationExpiry({ expiresAt: now * 2 }, now) - now).toBe(86_400_000);
+    expect(rotationExpiry({}, now, 60) - now).toBe(60_000);
+    expect(rotationExpiry({}, now, 0)).toBe(now);
+  });
+});

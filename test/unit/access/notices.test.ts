@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { adminKeyCreated, adminKeyRotated, noticeEmail, projectChanged } from '../../../lib/access/notices.ts';
+
+const project = { name: 'Acme <b>', emails: ['a@example.com', 'b@example.com'] };
+const source = { keyId: 'key_1', address: '192.0.2.1', at: Date.UTC(2026, 0, 31, 12) };
+
+describe('the email about a security change', () => {
+  it('goes to the addresses from before the change and names the key, address and time of the request', () => {
+    const notice = projectChanged(project, { emails: ['c@example.com'], onLeak: 'revoke' });
+    if (!notice) throw new Error('No notice');
+    const { to, subject, text, html } = noticeEmail(project, notice, source);
+    expect(to).toEqual(project.emails);
+    expect(subject).toBe('Security settings changed (Acme <b>)');
+    expect(text).toBe(`A request to the project "Acme <b>":
+Sends notifications to c@example.com instead of a@example.com, b@example.com.
+Changes on_leak from report to revoke.
+
+Key: key_1
+IP address: 192.0.2.1
+Time: 2026-01-31T12:00:00.000Z
+
+If you expected this, you need not do anything. Otherwise revoke that key, and check the audit log (GET /v1/audit).`);
+    expect(html).not.toContain('<b>');
+  });
+
+  it('is not sent for a new name alone', () => {
+    expect(projectChanged(project, { name: 'New' })).toBe(null);
+  });
+
+  it.each([
+    [adminKeyCreated({ id: 'key_2', name: 'CI' }), 'Creates the admin key "CI" (key_2).'],
+    [adminKeyCreated({ id: 'key_2', name: null }), 'Creates the admin key key_2.'],
+    [adminKeyRotated({ id: 'key_2', name: 'CI' }, { id: 'key_3' }), 'Replaces the admin key "CI" (key_2) with key_3.'],
+  ])('names the admin key: %j', ({ changes }, change) => {
+    expect(changes).toEqual([change]);
+  });
+});

@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { DocumentKey, KeyPrefix, Pattern } from '../../../lib/access/pattern-schemas.ts';
+import {
+  covers,
+  intersect,
+  isDocumentKey,
+  isPattern,
+  matchesAny,
+  matchesPattern,
+  rangesOf,
+} from '../../../lib/access/patterns.ts';
+import patterns from '../../cases/patterns.json' with { type: 'json' };
+
+const outcomeOf = (pattern: string, key: string | null) => {
+  if (!isPattern(pattern)) return 'invalid_pattern';
+  if (!isDocumentKey(key ?? '')) return 'invalid_key';
+  return matchesPattern(pattern, key ?? '') ? 'allow' : 'deny';
+};
+
+describe('a pattern', () => {
+  it.each(patterns.cases)('$pattern against $key: $outcome', ({ pattern, key, outcome }) => {
+    expect(outcomeOf(pattern, key)).toBe(outcome);
+  });
+
+  const segment = fc.constantFrom('a', 'b', 'A');
+  const key = fc.array(segment, { minLength: 1, maxLength: 4 }).map((all) => all.join(':'));
+  const pattern = fc
+    .array(fc.oneof(segment, fc.constant('*')), { minLength: 1, maxLength: 4 })
+    .map((all) => all.join(':'));
+
+  it('covers another only if it matches every key that the other does', () => {
+    fc.assert(
+      fc.property(pattern, pattern, key, (outer, inner, each) => {
+        fc.pre(covers(outer, inner) && matchesPattern(inner, each));
+        expect(matchesPattern(outer, each)).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('matches only keys that begin with its literal part', () => {
+    fc.assert(
+      fc.property(pattern, key, (each, document) => {
+        fc.pre(matchesPattern(each, document));
+        const isInside = ({ first, last }: { first: string; last: string }) => first <= document && document <= last;
+        expect(rangesOf([each, 'zz:*', 'a']).some(isInside)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('ranges of keys', () => {
+  const of = (prefix: string) => ({ first: prefix, last: `${prefix}\x7f` });
+  const only = (key: string) => ({ first: key, last: key });
+  const all = { first: '!', last: '\x7f' };
+
+  it.each([
+    [[], []],
+    [['a'], [only('a')]],
+    [['a', 'a'], [only('a')]],
+    [['a:*'], [of('a:')]],
+    [['a:*:b'], [of('a:')]],
+    [['*'], [all]],
+    [['*:b'], [all]],
+    [
+      ['c', 'a', 'b:*'],
+      [only('a'), of('b:'), only('c')],
+    ],
+    [['a:b', 'a:*'], [of('a:')]],
+    [
+      ['a:b:*', 'z', 'a:*', 'a:c:*:d'],
+      [of('a:'), only('z')],
+    ],
+    [
+      ['a:*', 'b:*', 'c:*', 'c:x', 'a:x', 'b:x'],
+      [of('a:'), of('b:'), of('c:')],
+    ],
+    [
+      ['a', 'a:*'],
+      [only('a'), of('a:')],
+    ],
+    [['z', '~:*', '*', '-'], [all]],
+  ])('of %j are as few as hold them, in order', (patterns, ranges) => {
+    expect(rangesOf(patterns)).toEqual(ranges);
+  });
+
+  it.each([
+    ['one inside another', ['a:*'], ['a:b:*'], [of('a:b:')]],
+    ['the same', ['a:*'], ['a:*'], [of('a:')]],
+    ['a key in a range', ['a:*'], ['a:b'], [only('a:b')]],
+    ['one key', ['a'], ['a'], [only('a')]],
+    ['two keys', ['a'], ['b'], []],
+    ['two ranges apart', ['a:*'], ['b:*'], []],
+    ['everything', ['*'], ['a', 'b:*'], [only('a'), of('b:')]],
+    ['nothing', ['*'], [], []],
+    ['several with several', ['a:*', 'b', 'd:*'], ['a:x', 'b', 'c', 'd:*'], [only('a:x'), only('b'), of('d:')]],
+  ])('have in common, of %s', (_, some, others, common) => {
+    expect(intersect(rangesOf(some), rangesOf(others))).toEqual(common);
+    expect(intersect(rangesOf(others), rangesOf(some))).toEqual(common);
+  });
+
+  it('that overlap have in common where they do', () => {
+    expect(intersect([{ first: 'a', last: 'm' }], [{ first: 'f', last: 'z' }])).toEqual([{ first: 'f', last: 'm' }]);
+    expect(intersect([{ first: 'a', last: 'f' }], [{ first: 'f', last: 'z' }])).toEqual([only('f')]);
+  });
+});
+
+describe('several patterns', () => {
+  it.each([
+    [['a', 'b:*'], 'b:c', true],
+    [['a', 'b:*'], 'a', true],
+    [['a', 'b:*'], 'c', false],
+    [[], 'a', false],
+  ])('%j match %s: %s', (all, document, matches) => {
+    expect(matchesAny(all, document)).toBe(matches);
+  });
+});
+
+describe('a document key', () => {
+  it.each([
+    ['a'.repeat(64), true],
+    ['a'.repeat(65), false],
+    [Array(16).fill('a').join(':'), true],
+    [Array(17).fill('a').join(':'), false],
+    [Array(8).fill('a'.repeat(63)).join(':').concat('a'), true],
+    [Array(8).fill('a'.repeat(64)).join(':'), false],
+    ['Az09._~@-', true],
+    ['ä', false],
+    ['a b', false],
+    ['a%3Ab', false],
+    ['', false],
+  ])('%s: %s', (key, valid) => {
+    expect(isDocumentKey(key)).toBe(valid);
+  });
+});
+
+describe('a key that clients remove from a URL path (RFC 3986 §5.2.4)', () => {
+  const requested = (key: string) => new URL(`https://api.example/v1/documents/${key}`).pathname;
+
+  it.each(['.', '..'])('%s is no document key and no pattern', (key) => {
+    expect(requested(key)).not.toBe(`/v1/documents/${key}`);
+    expect(isDocumentKey(key)).toBe(false);
+    expect(isPattern(key)).toBe(false);
+  });
+
+  it.each(['...', '.a', 'a.', '..a', '.:a', '..:a', 'a:.', 'a:..', '.:.', '..:..'])('%s stays, and is one', (key) => {
+    expect(requested(key)).toBe(`/v1/documents/${key}`);
+    expect(isDocumentKey(key)).toBe(true);
+    expect(isPattern(key)).toBe(true);
+  });
+
+  it.each(['.:*', '..:*', '*:..', '*'])('%s is a pattern', (pattern) => {
+    expect(isPattern(pattern)).toBe(true);
+  });
+
+  it.each(['.', '..'])('%s is still what other keys begin with', (prefix) => {
+    expect(v.is(KeyPrefix, prefix)).toBe(true);
+    expect(v.is(KeyPrefix, `${prefix}:`)).toBe(false);
+  });
+});
+
+describe('the published pattern', () => {
+  // In a JSON Schema a pattern is a regular expression with the flag u.
+  const published = (schema: typeof DocumentKey | typeof KeyPrefix | typeof Pattern) =>
+    new RegExp(schema.pipe[2].metadata.jsonSchema.pattern, 'u');
+  const text = fc.array(fc.constantFrom('.', '..', 'a', '*', ':', ' '), { maxLength: 5 }).map((all) => all.join(''));
+
+  it.each([
+    ['a document key', DocumentKey],
+    ['a prefix of keys', KeyPrefix],
+    ['a pattern', Pattern],
+  ] as const)('of %s says what is checked', (_, schema) => {
+    fc.assert(
+      fc.property(text, (each) => published(schema).test(each) === v.is(schema, each)),
+      { numRuns: 2000 },
+    );
+  });
+});

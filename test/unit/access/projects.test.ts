@@ -1,0 +1,99 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { ChangeProject, EmailAddress, ProjectResource, projectResource } from '../../../lib/access/projects.ts';
+import { violationsOf } from '../../support/violations.ts';
+
+describe('an email address', () => {
+  it.each([
+    "o'brien@example.com",
+    'first.last+tag@mail.example.co.uk',
+    '^@d.example',
+    `${'x'.repeat(64)}@example.com`,
+    'a@xn--bcher-kva.example',
+    `a@${'l'.repeat(63)}.example`,
+  ])('%s is one', (address) => {
+    expect(v.is(EmailAddress, address)).toBe(true);
+  });
+
+  it.each([
+    ...[
+      '',
+      'nobody',
+      'a@b',
+      '@example.com',
+      'a@',
+      '.a@example.com',
+      'a.@example.com',
+      'a..b@example.com',
+      'a@.example',
+    ],
+    ...[
+      'a@-b.example',
+      'a@b-.example',
+      'a@b..example',
+      'a@b.example.',
+      'a b@example.com',
+      'a@b.example\n',
+      'é@b.example',
+    ],
+    ...[
+      '"a b"@example.com',
+      'a@[192.0.2.1]',
+      'A <a@example.com>',
+      'a@example.com,b@example.com',
+      'a\r\nBcc: b@c.example',
+    ],
+    ...[
+      `${'x'.repeat(65)}@example.com`,
+      `a@${'l'.repeat(64)}.example`,
+      `a@${'l.'.repeat(126)}example`,
+      `${'x.'.repeat(32)}x@example.com`,
+    ],
+  ])('%j is none', (address) => {
+    expect(v.is(EmailAddress, address)).toBe(false);
+  });
+});
+
+describe('a project in a response', () => {
+  const record = { id: 'prj_1', name: 'Acme', emails: ['a@example.com'], cursorSecret: 'secret', createdAt: 0 };
+  const resource = { id: 'prj_1', name: 'Acme', emails: ['a@example.com'], created_at: '1970-01-01T00:00:00.000Z' };
+
+  it.each([
+    ['reports a leak unless it says otherwise', undefined, 'report'],
+    ['reports a leak', 'report', 'report'],
+    ['revokes a leaked key', 'revoke', 'revoke'],
+  ] as const)('%s', (_, onLeak, on_leak) => {
+    expect(projectResource({ ...record, onLeak })).toEqual({ ...resource, on_leak });
+    expect(v.is(ProjectResource, { ...resource, on_leak })).toBe(true);
+  });
+});
+
+describe('a change of a project', () => {
+  it.each([
+    'Acme \u202egro.live',
+    'a\u200bb',
+    'a\u2066b',
+    'a\ufeffb',
+    'a\u{e0041}b',
+  ])('rejects a name with format characters: %j', (name) => {
+    expect(violationsOf(ChangeProject, { name })).toEqual(['name must not contain format characters']);
+  });
+
+  it.each([
+    [{}, []],
+    [{ name: 'x'.repeat(100), emails: ['a@example.com'], on_leak: 'revoke' }, []],
+    [{ name: '' }, ['name must not be empty']],
+    [{ name: 'x'.repeat(101) }, ['name must have at most 100 characters']],
+    [{ name: 'Pay at http://evil.example' }, ['name must not contain ://']],
+    [{ name: 'Ärzte & Söhne: 東京' }, []],
+    [{ emails: [] }, ['emails must have at least 1 entry']],
+    [{ emails: Array.from({ length: 5 }, (_, i) => `a${i}@example.com`) }, []],
+    [{ emails: Array.from({ length: 6 }, (_, i) => `a${i}@example.com`) }, ['emails must have at most 5 entries']],
+    [{ emails: ['a@example.com', 'a@example.com'] }, ['emails[1] "a@example.com" is a duplicate']],
+    [{ emails: ['nobody'] }, ['emails[0] must be an email address']],
+    [{ on_leak: 'ignore' }, ['on_leak must be one of report, revoke']],
+    [{ id: 'prj_2' }, ['id is not a known field']],
+  ])('%j: %j', (change, violations) => {
+    expect(violationsOf(ChangeProject, change)).toEqual(violations);
+  });
+});

@@ -1,0 +1,203 @@
+import { randomBytes as random } from 'node:crypto';
+import { generateKeyPair, SignJWT } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { newApiKey } from '../../../lib/access/api-key.ts';
+import { MAX_TOKEN_BYTES, parentOf, signToken, verifyToken } from '../../../lib/access/tokens.ts';
+
+const now = Date.UTC(2026, 0, 31, 12);
+const seconds = now / 1000;
+const { id } = newApiKey('live', now, random);
+const secret = Buffer.from(random(32));
+const parent = { id, type: 'live' as const, projectId: 'prj_1', tokenSecret: secret.toString('base64url') };
+const grant = {
+  tokenId: 'tok_1',
+  keyId: id,
+  projectId: 'prj_1',
+  environment: 'live' as const,
+  documents: ['org:acme:*'],
+  permissions: ['read' as const],
+};
+
+const header = { alg: 'HS256', typ: 'svc-doc+jwt', kid: id };
+const claims = {
+  iss: 'document-sync',
+  aud: 'prj_1',
+  sub: id,
+  jti: 'tok_1',
+  iat: seconds,
+  exp: seconds + 60,
+  env: 'live',
+  documents: ['org:acme:*'],
+  permissions: ['read'],
+};
+const encode = (value: unknown) =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
+const hmac = async (text: string) => {
+  const key = await crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+  return Buffer.from(await crypto.subtle.sign('HMAC', key, Buffer.from(text))).toString('base64url');
+};
+/** A token with a genuine signature over whatever it says. */
+const forge = async (head: unknown, payload: unknown) => {
+  const text = `${encode(head)}.${encode(payload)}`;
+  return `${text}.${await hmac(text)}`;
+};
+const accepted = async (token: string, at = now) =>
+  parentOf(token) === id ? await verifyToken(token, parent, at) : null;
+
+describe('a scoped token', () => {
+  it('grants what it was minted for, until it expires', async () => {
+    const token = await signToken(grant, 60, now, parent.tokenSecret);
+    expect(await accepted(token)).toEqual(grant);
+    expect(await accepted(token, now + 59_999)).toEqual(grant);
+    expect(await accepted(token, now + 60_000)).toBe(null);
+    expect(await accepted(await forge(header, claims))).toEqual(grant);
+  });
+
+  const badHeaders: [string, unknown][] = [
+    ...['none', 'None', 'NONE', 'nOnE', '', 'RS256', 'ES256', 'HS384', 'HS512'].map((alg): [string, unknown] => [
+      `alg ${alg}`,
+      { ...header, alg },
+    ]),
+    ['no alg', { typ: header.typ, kid: id }],
+    ['typ JWT', { ...header, typ: 'JWT' }],
+    ['no typ', { alg: 'HS256', kid: id }],
+    ['no kid', { alg: 'HS256', typ: header.typ }],
+    ['an unknown kid', { ...header, kid: 'key_000000000000' }],
+    ['a path as kid', { ...header, kid: '../../dev/null' }],
+    ['a number as kid', { ...header, kid: 7 }],
+    ['a list as kid', { ...header, kid: [id] }],
+    ['an embedded jwk', { ...header, jwk: { kty: 'oct', k: 'AAAA' } }],
+    ['a jku', { ...header, jku: 'https://example.com/jwks' }],
+    ['an unknown crit', { ...header, crit: ['b64'], b64: false }],
+    ['a header that is no object', '"text"'],
+  ];
+  it.each(badHeaders)('is refused with %s', async (_, head) => {
+    expect(await accepted(await forge(head, claims))).toBe(null);
+  });
+
+  it.each(badHeaders.filter(([name]) => name !== 'an unknown kid'))('names no parent with %s', async (_, head) => {
+    expect(parentOf(await forge(head, claims))).toBe(null);
+  });
+
+  const without = (name: string) => Object.fromEntries(Object.entries(claims).filter(([each]) => each !== name));
+  const badClaims: [string, unknown][] = [
+    ...Object.keys(claims).map((name): [string, unknown] => [`no ${name}`, without(name)]),
+    ['another iss', { ...claims, iss: 'other' }],
+    ['another aud', { ...claims, aud: 'prj_2' }],
+    ['another sub', { ...claims, sub: 'key_000000000000' }],
+    ['an exp in the past', { ...claims, iat: seconds - 61, exp: seconds - 1 }],
+    ['exp now', { ...claims, iat: seconds - 60, exp: seconds }],
+    ['a string exp', { ...claims, exp: String(seconds + 60) }],
+    ['a fractional exp', { ...claims, exp: seconds + 60.5 }],
+    ['an infinite exp', JSON.stringify(claims).replace(/"exp":\d+/, '"exp":1e999')],
+    ['an exp before iat', { ...claims, iat: seconds, exp: seconds - 5 }],
+    ['an iat that no clock explains', { ...claims, iat: seconds + 6 }],
+    ['an exp that is its iat', { ...claims, iat: seconds + 3, exp: seconds + 3 }],
+    ['an exp before an iat that is yet to come', { ...claims, iat: seconds + 3, exp: seconds + 2 }],
+    ['a string iat', { ...claims, iat: String(seconds) }],
+    ['a future nbf', { ...claims, nbf: seconds + 5 }],
+    ['a lifetime above the cap', { ...claims, exp: seconds + 86_401 }],
+    ['a misnamed claim', { ...without('documents'), document: ['*'] }],
+    ['more claims', { ...claims, admin: true }],
+    ['an invalid pattern', { ...claims, documents: ['org:acm*'] }],
+    ['no patterns', { ...claims, documents: [] }],
+    ['a text as documents', { ...claims, documents: '*' }],
+    ['an unknown permission', { ...claims, permissions: ['admin'] }],
+    ['no permissions', { ...claims, permissions: [] }],
+    ['an unknown env', { ...claims, env: 'staging' }],
+    ['claims that are no object', '[]'],
+  ];
+  it.each(badClaims)('is refused with %s', async (_, payload) => {
+    expect(await accepted(await forge(header, payload))).toBe(null);
+  });
+
+  it.each([
+    ['the longest lifetime', { ...claims, exp: seconds + 86_400 }],
+    ['an iat that a clock explains', { ...claims, iat: seconds + 5 }],
+    ['the shortest lifetime', { ...claims, exp: seconds + 1 }],
+  ])('is accepted with %s', async (_, payload) => {
+    expect(await accepted(await forge(header, payload))).toEqual(grant);
+  });
+
+  it.each([
+    ['live', 'live', true],
+    ['live', 'sandbox', false],
+    ['read', 'live', true],
+    ['read', 'sandbox', false],
+    ['test', 'sandbox', true],
+    ['test', 'live', false],
+    ['admin', 'live', true],
+    ['admin', 'sandbox', true],
+  ] as const)('of a key of type %s is for %s: %s', async (type, environment, isAccepted) => {
+    const token = await signToken({ ...grant, environment }, 60, now, parent.tokenSecret);
+    const granted = await verifyToken(token, { ...parent, type }, now);
+    expect(granted).toEqual(isAccepted ? { ...grant, environment } : null);
+  });
+
+  it('is accepted at once by a clock that is seconds behind', async () => {
+    expect(await accepted(await signToken(grant, 60, now + 5000, parent.tokenSecret))).toEqual(grant);
+  });
+
+  it('is refused in any spelling but its own', async () => {
+    const token = await signToken(grant, 60, now, parent.tokenSecret);
+    const [head = '', payload = '', signature = ''] = token.split('.');
+    const last = signature.at(-1) ?? '';
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const sibling = alphabet[alphabet.indexOf(last) ^ 1]; // differs in bits that a lenient decoder ignores
+    const spellings = [
+      `${token}=`,
+      `${token}\n`,
+      ` ${token}`,
+      `${head}.${payload}.${signature.slice(0, -1)}${sibling}`,
+      `${head}.${payload}.`,
+      `${head}.${payload}`,
+    ];
+    for (const each of [
+      ...spellings,
+      `${token}.${head}.${payload}`,
+      `${head}..${signature}`,
+      `${payload}.${head}.${signature}`,
+      '..',
+      '',
+    ]) {
+      expect(await accepted(each)).toBe(null);
+      expect(parentOf(each)).toBe(null);
+    }
+    expect(await accepted(`${head}.${encode({ ...claims, documents: ['*'] })}.${signature}`)).toBe(null);
+  });
+
+  it('is refused under another secret, and signed asymmetrically', async () => {
+    expect(await accepted(await signToken(grant, 60, now, Buffer.from(random(32)).toString('base64url')))).toBe(null);
+    const { privateKey } = await generateKeyPair('RS256');
+    expect(
+      await accepted(await new SignJWT(claims).setProtectedHeader({ ...header, alg: 'RS256' }).sign(privateKey)),
+    ).toBe(null);
+  });
+
+  it('has at most 2,048 bytes', async () => {
+    const sized = async (n: number) =>
+      signToken(
+        { ...grant, documents: Array.from({ length: 32 }, (_, i) => `a${i}:${'x'.repeat(n)}`) },
+        60,
+        now,
+        parent.tokenSecret,
+      );
+    const small = await sized(25);
+    const large = await sized(60);
+    expect(small.length).toBeLessThanOrEqual(MAX_TOKEN_BYTES);
+    expect(await accepted(small)).not.toBe(null);
+    expect(large.length).toBeGreaterThan(MAX_TOKEN_BYTES);
+    expect(parentOf(large)).toBe(null);
+    const start = `${encode(header)}.${'A'.repeat(1900)}.`;
+    const long = (bytes: number) => start.padEnd(bytes, 'A');
+    expect([parentOf(long(2048)), parentOf(long(2049))]).toEqual([id, null]);
+  });
+});
+
+describe('a revoked token', () => {
+  it('grants nothing, unlike other tokens of its key', async () => {
+    const token = await signToken(grant, 60, now, parent.tokenSecret);
+    expect(await verifyToken(token, { ...parent, revokedTokens: ['tok_2', 'tok_3'] }, now)).toEqual(grant);
+    expect(await verifyToken(token, { ...parent, revokedTokens: ['tok_2', 'tok_1'] }, now)).toBe(null);
+  });
+});

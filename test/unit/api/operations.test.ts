@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import type { Permission } from '../../../lib/access/tokens.ts';
+import { keyOperations } from '../../../lib/api/keys.ts';
+import { type CallerType, mayCall, type Operation } from '../../../lib/api/operation.ts';
+import { allOperations } from '../../../lib/api/operations.ts';
+import { serve } from '../../../lib/http/serve.ts';
+import { keyOf, proxyEvent } from '../http/builders.ts';
+
+const CALLERS: [CallerType, Permission[]][] = [
+  ['admin', []],
+  ['live', []],
+  ['test', []],
+  ['read', []],
+  ['token', ['read']],
+  ['token', ['write']],
+  ['token', ['read', 'write']],
+];
+
+/** Who may call what, said a second time: by the path and method alone (specification §3). */
+function expected({ method, path }: Operation, type: CallerType, permissions: Permission[]): boolean {
+  if (/^\/v1\/(keys|audit|project)/.test(path)) return type === 'admin';
+  const isSpaceOfDocuments = /^\/v1\/(documents|sync|connections)/.test(path);
+  if (type === 'read') return path === '/v1/sync' || (method === 'GET' && path.startsWith('/v1/documents'));
+  if (type !== 'token') return true;
+  if (!isSpaceOfDocuments) return false;
+  if (path === '/v1/sync') return true;
+  return permissions.includes(method === 'GET' || path.startsWith('/v1/connections') ? 'read' : 'write');
+}
+
+const protectedOperations = allOperations.filter(({ callers }) => callers !== 'anyone');
+
+describe('an operation', () => {
+  it.each(
+    protectedOperations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const),
+  )('may be called by whom the specification names: %s', (_, operation) => {
+    for (const [type, permissions] of CALLERS)
+      expect(mayCall(operation, type, permissions), `${type} ${permissions}`).toBe(
+        expected(operation, type, permissions),
+      );
+  });
+
+  it('is refused by its function too, whatever the gateway let through', async () => {
+    const reached: string[] = [];
+    const verbs = Object.fromEntries(
+      Object.keys(keyOperations).map((id) => [
+        id,
+        async () => {
+          reached.push(id);
+          return {};
+        },
+      ]),
+    ) as unknown as Parameters<typeof serve<'keys'>>[0];
+    const dispatch = serve<'keys'>(verbs, {
+      idempotency: { begin: () => Promise.reject(new Error('not asked for')) },
+      log: { info() {} },
+      reportFailure() {},
+    });
+    for (const caller of ['admin', 'live', 'test', 'read']) {
+      const { statusCode } = await dispatch(proxyEvent({ authorizer: keyOf(caller) }));
+      expect(statusCode, caller).toBe(caller === 'admin' ? 200 : 403);
+    }
+    expect(reached).toEqual(['listKeys']);
+  });
+});

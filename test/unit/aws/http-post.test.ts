@@ -1,0 +1,212 @@
+import http from 'node:http';
+import net from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { readText } from '../../../infra/local/services/bodies.ts';
+import { httpPost } from '../../../lib/aws/http-post.ts';
+import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
+import { type Behavior, closed, endpoint, listen, stopTime } from '../../support/endpoints.ts';
+
+const post = httpPost('any');
+const to = (url: string) => ({ url, headers: {}, body: '{}' });
+const ok = { statusCode: 200, error: null };
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+const head = (length: number, status = '200 OK') => `HTTP/1.1 ${status}\r\nContent-Length: ${length}\r\n\r\n`;
+
+describe('a request', () => {
+  it.each([
+    ['no text', ''],
+    ['text beyond ASCII', '{"text":"Änderung 🎉\u2028\uffff"}'],
+    ['much text beyond ASCII', 'ü'.repeat(100_000)],
+  ])('has its whole body of %s, and its length in bytes', async (_, body) => {
+    const { promise, resolve } = Promise.withResolvers<[length: string | undefined, text: string]>();
+    const server = http.createServer(async (request, response) => {
+      resolve([request.headers['content-length'], await readText(request)]);
+      response.end();
+    });
+    const url = `http://127.0.0.1:${await listen(server)}/`;
+    expect(await post({ url, headers: {}, body })).toMatchObject(ok);
+    expect(await promise).toEqual([String(Buffer.from(body).length), body]);
+  });
+});
+
+describe('a response', () => {
+  it.each<[name: string, behavior: Behavior, statusCode: number, error: string | null, excerpt: string | null]>([
+    ['204', 'HTTP/1.1 204 No Content\r\n\r\n', 204, null, null],
+    ['200', OK, 200, null, 'ok'],
+    ['404', `${head(2, '404 No')}no`, 404, 'status_not_2xx', 'no'],
+    ['301', `${head(2, '301 Moved')}no`, 301, 'redirect_not_followed', 'no'],
+    ['200, cut off', (socket) => void socket.end(`${head(99)}part`), 200, 'response_truncated', 'part'],
+    ['200 with 64 KiB', head(65_536) + 'x'.repeat(65_536), 200, null, 'x'.repeat(1024)],
+    ['200 with more', head(65_537) + 'x'.repeat(65_537), 200, 'response_too_large', 'x'.repeat(1024)],
+  ])('of %s is an outcome', async (_, behavior, statusCode, error, excerpt) => {
+    const { url } = await endpoint(behavior);
+    expect(await post(to(url))).toEqual({
+      statusCode,
+      error,
+      excerpt,
+      headers: expect.any(Object),
+      durationMs: expect.any(Number),
+      waitedMs: expect.any(Number),
+    });
+  });
+
+  it('is kept with its headers, as far as they fit into 1 KiB and without control characters', async () => {
+    const { url } = await endpoint(
+      `HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-One: a\u0085b\r\nVia: 1\r\nVia: 2\r\nX-Long: ${'x'.repeat(1024)}\r\nX-Last: z\r\n\r\n`,
+    );
+    expect((await post(to(url))).headers).toEqual([
+      ['Content-Length', '0'],
+      ['X-One', 'aÂb'],
+      ['Via', '1, 2'],
+    ]);
+  });
+
+  it.each(PROTOTYPE_NAMES)('is kept with a header named %s', async (name) => {
+    const { url } = await endpoint(`HTTP/1.1 200 OK\r\nContent-Length: 0\r\n${name}: x\r\n\r\n`);
+    const outcome = await post({ url, headers: Object.fromEntries([[name, 'y']]), body: '' });
+    expect(outcome.headers).toContainEqual([name, 'x']);
+  });
+
+  it('is kept as text only, cut between characters', async () => {
+    const { url } = await endpoint(`${head(2056)}a\u0000\u001b[1m\u202e${'é'.repeat(1023)}x`);
+    const { excerpt } = await post(to(url));
+    expect(excerpt).toMatch(/^a\[1mé+$/);
+    expect(Buffer.byteLength(excerpt ?? '')).toBeLessThanOrEqual(1024);
+  });
+});
+
+afterEach(() => void vi.restoreAllMocks());
+
+describe('time', () => {
+  stopTime();
+
+  /** A post that has reached its endpoint, which says nothing until `respond`. */
+  async function pending(slowAfterMs?: number) {
+    const { promise: asked, resolve: ask } = Promise.withResolvers<net.Socket>();
+    const { url } = await endpoint(ask);
+    const onSlow = vi.fn();
+    const outcome = httpPost('any', { slowAfterMs })(to(url), onSlow);
+    const socket = await asked;
+    return { outcome, onSlow, respond: () => socket.write(OK) };
+  }
+
+  it('for an attempt is 5 seconds', async () => {
+    const { outcome, respond } = await pending();
+    vi.advanceTimersByTime(4999);
+    respond();
+    expect(await outcome).toMatchObject({ ...ok, durationMs: 4999 });
+    const late = await pending();
+    vi.advanceTimersByTime(5000);
+    expect(await late.outcome).toMatchObject({ statusCode: null, error: 'timeout', durationMs: 5000 });
+  });
+
+  it('is told to the caller of a slow attempt, once', async () => {
+    const { outcome, onSlow } = await pending(2000);
+    vi.advanceTimersByTime(1999);
+    expect(onSlow).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(onSlow).toHaveBeenCalledOnce();
+    vi.advanceTimersByTime(3000);
+    expect(await outcome).toMatchObject({ error: 'timeout' });
+    expect(onSlow).toHaveBeenCalledOnce();
+  });
+
+  it.each([
+    ['that is over', 2000],
+    ['when nobody said what is slow', undefined],
+  ])('is not told to the caller of an attempt %s', async (_, slowAfterMs) => {
+    const { outcome, onSlow, respond } = await pending(slowAfterMs);
+    respond();
+    expect(await outcome).toMatchObject(ok);
+    vi.advanceTimersByTime(10_000);
+    expect(onSlow).not.toHaveBeenCalled();
+  });
+});
+
+it('gives up by the real clock', async () => {
+  const { url } = await endpoint(() => {});
+  expect(await httpPost('any', { timeoutMs: 50 })(to(url))).toMatchObject({ statusCode: null, error: 'timeout' });
+});
+
+describe('a connection', () => {
+  it('that cannot be made is recorded with its own reason', async () => {
+    const server = net.createServer();
+    const port = await listen(server);
+    await new Promise((resolve) => server.close(resolve));
+    expect(await post(to(`http://127.0.0.1:${port}/`))).toMatchObject({
+      statusCode: null,
+      error: 'connection_refused',
+    });
+    expect((await post(to('http://nothing.invalid/'))).error).toMatch(/^(dns_not_found|dns_failed)$/);
+  });
+
+  it('that we cannot make is no attempt', async () => {
+    const error = Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+    vi.spyOn(http.Agent.prototype, 'createConnection').mockImplementationOnce(() => new net.Socket().destroy(error));
+    await expect(post(to('http://127.0.0.1/'))).rejects.toBe(error);
+  });
+
+  it('is made to public addresses only', async () => {
+    const guarded = httpPost('public');
+    const refused = { statusCode: null, error: 'address_not_public', excerpt: null };
+    for (const url of ['https://127.0.0.1/', 'https://[::1]/', 'https://[::ffff:10.0.0.1]/', 'http://93.184.215.14/'])
+      expect(await guarded(to(url))).toMatchObject(refused);
+  });
+
+  it('is kept, and one that died meanwhile is no failure of the endpoint', async () => {
+    const warned = vi.spyOn(process, 'emitWarning');
+    const { connections, url } = await endpoint(OK);
+    for (let i = 0; i < 20; i++) expect(await post(to(url))).toMatchObject(ok);
+    expect(connections).toHaveLength(1);
+    expect(warned, 'a kept connection keeps no listener').not.toHaveBeenCalled();
+    connections[0]?.destroy();
+    expect(await post(to(url))).toMatchObject(ok);
+    expect(connections).toHaveLength(2);
+  });
+
+  it('is closed when it has been idle', async () => {
+    const { connections, url } = await endpoint(OK);
+    expect(await httpPost('any', { idleMs: 50 })(to(url))).toMatchObject(ok);
+    await closed(connections[0]);
+  });
+
+  it('is not used again after the function was frozen for long', async () => {
+    const { connections, url } = await endpoint(OK);
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      const post = httpPost('any');
+      for (const [frozenMs, count] of [
+        [3000, 1],
+        [4000, 2],
+      ] as const) {
+        expect(await post(to(url))).toMatchObject(ok);
+        vi.setSystemTime(Date.now() + frozenMs);
+        expect(await post(to(url))).toMatchObject(ok);
+        expect(connections).toHaveLength(count);
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('is one of 64 kept, whatever the number of endpoints', async () => {
+    const open = new Set<net.Socket>();
+    let changed = () => {};
+    const server = http.createServer({ keepAliveTimeout: 60_000 }, (_, response) => response.end('ok'));
+    server.on('connection', (socket) => {
+      open.add(socket);
+      socket.on('close', () => {
+        open.delete(socket);
+        changed();
+      });
+    });
+    const port = await listen(server, '0.0.0.0');
+    const many = httpPost('any');
+    for (let host = 1; host <= 80; host++) expect(await many(to(`http://127.0.0.${host}:${port}/`))).toMatchObject(ok);
+    await new Promise<void>((resolve) => {
+      changed = () => open.size <= 64 && resolve();
+      changed();
+    });
+    expect(open.size).toBe(64);
+  });
+});

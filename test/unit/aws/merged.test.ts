@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { newestOf, type PartitionQuery } from '../../../lib/aws/dynamodb/merged.ts';
+import type { Query, Table } from '../../../lib/aws/dynamodb/table.ts';
+
+const PARTITIONS = 72;
+
+interface Stored {
+  pk: string;
+  sk: string;
+}
+
+/** Items in partitions, of which a filter leaves out some, and how much of them was read. Each read takes some of the time. */
+function createPartitions(
+  items: readonly Stored[],
+  isWanted: (item: Stored) => boolean = () => true,
+  msPerItem: number = 0,
+) {
+  const partitions = Map.groupBy(items.toReversed(), ({ pk }) => pk);
+  const read = { queries: 0, items: 0 };
+  const query = async ({ after, Limit = 0, ExpressionAttributeValues, ScanIndexForward }: Query) => {
+    if (ScanIndexForward !== false) throw new Error('Oldest first');
+    const from = (after as Stored | undefined)?.sk ?? '~';
+    const rest = partitions.get(ExpressionAttributeValues?.[':partition'])?.filter(({ sk }) => sk < from) ?? [];
+    const found = rest.slice(0, Limit);
+    read.queries++;
+    read.items += found.length;
+    return { items: found.filter(isWanted), count: 0, next: rest.length > Limit ? found.at(-1) : undefined };
+  };
+  const table = { query, now: () => read.items * msPerItem } as unknown as Table;
+  const queries: PartitionQuery[] = Array.from({ length: PARTITIONS }, (_, partition) => ({
+    query: { ExpressionAttributeValues: { ':partition': `p${partition}` } },
+    keyOf: (sk) => ({ pk: `p${partition}`, sk }),
+  }));
+  return {
+    read,
+    page: (limit: number, after?: string, reads = limit) => newestOf(table, queries, { limit, reads, after }),
+  };
+}
+
+const item = (partition: number, i: number): Stored => ({ pk: `p${partition}`, sk: String(i).padStart(6, '0') });
+const itemsIn = (partitionOf: (i: number) => number, count: number) =>
+  Array.from({ length: count }, (_, i) => item(partitionOf(i), i));
+
+const spreads: Record<string, (i: number) => number> = {
+  'all partitions, evenly': (i) => (i * 31) % PARTITIONS,
+  'a few partitions': (i) => (i * 7) % 12,
+  'one partition': () => 5,
+  'a partition for each time': (i) => Math.floor(i / 40) % PARTITIONS,
+  'one partition, mostly': (i) => (i % 50 === 0 ? i % PARTITIONS : 3),
+};
+
+describe('the newest items of many partitions', () => {
+  for (const [name, partitionOf] of Object.entries(spreads)) {
+    const items = itemsIn(partitionOf, 500);
+    const newestFirst = items.map(({ sk }) => sk).reverse();
+
+    it.each([1, 25, 100])(`in ${name}: pages of %i hold each once, newest first`, async (limit) => {
+      const { page } = createPartitions(items);
+      const seen: string[] = [];
+      let after: string | undefined;
+      do {
+        const { items: found, next } = await page(limit, after);
+        expect(found.length).toBeLessThanOrEqual(limit);
+        seen.push(...found.map(({ sk }) => String(sk)));
+        after = next;
+      } while (after !== undefined);
+      expect(seen).toEqual(newestFirst);
+    });
+
+    it(`in ${name}: a page is full, and little else is read`, async () => {
+      const { page, read } = createPartitions(items);
+      expect((await page(100)).items).toHaveLength(100);
+      expect(read.items).toBeLessThanOrEqual(5 * 100 + PARTITIONS);
+      expect(read.queries).toBeLessThanOrEqual(2 * PARTITIONS);
+    });
+  }
+
+  it.each([
+    ['quick', 0, 15 * 1000 * 2],
+    ['slow', 1, 3 * 1000 * 2],
+  ])('of which a filter leaves out nearly all come in short pages, each once, from a %s store', async (_, ms, most) => {
+    const isWanted = ({ sk }: Stored) => Number(sk) % 17_000 === 3;
+    const { page, read } = createPartitions(
+      itemsIn((i) => i % PARTITIONS, 60_000),
+      isWanted,
+      ms,
+    );
+    const seen: string[] = [];
+    let after: string | undefined;
+    do {
+      const before = { ...read };
+      const { items, next } = await page(2, after, 1000);
+      expect(read.items - before.items).toBeLessThanOrEqual(most);
+      expect(read.queries - before.queries).toBeLessThanOrEqual(4 * PARTITIONS);
+      seen.push(...items.map(({ sk }) => String(sk)));
+      after = next;
+    } while (after !== undefined);
+    expect(seen).toEqual(['051003', '034003', '017003', '000003']);
+  });
+
+  it('of which a filter leaves out few are found among the newest, however many may be read', async () => {
+    const isWanted = ({ sk }: Stored) => Number(sk) % 3 !== 0;
+    const { page, read } = createPartitions(
+      itemsIn((i) => i % PARTITIONS, 50_000),
+      isWanted,
+    );
+    expect((await page(25, undefined, 1000)).items).toHaveLength(25);
+    expect(read.items).toBeLessThanOrEqual(4 * PARTITIONS);
+  });
+
+  it('of empty partitions are none', async () => {
+    expect(await createPartitions([]).page(25)).toEqual({ items: [], next: undefined });
+  });
+});

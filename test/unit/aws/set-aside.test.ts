@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { batchIn } from '../../../infra/replay.ts';
+import { failedEvents } from '../../../lib/aws/set-aside.ts';
+import { UnavailableError } from '../../../lib/errors.ts';
+import { StageError } from '../../../lib/stages.ts';
+
+const record = { eventID: 'e1', dynamodb: { SequenceNumber: '7' } };
+const error = new StageError('enqueue', new Error('refused'));
+
+it('stores a record as a batch that can be replayed, with the stage that failed', async () => {
+  const objects = new Map<string, string>();
+  const setAside = failedEvents('https://bucket', async (url, body) => {
+    objects.set(url, body);
+    return { ok: true, status: 200 };
+  });
+  await setAside(record, error);
+  const [[url, body] = ['', '']] = objects;
+  expect(url).toBe('https://bucket/set-aside/e1');
+  expect(JSON.parse(body).failure).toEqual({ stage: 'enqueue', message: 'enqueue: refused' });
+  expect(JSON.parse(batchIn(body))).toEqual({ Records: [record], isReplay: true });
+});
+
+it.each<[string, () => Promise<{ ok: boolean; status: number }>]>([
+  ['S3 answers with an error', async () => ({ ok: false, status: 403 })],
+  ['S3 cannot be reached', () => Promise.reject(new TypeError('fetch failed'))],
+])('throws UnavailableError when %s, so that the record is repeated', async (_, put) => {
+  await expect(failedEvents('https://bucket', put)(record, error)).rejects.toThrow(UnavailableError);
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { type BatchDeps, deliverBatch } from '../../../lib/delivery/batch.ts';
+import type { QueueMessage } from '../../../lib/delivery/messages.ts';
+import { NotYetError } from '../../../lib/errors.ts';
+import { deliverer, event, message, now, record, referred, webhook } from './builders.ts';
+
+const recovery: QueueMessage = {
+  recover: { webhookId: 'whk_1', projectId: 'prj_1', environment: 'live', since: 0, until: now, perSecond: 1 },
+};
+
+/** How each message of a batch ended, and what was done. */
+async function handled(messages: (QueueMessage | null)[], overrides: Partial<BatchDeps> = {}) {
+  const { deps, done } = deliverer();
+  const handle = deliverBatch(messages, {
+    ...deps,
+    loadContexts: async (due) => due.map(() => referred({ webhook: webhook({ quickSince: now - 1 }) })),
+    recoverPage: async () => void done.push('recoverPage'),
+    done: ({ eventId }, { task }) => void done.push(`${eventId} ${task}`),
+    ...overrides,
+  });
+  const ends = await Promise.allSettled(messages.map(handle));
+  return { done, reasons: ends.map((end) => (end.status === 'rejected' ? end.reason : null)) };
+}
+
+describe('a batch', () => {
+  it('reads what its deliveries refer to at once, and nothing for the others', async () => {
+    const loads: unknown[] = [];
+    const loadContexts: BatchDeps['loadContexts'] = async (due) => {
+      loads.push(due);
+      return due.map(({ eventId }) => referred({ webhook: webhook(), event: event({ id: eventId }) }));
+    };
+    const [a, b] = [message(), message({ eventId: 'evt_2' })];
+    const { done, reasons } = await handled([a, null, recovery, b], { loadContexts });
+    expect(loads).toEqual([[a, b]]);
+    expect(done.filter((name) => / |recover/.test(name)).sort()).toEqual(['evt_1 send', 'evt_2 send', 'recoverPage']);
+    expect(reasons).toEqual([null, new Error('The message has an unknown format'), null, null]);
+  });
+
+  it('comes again as a whole if that fails, but for what refers to nothing', async () => {
+    const throttled = new Error('throttled');
+    const loadContexts = () => Promise.reject(throttled);
+    const { done, reasons } = await handled([message(), recovery, message()], { loadContexts });
+    expect(reasons).toEqual([throttled, null, throttled]);
+    expect(done).toEqual(['recoverPage']);
+  });
+
+  it('makes one delivery of copies, and tells it once', async () => {
+    const { done, reasons } = await handled([message(), message(), message({ eventId: 'evt_2' })]);
+    expect(reasons).toEqual([null, null, null]);
+    expect(done.filter((name) => name === 'post')).toHaveLength(2);
+    expect(done.filter((name) => name.startsWith('evt_'))).toEqual(['evt_1 send', 'evt_2 send']);
+  });
+
+  it('has a message come again while another run is sending its email', async () => {
+    const disabled = webhook({ status: 'disabled', disabledBy: 'evt_1#0' });
+    const delivery = record({ status: 'failed', attempt: 6 });
+    const { done, reasons } = await handled([message({ attempt: 6 })], {
+      loadContexts: async () => [referred({ webhook: disabled, delivery })],
+      disabledEmail: deliverer({ 'disabledEmail.claim': async () => 'busy' }).deps.disabledEmail,
+    });
+    expect(reasons).toEqual([new NotYetError('Another run is processing the message')]);
+    expect(done).toEqual(['evt_1 wait']);
+  });
+});
+
+describe('of the deliveries of a batch that fail', () => {
+  const failing = [message(), message({ eventId: 'evt_2' }), message({ eventId: 'evt_3', webhookId: 'whk_2' })];
+  const post: BatchDeps['post'] = async () => {
+    return { statusCode: 500, error: 'status_not_2xx', durationMs: 10, waitedMs: 10, excerpt: null };
+  };
+  /** Both endpoints were delivered to until now. */
+  const loadContexts: BatchDeps['loadContexts'] = async (due) =>
+    due.map(({ webhookId: id }) => referred({ webhook: webhook({ id, quickSince: now - 1 }) }));
+
+  it('one of each webhook notes the outage', async () => {
+    const noted: string[] = [];
+    const beginOutage: BatchDeps['beginOutage'] = async ({ webhookId }) => void noted.push(webhookId);
+    await handled(failing, { post, loadContexts, beginOutage });
+    expect(noted.sort()).toEqual(['whk_1', 'whk_2']);
+  });
+
+  it('the next one does if that fails', async () => {
+    const noted: string[] = [];
+    const { deps } = deliverer({ post });
+    const handle = deliverBatch(failing, {
+      ...deps,
+      loadContexts,
+      recoverPage: async () => {},
+      done: () => {},
+      beginOutage: async ({ eventId }) => {
+        noted.push(eventId);
+        if (noted.length === 1) throw new Error('throttled');
+      },
+    });
+    await expect(handle(failing[0] ?? null)).rejects.toThrow('throttled');
+    await handle(failing[1] ?? null);
+    expect(noted).toEqual(['evt_1', 'evt_2']);
+  });
+});

@@ -1,0 +1,113 @@
+import type { DeliverDeps, DeliveryContext } from '../../../lib/delivery/deliver.ts';
+import { type DeliveryMessage, firstMessage } from '../../../lib/delivery/messages.ts';
+import type { OutageEmail } from '../../../lib/delivery/outage.ts';
+import type { Attempt, DeliveryRecord } from '../../../lib/delivery/record.ts';
+import { newEvent, type StoredEvent } from '../../../lib/events/events.ts';
+import { sampleData } from '../../../lib/events/samples.ts';
+import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
+
+/** The time at which everything here happens. */
+export const now = Date.parse('2026-01-31T12:00:00.000Z');
+export const space = { projectId: 'prj_1', environment: 'live' } as const;
+
+/** An enabled webhook that has not yet earned the quick lane. */
+export const webhook = (overrides: Partial<WebhookRecord> = {}): WebhookRecord => ({
+  ...space,
+  id: 'whk_1',
+  url: 'https://example.com/',
+  events: ['document.deleted'],
+  description: null,
+  secret: 'secret',
+  status: 'enabled',
+  createdAt: now,
+  updatedAt: now,
+  ...overrides,
+});
+
+export const event = (overrides: Partial<StoredEvent> = {}): StoredEvent => ({
+  ...newEvent({ ...space, id: 'evt_1', at: now, type: 'document.deleted', data: sampleData('document.deleted', now) }),
+  ...overrides,
+});
+
+/** A delivery whose first attempt failed. */
+export const record = (overrides: Partial<DeliveryRecord> = {}): DeliveryRecord => ({
+  webhookId: 'whk_1',
+  eventId: 'evt_1',
+  eventType: 'document.deleted',
+  status: 'retrying',
+  run: 0,
+  attempt: 1,
+  attempts: [],
+  createdAt: now,
+  ...overrides,
+});
+
+/** An attempt that was answered 500 after 10 ms. */
+export const attempt = (overrides: Partial<Attempt> = {}): Attempt => ({
+  number: 1,
+  trigger: 'schedule',
+  at: now,
+  statusCode: 500,
+  error: 'status_not_2xx',
+  durationMs: 10,
+  excerpt: null,
+  ...overrides,
+});
+
+export const message = (overrides: Partial<DeliveryMessage> = {}): DeliveryMessage => ({
+  ...firstMessage(space, 'whk_1', 'evt_1'),
+  ...overrides,
+});
+
+/** What a message of an event to a webhook refers to. */
+export const referred = (overrides: Partial<DeliveryContext> = {}): DeliveryContext => ({
+  webhook: webhook(),
+  event: event(),
+  delivery: undefined,
+  ...overrides,
+});
+
+const EMAIL_STEPS = ['claim', 'release', 'markSent', 'send'] as const;
+type EmailStep = (typeof EMAIL_STEPS)[number];
+type EmailOverrides<Name extends string> = { [Step in EmailStep as `${Name}.${Step}`]?: OutageEmail[Step] };
+/** Members of `DeliverDeps`, those of emails by their path: `disabledEmail.claim`. */
+export type DeliverOverrides = Partial<Omit<DeliverDeps, 'disabledEmail' | 'warningEmail'>> &
+  EmailOverrides<'disabledEmail'> &
+  EmailOverrides<'warningEmail'>;
+
+/** A deliverer that notes what it is asked for, in order. */
+export function deliverer(overrides: DeliverOverrides = {}) {
+  const done: string[] = [];
+  const noting =
+    <Result>(name: string, result: Result) =>
+    async () => {
+      done.push(name);
+      return result;
+    };
+  const emailOf = (name: 'disabledEmail' | 'warningEmail') => {
+    const steps = EMAIL_STEPS.map((step) => [
+      step,
+      overrides[`${name}.${step}`] ?? noting(`${name}.${step}`, step === 'claim' ? 'claimed' : undefined),
+    ]);
+    return Object.fromEntries(steps) as OutageEmail;
+  };
+  const deps: DeliverDeps = {
+    lane: 'slow',
+    clock: () => now,
+    post: noting('post', { statusCode: 200, error: null, durationMs: 10, waitedMs: 10, excerpt: null }),
+    retry: noting('retry', undefined),
+    defer: noting('defer', undefined),
+    setPace: noting('setPace', undefined),
+    warn: (name) => void done.push(name),
+    record: noting('record', true),
+    markRetried: noting('markRetried', undefined),
+    exhaust: noting('exhaust', 'disabled' as const),
+    end: noting('end', undefined),
+    beginOutage: noting('beginOutage', undefined),
+    endOutage: noting('endOutage', undefined),
+    disabledEmail: emailOf('disabledEmail'),
+    warningEmail: emailOf('warningEmail'),
+    ...overrides,
+  };
+  return { done, deps };
+}

@@ -1,0 +1,446 @@
+import { describe, expect, it } from 'vitest';
+import type { Task } from '../../../lib/delivery/decide.ts';
+import { type DeliverDeps, type DeliveryContext, deliver } from '../../../lib/delivery/deliver.ts';
+import { StageError, withStages } from '../../../lib/stages.ts';
+import {
+  attempt,
+  type DeliverOverrides,
+  deliverer,
+  event,
+  message as messageWith,
+  now,
+  record,
+  referred,
+  webhook,
+} from './builders.ts';
+
+const message = (attempt = 1) => messageWith({ attempt });
+const failing: Partial<DeliverDeps> = {
+  post: async () => ({ statusCode: 500, error: 'status_not_2xx', durationMs: 10, waitedMs: 10, excerpt: null }),
+};
+/** Known to be quick, and to be failing since a while: nothing of that has to be noted. */
+const proven = webhook({ quickSince: now - 1, failingSince: now - 1 });
+
+describe('a delivery', () => {
+  it('is recorded after it was sent, and nothing follows a success', async () => {
+    const { done, deps } = deliverer();
+    expect(await deliver(message(), referred({ webhook: proven }), deps)).toMatchObject({ task: 'send' });
+    expect(done).toEqual(['post', 'record']);
+  });
+
+  it('that failed is recorded before its retry is queued', async () => {
+    const { done, deps } = deliverer(failing);
+    await deliver(message(), referred({ webhook: proven }), deps);
+    expect(done).toEqual(['record', 'retry', 'markRetried']);
+  });
+
+  it.each([
+    ['failed', failing],
+    ['succeeded', {}],
+  ])('that %s but was recorded by another run comes again, and nothing follows from it', async (_, outcome) => {
+    const { done, deps } = deliverer({ ...outcome, record: async () => false });
+    expect(await deliver(message(), referred({ webhook: proven }), deps)).toMatchObject({
+      task: 'wait',
+      isRecorded: false,
+    });
+    expect(done.filter((name) => name !== 'post')).toEqual([]);
+  });
+
+  it('whose retry is pending queues it, without another attempt', async () => {
+    const { done, deps } = deliverer();
+    const delivery = record({ retryPending: true, nextAttemptAt: now + 60_000 });
+    expect(await deliver(message(), referred({ delivery }), deps)).toEqual({ task: 'requeue' });
+    expect(done).toEqual(['retry', 'markRetried']);
+  });
+
+  it('is not sent again because its pace could not be noted', async () => {
+    const { done, deps } = deliverer({
+      setPace: () => Promise.reject(new Error('throttled')),
+      post: async (_, onSlow) => {
+        onSlow();
+        return { statusCode: 200, error: null, durationMs: 3000, waitedMs: 3000, excerpt: null };
+      },
+    });
+    await deliver(message(), referred({ webhook: proven }), deps);
+    expect(done).toEqual(['webhook.pace_not_noted', 'record', 'webhook.pace_not_noted']);
+  });
+
+  it('is handed on to a slower lane where its endpoint belongs', async () => {
+    for (const [given, lane, task] of [
+      [webhook(), 'quick', 'defer'],
+      [webhook({ ...proven, slowUntil: now + 1 }), 'quick', 'defer'],
+      [proven, 'quick', 'send'],
+      [webhook(), 'new', 'send'],
+      [webhook(), 'slow', 'send'],
+      [webhook({ slowUntil: now + 1 }), 'new', 'defer'],
+    ] as const) {
+      const { deps } = deliverer({ lane });
+      expect((await deliver(message(), referred({ webhook: given }), deps)).task).toBe(task);
+    }
+  });
+
+  it('notes in the middle of a long attempt that its endpoint is suspect', async () => {
+    const paces: unknown[] = [];
+    const { deps } = deliverer({
+      lane: 'quick',
+      setPace: async (_, pace) => void paces.push(pace),
+      post: async (_, onSlow) => {
+        onSlow();
+        expect(paces).toHaveLength(1);
+        return { statusCode: 200, error: null, durationMs: 5000, waitedMs: 5000, excerpt: null };
+      },
+    });
+    await deliver(message(), referred({ webhook: proven }), deps);
+    expect(paces).toEqual([{ quickSince: now - 1, slowUntil: now + 6000 }, { slowUntil: now + 600_000 }]);
+  });
+});
+
+describe('the email about a disabled webhook', () => {
+  const disabled = webhook({ status: 'disabled', disabledBy: 'evt_1#0' });
+  const last = record({ status: 'failed', attempt: 6 });
+
+  it('is claimed, sent and marked, in this order', async () => {
+    const { done, deps } = deliverer(failing);
+    const handled = await deliver(message(6), referred(), deps);
+    expect(handled).toMatchObject({ task: 'send', disabled: true });
+    expect(done).toEqual(['exhaust', 'disabledEmail.claim', 'disabledEmail.send', 'disabledEmail.markSent', 'setPace']);
+  });
+
+  it('is left to the run that is sending it; this message must come again', async () => {
+    const { done, deps } = deliverer({ 'disabledEmail.claim': async () => 'busy' });
+    expect(await deliver(message(6), referred({ webhook: disabled, delivery: last }), deps)).toEqual({ task: 'wait' });
+    expect(done).toEqual([]);
+  });
+
+  it('is sent once', async () => {
+    const { done, deps } = deliverer({ 'disabledEmail.claim': async () => 'sent' });
+    const handled = await deliver(message(6), referred({ webhook: disabled, delivery: last }), deps);
+    expect([handled, done]).toEqual([{ task: 'notify' }, []]);
+  });
+
+  it('is free again at once if it could not be sent', async () => {
+    const { done, deps } = deliverer({ 'disabledEmail.send': () => Promise.reject(new Error('MessageRejected')) });
+    const sending = deliver(message(6), referred({ webhook: disabled, delivery: last }), withStages(deps));
+    const error = await sending.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StageError);
+    expect((error as StageError).stage).toBe('disabledEmail.send');
+    expect(done).toEqual(['disabledEmail.claim', 'disabledEmail.release']);
+  });
+});
+
+describe('a message', () => {
+  const disabled = webhook({ status: 'disabled' });
+  const test = event({ webhookId: 'whk_1' });
+
+  it.each<[string, Partial<DeliveryContext>, Task, string[]]>([
+    ['of a deleted webhook is dropped', { webhook: undefined }, 'drop', []],
+    ['of an event that expired before the first attempt is dropped', { event: undefined }, 'drop', []],
+    [
+      'of an event that expired during the run ends the run',
+      { event: undefined, delivery: record({ status: 'pending', run: 1 }) },
+      'drop',
+      ['end'],
+    ],
+    ['that was dealt with is dropped', { delivery: record() }, 'drop', []],
+    ['of a disabled webhook ends its run', { webhook: disabled }, 'cancel', ['end']],
+    ['of a test event is sent to a disabled webhook', { webhook: disabled, event: test }, 'send', ['post', 'record']],
+  ])('%s', async (_, overrides, task, effects) => {
+    const { done, deps } = deliverer({ setPace: async () => {} });
+    expect(await deliver(message(), referred(overrides), deps)).toMatchObject({ task });
+    expect(done).toEqual(effects);
+  });
+
+  it('is canceled now', async () => {
+    const ends: unknown[][] = [];
+    const { deps } = deliverer({ end: async (...args) => void ends.push(args) });
+    await deliver(message(2), referred({ webhook: disabled, delivery: record() }), deps);
+    expect(ends).toEqual([[message(2), event(), 'canceled', now]]);
+  });
+
+  it('is handed on as it is', async () => {
+    const handedOn: unknown[][] = [];
+    const { done, deps } = deliverer({ lane: 'quick', defer: async (...args) => void handedOn.push(args) });
+    await deliver(message(3), referred({ delivery: record({ attempt: 2 }) }), deps);
+    expect(handedOn).toEqual([[message(3), 'new']]);
+    expect(done).toEqual([]);
+  });
+
+  it.each<[string, number | undefined, number]>([
+    ['when it is due', now + 60_000, 60],
+    ['at once if that is over', now - 60_000, 0],
+    ['at once if nobody knows', undefined, 0],
+  ])('whose retry is pending queues the next attempt, %s', async (_, nextAttemptAt, delaySeconds) => {
+    const retries: unknown[][] = [];
+    const { deps } = deliverer({ retry: async (...args) => void retries.push(args) });
+    await deliver(message(), referred({ delivery: record({ retryPending: true, nextAttemptAt }) }), deps);
+    expect(retries).toEqual([[message(2), { dueAt: nextAttemptAt ?? 0, delaySeconds }]]);
+  });
+});
+
+describe('an attempt', () => {
+  it('is recorded with its number, its trigger, and the time before it', async () => {
+    let time = now;
+    const records: unknown[][] = [];
+    const { deps } = deliverer({
+      clock: () => time,
+      post: async () => {
+        time += 300;
+        return { statusCode: 503, error: 'status_not_2xx', durationMs: 290, waitedMs: 200, excerpt: 'busy' };
+      },
+      record: async (...args) => {
+        records.push(args);
+        return true;
+      },
+    });
+    const asked = messageWith({ attempt: 2, run: 1, trigger: 'redelivery' });
+    const result = await deliver(asked, referred({ webhook: proven }), deps);
+    const made = attempt({
+      number: 2,
+      trigger: 'redelivery',
+      at: now,
+      statusCode: 503,
+      durationMs: 290,
+      excerpt: 'busy',
+      url: proven.url,
+      sent: expect.arrayContaining([['X-Service-Signature', expect.stringContaining('sha256=')]]),
+    });
+    const verdict = { status: 'retrying', delaySeconds: 300, dueAt: now + 290 + 300_000 };
+    expect(records).toEqual([[asked, event(), made, verdict]]);
+    expect(result).toEqual({ task: 'send', attempt: made, verdict, disabled: false, isRecorded: true });
+  });
+
+  it('sends the stored event to the endpoint URL, signed at the time of the attempt', async () => {
+    const posts: unknown[] = [];
+    const { deps } = deliverer({
+      post: async (request) => {
+        posts.push(request);
+        return { statusCode: 200, error: null, durationMs: 10, waitedMs: 10, excerpt: null };
+      },
+    });
+    await deliver(message(2), referred({ webhook: proven }), deps);
+    const headers = expect.objectContaining({ 'X-Service-Event-Id': 'evt_1', 'X-Service-Attempt': '2' });
+    expect(posts).toEqual([{ url: proven.url, headers, body: event().body }]);
+  });
+
+  it('that failed queues the next one, due on schedule', async () => {
+    const retries: unknown[][] = [];
+    const { deps } = deliverer({ ...failing, retry: async (...args) => void retries.push(args) });
+    await deliver(message(5), referred({ webhook: proven }), deps);
+    expect(retries).toEqual([[message(6), expect.objectContaining({ dueAt: now + 10 + 43_200_000 })]]);
+  });
+
+  it('of a test event that failed is recorded, and neither retried nor held against the webhook', async () => {
+    const { done, deps } = deliverer(failing);
+    const context = referred({ webhook: proven, event: event({ webhookId: 'whk_1' }) });
+    const result = await deliver(message(), context, deps);
+    expect(result).toMatchObject({ task: 'send', verdict: { status: 'failed' }, disabled: false });
+    expect(done).toEqual(['record']);
+  });
+
+  it('that is the sixth to fail sends no email if it did not disable the webhook', async () => {
+    const { done, deps } = deliverer({ ...failing, exhaust: async () => 'recorded' });
+    const result = await deliver(message(6), referred({ webhook: proven }), deps);
+    expect(result).toMatchObject({ task: 'send', verdict: { status: 'failed' }, disabled: false });
+    expect(done).toEqual([]);
+  });
+
+  it('that is the sixth and succeeds leaves the webhook enabled', async () => {
+    const { done, deps } = deliverer();
+    expect(await deliver(message(6), referred({ webhook: proven }), deps)).toMatchObject({ disabled: false });
+    expect(done).toEqual(['post', 'record']);
+  });
+
+  it('that was quick earns its endpoint the quick lane, after it is recorded', async () => {
+    const paces: unknown[] = [];
+    const { done, deps } = deliverer({
+      setPace: async (_, pace) => {
+        paces.push([...done, pace]);
+      },
+    });
+    await deliver(message(), referred(), deps);
+    expect(paces).toEqual([['post', 'record', { quickSince: now }]]);
+  });
+});
+
+it('what could not be noted is in the log, with its webhook and the reason', async () => {
+  const error = new Error('throttled');
+  const logged: unknown[] = [];
+  const { deps } = deliverer({
+    setPace: () => Promise.reject(error),
+    endOutage: () => Promise.reject(error),
+    warn: (...args) => void logged.push(args),
+  });
+  await deliver(message(), referred({ webhook: webhook({ undeliveredSince: now - 1 }) }), deps);
+  const fields = { webhook_id: 'whk_1', error };
+  expect(logged).toEqual([
+    ['webhook.outage_end_not_noted', fields],
+    ['webhook.pace_not_noted', fields],
+  ]);
+});
+
+describe('a step that fails', () => {
+  const sixth = { attempt: 6 } as const;
+  it.each<[keyof DeliverOverrides, { attempt?: number }, string[]]>([
+    ['post', {}, []],
+    ['record', {}, []],
+    ['retry', {}, ['record']],
+    ['markRetried', {}, ['record', 'retry']],
+    ['exhaust', sixth, []],
+    ['disabledEmail.claim', sixth, ['exhaust']],
+    ['disabledEmail.send', sixth, ['exhaust', 'disabledEmail.claim', 'disabledEmail.release']],
+    ['disabledEmail.markSent', sixth, ['exhaust', 'disabledEmail.claim', 'disabledEmail.send']],
+  ])('stops what follows, so that its message comes again: %s', async (step, { attempt = 1 }, effects) => {
+    const { done, deps } = deliverer({ ...failing, [step]: () => Promise.reject(new Error('throttled')) });
+    const delivering = deliver(message(attempt), referred({ webhook: proven }), withStages(deps));
+    await expect(delivering).rejects.toMatchObject({ name: 'StageError', stage: step });
+    expect(done).toEqual(effects);
+  });
+});
+
+describe('an email', () => {
+  const earlier = [1, 2, 3, 1, 2, 3, 4, 5].map((number) => attempt({ number }));
+  /** The email of a context, and what else happened. */
+  async function emailOf(overrides: Partial<DeliveryContext>, others: DeliverOverrides = {}) {
+    const emails: unknown[][] = [];
+    const { done, deps } = deliverer({
+      ...failing,
+      'disabledEmail.send': async ({ webhook, event, attempts }) => void emails.push([webhook, event, attempts]),
+      ...others,
+    });
+    const result = await deliver(message(6), referred(overrides), deps);
+    return { emails, result, done };
+  }
+
+  it('lists the attempts of its run, the last one included', async () => {
+    const { emails } = await emailOf({ delivery: record({ attempt: 5, attempts: earlier }) });
+    const attempts = [1, 2, 3, 4, 5, 6].map((number) => attempt({ number }));
+    expect(emails).toMatchObject([[webhook(), event(), attempts]]);
+  });
+
+  it('lists the recorded attempts if it is sent later', async () => {
+    const disabled = webhook({ status: 'disabled', disabledBy: 'evt_1#0' });
+    const attempts = [...earlier, attempt({ number: 6 })];
+    const delivery = record({ status: 'failed', attempt: 6, attempts });
+    const { emails, result, done } = await emailOf({ webhook: disabled, delivery });
+    expect(emails).toEqual([[disabled, event(), attempts.slice(-6)]]);
+    expect(result).toEqual({ task: 'notify' });
+    expect(done).toEqual(['disabledEmail.claim', 'disabledEmail.markSent']);
+  });
+
+  it('waits while another run is sending it, though the attempt was made', async () => {
+    const { emails, result } = await emailOf({}, { 'disabledEmail.claim': async () => 'busy' });
+    expect(result).toMatchObject({ task: 'wait', attempt: { number: 6 }, disabled: true });
+    expect(emails).toEqual([]);
+  });
+
+  it('does not come twice if another run has sent it', async () => {
+    const { emails, result } = await emailOf({}, { 'disabledEmail.claim': async () => 'sent' });
+    expect(result).toMatchObject({ task: 'send', disabled: true });
+    expect(emails).toEqual([]);
+  });
+
+  it('fails for its own reason, even if the claim could not be released', async () => {
+    const failed = emailOf(
+      {},
+      {
+        'disabledEmail.send': () => Promise.reject(new Error('MessageRejected')),
+        'disabledEmail.release': () => Promise.reject(new Error('throttled')),
+      },
+    );
+    await expect(failed).rejects.toThrow('MessageRejected');
+  });
+});
+
+describe('an outage', () => {
+  it('is noted between the retry and the end of the wait for it, unless it is known', async () => {
+    const first = deliverer(failing);
+    await deliver(message(), referred({ webhook: webhook({ quickSince: now - 1 }) }), first.deps);
+    expect(first.done).toEqual(['record', 'retry', 'beginOutage', 'markRetried']);
+    const known = deliverer(failing);
+    await deliver(message(), referred({ webhook: proven }), known.deps);
+    expect(known.done).toEqual(['record', 'retry', 'markRetried']);
+  });
+
+  it('that could not be noted brings the message again, with its retry', async () => {
+    const { done, deps } = deliverer({ ...failing, beginOutage: () => Promise.reject(new Error('throttled')) });
+    const found = referred({ webhook: webhook({ quickSince: now - 1 }) });
+    await expect(deliver(message(), found, deps)).rejects.toThrow('throttled');
+    expect(done).toEqual(['record', 'retry']);
+  });
+
+  it('ends with a success, and the success counts whatever becomes of the note', async () => {
+    const out = webhook({ quickSince: now - 1, failingSince: now - 1, undeliveredSince: now - 1 });
+    const noted = deliverer();
+    await deliver(message(), referred({ webhook: out }), noted.deps);
+    expect(noted.done).toEqual(['post', 'record', 'endOutage']);
+    const lost = deliverer({ endOutage: () => Promise.reject(new Error('throttled')) });
+    expect(await deliver(message(), referred({ webhook: out }), lost.deps)).toMatchObject({ task: 'send' });
+    expect(lost.done).toEqual(['post', 'record', 'webhook.outage_end_not_noted']);
+  });
+
+  it('goes on with a further failure', async () => {
+    const { done, deps } = deliverer(failing);
+    await deliver(message(), referred({ webhook: webhook({ ...proven, undeliveredSince: now - 1 }) }), deps);
+    expect(done).toEqual(['record', 'retry', 'markRetried']);
+  });
+
+  it('neither begins nor ends with a test', async () => {
+    const test = event({ webhookId: 'whk_1' });
+    for (const overrides of [failing, {}]) {
+      const { done, deps } = deliverer(overrides);
+      const out = webhook({ quickSince: now - 1, ...(overrides === failing ? {} : { undeliveredSince: now - 1 }) });
+      await deliver(message(), referred({ webhook: out, event: test }), deps);
+      expect(done.filter((name) => name.endsWith('Outage'))).toEqual([]);
+    }
+  });
+
+  it.each([
+    [
+      'claimed',
+      'send',
+      ['record', 'retry', 'warningEmail.claim', 'warningEmail.send', 'warningEmail.markSent', 'markRetried'],
+    ],
+    ['sent', 'send', ['record', 'retry', 'warningEmail.claim', 'markRetried']],
+    ['busy', 'wait', ['record', 'retry', 'warningEmail.claim']],
+  ] as const)('is warned of at the fourth failure, after the retry is queued: %s', async (claim, task, expected) => {
+    const { done, deps } = deliverer({
+      ...failing,
+      'warningEmail.claim': async () => {
+        done.push('warningEmail.claim');
+        return claim;
+      },
+    });
+    expect(await deliver(message(4), referred({ webhook: proven }), deps)).toMatchObject({ task });
+    expect(done).toEqual(expected);
+  });
+
+  it('is warned of again with a retry that is still pending, once no other run is sending the warning', async () => {
+    const delivery = record({ attempt: 4, retryPending: true, attempts: [attempt({ number: 4 })] });
+    for (const [claim, task] of [
+      ['busy', 'wait'],
+      ['sent', 'requeue'],
+    ] as const) {
+      const { deps } = deliverer({ 'warningEmail.claim': async () => claim });
+      expect(await deliver(message(4), referred({ webhook: proven, delivery }), deps)).toEqual({ task });
+    }
+  });
+
+  it('is warned of with the attempts of its run', async () => {
+    const warnings: unknown[][] = [];
+    const { deps } = deliverer({
+      ...failing,
+      'warningEmail.send': async ({ webhook, event, attempts }) => void warnings.push([webhook, event, attempts]),
+    });
+    const delivery = record({ attempt: 3, attempts: [6, 1, 2, 3].map((number) => attempt({ number })) });
+    await deliver(message(4), referred({ webhook: proven, delivery }), deps);
+    expect(warnings).toMatchObject([[proven, event(), [1, 2, 3, 4].map((number) => ({ number }))]]);
+    await deliver(message(4), referred({ webhook: proven }), deps);
+    expect(warnings[1]).toMatchObject([proven, event(), [{ number: 4 }]]);
+  });
+
+  it('whose warning failed is warned of again: the claim is released and the retry stays pending', async () => {
+    const { done, deps } = deliverer({ ...failing, 'warningEmail.send': () => Promise.reject(new Error('throttled')) });
+    await expect(deliver(message(4), referred({ webhook: proven }), deps)).rejects.toThrow('throttled');
+    expect(done).toEqual(['record', 'retry', 'warningEmail.claim', 'warningEmail.release']);
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import {
+  EXCERPT_BYTES,
+  excerptOf,
+  FAILURES,
+  type Failure,
+  failureCode,
+  isOwnFault,
+} from '../../../lib/delivery/failures.ts';
+
+/** An error as Node throws it. */
+const error = (code?: string, members: object = {}) => Object.assign(new Error('failed'), code && { code }, members);
+const query = { syscall: 'queryA' };
+const timeout = () => Object.assign(new Error('aborted'), { name: 'TimeoutError' });
+
+describe('a failed attempt', () => {
+  it.each<[string, unknown, Failure]>([
+    // Time.
+    ['that was aborted', error('ABORT_ERR'), 'timeout'],
+    ['whose connection timed out', error('ETIMEDOUT', { syscall: 'connect' }), 'timeout'],
+    ['whose addresses timed out', error('ERR_SOCKET_CONNECTION_TIMEOUT'), 'timeout'],
+    ['that ran into AbortSignal.timeout', timeout(), 'timeout'],
+    ['that was aborted by AbortSignal.timeout', error('ABORT_ERR', { cause: timeout() }), 'timeout'],
+    ['whose error has a timeout as its cause', error('ECONNRESET', { cause: timeout() }), 'timeout'],
+    // Names.
+    ['whose host does not exist', error('ENOTFOUND', { syscall: 'getaddrinfo' }), 'dns_not_found'],
+    ['whose host does not exist, by a query', error('ENOTFOUND', query), 'dns_not_found'],
+    ['whose host has no address', error('ENODATA', query), 'dns_not_found'],
+    ['whose name server timed out', error('ETIMEOUT', query), 'dns_failed'],
+    ['whose name server failed', error('ESERVFAIL', query), 'dns_failed'],
+    ['whose name server refused the connection', error('ECONNREFUSED', query), 'dns_failed'],
+    ['whose name server closed the connection', error('ECONNRESET', { syscall: 'queryAaaa' }), 'dns_failed'],
+    ['whose resolver failed for now', error('EAI_AGAIN', { syscall: 'getaddrinfo' }), 'dns_failed'],
+    ['whose resolver failed without a system call', error('EAI_FAIL'), 'dns_failed'],
+    ['whose resolver failed otherwise', error('EPERM', { syscall: 'getaddrinfo' }), 'dns_failed'],
+    ['whose host leads inside', error('ADDRESS_NOT_PUBLIC'), 'address_not_public'],
+    // Connections.
+    ['that was refused', error('ECONNREFUSED', { syscall: 'connect' }), 'connection_refused'],
+    ['that was refused, by its code alone', error('ECONNREFUSED'), 'connection_refused'],
+    ['that was reset', error('ECONNRESET', { syscall: 'read' }), 'connection_reset'],
+    ['whose pipe broke', error('EPIPE', { syscall: 'write' }), 'connection_reset'],
+    ['whose host is unreachable', error('EHOSTUNREACH', { syscall: 'connect' }), 'host_unreachable'],
+    ['whose network is unreachable', error('ENETUNREACH', { syscall: 'connect' }), 'host_unreachable'],
+    // TLS.
+    ['with an expired certificate', error('CERT_HAS_EXPIRED'), 'certificate_invalid'],
+    ['with a certificate of another host', error('ERR_TLS_CERT_ALTNAME_INVALID'), 'certificate_invalid'],
+    ['with a self-signed certificate', error('DEPTH_ZERO_SELF_SIGNED_CERT'), 'certificate_invalid'],
+    ['with a self-signed root', error('SELF_SIGNED_CERT_IN_CHAIN'), 'certificate_invalid'],
+    ['with an unknown issuer', error('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'certificate_invalid'],
+    ['with an issuer that is none', error('INVALID_CA'), 'certificate_invalid'],
+    ['without a common protocol', error('EPROTO', { syscall: 'write' }), 'tls_failed'],
+    ['without a common version', error('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'), 'tls_failed'],
+    ['whose handshake failed', error('ERR_TLS_HANDSHAKE_TIMEOUT'), 'tls_failed'],
+    // Responses.
+    ['with too many headers', error('HPE_HEADER_OVERFLOW'), 'response_too_large'],
+    ['with a response that is not HTTP', error('HPE_INVALID_CONSTANT'), 'response_invalid'],
+    // Several addresses, and whatever else there is.
+    [
+      'of several addresses, by the code of all',
+      Object.assign(new AggregateError([]), { code: 'ETIMEDOUT' }),
+      'timeout',
+    ],
+    [
+      'of several addresses, by the first',
+      new AggregateError([error('ECONNREFUSED'), error('EPIPE')]),
+      'connection_refused',
+    ],
+    ['with a code nobody knows', error('ESOMETHING'), 'connection_failed'],
+    ['with a code that is no text', error(undefined, { code: 42 }), 'connection_failed'],
+    ['with no code', error(), 'connection_failed'],
+  ])('%s is recorded under a stable code', (_, thrown, failure) => {
+    expect(failureCode(thrown)).toBe(failure);
+    expect(Object.keys(FAILURES)).toContain(failure);
+  });
+});
+
+describe('a fault of our own', () => {
+  it.each<[string, unknown, boolean]>([
+    ['is a lack of file descriptors', error('EMFILE'), true],
+    ['is a lack of file descriptors in the system', error('ENFILE'), true],
+    ['is a lack of buffers', error('ENOBUFS'), true],
+    ['is a lack of memory', error('ENOMEM'), true],
+    ['is a lack of ports', error('EADDRNOTAVAIL', { syscall: 'connect' }), true],
+    ['is a name server that refuses us', error('ECONNREFUSED', query), true],
+    ['is the first error of several addresses', new AggregateError([error('EMFILE'), error('ECONNREFUSED')]), true],
+    ['is not an endpoint that refuses us', error('ECONNREFUSED', { syscall: 'connect' }), false],
+    ['is not a refusal that says no more', error('ECONNREFUSED'), false],
+    ['is not a name that does not exist', error('ENOTFOUND', query), false],
+    ['is not a name server that is slow', error('ETIMEOUT', query), false],
+    ['is not an endpoint that is slow', timeout(), false],
+    ['is not an endpoint that hangs up', error('ECONNRESET'), false],
+    ['is not a bad certificate', error('CERT_HAS_EXPIRED'), false],
+    ['is not an error without a code', error(), false],
+  ])('%s', (_, thrown, expected) => {
+    expect(isOwnFault(thrown)).toBe(expected);
+  });
+});
+
+describe('the excerpt of a response', () => {
+  const excerpt = (text: string) => excerptOf(Buffer.from(text));
+  const full = 'a'.repeat(EXCERPT_BYTES);
+  const allButOne = 'a'.repeat(EXCERPT_BYTES - 1);
+
+  it.each<[string, string, string | null]>([
+    ['is null for an empty one', '', null],
+    ['is its text', 'not today', 'not today'],
+    ['keeps other scripts and symbols', 'näin ei käy 😀', 'näin ei käy 😀'],
+    ['keeps lines and tabs', 'a\n\tb', 'a\n\tb'],
+    ['has no control characters', 'a\u0000\u0007\u0008\u000b\u000c\r\u001bb\u007f\u0080\u009fc', 'abc'],
+    ['has no escape sequence that a terminal obeys', '\u001b[31mred', '[31mred'],
+    ['has no characters that turn the direction of text', 'a\u061c\u200e\u200f\u202a\u202e\u2066\u2069b', 'ab'],
+    ['keeps what is next to the removed ranges', '\u0020\u007e\u00a0\u2010\u202f', '\u0020\u007e\u00a0\u2010\u202f'],
+    ['has 1 KiB of exactly 1 KiB', full, full],
+    ['has 1 KiB of more', `${full}b`, full],
+    ['leaves out a character of two bytes that the cut goes through', `${allButOne}ä`, allButOne],
+    [
+      'leaves out a character of four bytes that the cut goes through',
+      `${'a'.repeat(EXCERPT_BYTES - 3)}😀`,
+      'a'.repeat(EXCERPT_BYTES - 3),
+    ],
+    [
+      'keeps a character that ends at the cut',
+      `${'a'.repeat(EXCERPT_BYTES - 2)}äb`,
+      `${'a'.repeat(EXCERPT_BYTES - 2)}ä`,
+    ],
+  ])('%s', (_, text, expected) => {
+    expect(excerpt(text)).toBe(expected);
+  });
+
+  it.each<[string, number[], string]>([
+    ['replaces bytes that are not UTF-8', [0x61, 0xff, 0x62], 'a\ufffdb'],
+    ['shows that a short response ended in the middle of a character', [0x61, 0xc3], 'a\ufffd'],
+    ['shows that of exactly 1 KiB, too', [...Buffer.from(allButOne), 0xc3], `${allButOne}\ufffd`],
+  ])('%s', (_, bytes, expected) => {
+    expect(excerptOf(Buffer.from(bytes))).toBe(expected);
+  });
+});

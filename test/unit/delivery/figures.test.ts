@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import {
+  COUNTERS,
+  countedTypes,
+  countersOf,
+  type DeliveryChange,
+  FIGURE_NAMES,
+  histogramOf,
+  sumOf,
+  tally,
+} from '../../../lib/delivery/figures.ts';
+import { LATENCY_BOUNDS_MS, latencyPercentile } from '../../../lib/delivery/latency.ts';
+import type { DeliveryRecord } from '../../../lib/delivery/record.ts';
+import { EVENT_TYPES } from '../../../lib/events/types.ts';
+import { attempt, now, record } from './builders.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+const change = (after: DeliveryRecord, before?: DeliveryRecord, overrides: Partial<DeliveryChange> = {}) => ({
+  before,
+  after,
+  sequence: '1',
+  ...overrides,
+});
+/** What a change adds to the figures of its hour. */
+const counted = (after: DeliveryRecord, before?: DeliveryRecord) =>
+  sumOf(tally([change(after, before)]).find(({ period }) => period === 'hour')?.entries ?? []);
+
+const delivered = attempt({ statusCode: 200, error: null, durationMs: 42 });
+const failing = record({ attempts: [attempt()] });
+
+describe('a change of a delivery', () => {
+  it.each<[string, DeliveryRecord, DeliveryRecord | undefined, object]>([
+    ['a success', record({ status: 'succeeded', attempts: [delivered] }), undefined, { delivered: 1, le_50: 1 }],
+    ['a failure', failing, undefined, { attempts_failed: 1 }],
+    [
+      'a success after a failure',
+      record({ status: 'succeeded', attempt: 2, attempts: [attempt(), { ...delivered, number: 2 }] }),
+      failing,
+      { delivered: 1, le_50: 1 },
+    ],
+    [
+      'the last failure',
+      record({ status: 'failed', attempt: 6, attempts: [attempt({ number: 5 }), attempt({ number: 6 })] }),
+      record({ attempt: 5, attempts: [attempt({ number: 5 })] }),
+      { attempts_failed: 1, failed: 1 },
+    ],
+    ['a retry that is queued', failing, record({ attempts: [attempt()], retryPending: true }), {}],
+    ['a new run', record({ run: 1, attempt: 0, attempts: [attempt()] }), failing, {}],
+    [
+      'a new run that leaves out the oldest attempt',
+      record({ run: 1, attempt: 0, attempts: [attempt({ number: 2 })] }),
+      record({ attempts: [attempt(), attempt({ number: 2 })] }),
+      {},
+    ],
+    ['an event that was skipped', record({ status: 'skipped', attempt: 0 }), undefined, { skipped: 1 }],
+    ['a retry that was canceled', record({ status: 'canceled', attempts: [attempt()] }), failing, { canceled: 1 }],
+    [
+      'another run that was canceled',
+      record({ status: 'canceled', run: 1, attempts: [attempt()] }),
+      record({ status: 'canceled', attempts: [attempt()] }),
+      { canceled: 1 },
+    ],
+    [
+      'a run whose event expired',
+      record({ status: 'failed', run: 1, attempts: [attempt()] }),
+      record({ status: 'pending', run: 1, attempts: [attempt()] }),
+      { failed: 1 },
+    ],
+    ['a test', record({ status: 'failed', test: true, attempts: [attempt({ trigger: 'test' })] }), undefined, {}],
+  ])('counts %s', (_, after, before, figures) => {
+    const named = Object.entries(figures).map(([name, count]) => [`document_deleted_${name}`, count]);
+    expect(counted(after, before)).toEqual(Object.fromEntries(named));
+  });
+
+  it.each([
+    [0, 5],
+    [5, 5],
+    [6, 10],
+    [4999, 5000],
+    [60_000, 5000],
+  ])('of a success in %d ms is in the bar up to %d', (durationMs, bound) => {
+    const after = record({ status: 'succeeded', attempts: [{ ...delivered, durationMs }] });
+    expect(counted(after)[`document_deleted_le_${bound}`]).toBe(1);
+  });
+});
+
+describe('the changes of a batch', () => {
+  it('are added up by webhook and hour and day, each attempt in its own', () => {
+    const at = (ms: number, webhookId = 'whk_1') =>
+      change(record({ webhookId, attempts: [attempt({ at: ms })] }), undefined, { sequence: String(ms) });
+    const found = tally([at(now), at(now + 1), at(now + HOUR_MS), at(now, 'whk_2')]);
+    expect(
+      found.map(({ webhookId, period, start, entries }) => [webhookId, period, start - now, entries.length]),
+    ).toEqual([
+      ['whk_1', 'hour', 0, 2],
+      ['whk_1', 'day', -12 * HOUR_MS, 3],
+      ['whk_1', 'hour', HOUR_MS, 1],
+      ['whk_2', 'hour', 0, 1],
+      ['whk_2', 'day', -12 * HOUR_MS, 1],
+    ]);
+    expect(found[0]?.entries.map(({ sequence }) => sequence)).toEqual([String(now), String(now + 1)]);
+  });
+});
+
+it('a delivery that was not attempted is counted when its run ended', () => {
+  const [hour] = tally([change(record({ status: 'skipped', attempt: 0, endedAt: now + HOUR_MS + 1 }))]);
+  expect(hour?.start).toBe(now + HOUR_MS);
+});
+
+it('a run that ended without an attempt is counted once, and the next one again', () => {
+  const skipped = record({ status: 'skipped', attempt: 0 });
+  expect(counted(skipped, skipped)).toEqual({});
+  expect(counted({ ...skipped, run: 1 }, skipped)).toEqual({ document_deleted_skipped: 1 });
+  expect(counted({ ...skipped, status: 'canceled' }, skipped)).toEqual({ document_deleted_canceled: 1 });
+});
+
+it('the types of figures are those of which anything was counted', () => {
+  expect(countedTypes({})).toEqual([]);
+  expect(countedTypes({ document_deleted_failed: 0, document_deleted_le_5: 1 })).toEqual([]);
+  const figures = { sync_conflict_skipped: 1, document_created_delivered: 2, document_created_failed: 1 };
+  expect(countedTypes(figures)).toEqual(['document.created', 'sync.conflict']);
+});
+
+describe('figures of several types', () => {
+  const figures = {
+    document_changed_delivered: 3,
+    document_changed_le_10: 3,
+    document_created_delivered: 1,
+    document_created_failed: 2,
+    document_created_le_10: 1,
+    sync_conflict_delivered: 5,
+    sync_conflict_le_5000: 5,
+  };
+  const types = ['document.changed', 'document.created'] as const;
+
+  it('are added up, each counter by itself', () => {
+    expect(countersOf(figures, types)).toEqual({
+      delivered: 4,
+      attempts_failed: 0,
+      failed: 2,
+      skipped: 0,
+      canceled: 0,
+    });
+    expect(countersOf(figures, ['document.changed'])).toMatchObject({ delivered: 3, failed: 0 });
+    expect(countersOf({}, types)).toMatchObject({ delivered: 0 });
+  });
+
+  it('have one histogram, which leaves out other types', () => {
+    expect(histogramOf(figures, types)).toEqual(LATENCY_BOUNDS_MS.map((bound) => (bound === 10 ? 4 : 0)));
+    expect(latencyPercentile(histogramOf(figures, EVENT_TYPES), 0.5)).toBe(5000);
+  });
+});
+
+it('figures have names that DynamoDB takes for placeholders, each its own', () => {
+  for (const name of FIGURE_NAMES) expect(name).toMatch(/^[a-z0-9_]+$/);
+  expect(FIGURE_NAMES.size).toBe(EVENT_TYPES.length * (COUNTERS.length + LATENCY_BOUNDS_MS.length));
+});

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import {
+  attemptName,
+  carriedEvent,
+  carrying,
+  type DeliveryMessage,
+  firstMessage,
+  groupOf,
+  nextMessage,
+  parseMessage,
+  type QueueMessage,
+  type RecoverMessage,
+  runKey,
+} from '../../../lib/delivery/messages.ts';
+import { MAX_ATTEMPTS } from '../../../lib/delivery/schedule.ts';
+import { derivedFrom, sortableId } from '../../../lib/ids.ts';
+import { event, message, now, space } from './builders.ts';
+
+const recover = (overrides: Partial<RecoverMessage['recover']> = {}): RecoverMessage => ({
+  recover: { ...space, webhookId: 'whk_1', since: now - 1000, until: now, perSecond: 50, ...overrides },
+});
+
+describe('a message of the deliveries queue', () => {
+  it.each<[string, QueueMessage]>([
+    ['a first attempt', message()],
+    ['the last attempt of a redelivery', message({ run: 7, attempt: MAX_ATTEMPTS, trigger: 'redelivery' })],
+    ['a test event', message({ trigger: 'test' })],
+    ['a first attempt with its event', carrying(message(), event())],
+    ['another environment', message({ environment: 'sandbox' })],
+    ['the first page of a recovery', recover()],
+    ['the next page of a recovery', recover({ endedSince: now, from: { status: 'skipped', after: 'evt_1' } })],
+  ])('arrives as it was sent: %s', (_, sent) => {
+    expect(parseMessage(JSON.stringify(sent))).toEqual(sent);
+  });
+
+  it.each<[string, object]>([
+    ['an unknown member', { ...message(), url: 'https://example.com' }],
+    ['a member missing', { ...message(), eventId: undefined }],
+    ['no attempt', message({ attempt: 0 })],
+    ['a negative attempt', message({ attempt: -1 })],
+    ['an attempt after the last', message({ attempt: MAX_ATTEMPTS + 1 })],
+    ['half an attempt', message({ attempt: 1.5 })],
+    ['an attempt as text', { ...message(), attempt: '1' }],
+    ['a negative run', message({ run: -1 })],
+    ['half a run', message({ run: 0.5 })],
+    ['an unknown environment', { ...message(), environment: 'staging' }],
+    ['an unknown trigger', { ...message(), trigger: 'whim' }],
+    ['an unknown member of a recovery', { recover: { ...recover().recover, limit: 5 } }],
+    ['a recovery without its window', { recover: { ...recover().recover, since: undefined } }],
+    ['a recovery that never ends', recover({ perSecond: 0 })],
+    ['a delivery and a recovery at once', { ...message(), ...recover() }],
+    ['nothing in it', {}],
+    ['a list of messages', [message()]],
+  ])('is none of ours with %s', (_, sent) => {
+    expect(parseMessage(JSON.stringify(sent))).toBeNull();
+  });
+
+  it.each([
+    '',
+    'null',
+    '"text"',
+    '{',
+    JSON.stringify(message()).slice(0, -1),
+    `${JSON.stringify(message())} {}`,
+  ])('is none of ours if it is %j', (text) => {
+    expect(parseMessage(text)).toBeNull();
+  });
+
+  it.each<[string, QueueMessage]>([
+    ['a delivery', message({ webhookId: 'whk_2' })],
+    ['a page of a recovery', recover({ webhookId: 'whk_2' })],
+  ])('is grouped by its webhook: %s', (_, sent) => {
+    expect(groupOf(sent)).toBe('whk_2');
+  });
+});
+
+describe('the first message of a run', () => {
+  it.each<[string, Parameters<typeof firstMessage>[3], Partial<DeliveryMessage>]>([
+    ['of a delivery', undefined, { run: 0, trigger: 'schedule' }],
+    ['of a redelivery', { run: 2, trigger: 'redelivery' }, { run: 2, trigger: 'redelivery' }],
+  ])('%s', (_, options, expected) => {
+    expect(firstMessage(space, 'whk_1', 'evt_1', options)).toEqual({ ...message(), attempt: 1, ...expected });
+  });
+
+  it('refers to things and holds none of them', () => {
+    const rich = { ...space, secret: 'not to be seen' };
+    expect(firstMessage(rich, 'whk_1', 'evt_1')).toEqual(message());
+  });
+});
+
+describe('the name of an attempt', () => {
+  const webhookId = sortableId('whk', now, derivedFrom('webhook'));
+  const eventId = sortableId('evt', now, derivedFrom('event'));
+  const attempt = message({ webhookId, eventId });
+
+  it('is said once', () => {
+    expect(attemptName(message({ webhookId: 'whk_A', eventId: 'evt_B', run: 3, attempt: 4 }))).toBe('A-B-3-4');
+  });
+
+  it.each([0, 9, 10, 99_999_999])('fits a schedule: at most 64 of A-Za-z0-9._-, in run %i', (run) => {
+    expect(attemptName({ ...attempt, run, attempt: MAX_ATTEMPTS })).toMatch(/^[A-Za-z0-9._-]{1,64}$/);
+  });
+
+  it('is its own for every webhook, event, run and attempt', () => {
+    const others: Partial<DeliveryMessage>[] = [
+      {},
+      { webhookId: sortableId('whk', now, derivedFrom('another')) },
+      { eventId: sortableId('evt', now, derivedFrom('another')) },
+      { run: 1 },
+      { attempt: 2 },
+      { run: 1, attempt: 2 },
+      { run: 11 },
+    ];
+    const names = others.map((other) => attemptName({ ...attempt, ...other }));
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('is the same for copies of a message, whatever triggered it', () => {
+    expect(attemptName({ ...attempt, trigger: 'recovery' })).toBe(attemptName(attempt));
+  });
+});
+
+describe('the key of a run', () => {
+  it('names the event and the run, not the attempt', () => {
+    expect(runKey(message({ run: 2, attempt: 5 }))).toBe('evt_1#2');
+    expect(runKey(message({ run: 2, attempt: 6 }))).toBe('evt_1#2');
+  });
+});
+
+describe('an event in its message', () => {
+  it.each<[string, Partial<ReturnType<typeof event>>]>([
+    ['of a document', {}],
+    ['of none', { documentKey: undefined }],
+    ['of a test', { webhookId: 'whk_1' }],
+  ])('%s is what is stored, byte for byte', (_, overrides) => {
+    const sent = parseMessage(JSON.stringify(carrying(message(), event(overrides)))) as DeliveryMessage;
+    expect(carriedEvent(sent)).toEqual(event(overrides));
+  });
+
+  it('travels if it is small: ten messages stay within what SQS bills as one', () => {
+    for (const [length, isCarried] of [
+      [2048, true],
+      [2049, false],
+    ] as const) {
+      const body = `"${'"'.repeat(length - 2)}"`;
+      const sent = carrying(message(), event({ body }));
+      expect([length, carriedEvent(sent) !== undefined]).toEqual([length, isCarried]);
+      expect(10 * Buffer.byteLength(JSON.stringify(sent))).toBeLessThan(64 * 1024);
+    }
+  });
+
+  it('is left out of the next attempt, whose schedule keeps references only', () => {
+    expect(nextMessage(carrying(message(), event()))).toEqual(message({ attempt: 2 }));
+    expect(JSON.stringify(nextMessage(carrying(message(), event())))).not.toContain('body');
+  });
+});

@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest';
+import { FAILURES } from '../../../lib/delivery/failures.ts';
+import { disabledNotification, warningNotification } from '../../../lib/delivery/notification.ts';
+import type { Attempt } from '../../../lib/delivery/record.ts';
+import { newEvent } from '../../../lib/events/events.ts';
+import { sampleData } from '../../../lib/events/samples.ts';
+import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
+
+const at = Date.UTC(2026, 0, 31, 12);
+const space = { projectId: 'prj_1', environment: 'sandbox' as const };
+const webhook: WebhookRecord = {
+  ...space,
+  id: 'whk_1',
+  url: 'https://example.com/hook?a=1&b=<2>',
+  events: ['document.deleted'],
+  description: null,
+  secret: 'whsec_secret',
+  status: 'disabled',
+  createdAt: at,
+  updatedAt: at,
+};
+const event = newEvent({
+  ...space,
+  id: 'evt_1',
+  at,
+  type: 'document.deleted',
+  data: sampleData('document.deleted', at),
+});
+const attempts = [1, 2, 3, 4, 5, 6].map(
+  (number): Attempt => ({
+    number,
+    trigger: 'schedule',
+    at: at + number * 1000,
+    statusCode: 503,
+    error: 'status_not_2xx',
+    durationMs: 12,
+    excerpt: '<script>alert(1)</script>',
+  }),
+);
+const project = { name: 'Acme <b>', emails: ['ops@example.com', 'oncall@example.com'] };
+const dashboardUrl = 'https://api.example.com/live/dashboard';
+const email = disabledNotification({ project, webhook, event, attempts, dashboardUrl });
+
+describe('the email about a disabled webhook', () => {
+  it('names the webhook, the event, the failure and its times, and the next steps', () => {
+    expect(email.to).toEqual(project.emails);
+    expect(email.subject).toBe('Webhook disabled: example.com/hook');
+    for (const fact of [
+      'whk_1',
+      webhook.url,
+      'evt_1',
+      'sandbox',
+      'HTTP 503',
+      '2026-01-31T12:00:01.000Z',
+      '2026-01-31T12:00:06.000Z',
+      'POST /v1/webhooks/whk_1/recover {"enable":true}',
+      'https://api.example.com/live/dashboard#/sandbox/webhooks/whk_1\n',
+      'https://api.example.com/live/dashboard#/sandbox/webhooks/whk_1/deliveries/evt_1',
+    ]) {
+      expect(email.text).toContain(fact);
+    }
+  });
+
+  it('shows the response of an endpoint as text', () => {
+    expect(email.html).not.toMatch(/<script|<2>|<b>/);
+    expect(email.html).toContain('&#60;script&#62;');
+  });
+
+  it('contains no secret', () => {
+    expect(email.text + email.html).not.toContain(webhook.secret);
+  });
+});
+
+describe('an email', () => {
+  const described = { ...webhook, description: 'Search index', failingSince: at - 60_000 };
+  const of = (more: Partial<Parameters<typeof disabledNotification>[0]>) =>
+    disabledNotification({ project, webhook: described, event, attempts, dashboardUrl, ...more });
+  const page = `${dashboardUrl}#/sandbox/webhooks/whk_1`;
+
+  it('has its facts in a column, the response, the steps and the links', () => {
+    expect(
+      of({}).text,
+    ).toBe(`We disabled this webhook because all 6 attempts of a delivery failed. It will not receive events until you enable it.
+
+Project:       Acme <b>
+Environment:   sandbox
+Webhook:       whk_1
+Description:   Search index
+Endpoint URL:  https://example.com/hook?a=1&b=<2>
+Event:         evt_1
+Event type:    document.deleted
+Attempts:      6
+Failing since: 2026-01-31T11:59:00.000Z
+Last attempt:  2026-01-31T12:00:06.000Z
+Last response: HTTP 503; ${FAILURES.status_not_2xx} (status_not_2xx), after 12 ms
+
+Response body (first 1 KiB):
+> <script>alert(1)</script>
+
+Next steps:
+1. Fix your endpoint. It must respond with a 2xx status code within 5 seconds.
+2. Enable the webhook and recover what it missed in the dashboard, or with POST /v1/webhooks/whk_1/recover {"enable":true}. Deliveries are kept for 30 days.
+
+Open the webhook in the dashboard:
+${page}
+
+Open the delivery:
+${page}/deliveries/evt_1`);
+  });
+
+  it('has the same as HTML', () => {
+    const rows = [...of({}).html.matchAll(/<tr><th align="left">(.*?)<\/th><td>(.*?)<\/td><\/tr>/g)];
+    expect(rows.map(([, name, value]) => `${name} ${value}`)).toEqual([
+      'Project Acme &#60;b&#62;',
+      'Environment sandbox',
+      'Webhook whk_1',
+      'Description Search index',
+      'Endpoint URL https://example.com/hook?a=1&#38;b=&#60;2&#62;',
+      'Event evt_1',
+      'Event type document.deleted',
+      'Attempts 6',
+      'Failing since 2026-01-31T11:59:00.000Z',
+      'Last attempt 2026-01-31T12:00:06.000Z',
+      `Last response HTTP 503; ${FAILURES.status_not_2xx} (status_not_2xx), after 12 ms`,
+    ]);
+    const { html } = of({});
+    expect(html).toContain('<p>We disabled this webhook because');
+    expect(html).toContain('</td></tr><tr>');
+    expect(html).toContain('</td></tr></table>\n<p>Response body (first 1 KiB):</p><pre>&#60;script&#62;');
+    expect(html).toContain(
+      '<ol><li>Fix your endpoint. It must respond with a 2xx status code within 5 seconds.</li><li>Enable',
+    );
+    expect(html).toContain(
+      `<p><a href="${page}">Open the webhook in the dashboard</a></p>\n<p><a href="${page}/deliveries/evt_1">`,
+    );
+  });
+
+  it('leaves out what is not known', () => {
+    const [attempt] = attempts as [Attempt];
+    const silent: Attempt = { ...attempt, statusCode: null, error: 'timeout', excerpt: '' };
+    const bare = of({ webhook, attempts: [silent] });
+    const parts = bare.text.split('\n\n');
+    expect(parts.map((part) => part.split('\n')[0])).toEqual([
+      expect.stringMatching(/^We disabled/),
+      expect.stringMatching(/^Project:/),
+      'Next steps:',
+      'Open the webhook in the dashboard:',
+      'Open the delivery:',
+    ]);
+    expect(parts[1]?.split('\n').map((line) => line.split(':')[0])).not.toContain('Description');
+    expect(parts[1]?.split('\n')).toHaveLength(10);
+    expect(bare.html).not.toMatch(/Description|Response body/);
+    expect(bare.html).toContain('</table>\n\n<p>Next steps');
+    expect(bare.text).toContain('Failing since: 2026-01-31T12:00:01.000Z\n');
+    expect(bare.text).toContain('Last response: no complete response within 5 seconds (timeout), after 12 ms\n');
+    expect(of({ attempts: [{ ...attempt, error: 'strange' }] }).text).toContain('HTTP 503; strange (strange), after');
+    expect(of({ attempts: [{ ...attempt, error: null }] }).text).toContain('HTTP 503; no error, after 12 ms');
+    const none = of({ attempts: [] }).text;
+    expect(none.split('\n\n')).toHaveLength(5);
+    for (const fact of ['Attempts:      0', 'Failing since: unknown', 'Last attempt:  unknown', 'Last response: none'])
+      expect(none).toContain(fact);
+  });
+});
+
+it('marks every line of the response, so that an endpoint cannot add steps of its own', () => {
+  const [attempt] = attempts as [Attempt];
+  const excerpt = 'Error\n\nNext steps:\u20281. Visit http://evil.example/';
+  const { text } = disabledNotification({ project, webhook, event, attempts: [{ ...attempt, excerpt }], dashboardUrl });
+  expect(text).toContain(
+    '(first 1 KiB):\n> Error\n> \n> Next steps:\u2028> 1. Visit http://evil.example/\n\nNext steps:\n1. Fix',
+  );
+});
+
+it('shows the response to the last attempt', () => {
+  const each = attempts.map((attempt) => ({ ...attempt, excerpt: `response ${attempt.number}` }));
+  const { text } = disabledNotification({ project, webhook, event, attempts: each, dashboardUrl });
+  expect(text).toContain('response 6');
+});
+
+describe('the subject of an email', () => {
+  it.each([
+    ['the description', { description: 'Search index' }, 'Search index (example.com)'],
+    ['the path without a description', {}, 'example.com/hook'],
+    ['as much as it can hold', { description: 'x'.repeat(106) }, `${'x'.repeat(106)} (example.com)`],
+    ['no more than it can hold', { description: 'x'.repeat(500) }, `${'x'.repeat(119)}…`],
+    [
+      'whole characters, because SES takes no half',
+      { description: `${'x'.repeat(118)}😀` },
+      `${'x'.repeat(118)}\ufffd…`,
+    ],
+  ])('tells webhooks on one host apart by %s', (_, overrides, name) => {
+    const of = { project, webhook: { ...webhook, ...overrides }, event, attempts, dashboardUrl };
+    expect(disabledNotification(of).subject).toBe(`Webhook disabled: ${name}`);
+  });
+});
+
+describe('the warning', () => {
+  it('is there without attempts, too', () => {
+    const { text } = warningNotification({ project, webhook, event, attempts: [], dashboardUrl });
+    expect(text).toContain('0 of 6 attempts');
+  });
+
+  it('says when the webhook will be disabled: two retries, 14 hours after the fourth failure', () => {
+    const warning = warningNotification({ project, webhook, event, attempts: attempts.slice(0, 4), dashboardUrl });
+    expect(warning.subject).toBe('Webhook failing: example.com/hook');
+    expect(warning.text).toContain('4 of 6 attempts');
+    expect(warning.text).toContain('disable the webhook at 2026-02-01T02:00:04.012Z');
+    expect(warning.text).not.toContain('enable');
+    expect(warning.text).toContain(
+      '1. Fix your endpoint. It must respond with a 2xx status code within 5 seconds.\n2. Failed deliveries are retried until then, so you need not do anything else.\n',
+    );
+  });
+});

@@ -1,0 +1,19 @@
+import { randomBytes } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { LOG_PARTITIONS, logPartitionOf, logPartitions } from '../../../lib/delivery/placement.ts';
+import { sortableId } from '../../../lib/ids.ts';
+
+const at = Date.parse('2026-01-31T12:00:00.000Z');
+
+it('the deliveries of one millisecond are in all partitions of a log, evenly, and each always in the same', () => {
+  const ids = Array.from({ length: 1600 }, () => sortableId('evt', at, randomBytes));
+  const counts = new Map(logPartitions().map((partition) => [partition, 0]));
+  for (const id of ids) {
+    const partition = logPartitionOf(id);
+    expect(partition).toBe(logPartitionOf(id));
+    counts.set(partition, (counts.get(partition) ?? Number.NaN) + 1);
+  }
+  expect(counts.size).toBe(LOG_PARTITIONS);
+  // A hundred each, within seven standard deviations.
+  for (const count of counts.values()) expect(Math.abs(count - 100)).toBeLessThan(70);
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import {
+  bounded,
+  derivedHeaders,
+  isSuccess,
+  KEPT_HEADER_BYTES,
+  keptHeaders,
+  postOf,
+} from '../../../lib/delivery/post.ts';
+import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
+import { signatureHeaders } from '../../../lib/webhooks/signature.ts';
+import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
+import { event, message, now, webhook } from './builders.ts';
+
+/** What every attempt at the delivery of `evt_1` says of itself; 999 ms are no second. */
+const described = {
+  'Content-Type': 'application/json',
+  'User-Agent': 'document-sync-webhooks/1',
+  'X-Service-Event-Id': 'evt_1',
+  'X-Service-Event-Type': 'document.deleted',
+  'X-Service-Attempt': '2',
+  'webhook-id': 'evt_1',
+  'webhook-timestamp': String(now / 1000),
+};
+const second = message({ attempt: 2 });
+/** The request of the second attempt, a moment after the full second. */
+const posted = (given = webhook(), of = event()) => postOf(second, given, of, now + 999);
+
+describe('a response', () => {
+  it.each([
+    [null, false],
+    [199, false],
+    [200, true],
+    [299, true],
+    [300, false],
+  ])('of status %s is a success: %s', (statusCode, success) => {
+    expect(isSuccess({ statusCode })).toBe(success);
+  });
+});
+
+describe('the request of an attempt', () => {
+  const { body } = event();
+  const signed = (secret: string, previousSecrets: string[] = []) =>
+    signatureHeaders({ secret, previousSecrets, id: 'evt_1', timestampSeconds: now / 1000, body });
+
+  it('is the stored body, described and signed', () => {
+    expect(posted()).toEqual({ url: 'https://example.com/', body, headers: { ...described, ...signed('secret') } });
+  });
+
+  it('has every header of the webhook under its name', () => {
+    const headers: HeaderList = PROTOTYPE_NAMES.map((name) => [name, 'own']);
+    const sent = posted(webhook({ headers })).headers;
+    for (const name of PROTOTYPE_NAMES)
+      expect([name, Object.getOwnPropertyDescriptor(sent, name)?.value]).toEqual([name, 'own']);
+  });
+
+  it('says so if it is a test', () => {
+    const { headers } = posted(webhook(), event({ webhookId: 'whk_1' }));
+    expect(headers).toEqual({ ...described, 'X-Service-Test': 'true', ...signed('secret') });
+  });
+
+  it('has the headers of the webhook, which replace none of ours', () => {
+    const { headers } = posted(
+      webhook({
+        headers: [
+          ['Authorization', 'Bearer 1'],
+          ['Content-Type', 'text/plain'],
+        ],
+      }),
+    );
+    expect(headers).toEqual({ Authorization: 'Bearer 1', ...described, ...signed('secret') });
+  });
+
+  it('is signed with a previous secret too, as long as that lasts', () => {
+    const rotated = (until: number) => webhook({ previousSecrets: [{ secret: 'old', until }] });
+    expect(posted(rotated(now + 1000)).headers).toEqual({ ...described, ...signed('secret', ['old']) });
+    expect(posted(rotated(now + 999)).headers).toEqual({ ...described, ...signed('secret') });
+  });
+});
+
+describe('of the headers of an attempt', () => {
+  const headers: HeaderList = [['Authorization', 'Bearer 1']];
+  const rotated = webhook({ headers, previousSecrets: [{ secret: 'old', until: now + 1000 }] });
+
+  it('the signatures are kept, and the names of the own ones', () => {
+    const post = posted(rotated);
+    const { 'X-Service-Signature': current, 'X-Service-Signature-Previous': previous } = post.headers;
+    expect(keptHeaders(post, rotated)).toEqual([
+      ['X-Service-Signature', current],
+      ['X-Service-Signature-Previous', previous],
+      ['webhook-signature', post.headers['webhook-signature']],
+      ['Authorization', '***'],
+    ]);
+    expect(keptHeaders(posted(), webhook()).map(([name]) => name)).toEqual([
+      'X-Service-Signature',
+      'webhook-signature',
+    ]);
+  });
+
+  it('the others follow from what is kept', () => {
+    for (const test of [true, false, undefined]) {
+      const post = posted(rotated, event({ webhookId: test ? 'whk_1' : undefined }));
+      const record = { eventId: 'evt_1', eventType: 'document.deleted', test } as const;
+      const derived = derivedHeaders(record, { number: 2, at: now + 999 });
+      expect({ ...derived, ...Object.fromEntries([...keptHeaders(post, rotated), ...headers]) }).toEqual(post.headers);
+    }
+  });
+});
+
+describe('headers that are kept', () => {
+  const LINE = ': \r\n'.length;
+
+  it('take a KiB at most, their lines included', () => {
+    const full = ['a', 'x'.repeat(KEPT_HEADER_BYTES - 1 - LINE)] as const;
+    expect(bounded([full])).toEqual([full]);
+    expect(bounded([['a', `${full[1]}x`]])).toEqual([]);
+    const half = 'é'.repeat(KEPT_HEADER_BYTES / 4 - LINE); // two bytes each
+    const both = [
+      ['aaaa', half],
+      ['bbbb', half],
+    ] as const;
+    expect(bounded([...both, ['c', '']])).toEqual(both);
+  });
+
+  it('end with the first that does not fit', () => {
+    const long = 'x'.repeat(KEPT_HEADER_BYTES);
+    expect(
+      bounded([
+        ['a', '1'],
+        ['b', long],
+        ['c', '3'],
+      ]),
+    ).toEqual([['a', '1']]);
+  });
+
+  it('are joined under one name', () => {
+    expect(
+      bounded([
+        ['via', '1'],
+        ['age', '0'],
+        ['via', '2'],
+      ]),
+    ).toEqual([
+      ['via', '1, 2'],
+      ['age', '0'],
+    ]);
+  });
+
+  it('are printable', () => {
+    expect(bounded([['a', 'x\u202ey\u0000']])).toEqual([['a', 'xy']]);
+  });
+});

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_QUEUE_DELAY_SECONDS, retryBy } from '../../../lib/delivery/retry.ts';
+import { message, now } from './builders.ts';
+
+/** How the next attempt is handed on. */
+async function handedOn(delaySeconds: number): Promise<unknown[]> {
+  const calls: unknown[] = [];
+  const retry = retryBy({
+    enqueue: async (...args) => void calls.push(['enqueue', ...args]),
+    schedule: async (...args) => void calls.push(['schedule', ...args]),
+  });
+  await retry(message({ attempt: 2 }), { delaySeconds, dueAt: now + 1 });
+  return calls;
+}
+
+describe('an attempt that is due', () => {
+  it.each([0, 60, MAX_QUEUE_DELAY_SECONDS])('in %s s waits in the queue', async (delaySeconds) => {
+    expect(await handedOn(delaySeconds)).toEqual([['enqueue', message({ attempt: 2 }), delaySeconds]]);
+  });
+
+  it('later than a queue can delay it has a schedule of its own, named by the attempt', async () => {
+    const scheduled = ['schedule', '1-1-0-2', message({ attempt: 2 }), now + 1];
+    expect(await handedOn(MAX_QUEUE_DELAY_SECONDS + 1)).toEqual([scheduled]);
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import {
+  CheckMessage,
+  ConnectionId,
+  connectionResource,
+  isLapsed,
+  lostData,
+  NodeId,
+  RenewConnection,
+  storedConnectionId,
+} from '../../../lib/documents/connections.ts';
+import { check } from '../../../lib/schema.ts';
+import { violationsOf } from '../../support/violations.ts';
+
+const opened = Date.UTC(2026, 0, 31, 12);
+const record = {
+  projectId: 'prj_1',
+  environment: 'live',
+  id: 'laptop',
+  credentialId: 'key_1',
+  nodeId: 'n',
+  leaseSeconds: 60,
+  connectedAt: opened,
+  lastSeenAt: opened + 1000,
+  expiresAt: opened + 61_000,
+  checkAt: opened + 62_000,
+} as const;
+
+describe('the id of a connection', () => {
+  it.each(['a', 'A-z_0', 'x'.repeat(64)])('may be %s', (id) => expect(violationsOf(ConnectionId, id)).toEqual([]));
+  it.each(['', 'x'.repeat(65), 'a b', 'a:b', 'é', '-\n', ' a'])('may not be %j', (id) =>
+    expect(violationsOf(ConnectionId, id)).toHaveLength(1));
+});
+
+describe('the name of a node', () => {
+  it.each(['n', 'Ann’s laptop'.replace('’', "'"), ' ', '~', 'x'.repeat(64)])('may be %j', (name) =>
+    expect(violationsOf(NodeId, name)).toEqual([]));
+  it.each([
+    ['', 'must not be empty'],
+    ['x'.repeat(65), 'must have at most 64 characters'],
+    ['é', 'must be printable ASCII'],
+    ['a\n', 'must be printable ASCII'],
+    ['\u007f', 'must be printable ASCII'],
+    [1, 'must be a string'],
+  ])('may not be %j', (name, detail) => expect(violationsOf(NodeId, name)).toEqual([`body ${detail}`]));
+});
+
+describe('a lease', () => {
+  it('lasts 10 seconds to 15 minutes, and 5 minutes if nothing else is wanted', () => {
+    const of = (lease_seconds: unknown) => violationsOf(RenewConnection, { node_id: 'n', lease_seconds });
+    for (const seconds of [10, 900]) expect(of(seconds)).toEqual([]);
+    for (const seconds of [9, 901, 10.5, '60', null])
+      expect(of(seconds)).toEqual(['lease_seconds must be an integer from 10 to 900']);
+    expect(check(RenewConnection, { node_id: 'n' })).toEqual({ value: { node_id: 'n', lease_seconds: 300 } });
+    expect(violationsOf(RenewConnection, {})).toEqual(['node_id is required']);
+  });
+
+  it('is over from its end on', () => {
+    expect(isLapsed(record, record.expiresAt - 1)).toBe(false);
+    expect(isLapsed(record, record.expiresAt)).toBe(true);
+  });
+});
+
+describe('a connection', () => {
+  const times = { connected_at: '2026-01-31T12:00:00.000Z', last_seen_at: '2026-01-31T12:00:01.000Z' };
+
+  it('is shown with its lease, and without who opened it', () => {
+    const shown = { connection_id: 'laptop', node_id: 'n', lease_seconds: 60, ...times };
+    expect(connectionResource(record)).toEqual({ ...shown, expires_at: '2026-01-31T12:01:01.000Z' });
+  });
+
+  it('is lost when its lease ends, whenever that is found out', () => {
+    expect(lostData(record)).toEqual({
+      connection_id: 'laptop',
+      node_id: 'n',
+      ...times,
+      lost_at: '2026-01-31T12:01:01.000Z',
+    });
+  });
+
+  it('of a credential without write is stored under another id, which callers do not see', () => {
+    const id = storedConnectionId('laptop', false);
+    expect([storedConnectionId('laptop', true), 'value' in check(ConnectionId, id)]).toEqual(['laptop', false]);
+    expect(connectionResource({ ...record, id }).connection_id).toBe('laptop');
+    expect(lostData({ ...record, id }).connection_id).toBe('laptop');
+  });
+
+  it('is looked at for a message that names it and its space', () => {
+    const message = { connectionId: 'laptop', projectId: 'prj_1', environment: 'sandbox' };
+    expect(violationsOf(CheckMessage, message)).toEqual([]);
+    expect(violationsOf(CheckMessage, { ...message, environment: 'other' })).toHaveLength(1);
+    expect(violationsOf(CheckMessage, {})).toHaveLength(3);
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Conflict,
+  type DocumentState,
+  documentResource,
+  etagOf,
+  fieldsHeld,
+  MAX_FIELDS,
+  PatchDocument,
+  PutDocument,
+  sameJson,
+  withoutOthersValues,
+} from '../../../lib/documents/documents.ts';
+import type { Json } from '../../../lib/json.ts';
+import { violationsOf } from '../../support/violations.ts';
+
+const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, i]));
+
+describe('a put', () => {
+  it(`has an object of at most ${MAX_FIELDS} fields, and nothing else`, () => {
+    expect(violationsOf(PutDocument, { fields: {} })).toEqual([]);
+    expect(violationsOf(PutDocument, { fields: many(MAX_FIELDS) })).toEqual([]);
+    expect(violationsOf(PutDocument, { fields: many(MAX_FIELDS + 1) })).toEqual([
+      `fields must have at most ${MAX_FIELDS} members`,
+    ]);
+    expect(violationsOf(PutDocument, { fields: [] })).toEqual(['fields must be an object']);
+    expect(violationsOf(PutDocument, { fields: {}, base_revision: 1 })).toEqual(['base_revision is not a known field']);
+  });
+});
+
+describe('a patch', () => {
+  it('has a base revision from 0, and a rule, which is that the last write wins if it has none', () => {
+    const of = (body: object) => violationsOf(PatchDocument, { fields: {}, ...body });
+    const range = `must be an integer from 0 to ${Number.MAX_SAFE_INTEGER}`;
+    for (const base_revision of [0, 1, Number.MAX_SAFE_INTEGER]) expect(of({ base_revision })).toEqual([]);
+    for (const base_revision of [-1, 1.5, '1']) expect(of({ base_revision })).toEqual([`base_revision ${range}`]);
+    for (const on_conflict of ['last_write_wins', 'keep_server', 'reject']) expect(of({ on_conflict })).toEqual([]);
+    const rules = 'must be one of last_write_wins, keep_server, reject';
+    expect(of({ on_conflict: 'first' })).toEqual([`on_conflict ${rules}`]);
+    expect(of({ fields: many(MAX_FIELDS + 1) })).toEqual([`fields must have at most ${MAX_FIELDS} members`]);
+  });
+});
+
+describe('a document as customers see it', () => {
+  const state: DocumentState = {
+    revision: 3,
+    fields: { a: 1 },
+    marks: { a: [3, 'n'] },
+    floor: [0, ''],
+    deleted: false,
+    createdAt: Date.UTC(2026, 0, 31),
+    updatedAt: Date.UTC(2026, 1, 1),
+  };
+
+  it('has its key, revision, fields and times', () => {
+    expect(documentResource('a:b', state)).toEqual({
+      document_key: 'a:b',
+      revision: 3,
+      fields: { a: 1 },
+      created_at: '2026-01-31T00:00:00.000Z',
+      updated_at: '2026-02-01T00:00:00.000Z',
+    });
+    expect(etagOf(state)).toBe('"3"');
+  });
+});
+
+describe('a token that may not read', () => {
+  const conflict = (field: string): Conflict => ({
+    field,
+    winner: { value: 'w', origin: 'a', revision: 2 },
+    loser: { value: 'l', origin: 'b', revision: 1 },
+  });
+
+  it('is shown the fields of its request that are not removed', () => {
+    expect(fieldsHeld({ a: 1, b: null, c: false, d: '' })).toEqual({ a: 1, c: false, d: '' });
+  });
+
+  it('is shown conflicts about the fields of its request, without the value of the other side', () => {
+    const conflicts = [conflict('a'), conflict('b'), conflict('toString')];
+    const [{ value: _w, ...winner }, { value: _l, ...loser }] = [conflict('a').winner, conflict('a').loser];
+    expect(withoutOthersValues(conflicts, { a: 1 }, 'last_write_wins')).toEqual([{ ...conflict('a'), loser }]);
+    for (const rule of ['keep_server', 'reject'] as const)
+      expect(withoutOthersValues(conflicts, { a: null }, rule)).toEqual([{ ...conflict('a'), winner }]);
+  });
+});
+
+describe('two JSON values', () => {
+  const same: [Json | undefined, Json | undefined][] = [
+    [undefined, null],
+    [
+      { a: 1, b: [2, { d: 4, c: 3 }] },
+      { b: [2, { c: 3, d: 4 }], a: 1 },
+    ],
+    ['"', '"'],
+    [[], []],
+  ];
+  const different: [Json | undefined, Json | undefined][] = [
+    [0, false],
+    [1, '1'],
+    [null, 0],
+    [
+      [1, 2],
+      [2, 1],
+    ],
+    [[1, 2], [12]],
+    [['a,b'], ['a', 'b']],
+    [{ a: 1 }, { a: 1, b: null }],
+    [
+      { a: 1, b: 2 },
+      { a: 2, b: 1 },
+    ],
+    [{ a: 'b' }, { b: 'a' }],
+    [{}, []],
+    [{ '0': 1 }, [1]],
+  ];
+
+  it.each(same)('%j and %j are equal', (a, b) => expect(sameJson(a, b)).toBe(true));
+  it.each(different)('%j and %j are not', (a, b) => expect(sameJson(a, b)).toBe(false));
+});

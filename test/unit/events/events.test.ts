@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import {
+  isTooLarge,
+  MAX_BATCH,
+  MAX_EVENT_BYTES,
+  newEvent,
+  PublishEvent,
+  PublishEvents,
+} from '../../../lib/events/events.ts';
+import { sampleData } from '../../../lib/events/samples.ts';
+import { EVENT_TYPES, type EventType } from '../../../lib/events/types.ts';
+import type { Json } from '../../../lib/json.ts';
+import { CHARACTERS, LONE_SURROGATES } from '../../support/adversarial.ts';
+import { violationsOf } from '../../support/violations.ts';
+
+const at = Date.UTC(2026, 0, 31, 12);
+const sample = (type: EventType) => sampleData(type, at) as { [member: string]: Json };
+
+/** The violations of an event of a type whose data are the sample's but for these members; none if it is valid. */
+function violations(type: EventType, members: object): string[] {
+  return violationsOf(PublishEvent, { type, data: { ...sample(type), ...members } });
+}
+
+const TEXT = ['document_key', 'origin', 'resolution', 'sync_id', 'node_id', 'pattern', 'connection_id'];
+const TIMES = ['started_at', 'completed_at', 'connected_at', 'last_seen_at', 'lost_at'];
+const COUNTS = ['base_revision', 'pushed', 'pulled', 'conflicts'];
+const MAX = Number.MAX_SAFE_INTEGER;
+const TIME = 'must be an ISO 8601 date-time from 1970 to 9999, such as 2026-01-31T12:00:00.000Z';
+
+describe.each(EVENT_TYPES)('an event of type %s', (type) => {
+  const members = Object.keys(sample(type));
+
+  it('is valid as its sample, with whatever else it has', () => {
+    expect(violations(type, {})).toEqual([]);
+    expect(violations(type, { more: { of: ['this', null] } })).toEqual([]);
+  });
+
+  it('has every member that it should', () => {
+    for (const member of members)
+      expect(violations(type, { [member]: undefined })).toEqual([`data.${member} is required`]);
+  });
+
+  it('has text that is not empty, counts from 0, revisions from 1, and times', () => {
+    const optional = type === 'sync.conflict' ? 'sync_id' : undefined;
+    for (const member of members) {
+      const wrong = (value: unknown, detail: string) =>
+        expect(violations(type, { [member]: value }), `${member}: ${value}`).toEqual([`data.${member} ${detail}`]);
+      if (member === optional) {
+        expect(violations(type, { [member]: 'syn_1' })).toEqual([]);
+        wrong(1, 'must be a string or null');
+      } else if (TEXT.includes(member)) {
+        wrong(1, 'must be a string');
+        wrong(null, 'must be a string');
+        wrong('', 'must not be empty');
+        for (const text of LONE_SURROGATES) wrong(text, 'must not contain lone surrogates');
+        expect(violations(type, { [member]: CHARACTERS.join('') })).toEqual([]);
+      } else if (TIMES.includes(member)) {
+        for (const value of ['yesterday', '', 1, null]) wrong(value, TIME);
+        expect(violations(type, { [member]: '1970-01-01T00:00:00Z' })).toEqual([]);
+      } else if (member === 'revision' || (COUNTS.includes(member) && typeof sample(type)[member] === 'number')) {
+        const min = member === 'revision' ? 1 : 0;
+        for (const value of [min - 1, MAX + 1, 1.5, '1', null])
+          wrong(value, `must be an integer from ${min} to ${MAX}`);
+        for (const value of [min, MAX]) expect(violations(type, { [member]: value })).toEqual([]);
+      }
+    }
+  });
+});
+
+describe('the changes of a document.changed', () => {
+  const [change] = (sample('document.changed').changes ?? []) as [{ [member: string]: Json }];
+  const of = (...changes: unknown[]) => violations('document.changed', { changes });
+
+  it('are at least one', () => {
+    expect(of()).toEqual(['data.changes must have at least 1 entry']);
+    expect(of(change, change)).toEqual([]);
+  });
+
+  it('name the field, both values, which may be null, and the origin', () => {
+    expect(of({ ...change, old_value: null, new_value: null, field: '', more: 1 })).toEqual([]);
+    for (const member of Object.keys(change))
+      expect(of(change, { ...change, [member]: undefined })).toEqual([`data.changes[1].${member} is required`]);
+    expect(of({ ...change, field: 1 })).toEqual(['data.changes[0].field must be a string']);
+    expect(of({ ...change, origin: '' })).toEqual(['data.changes[0].origin must not be empty']);
+  });
+});
+
+describe('the conflicts of a sync.conflict', () => {
+  const [conflict] = (sample('sync.conflict').conflicts ?? []) as [{ winner: object; loser: object }];
+  const of = (...conflicts: unknown[]) => violations('sync.conflict', { conflicts });
+
+  it('are at least one, and name the field', () => {
+    expect(of()).toEqual(['data.conflicts must have at least 1 entry']);
+    expect(of({ ...conflict, field: undefined })).toEqual(['data.conflicts[0].field is required']);
+    expect(of({ ...conflict, field: 1 })).toEqual(['data.conflicts[0].field must be a string']);
+  });
+
+  it.each(['winner', 'loser'] as const)('have a %s with value, origin and revision', (side) => {
+    const place = `data.conflicts[0].${side}`;
+    const withSide = (members: object) => of({ ...conflict, [side]: { ...conflict[side], ...members } });
+    expect(of({ ...conflict, [side]: undefined })).toEqual([`${place} is required`]);
+    expect(of({ ...conflict, [side]: 'x' })).toEqual([`${place} must be an object`]);
+    expect(withSide({ value: null, revision: 0, more: 1 })).toEqual([]);
+    expect(withSide({ value: undefined })).toEqual([`${place}.value is required`]);
+    expect(withSide({ origin: '' })).toEqual([`${place}.origin must not be empty`]);
+    expect(withSide({ revision: -1 })).toEqual([`${place}.revision must be an integer from 0 to ${MAX}`]);
+  });
+});
+
+describe('a request to publish', () => {
+  const of = (body: unknown) => violationsOf(PublishEvent, body);
+  const event = { type: 'document.deleted', data: sample('document.deleted') };
+
+  it('has a known type, data that are an object, and nothing else', () => {
+    expect(of(event)).toEqual([]);
+    expect(of({ ...event, type: 'document.renamed' })).toEqual([`type must be one of ${EVENT_TYPES.join(', ')}`]);
+    expect(of({ ...event, data: [] })).toEqual(['data must be an object']);
+    expect(of({ ...event, id: 'evt_1' })).toEqual(['id is not a known field']);
+  });
+
+  it(`has 1 to ${MAX_BATCH} events in a batch`, () => {
+    const batch = (events: unknown) => violationsOf(PublishEvents, { events });
+    expect(batch([event])).toEqual([]);
+    expect(batch(Array(MAX_BATCH).fill(event))).toEqual([]);
+    expect(batch('x')).toEqual(['events must be an array']);
+    expect(batch([])).toEqual(['events must have at least 1 entry']);
+    expect(batch(Array(MAX_BATCH + 1).fill(event))).toEqual([`events must have at most ${MAX_BATCH} entries`]);
+    expect(batch([event, { ...event, data: {} }])).toContain('events[1].data.origin is required');
+  });
+});
+
+describe('a new event', () => {
+  const event = { projectId: 'prj_1', environment: 'live', id: 'evt_1', at, type: 'document.deleted' } as const;
+
+  it('has a body with its members in their order, the document that it is about, and what it is given', () => {
+    const data = { document_key: 'a:b', revision: 3, origin: 'n' };
+    expect(newEvent({ ...event, data, webhookId: 'whk_1' })).toEqual({
+      ...event,
+      webhookId: 'whk_1',
+      documentKey: 'a:b',
+      body: '{"id":"evt_1","type":"document.deleted","timestamp":"2026-01-31T12:00:00.000Z","data":{"document_key":"a:b","revision":3,"origin":"n"}}',
+    });
+    expect(newEvent({ ...event, data: { sync_id: 's' } })).not.toHaveProperty('documentKey');
+  });
+
+  it('is too large beyond 256 KB, counted in bytes', () => {
+    expect(MAX_EVENT_BYTES).toBe(262_144);
+    expect(isTooLarge({ body: 'x'.repeat(MAX_EVENT_BYTES) })).toBe(false);
+    expect(isTooLarge({ body: 'x'.repeat(MAX_EVENT_BYTES + 1) })).toBe(true);
+    expect(isTooLarge({ body: 'é'.repeat(MAX_EVENT_BYTES / 2 + 1) })).toBe(true);
+  });
+});
+
+describe('a sample', () => {
+  it('is as of its time: a cycle of a second, a connection of two minutes that was last seen one minute ago', () => {
+    const completed = { started_at: '2026-01-31T11:59:59.000Z', completed_at: '2026-01-31T12:00:00.000Z' };
+    expect(sample('sync.completed')).toMatchObject(completed);
+    expect(sample('connection.lost')).toMatchObject({
+      connected_at: '2026-01-31T11:58:00.000Z',
+      last_seen_at: '2026-01-31T11:59:00.000Z',
+      lost_at: '2026-01-31T12:00:00.000Z',
+    });
+  });
+});

@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import {
+  documentKeyIn,
+  EVENT_PARTITIONS,
+  newEventId,
+  partitionOf,
+  partitionsOf,
+} from '../../../lib/events/placement.ts';
+import { EVENT_TYPES } from '../../../lib/events/types.ts';
+import { idOf } from '../../../lib/ids.ts';
+import { check } from '../../../lib/schema.ts';
+
+const at = Date.parse('2026-01-31T12:00:00.000Z');
+const idFor = (type: (typeof EVENT_TYPES)[number], document_key?: string) =>
+  newEventId(type, { document_key }, at, randomBytes);
+
+describe('the id of an event', () => {
+  it.each(EVENT_TYPES)('of type %s has the form of every id and names a partition that a list reads', (type) => {
+    for (const documentKey of ['a', 'org:acme:doc-1', undefined]) {
+      const id = idFor(type, documentKey);
+      expect(check(idOf('evt'), id)).toEqual({ value: id });
+      expect(partitionsOf([type], documentKey)).toContain(partitionOf(id));
+      expect(partitionsOf(EVENT_TYPES, documentKey)).toContain(partitionOf(id));
+    }
+  });
+
+  it('sorts by time, whatever its type and document', () => {
+    const ids = Array.from({ length: 60 }, (_, i) =>
+      newEventId(EVENT_TYPES[i % 6] ?? 'sync.conflict', { document_key: `d${i}` }, at + i, randomBytes),
+    );
+    expect([...ids].sort()).toEqual(ids);
+  });
+});
+
+describe('the partitions of a space', () => {
+  it('share its events: documents of one type are in all twelve, as are events without a document', () => {
+    const many = Array.from({ length: 400 }, (_, i) => i);
+    expect(new Set(many.map((i) => partitionOf(idFor('document.changed', `org:acme:${i}`)))).size).toBe(
+      EVENT_PARTITIONS,
+    );
+    expect(new Set(many.map(() => partitionOf(idFor('connection.lost')))).size).toBe(EVENT_PARTITIONS);
+    expect(new Set(partitionsOf(EVENT_TYPES, undefined)).size).toBe(6 * EVENT_PARTITIONS);
+  });
+
+  it('hold the events of one document and type in one', () => {
+    expect(new Set(Array.from({ length: 20 }, () => partitionOf(idFor('document.changed', 'a:b')))).size).toBe(1);
+    expect(partitionsOf(['document.changed'], 'a:b')).toHaveLength(1);
+  });
+});
+
+describe('the document of an event', () => {
+  it.each([
+    [{ document_key: 'a' }, 'a'],
+    [{ document_key: 'a'.repeat(512) }, 'a'.repeat(512)],
+    [{ document_key: 'a'.repeat(513) }, undefined],
+    [{ document_key: 7 }, undefined],
+    [{}, undefined],
+  ])('of %j', (data, documentKey) => {
+    expect(documentKeyIn(data)).toBe(documentKey);
+  });
+});

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import type { StoredEvent } from '../../../lib/events/events.ts';
+import { type EventsDeps, eventHandlers } from '../../../lib/handlers/events.ts';
+import { changed } from '../../support/changed.ts';
+
+const identity = { id: 'run-1', startedAt: Date.UTC(2026, 0, 31) };
+
+/** Handlers that note what they publish, at a time that goes on. */
+function handlers() {
+  const published: StoredEvent[] = [];
+  let now = identity.startedAt;
+  const events = { publish: async (all: readonly StoredEvent[]) => void published.push(...all) };
+  const deps = { events, clock: () => now++, random: (bytes: number) => new Uint8Array(bytes).fill(now) };
+  return { published, ...eventHandlers(deps as unknown as EventsDeps) };
+}
+
+it('publishes the same event when a request with an idempotency key is repeated', async () => {
+  const { published, publishEvent } = handlers();
+  const request = { body: changed(), space: { projectId: 'prj_1', environment: 'live' } };
+  const responses = [1, 2].map(() => publishEvent(request as never, () => [], identity));
+  const [first, second] = await Promise.all(responses);
+  expect(second).toEqual(first);
+  expect(new Set(published.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
+});
+
+it('publishes another event for each request without an idempotency key', async () => {
+  const { published, publishEvent } = handlers();
+  const request = { body: changed(), space: { projectId: 'prj_1', environment: 'live' } };
+  for (let i = 0; i < 2; i++) await publishEvent(request as never, () => [], undefined);
+  expect(new Set(published.map(({ id }) => id)).size).toBe(2);
+});

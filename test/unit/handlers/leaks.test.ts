@@ -1,0 +1,104 @@
+import { randomBytes as random } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { newApiKey } from '../../../lib/access/api-key.ts';
+import { encodeBase62 } from '../../../lib/access/base62.ts';
+import { type KeyRecord, newKeyRecord } from '../../../lib/access/keys.ts';
+import type { OnLeak } from '../../../lib/access/projects.ts';
+import { auditLog } from '../../../lib/aws/dynamodb/audit.ts';
+import { apiKeys } from '../../../lib/aws/dynamodb/keys.ts';
+import { projects } from '../../../lib/aws/dynamodb/projects.ts';
+import type { Email } from '../../../lib/email.ts';
+import { leakHandler } from '../../../lib/handlers/leaks.ts';
+import { newKey, newProject, now } from '../../memory/contracts/builders.ts';
+import { memoryTable } from '../../support/memory-table.ts';
+
+const ADDRESS = '192.0.2.1';
+
+/** A project with one leaked key, and an email service that a test can break. */
+async function setUp(onLeak: OnLeak) {
+  const table = memoryTable();
+  const [keys, audit] = [apiKeys(table), auditLog(table)];
+  const project = newProject({ onLeak });
+  await projects(table).create(project, newKey({ projectId: project.id }));
+  const issued = newApiKey('live', now, random);
+  const rest = { projectId: project.id, name: null, tokenSecret: 'secret', createdAt: now };
+  await keys.create(newKeyRecord(issued, rest), []);
+  const emails: Email[] = [];
+  const ses = { isDown: false };
+  const handle = leakHandler({
+    keys,
+    projects: projects(table),
+    audit,
+    sendEmail: async (email) => {
+      if (ses.isDown) throw new Error('SES is down');
+      emails.push(email);
+    },
+    clock: () => now,
+    random,
+  });
+  return {
+    token: issued.key,
+    emails,
+    ses,
+    report: (token: string, urls: readonly string[] = ['https://example.com/a']) =>
+      handle(
+        urls.map((url) => ({ token, type: 'key', url })),
+        ADDRESS,
+      ),
+    record: () => keys.get(issued.id) as Promise<KeyRecord>,
+    entries: async () => {
+      const filter = { since: 0, actor: undefined, target: issued.id };
+      return (await audit.list(project.id, filter, 10)).entries;
+    },
+  };
+}
+
+describe('a report of a leaked key', () => {
+  it.each([
+    ['revoke', 'We revoked it', ['key.leaked', 'key.revoked'], 'revoked'],
+    ['report', 'It still works', ['key.leaked'], 'reported'],
+  ] as const)('with on_leak %s tells the project once', async (onLeak, told, actions, outcome) => {
+    const { token, emails, report, entries } = await setUp(onLeak);
+    await report(token);
+    await report(token);
+    expect(emails.map(({ text }) => text)).toEqual([expect.stringContaining(told)]);
+    const found = await entries();
+    expect(found.map(({ action }) => action).sort()).toEqual(actions);
+    expect(found.find(({ action }) => action === 'key.leaked')?.detail.outcome).toBe(outcome);
+  });
+
+  it('revokes nothing for a secret that does not belong to the id of the key', async () => {
+    const { token, emails, report, record, entries } = await setUp('revoke');
+    const id = token.slice(0, 'svc_live_'.length + 12);
+    const madeUp = id + 'a'.repeat(32);
+    expect(await report(madeUp + encodeBase62(crc32(madeUp), 6))).toMatchObject([{ label: 'false_positive' }]);
+    expect((await record()).revokedAt).toBeUndefined();
+    expect([emails, await entries()]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['revoke', 'We revoked it'],
+    ['report', 'It still works'],
+  ] as const)('with on_leak %s sends the email when it is repeated after SES failed', async (onLeak, told) => {
+    const { token, emails, ses, report, record, entries } = await setUp(onLeak);
+    ses.isDown = true;
+    await expect(report(token)).rejects.toThrow('SES is down');
+    expect((await record()).leakedAt).toBeUndefined();
+    expect((await record()).revokedAt).toBe(onLeak === 'revoke' ? now : undefined);
+    ses.isDown = false;
+    await report(token);
+    expect(emails.map(({ text }) => text)).toEqual([expect.stringContaining(told)]);
+    expect((await entries()).filter(({ action }) => action === 'key.leaked')).toHaveLength(1);
+  });
+
+  it('names at most 20 places, each cut to 2,048 characters', async () => {
+    const { token, emails, report, entries } = await setUp('report');
+    const urls = Array.from({ length: 1000 }, (_, i) => `https://example.com/${i}/${'x'.repeat(5000)}`);
+    await report(token, [...urls, ...urls]);
+    const places = emails[0]?.text.match(/^https:.*$/gm) ?? [];
+    expect(places).toHaveLength(20);
+    expect(places.map(({ length }) => length)).toEqual(Array(20).fill(2048));
+    expect((await entries())[0]?.detail.urls).toEqual(places);
+  });
+});

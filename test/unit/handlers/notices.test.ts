@@ -1,0 +1,139 @@
+import { randomBytes as random } from 'node:crypto';
+import { describe, expect, it, vi } from 'vitest';
+import { newApiKey } from '../../../lib/access/api-key.ts';
+import { newKeyRecord } from '../../../lib/access/keys.ts';
+import { auditLog } from '../../../lib/aws/dynamodb/audit.ts';
+import { cursors } from '../../../lib/aws/dynamodb/cursors.ts';
+import { apiKeys } from '../../../lib/aws/dynamodb/keys.ts';
+import { projects } from '../../../lib/aws/dynamodb/projects.ts';
+import type { Email } from '../../../lib/email.ts';
+import { keyHandlers } from '../../../lib/handlers/keys.ts';
+import { projectHandlers } from '../../../lib/handlers/project.ts';
+import { newKey, newProject, now } from '../../memory/contracts/builders.ts';
+import { memoryTable } from '../../support/memory-table.ts';
+import { requestOf } from './requests.ts';
+
+const OLD = ['old@example.com'];
+
+/** A project whose handlers run on a table in memory, and an email service that a test can break. */
+async function setUp() {
+  const table = memoryTable();
+  const keys = apiKeys(table);
+  const audit = auditLog(table);
+  const project = newProject({ emails: OLD });
+  await projects(table).create(project, newKey({ projectId: project.id }));
+  const admin = newKeyRecord(newApiKey('admin', now, random), {
+    projectId: project.id,
+    name: 'CI',
+    tokenSecret: 'secret',
+    createdAt: now,
+  });
+  await keys.create(admin, []);
+  const state = { emails: [] as Email[], isDown: false, now };
+  const reportFailure = vi.fn();
+  const deps = {
+    projects: projects(table),
+    keys,
+    audit,
+    cursors: cursors(table, random),
+    reportFailure,
+    clock: () => state.now,
+    random,
+    sendEmail: async (email: Email) => {
+      if (state.isDown) throw new Error('SES is down');
+      state.emails.push(email);
+    },
+  };
+  const { changeProject, sendTestEmail } = projectHandlers(deps);
+  const { createKey, rotateKey, changeKey, setAllowlist } = keyHandlers(deps);
+  const none = () => [];
+  const own = <Body>(body: Body, path = {}) => requestOf({ projectId: project.id }, { body, path });
+  const ofAdmin = { key: admin.id };
+  return {
+    state,
+    reportFailure,
+    admin,
+    stored: () => projects(table).get(project.id),
+    actions: async () => {
+      const filter = { since: 0, actor: undefined, target: undefined };
+      return (await audit.list(project.id, filter, 100)).entries.map(({ action }) => action);
+    },
+    change: (body: Parameters<typeof changeProject>[0]['body']) => changeProject(own(body), none, undefined),
+    test: () => sendTestEmail(own({}), none, undefined),
+    create: (type: 'admin' | 'live') => createKey(own({ type }), none, undefined),
+    rotate: () => rotateKey(own({}, ofAdmin), none, undefined),
+    rename: (name: string | null) => changeKey(own({ name }, ofAdmin), none, undefined),
+    restrict: (cidrs: string[]) => setAllowlist(own({ cidrs }, ofAdmin), none, undefined),
+  };
+}
+type SetUp = Awaited<ReturnType<typeof setUp>>;
+
+const NOTABLE: [string, (project: SetUp) => Promise<object>][] = [
+  ['a change of the notification addresses', ({ change }) => change({ emails: ['new@example.com'] })],
+  ['a change of on_leak', ({ change }) => change({ on_leak: 'revoke' })],
+  ['a new admin key', ({ create }) => create('admin')],
+  ['a rotated admin key', ({ rotate }) => rotate()],
+];
+
+describe('the project', () => {
+  it.each(NOTABLE)('gets an email at the old addresses about %s', async (_, act) => {
+    const project = await setUp();
+    await act(project);
+    expect(project.state.emails).toMatchObject([{ to: OLD, text: expect.stringContaining('192.0.2.1') }]);
+    expect(project.reportFailure).not.toHaveBeenCalled();
+  });
+
+  it.each(NOTABLE)('is changed by %s even if SES fails, which is an internal failure', async (_, act) => {
+    const project = await setUp();
+    project.state.isDown = true;
+    expect(await act(project)).toHaveProperty('body');
+    expect(await project.actions()).toHaveLength(1);
+    expect(project.reportFailure.mock.calls).toEqual([
+      ['notice.not_sent', expect.objectContaining({ project_id: expect.any(String) }), expect.any(Error)],
+    ]);
+  });
+
+  it('gets no email about a live key, a new name or a rotation that is rejected', async () => {
+    const { state, create, change, rotate } = await setUp();
+    await create('live');
+    await change({ name: 'New' });
+    await rotate();
+    await rotate();
+    expect(state.emails.map(({ subject }) => subject)).toEqual(['Admin key rotated (New)']);
+  });
+});
+
+describe('a request that changes nothing', () => {
+  it.each<[string, (project: SetUp) => Promise<object>]>([
+    ['the project', ({ change }) => change({ name: 'Project', emails: OLD, on_leak: 'report' })],
+    ['no member of the project', ({ change }) => change({})],
+    ['the name of a key', ({ rename }) => rename('CI')],
+    ['an allowlist', ({ restrict }) => restrict([])],
+  ])('of %s leaves no entry in the audit log and sends no email', async (_, act) => {
+    const project = await setUp();
+    expect(await act(project)).toHaveProperty('body');
+    expect(await project.actions()).toEqual([]);
+    expect(project.state.emails).toEqual([]);
+  });
+});
+
+describe('a test email', () => {
+  it('is sent once per minute, with an entry in the audit log', async () => {
+    const { state, test, actions } = await setUp();
+    expect(await test()).toEqual({ body: { emails: OLD } });
+    state.now += 17_500;
+    expect(await test()).toMatchObject({ code: 'too_many_requests', headers: { 'Retry-After': '43' } });
+    expect([state.emails.length, await actions()]).toEqual([1, ['project.test_email_sent']]);
+    state.now += 42_500;
+    expect(await test()).toHaveProperty('body');
+    expect(state.emails).toHaveLength(2);
+  });
+
+  it('uses up its minute when SES fails', async () => {
+    const { state, test } = await setUp();
+    state.isDown = true;
+    await expect(test()).rejects.toThrow('SES is down');
+    state.isDown = false;
+    expect(await test()).toMatchObject({ code: 'too_many_requests' });
+  });
+});

@@ -1,0 +1,22 @@
+import type { KeyType } from '../../../lib/access/api-key.ts';
+import type { Request } from '../../../lib/http/request.ts';
+
+/** A request with a key, as handlers get it. */
+export function requestOf<Body>(
+  { projectId, keyId = 'key_1', type = 'admin' }: { projectId: string; keyId?: string; type?: KeyType },
+  { body, path = {} }: { body: Body; path?: Record<string, string> },
+): Request<Record<never, never>, Body> {
+  return {
+    id: 'request-1',
+    caller: { projectId, keyId, type },
+    space: { projectId, environment: 'live' },
+    route: '',
+    address: '192.0.2.1',
+    path,
+    query: {},
+    body,
+    headers: {},
+    rawBody: '',
+    json: body,
+  };
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { baseUrlOf } from '../../../lib/http/base-url.ts';
+
+const of = (path: string, resource: string, headers: Record<string, string> = { Host: 'api.example.com' }) =>
+  baseUrlOf({ headers, resource, requestContext: { path } });
+
+describe('the base URL of a request', () => {
+  it.each([
+    [
+      'the stage of the default endpoint',
+      '/live/v1/documents/a%3Ab',
+      '/v1/documents/{key}',
+      'https://api.example.com/live',
+    ],
+    ['no stage with a domain', '/v1/webhooks', '/v1/webhooks', 'https://api.example.com'],
+    ['the base path of a domain', '/sync/v1/keys/k/rotate', '/v1/keys/{key}/rotate', 'https://api.example.com/sync'],
+    ['the root of a stage', '/live/', '/', 'https://api.example.com/live'],
+    ['the root of a stage without its slash', '/live', '/', 'https://api.example.com/live'],
+    ['the root of a domain', '/', '/', 'https://api.example.com'],
+    ['a page', '/live/dashboard', '/dashboard', 'https://api.example.com/live'],
+    ['a path that only begins like the route', '/v1x/v1/sync', '/v1/sync', 'https://api.example.com/v1x'],
+  ])('has %s', (_, path, resource, expected) => {
+    expect(of(path, resource)).toBe(expected);
+  });
+
+  it('has the protocol and the port that the request came by', () => {
+    const headers = { Host: '127.0.0.1:3000', 'X-Forwarded-Proto': 'http' };
+    expect(of('/v1/sync', '/v1/sync', headers)).toBe('http://127.0.0.1:3000');
+    expect(of('/v1/sync', '/v1/sync', { ...headers, 'X-Forwarded-Proto': 'javascript' })).toMatch(/^https:/);
+  });
+
+  it('does not depend on the case of names', () => {
+    expect(of('/v1/sync', '/v1/sync', { host: 'localhost:3000', 'x-forwarded-proto': 'http' })).toBe(
+      'http://localhost:3000',
+    );
+  });
+
+  it.each([undefined, '', 'a b', 'a/b', 'a"><script>', 'user@host', 'a\nb'])('is empty for the host %j', (Host) => {
+    expect(of('/v1/sync', '/v1/sync', Host === undefined ? {} : { Host })).toBe('');
+  });
+});

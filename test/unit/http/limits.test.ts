@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_BODY_BYTES, type Operation } from '../../../lib/api/operation.ts';
+import { apiOperations, type OperationId, operations } from '../../../lib/api/operations.ts';
+import { Problem } from '../../../lib/api/problems.ts';
+import { sampleData } from '../../../lib/events/samples.ts';
+import { keyViolations } from '../../../lib/handlers/keys.ts';
+import { webhookViolations } from '../../../lib/handlers/webhooks.ts';
+import { problemResult } from '../../../lib/http/problem-result.ts';
+import { type BodyViolations, parseRequest } from '../../../lib/http/request.ts';
+import { EXAMPLES } from '../../../lib/openapi/examples.ts';
+import { costlyBodies } from '../../support/adversarial.ts';
+import { useSteps } from '../../support/steps.ts';
+import { posting, proxyEvent } from './builders.ts';
+
+/** Large enough that a check of every pair, or a violation of every item, exceeds both limits. */
+const BODY_BYTES = 128 * 1024;
+/** Blocks of code that the examination of a body may execute: few passes over its members. */
+const maxSteps = (bytes: number): number => 1000 + bytes;
+const MAX_RESPONSE_BYTES = 64 * 1024;
+
+/** What examines bodies. lib/json.ts looks at every character once, and is left out. */
+const EXAMINERS = /\/lib\/(?!json\.ts)|\/valibot\//;
+
+const stepsOf = useSteps(EXAMINERS);
+
+const MORE: Partial<Record<string, BodyViolations>> = {
+  ...keyViolations(() => 0),
+  ...webhookViolations('public'),
+};
+
+/** Every operation with a body, with an example of each form that the body may have. */
+const cases = (Object.entries(operations) as [OperationId, Operation][])
+  .filter(([, { body, function: own }]) => body !== undefined && own !== 'leaks')
+  .map(([id, operation]) => {
+    const samples = (['document.changed', 'sync.conflict'] as const).map((type) => ({
+      type,
+      data: sampleData(type, 0),
+    }));
+    const examples = id === 'publishEvent' ? samples : [EXAMPLES[id].body];
+    return { id, operation, examples };
+  });
+
+const parsed = (id: string, { method, path, ...rest }: Operation, body: string) =>
+  parseRequest(
+    proxyEvent({ ...posting(body), httpMethod: method, resource: path }),
+    { method, path, ...rest },
+    MORE[id],
+  );
+
+describe('a large body', () => {
+  it.each(cases)('costs bounded work and has a short response, whatever is in it: $id', async ({
+    id,
+    operation,
+    examples,
+  }) => {
+    const excessive: string[] = [];
+    const size = Math.min(BODY_BYTES, operation.maxBodyBytes);
+    for (const example of examples)
+      for (const [name, body] of costlyBodies(example, size)) {
+        let response: ReturnType<typeof parsed> | undefined;
+        const steps = await stepsOf(() => {
+          response = parsed(id, operation, body);
+        });
+        const bytes = response instanceof Problem ? problemResult(response, 'request-1', '').body.length : 0;
+        if (steps > maxSteps(size) || bytes > MAX_RESPONSE_BYTES)
+          excessive.push(`${name}: ${steps} steps, ${bytes} bytes`);
+      }
+    expect(excessive).toEqual([]);
+  });
+
+  it.each(
+    apiOperations.filter(({ method }) => method !== 'GET'),
+  )('is refused above the limit of its operation: $method $path', (operation) => {
+    const body = ' '.repeat(operation.maxBodyBytes + 1);
+    expect(parsed('', operation, body)).toMatchObject({ code: 'payload_too_large' });
+    expect(operation.maxBodyBytes).toBeLessThanOrEqual(MAX_BODY_BYTES);
+  });
+});

@@ -1,0 +1,212 @@
+import { randomBytes as random } from 'node:crypto';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { type Operation, operation, page as pageQuery } from '../../../lib/api/operation.ts';
+import { Problem } from '../../../lib/api/problems.ts';
+import { MAX_PAGE_BYTES } from '../../../lib/documents/pages.ts';
+import { createCursors, openCursor, sealCursor } from '../../../lib/http/cursor.ts';
+import { page } from '../../../lib/http/pagination.ts';
+import { parseRequest, type Request } from '../../../lib/http/request.ts';
+import { timestampInput } from '../../../lib/schema.ts';
+import { type Given, keyOf, proxyEvent } from './builders.ts';
+
+const seal = (position: string, secret = 'secret', scope = 'scope') => sealCursor(secret, scope, position, random);
+
+describe('a cursor', () => {
+  const sealed = seal('evt_1');
+  const bytes = Buffer.from(sealed, 'base64url');
+  const unaligned = seal('evt_12');
+  const base64url = (...parts: (Uint8Array | string)[]) =>
+    Buffer.concat(parts.map((part) => Buffer.from(part))).toString('base64url');
+
+  it.each(['evt_1', '', 'ä€😀', 'a.b', '{"pk":"a#b"}', 'x'.repeat(2000)])('opens to its position: %j', (given) => {
+    expect(openCursor('secret', 'scope', seal(given))).toBe(given);
+  });
+
+  it('goes into a query string unchanged', () => {
+    expect(seal('~~~???ä€😀')).toMatch(/^[\w-]+$/);
+  });
+
+  it('hides its position', () => {
+    const position = 'org:merger-with-acme:secret';
+    const cursor = seal(position);
+    expect(Buffer.from(cursor, 'base64url').toString('latin1')).not.toContain('merger');
+    expect(seal(position)).not.toBe(cursor);
+  });
+
+  it('does not open with any bit changed', () => {
+    for (let i = 0; i < bytes.length * 8; i++) {
+      const changed = Buffer.from(bytes);
+      changed[i >> 3] = (bytes[i >> 3] ?? 0) ^ (1 << (i & 7));
+      expect(openCursor('secret', 'scope', changed.toString('base64url'))).toBeNull();
+    }
+  });
+
+  it.each<[string, string]>([
+    ['nothing', ''],
+    ['a dot', '.'],
+    ['a nonce alone', base64url(bytes.subarray(0, 12))],
+    ['a position in the clear', base64url('evt_1')],
+    ['a byte cut off', base64url(bytes.subarray(0, -1))],
+    ['a tag cut off', base64url(bytes.subarray(0, -16))],
+    ['a shorter tag', base64url(bytes.subarray(0, -12))],
+    ['a byte added', base64url(bytes, 'x')],
+    [
+      'the tag of another position',
+      base64url(bytes.subarray(0, -16), Buffer.from(seal('evt_2'), 'base64url').subarray(-16)),
+    ],
+    ['a second part', `${sealed}.x`],
+    ['padding', `${sealed}=`],
+    ['stray characters that a decoder ignores', `${sealed.slice(0, 9)} ${sealed.slice(9)}`],
+    ['another spelling of its bytes', `${unaligned.slice(0, -1)}${spare(unaligned)}`],
+  ])('does not open with %s', (_, cursor) => {
+    expect(cursor).not.toBe(sealed);
+    expect(openCursor('secret', 'scope', cursor)).toBeNull();
+  });
+
+  it.each([
+    ['secret', 'another scope'],
+    ['secret', ''],
+    ['another secret', 'scope'],
+  ])('opens under its own secret and scope alone, not %s and %s', (secret, scope) => {
+    expect(openCursor(secret, scope, sealed)).toBeNull();
+  });
+});
+
+/** A last character that decodes to the same bytes: the bits of Base64 that are left over are not zero. */
+function spare(encoded: string): string {
+  const last = encoded.at(-1) ?? '';
+  const other = String.fromCharCode(last.charCodeAt(0) + 1);
+  const isSame = Buffer.from(encoded.slice(0, -1) + other, 'base64url').equals(Buffer.from(encoded, 'base64url'));
+  if (!isSame) throw new Error(`${encoded} has no other spelling`);
+  return other;
+}
+
+describe('a page of a list', () => {
+  const operationWith = (overrides: Partial<Operation> = {}): Operation => ({
+    ...operation({
+      method: 'GET',
+      path: '/v1/things',
+      function: 'keys',
+      summary: 'List things',
+      callers: ['admin', 'live', 'test'],
+      responses: { 200: null },
+    }),
+    query: { ...pageQuery, kind: v.optional(v.string()), since: v.optional(timestampInput) },
+    ...overrides,
+  });
+  type PageRequest = Request<{ limit?: number; cursor?: string }>;
+  function requestOf(query: Record<string, string> = {}, given: Given = {}, overrides: Partial<Operation> = {}) {
+    const event = proxyEvent({ queryStringParameters: query, ...given });
+    const request = parseRequest(event, operationWith(overrides));
+    if (request instanceof Problem) throw new Error(request.detail);
+    return request as PageRequest;
+  }
+  const cursors = createCursors(async (projectId) => `secret of ${projectId}`, random);
+
+  /** What a list was asked to load, and what it gave. */
+  async function load(request: PageRequest, next?: string) {
+    const asked: [limit: number, after: string | undefined][] = [];
+    const result = await page(request, cursors, async (limit, after) => {
+      asked.push([limit, after]);
+      return { data: ['a', 'b'], next };
+    });
+    return { asked, result };
+  }
+  /** The cursor that a request gets with its page. */
+  async function cursorFor(request: PageRequest, next = 'b'): Promise<string> {
+    const { result } = await load(request, next);
+    if (result instanceof Problem || result.body.next_cursor === null) throw new Error('There is no cursor');
+    return result.body.next_cursor;
+  }
+
+  it('begins at the start, with 50 items unless told', async () => {
+    expect((await load(requestOf())).asked).toEqual([[50, undefined]]);
+    expect((await load(requestOf({ limit: '7' }))).asked).toEqual([[7, undefined]]);
+  });
+
+  it('is read again with half of the limit until its response fits', async () => {
+    const asked: number[] = [];
+    const item = '"'.repeat(MAX_PAGE_BYTES / 4 / 20);
+    const result = await page(requestOf({ limit: '100' }), cursors, async (limit) => {
+      asked.push(limit);
+      return { data: Array(limit).fill(item), next: 'position' };
+    });
+    expect(asked).toEqual([100, 50, 25, 12]);
+    expect(result).toMatchObject({ body: { data: Array(12).fill(item), next_cursor: expect.any(String) } });
+  });
+
+  it('holds one item that is larger than a response should be', async () => {
+    const item = 'x'.repeat(MAX_PAGE_BYTES + 1);
+    const result = await page(requestOf({ limit: '2' }), cursors, async (limit) => ({
+      data: Array(limit).fill(item),
+      next: undefined,
+    }));
+    expect(result).toEqual({ body: { data: [item], next_cursor: null } });
+  });
+
+  it('that is the last has no cursor, and asks for no secret', async () => {
+    const failing = createCursors(() => Promise.reject(new Error('not asked for')), random);
+    const result = await page(requestOf(), failing, async () => ({ data: ['a'], next: undefined }));
+    expect(result).toEqual({ body: { data: ['a'], next_cursor: null } });
+  });
+
+  it('goes on where the one before ended', async () => {
+    const cursor = await cursorFor(requestOf(), 'position b');
+    expect((await load(requestOf({ cursor }))).asked).toEqual([[50, 'position b']]);
+  });
+
+  it('has a cursor even if its position is the empty text', async () => {
+    const cursor = await cursorFor(requestOf(), '');
+    expect((await load(requestOf({ cursor }))).asked).toEqual([[50, '']]);
+  });
+
+  type Asked = Parameters<typeof requestOf>;
+  it.each<[string, Asked, Asked]>([
+    ['another size of page', [{ limit: '1' }], [{ limit: '9' }]],
+    ['the same filters', [{ kind: 'x', since: '2026-01-31T12:00Z' }], [{ since: '2026-01-31T12:00Z', kind: 'x' }]],
+    ['the same time in another spelling', [{ since: '2026-01-31T12:00Z' }], [{ since: '2026-01-31T13:00+01:00' }]],
+    ['another key of the same project', [{}], [{}, { authorizer: { ...keyOf('admin'), key_id: 'key_2' } }]],
+    ['the environment by name', [{ environment: 'live' }], [{}]],
+    ['a key of another type', [{}], [{}, { authorizer: keyOf('live') }]],
+    ['the same thing, encoded', [{}, { pathParameters: { id: 'a:b' } }], [{}, { pathParameters: { id: 'a%3Ab' } }]],
+  ])('goes on with %s', async (_, first, second) => {
+    const cursor = await cursorFor(requestOf(...first));
+    const [query, ...rest] = second;
+    expect((await load(requestOf({ ...query, cursor }, ...rest))).asked).toMatchObject([[expect.any(Number), 'b']]);
+  });
+
+  it.each<[string, Asked, Asked]>([
+    ['another environment', [{}], [{ environment: 'sandbox' }]],
+    ['the environment of another key', [{}], [{}, { authorizer: keyOf('test') }]],
+    ['another project', [{}], [{}, { authorizer: { ...keyOf('admin'), project_id: 'prj_2' } }]],
+    ['another list', [{}], [{}, {}, { path: '/v1/others' }]],
+    ['another method', [{}], [{}, {}, { method: 'POST' }]],
+    ['the list of another thing', [{}, { pathParameters: { id: 'a' } }], [{}, { pathParameters: { id: 'b' } }]],
+    ['a filter more', [{}], [{ kind: 'x' }]],
+    ['a filter less', [{ kind: 'x' }], [{}]],
+    ['another filter', [{ kind: 'x' }], [{ kind: 'y' }]],
+    ['another time', [{ since: '2026-01-31T12:00Z' }], [{ since: '2026-01-31T12:01Z' }]],
+  ])('does not go on with %s', async (_, first, second) => {
+    const cursor = await cursorFor(requestOf(...first));
+    const [query, ...rest] = second;
+    const { asked, result } = await load(requestOf({ ...query, cursor }, ...rest));
+    expect(result).toMatchObject({ code: 'invalid_cursor' });
+    expect(asked).toEqual([]);
+  });
+
+  it.each(['', 'b', 'Yg.Yg', '.'])('does not go on from a cursor that nobody gave out: %j', async (cursor) => {
+    const { asked, result } = await load(requestOf({ cursor }));
+    expect(result).toMatchObject({ code: 'invalid_cursor' });
+    expect(asked).toEqual([]);
+  });
+
+  it('does not go on in another project that happens to have the same secret', async () => {
+    const shared = createCursors(async () => 'secret', random);
+    const none = async () => ({ data: [], next: 'b' });
+    const first = await page(requestOf(), shared, none);
+    const cursor = first instanceof Problem ? '' : (first.body.next_cursor ?? '');
+    const other = requestOf({ cursor }, { authorizer: { ...keyOf('admin'), project_id: 'prj_2' } });
+    expect(await page(other, shared, none)).toMatchObject({ code: 'invalid_cursor' });
+  });
+});

@@ -1,0 +1,355 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { MAX_BODY_BYTES, type Operation, operation } from '../../../lib/api/operation.ts';
+import { notFound, Problem } from '../../../lib/api/problems.ts';
+import { parseRequest, type Request } from '../../../lib/http/request.ts';
+import { integer, integerText, text } from '../../../lib/schema.ts';
+import { type Given, keyOf, posting, proxyEvent, tokenOf } from './builders.ts';
+
+/** An operation that has something of everything. */
+const operationWith = (overrides: Partial<Operation> = {}): Operation => ({
+  ...operation({
+    method: 'POST',
+    path: '/v1/things/{id}',
+    function: 'keys',
+    summary: 'Do a thing',
+    callers: ['admin', 'live', 'test', 'read', 'token'],
+    responses: { 200: null },
+    maxBodyBytes: MAX_BODY_BYTES,
+  }),
+  parameters: {
+    id: { resource: 'thing', schema: v.pipe(v.string(), v.regex(/^[a-z:@]+$/)), description: '', example: '' },
+  },
+  query: { limit: v.optional(integerText(1, 100)) },
+  headers: { 'X-Node-Id': v.optional(text(1, 8)) },
+  body: v.looseObject({ name: v.optional(text(1, 10)), size: v.optional(integer(1, 9)) }),
+  ...overrides,
+});
+const parse = (given: Given = {}, overrides: Partial<Operation> = {}): Request | Problem =>
+  parseRequest(proxyEvent({ pathParameters: { id: 'a' }, ...given }), operationWith(overrides));
+
+/** The request, which has no problem. */
+function requestOf(...given: Parameters<typeof parse>): Request {
+  const request = parse(...given);
+  if (request instanceof Problem) throw new Error(`${request.code}: ${JSON.stringify(request.errors)}`);
+  return request;
+}
+/** The code of the problem, or the parsed body. */
+function outcomeOf(...given: Parameters<typeof parse>) {
+  const request = parse(...given);
+  return request instanceof Problem ? request.code : request.body;
+}
+const base64 = (...parts: (string | number[])[]) => ({
+  ...posting(Buffer.concat(parts.map((part) => Buffer.from(part as string))).toString('base64')),
+  isBase64Encoded: true,
+});
+
+describe('a body', () => {
+  const json = { name: 'a' };
+
+  it.each<[string, unknown]>([
+    ['application/json', json],
+    ['application/json; charset=utf-8', json],
+    ['application/json;charset=UTF-8', json],
+    ['application/json ; charset=utf-8', json],
+    ['Application/JSON', json],
+    ['application/jsonp', 'unsupported_media_type'],
+    ['application/json-patch+json', 'unsupported_media_type'],
+    ['application/problem+json', 'unsupported_media_type'],
+    ['application/json, text/plain', 'unsupported_media_type'],
+    ['text/plain; application/json', 'unsupported_media_type'],
+    ['application/x-www-form-urlencoded', 'unsupported_media_type'],
+    ['', 'unsupported_media_type'],
+  ])('is read as Content-Type "%s" only if that is JSON', (type, outcome) => {
+    expect(outcomeOf({ ...posting(json), headers: { 'Content-Type': type } })).toEqual(outcome);
+  });
+
+  it.each(['content-type', 'CONTENT-TYPE', 'Content-type'])('has its type in %s too', (name) => {
+    expect(outcomeOf({ ...posting(json), headers: { [name]: 'application/json' } })).toEqual(json);
+  });
+
+  it('without a type is not read', () => {
+    expect(outcomeOf({ ...posting(json), headers: {} })).toBe('unsupported_media_type');
+  });
+
+  it.each<[string, Given, unknown]>([
+    ['is empty if there is none', { httpMethod: 'POST', body: null }, {}],
+    ['is empty if it is the empty text, whatever its type', { httpMethod: 'POST', body: '' }, {}],
+    ['is empty if it is the empty text in Base64', base64(''), {}],
+    ['of a GET has no meaning', { ...posting('not JSON'), httpMethod: 'GET' }, {}],
+    ['of a GET may be of any size', { ...posting('x'.repeat(MAX_BODY_BYTES + 1)), httpMethod: 'GET' }, {}],
+    ['of a GET may be no UTF-8', { ...base64([0xff]), httpMethod: 'GET' }, {}],
+    ['of a DELETE is read', { ...posting('not JSON'), httpMethod: 'DELETE' }, 'invalid_json'],
+    ['comes in Base64 too', base64('{"name":"ä€😀"}'), { name: 'ä€😀' }],
+    ['is text if it does not say that it is Base64', posting('e30='), 'invalid_json'],
+    ['is refused if bytes are no UTF-8', base64('{"name":"', [0xff], '"}'), 'invalid_json'],
+    ['is refused if it ends in the middle of a character', base64('{"name":"a"}', [0xc3]), 'invalid_json'],
+    ['is refused with a byte order mark (RFC 8259 §8.1)', base64([0xef, 0xbb, 0xbf], '{}'), 'invalid_json'],
+    ['is refused if it is cut', posting('{"name":'), 'invalid_json'],
+    ['is refused if it is two', posting('{} {}'), 'invalid_json'],
+    ['is refused if it is no JSON', posting('name=a'), 'invalid_json'],
+    ['may be nested 200 deep', posting(`{"x":${'['.repeat(199)}${']'.repeat(199)}}`), expect.anything()],
+    ['may not be nested deeper', posting(`{"x":${'['.repeat(200)}${']'.repeat(200)}}`), 'invalid_json'],
+  ])('%s', (_, given, outcome) => {
+    expect(outcomeOf(given)).toEqual(outcome);
+  });
+
+  it.each<[string, string]>([
+    ['an array', '[]'],
+    ['an array of objects', '[{"name":"a"}]'],
+    ['null', 'null'],
+    ['a text', '"name"'],
+    ['a number', '1'],
+    ['a number that a double would change', '12345678901234567890'],
+    ['a boolean', 'true'],
+  ])('must be an object, not %s', (_, body) => {
+    expect(parse(posting(body))).toMatchObject({
+      code: 'invalid_request',
+      errors: [{ field: 'body', detail: 'must be an object' }],
+    });
+  });
+
+  it.each<[string, number, string, unknown]>([
+    ['may have as many bytes as its operation says', MAX_BODY_BYTES, 'x', expect.anything()],
+    ['may not have a byte more', MAX_BODY_BYTES + 1, 'x', 'payload_too_large'],
+    ['is measured in bytes, not characters', MAX_BODY_BYTES / 2, 'ä', 'payload_too_large'],
+    ['is measured in UTF-8, not UTF-16', MAX_BODY_BYTES / 4, '😀', 'payload_too_large'],
+  ])('%s', (_, length, char, outcome) => {
+    const frame = '{"x":""}'.length;
+    const isFull = char === 'x';
+    const sized = posting(`{"x":"${char.repeat(isFull ? length - frame : length)}"}`);
+    expect(outcomeOf(sized)).toEqual(outcome);
+    const encoded = { ...sized, body: Buffer.from(sized.body).toString('base64'), isBase64Encoded: true };
+    expect(outcomeOf(encoded)).toEqual(outcome);
+  });
+
+  it('that is too large is refused with the limit of its operation', () => {
+    const problem = parse(posting({ name: 'x'.repeat(100) }), { maxBodyBytes: 100 });
+    expect(problem).toMatchObject({ code: 'payload_too_large', detail: 'Send a body of at most 100 bytes.' });
+  });
+
+  it('that is too large is refused before it is parsed', () => {
+    expect(outcomeOf({ ...posting('x'.repeat(MAX_BODY_BYTES + 1)), headers: {} })).toBe('payload_too_large');
+  });
+
+  it.each([
+    '{"name":"hunter2",}',
+    '{"name":"hunter2',
+    '{"name":hunter2}',
+    'hunter2',
+    '["hunter2"',
+  ])('is not quoted by its problem, for it may hold a secret: %s', (body) => {
+    expect(parse(posting(body))).toMatchObject({ code: 'invalid_json', detail: expect.not.stringContaining('hunter') });
+  });
+
+  it.each([
+    ['{"name":1,}', 'position 10'],
+    ['{"name" 1}', 'position 8'],
+    ['{} {}', 'position 3'],
+    ['{"name":"a', 'it ends too early'],
+    ['{"name":', 'it ends too early'],
+    ['{"name":}', 'it is not valid JSON'],
+    ['position 4111', 'it is not valid JSON'],
+    [`{"x":${'['.repeat(200)}`, 'nested deeper than 200 levels'],
+  ])('that is no JSON says where it stops being it: %s', (body, where) => {
+    expect(parse(posting(body))).toMatchObject({ code: 'invalid_json', detail: expect.stringContaining(where) });
+  });
+
+  it.each<[string, Given]>([
+    ['nothing', { httpMethod: 'POST' }],
+    ['an empty object', posting({})],
+  ])('of an operation that takes none is %s', (_, given) => {
+    expect(outcomeOf(given, { body: undefined })).toEqual({});
+  });
+
+  it('of an operation that takes none has no members', () => {
+    const errors = [{ field: 'name', detail: 'is not a known field' }];
+    expect(parse(posting({ name: 'a' }), { body: undefined })).toMatchObject({ code: 'invalid_request', errors });
+  });
+});
+
+describe('a request that is not valid', () => {
+  const violationsOf = (...given: Parameters<typeof parse>) => {
+    const problem = parse(...given);
+    return problem instanceof Problem ? problem.errors : undefined;
+  };
+  const unknown = 'is not a known field';
+
+  it.each<[string, Given, { field: string; detail: string }]>([
+    ['an unknown query parameter', { queryStringParameters: { limits: '1' } }, { field: 'limits', detail: unknown }],
+    [
+      'a query parameter of every object',
+      { queryStringParameters: { constructor: '1' } },
+      { field: 'constructor', detail: unknown },
+    ],
+    ['__proto__', { queryStringParameters: JSON.parse('{"__proto__":"1"}') }, { field: '__proto__', detail: unknown }],
+    [
+      'a query parameter in another case',
+      { queryStringParameters: { Limit: '1' } },
+      { field: 'Limit', detail: unknown },
+    ],
+    [
+      'a limit that is none',
+      { queryStringParameters: { limit: '1e1' } },
+      { field: 'limit', detail: 'must be an integer from 1 to 100' },
+    ],
+    [
+      'an empty limit',
+      { queryStringParameters: { limit: '' } },
+      { field: 'limit', detail: 'must be an integer from 1 to 100' },
+    ],
+    [
+      'an unknown environment',
+      { queryStringParameters: { environment: 'test' } },
+      { field: 'environment', detail: 'must be one of live, sandbox' },
+    ],
+    [
+      'a header that is too long',
+      { headers: { 'x-node-id': '123456789' } },
+      { field: 'X-Node-Id', detail: 'must have at most 8 characters' },
+    ],
+    ['an empty header', { headers: { 'X-NODE-ID': '' } }, { field: 'X-Node-Id', detail: 'must not be empty' }],
+    ['a member of the body', posting({ name: '' }), { field: 'name', detail: 'must not be empty' }],
+  ])('names %s', (_, given, violation) => {
+    expect(violationsOf(given)).toEqual([violation]);
+  });
+
+  const wrongThroughout: Given = {
+    ...posting({ name: 1, size: 10 }, { 'X-Node-Id': '', 'Idempotency-Key': 'ä' }),
+    queryStringParameters: { limit: '0', environment: 'staging', page: '2' },
+  };
+  const fields = ['limit', 'environment', 'page', 'X-Node-Id', 'Idempotency-Key', 'name', 'size'];
+
+  it('names everything that is wrong with query, headers and body together', () => {
+    const found = violationsOf(wrongThroughout, { creates: true });
+    expect(found?.map(({ field }) => field).sort()).toEqual([...fields].sort());
+  });
+
+  it('names what is wrong beyond the schema of the body too', () => {
+    const event = proxyEvent({ pathParameters: { id: 'a' }, ...posting({ name: 1, until: 'yesterday' }) });
+    const seen: unknown[] = [];
+    const problem = parseRequest(event, operationWith(), (json) => {
+      seen.push(json);
+      return [{ field: 'until', detail: 'is over' }];
+    });
+    expect(problem).toMatchObject({ errors: [{ field: 'name' }, { field: 'until', detail: 'is over' }] });
+    expect(seen).toEqual([{ name: 1, until: 'yesterday' }]);
+  });
+
+  it('is not valid whatever it names and whoever calls', () => {
+    const given = { ...wrongThroughout, authorizer: keyOf('test'), pathParameters: { id: '1' } };
+    expect(outcomeOf(given)).toBe('invalid_request');
+  });
+
+  it.each<[string, string, unknown]>([
+    ['255 characters', 'k'.repeat(255), {}],
+    ['spaces and punctuation', 'a b~!"', {}],
+    ['256 characters', 'k'.repeat(256), 'invalid_request'],
+    ['no character', '', 'invalid_request'],
+    ['a control character', 'a\tb', 'invalid_request'],
+    ['characters beyond ASCII', 'ä', 'invalid_request'],
+  ])('has an Idempotency-Key of %s', (_, key, outcome) => {
+    const given = { httpMethod: 'POST', headers: { 'Idempotency-Key': key } };
+    expect(outcomeOf(given, { creates: true })).toEqual(outcome);
+    expect(outcomeOf(given, { creates: false })).toEqual({}); // which nobody reads
+  });
+});
+
+describe('the environment', () => {
+  const asking = (environment?: string) =>
+    environment === undefined ? {} : { queryStringParameters: { environment } };
+  const sandboxToken = tokenOf({ environment: 'sandbox' });
+
+  it.each<[string, string | undefined, string, Record<string, string>]>([
+    ['an admin key', undefined, 'live', keyOf('admin')],
+    ['an admin key', 'live', 'live', keyOf('admin')],
+    ['an admin key', 'sandbox', 'sandbox', keyOf('admin')],
+    ['a live key', undefined, 'live', keyOf('live')],
+    ['a live key', 'live', 'live', keyOf('live')],
+    ['a live key', 'sandbox', 'insufficient_permissions', keyOf('live')],
+    ['a test key', undefined, 'sandbox', keyOf('test')],
+    ['a test key', 'sandbox', 'sandbox', keyOf('test')],
+    ['a test key', 'live', 'insufficient_permissions', keyOf('test')],
+    ['a read key', undefined, 'live', keyOf('read')],
+    ['a read key', 'sandbox', 'insufficient_permissions', keyOf('read')],
+    ['a token', undefined, 'live', tokenOf()],
+    ['a token', 'sandbox', 'insufficient_permissions', tokenOf()],
+    ['a sandbox token', undefined, 'sandbox', sandboxToken],
+    ['a sandbox token', 'sandbox', 'sandbox', sandboxToken],
+    ['a sandbox token', 'live', 'insufficient_permissions', sandboxToken],
+  ])('of a caller with %s that asks for %s is %s', (_, asked, expected, authorizer) => {
+    const request = parse({ authorizer, ...asking(asked) });
+    expect(request instanceof Problem ? request.code : request.space.environment).toBe(expected);
+  });
+
+  it('that a credential has is named to it', () => {
+    const detail = expect.stringContaining('sandbox');
+    expect(parse({ authorizer: keyOf('test'), ...asking('live') })).toMatchObject({ detail });
+  });
+});
+
+describe('a path parameter', () => {
+  it.each<[string, string | undefined, string | undefined]>([
+    ['as it is', 'a', 'a'],
+    ['decoded', 'a%3Ab', 'a:b'],
+    ['decoded already', 'a:b', 'a:b'],
+    ['decoded once', 'a%253Ab', undefined],
+    ['that cannot be decoded', 'a%', undefined],
+    ['of another form', 'A1', undefined],
+    ['that is empty', '', undefined],
+    ['that is missing', undefined, undefined],
+  ])('%s names a thing, or there is no such thing', (_, id, expected) => {
+    const request = parse({ pathParameters: { id } });
+    if (expected === undefined) expect(request).toEqual(notFound('thing'));
+    else expect(request).toMatchObject({ path: { id: expected } });
+  });
+
+  it('names nothing if there are none at all', () => {
+    expect(outcomeOf({ pathParameters: null })).toBe('not_found');
+  });
+
+  it('is not what a caller of another environment learns about', () => {
+    const given = { authorizer: keyOf('live'), queryStringParameters: { environment: 'sandbox' } };
+    expect(outcomeOf({ ...given, pathParameters: { id: '1' } })).toBe('insufficient_permissions');
+  });
+});
+
+describe('a request', () => {
+  it('has every part that was checked, and the body as it came', () => {
+    const rawBody = '{ "name": "a", "size": 5.0 }';
+    const given = {
+      ...posting(rawBody, { 'X-Node-Id': 'n1' }),
+      queryStringParameters: { limit: '5' },
+      pathParameters: { id: 'a%3Ab' },
+    };
+    const { json, ...request } = requestOf(given);
+    expect(request).toEqual({
+      id: 'request-1',
+      caller: { projectId: 'prj_1', keyId: 'key_1', type: 'admin', token: undefined },
+      space: { projectId: 'prj_1', environment: 'live' },
+      route: 'POST /v1/things/{id}',
+      address: '192.0.2.1',
+      path: { id: 'a:b' },
+      query: { limit: 5 },
+      body: { name: 'a', size: 5 },
+      headers: { 'content-type': 'application/json', 'x-node-id': 'n1' },
+      rawBody,
+    });
+    expect(JSON.stringify(json)).toBe('{"name":"a","size":5.0}'); // before its schema, to the digit
+  });
+
+  it('knows what a scoped token reaches', () => {
+    const token = { tokenId: 'tok_1', environment: 'live', documents: ['org:*'], permissions: ['read'] };
+    const caller = { projectId: 'prj_1', keyId: 'key_1', type: 'token', token };
+    expect(requestOf({ authorizer: tokenOf() }).caller).toEqual(caller);
+  });
+
+  it.each<[string, Record<string, string> | null]>([
+    ['no authorizer', null],
+    ['no project', { key_id: 'key_1', caller: 'admin' }],
+    ['no key', { project_id: 'prj_1', caller: 'admin' }],
+    ['no caller', { project_id: 'prj_1', key_id: 'key_1' }],
+  ])('without a caller is our fault and no problem of the caller: %s', (_, authorizer) => {
+    expect(() => parse({ authorizer })).toThrow('The authorizer passed no caller on');
+  });
+});

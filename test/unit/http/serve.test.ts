@@ -1,0 +1,503 @@
+import { describe, expect, it } from 'vitest';
+import { CORS_HEADERS } from '../../../lib/api/cors.ts';
+import type { ApiFunction } from '../../../lib/api/operation.ts';
+import { OUTCOME_UNKNOWN, PROBLEM_TYPE, PROBLEMS, Problem, type ProblemCode } from '../../../lib/api/problems.ts';
+import { ConflictError, UnavailableError } from '../../../lib/errors.ts';
+import {
+  type Idempotency,
+  type IdempotencyRecord,
+  replayOrReject,
+  type StoredResponse,
+} from '../../../lib/http/idempotency.ts';
+import type { Request } from '../../../lib/http/request.ts';
+import {
+  type Handlers,
+  type IdempotencyWrites,
+  type OperationResponse,
+  type ServeDeps,
+  serve,
+} from '../../../lib/http/serve.ts';
+import type { TransactionPart } from '../../../lib/transaction.ts';
+import { type Given, keyOf, posting, proxyEvent, tokenOf } from './builders.ts';
+
+const now = Date.parse('2026-01-31T12:00:00.000Z');
+/** A write as the fake idempotency makes it: carried out by calling it. */
+type Write = () => void;
+
+/** Idempotency keys in memory. It notes what becomes of each request, in order. */
+function memory(overrides: Partial<{ completes: boolean; fails: string }> = {}) {
+  const { completes = true, fails } = overrides;
+  const done: string[] = [];
+  const records = new Map<string, IdempotencyRecord>();
+  const note = async (step: string) => {
+    done.push(step);
+    if (fails === step) throw new Error(`${step}: throttled`);
+  };
+  const idempotency: Idempotency = {
+    async begin(request, key, fingerprint) {
+      await note('begin');
+      const known = records.get(key);
+      const replay = known && replayOrReject(known, fingerprint, now);
+      if (replay) return replay;
+      const identity = { runId: known?.runId ?? `run of ${request.id}`, startedAt: known?.startedAt ?? now };
+      const record = { ...identity, fingerprint, expiresAt: now + 2, runningUntil: now + 1 };
+      records.set(key, record);
+      const store = (response: StoredResponse) => void records.set(key, { ...record, response });
+      return {
+        id: identity.runId,
+        startedAt: identity.startedAt,
+        completion(response) {
+          done.push('completion');
+          const write: Write = () => store(response);
+          return completes ? (write as unknown as TransactionPart) : null;
+        },
+        async finish(response) {
+          await note('finish');
+          store(response);
+        },
+        async release() {
+          await note('release');
+          records.delete(key);
+        },
+        async abandon() {
+          await note('abandon');
+          records.set(key, { ...record, runningUntil: now });
+        },
+      };
+    },
+  };
+  return { done, records, idempotency, stored: (key: string) => records.get(key)?.response };
+}
+
+type TinyHandler = (
+  request: Request,
+  writes: IdempotencyWrites,
+  identity: { id: string; startedAt: number } | undefined,
+) => OperationResponse | Problem;
+
+/** A server of some operations of one function, and what it told whom. */
+function server<Name extends ApiFunction = 'keys'>(
+  tiny: Record<string, TinyHandler>,
+  { idempotency = memory().idempotency, violations }: Partial<Pick<ServeDeps<Name>, 'idempotency' | 'violations'>> = {},
+) {
+  const logged: unknown[] = [];
+  const failures: unknown[][] = [];
+  const reached: Request[] = [];
+  const handlers = Object.entries(tiny).map(([id, handle]) => [
+    id,
+    async (...args: Parameters<TinyHandler>) => {
+      reached.push(args[0]);
+      return handle(...args);
+    },
+  ]);
+  const handle = serve<Name>(Object.fromEntries(handlers) as unknown as Handlers<Name>, {
+    idempotency,
+    log: { info: (...args) => void logged.push(args) },
+    reportFailure: (...args) => void failures.push(args),
+    ...(violations && { violations }),
+  });
+  /** The response, and its body as an object if it is one. */
+  const call = async (given: Given = {}) => {
+    const response = await handle(proxyEvent(given));
+    return { ...response, json: response.body.startsWith('{') ? JSON.parse(response.body) : undefined };
+  };
+  return { call, logged, failures, reached };
+}
+const listing = (respond: TinyHandler = () => ({ body: { data: [], next_cursor: null } })) => ({ listKeys: respond });
+const creation = (headers: Record<string, string> = {}, body: object = { type: 'live' }): Given =>
+  posting(body, headers);
+const KEYED = { 'Idempotency-Key': 'once' };
+const throwing = (error: unknown) => () => {
+  throw error;
+};
+
+describe('a route', () => {
+  it.each<[string, Given]>([
+    ['of no operation', { resource: '/v1/nothing' }],
+    ['of another method', { httpMethod: 'PATCH' }],
+    ['of another function', { resource: '/v1/webhooks' }],
+    ['of an operation that has no handler here', { resource: '/v1/keys/{key}' }],
+    ['of a name that every object has', { resource: 'constructor' }],
+  ])('%s does not exist', async (_, given) => {
+    const { call, failures, reached } = server(listing());
+    const { statusCode, headers, json } = await call(given);
+    expect([statusCode, json.code]).toEqual([404, 'route_not_found']);
+    expect(headers).toMatchObject({ 'Content-Type': PROBLEM_TYPE, 'X-Request-Id': 'request-1' });
+    expect([failures, reached]).toEqual([[], []]);
+  });
+});
+
+describe('a caller', () => {
+  it.each<[string, Record<string, string>, number]>([
+    ['with an admin key', keyOf('admin'), 200],
+    ['with another key', keyOf('live'), 403],
+    ['with a read key', keyOf('read'), 403],
+    ['with a scoped token', tokenOf(), 403],
+  ])('%s gets no further than its credential does', async (_, authorizer, status) => {
+    const { call, reached } = server(listing());
+    expect((await call({ authorizer })).statusCode).toBe(status);
+    expect(reached).toHaveLength(status === 200 ? 1 : 0);
+  });
+
+  it.each<[string[], number]>([
+    [['read'], 403],
+    [['write'], 200],
+    [['read', 'write'], 200],
+    [[], 403],
+  ])('with a token of permissions %j writes documents only with "write"', async (permissions, status) => {
+    const { call } = server<'documents'>({ putDocument: () => ({ json: '{}' }) });
+    const route = { resource: '/v1/documents/{key}', pathParameters: { key: 'org:a' } };
+    const put = { ...posting({ fields: {} }), ...route, httpMethod: 'PUT', authorizer: tokenOf({ permissions }) };
+    expect((await call(put)).statusCode).toBe(status);
+  });
+
+  it('that may not call uses up no idempotency key', async () => {
+    const { done, idempotency } = memory();
+    const { call } = server({ createKey: () => ({}) }, { idempotency });
+    const { json } = await call({ ...creation(KEYED), authorizer: keyOf('read') });
+    expect(json.code).toBe('insufficient_permissions');
+    expect(done).toEqual([]);
+  });
+
+  it('that the authorizer did not name is our fault', async () => {
+    const { call, failures, reached } = server(listing());
+    expect((await call({ authorizer: null })).json.code).toBe('internal_error');
+    expect([failures.length, reached]).toEqual([1, []]);
+  });
+});
+
+describe('a response', () => {
+  const respondWith = async (response: OperationResponse) => (await server(listing(() => response)).call()) as object;
+  const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+  it.each<[string, OperationResponse, object]>([
+    ['has the usual status', { body: { data: [] } }, { statusCode: 200, body: '{"data":[]}' }],
+    ['may have another', { status: 304 }, { statusCode: 304, body: '' }],
+    ['may be text that must not change', { json: '{"n": 1.0}' }, { body: '{"n": 1.0}', headers: JSON_TYPE }],
+    ['with a body is JSON', { body: {} }, { headers: JSON_TYPE }],
+    ['may have headers', { headers: { ETag: '"1"' } }, { headers: { ETag: '"1"' } }],
+    ['is not kept by any cache', {}, { headers: { 'Cache-Control': 'no-store' } }],
+    ['is not guessed at', {}, { headers: { 'X-Content-Type-Options': 'nosniff' } }],
+    ['has the id of its request', {}, { headers: { 'X-Request-Id': 'request-1' } }],
+  ])('%s', async (_, response, expected) => {
+    expect(await respondWith(response)).toMatchObject(expected);
+  });
+
+  it('without a body has no content type', async () => {
+    expect(await respondWith({ status: 304 })).not.toHaveProperty(['headers', 'Content-Type']);
+  });
+
+  it('of a creation is 201', async () => {
+    expect((await server({ createKey: () => ({ body: {} }) }).call(creation())).statusCode).toBe(201);
+  });
+
+  it.each<[string, Given, boolean]>([
+    ['to documents, which tokens reach', { resource: '/v1/documents' }, true],
+    ['to documents, if it is a problem', { resource: '/v1/documents', queryStringParameters: { x: '1' } }, true],
+    ['to documents, if the caller may not', { resource: '/v1/sync', ...posting({}), authorizer: keyOf('live') }, true],
+    ['to a route that does not exist', { resource: '/v1/nothing' }, false],
+  ])('%s: only those that tokens reach may be read by pages of other origins', async (_, given, isReadable) => {
+    const { call } = server<'documents'>({ listDocuments: () => ({ body: { data: [] } }), sync: () => ({}) });
+    const { headers = {} } = await call(given);
+    if (isReadable) expect(headers).toMatchObject(CORS_HEADERS);
+    else expect(headers).not.toHaveProperty('Access-Control-Allow-Origin');
+  });
+
+  it('about keys may not be read by pages of other origins', async () => {
+    const { headers } = await server(listing()).call();
+    expect(Object.keys(headers ?? {}).filter((name) => name.startsWith('Access-Control'))).toEqual([]);
+  });
+
+  it.each<[string, TinyHandler, string]>([
+    ['with a problem', () => new Problem('conflict', 'Wait.'), 'conflict'],
+    ['that failed', throwing(new Error('broken')), 'internal_error'],
+  ])('%s is logged once, with what was called and its code', async (_, handler, code) => {
+    const { call, logged } = server(listing(handler));
+    await call();
+    expect(logged).toEqual([['request.rejected', { operation: 'listKeys', request_id: 'request-1', code }]]);
+  });
+
+  it('that succeeded is in the access log alone', async () => {
+    const { call, logged } = server(listing());
+    await call();
+    expect(logged).toEqual([]);
+  });
+});
+
+describe('a problem', () => {
+  it.each(Object.keys(PROBLEMS) as ProblemCode[])('has the status, title and headers of its code: %s', async (code) => {
+    const { call, failures } = server(listing(() => new Problem(code, 'Do this.')));
+    const { statusCode, headers, json } = await call();
+    const { status, title } = PROBLEMS[code];
+    expect(statusCode).toBe(status);
+    expect(json).toEqual({
+      type: `https://api.example.com/live/docs/errors#${code}`,
+      title,
+      status,
+      detail: 'Do this.',
+      code,
+      request_id: 'request-1',
+    });
+    expect(headers).toMatchObject({ 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store' });
+    expect(headers?.['WWW-Authenticate']).toBe(status === 401 ? 'Bearer' : undefined);
+    expect(headers?.['Retry-After']).toBe(status === 429 || status === 503 ? '1' : undefined);
+    expect(failures).toEqual([]); // it is an outcome, not a failure
+  });
+
+  it('lists its violations', async () => {
+    const { call, reached } = server(listing());
+    const { statusCode, json } = await call({ queryStringParameters: { limit: '0', page: '2' } });
+    expect(statusCode).toBe(400);
+    expect(json.errors.map(({ field }: { field: string }) => field)).toEqual(['limit', 'page']);
+    expect(reached).toEqual([]);
+  });
+});
+
+describe('a failure on our side', () => {
+  const cause = new Error('AKIA-not-to-be-seen');
+  const conflict = new ConflictError('AKIA-not-to-be-seen');
+  const unavailable = new UnavailableError(cause);
+
+  describe.each([
+    ['without an idempotency key', {}],
+    ['under an idempotency key', KEYED],
+  ])('%s', (_, headers) => {
+    it.each<[string, unknown, number, ProblemCode, boolean]>([
+      ['write conflicts', conflict, 503, 'unavailable', false],
+      ['a service that is not available', unavailable, 503, 'unavailable', true],
+      ['anything else', cause, 500, 'internal_error', true],
+      ['what is not even an error', 'AKIA-not-to-be-seen', 500, 'internal_error', true],
+    ])('is told by its code, and to the operator if it is one: %s', async (_, error, status, code, isReported) => {
+      const { call, failures } = server({ createKey: throwing(error) });
+      const { statusCode, headers: received, body, json } = await call(creation(headers));
+      expect([statusCode, json.code]).toEqual([status, code]);
+      expect(received?.['Retry-After']).toBe(status === 503 ? '1' : undefined);
+      expect(body).not.toContain('AKIA');
+      const report = ['request.failed', { operation: 'createKey', request_id: 'request-1' }, error];
+      expect(failures).toEqual(isReported ? [report] : []);
+    });
+
+    it.each<[string, unknown, boolean]>([
+      ['after write conflicts', conflict, false],
+      ['of a service', unavailable, true],
+      ['of anything else', cause, true],
+    ])('says whether the request may have taken effect: %s', async (_, error, isUnknown) => {
+      const { json } = await server({ createKey: throwing(error) }).call(creation(headers));
+      expect(json.detail === OUTCOME_UNKNOWN).toBe(isUnknown);
+      if (!isUnknown) expect(json.detail).toMatch(/nothing/);
+    });
+  });
+});
+
+describe('a request under an idempotency key', () => {
+  const secret = { key: 'svc_live_secret', id: 'key_1' };
+  /** Creates a key and counts how often it did. */
+  function creating(respond: TinyHandler = () => ({ body: secret })) {
+    let count = 0;
+    const handlers: Record<string, TinyHandler> = {
+      createKey: (...args) => {
+        count++;
+        return respond(...args);
+      },
+    };
+    return { handlers, count: () => count };
+  }
+  /** Stores the response in the transaction that does the work. */
+  const inTransaction: TinyHandler = (_, writes) => {
+    const response = { body: secret };
+    for (const write of writes(response)) (write as unknown as Write)();
+    return response;
+  };
+
+  it('is carried out once: its repetition is answered as it was, and says so', async () => {
+    const { handlers, count } = creating(() => ({ body: { id: 'key_1' }, headers: { Location: '/v1/keys/key_1' } }));
+    const { call } = server(handlers);
+    const first = await call(creation(KEYED));
+    const second = await call(creation(KEYED));
+    expect(count()).toBe(1);
+    expect(first.headers).not.toHaveProperty('Idempotency-Replayed');
+    expect(second).toEqual({ ...first, headers: { ...first.headers, 'Idempotency-Replayed': 'true' } });
+    expect(second.statusCode).toBe(201);
+  });
+
+  it.each<[string, TinyHandler, boolean, string[]]>([
+    ['by itself', () => ({ body: secret }), true, ['begin', 'finish']],
+    ['in the transaction that does the work', inTransaction, true, ['begin', 'completion']],
+    ['by itself, if too large for a transaction', inTransaction, false, ['begin', 'completion', 'finish']],
+  ])('is stored without the secrets that are shown once, %s', async (_, respond, completes, effects) => {
+    const { done, idempotency, stored } = memory({ completes });
+    const { call } = server(creating(respond).handlers, { idempotency });
+    const first = await call(creation(KEYED));
+    expect(first.json).toEqual(secret);
+    expect(stored('once')).toEqual({
+      status: 201,
+      body: '{"id":"key_1"}',
+      headers: { 'Content-Type': 'application/json' },
+    });
+    expect((await call(creation(KEYED))).json).toEqual({ id: 'key_1' });
+    expect(done).toEqual([...effects, 'begin']);
+  });
+
+  it('whose operation has no secrets is stored as it is', async () => {
+    const { idempotency, stored } = memory();
+    const { call } = server<'events'>({ publishEvents: () => ({ json: '{"data": []}' }) }, { idempotency });
+    const event = { type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'n' } };
+    await call({ ...posting({ events: [event] }, KEYED), resource: '/v1/events/batch' });
+    expect(stored('once')).toMatchObject({ status: 202, body: '{"data": []}' });
+  });
+
+  it('knows itself again when it is repeated after a failure', async () => {
+    const identities: unknown[] = [];
+    let isBroken = true;
+    const { call } = server({
+      createKey: (_, __, identity) => {
+        identities.push({ id: identity?.id, startedAt: identity?.startedAt });
+        if (isBroken) throw new Error('broken');
+        return { body: secret };
+      },
+    });
+    expect((await call({ ...creation(KEYED), requestId: 'first' })).statusCode).toBe(500);
+    isBroken = false;
+    expect((await call({ ...creation(KEYED), requestId: 'second' })).statusCode).toBe(201);
+    expect(identities).toEqual(Array(2).fill({ id: 'run of first', startedAt: now }));
+  });
+
+  it.each<[string, TinyHandler, { fails?: string }, string[], number]>([
+    ['is free again after a problem', () => new Problem('conflict', 'Wait.'), {}, ['begin', 'release'], 409],
+    ['is abandoned after a failure', throwing(new Error('broken')), {}, ['begin', 'abandon'], 500],
+    ['is abandoned after write conflicts', throwing(new ConflictError()), {}, ['begin', 'abandon'], 503],
+    [
+      'fails for its own reason if it cannot be abandoned',
+      throwing(new ConflictError()),
+      { fails: 'abandon' },
+      ['begin', 'abandon'],
+      503,
+    ],
+    [
+      'is abandoned if it cannot be stored',
+      () => ({ body: {} }),
+      { fails: 'finish' },
+      ['begin', 'finish', 'abandon'],
+      500,
+    ],
+    [
+      'is abandoned if it cannot be freed',
+      () => new Problem('conflict', 'Wait.'),
+      { fails: 'release' },
+      ['begin', 'release', 'abandon'],
+      500,
+    ],
+    ['is not carried out if nobody knows its key', () => ({ body: {} }), { fails: 'begin' }, ['begin'], 500],
+  ])('%s', async (_, respond, failing, effects, status) => {
+    const { done, idempotency } = memory(failing);
+    const { handlers, count } = creating(respond);
+    const { call } = server(handlers, { idempotency });
+    expect((await call(creation(KEYED))).statusCode).toBe(status);
+    expect(done).toEqual(effects);
+    expect(count()).toBe(failing.fails === 'begin' ? 0 : 1);
+  });
+
+  it.each<[string, TinyHandler]>([
+    ['a problem', () => new Problem('limit_reached', 'Delete one.')],
+    ['a failure', throwing(new Error('broken'))],
+  ])('may run again at once after %s', async (_, respond) => {
+    const { handlers, count } = creating(respond);
+    const { call } = server(handlers);
+    const first = await call(creation(KEYED));
+    expect(await call(creation(KEYED))).toEqual(first);
+    expect(count()).toBe(2);
+  });
+
+  it.each<[string, Given]>([
+    ['body', creation(KEYED, { type: 'read' })],
+    ['environment', { ...creation(KEYED), queryStringParameters: { environment: 'sandbox' } }],
+    [
+      'operation',
+      {
+        ...creation(KEYED),
+        body: null,
+        resource: '/v1/keys/{key}/rotate',
+        pathParameters: { key: 'key_01Fkq2Xb9TzA' },
+      },
+    ],
+  ])('may not be another request, with another %s', async (_, other) => {
+    const { call, reached } = server({ createKey: () => ({ body: {} }), rotateKey: () => ({ body: {} }) });
+    await call(creation(KEYED));
+    const { statusCode, json } = await call(other);
+    expect([statusCode, json.code]).toEqual([422, 'idempotency_key_reused']);
+    expect(reached).toHaveLength(1);
+  });
+
+  it('does not run while the first one does', async () => {
+    const { idempotency } = memory();
+    const running = server({ createKey: () => ({ body: {} }) }, { idempotency: { begin: idempotency.begin } });
+    await idempotency.begin(...(await beginningOf(creation(KEYED))));
+    const { statusCode, json } = await running.call(creation(KEYED));
+    expect([statusCode, json.code, running.reached.length]).toEqual([409, 'idempotency_in_progress', 0]);
+  });
+
+  it.each<[string, Given, Record<string, TinyHandler>]>([
+    ['without a key', creation(), { createKey: (_, writes, identity) => ({ body: { id: [writes({}), identity] } }) }],
+    [
+      'that creates nothing',
+      { headers: KEYED },
+      listing((_, writes, identity) => ({ body: { id: [writes({}), identity] } })),
+    ],
+  ])('%s is not stored', async (_, given, handlers) => {
+    const { done, idempotency } = memory();
+    const { json } = await server(handlers, { idempotency }).call(given);
+    expect(json.id).toEqual([[], null]);
+    expect(done).toEqual([]);
+  });
+});
+
+/** What `begin` is given for a request. */
+async function beginningOf(given: Given): Promise<Parameters<Idempotency['begin']>> {
+  const asked: Parameters<Idempotency['begin']>[] = [];
+  const idempotency: Idempotency = {
+    begin: async (...args) => {
+      asked.push(args);
+      return new Problem('conflict', 'Only asking.');
+    },
+  };
+  await server({ createKey: () => ({}) }, { idempotency }).call(given);
+  const [first] = asked;
+  if (!first) throw new Error('It was not asked');
+  return first;
+}
+
+describe('a body that is wrong beyond its schema', () => {
+  const violations = { createKey: () => [{ field: 'expires_at', detail: 'is over' }] };
+  const handlers = { createKey: () => ({ body: {} }) };
+
+  it('is named together with all other violations', async () => {
+    const { call, reached } = server(handlers, { violations });
+    const { statusCode, json } = await call(creation({}, { type: 'x' }));
+    expect(statusCode).toBe(400);
+    expect(json.errors.map(({ field }: { field: string }) => field)).toEqual(['type', 'expires_at']);
+    expect(reached).toEqual([]);
+  });
+
+  it('is named by itself, and its key is free again', async () => {
+    const { done, idempotency } = memory();
+    const { call, reached } = server(handlers, { violations, idempotency });
+    const { statusCode, json } = await call(creation(KEYED));
+    expect(statusCode).toBe(400);
+    expect(json.errors).toEqual([{ field: 'expires_at', detail: 'is over' }]);
+    expect([done, reached]).toEqual([['begin', 'release'], []]);
+  });
+
+  it('is named to those alone who may call', async () => {
+    const { json } = await server(handlers, { violations }).call({ ...creation(), authorizer: keyOf('read') });
+    expect(json.code).toBe('insufficient_permissions');
+  });
+
+  it('is replayed as it was if it was right when it came first', async () => {
+    const found: { field: string; detail: string }[] = [];
+    const { call } = server(handlers, { violations: { createKey: () => found } });
+    expect((await call(creation(KEYED))).statusCode).toBe(201);
+    found.push({ field: 'expires_at', detail: 'is over' });
+    expect((await call(creation(KEYED))).statusCode).toBe(201);
+    expect((await call(creation())).statusCode).toBe(400);
+  });
+});

@@ -1,0 +1,53 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { describe, expect, it, vi } from 'vitest';
+import { UnavailableError } from '../../../lib/errors.ts';
+import { createReportServer } from '../../../lib/http/signed-report.ts';
+import { proxyEvent } from './builders.ts';
+
+const { publicKey: key, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const PEM = key.export({ type: 'spki', format: 'pem' }).toString();
+const body = '[]';
+const signed = {
+  'Github-Public-Key-Identifier': 'a',
+  'Github-Public-Key-Signature': sign('sha256', Buffer.from(body), privateKey).toString('base64'),
+};
+
+function serverWith(publicKey: (identifier: string) => Promise<string | undefined>) {
+  const find = vi.fn(publicKey);
+  const [handle, reportFailure] = [vi.fn(async () => []), vi.fn()];
+  const serve = createReportServer({ publicKey: find, handle, log: { info: () => {} }, reportFailure });
+  const send = (headers: Record<string, string>) => serve(proxyEvent({ httpMethod: 'POST', headers, body }));
+  return { find, handle, reportFailure, send };
+}
+
+describe('a signed report', () => {
+  it('is handled when its signature is genuine', async () => {
+    const { send, handle } = serverWith(async () => PEM);
+    expect((await send(signed)).statusCode).toBe(200);
+    expect(handle).toHaveBeenCalledOnce();
+  });
+
+  it.each([
+    ['no headers', {}],
+    ['no identifier', { ...signed, 'Github-Public-Key-Identifier': '' }],
+    ['no signature', { ...signed, 'Github-Public-Key-Signature': '' }],
+  ])('is rejected with 403 before the keys are read when it has %s', async (_, headers) => {
+    const { send, find, handle } = serverWith(async () => PEM);
+    expect((await send(headers)).statusCode).toBe(403);
+    expect([find.mock.calls, handle.mock.calls]).toEqual([[], []]);
+  });
+
+  it('returns 503 without an internal failure when the keys cannot be read', async () => {
+    const { send, handle, reportFailure } = serverWith(() => Promise.reject(new UnavailableError(new Error('down'))));
+    const { statusCode, headers } = await send(signed);
+    expect([statusCode, headers?.['Retry-After']]).toEqual([503, '1']);
+    expect([handle.mock.calls, reportFailure.mock.calls]).toEqual([[], []]);
+  });
+
+  it('reports an internal failure when a genuine report cannot be handled', async () => {
+    const { send, handle, reportFailure } = serverWith(async () => PEM);
+    handle.mockRejectedValue(new Error('no table'));
+    expect((await send(signed)).statusCode).toBe(500);
+    expect(reportFailure).toHaveBeenCalledOnce();
+  });
+});

@@ -1,0 +1,143 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { describe, expect, it } from 'vitest';
+import { apiOperations, operations } from '../../../lib/api/operations.ts';
+import { PROBLEMS } from '../../../lib/api/problems.ts';
+import { EVENT_TYPES } from '../../../lib/events/types.ts';
+import { EXAMPLES } from '../../../lib/openapi/examples.ts';
+import { faultsOf, openApi } from '../../support/openapi.ts';
+
+type Schema = { $ref?: string; properties?: Record<string, Schema>; items?: Schema; description?: string };
+const operationOf = (method: string, path: string) =>
+  openApi.paths[path]?.[method.toLowerCase()] as {
+    operationId: string;
+    security: object[];
+    responses: Record<string, { $ref?: string; description: string; headers?: object }>;
+  };
+
+describe('the OpenAPI document', () => {
+  it('is valid by the recommended rules of Redocly, without a warning', async () => {
+    const config = await createConfig({
+      extends: ['recommended-strict'],
+      rules: {
+        'no-server-example.com': 'off', // of the tests; the function names the server
+        'operation-4xx-response': 'error',
+        'security-defined': 'error',
+        'no-invalid-media-type-examples': 'error',
+        'no-invalid-schema-examples': 'error',
+        'operation-operationId': 'error',
+        'tag-description': 'error',
+      },
+    });
+    const problems = await lintFromString({ source: JSON.stringify(openApi), config });
+    expect(problems.map(({ message, location }) => `${location[0]?.pointer}: ${message}`)).toEqual([]);
+  });
+
+  it('has every operation but the pages for people, with the callers it is for', () => {
+    for (const { method, path, callers } of apiOperations) {
+      const { security } = operationOf(method, path);
+      expect(security.length > 0, path).toBe(callers !== 'anyone');
+      expect(security.some((each) => 'ScopedToken' in each)).toBe(callers.includes('token'));
+    }
+    const methods = Object.values(openApi.paths).flatMap((each) => Object.keys(each));
+    expect(methods).toHaveLength(apiOperations.length);
+  });
+
+  it('has a success for every operation, and says where it is if something was created', () => {
+    for (const { method, path, responses } of apiOperations) {
+      const statuses = Object.keys(responses).map(Number);
+      expect(statuses[0], path).toBeLessThan(300);
+      const { headers } = operationOf(method, path).responses[201] ?? {};
+      expect(headers !== undefined && 'Location' in headers, path).toBe(statuses.includes(201));
+    }
+  });
+
+  it.each(Object.entries(operations))('has examples for %s that are valid by its schemas', (id, {
+    method,
+    path,
+    ...rest
+  }) => {
+    const place = ['paths', path, method.toLowerCase()];
+    const { body, response } = EXAMPLES[id as keyof typeof EXAMPLES];
+    expect(body !== undefined).toBe('body' in rest);
+    if (body !== undefined) {
+      expect(faultsOf(body, ...place, 'requestBody', 'content', 'application/json', 'schema')).toEqual([]);
+    }
+    const [status, schema] = Object.entries(rest.responses)[0] ?? [];
+    if (rest.function === 'dashboard') return;
+    expect(response !== undefined).toBe(schema !== null);
+    if (response !== undefined) {
+      expect(faultsOf(response, ...place, 'responses', status ?? '', 'content', 'application/json', 'schema')).toEqual(
+        [],
+      );
+    }
+  });
+
+  it('names every error code where it can come, with an example', () => {
+    const named = new Set(
+      apiOperations.flatMap(({ method, path }) =>
+        Object.values(operationOf(method, path).responses).flatMap(({ $ref, description }) => {
+          const codes = $ref ? [...description.matchAll(/`(\w+)`/g)].map(([, code = '']) => code) : [];
+          const { content } = openApi.components.responses[$ref?.split('/').at(-1) ?? ''] ?? {};
+          for (const code of codes) expect(content?.['application/problem+json'].examples).toHaveProperty(code);
+          return codes;
+        }),
+      ),
+    );
+    const { method_not_allowed: _, ...ofOperations } = PROBLEMS;
+    expect([...named].sort()).toEqual(Object.keys(ofOperations).sort());
+    expect(Object.keys(openApi.components.examples).sort()).toEqual(Object.keys(ofOperations).sort());
+  });
+
+  it('describes the delivery of all six event types, with an example that is valid', () => {
+    expect(Object.keys(openApi.webhooks)).toEqual(EVENT_TYPES);
+    for (const type of EVENT_TYPES) {
+      const place = ['webhooks', type, 'post', 'requestBody', 'content', 'application/json'];
+      const { example } = openApi.webhooks[type]?.post.requestBody.content['application/json'] ?? {};
+      expect(faultsOf(example, ...place, 'schema')).toEqual([]);
+    }
+  });
+
+  it('says of every member what it means', () => {
+    const silent: string[] = [];
+    const look = (name: string, { properties = {}, items }: Schema) => {
+      if (items) look(`${name}[]`, items);
+      for (const [field, schema] of Object.entries(properties)) {
+        const isPublished = name.startsWith('PublishEvent');
+        if (!schema.description && !schema.$ref && !isPublished) silent.push(`${name}.${field}`);
+        look(`${name}.${field}`, schema);
+      }
+    };
+    for (const [name, schema] of Object.entries(openApi.components.schemas)) look(name, schema as Schema);
+    expect(silent).toEqual([]);
+  });
+
+  it('gives the parts that clients share a name, once', () => {
+    const { schemas } = openApi.components as { schemas: Record<string, Schema & { enum?: string[] }> };
+    for (const name of ['Event', 'EventType', 'Problem', 'WebhookPage', 'DeliveryPage', 'PublishDocumentChanged'])
+      expect(schemas).toHaveProperty(name);
+    const text = JSON.stringify(openApi.paths);
+    for (const { enum: words } of Object.values(schemas)) if (words) expect(text).not.toContain(JSON.stringify(words));
+    for (const operation of Object.values(openApi.paths).flatMap((each) => Object.values(each)))
+      for (const [status, { $ref }] of Object.entries((operation as ReturnType<typeof operationOf>).responses))
+        expect($ref?.startsWith('#/components/responses/Problem') ?? false).toBe(Number(status) >= 400);
+  });
+
+  it('has no default in a schema: generators would demand the member', () => {
+    const text = JSON.stringify([openApi.paths, openApi.components.schemas]);
+    expect(text).not.toContain('"default":');
+  });
+
+  it('has no schema that is only true or false: some generators read none', () => {
+    const found: string[] = [];
+    const look = (value: unknown, place: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      for (const [name, each] of Object.entries(value)) {
+        const isSchema = /\/(properties|patternProperties)$/.test(place) || ['items', 'not'].includes(name);
+        if (isSchema && typeof each === 'boolean') found.push(`${place}/${name}`);
+        look(each, `${place}/${name}`);
+      }
+    };
+    look(openApi.components.schemas, '');
+    expect(found).toEqual([]);
+  });
+});

@@ -1,0 +1,27 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { linkTo, placeOf } from '../../../../functions/dashboard/app/router.ts';
+
+describe('a link', () => {
+  it('leads back to the place it was made from, whatever characters it has', () => {
+    const segment = fc.string({ minLength: 1, unit: 'grapheme' });
+    fc.assert(
+      fc.property(fc.constantFrom('live', 'sandbox'), fc.array(segment), segment, (environment, segments, status) => {
+        const place = placeOf(linkTo(environment, segments, { status, cursor: undefined }));
+        expect(place).toMatchObject({ environment, segments });
+        expect([...place.query]).toEqual([['status', status]]);
+      }),
+    );
+  });
+
+  it.each([
+    ['', 'live', []],
+    ['#', 'live', []],
+    ['#/sandbox', 'sandbox', []],
+    ['#/other/webhooks', 'live', ['webhooks']],
+    ['#/live/%E0%A4%A', 'live', ['%E0%A4%A']],
+    ['#/live//keys/', 'live', ['keys']],
+  ])('typed as "%s" leads to a valid place', (hash, environment, segments) => {
+    expect(placeOf(hash)).toMatchObject({ environment, segments });
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { decodeToken, reachOf } from '../../../../functions/dashboard/app/token.ts';
+import { signToken } from '../../../../lib/access/tokens.ts';
+
+const NOW_MS = Date.UTC(2026, 0, 1);
+const grant = {
+  tokenId: 'tok_1',
+  keyId: 'key_1',
+  projectId: 'prj_1',
+  environment: 'live' as const,
+  documents: ['org:acme:*', 'übung'],
+  permissions: ['read' as const],
+};
+const secret = Buffer.alloc(32, 1).toString('base64url');
+const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+async function claimsOf(overrides: Partial<typeof grant> = {}) {
+  const decoded = decodeToken(`  ${await signToken({ ...grant, ...overrides }, 3600, NOW_MS, secret)}\n`);
+  if ('problem' in decoded) throw new Error(decoded.problem);
+  return decoded.claims;
+}
+
+describe('a pasted token', () => {
+  it('is shown as the service signed it', async () => {
+    expect(await claimsOf()).toEqual({
+      tokenId: 'tok_1',
+      keyId: 'key_1',
+      environment: 'live',
+      documents: ['org:acme:*', 'übung'],
+      permissions: ['read'],
+      issuedAt: NOW_MS,
+      expiresAt: NOW_MS + 3_600_000,
+    });
+  });
+
+  const ours = { typ: 'svc-doc+jwt' };
+  const claims = { sub: 'key_1', jti: 'tok_1', env: 'live', documents: ['a'], permissions: ['read'], iat: 1, exp: 2 };
+  it.each([
+    ['a', 'three parts'],
+    ['svc_live_x', 'API key'],
+    ['!.!.!', 'base64url'],
+    [`${encoded(null)}.${encoded([])}.x`, 'base64url'],
+    [`${encoded({ typ: 'JWT' })}.${encoded(claims)}.x`, 'no scoped token'],
+    [`${encoded(ours)}.${encoded({ ...claims, exp: 1e15 })}.x`, 'no scoped token'],
+    [`${encoded(ours)}.${encoded({ ...claims, documents: [1] })}.x`, 'no scoped token'],
+    [`${encoded(ours)}.${encoded({ ...claims, jti: undefined })}.x`, 'no scoped token'],
+  ])('that is none is refused: %s', (text, problem) => {
+    expect(decodeToken(text)).toEqual({ problem: expect.stringContaining(problem) });
+  });
+});
+
+describe('what a token reaches', () => {
+  it.each([
+    ['org:acme:doc', 'read', true, 'org:acme:* matches'],
+    ['org:acme:doc', 'write', false, 'no write permission'],
+    ['org:other:doc', 'read', false, 'None of its patterns'],
+  ] as const)('%s, to %s: %s', async (key, permission, isAllowed, reason) => {
+    const reach = reachOf(await claimsOf(), permission, key, NOW_MS);
+    expect(reach).toEqual({ isAllowed, reason: expect.stringContaining(reason) });
+  });
+
+  it('is nothing any more once it has expired', async () => {
+    const reach = reachOf(await claimsOf(), 'read', 'org:acme:doc', NOW_MS + 3_600_000);
+    expect(reach).toEqual({ isAllowed: false, reason: 'The token has expired.' });
+  });
+});

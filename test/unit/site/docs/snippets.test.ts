@@ -1,0 +1,123 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { snippetsIn, verification } from '../../../../infra/docs/guides.ts';
+import { isPattern, matchesPattern } from '../../../../lib/access/patterns.ts';
+
+const guide = (name: string) => readFileSync(`functions/docs/guides/${name}.md`, 'utf8');
+
+const directory = mkdtempSync(join(tmpdir(), 'snippets-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** A program around the snippet of each language: it prints whether each header is genuine. */
+const PROGRAMS: Record<string, { command: [string, ...string[]]; file: string; around(code: string): string }> = {
+  javascript: {
+    command: [process.execPath],
+    file: 'verify.mjs',
+    around: (code) => `${code}
+const [secret, body, ...headers] = process.argv.slice(2);
+console.log(headers.map((header) => isGenuine(secret, Buffer.from(body), header)).join());`,
+  },
+  python: {
+    command: ['python3'],
+    file: 'verify.py',
+    around: (code) => `import sys
+${code}
+secret, body, *headers = sys.argv[1:]
+print(",".join(str(is_genuine(secret, body.encode(), header)).lower() for header in headers))`,
+  },
+  go: {
+    command: ['go', 'run'],
+    file: 'verify.go',
+    around: (
+      code,
+    ) => `${code.replace('package webhook', 'package main').replace('import (', 'import (\n"fmt"\n"os"\n"strings"\n')}
+func main() {
+  results := []string{}
+  for _, header := range os.Args[3:] { results = append(results, fmt.Sprint(IsGenuine(os.Args[1], []byte(os.Args[2]), header))) }
+  fmt.Println(strings.Join(results, ","))
+}`,
+  },
+  java: {
+    command: ['java'],
+    file: 'Signature.java',
+    around: (code) =>
+      code.replace(
+        'class Signature {',
+        `class Signature {
+  public static void main(String[] given) throws Exception {
+    String results = "";
+    for (int i = 2; i < given.length; i++) results += (i > 2 ? "," : "") + isGenuine(given[0], given[1].getBytes("UTF-8"), given[i]);
+    System.out.println(results);
+  }`,
+      ),
+  },
+  php: {
+    command: ['php'],
+    file: 'verify.php',
+    around: (code) => `${code}
+[, $secret, $body] = $argv;
+echo implode(',', array_map(fn($header) => is_genuine($secret, $body, $header) ? 'true' : 'false', array_slice($argv, 3)));`,
+  },
+  ruby: {
+    command: ['ruby'],
+    file: 'verify.rb',
+    around: (code) => `${code}
+secret, body, *headers = ARGV
+puts headers.map { |header| genuine?(secret, body, header) }.join(',')`,
+  },
+};
+
+/** Java without a compiler runs no source file. */
+const canRun = (language: string): boolean => {
+  const [command] = PROGRAMS[language]?.command ?? [''];
+  const tried = language === 'java' ? spawnSync('javac', ['-version']) : spawnSync(command, ['--help']);
+  return tried.error === undefined;
+};
+
+describe('a signature', () => {
+  const byHand = snippetsIn(guide('receiving'), 'Verify by hand');
+
+  it('is verified by hand in six languages', () => {
+    expect([...byHand.keys()]).toEqual(Object.keys(PROGRAMS));
+    expect(canRun('javascript') && canRun('python')).toBe(true);
+  });
+
+  it.each(Object.keys(PROGRAMS).filter(canRun))('is told from a forged one: %s', (language) => {
+    const program = PROGRAMS[language];
+    const file = join(directory, program?.file ?? '');
+    writeFileSync(file, program?.around(byHand.get(language) ?? '') ?? '');
+    const [secret, body] = ['whsec_c2VjcmV0', '{"text":"Füße 😀"}'];
+    const genuine = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+    const forged = `sha256=${createHmac('sha256', 'other').update(body).digest('hex')}`;
+    const [command, ...args] = program?.command ?? [''];
+    const printed = execFileSync(command, [...args, file, secret, body, genuine, forged, 'sha256=', ''], {
+      encoding: 'utf8',
+      env: { ...process.env, LC_ALL: 'C.UTF-8' }, // by which Java reads its arguments
+    });
+    expect(printed.trim()).toBe('true,false,false,false');
+  });
+
+  it('is verified the same way in the dashboard', () => {
+    expect(verification()).toEqual(
+      ['JavaScript', 'Python', 'Go', 'Java', 'PHP', 'Ruby'].map((name) => [name, byHand.get(name.toLowerCase())]),
+    );
+  });
+
+  it('is verified the same way in the README', () => {
+    const readme = snippetsIn(readFileSync('README.md', 'utf8'), 'Verifying signatures');
+    expect(readme.get('js')).toBe(byHand.get('javascript'));
+  });
+});
+
+it('every row of the table of patterns is true', () => {
+  const rows = [...guide('tokens').matchAll(/^\| `([^`]+)` \| `([^`]+)` \| (yes|no|invalid) \|$/gm)];
+  expect(rows.length).toBeGreaterThan(5);
+  for (const [row, pattern = '', key = '', said] of rows) {
+    const outcome = isPattern(pattern) ? (matchesPattern(pattern, key) ? 'yes' : 'no') : 'invalid';
+    expect(outcome, row).toBe(said);
+  }
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { check } from '../../../lib/schema.ts';
+import { CustomHeaders, masked } from '../../../lib/webhooks/custom-headers.ts';
+import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
+import { violationsOf } from '../../support/violations.ts';
+
+const violations = (headers: unknown) => violationsOf(CustomHeaders, headers, 'headers');
+
+describe("a webhook's own headers", () => {
+  it.each<[string, object]>([
+    ['none', {}],
+    ['a credential', { Authorization: 'Bearer abc', 'X-Api-Key': 'k', 'X-Amazing': 'v', Dated: '*' }],
+    ['10 of them', Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`X-${i}`, 'v']))],
+    ['2 KiB in all', { 'X-Long': 'x'.repeat(2042) }],
+  ])('may be %s', (_, headers) => {
+    expect(violations(headers)).toEqual([]);
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ['a list', ['a'], /^headers must be an object/],
+    ['null', null, /^headers must be an object/],
+    ['11 of them', Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`X-${i}`, 'v'])), /at most 10 entries/],
+    ['more than 2 KiB', { 'X-Long': 'x'.repeat(2043) }, /at most 2048 bytes/],
+    ['a name with a space', { 'a b': 'v' }, /headers\.a b must have a name/],
+    ['an empty name', { '': 'v' }, /must have a name/],
+    ['an empty value', { a: '' }, /^headers\.a must be printable/],
+    ['a line break', { a: 'x\r\ny: z' }, /^headers\.a must be printable/],
+    ['a number', { a: 1 }, /^headers\.a must be printable/],
+    ['text beyond ASCII', { a: 'é' }, /^headers\.a must be printable/],
+    ['one name twice', { 'X-A': '1', 'x-a': '2' }, /is a duplicate/],
+    ...[
+      'Content-Type',
+      'user-agent',
+      'HOST',
+      'X-Service-Signature',
+      'webhook-id',
+      'Connection',
+      'Transfer-Encoding',
+      'Content-Length',
+      'Content-Encoding',
+      'HTTP2-Settings',
+      'Via',
+      'date',
+      'Forwarded',
+      'X-Forwarded-For',
+      'X-HTTP-Method-Override',
+      'X-Amz-Date',
+      'x-amzn-trace-id',
+      'X-Original-URL',
+      'X-Real-IP',
+      'CF-Connecting-IP',
+    ].map((name): [string, unknown, RegExp] => [name, { [name]: 'v' }, /only the service, HTTP or a proxy may set/]),
+    ['the masked value of a response', { Authorization: '***' }, /^headers\.Authorization is masked in responses/],
+  ])('may not be %s', (_, headers, expected) => {
+    expect(violations(headers)[0]).toMatch(expected);
+  });
+
+  it('keep their names, also those that every object has', () => {
+    const named = Object.fromEntries(PROTOTYPE_NAMES.map((name) => [name, 'v']));
+    for (const [name] of Object.entries(named))
+      expect(check(CustomHeaders, JSON.parse(`{${JSON.stringify(name)}:"v"}`))).toEqual({ value: [[name, 'v']] });
+  });
+
+  it('are wrong in all places at once', () => {
+    expect(violations({ 'a b': 'v', Host: 'x', ok: 'v' })).toHaveLength(2);
+  });
+
+  it('are shown by their names alone', () => {
+    expect(masked([['Authorization', 'Bearer abc']])).toEqual([['Authorization', '***']]);
+    expect(masked()).toEqual([]);
+  });
+});

@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { normalizeUrl, urlViolations } from '../../../lib/webhooks/endpoint-url.ts';
+
+describe('a webhook URL', () => {
+  const NOT_PUBLIC = 'must point to a public host';
+  const MISTYPED = 'must begin with https:// and a host';
+  const CONTROLS = 'must not contain control characters';
+  const SPACE = 'must not contain white space';
+  const BACKSLASH = 'must not contain backslashes';
+  const SURROGATE = 'must not contain lone surrogates';
+  const CREDENTIALS = 'must not contain credentials';
+  const FRAGMENT = 'must not contain a fragment';
+
+  it.each([
+    ['https://example.com/\r\nX-Injected: 1', [CONTROLS, SPACE]],
+    ['https://example.com/a\tb', [CONTROLS]],
+    ['https://example.com/a\nb', [CONTROLS]],
+    ['https://example.com/\u0000', [CONTROLS]],
+    ['https://example.com/\u007f', [CONTROLS]],
+    ['https://example.com/\u0085', [CONTROLS]],
+    ['ht\ntps://example.com/', [CONTROLS, MISTYPED]],
+    ['https:/\t/example.com/', [CONTROLS, MISTYPED]],
+    [' https://example.com/', [SPACE, MISTYPED]],
+    ['https://example.com/ ', [SPACE]],
+    ['https://example.com/a b', [SPACE]],
+    ['https://example.com/a\u00a0b', [SPACE]],
+    ['https://example.com/a\u2028b', [SPACE]],
+    ['https://example.com/a\u3000b', [SPACE]],
+    ['https://example.com\\hook', [BACKSLASH]],
+    ['https:\\\\example.com/', [BACKSLASH, MISTYPED]],
+    ['https://example.com/\ud800', [SURROGATE]],
+    ['https://example.com/\udc00\ud800', [SURROGATE]],
+    ['https:example.com', [MISTYPED]],
+    ['https:/example.com/', [MISTYPED]],
+    ['https:///example.com/', [MISTYPED]],
+    ['http://example.com/', ['must be an https: URL']],
+    ['wss://example.com/', ['must be an https: URL']],
+    ['//example.com/', ['must be an absolute https: URL']],
+    ['example.com', ['must be an absolute https: URL']],
+    ['https://', ['must be an absolute https: URL']],
+    ['', ['must be an absolute https: URL']],
+    ['https://example.com:65536/', ['must be an absolute https: URL']],
+    ['https://user:secret@example.com/', [CREDENTIALS]],
+    ['https://user@example.com/', [CREDENTIALS]],
+    ['https://:secret@example.com/', [CREDENTIALS]],
+    ['https://@example.com/', [CREDENTIALS]],
+    ['https://:@example.com/', [CREDENTIALS]],
+    ['HTTPS://@example.com/', [CREDENTIALS]],
+    ['https://example.com@10.0.0.1/', [CREDENTIALS, NOT_PUBLIC]],
+    ['https://example.com/#part', [FRAGMENT]],
+    ['https://example.com/#', [FRAGMENT]],
+    ['https://example.com#@10.0.0.1/', [FRAGMENT]],
+    [' http://u@[::1]\\#', [SPACE, BACKSLASH, 'must be an https: URL', CREDENTIALS, FRAGMENT, NOT_PUBLIC]],
+  ])('%j is refused, with everything that is wrong with it', (text, faults) => {
+    expect(urlViolations(text, 'public')).toEqual(faults);
+  });
+
+  it.each([
+    ['https://example.com', 'https://example.com/'],
+    ['HTTPS://EXAMPLE.com:443/Hook', 'https://example.com/Hook'],
+    ['https://example.com:8443/?a=b@c&d', 'https://example.com:8443/?a=b@c&d'],
+    ['https://example.com/a/../b/./c', 'https://example.com/b/c'],
+    ['https://example.com/a@b', 'https://example.com/a@b'],
+    ['https://müller.example/ü?ü', 'https://xn--mller-kva.example/%C3%BC?%C3%BC'],
+    ['https://example.com/\u202egnp.exe', 'https://example.com/%E2%80%AEgnp.exe'],
+    ['https://example.com/😀', 'https://example.com/%F0%9F%98%80'],
+    ['https://134744072/', 'https://8.8.8.8/'],
+  ])('%s is stored as %s', (text, stored) => {
+    expect(urlViolations(text, 'public')).toEqual([]);
+    expect(normalizeUrl(text)).toBe(stored);
+  });
+
+  it('has at most 2,048 characters, as typed and as stored', () => {
+    const faultsOf = (path: string) => urlViolations(`https://example.com/${path}`, 'public');
+    expect(faultsOf('a'.repeat(2028))).toEqual([]);
+    expect(faultsOf('a'.repeat(2029))).toEqual(['must have at most 2048 characters']);
+    expect(faultsOf('../lib/'.repeat(1015))).toEqual(['must have at most 2048 characters']);
+    expect(faultsOf('€'.repeat(225))).toEqual([]);
+    expect(faultsOf('€'.repeat(226))).toEqual(['must have at most 2048 characters when percent-encoded']);
+  });
+
+  it('of a local stack may be http: and point anywhere, by the same rules otherwise', () => {
+    expect(urlViolations('http://127.0.0.1:9000/hook', 'any')).toEqual([]);
+    expect(urlViolations('HTTP://localhost', 'any')).toEqual([]);
+    expect(urlViolations('http:localhost', 'any')).toEqual(['must begin with http:// and a host']);
+    expect(urlViolations('http://@localhost/# ', 'any')).toEqual([SPACE, CREDENTIALS, FRAGMENT]);
+    expect(urlViolations('ftp://localhost/', 'any')).toEqual(['must be an https: URL']);
+  });
+
+  const token = fc.constantFrom(
+    ...['/', '\\', '@', '#', '?', ':', '.', '..', '%', '%2e', '%00', '%0a', ' ', '\n', '\u0000', '\ud800', '\udc00'],
+    ...[
+      'example.com',
+      '127.0.0.1',
+      '[::1]',
+      ':443',
+      ':8443',
+      'a',
+      'ü',
+      '€',
+      '😀',
+      'Ａ',
+      '\u00ad',
+      '\u3000',
+      '\u202e',
+      '"',
+    ],
+  );
+  const start = fc.constantFrom('https://example.com/', 'https://example.com', 'https://', 'HTTPS://Ex', 'http://', '');
+  const text = fc.tuple(start, fc.array(token, { maxLength: 6 })).map(([first, rest]) => first + rest.join(''));
+
+  it('that is saved is stored in printable ASCII and would be saved again as it is', () => {
+    const property = fc.property(text, (typed) => {
+      fc.pre(urlViolations(typed, 'public').length === 0);
+      const stored = normalizeUrl(typed);
+      expect(stored).toMatch(/^https:\/\/[a-z0-9_.-]+(:\d+)?\/[\x21-\x7e]*$/);
+      expect(stored).not.toMatch(/[\\#]/);
+      expect(stored.length).toBeLessThanOrEqual(2048);
+      expect(normalizeUrl(stored)).toBe(stored);
+      expect(urlViolations(stored, 'public')).toEqual([]);
+    });
+    fc.assert(property, { numRuns: 2000 });
+  });
+});

@@ -1,0 +1,109 @@
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, it } from 'vitest';
+import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
+import {
+  generateSecret,
+  previousSecretsAt,
+  RotateSecret,
+  type WebhookRecord,
+  webhookResource,
+} from '../../../lib/webhooks/webhooks.ts';
+import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
+import { violationsOf } from '../../support/violations.ts';
+
+const created = Date.UTC(2026, 0, 31, 12);
+const record: WebhookRecord = {
+  projectId: 'prj_1',
+  environment: 'live',
+  id: 'whk_1',
+  url: 'https://example.com/hook',
+  events: ['document.changed'],
+  description: null,
+  secret: 'whsec_0123456789abcdef',
+  status: 'enabled',
+  createdAt: created,
+  updatedAt: created + 1,
+};
+
+describe('a webhook as customers see it', () => {
+  it('has nothing of its secret but the end', () => {
+    expect(webhookResource(record)).toEqual({
+      id: 'whk_1',
+      url: 'https://example.com/hook',
+      events: ['document.changed'],
+      documents: [],
+      headers: {},
+      description: null,
+      status: 'enabled',
+      environment: 'live',
+      secret_hint: 'cdef',
+      created_at: '2026-01-31T12:00:00.000Z',
+      updated_at: '2026-01-31T12:00:00.001Z',
+      failing_since: null,
+      disabled_at: null,
+      disabled_reason: null,
+    });
+    expect(webhookResource({ ...record, secret: 'x'.repeat(15) }).secret_hint).toBe('');
+    expect(webhookResource({ ...record, secret: `${'x'.repeat(12)}last` }).secret_hint).toBe('last');
+  });
+
+  it('has what it was given, the values of headers hidden, and why it is disabled', () => {
+    const headers: HeaderList = [...PROTOTYPE_NAMES, 'X-Key'].map((name) => [name, 'secret']);
+    const given = { documents: ['org:*'], description: 'Search' };
+    const outage = { disabledAt: created + 3, disabledReason: 'paused', failingSince: created + 2 } as const;
+    const resource = webhookResource({ ...record, ...given, headers, ...outage, status: 'disabled' });
+    expect(Object.entries(resource.headers)).toEqual(headers.map(([name]) => [name, '***']));
+    expect(resource).toMatchObject({
+      ...given,
+      status: 'disabled',
+      failing_since: '2026-01-31T12:00:00.002Z',
+      disabled_at: '2026-01-31T12:00:00.003Z',
+      disabled_reason: 'paused',
+    });
+  });
+});
+
+describe('a secret', () => {
+  const violations = (secret: string) => violationsOf(RotateSecret, { secret });
+  const ofBytes = (count: number) => `whsec_${Buffer.alloc(count, 251).toString('base64')}`;
+
+  it.each([
+    'x',
+    'whsec',
+    'WHSEC_',
+    'my own secret',
+    ...[16, 17, 18, 24, 32, 64].map(ofBytes),
+  ])('may be %s', (secret) => {
+    expect(violations(secret)).toEqual([]);
+    if (secret.startsWith('whsec_')) expect(() => new Webhook(secret)).not.toThrow();
+  });
+
+  it.each([
+    'whsec_',
+    'whsec_A',
+    'whsec_AAAA',
+    'whsec_no base64 but long enough for it',
+    ofBytes(15),
+    ofBytes(16).replaceAll('=', ''),
+    ofBytes(18).replace('+', '-'),
+    `${ofBytes(18)}=`,
+  ])('is refused because receivers would not decode 16 bytes: %s', (secret) => {
+    expect(violations(secret)).toEqual(['secret must have the base64 of at least 16 bytes after whsec_']);
+  });
+
+  it('is 32 random bytes in the form of Standard Webhooks', () => {
+    const random = (bytes: number) => new Uint8Array(bytes).fill(255);
+    expect(generateSecret(random)).toBe(`whsec_${'/'.repeat(42)}8=`);
+  });
+
+  it('that was replaced signs until its time is over, and not in that moment', () => {
+    const previousSecrets = [
+      { secret: 'new', until: 20 },
+      { secret: 'old', until: 10 },
+    ];
+    expect(previousSecretsAt({ previousSecrets }, 9)).toEqual(previousSecrets);
+    expect(previousSecretsAt({ previousSecrets }, 10)).toEqual([{ secret: 'new', until: 20 }]);
+    expect(previousSecretsAt({ previousSecrets }, 20)).toEqual([]);
+    expect(previousSecretsAt({}, 0)).toEqual([]);
+  });
+});
