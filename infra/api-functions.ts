@@ -1,9 +1,9 @@
 import { Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
+import { writeSite } from '../functions/site/build.ts';
 import type { ApiFunction } from '../lib/api/operation.ts';
 import { BundledFunction } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
-import { writeSite } from './pages.ts';
 import { grantSendEmail } from './sender.ts';
 import type { Settings } from './settings.ts';
 import { IDEMPOTENCY, type TableGrant } from './table-grants.ts';
@@ -90,7 +90,7 @@ export function createApiFunctions(scope: Construct, settings: Settings, table: 
   const created = Object.entries(FUNCTIONS).map(([name, { id, table: granted, sendsEmail, ...given }]) => {
     const fn = new BundledFunction(scope, id, {
       name,
-      ...(name === 'dashboard' && { entry: 'dashboard/server', addFiles: writeSite }),
+      ...(name === 'dashboard' && { addFiles: writeSite }),
       ...given,
       settings,
       environment: {

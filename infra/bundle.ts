@@ -24,10 +24,9 @@ export const bundleOptions = {
 /** Writes `index.cjs` into `assetDirectory` and its source map beside the assets, where it costs no start-up time. */
 export function bundleFunction(entry: string, assetDirectory: string, mapDirectory: string): void {
   bundles ??= buildSync(options()).outputFiles;
-  const name = outputOf(entry);
   for (const directory of [assetDirectory, mapDirectory]) mkdirSync(directory, { recursive: true });
-  writeFileSync(join(assetDirectory, 'index.cjs'), contentsOf(bundles, `${name}.cjs`));
-  writeFileSync(join(mapDirectory, `${name}.cjs.map`), contentsOf(bundles, `${name}.cjs.map`));
+  writeFileSync(join(assetDirectory, 'index.cjs'), contentsOf(bundles, `${entry}.cjs`));
+  writeFileSync(join(mapDirectory, `${entry}.cjs.map`), contentsOf(bundles, `${entry}.cjs.map`));
 }
 
 let bundles: readonly OutputFile[] | undefined;
@@ -40,10 +39,10 @@ export async function bundleAhead(): Promise<void> {
 /** All functions in one pass: what they share, which is most, is read and parsed once. The bundles are those of single passes. */
 function options() {
   const files = readdirSync(join(projectRoot, 'functions')).filter((name) => name.endsWith('.ts') && !SHARED.has(name));
-  const entries = [...files.map((file) => basename(file, '.ts')), 'dashboard/server'];
+  const entries = files.map((file) => basename(file, '.ts'));
   return {
     ...bundleOptions,
-    entryPoints: Object.fromEntries(entries.map((entry) => [outputOf(entry), join('functions', `${entry}.ts`)])),
+    entryPoints: Object.fromEntries(entries.map((entry) => [entry, join('functions', `${entry}.ts`)])),
     outdir: '.',
     outExtension: { '.js': '.cjs' },
     sourcemap: 'external',
@@ -53,8 +52,6 @@ function options() {
 
 /** Files of functions/ that the entries share. */
 const SHARED = new Set(['platform.ts', 'wiring.ts']);
-
-const outputOf = (entry: string): string => entry.replace('/', '-');
 
 function contentsOf(files: readonly OutputFile[], name: string): Uint8Array {
   const found = files.find(({ path }) => basename(path) === name);

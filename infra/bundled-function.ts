@@ -25,8 +25,6 @@ import type { Settings } from './settings.ts';
 export interface BundledFunctionProps {
   /** Its file in functions/, without the extension. */
   name: string;
-  /** Its file, if that is not its name. */
-  entry?: string;
   /** Puts more files beside the bundle. */
   addFiles?: (directory: string) => void;
   description: string;
@@ -49,7 +47,6 @@ export class BundledFunction extends LambdaFunction {
     id: string,
     {
       name,
-      entry = name,
       addFiles,
       description,
       settings,
@@ -70,7 +67,7 @@ export class BundledFunction extends LambdaFunction {
       runtime: Runtime.NODEJS_24_X,
       architecture: settings.architecture === 'arm64' ? Architecture.ARM_64 : Architecture.X86_64,
       handler: 'index.handler',
-      code: bundledCode(scope, entry, addFiles),
+      code: bundledCode(scope, name, addFiles),
       description,
       role,
       logGroup,

@@ -15,7 +15,7 @@ const SET_ASIDE = `${SET_ASIDE_PREFIX}*`;
 
 /**
  * A bucket for events that the fan-out could not handle: batches that Lambda discards after 12 hours of retries, and single
- * records that the function sets aside. `infra/replay.ts` hands both to the function again. A queue would store only positions in
+ * records that the function sets aside. `infra/commands/replay.ts` hands both to the function again. A queue would store only positions in
  * the stream, which keeps its records for one day. The bucket outlives the stack because it holds the only list of these events.
  */
 export class FailedEvents extends Construct {

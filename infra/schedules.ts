@@ -20,7 +20,7 @@ export interface SchedulesProps {
 export class Schedules extends Construct {
   /**
    * What they could not send, as the input of their target (EventBridge Scheduler User Guide, "Configuring a schedule's
-   * dead-letter queue"). SQS moves nothing back from here: `infra/replay.ts` does.
+   * dead-letter queue"). SQS moves nothing back from here: `infra/commands/replay.ts` does.
    */
   readonly failures: Queue;
   /** What a function needs to know to make one. */

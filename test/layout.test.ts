@@ -79,7 +79,7 @@ describe('an import', () => {
 
 describe('a file of lib/', () => {
   it('says so in its first line if the browser imports it', () => {
-    const ofBrowser = ['functions/dashboard/app/', 'functions/docs/browser/'].map((folder) => {
+    const ofBrowser = ['functions/site/dashboard/', 'functions/site/docs/browser/'].map((folder) => {
       const found = files.filter((file) => file.startsWith(folder));
       expect(found, folder).not.toEqual([]);
       return found;

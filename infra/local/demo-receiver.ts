@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readDelivery } from '../received.ts';
-import { listen } from './listen.ts';
+import { readDelivery } from '../commands/received.ts';
+import { listen } from './ports.ts';
 import { readText } from './services/bodies.ts';
 
 export interface DemoReceiver {

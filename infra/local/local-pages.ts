@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { KEY_ITEM } from '../../functions/dashboard/key-item.ts';
+import { KEY_ITEM } from '../../functions/site/dashboard/state/key-item.ts';
 import { namesThisMachine } from './hosts.ts';
 import { readBody } from './services/bodies.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { localDirectory } from '../project-root.ts';
-import { requireFreePort } from './listen.ts';
+import { requireFreePort } from './ports.ts';
 import { CONTAINER_HOST, listenAddresses } from './sam/addresses.ts';
 import { startSam } from './sam/start.ts';
 import { StartError, startDatabase } from './services/database.ts';

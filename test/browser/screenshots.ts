@@ -7,7 +7,7 @@ import { CHROMIUM } from './browser.ts';
  * `npm run screenshots` takes the README's screenshots of a running `npm start`, after some use. It takes seven minutes: the
  * times in the pictures are true.
  */
-const directory = 'functions/dashboard/screenshots';
+const directory = '.github/screenshots';
 const { base_url, keys } = JSON.parse(readFileSync('.local/stack.json', 'utf8'));
 
 async function call(method: string, path: string, body?: unknown) {

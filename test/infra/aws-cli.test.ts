@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { failedEvents, failedSchedules } from '../../infra/aws-cli.ts';
+import { failedEvents, failedSchedules } from '../../infra/commands/aws-cli.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'aws-cli-'));
 const calls = join(directory, 'calls');

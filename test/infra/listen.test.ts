@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { forwardEvents } from '../../infra/listen.ts';
+import { forwardEvents } from '../../infra/commands/listen.ts';
 
 const START = Date.parse('2026-01-31T12:00:00Z');
 const SECRET = 'whsec_bGlzdGVuIHRvIG1lLCBsaXN0ZW4gdG8gbWU=';
@@ -89,7 +89,10 @@ describe('npm run listen', () => {
   it('takes the key from the environment', async () => {
     const api = await startApi();
     const env = { ...process.env, DOCUMENT_SYNC_KEY: 'svc_live_environment' };
-    const child = spawn(process.execPath, ['infra/listen.ts', '--base-url', api.baseUrl], { env, stdio: 'pipe' });
+    const child = spawn(process.execPath, ['infra/commands/listen.ts', '--base-url', api.baseUrl], {
+      env,
+      stdio: 'pipe',
+    });
     await once(api.server, 'request');
     expect(api.keys).toEqual(['Bearer svc_live_environment']);
     child.kill('SIGKILL');

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
-import { createSite as created } from '../../infra/pages.ts';
+import { createSite as created } from '../../functions/site/build.ts';
 import { createSite } from '../../lib/http/static.ts';
 
 const site = created();

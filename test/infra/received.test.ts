@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readDelivery } from '../../infra/received.ts';
+import { readDelivery } from '../../infra/commands/received.ts';
 import { serviceSignature } from '../../lib/webhooks/signature.ts';
 
 describe('a request to the demo endpoint', () => {

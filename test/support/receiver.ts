@@ -1,8 +1,8 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
+import { faultsOf, openApi } from '../../infra/commands/smoke/openapi.ts';
 import { afterFile } from './after-file.ts';
-import { faultsOf, openApi } from './openapi.ts';
 import { eventually } from './service.ts';
 
 export interface Received {

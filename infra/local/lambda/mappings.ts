@@ -1,10 +1,10 @@
 import type { LocalCloudWatch } from '../cloudwatch/cloudwatch.ts';
 import type { Services } from '../services/services.ts';
-import { StreamPoller } from '../services/stream.ts';
-import { canPoll, streamConsumer } from '../services/stream-consumer.ts';
 import type { LocalClock } from './clock.ts';
 import type { MappingProperties, QueueConsumer } from './event-sources.ts';
 import { pollQueue } from './queue-poller.ts';
+import { canPoll, streamConsumer } from './stream-consumer.ts';
+import { StreamPoller } from './stream-poller.ts';
 
 export interface MappingsOptions {
   services: Pick<Services, 'template' | 'iam' | 'queueAt' | 'buckets' | 'streamArn' | 'streamPositions' | 'writes'>;

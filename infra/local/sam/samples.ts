@@ -3,7 +3,7 @@ import type { _Record } from '@aws-sdk/client-dynamodb-streams';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { queueRecord } from '../lambda/queue-poller.ts';
-import { streamRecord } from '../services/stream-consumer.ts';
+import { streamRecord } from '../lambda/stream-consumer.ts';
 import { ACCOUNT, REGION } from '../template.ts';
 import type { Invoke } from './functions.ts';
 import type { Items } from './items.ts';

@@ -1,5 +1,5 @@
+import { faultsOf, openApi } from '../../../infra/commands/smoke/openapi.ts';
 import { operations } from '../../../lib/api/operations.ts';
-import { faultsOf, openApi } from '../../support/openapi.ts';
 import type { FuzzRequest } from './requests.ts';
 
 /**

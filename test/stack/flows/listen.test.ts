@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { forwardEvents } from '../../../infra/listen.ts';
+import { forwardEvents } from '../../../infra/commands/listen.ts';
 import { changed } from '../../support/changed.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { publish } from '../../support/requests.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { batchIn, replayEvents, replaySchedules } from '../../../infra/replay.ts';
+import { batchIn, replayEvents, replaySchedules } from '../../../infra/commands/replay.ts';
 import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
 import { SET_ASIDE_PREFIX, sendMessageTarget } from '../../../lib/deployment.ts';
 import { changed } from '../../support/changed.ts';

@@ -42,14 +42,14 @@ describe('the assembly', () => {
     ['content of a function', 'functions/deliver.ts'],
     ['content deep in lib', 'lib/delivery/decide.ts'],
     ['content of a construct', 'infra/stack.ts'],
-    ['style of the dashboard', 'functions/dashboard/app/styles.css'],
+    ['style of the dashboard', 'functions/site/dashboard/styles.css'],
     ['context of the app', 'cdk.json'],
     ['version of a dependency', 'package-lock.json'],
     ['installed dependency', 'node_modules/.package-lock.json'],
     ['setting of the compiler', 'tsconfig.json'],
   ])('is another one after a change to the %s', (_name, file) => {
     const root = mkdtempSync(join(directory, 'root-'));
-    for (const folder of ['functions/dashboard/app', 'lib/delivery', 'infra', 'node_modules'])
+    for (const folder of ['functions/site/dashboard', 'lib/delivery', 'infra', 'node_modules'])
       mkdirSync(join(root, folder), { recursive: true });
     writeFileSync(join(root, file), 'before');
     const before = inputHash(root);
@@ -73,6 +73,6 @@ describe('the assembly', () => {
     const alone = (entry: string) =>
       buildSync({ ...bundleOptions, entryPoints: [`functions/${entry}.ts`], write: false }).outputFiles[0]?.text;
     expect(bundle('CreateProject')).toBe(alone('create-project'));
-    expect(bundle('Dashboard')).toBe(alone('dashboard/server'));
+    expect(bundle('Dashboard')).toBe(alone('dashboard'));
   });
 });

@@ -2,7 +2,7 @@ import type { _Record } from '@aws-sdk/client-dynamodb-streams';
 import { describe, expect, it } from 'vitest';
 import type { MappingProperties } from '../../../infra/local/lambda/event-sources.ts';
 import { FunctionError, THROTTLED } from '../../../infra/local/lambda/lambda.ts';
-import { streamConsumer } from '../../../infra/local/services/stream-consumer.ts';
+import { streamConsumer } from '../../../infra/local/lambda/stream-consumer.ts';
 
 interface Batch {
   Records: { eventName: string; dynamodb: { SequenceNumber: string; ApproximateCreationDateTime: number } }[];

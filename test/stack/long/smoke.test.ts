@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SERVICE_BREAKAGES, TUNNEL_BREAKAGES } from '../../smoke/breakages.ts';
-import { checks } from '../../smoke/checks/all.ts';
-import { type Breakage, startProxy } from '../../smoke/proxy.ts';
-import { type Receiver, startReceiver } from '../../smoke/receiver.ts';
-import { BEGIN, CLEAN_UP, type Options, type Result, smoke } from '../../smoke/run.ts';
+import { checks } from '../../../infra/commands/smoke/checks/all.ts';
+import { type Receiver, startReceiver } from '../../../infra/commands/smoke/receiver.ts';
+import { BEGIN, CLEAN_UP, type Options, type Result, smoke } from '../../../infra/commands/smoke/run.ts';
 import { freePort } from '../../support/endpoints.ts';
 import { type Project, useService } from '../../support/service.ts';
+import { SERVICE_BREAKAGES, TUNNEL_BREAKAGES } from './smoke/breakages.ts';
+import { type Breakage, startProxy } from './smoke/proxy.ts';
 
 // The longest lets a lease run out; many do what takes a second on an idle machine.
 const service = useService();
@@ -69,7 +69,7 @@ async function start(
   seen: (printed: string, kill: () => void) => void = () => {},
   env: NodeJS.ProcessEnv = {},
 ) {
-  const child = spawn(process.execPath, ['test/smoke/main.ts', ...args], {
+  const child = spawn(process.execPath, ['infra/commands/smoke/main.ts', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
   });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { batchIn } from '../../../infra/replay.ts';
+import { batchIn } from '../../../infra/commands/replay.ts';
 import { failedEvents } from '../../../lib/aws/set-aside.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
 import { StageError } from '../../../lib/stages.ts';

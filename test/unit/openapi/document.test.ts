@@ -1,10 +1,10 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
+import { faultsOf, openApi } from '../../../infra/commands/smoke/openapi.ts';
 import { apiOperations, operations } from '../../../lib/api/operations.ts';
 import { PROBLEMS } from '../../../lib/api/problems.ts';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { EXAMPLES } from '../../../lib/openapi/examples.ts';
-import { faultsOf, openApi } from '../../support/openapi.ts';
 
 type Schema = { $ref?: string; properties?: Record<string, Schema>; items?: Schema; description?: string };
 const operationOf = (method: string, path: string) =>

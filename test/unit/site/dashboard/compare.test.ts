@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Delivery } from '../../../../functions/dashboard/app/api.ts';
-import { comparison } from '../../../../functions/dashboard/app/compare.ts';
+import { comparison } from '../../../../functions/site/dashboard/deliveries/compare.ts';
+import type { Delivery } from '../../../../functions/site/dashboard/state/api.ts';
 
 type Attempt = Delivery['attempts'][number];
 const first: Attempt = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { csv } from '../../../../functions/dashboard/app/csv.ts';
+import { csv } from '../../../../functions/site/dashboard/deliveries/csv.ts';
 
 it('writes rows as lines of RFC 4180', () => {
   expect(

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseJson as parseShown } from '../../../../functions/dashboard/app/api.ts';
-import { curlCommand } from '../../../../functions/dashboard/app/curl.ts';
+import { curlCommand } from '../../../../functions/site/dashboard/deliveries/curl.ts';
+import { parseJson as parseShown } from '../../../../functions/site/dashboard/state/api.ts';
 import { newEvent } from '../../../../lib/events/events.ts';
 import { type Json, parseJson } from '../../../../lib/json.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { linkTo, placeOf } from '../../../../functions/dashboard/app/router.ts';
+import { linkTo, placeOf } from '../../../../functions/site/dashboard/state/router.ts';
 
 describe('a link', () => {
   it('leads back to the place it was made from, whatever characters it has', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { roundedUp } from '../../../../functions/dashboard/app/components/bars.tsx';
-import { durationText } from '../../../../functions/dashboard/app/components/time.tsx';
+import { roundedUp } from '../../../../functions/site/dashboard/components/bars.tsx';
+import { durationText } from '../../../../functions/site/dashboard/components/time.tsx';
 
 describe('a duration', () => {
   it.each([

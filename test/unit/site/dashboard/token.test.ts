@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeToken, reachOf } from '../../../../functions/dashboard/app/token.ts';
+import { decodeToken, reachOf } from '../../../../functions/site/dashboard/tokens/token.ts';
 import { signToken } from '../../../../lib/access/tokens.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1);

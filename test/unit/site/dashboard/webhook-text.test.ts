@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { headersOf, headerText, hiddenIn, linesOf } from '../../../../functions/dashboard/app/webhook-text.ts';
+import {
+  headersOf,
+  headerText,
+  hiddenIn,
+  linesOf,
+} from '../../../../functions/site/dashboard/webhooks/webhook-text.ts';
 
 describe('the text of a form', () => {
   it('has an entry in every line that is not empty', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { rangeText } from '../../../../infra/docs/members.ts';
+import { rangeText } from '../../../../functions/site/docs/render/members.ts';
 
 it.each([
   [undefined, undefined, 'entries', ''],

@@ -4,10 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { snippetsIn, verification } from '../../../../infra/docs/guides.ts';
+import { snippetsIn, verification } from '../../../../functions/site/docs/render/guides.ts';
 import { isPattern, matchesPattern } from '../../../../lib/access/patterns.ts';
 
-const guide = (name: string) => readFileSync(`functions/docs/guides/${name}.md`, 'utf8');
+const guide = (name: string) => readFileSync(`functions/site/docs/guides/${name}.md`, 'utf8');
 
 const directory = mkdtempSync(join(tmpdir(), 'snippets-'));
 afterAll(() => rmSync(directory, { recursive: true }));

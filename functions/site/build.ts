@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, extname, join, posix } from 'node:path';
+import { buildSync } from 'esbuild';
+import { projectRoot } from '../../infra/project-root.ts';
+import { allowedMethods } from '../../lib/api/operations.ts';
+import { BASE_URL, type Page, type Site } from '../../lib/http/static.ts';
+import { openApiDocument } from '../../lib/openapi/document.ts';
+import { eventTypes } from '../../lib/openapi/event-types.ts';
+import { chapters } from './docs/render/docs.ts';
+import { verification } from './docs/render/guides.ts';
+import { bodyOf, pathOf } from './docs/render/layout.ts';
+import { searchIndex } from './docs/render/search-index.ts';
+
+const TYPES: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json',
+};
+
+// Everything comes from this origin, and nothing of it is written into a page (CSP Level 3). Trusted Types: no string becomes
+// markup, whatever a payload holds.
+const STRICT = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'img-src': "'self'",
+  'connect-src': "'self'",
+  'base-uri': "'none'",
+  'form-action': "'none'",
+  'frame-ancestors': "'none'",
+  'require-trusted-types-for': "'script'",
+  'trusted-types': "'none'",
+};
+const POLICY = Object.entries(STRICT)
+  .map((directive) => directive.join(' '))
+  .join('; ');
+
+type PageList = Site['pages'];
+
+/** Writes `site.json` for functions/dashboard.ts: the dashboard, the documentation and the OpenAPI document. */
+export function writeSite(directory: string): void {
+  writeFileSync(join(directory, 'site.json'), JSON.stringify(createSite()));
+}
+
+export const createSite = (): Site => ({
+  pages: createPages(),
+  redirects: { '/': '/dashboard' },
+  methods: allowedMethods,
+});
+
+/** Every page and asset by its path. */
+function createPages(): PageList {
+  const json = (value: object): Page => ({ type: 'application/json', kind: 'document', text: JSON.stringify(value) });
+  return [
+    ...dashboard(),
+    ...documentation(),
+    ['/v1/openapi.json', json(openApiDocument(BASE_URL))],
+    ['/v1/event-types', json(eventTypes())],
+  ];
+}
+
+function dashboard(): PageList {
+  const files = [...bundleBrowser('dashboard', 'functions/site/dashboard/main.tsx'), icon('dashboard')];
+  return [page('/dashboard', 'Dashboard', POLICY, files, '<div id="app"></div>'), ...files];
+}
+
+function documentation(): PageList {
+  const files = [...bundleBrowser('docs', 'functions/site/docs/browser/main.ts'), icon('docs')];
+  const all = chapters();
+  const articles = all.flatMap((chapter) => chapter.articles);
+  const index = asset('docs', 'search.json', JSON.stringify(searchIndex(articles)));
+  const pages = articles.map((article) =>
+    page(pathOf(article), `${article.title} · Docs`, POLICY, files, bodyOf(article, all, index[0])),
+  );
+  return [...pages, index, ...files];
+}
+
+const icon = (folder: string) =>
+  asset(folder, 'icon.svg', readFileSync(join(projectRoot, 'functions/site/icon.svg'), 'utf8'));
+
+/** One browser program with its styles, minified, its files named by their content. */
+function bundleBrowser(folder: string, entryPoint: string): PageList {
+  const built = buildSync({
+    entryPoints: { app: join(projectRoot, entryPoint) },
+    bundle: true,
+    minify: true,
+    write: false,
+    outdir: 'out',
+    format: 'esm',
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    define: { VERIFICATION: JSON.stringify(verification()) },
+    absWorkingDir: projectRoot,
+  });
+  return built.outputFiles.map(({ path, text }) => asset(folder, basename(path), text));
+}
+
+function asset(folder: string, name: string, text: string): [string, Page] {
+  const extension = extname(name);
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 12);
+  const type = TYPES[extension];
+  if (!type) throw new Error(`No content type is known for ${name}`);
+  return [`/${folder}/${basename(name, extension)}-${hash}${extension}`, { type, kind: 'asset', text }];
+}
+
+/** A page at `path` around `body`. Its files are named relative to it, so that it works below any stage. */
+function page(path: string, title: string, policy: string, files: PageList, body: string): [string, Page] {
+  const tags = files.map(([file]) => {
+    const href = posix.relative(posix.dirname(path), file);
+    if (file.endsWith('.css')) return `<link rel="stylesheet" href="${href}">`;
+    if (file.endsWith('.svg')) return `<link rel="icon" href="${href}">`;
+    return `<script type="module" src="${href}"></script>`;
+  });
+  const text = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+${tags.join('\n')}
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+  return [path, { type: 'text/html; charset=utf-8', kind: 'page', policy, text }];
+}

@@ -1,0 +1,176 @@
+import type { ComponentChildren } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { ENVIRONMENTS, type Environment } from '../../../lib/space.ts';
+import { PageTitle } from './components/basics.tsx';
+import { Icon } from './components/icons.tsx';
+import { DeliveryPage } from './deliveries/delivery.tsx';
+import { DocumentPage } from './documents/document.tsx';
+import { NewDocument } from './documents/document-editor.tsx';
+import { Documents } from './documents/documents.tsx';
+import { EventPage } from './events/event.tsx';
+import { Events } from './events/events.tsx';
+import { KeyPage } from './keys/key.tsx';
+import { Keys, NewKey } from './keys/keys.tsx';
+import { Overview } from './overview/overview.tsx';
+import { Settings } from './settings/settings.tsx';
+import { SignIn } from './settings/sign-in.tsx';
+import { createCall } from './state/api.ts';
+import { useLoaded } from './state/hooks.ts';
+import { linkTo, type Place, usePlace } from './state/router.ts';
+import { keyIdOf, SessionContext, shownOf, useSession } from './state/session.ts';
+import { useSignInState } from './state/sign-in-state.ts';
+import { Tokens } from './tokens/tokens.tsx';
+import { WebhookPage } from './webhooks/webhook.tsx';
+import { NewWebhook } from './webhooks/webhook-form.tsx';
+import { Webhooks } from './webhooks/webhooks.tsx';
+
+export function App() {
+  const { key, notice, signIn, signOut, onUnauthorized } = useSignInState();
+  const [announcement, setAnnouncement] = useState({ text: '', number: 0 });
+  const [projectVersion, setProjectVersion] = useState(0);
+  const place = usePlace();
+  const { environment } = place;
+  const session = useMemo(() => {
+    if (!key) return null;
+    const announce = (text: string) => setAnnouncement(({ number }) => ({ text, number: number + 1 }));
+    const onProjectChange = () => setProjectVersion((last) => last + 1);
+    const call = createCall(key, environment, () => onUnauthorized(key));
+    const shownKey = shownOf({ type: 'admin', hint: key.slice(-4) });
+    return { call, environment, keyId: keyIdOf(key), shownKey, signIn, announce, onProjectChange };
+  }, [key, environment, signIn, onUnauthorized]);
+
+  if (!session) return <SignIn notice={notice} onSignIn={signIn} />;
+  return (
+    <SessionContext.Provider value={session}>
+      <Shell place={place} projectVersion={projectVersion} onSignOut={signOut}>
+        {pageAt(place)}
+      </Shell>
+      <output class="announcement">
+        {announcement.text && <span key={announcement.number}>{announcement.text}</span>}
+      </output>
+    </SessionContext.Provider>
+  );
+}
+
+const SECTIONS = [
+  ['', 'Overview'],
+  ['events', 'Events'],
+  ['webhooks', 'Webhooks'],
+  ['keys', 'Keys'],
+  ['tokens', 'Tokens'],
+  ['documents', 'Documents'],
+  ['settings', 'Settings'],
+] as const;
+
+interface ShellProps {
+  place: Place;
+  projectVersion: number;
+  onSignOut: () => void;
+  children: ComponentChildren;
+}
+
+function Shell({ place, projectVersion, onSignOut, children }: ShellProps) {
+  const { environment, segments } = place;
+  const section = segments[0] ?? '';
+  const { call, keyId, shownKey } = useSession();
+  const project = useLoaded(keyId, () => call('GET /v1/project'), projectVersion);
+  return (
+    <div class={`shell ${environment}`}>
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to content
+      </button>
+      <header class="masthead">
+        <div class="top">
+          <a class="brand" href={linkTo(environment)}>
+            Document sync
+            <small title={project.value && `Signed in with ${keyId}`}>
+              {project.value && `${project.value.name} · ${shownKey}`}
+            </small>
+          </a>
+          <EnvironmentSwitch current={environment} section={section} />
+          <button type="button" class="button quiet" onClick={onSignOut}>
+            Sign out
+          </button>
+        </div>
+        {environment === 'sandbox' && (
+          <p class="sandbox-banner">
+            <strong>Sandbox</strong> You are viewing test data. Live data is not affected.
+          </p>
+        )}
+      </header>
+      <nav class="sections" aria-label="Sections">
+        {SECTIONS.map(([name, title]) => (
+          <a
+            key={name}
+            href={linkTo(environment, name ? [name] : [])}
+            aria-current={section === name ? 'page' : undefined}
+          >
+            <Icon name={name || 'overview'} />
+            {title}
+          </a>
+        ))}
+        <a href="docs" target="_blank" rel="noreferrer">
+          <Icon name="docs" />
+          Docs
+        </a>
+      </nav>
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  );
+}
+
+const NAMES: Record<Environment, string> = { live: 'Live', sandbox: 'Sandbox' };
+
+function EnvironmentSwitch({ current, section }: { current: Environment; section: string }) {
+  return (
+    <nav class="environments" aria-label="Environment">
+      {ENVIRONMENTS.map((each) => (
+        <a
+          key={each}
+          href={linkTo(each, section ? [section] : [])}
+          aria-current={each === current ? 'true' : undefined}
+        >
+          {NAMES[each]}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** The key makes every place a page with its own state, so that nothing typed into one shows up in another. */
+function pageAt({ environment, segments, query }: Place) {
+  const [section, id = '', part, event = ''] = segments;
+  const key = [environment, ...segments].join('/');
+  if (section === undefined) return <Overview key={key} />;
+  if (section === 'keys') {
+    if (id === '') return <Keys key={key} />;
+    return id === 'new' ? <NewKey key={key} /> : <KeyPage key={key} id={id} />;
+  }
+  if (section === 'webhooks') {
+    if (id === '') return <Webhooks key={key} />;
+    if (id === 'new') return <NewWebhook key={key} />;
+    if (part === 'deliveries' && event) return <DeliveryPage key={key} webhookId={id} eventId={event} />;
+    return <WebhookPage key={`${environment}/${id}`} id={id} tab={part} query={query} />;
+  }
+  if (section === 'events') {
+    if (id === '') return <Events key={key} query={query} />;
+    return <EventPage key={key} id={id} open={query.get('delivery') ?? ''} />;
+  }
+  if (section === 'tokens') return <Tokens key={key} />;
+  if (section === 'settings') return <Settings key={key} query={query} />;
+  if (section === 'documents') {
+    if (id !== '') return <DocumentPage key={key} documentKey={id} />;
+    // Not a path: any word can be the key of a document.
+    return query.has('new') ? <NewDocument key={`${key}/new`} /> : <Documents key={key} query={query} />;
+  }
+  return (
+    <>
+      <PageTitle>Not found</PageTitle>
+      <p>
+        This page does not exist. <a href={linkTo(environment)}>Go to the overview</a>.
+      </p>
+    </>
+  );
+}

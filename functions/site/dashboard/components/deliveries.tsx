@@ -1,0 +1,88 @@
+import { FAILURES, type Failure } from '../../../../lib/delivery/failures.ts';
+import type { Trigger } from '../../../../lib/delivery/schedule.ts';
+import type { Delivery } from '../state/api.ts';
+import { Badge, type Tone } from './basics.tsx';
+
+export type DeliveryStatus = Delivery['status'];
+export type Attempt = Delivery['attempts'][number];
+
+const TONES: Record<DeliveryStatus, Tone> = {
+  pending: 'waiting',
+  succeeded: 'good',
+  retrying: 'waiting',
+  failed: 'bad',
+  canceled: 'off',
+  skipped: 'off',
+};
+export const MEANINGS: Record<DeliveryStatus, string> = {
+  pending: 'The first attempt is queued.',
+  succeeded: 'Your endpoint accepted the event.',
+  retrying: 'Another attempt is scheduled.',
+  failed: 'All attempts failed.',
+  canceled: 'The webhook was disabled before the next attempt.',
+  skipped: 'The webhook was disabled when the event occurred.',
+};
+export const TRIGGER_NAMES: Record<Trigger, string> = {
+  schedule: 'on schedule',
+  redelivery: 'redelivery',
+  recovery: 'recovery',
+  test: 'test',
+};
+
+export const DeliveryBadge = ({ status }: { status: DeliveryStatus }) => <Badge tone={TONES[status]}>{status}</Badge>;
+
+/** Decided by the status code alone: a truncated response body does not make a 2xx a failure. */
+export const isSuccess = ({ status_code }: Pick<Attempt, 'status_code'>): boolean =>
+  status_code !== null && status_code >= 200 && status_code < 300;
+
+/** The outcome of an attempt: its status code, why it failed, or both. */
+export function outcomeText({ status_code, error }: Attempt): string {
+  const reason = error === null ? undefined : FAILURES[error as keyof typeof FAILURES];
+  if (status_code !== null && (error === null || error === 'status_not_2xx' || isSuccess({ status_code })))
+    return `HTTP ${status_code}`;
+  const text = reason ?? error ?? 'no response';
+  return status_code === null ? capitalized(text) : `HTTP ${status_code}: ${text}`;
+}
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** The response to the last attempt. */
+export function LastResponse({ of: attempts }: { of: readonly Attempt[] }) {
+  const last = attempts.at(-1);
+  if (!last) return <span class="muted">none</span>;
+  return (
+    <>
+      {outcomeText(last)}
+      {attempts.length > 1 && <small> {attempts.length} attempts</small>}
+    </>
+  );
+}
+
+export const LastDuration = ({ of: attempt }: { of: Attempt | undefined }) =>
+  attempt ? <>{attempt.duration_ms.toLocaleString()} ms</> : <>–</>;
+
+const ADVICE: Partial<Record<Failure, string>> = {
+  timeout: 'Respond first, within 5 seconds, and process the event afterwards.',
+  dns_not_found: 'Check the host name of the endpoint URL.',
+  dns_failed: 'Check the name servers of your domain.',
+  address_not_public: 'Events are sent to public addresses only.',
+  connection_refused: 'Nothing listens at this address and port. Check that your server runs.',
+  certificate_invalid: 'Check that the certificate is valid, complete with its chain, and names this host.',
+  tls_failed: 'Enable TLS 1.3 on your server.',
+  redirect_not_followed: 'Set the endpoint URL to where the redirect leads.',
+};
+const STATUS_ADVICE: Record<number, string> = {
+  401: 'Your endpoint did not accept the request. Check that it verifies with the current secret.',
+  403: 'Your endpoint did not accept the request. Check its firewall, and that it verifies with the current secret.',
+  404: 'Your server has nothing at this path. Check the endpoint URL.',
+  405: 'Your server does not accept POST at this path.',
+  410: 'Your server says that this endpoint is gone.',
+  413: 'Your server does not accept bodies of this size. Events have up to 256 KiB.',
+  429: 'Your server limits how often it is called.',
+};
+
+/** The advice for a failed attempt, if there is any. */
+export function adviceOn({ status_code: status, error }: Attempt): string | undefined {
+  if (isSuccess({ status_code: status })) return undefined;
+  if (status === null || error !== 'status_not_2xx') return ADVICE[error as Failure];
+  return STATUS_ADVICE[status] ?? (status >= 500 ? 'Your endpoint failed. Look for the cause in its log.' : undefined);
+}

@@ -1,0 +1,122 @@
+import type { ComponentChildren } from 'preact';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import type { Problem } from '../state/api.ts';
+import { Button, Form } from './basics.tsx';
+import { Copyable } from './copyable.tsx';
+import { ProblemNote } from './feedback.tsx';
+
+/** Shows a dialog over everything else for as long as it is part of the page. */
+export function useModal() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    return () => element?.close(); // the browser restores the focus
+  }, []);
+  return dialog;
+}
+
+/** A modal dialog: traps the focus, closes with Escape unless it is held open, and restores the focus. */
+export function Dialog({
+  title,
+  onClose,
+  isHeld = false,
+  children,
+}: {
+  title: string;
+  onClose: () => void;
+  isHeld?: boolean;
+  children: ComponentChildren;
+}) {
+  const dialog = useModal();
+  const id = useId();
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onKeyDown={(event) => {
+        if (isHeld && event.key === 'Escape') event.preventDefault(); // a second one would close it whatever `cancel` says
+      }}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (!isHeld) onClose();
+      }}
+    >
+      <h2 id={id}>{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+interface ConfirmProps {
+  title: string;
+  action: string;
+  children: ComponentChildren;
+  kind?: 'danger' | 'primary';
+  busy: boolean;
+  problem?: Problem | string | undefined;
+  onConfirm: () => void;
+  onClose: () => void;
+}
+
+/** Asks the user to confirm an action. */
+export function Confirm({
+  title,
+  action,
+  children,
+  kind = 'primary',
+  busy,
+  problem,
+  onConfirm,
+  onClose,
+}: ConfirmProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form onSubmit={onConfirm}>
+        {children}
+        <ProblemNote problem={problem} />
+        <div class="actions end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind={kind} busy={busy}>
+            {action}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** Shows a secret that cannot be shown again: only its button closes it. */
+export function ShownOnce({
+  title,
+  text,
+  label,
+  children,
+  onClose,
+}: {
+  title: string;
+  text: string;
+  label: string;
+  children?: ComponentChildren;
+  onClose: () => void;
+}) {
+  return (
+    <Dialog title={title} onClose={onClose} isHeld>
+      <p>Copy it now. You won't be able to see it again.</p>
+      <Copyable text={text} label={label} />
+      {children}
+      <Done onClose={onClose} />
+    </Dialog>
+  );
+}
+
+/** The end of a dialog that has nothing more to ask. */
+export function Done({ onClose }: { onClose: () => void }) {
+  return (
+    <div class="actions end">
+      <Button kind="primary" onClick={onClose}>
+        Done
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+import type { ComponentChildren } from 'preact';
+import type { Problem } from '../state/api.ts';
+import type { Loaded } from '../state/hooks.ts';
+import { problemText } from '../state/session.ts';
+import { Button } from './basics.tsx';
+
+export function ProblemNote({ problem }: { problem: Problem | string | undefined }) {
+  if (problem === undefined) return null;
+  return (
+    <p class="callout error" role="alert">
+      {typeof problem === 'string' ? problem : problemText(problem)}
+    </p>
+  );
+}
+
+export function Callout({ kind, children }: { kind: 'error' | 'warning' | 'info'; children: ComponentChildren }) {
+  return <div class={`callout ${kind}`}>{children}</div>;
+}
+
+export function Empty({ children, action }: { children: ComponentChildren; action?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p>{children}</p>
+      {action}
+    </div>
+  );
+}
+
+/** Shows the loaded value. Until then it shows placeholder lines, or the problem with a button that tries again. */
+export function Await<Value>({ of, children }: { of: Loaded<Value>; children: (value: Value) => ComponentChildren }) {
+  if (of.value !== undefined) {
+    return (
+      <div aria-busy={of.loading}>
+        <ProblemNote problem={of.problem} />
+        {children(of.value)}
+      </div>
+    );
+  }
+  if (of.problem) {
+    return (
+      <div class="empty">
+        <ProblemNote problem={of.problem} />
+        <Button onClick={of.reload}>Try again</Button>
+      </div>
+    );
+  }
+  return (
+    <output class="skeleton">
+      <span class="visually-hidden">Loading…</span>
+    </output>
+  );
+}

@@ -1,0 +1,193 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import type { Problem } from '../state/api.ts';
+
+/** The violation of a field of the request. */
+export const violationOf = (problem: Problem | undefined, field: string): string | undefined =>
+  problem?.errors?.find((each) => each.field === field)?.detail;
+
+/** The violations of a list with one entry per line, or of the members of an object. */
+export function violationIn(problem: Problem | undefined, field: string): string | undefined {
+  const found = problem?.errors?.find((each) => isWithin(each.field, field));
+  if (!found) return undefined;
+  const [, index, name] = /^[^[.]+(?:\[(\d+)\]|\.(.+))?$/s.exec(found.field) ?? [];
+  const place = index === undefined ? name : `line ${Number(index) + 1}`;
+  return place === undefined ? found.detail : `${place} ${found.detail}`;
+}
+
+const isWithin = (field: string, whole: string): boolean =>
+  field === whole || field.startsWith(`${whole}[`) || field.startsWith(`${whole}.`);
+
+/** A problem that concerns none of the form's `fields`. */
+export function otherProblem(problem: Problem | undefined, fields: readonly string[]): Problem | string | undefined {
+  if (!problem?.errors) return problem;
+  const others = problem.errors.filter(({ field }) => !fields.some((each) => isWithin(field, each)));
+  return others.length > 0 ? others.map(({ field, detail }) => `${field} ${detail}.`).join(' ') : undefined;
+}
+
+interface FieldProps {
+  label: string;
+  hint?: ComponentChildren;
+  error?: string | undefined;
+  children: (attributes: {
+    id: string;
+    'aria-describedby': string | undefined;
+    'aria-invalid': boolean | undefined;
+  }) => ComponentChildren;
+}
+
+/** A control with its label, hint and error. */
+export function Field({ label, hint, error, children }: FieldProps) {
+  const id = useId();
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': error ? true : undefined })}
+      {error && (
+        <p class="field-error" id={`${id}-error`} role="alert">
+          {label} {error}.
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface InputProps extends Omit<FieldProps, 'children'> {
+  value: string;
+  onInput: (value: string) => void;
+  type?: 'text' | 'url' | 'datetime-local';
+  placeholder?: string;
+  autoComplete?: string;
+}
+
+export function Input({ value, onInput, type = 'text', placeholder, autoComplete = 'off', ...field }: InputProps) {
+  return (
+    <Field {...field}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          {...({ type } as { type: 'text' })}
+          value={value}
+          placeholder={placeholder}
+          autocomplete={autoComplete}
+          spellcheck={false}
+          onInput={(event) => onInput(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+type TextAreaProps = Omit<InputProps, 'type' | 'autoComplete'> & { rows?: number };
+
+/** Text of several lines, such as JSON. */
+export function TextArea({ value, onInput, placeholder, rows = 3, ...field }: TextAreaProps) {
+  return (
+    <Field {...field}>
+      {(attributes) => (
+        <textarea
+          {...attributes}
+          rows={rows}
+          value={value}
+          placeholder={placeholder}
+          autocomplete="off"
+          spellcheck={false}
+          dir="ltr"
+          onInput={(event) => onInput(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+interface SelectProps extends Omit<FieldProps, 'children'> {
+  value: string;
+  options: readonly (readonly [value: string, text: string])[];
+  onChange: (value: string) => void;
+}
+
+export function Select({ value, options, onChange, ...field }: SelectProps) {
+  return (
+    <Field {...field}>
+      {(attributes) => (
+        <select {...attributes} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+          {options.map(([option, text]) => (
+            <option key={option} value={option} selected={option === value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+interface ChoicesProps<Option extends string> {
+  legend: string;
+  type: 'radio' | 'checkbox';
+  options: readonly (readonly [value: Option, text: ComponentChildren, meaning?: string])[];
+  chosen: readonly Option[];
+  onChange: (chosen: Option[]) => void;
+  error?: string | undefined;
+  /** The label of a checkbox that selects all. */
+  all?: string;
+}
+
+/** Radio buttons or checkboxes, each with an explanation. */
+export function Choices<Option extends string>({
+  legend,
+  type,
+  options,
+  chosen,
+  onChange,
+  error,
+  all,
+}: ChoicesProps<Option>) {
+  const id = useId();
+  const toggle = (option: Option, isOn: boolean) => {
+    if (type === 'radio') onChange([option]);
+    else onChange(options.map(([each]) => each).filter((each) => (each === option ? isOn : chosen.includes(each))));
+  };
+  return (
+    <fieldset class="field choices" aria-describedby={error ? `${id}-error` : undefined}>
+      <legend>{legend}</legend>
+      {all && (
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={chosen.length === options.length}
+            indeterminate={chosen.length > 0 && chosen.length < options.length}
+            onChange={(event) => onChange(event.currentTarget.checked ? options.map(([each]) => each) : [])}
+          />
+          {all}
+        </label>
+      )}
+      {options.map(([option, text, meaning]) => (
+        <label key={option} class="choice">
+          <input
+            type={type}
+            name={id}
+            value={option}
+            checked={chosen.includes(option)}
+            onChange={(event) => toggle(option, event.currentTarget.checked)}
+          />
+          <span>
+            {text}
+            {meaning && <small>{meaning}</small>}
+          </span>
+        </label>
+      ))}
+      {error && (
+        <p class="field-error" id={`${id}-error`} role="alert">
+          {legend} {error}.
+        </p>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,98 @@
+import { serverNow } from '../state/api.ts';
+import { useNow } from '../state/hooks.ts';
+
+const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const utc = (at: string): string => `${at.slice(0, 19).replace('T', ' ')} UTC`;
+
+/** A time in the user's time zone, with UTC on hover. */
+export function Time({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={utc(at)}>
+      {DATE_TIME.format(new Date(at))}
+    </time>
+  );
+}
+
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const DAY_AND_CLOCK = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+});
+
+/** A time for a row of a table: today's without the date. */
+export function ShortTime({ at }: { at: string }) {
+  const date = new Date(at);
+  const isToday = date.toDateString() === new Date(serverNow()).toDateString();
+  return (
+    <time dateTime={at} title={utc(at)}>
+      {(isToday ? CLOCK : DAY_AND_CLOCK).format(date)}
+    </time>
+  );
+}
+
+const HOUR_MS = 60 * 60 * 1000;
+const HOUR = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** A time that is known to the hour. */
+export function HourOr({ at, none }: { at: string | null; none: string }) {
+  if (at === null) return <span class="muted">{none}</span>;
+  const isLately = serverNow() - Date.parse(at) < HOUR_MS;
+  return (
+    <time dateTime={at} title={utc(at)}>
+      {isLately ? 'within the hour' : `after ${HOUR.format(new Date(at))}`}
+    </time>
+  );
+}
+
+export function TimeOr({ at, none }: { at: string | null; none: string }) {
+  return at === null ? <span class="muted">{none}</span> : <Time at={at} />;
+}
+
+/** Counts down to a time, then shows `over`. */
+export function Countdown({ to, over }: { to: string; over: string }) {
+  const left = Math.ceil((Date.parse(to) - useNow()) / 1000);
+  return (
+    <time class="countdown" dateTime={to} title={utc(to)}>
+      {left > 0 ? durationText(left) : over}
+    </time>
+  );
+}
+
+/** Shows how long a state has lasted in its largest unit, and when it began on hover. */
+export function Elapsed({ since }: { since: string }) {
+  const seconds = Math.max(0, Math.floor((useNow() - Date.parse(since)) / 1000));
+  return (
+    <time dateTime={since} title={`since ${DATE_TIME.format(new Date(since))}, ${utc(since)}`}>
+      {partsOf(seconds)[0]}
+    </time>
+  );
+}
+
+/** `86399` → `23 h 59 min 59 s`. */
+export const durationText = (seconds: number): string => partsOf(seconds).join(' ');
+
+function partsOf(seconds: number): string[] {
+  const parts: [count: number, unit: string][] = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ];
+  const shown = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count} ${unit}`);
+  return shown.length > 0 ? shown : ['0 s'];
+}
+
+/** Converts the value of a `datetime-local` field, which is in the user's time zone, for the API; `undefined` if empty. */
+export function fromLocal(value: string): string | undefined {
+  if (value === '') return undefined;
+  const date = new Date(value);
+  return Number.isNaN(date.getTime()) ? value : date.toISOString(); // the API explains what is wrong
+}
+
+/** The reverse of `fromLocal`, to the minute. */
+export function toLocal(ms: number): string {
+  const date = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000);
+  return date.toISOString().slice(0, 16);
+}

@@ -1,0 +1,82 @@
+import { visible } from '../../../../lib/printable.ts';
+import { CopyButton } from '../components/copyable.tsx';
+import { type Attempt, adviceOn, isSuccess, outcomeText, TRIGGER_NAMES } from '../components/deliveries.tsx';
+import { Scroll } from '../components/scroll.tsx';
+import { Time } from '../components/time.tsx';
+import type { Delivery } from '../state/api.ts';
+import { comparison } from './compare.ts';
+import { curlCommand } from './curl.ts';
+
+interface Props {
+  of: Delivery;
+  /** The event, of which every attempt sends the same bytes. */
+  event: object;
+}
+
+/** The request and response of each attempt, newest first, with the newest one open. */
+export function Attempts({ of: { attempts }, event }: Props) {
+  if (attempts.length === 0) return <p class="muted">No attempts yet.</p>;
+  const body = JSON.stringify(event);
+  const isMasked = attempts.some(({ request_headers: sent }) => sent && Object.values(sent).includes('***'));
+  return (
+    <>
+      <ol class="attempts">
+        {attempts
+          .map((attempt, i) => (
+            <li key={i}>
+              <details open={i === attempts.length - 1}>
+                <summary>
+                  <strong>Attempt {attempt.number}</strong>
+                  <span class={isSuccess(attempt) ? 'outcome good' : 'outcome bad'}>{outcomeText(attempt)}</span>
+                  <span class="muted">{attempt.duration_ms.toLocaleString()} ms</span>
+                  <span class="muted">{TRIGGER_NAMES[attempt.trigger]}</span>
+                  <Time at={attempt.at} />
+                </summary>
+                <Exchange of={attempt} before={attempts[i - 1]} body={body} />
+              </details>
+            </li>
+          ))
+          .reverse()}
+      </ol>
+      <p class="hint">
+        Copied as curl, an attempt sends the same request again. Receivers that check the time refuse its signature 5
+        minutes after the attempt{isMasked && '; fill in your own headers, which are masked here'}.
+      </p>
+    </>
+  );
+}
+
+/** A request and its response, with the differences from the attempt before. */
+function Exchange({ of: attempt, before, body }: { of: Attempt; before: Attempt | undefined; body: string }) {
+  const { number, url, request_headers: sent, response_headers: received, response_excerpt: excerpt } = attempt;
+  const advice = adviceOn(attempt);
+  return (
+    <>
+      {advice && <p>{advice}</p>}
+      {url && sent && (
+        <div class="request">
+          <code>POST {url}</code>
+          <CopyButton text={curlCommand(url, sent, body)}>Copy as curl</CopyButton>
+        </div>
+      )}
+      {before && <p class="hint">{visible(comparison(before, attempt))}</p>}
+      {sent && <Headers title="Request headers" number={number} of={sent} />}
+      {received && <Headers title="Response headers" number={number} of={received} />}
+      {excerpt !== null && <Scroll label={`Response to attempt ${number}`}>{visible(excerpt)}</Scroll>}
+    </>
+  );
+}
+
+function Headers({ title, number, of: headers }: { title: string; number: number; of: Record<string, string> }) {
+  const entries = Object.entries(headers);
+  return (
+    <details class="headers">
+      <summary>
+        {title} ({entries.length})
+      </summary>
+      <Scroll label={`${title} of attempt ${number}`}>
+        {entries.map(([name, value]) => visible(`${name}: ${value}`)).join('\n')}
+      </Scroll>
+    </details>
+  );
+}

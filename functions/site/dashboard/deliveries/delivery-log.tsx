@@ -1,0 +1,137 @@
+import { useState } from 'preact/hooks';
+import { DELIVERY_STATUSES } from '../../../../lib/delivery/schedule.ts';
+import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
+import { Button, Panel } from '../components/basics.tsx';
+import type { DeliveryStatus } from '../components/deliveries.tsx';
+import { Await, Empty } from '../components/feedback.tsx';
+import { Select } from '../components/field.tsx';
+import { Pager } from '../components/table.tsx';
+import { serverNow, type Webhook } from '../state/api.ts';
+import { useLoaded, useRepeated } from '../state/hooks.ts';
+import { goTo, linkTo, openOver } from '../state/router.ts';
+import { useSession } from '../state/session.ts';
+import { DeliveryDrawer, type DeliveryList } from './delivery-drawer.tsx';
+import { DeliveryTable, keyOf } from './delivery-table.tsx';
+import { EventSearch } from './event-search.tsx';
+import { ExportDialog, type LogQuery } from './export-dialog.tsx';
+
+const PAGE = '25';
+const REFRESH_MS = 5000;
+const EMPTY_REFRESH_MS = 30_000;
+const SPANS = [
+  ['', 'Any time'],
+  ['1', 'Last hour'],
+  ['24', 'Last 24 hours'],
+  ['168', 'Last 7 days'],
+] as const;
+const all = <Option extends string>(options: readonly Option[]) =>
+  [['', 'All'], ...options.map((each) => [each, each] as const)] as const;
+
+// The URL holds the resulting time: a cursor is valid only with the filters it came with.
+const hoursAgo = (hours: string): string =>
+  hours === '' ? '' : new Date(serverNow() - Number(hours) * 3_600_000).toISOString();
+
+interface LogProps {
+  webhook: Webhook;
+  query: URLSearchParams;
+  /** Changes when the log may have changed. */
+  version: number;
+  onChange: () => void;
+}
+
+/** The deliveries of a webhook, newest first. Search, filters and page are part of the URL. */
+export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogProps) {
+  const { call, environment } = useSession();
+  const [isExporting, setExporting] = useState(false);
+  const given = (name: string) => query.get(name) ?? '';
+  const [status, type, documentKey] = [given('status'), given('type'), given('document_key')];
+  const [hours, since, cursor, open] = [given('hours'), given('since'), given('cursor'), given('delivery')];
+  const at = (change: Record<string, string>) =>
+    linkTo(environment, ['webhooks', id], { status, type, document_key: documentKey, hours, since, ...change });
+  const list: DeliveryList = { open, at: (delivery) => at({ cursor, delivery }) };
+  const place = `${id} ${status} ${type} ${documentKey} ${since} ${cursor}`;
+  const filters: LogQuery = {
+    status: status ? (status as DeliveryStatus) : undefined,
+    type: type ? (type as EventType) : undefined,
+    document_key: documentKey || undefined,
+    since: since || undefined,
+  };
+  const read = () =>
+    call('GET /v1/webhooks/{id}/deliveries', {
+      path: { id },
+      query: { ...filters, cursor: cursor || undefined, limit: PAGE },
+    });
+  const loaded = useLoaded(place, read, version);
+  const isFiltered = Boolean(status || type || since || cursor);
+  // Finding nothing takes the longest.
+  const everyMs = loaded.value?.data.length === 0 && type ? EMPTY_REFRESH_MS : REFRESH_MS;
+  useRepeated(cursor === '' ? everyMs : null, loaded.reload);
+  return (
+    <Panel
+      title="Deliveries"
+      actions={
+        <>
+          <Button onClick={() => setExporting(true)}>Export</Button>
+          <Button onClick={onChange}>Refresh</Button>
+        </>
+      }
+    >
+      <EventSearch
+        documentKey={documentKey}
+        problem={loaded.problem}
+        onDocument={(key) => goTo(at({ document_key: key }))}
+        onEvent={(event) => openOver(list.at(event))}
+      >
+        <Select
+          label="Status"
+          value={status}
+          options={all(DELIVERY_STATUSES)}
+          onChange={(chosen) => goTo(at({ status: chosen }))}
+        />
+        <Select
+          label="Type"
+          value={type}
+          options={all(EVENT_TYPES)}
+          onChange={(chosen) => goTo(at({ type: chosen }))}
+        />
+        <Select
+          label="Time"
+          value={hours}
+          options={SPANS}
+          onChange={(chosen) => goTo(at({ hours: chosen, since: hoursAgo(chosen) }))}
+        />
+      </EventSearch>
+      <Await of={loaded}>
+        {({ data, next_cursor }) => (
+          <>
+            {data.length === 0 ? (
+              <Empty>{emptyText({ isFiltered, documentKey, hasOlder: next_cursor !== null })}</Empty>
+            ) : (
+              <DeliveryTable key={place} deliveries={data} list={list} onChange={loaded.reload} />
+            )}
+            <Pager cursor={cursor} next={next_cursor} at={at} />
+          </>
+        )}
+      </Await>
+      {isExporting && <ExportDialog of={id} query={filters} onClose={() => setExporting(false)} />}
+      {open && (
+        <DeliveryDrawer
+          webhookId={id}
+          eventId={open}
+          list={list}
+          keys={loaded.value?.data.map(keyOf) ?? []}
+          onChange={loaded.reload}
+        />
+      )}
+    </Panel>
+  );
+}
+
+function emptyText(of: { isFiltered: boolean; documentKey: string; hasOlder: boolean }): string {
+  if (of.hasOlder) return 'None of the latest deliveries match. There are older ones.';
+  if (of.documentKey)
+    return 'No deliveries of this document match, of the last 30 days. Test deliveries are found by event id only.';
+  return of.isFiltered
+    ? 'No deliveries match these filters.'
+    : 'No deliveries yet. Send a test event or change a document.';
+}

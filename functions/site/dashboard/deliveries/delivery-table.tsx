@@ -1,0 +1,97 @@
+import { useState } from 'preact/hooks';
+import { Button } from '../components/basics.tsx';
+import { DeliveryBadge, LastDuration, LastResponse } from '../components/deliveries.tsx';
+import { ChosenBar, type Column, Table } from '../components/table.tsx';
+import { Countdown, ShortTime } from '../components/time.tsx';
+import type { Delivery } from '../state/api.ts';
+import { linkTo } from '../state/router.ts';
+import { useSession } from '../state/session.ts';
+import { type DeliveryList, openingOf } from './delivery-drawer.tsx';
+import { RedeliverDialog } from './redeliver-dialog.tsx';
+
+export const keyOf = ({ event_id }: Delivery): string => event_id;
+const nameOf = ({ event_type, event_id }: Delivery): string => `${event_type} ${event_id}`;
+
+interface TableProps {
+  deliveries: Delivery[];
+  list: DeliveryList;
+  onChange: () => void;
+}
+
+/** One row per delivery. Selected deliveries can be redelivered together. */
+export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
+  const { environment } = useSession();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [sending, setSending] = useState<Delivery[]>();
+  const columns: Column<Delivery>[] = [
+    [
+      'Event',
+      ({ webhook_id, event_id, event_type, test }) => (
+        <>
+          <a href={linkTo(environment, ['webhooks', webhook_id, 'deliveries', event_id])} title={event_id}>
+            {event_type}
+          </a>
+          {test && <small> test</small>}
+        </>
+      ),
+    ],
+    ['Document', ({ document_key }) => <DocumentKey of={document_key} />, 'wide'],
+    [
+      'Status',
+      ({ status, next_attempt_at }) => (
+        <>
+          <DeliveryBadge status={status} />
+          {status === 'retrying' && next_attempt_at && (
+            <small>
+              {' '}
+              next in <Countdown to={next_attempt_at} over="a moment" />
+            </small>
+          )}
+        </>
+      ),
+    ],
+    ['Response', ({ attempts }) => <LastResponse of={attempts} />],
+    ['Duration', ({ attempts }) => <LastDuration of={attempts.at(-1)} />, 'number'],
+    ['Time', ({ created_at }) => <ShortTime at={created_at} />, 'number'],
+  ];
+  const rows = deliveries.filter(({ event_id }) => chosen.has(event_id));
+  return (
+    <>
+      <ChosenBar count={rows.length}>
+        <Button disabled={rows.length === 0} onClick={() => setSending(rows)}>
+          Redeliver selected
+        </Button>
+      </ChosenBar>
+      <Table
+        caption="Deliveries"
+        columns={columns}
+        rows={deliveries}
+        keyOf={keyOf}
+        isDense
+        opening={openingOf(list)}
+        selection={{ chosen, onChange: setChosen, nameOf }}
+      />
+      {sending && (
+        <RedeliverDialog
+          of={sending}
+          nameOf={nameOf}
+          onClose={() => {
+            setSending(undefined);
+            setChosen(new Set());
+            onChange();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function DocumentKey({ of: key }: { of: string | null }) {
+  const { environment } = useSession();
+  if (key === null) return <>–</>;
+  return (
+    <a href={linkTo(environment, ['documents', key])} title={key}>
+      {key}
+    </a>
+  );
+}

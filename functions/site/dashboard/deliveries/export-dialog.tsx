@@ -1,0 +1,69 @@
+import { useState } from 'preact/hooks';
+import { Confirm } from '../components/dialog.tsx';
+import { download } from '../components/download.ts';
+import { Select } from '../components/field.tsx';
+import { type Call, type Delivery, type QueryOf, type Result, readPages } from '../state/api.ts';
+import { useSending } from '../state/hooks.ts';
+import { useSession } from '../state/session.ts';
+import { csv } from './csv.ts';
+
+/** Deliveries of one file: some seconds of reading. */
+const MAX_EXPORTED = 2000;
+
+export type LogQuery = Omit<QueryOf<'GET /v1/webhooks/{id}/deliveries'>, 'cursor' | 'limit'>;
+type Format = 'CSV' | 'JSON';
+
+const COLUMNS: Record<string, (delivery: Delivery) => string | number | null> = {
+  event_id: ({ event_id }) => event_id,
+  event_type: ({ event_type }) => event_type,
+  document_key: ({ document_key }) => document_key,
+  status: ({ status }) => status,
+  attempts: ({ attempts }) => attempts.length,
+  last_status_code: ({ attempts }) => attempts.at(-1)?.status_code ?? null,
+  last_error: ({ attempts }) => attempts.at(-1)?.error ?? null,
+  last_duration_ms: ({ attempts }) => attempts.at(-1)?.duration_ms ?? null,
+  created_at: ({ created_at }) => created_at,
+  next_attempt_at: ({ next_attempt_at }) => next_attempt_at,
+};
+
+/** Saves the deliveries that a log shows, newest first, as a file. */
+export function ExportDialog({ of: id, query, onClose }: { of: string; query: LogQuery; onClose: () => void }) {
+  const { call, announce } = useSession();
+  const [format, setFormat] = useState<Format>('CSV');
+  const sending = useSending(() => read(call, id, query));
+  const save = async () => {
+    const found = await sending.send();
+    if (!found) return;
+    const rows = found.map((delivery) => Object.values(COLUMNS).map((cell) => cell(delivery)));
+    if (format === 'CSV') download(`deliveries-${id}.csv`, csv([Object.keys(COLUMNS), ...rows]), 'text/csv');
+    else download(`deliveries-${id}.json`, JSON.stringify(found, null, 2), 'application/json');
+    announce(`${found.length} deliveries exported.`);
+    onClose();
+  };
+  return (
+    <Confirm
+      title="Export deliveries"
+      action="Export"
+      busy={sending.busy}
+      problem={sending.problem}
+      onConfirm={save}
+      onClose={onClose}
+    >
+      <p>Those that match the filters, newest first: at most {MAX_EXPORTED.toLocaleString()}.</p>
+      <Select
+        label="Format"
+        value={format}
+        options={(['CSV', 'JSON'] as const).map((each) => [each, each] as const)}
+        onChange={(chosen) => setFormat(chosen as Format)}
+      />
+    </Confirm>
+  );
+}
+
+async function read(call: Call, id: string, query: LogQuery): Promise<Result<Delivery[]>> {
+  const { value, problem } = await readPages(
+    (cursor) => call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { ...query, cursor, limit: '100' } }),
+    MAX_EXPORTED,
+  );
+  return problem ? { problem } : { value: value.slice(0, MAX_EXPORTED) };
+}

@@ -1,0 +1,32 @@
+import { BatchDialog } from '../components/batch-dialog.tsx';
+import type { Delivery } from '../state/api.ts';
+import { useSession } from '../state/session.ts';
+
+interface Props {
+  of: readonly Delivery[];
+  nameOf: (delivery: Delivery) => string;
+  onClose: () => void;
+}
+
+/** Sends deliveries again. */
+export function RedeliverDialog({ of: deliveries, nameOf, onClose }: Props) {
+  const { call } = useSession();
+  const all = deliveries.length === 1 ? '1 delivery' : `${deliveries.length} deliveries`;
+  return (
+    <BatchDialog
+      rows={deliveries}
+      keyOf={({ event_id }) => event_id}
+      nameOf={nameOf}
+      act={({ webhook_id: id, event_id }) =>
+        call('POST /v1/webhooks/{id}/deliveries/{event_id}/redeliver', { path: { id, event_id } })
+      }
+      title={`Redeliver ${all}?`}
+      action="Redeliver"
+      titles={['Redelivering…', 'Redelivery']}
+      doneText={(count) => `${count} of ${all} queued.`}
+      onClose={onClose}
+    >
+      <p>Each event is sent again to this webhook, on the full retry schedule.</p>
+    </BatchDialog>
+  );
+}

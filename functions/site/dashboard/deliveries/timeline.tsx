@@ -1,0 +1,62 @@
+import { isUnderWay, RETRY_DELAYS_SECONDS } from '../../../../lib/delivery/schedule.ts';
+import { isSuccess, outcomeText } from '../components/deliveries.tsx';
+import { Countdown, durationText, ShortTime } from '../components/time.tsx';
+import type { Delivery } from '../state/api.ts';
+
+type Attempt = Delivery['attempts'][number];
+
+/** The attempts of the latest run: a redelivery starts at 1 again. */
+const latestRun = (attempts: readonly Attempt[]): readonly Attempt[] =>
+  attempts.slice(
+    Math.max(
+      0,
+      attempts.findLastIndex(({ number }) => number === 1),
+    ),
+  );
+
+/** The schedule of six attempts: those already made, the next one, and those that may follow. */
+export function Timeline({ of: { attempts, status, next_attempt_at } }: { of: Delivery }) {
+  const made = status === 'pending' ? [] : latestRun(attempts);
+  const next = isUnderWay(status) ? made.length : -1;
+  const last = made.at(-1);
+  // When the attempts after the next one are due at the earliest: each fails immediately.
+  let dueAt = next_attempt_at ? Date.parse(next_attempt_at) : 0;
+  return (
+    <ol class="timeline">
+      {[0, ...RETRY_DELAYS_SECONDS].map((delay, i) => {
+        const attempt = made[i];
+        const isNext = i === next;
+        if (i > next && next >= 0) dueAt += delay * 1000;
+        const isOver = !attempt && next < 0;
+        const state = attempt ? (isSuccess(attempt) ? 'good' : 'bad') : isNext ? 'waiting' : 'off';
+        return (
+          <li key={delay} class={state} aria-current={isNext ? 'step' : undefined}>
+            <span class="delay">{i === 0 ? 'Immediately' : `+ ${durationText(delay)}`}</span>
+            <i aria-hidden="true" />
+            <strong>Attempt {i + 1}</strong>
+            {attempt && (
+              <>
+                <span>{outcomeText(attempt)}</span>
+                <ShortTime at={attempt.at} />
+              </>
+            )}
+            {isNext && next_attempt_at && (
+              <>
+                <span>
+                  in <Countdown to={next_attempt_at} over="a moment" />
+                </span>
+                <ShortTime at={next_attempt_at} />
+              </>
+            )}
+            {!attempt && !isNext && !isOver && (
+              <span class="muted">
+                not before <ShortTime at={new Date(dueAt).toISOString()} />
+              </span>
+            )}
+            {isOver && <span class="muted">{last && isSuccess(last) ? 'not needed' : 'not attempted'}</span>}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}

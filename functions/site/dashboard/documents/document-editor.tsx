@@ -1,0 +1,184 @@
+import { useState } from 'preact/hooks';
+import { visible } from '../../../../lib/printable.ts';
+import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics.tsx';
+import { Confirm } from '../components/dialog.tsx';
+import { Callout, ProblemNote } from '../components/feedback.tsx';
+import { Input, TextArea } from '../components/field.tsx';
+import { type Call, type Document, type Problem, parseJson, type Result } from '../state/api.ts';
+import { useSending } from '../state/hooks.ts';
+import { goTo, linkTo } from '../state/router.ts';
+import { useSession } from '../state/session.ts';
+
+type Fields = Document['fields'];
+/** With unseen characters as JSON escapes: that is the same JSON. */
+const textOf = (fields: Fields): string => visible(JSON.stringify(fields, null, 2));
+const etagOf = ({ revision }: Pick<Document, 'revision'>): string => `"${revision}"`;
+
+/** Parses fields. Numbers keep their digits. */
+function fieldsOf(text: string): Result<Fields> {
+  const problem = (detail: string): { problem: Problem } => ({ problem: { code: 'invalid_json', status: 0, detail } });
+  try {
+    const value = parseJson(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? { value: value as Fields } : problem('Fields must be a JSON object, such as {"title": "Draft"}.');
+  } catch (error) {
+    return problem(`Fields must be JSON. ${(error as Error).message}.`);
+  }
+}
+
+function put(call: Call, key: string, text: string, headers: { 'If-Match': string } | { 'If-None-Match': string }) {
+  const { value: fields, problem } = fieldsOf(text);
+  if (problem) return Promise.resolve({ problem });
+  return call('PUT /v1/documents/{key}', { path: { key }, headers, body: { fields } });
+}
+
+const FieldsInput = (props: { value: string; onInput: (text: string) => void }) => (
+  <div class="editor">
+    <TextArea label="Fields" hint="A JSON object: the document has these fields and no others." rows={14} {...props} />
+  </div>
+);
+
+interface EditProps {
+  of: Document;
+  onSaved: () => void;
+  onClose: () => void;
+}
+
+/** Edits the fields of a document. A concurrent change is shown and never overwritten silently. */
+export function EditDocument({ of: opened, onSaved, onClose }: EditProps) {
+  const { call, announce } = useSession();
+  const [text, setText] = useState(textOf(opened.fields));
+  const [base, setBase] = useState(opened);
+  const [newer, setNewer] = useState<Document>();
+  const path = { key: opened.document_key };
+  const sending = useSending(() => put(call, opened.document_key, text, { 'If-Match': etagOf(base) }));
+  const reading = useSending(() => call('GET /v1/documents/{key}', { path }));
+  const isStale = sending.problem?.code === 'precondition_failed';
+  const submit = async () => {
+    setNewer(undefined);
+    const saved = await sending.send();
+    if (!saved) return;
+    announce(`Saved as revision ${saved.revision}.`);
+    onSaved();
+  };
+  const compare = async () => setNewer(await reading.send());
+  const goOnFrom = (document: Document, next: string) => {
+    setBase(document);
+    setText(next);
+    setNewer(undefined);
+    sending.clear();
+  };
+  return (
+    <Panel title={`Edit revision ${base.revision}`}>
+      <Form onSubmit={submit}>
+        <FieldsInput value={text} onInput={setText} />
+        {!isStale && <ProblemNote problem={sending.problem} />}
+        {isStale && (
+          <Callout kind="warning">
+            <p>
+              The document was changed or deleted after you opened revision {base.revision}. Nothing was saved.
+              {newer && ` Revision ${newer.revision}:`}
+            </p>
+            <ProblemNote problem={reading.problem} />
+            {newer ? (
+              <>
+                <pre class="sunken">{textOf(newer.fields)}</pre>
+                <div class="actions">
+                  <Button onClick={() => goOnFrom(newer, textOf(newer.fields))}>Edit the new version</Button>
+                  <Button onClick={() => goOnFrom(newer, text)}>Keep my text</Button>
+                </div>
+              </>
+            ) : (
+              <Button onClick={compare} busy={reading.busy}>
+                Show the new version
+              </Button>
+            )}
+          </Callout>
+        )}
+        <div class="actions">
+          <Button type="submit" kind="primary" busy={sending.busy} disabled={isStale}>
+            Save
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </Form>
+    </Panel>
+  );
+}
+
+export function NewDocument() {
+  const { call, environment } = useSession();
+  const [key, setKey] = useState('');
+  const [text, setText] = useState('{\n  "title": "Draft"\n}');
+  const sending = useSending(() => put(call, key.trim(), text, { 'If-None-Match': '*' }));
+  const { problem } = sending;
+  const exists = problem?.code === 'precondition_failed';
+  const isNoKey = problem?.code === 'not_found' || key.trim() === '';
+  const submit = async () => {
+    const created = await sending.send();
+    if (created) goTo(linkTo(environment, ['documents', created.document_key]));
+  };
+  return (
+    <>
+      <p class="up">
+        <a href={linkTo(environment, ['documents'])}>Documents</a>
+      </p>
+      <PageTitle>Create document</PageTitle>
+      <Panel>
+        <Form onSubmit={submit}>
+          <Input
+            label="Document key"
+            hint="Segments of A-Z a-z 0-9 . _ ~ @ - joined by colons."
+            value={key}
+            placeholder="org:acme:doc-1"
+            onInput={setKey}
+            error={problem && isNoKey ? 'must be 1 to 16 segments joined by ":"' : undefined}
+          />
+          <FieldsInput value={text} onInput={setText} />
+          {exists && (
+            <Callout kind="warning">
+              There is a document with this key. <a href={linkTo(environment, ['documents', key.trim()])}>Open it</a>.
+            </Callout>
+          )}
+          {!exists && !isNoKey && <ProblemNote problem={problem} />}
+          <div class="actions">
+            <Button type="submit" kind="primary" busy={sending.busy}>
+              Create
+            </Button>
+            <ButtonLink href={linkTo(environment, ['documents'])}>Cancel</ButtonLink>
+          </div>
+        </Form>
+      </Panel>
+    </>
+  );
+}
+
+/** Deletes the revision that is shown, and no later one. */
+export function DeleteDocument({ of: document, onClose }: { of: Document; onClose: () => void }) {
+  const { call, environment, announce } = useSession();
+  const key = document.document_key;
+  const headers = { 'If-Match': etagOf(document) };
+  const sending = useSending(() => call('DELETE /v1/documents/{key}', { path: { key }, headers }));
+  const remove = async () => {
+    if (!(await sending.send())) return;
+    announce('Document deleted.');
+    goTo(linkTo(environment, ['documents'], { prefix: key.split(':').slice(0, -1).join(':') }));
+  };
+  const isStale = sending.problem?.code === 'precondition_failed';
+  return (
+    <Confirm
+      title="Delete this document?"
+      action="Delete document"
+      kind="danger"
+      busy={sending.busy}
+      problem={isStale ? 'The document has changed. Close this dialog and open it again.' : sending.problem}
+      onConfirm={remove}
+      onClose={onClose}
+    >
+      <p>
+        <strong class="break">{key}</strong> and its {Object.keys(document.fields).length} fields are deleted, for
+        everybody who syncs it. Webhooks are told. This cannot be undone.
+      </p>
+    </Confirm>
+  );
+}

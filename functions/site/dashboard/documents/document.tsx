@@ -1,0 +1,91 @@
+import { useState } from 'preact/hooks';
+import { Button, ButtonLink, Facts, PageTitle, Panel } from '../components/basics.tsx';
+import { Await, Empty } from '../components/feedback.tsx';
+import { Json } from '../components/json.tsx';
+import { Time } from '../components/time.tsx';
+import { EventTable } from '../events/events.tsx';
+import { useLoaded } from '../state/hooks.ts';
+import { linkTo } from '../state/router.ts';
+import { useSession } from '../state/session.ts';
+import { DeleteDocument, EditDocument } from './document-editor.tsx';
+
+export function DocumentPage({ documentKey }: { documentKey: string }) {
+  const { call, environment } = useSession();
+  const [asked, setAsked] = useState<'edit' | 'delete'>();
+  const [version, setVersion] = useState(0);
+  const loaded = useLoaded(documentKey, () => call('GET /v1/documents/{key}', { path: { key: documentKey } }), version);
+  const parent = documentKey.split(':').slice(0, -1).join(':');
+  const close = () => {
+    setAsked(undefined);
+    setVersion((last) => last + 1);
+  };
+  return (
+    <>
+      <p class="up">
+        <a href={linkTo(environment, ['documents'], { prefix: parent })}>{parent || 'Documents'}</a>
+      </p>
+      <PageTitle
+        actions={
+          loaded.value && (
+            <>
+              <Button onClick={() => setAsked('edit')}>Edit</Button>
+              <Button kind="danger" onClick={() => setAsked('delete')}>
+                Delete
+              </Button>
+            </>
+          )
+        }
+      >
+        {documentKey}
+      </PageTitle>
+      <Await of={loaded}>
+        {(document) => (
+          <>
+            <Panel>
+              <Facts>
+                {[
+                  ['Revision', String(document.revision)],
+                  ['Created', <Time key="created" at={document.created_at} />],
+                  ['Updated', <Time key="updated" at={document.updated_at} />],
+                ]}
+              </Facts>
+            </Panel>
+            {asked === 'edit' ? (
+              <EditDocument of={document} onSaved={close} onClose={close} />
+            ) : (
+              <Panel title="Fields">
+                <Json value={document.fields} label="Fields" />
+              </Panel>
+            )}
+            {asked === 'delete' && <DeleteDocument of={document} onClose={close} />}
+          </>
+        )}
+      </Await>
+      <LatestEvents of={documentKey} version={version} />
+    </>
+  );
+}
+
+/** Also of a document that is gone. */
+function LatestEvents({ of: documentKey, version }: { of: string; version: number }) {
+  const { call, environment } = useSession();
+  const loaded = useLoaded(
+    documentKey,
+    () => call('GET /v1/events', { query: { document_key: documentKey, limit: '5' } }),
+    version,
+  );
+  return (
+    <Panel
+      title="Latest events"
+      actions={
+        <ButtonLink href={linkTo(environment, ['events'], { document_key: documentKey })}>All its events</ButtonLink>
+      }
+    >
+      <Await of={loaded}>
+        {({ data }) =>
+          data.length > 0 ? <EventTable events={data} isOfOne /> : <Empty>No events of the last 30 days.</Empty>
+        }
+      </Await>
+    </Panel>
+  );
+}

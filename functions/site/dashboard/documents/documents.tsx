@@ -1,0 +1,106 @@
+import { useState } from 'preact/hooks';
+import { Button, ButtonLink, Form, PageTitle } from '../components/basics.tsx';
+import { Await, Empty } from '../components/feedback.tsx';
+import { Input, violationOf } from '../components/field.tsx';
+import { type Column, Pager, Table } from '../components/table.tsx';
+import { ShortTime } from '../components/time.tsx';
+import type { Document } from '../state/api.ts';
+import { useLoaded } from '../state/hooks.ts';
+import { goTo, linkTo } from '../state/router.ts';
+import { useSession } from '../state/session.ts';
+
+const PAGE = 25;
+
+/** Documents below a prefix. Prefix and page are part of the URL. */
+export function Documents({ query }: { query: URLSearchParams }) {
+  const { call, environment } = useSession();
+  const prefix = query.get('prefix') ?? '';
+  const cursor = query.get('cursor') ?? '';
+  const [typed, setTyped] = useState(prefix);
+  const loaded = useLoaded(`${environment} ${prefix} ${cursor}`, () =>
+    call('GET /v1/documents', {
+      query: { limit: String(PAGE), prefix: prefix || undefined, cursor: cursor || undefined },
+    }),
+  );
+  const at = (change: Record<string, string>) => linkTo(environment, ['documents'], change);
+  return (
+    <>
+      <PageTitle
+        actions={
+          <ButtonLink href={linkTo(environment, ['documents'], { new: 'yes' })} kind="primary">
+            Create document
+          </ButtonLink>
+        }
+      >
+        Documents
+      </PageTitle>
+      <Form class="filters" role="search" onSubmit={() => goTo(at({ prefix: typed.trim().replace(/:$/, '') }))}>
+        <Input
+          label="Prefix"
+          hint="One or more whole segments of a key, such as org:acme."
+          value={typed}
+          onInput={setTyped}
+          error={violationOf(loaded.problem, 'prefix')}
+        />
+        <Button type="submit">Browse</Button>
+      </Form>
+      {prefix && <Trail prefix={prefix} onChoose={setTyped} />}
+      <Await of={loaded}>
+        {({ data, next_cursor }) => (
+          <>
+            {data.length === 0 ? (
+              <Empty>
+                {prefix
+                  ? 'No documents have this prefix. Try a shorter one.'
+                  : 'No documents yet. Create one here or with PUT /v1/documents/{key}.'}
+              </Empty>
+            ) : (
+              <DocumentTable documents={data} />
+            )}
+            <Pager
+              cursor={cursor}
+              next={next_cursor}
+              at={(page) => at({ prefix, ...page })}
+              names={['First page', 'Next page']}
+            />
+          </>
+        )}
+      </Await>
+    </>
+  );
+}
+
+/** Breadcrumbs: one link per segment of the prefix. */
+function Trail({ prefix, onChoose }: { prefix: string; onChoose: (prefix: string) => void }) {
+  const { environment } = useSession();
+  const segments = prefix.split(':');
+  return (
+    <nav class="trail" aria-label="Prefix">
+      <a href={linkTo(environment, ['documents'])} onClick={() => onChoose('')}>
+        All
+      </a>
+      {segments.map((segment, i) => {
+        const upTo = segments.slice(0, i + 1).join(':');
+        return (
+          <span key={upTo}>
+            {' : '}
+            <a href={linkTo(environment, ['documents'], { prefix: upTo })} onClick={() => onChoose(upTo)}>
+              {segment}
+            </a>
+          </span>
+        );
+      })}
+    </nav>
+  );
+}
+
+function DocumentTable({ documents }: { documents: Document[] }) {
+  const { environment } = useSession();
+  const columns: Column<Document>[] = [
+    ['Key', ({ document_key }) => <a href={linkTo(environment, ['documents', document_key])}>{document_key}</a>],
+    ['Revision', ({ revision }) => revision],
+    ['Fields', ({ fields }) => Object.keys(fields).length],
+    ['Updated', ({ updated_at }) => <ShortTime at={updated_at} />],
+  ];
+  return <Table caption="Documents" columns={columns} rows={documents} keyOf={({ document_key }) => document_key} />;
+}

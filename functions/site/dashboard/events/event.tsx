@@ -1,0 +1,95 @@
+import type { Environment } from '../../../../lib/space.ts';
+import { Facts, PageTitle, Panel } from '../components/basics.tsx';
+import { DeliveryBadge, LastDuration, LastResponse } from '../components/deliveries.tsx';
+import { Await, Empty } from '../components/feedback.tsx';
+import { type Column, Table } from '../components/table.tsx';
+import { ShortTime, Time } from '../components/time.tsx';
+import { DeliveryDrawer, type DeliveryList, openingOf } from '../deliveries/delivery-drawer.tsx';
+import type { Delivery } from '../state/api.ts';
+import { useLoaded, useRepeated } from '../state/hooks.ts';
+import { linkTo } from '../state/router.ts';
+import { useSession } from '../state/session.ts';
+import { DocumentLink } from './events.tsx';
+import { Payload } from './payload.tsx';
+
+const REFRESH_MS = 3000;
+
+/** An event with its deliveries to all webhooks; `open` is the one whose delivery is open. */
+export function EventPage({ id, open }: { id: string; open: string }) {
+  const { call, environment } = useSession();
+  const event = useLoaded(id, () => call('GET /v1/events/{id}', { path: { id } }));
+  const deliveries = useLoaded(id, () =>
+    call('GET /v1/events/{id}/deliveries', { path: { id }, query: { limit: '100' } }),
+  );
+  const list: DeliveryList = { open, at: (delivery) => linkTo(environment, ['events', id], { delivery }) };
+  useRepeated(event.problem ? null : REFRESH_MS, deliveries.reload);
+  return (
+    <>
+      <p class="up">
+        <a href={linkTo(environment, ['events'])}>Events</a>
+      </p>
+      <Await of={event}>
+        {(occurred) => (
+          <>
+            <PageTitle>{occurred.type}</PageTitle>
+            <Panel>
+              <Facts>
+                {[
+                  ['Document', <DocumentLink key="document" of={occurred.data} />],
+                  ['Event time', <Time key="time" at={occurred.timestamp} />],
+                  ['ID', <code key="id">{occurred.id}</code>],
+                ]}
+              </Facts>
+            </Panel>
+            <Panel title="Deliveries">
+              <Await of={deliveries}>
+                {({ data }) =>
+                  data.length === 0 ? (
+                    <Empty>No webhook took this event.</Empty>
+                  ) : (
+                    <Table
+                      caption="Deliveries"
+                      columns={columnsIn(environment)}
+                      rows={data}
+                      keyOf={keyOf}
+                      isDense
+                      opening={openingOf(list)}
+                    />
+                  )
+                }
+              </Await>
+            </Panel>
+            <Payload of={occurred} />
+          </>
+        )}
+      </Await>
+      {open && (
+        <DeliveryDrawer
+          webhookId={open}
+          eventId={id}
+          list={list}
+          keys={deliveries.value?.data.map(keyOf) ?? []}
+          onChange={deliveries.reload}
+        />
+      )}
+    </>
+  );
+}
+
+const keyOf = ({ webhook_id }: Delivery): string => webhook_id;
+
+const columnsIn = (environment: Environment): Column<Delivery>[] => [
+  [
+    'Webhook',
+    ({ webhook_id, event_id, url }) => (
+      <a href={linkTo(environment, ['webhooks', webhook_id, 'deliveries', event_id])} title={url ?? webhook_id}>
+        {url ?? <code>{webhook_id}</code>}
+      </a>
+    ),
+    'wide',
+  ],
+  ['Status', ({ status }) => <DeliveryBadge status={status} />],
+  ['Response', ({ attempts }) => <LastResponse of={attempts} />],
+  ['Duration', ({ attempts }) => <LastDuration of={attempts.at(-1)} />, 'number'],
+  ['Time', ({ created_at }) => <ShortTime at={created_at} />, 'number'],
+];

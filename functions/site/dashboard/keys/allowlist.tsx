@@ -1,0 +1,115 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Button, Form, Panel } from '../components/basics.tsx';
+import { Callout, ProblemNote } from '../components/feedback.tsx';
+import { otherProblem, violationOf } from '../components/field.tsx';
+import type { Key } from '../state/api.ts';
+import { useSending } from '../state/hooks.ts';
+import { useSession } from '../state/session.ts';
+
+interface Row {
+  id: number;
+  text: string;
+}
+
+/** Edits the addresses that may use a key. Marks the entries that the API reports as wrong. */
+export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => void }) {
+  const { call, keyId, announce } = useSession();
+  const nextId = useRef(0);
+  const row = (text: string): Row => ({ id: nextId.current++, text });
+  const [rows, setRows] = useState<Row[]>(() => key.cidrs.map(row));
+  const list = useRef<HTMLUListElement>(null);
+  const isAdded = useRef(false);
+  useLayoutEffect(() => {
+    if (isAdded.current) list.current?.querySelector<HTMLInputElement>('li:last-child input')?.focus();
+    isAdded.current = false;
+  });
+  const cidrs = rows.map(({ text }) => text.trim()).filter(Boolean);
+  const sending = useSending(() =>
+    call('POST /v1/keys/{key}/allowlist', {
+      path: { key: key.id },
+      body: { cidrs: rows.map(({ text }) => text.trim()) },
+    }),
+  );
+  const isChanged = rows.map(({ text }) => text).join() !== key.cidrs.join();
+  const change = (next: Row[]) => {
+    setRows(next);
+    sending.clear();
+  };
+  const save = async () => {
+    const saved = await sending.send();
+    if (!saved) return;
+    setRows(saved.cidrs.map(row));
+    announce(saved.cidrs.length === 0 ? 'Restriction removed.' : 'Allowlist saved.');
+    onSaved();
+  };
+  const add = () => {
+    isAdded.current = true;
+    change([...rows, row('')]);
+  };
+  // Each pasted line or list item becomes an entry.
+  const paste = (at: number, event: ClipboardEvent) => {
+    const lines = (event.clipboardData?.getData('text') ?? '').split(/[\s,;]+/).filter(Boolean);
+    if (lines.length < 2) return;
+    event.preventDefault();
+    change([...rows.slice(0, at), ...lines.map(row), ...rows.slice(at + 1).filter(({ text }) => text !== '')]);
+  };
+  return (
+    <Panel title="Allowlist">
+      <p class="muted">
+        {rows.length === 0
+          ? 'This key works from any IP address. Add addresses or CIDR ranges to restrict it.'
+          : 'This key works only from these addresses. Remove them all to lift the restriction.'}
+      </p>
+      <Form onSubmit={save}>
+        <ul class="entries" ref={list}>
+          {rows.map(({ id, text }, i) => {
+            const error = violationOf(sending.problem, `cidrs[${i}]`);
+            return (
+              <li key={id}>
+                <input
+                  value={text}
+                  aria-label={`Address ${i + 1}`}
+                  aria-invalid={error ? true : undefined}
+                  aria-describedby={error ? `entry-${id}` : undefined}
+                  placeholder="203.0.113.0/24"
+                  autocomplete="off"
+                  spellcheck={false}
+                  onInput={(event) =>
+                    change(rows.map((each) => (each.id === id ? { id, text: event.currentTarget.value } : each)))
+                  }
+                  onPaste={(event) => paste(i, event)}
+                />
+                <Button
+                  kind="quiet"
+                  label={`Remove address ${i + 1}`}
+                  onClick={() => change(rows.filter((each) => each.id !== id))}
+                >
+                  Remove
+                </Button>
+                {error && (
+                  <p class="field-error" id={`entry-${id}`} role="alert">
+                    {error}
+                  </p>
+                )}
+              </li>
+            );
+          })}
+        </ul>
+        {key.id === keyId && isChanged && cidrs.length > 0 && (
+          <Callout kind="warning">
+            You are signed in with this key. If your own IP address is not listed, you will lock yourself out.
+          </Callout>
+        )}
+        <ProblemNote problem={otherProblem(sending.problem, ['cidrs'])} />
+        <div class="actions">
+          <Button onClick={add}>Add address</Button>
+          {isChanged && (
+            <Button type="submit" kind="primary" busy={sending.busy}>
+              Save allowlist
+            </Button>
+          )}
+        </div>
+      </Form>
+    </Panel>
+  );
+}

@@ -1,0 +1,165 @@
+import { useState } from 'preact/hooks';
+import { Button } from '../components/basics.tsx';
+import { Confirm, ShownOnce } from '../components/dialog.tsx';
+import { Callout } from '../components/feedback.tsx';
+import { Choices, Input, otherProblem, violationOf } from '../components/field.tsx';
+import type { Key, ResponseOf } from '../state/api.ts';
+import { useSending } from '../state/hooks.ts';
+import { useSession } from '../state/session.ts';
+import { nameOf } from './keys.tsx';
+
+type Rotated = ResponseOf<'POST /v1/keys/{key}/rotate'>;
+
+interface DialogProps {
+  of: Key;
+  onClose: () => void;
+  onChange: () => void;
+}
+
+/** Renames, rotates and revokes a key that can still be used. */
+export function KeyActions({ of: key, onChange }: Omit<DialogProps, 'onClose'>) {
+  const { keyId, signIn } = useSession();
+  const [asked, setAsked] = useState<'rename' | 'rotate' | 'revoke'>();
+  const [created, setCreated] = useState<Rotated>();
+  const close = () => setAsked(undefined);
+  const done = () => {
+    close();
+    onChange();
+  };
+  // Not before the new key is saved: with a key that no longer works, a reload would sign out and take this dialog away.
+  const saved = () => {
+    setCreated(undefined);
+    if (key.id === keyId && created?.key) signIn(created.key);
+    onChange();
+  };
+  return (
+    <>
+      <Button onClick={() => setAsked('rename')}>Rename</Button>
+      {!key.replaced_by && <Button onClick={() => setAsked('rotate')}>Rotate</Button>}
+      <Button kind="danger" onClick={() => setAsked('revoke')}>
+        Revoke
+      </Button>
+      {asked === 'rename' && <RenameDialog of={key} onClose={close} onChange={done} />}
+      {asked === 'rotate' && (
+        <RotateDialog
+          of={key}
+          onClose={close}
+          onRotated={(rotated) => {
+            close();
+            setCreated(rotated);
+          }}
+        />
+      )}
+      {asked === 'revoke' && <RevokeDialog of={key} onClose={close} onChange={done} />}
+      {created?.key && (
+        <ShownOnce title="Your new key" text={created.key} label="key" onClose={saved}>
+          {key.id === keyId && <p class="muted">Done signs you in with the new key.</p>}
+        </ShownOnce>
+      )}
+    </>
+  );
+}
+
+function RenameDialog({ of: key, onClose, onChange }: DialogProps) {
+  const { call, announce } = useSession();
+  const [name, setName] = useState(key.name ?? '');
+  const sending = useSending(() =>
+    call('PATCH /v1/keys/{key}', { path: { key: key.id }, body: { name: name.trim() || null } }),
+  );
+  const rename = async () => {
+    if (!(await sending.send())) return;
+    announce('Key renamed.');
+    onChange();
+  };
+  return (
+    <Confirm
+      title="Rename this key"
+      action="Rename key"
+      busy={sending.busy}
+      problem={otherProblem(sending.problem, ['name'])}
+      onConfirm={rename}
+      onClose={onClose}
+    >
+      <Input
+        label="Name"
+        hint="The app that uses this key. Leave empty for none."
+        value={name}
+        onInput={setName}
+        error={violationOf(sending.problem, 'name')}
+      />
+    </Confirm>
+  );
+}
+
+/** The seconds that the old key keeps working. The first option is the default of the API. */
+const GRACES = [
+  ['86400', 'In 24 hours', 'Time to deploy the new key everywhere.'],
+  ['3600', 'In 1 hour', 'For a deployment that is already running.'],
+  ['0', 'Now', 'The key has leaked. Requests with it return 401.'],
+] as const;
+type Grace = (typeof GRACES)[number][0];
+
+function RotateDialog({
+  of: key,
+  onClose,
+  onRotated,
+}: Omit<DialogProps, 'onChange'> & { onRotated: (rotated: Rotated) => void }) {
+  const { call } = useSession();
+  const [grace, setGrace] = useState<Grace>(GRACES[0][0]);
+  const sending = useSending(() =>
+    call('POST /v1/keys/{key}/rotate', { path: { key: key.id }, body: { grace_seconds: Number(grace) } }),
+  );
+  const rotate = async () => {
+    const rotated = await sending.send();
+    if (rotated) onRotated(rotated);
+  };
+  return (
+    <Confirm
+      title="Rotate this key?"
+      action="Rotate key"
+      kind={grace === '0' ? 'danger' : 'primary'}
+      busy={sending.busy}
+      problem={sending.problem}
+      onConfirm={rotate}
+      onClose={onClose}
+    >
+      <p>You get a new key with the same name, type and allowlist. It works immediately.</p>
+      <Choices
+        legend="The old key stops working"
+        type="radio"
+        options={GRACES}
+        chosen={[grace]}
+        onChange={([chosen]) => chosen && setGrace(chosen)}
+      />
+    </Confirm>
+  );
+}
+
+function RevokeDialog({ of: key, onClose, onChange }: DialogProps) {
+  const { call, keyId, announce } = useSession();
+  const sending = useSending(() => call('POST /v1/keys/{key}/revoke', { path: { key: key.id } }));
+  const revoke = async () => {
+    if (!(await sending.send())) return;
+    announce(`${nameOf(key)} revoked.`);
+    onChange();
+  };
+  return (
+    <Confirm
+      title="Revoke this key?"
+      action="Revoke key"
+      kind="danger"
+      busy={sending.busy}
+      problem={sending.problem}
+      onConfirm={revoke}
+      onClose={onClose}
+    >
+      <p>
+        <strong>{nameOf(key)}</strong> stops working immediately, and so do the tokens minted with it. This cannot be
+        undone.
+      </p>
+      {key.id === keyId && (
+        <Callout kind="warning">You are signed in with this key. Revoking it signs you out.</Callout>
+      )}
+    </Confirm>
+  );
+}

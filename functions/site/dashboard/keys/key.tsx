@@ -1,0 +1,74 @@
+import { useState } from 'preact/hooks';
+import { type Fact, Facts, PageTitle, Panel } from '../components/basics.tsx';
+import { Await, Callout } from '../components/feedback.tsx';
+import { Countdown, HourOr, Time, TimeOr } from '../components/time.tsx';
+import { LatestChanges } from '../settings/audit.tsx';
+import type { Key } from '../state/api.ts';
+import { useLoaded } from '../state/hooks.ts';
+import { linkTo } from '../state/router.ts';
+import { useSession } from '../state/session.ts';
+import { AllowlistEditor } from './allowlist.tsx';
+import { KeyActions } from './key-actions.tsx';
+import { KeyUsage } from './key-usage.tsx';
+import { isUsable, KeyHint, KeyStatus, nameOf } from './keys.tsx';
+
+export function KeyPage({ id }: { id: string }) {
+  const { call, environment } = useSession();
+  const [version, setVersion] = useState(0);
+  const loaded = useLoaded(id, () => call('GET /v1/keys/{key}', { path: { key: id } }), version);
+  const reload = () => setVersion((last) => last + 1);
+  return (
+    <>
+      <p class="up">
+        <a href={linkTo(environment, ['keys'])}>Keys</a>
+      </p>
+      <Await of={loaded}>
+        {(key) => (
+          <>
+            <PageTitle actions={isUsable(key) && <KeyActions of={key} onChange={reload} />}>{nameOf(key)}</PageTitle>
+            <Handover of={key} />
+            <Panel>
+              <KeyFacts of={key} />
+            </Panel>
+            <KeyUsage id={key.id} />
+            {isUsable(key) && <AllowlistEditor key={key.id} of={key} onSaved={reload} />}
+            <LatestChanges of={key.id} version={version} />
+          </>
+        )}
+      </Await>
+    </>
+  );
+}
+
+/** The successor of a rotated key, and when the key expires. */
+function Handover({ of: key }: { of: Key }) {
+  const { environment } = useSession();
+  if (!key.replaced_by || key.status === 'revoked') return null;
+  const successor = <a href={linkTo(environment, ['keys', key.replaced_by])}>the new key</a>;
+  if (key.status !== 'expiring' || !key.expires_at) return <Callout kind="info">Replaced by {successor}.</Callout>;
+  return (
+    <Callout kind="warning">
+      Replaced by {successor}. This key expires on <Time at={key.expires_at} />. Time left:{' '}
+      <Countdown to={key.expires_at} over="none, it has expired" />. Deploy the new key, then revoke this one.
+    </Callout>
+  );
+}
+
+function KeyFacts({ of: key }: { of: Key }) {
+  const { environment } = useSession();
+  const linked = (id: string | null) => (id ? <a href={linkTo(environment, ['keys', id])}>{id}</a> : '–');
+  return (
+    <Facts>
+      {[
+        ['Key', <KeyHint key="key" of={key} />],
+        ['ID', <code key="id">{key.id}</code>],
+        ['Status', <KeyStatus key="status" status={key.status} />],
+        ['Created', <Time key="created" at={key.created_at} />],
+        ['Last used', <HourOr key="used" at={key.last_used_at} none="never" />],
+        ['Expires', <TimeOr key="expires" at={key.expires_at} none="never" />],
+        ...(key.revoked_at ? [['Revoked', <Time key="revoked" at={key.revoked_at} />] as Fact] : []),
+        ...(key.replaces ? [['Replaces', linked(key.replaces)] as Fact] : []),
+      ]}
+    </Facts>
+  );
+}

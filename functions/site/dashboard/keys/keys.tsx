@@ -1,0 +1,165 @@
+import { useState } from 'preact/hooks';
+import type { KeyType } from '../../../../lib/access/api-key.ts';
+import type { Environment } from '../../../../lib/space.ts';
+import { Badge, Button, ButtonLink, Form, PageTitle, Panel, type Tone } from '../components/basics.tsx';
+import { ShownOnce } from '../components/dialog.tsx';
+import { Await, Empty, ProblemNote } from '../components/feedback.tsx';
+import { Choices, Input, otherProblem, violationOf } from '../components/field.tsx';
+import { type Column, Table } from '../components/table.tsx';
+import { Countdown, fromLocal, HourOr, TimeOr } from '../components/time.tsx';
+import { all, type Key, type ResponseOf } from '../state/api.ts';
+import { useLoaded, useSending } from '../state/hooks.ts';
+import { goTo, linkTo } from '../state/router.ts';
+import { shownOf, useSession } from '../state/session.ts';
+
+const TYPES: Record<KeyType, [environments: readonly Environment[], meaning: string]> = {
+  live: [['live'], 'Full access to live documents, events and webhooks. For your servers.'],
+  read: [['live'], 'Read-only access to live documents. For public clients.'],
+  test: [['sandbox'], 'Full access to the sandbox. For development.'],
+  admin: [
+    ['live', 'sandbox'],
+    'Full access to the project, including its API keys. For this dashboard and for operators.',
+  ],
+};
+const typesOf = (environment: Environment): KeyType[] =>
+  (Object.keys(TYPES) as KeyType[]).filter((type) => TYPES[type][0].includes(environment));
+
+const TONES: Record<Key['status'], Tone> = { active: 'good', expiring: 'waiting', expired: 'off', revoked: 'off' };
+export const KeyStatus = ({ status }: Pick<Key, 'status'>) => <Badge tone={TONES[status]}>{status}</Badge>;
+export const nameOf = ({ name, type }: Pick<Key, 'name' | 'type'>): string => name ?? `Unnamed ${type} key`;
+export const isUsable = ({ status }: Pick<Key, 'status'>): boolean => status === 'active' || status === 'expiring';
+
+export function Keys() {
+  const { call, environment } = useSession();
+  const loaded = useLoaded('keys', () => all(call, 'GET /v1/keys'));
+  const generate = (
+    <ButtonLink href={linkTo(environment, ['keys', 'new'])} kind="primary">
+      Generate key
+    </ButtonLink>
+  );
+  return (
+    <>
+      <PageTitle actions={generate}>Keys</PageTitle>
+      <Await of={loaded}>
+        {(every) => {
+          const keys = every.filter(({ type }) => TYPES[type][0].includes(environment));
+          const usable = keys.filter(isUsable);
+          const inactive = keys.filter((key) => !isUsable(key));
+          return (
+            <>
+              {usable.length === 0 ? (
+                <Empty action={generate}>No active keys. Generate one for each app that calls the API.</Empty>
+              ) : (
+                <KeyTable keys={usable} caption="Active keys" endTitle="Expires" />
+              )}
+              {inactive.length > 0 && (
+                <details>
+                  <summary>Revoked and expired ({inactive.length})</summary>
+                  <KeyTable keys={inactive} caption="Inactive keys" endTitle="Revoked or expired" />
+                </details>
+              )}
+            </>
+          );
+        }}
+      </Await>
+    </>
+  );
+}
+
+function KeyTable({ keys, caption, endTitle }: { keys: Key[]; caption: string; endTitle: string }) {
+  const { environment, keyId } = useSession();
+  const columns: Column<Key>[] = [
+    [
+      'Name',
+      (key) => (
+        <>
+          <a href={linkTo(environment, ['keys', key.id])}>{nameOf(key)}</a>
+          {key.id === keyId && <small> (signed in)</small>}
+        </>
+      ),
+    ],
+    ['Key', (key) => <KeyHint of={key} />],
+    ['Status', ({ status }) => <KeyStatus status={status} />],
+    [
+      'Allowlist',
+      ({ cidrs }) => (cidrs.length === 0 ? <span class="muted">any address</span> : `${cidrs.length} listed`),
+    ],
+    ['Last used', ({ last_used_at }) => <HourOr at={last_used_at} none="never" />],
+    [endTitle, (key) => <End of={key} />],
+  ];
+  return <Table caption={caption} columns={columns} rows={keys} keyOf={({ id }) => id} />;
+}
+
+export const KeyHint = ({ of: key }: { of: Key }) => <code>{shownOf(key)}</code>;
+
+function End({ of: { status, expires_at, revoked_at } }: { of: Key }) {
+  if (status !== 'expiring' || expires_at === null) return <TimeOr at={revoked_at ?? expires_at} none="never" />;
+  return (
+    <>
+      in <Countdown to={expires_at} over="a moment" />
+    </>
+  );
+}
+
+export function NewKey() {
+  const { call, environment } = useSession();
+  const types = typesOf(environment);
+  const [type, setType] = useState<KeyType>(types[0] ?? 'live');
+  const [name, setName] = useState('');
+  const [expires, setExpires] = useState('');
+  const [created, setCreated] = useState<ResponseOf<'POST /v1/keys'>>();
+  const sending = useSending(() =>
+    call('POST /v1/keys', { body: { type, name: name || undefined, expires_at: fromLocal(expires) } }),
+  );
+  const { problem } = sending;
+  const submit = async () => setCreated(await sending.send());
+  return (
+    <>
+      <PageTitle>Generate key</PageTitle>
+      <Panel>
+        <Form onSubmit={submit}>
+          <Choices
+            legend="Type"
+            type="radio"
+            options={types.map((each) => [each, <code>svc_{each}_</code>, TYPES[each][1]] as const)}
+            chosen={[type]}
+            onChange={([chosen]) => chosen && setType(chosen)}
+            error={violationOf(problem, 'type')}
+          />
+          <Input
+            label="Name"
+            hint="Optional. The app that will use this key."
+            value={name}
+            onInput={setName}
+            error={violationOf(problem, 'name')}
+          />
+          <Input
+            label="Expiry"
+            hint="Optional, in your local time. Leave empty for a key that never expires."
+            type="datetime-local"
+            value={expires}
+            onInput={setExpires}
+            error={violationOf(problem, 'expires_at')}
+          />
+          <ProblemNote problem={otherProblem(problem, ['type', 'name', 'expires_at'])} />
+          <div class="actions">
+            <Button type="submit" kind="primary" busy={sending.busy}>
+              Generate
+            </Button>
+            <ButtonLink href={linkTo(environment, ['keys'])}>Cancel</ButtonLink>
+          </div>
+        </Form>
+      </Panel>
+      {created?.key && (
+        <ShownOnce
+          title="Your new key"
+          text={created.key}
+          label="key"
+          onClose={() => goTo(linkTo(environment, ['keys', created.id]))}
+        >
+          <p class="muted">Store it in an environment variable or a secrets manager, not in your code.</p>
+        </ShownOnce>
+      )}
+    </>
+  );
+}

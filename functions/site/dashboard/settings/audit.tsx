@@ -1,0 +1,73 @@
+import { ButtonLink, Panel } from '../components/basics.tsx';
+import { Await, Empty } from '../components/feedback.tsx';
+import { type Column, Pager, Table } from '../components/table.tsx';
+import { ShortTime } from '../components/time.tsx';
+import type { EntryOf } from '../state/api.ts';
+import { useLoaded } from '../state/hooks.ts';
+import { linkTo } from '../state/router.ts';
+import { useSession } from '../state/session.ts';
+
+type Entry = EntryOf<'GET /v1/audit'>;
+
+const PAGE = 25;
+const LATEST = 5;
+
+/** The audit log, newest first. The URL contains the filter and the page. */
+export function Audit({ query }: { query: URLSearchParams }) {
+  const { call, environment } = useSession();
+  const cursor = query.get('cursor') ?? '';
+  const target = query.get('target') ?? '';
+  const loaded = useLoaded(`${target} ${cursor}`, () =>
+    call('GET /v1/audit', { query: { limit: String(PAGE), target: target || undefined, cursor: cursor || undefined } }),
+  );
+  const at = (change: Record<string, string>) => linkTo(environment, ['settings'], { target, ...change });
+  return (
+    <Panel title={target ? `Audit log of ${target}` : 'Audit log'}>
+      <Await of={loaded}>
+        {({ data, next_cursor }) => (
+          <>
+            <Entries of={data} />
+            <Pager cursor={cursor} next={next_cursor} at={at}>
+              {target && <ButtonLink href={linkTo(environment, ['settings'])}>All changes</ButtonLink>}
+            </Pager>
+          </>
+        )}
+      </Await>
+    </Panel>
+  );
+}
+
+/** The last changes of one thing, such as a key. */
+export function LatestChanges({ of: target, version }: { of: string; version: number }) {
+  const { call, environment } = useSession();
+  const loaded = useLoaded(target, () => call('GET /v1/audit', { query: { limit: String(LATEST), target } }), version);
+  return (
+    <Panel
+      title="Latest changes"
+      actions={<ButtonLink href={linkTo(environment, ['settings'], { target })}>Audit log</ButtonLink>}
+    >
+      <Await of={loaded}>{({ data }) => <Entries of={data} isOfOne />}</Await>
+    </Panel>
+  );
+}
+
+function Entries({ of: entries, isOfOne = false }: { of: Entry[]; isOfOne?: boolean }) {
+  const { environment } = useSession();
+  if (entries.length === 0) return <Empty>No changes.</Empty>;
+  const changed: Column<Entry> = [
+    'Changed',
+    ({ target }) => (
+      <a href={linkTo(environment, ['settings'], { target })}>
+        <code>{target}</code>
+      </a>
+    ),
+  ];
+  const columns: Column<Entry>[] = [
+    ['Action', ({ action }) => action],
+    ...(isOfOne ? [] : [changed]),
+    ['By', ({ actor }) => (actor ? <code>{actor}</code> : 'the operator')],
+    ['From', ({ address }) => address ?? '–'],
+    ['When', ({ at }) => <ShortTime at={at} />],
+  ];
+  return <Table caption="Audit log" columns={columns} rows={entries} keyOf={({ id }) => id} />;
+}

@@ -1,0 +1,84 @@
+import { useState } from 'preact/hooks';
+import { Button, Form, PageTitle, Panel } from '../components/basics.tsx';
+import { Await, ProblemNote } from '../components/feedback.tsx';
+import { Choices, Input, otherProblem, violationOf } from '../components/field.tsx';
+import type { ResponseOf } from '../state/api.ts';
+import { useLoaded, useSending } from '../state/hooks.ts';
+import { useSession } from '../state/session.ts';
+import { Audit } from './audit.tsx';
+
+type Project = ResponseOf<'GET /v1/project'>;
+
+type OnLeak = Project['on_leak'];
+const ON_LEAK = ['report', 'revoke'] as const satisfies OnLeak[];
+const MEANINGS: Record<OnLeak, string> = {
+  report: 'You get an email that says where the key was found.',
+  revoke: 'The key is revoked immediately, and you get the email.',
+};
+
+/** The project, and who changed what. */
+export function Settings({ query }: { query: URLSearchParams }) {
+  const { call } = useSession();
+  const project = useLoaded('project', () => call('GET /v1/project'));
+  return (
+    <>
+      <PageTitle>Settings</PageTitle>
+      <Panel title="Project">
+        <Await of={project}>{(loaded) => <ProjectForm of={loaded} />}</Await>
+      </Panel>
+      <Audit query={query} />
+    </>
+  );
+}
+
+function ProjectForm({ of: project }: { of: Project }) {
+  const { call, announce, onProjectChange } = useSession();
+  const [name, setName] = useState(project.name);
+  const [emails, setEmails] = useState(project.emails.join(', '));
+  const [onLeak, setOnLeak] = useState<OnLeak>(project.on_leak);
+  const saving = useSending(() =>
+    call('PATCH /v1/project', {
+      body: { name, emails: emails.split(/[\s,]+/).filter(Boolean), on_leak: onLeak },
+    }),
+  );
+  const testing = useSending(() => call('POST /v1/project/test-mail'));
+  const save = async () => {
+    if (!(await saving.send())) return;
+    announce('Settings saved.');
+    onProjectChange();
+  };
+  const test = async () => {
+    const sent = await testing.send();
+    if (sent) announce(`A test email is on its way to ${sent.emails.join(', ')}.`);
+  };
+  const wrongEmail = saving.problem?.errors?.find(({ field }) => field.startsWith('emails'))?.detail;
+  return (
+    <Form onSubmit={save}>
+      <ProblemNote problem={otherProblem(saving.problem, ['name', 'emails'])} />
+      <ProblemNote problem={testing.problem} />
+      <Input label="Name" value={name} onInput={setName} error={violationOf(saving.problem, 'name')} />
+      <Input
+        label="Email addresses"
+        hint="One to five, separated by commas. They get an email when a webhook is failing or disabled, when a key has leaked, and when an admin key or these settings change."
+        value={emails}
+        onInput={setEmails}
+        error={wrongEmail}
+      />
+      <Choices
+        legend="When a key is found in public"
+        type="radio"
+        options={ON_LEAK.map((each) => [each, each === 'report' ? 'Tell us' : 'Revoke it', MEANINGS[each]] as const)}
+        chosen={[onLeak]}
+        onChange={([chosen]) => chosen && setOnLeak(chosen)}
+      />
+      <div class="actions">
+        <Button type="submit" kind="primary" busy={saving.busy}>
+          Save
+        </Button>
+        <Button onClick={test} busy={testing.busy}>
+          Send test email
+        </Button>
+      </div>
+    </Form>
+  );
+}

@@ -1,0 +1,55 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Button, Form } from '../components/basics.tsx';
+import { Callout, ProblemNote } from '../components/feedback.tsx';
+import { Field } from '../components/field.tsx';
+import { signInProblem } from '../state/session.ts';
+
+export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSignIn: (key: string) => void }) {
+  const [key, setKey] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<string>();
+  const input = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => {
+    document.title = 'Sign in · Dashboard';
+    input.current?.focus();
+  }, []);
+  const submit = async () => {
+    if (busy) return;
+    setBusy(true);
+    setError(undefined);
+    const found = await signInProblem(key.trim());
+    setBusy(false);
+    if (found === null) onSignIn(key.trim());
+    else setError(found);
+  };
+  return (
+    <main class="sign-in">
+      <p class="brand">Document sync</p>
+      <h1>Sign in</h1>
+      {notice && <Callout kind="info">{notice}</Callout>}
+      <Form onSubmit={submit}>
+        <Field label="Admin key" hint="Kept in this tab until you sign out, close it, or do not use it for 30 minutes.">
+          {(attributes) => (
+            <input
+              {...attributes}
+              ref={input}
+              type="password"
+              value={key}
+              placeholder="svc_admin_…"
+              autocomplete="off"
+              spellcheck={false}
+              onInput={(event) => setKey(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <ProblemNote problem={error} />
+        <Button type="submit" kind="primary" busy={busy}>
+          {busy ? 'Signing in…' : 'Sign in'}
+        </Button>
+      </Form>
+      <p class="muted">
+        The admin key was shown when the project was created. <a href="docs">API reference</a>
+      </p>
+    </main>
+  );
+}

@@ -1,0 +1,160 @@
+import type * as v from 'valibot';
+import type { OperationId, Operations } from '../../../../lib/api/operations.ts';
+import { createLimiter } from '../../../../lib/limiter.ts';
+import type { Environment } from '../../../../lib/space.ts';
+
+/** `METHOD /path` of every operation. A call of an unknown operation is a type error. */
+type RouteOf<Id extends OperationId> = `${Operations[Id]['method']} ${Operations[Id]['path']}`;
+export type Route = { [Id in OperationId]: RouteOf<Id> }[OperationId];
+type OperationAt<R extends Route> = { [Id in OperationId]: R extends RouteOf<Id> ? Id : never }[OperationId];
+
+type Input<Schema> = Schema extends v.GenericSchema ? v.InferInput<Schema> : never;
+type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : true;
+type Parameters<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | Parameters<Rest> : never;
+type PathOf<R extends Route> = Parameters<Operations[OperationAt<R>]['path']>;
+export type QueryOf<R extends Route> = {
+  [Name in keyof Operations[OperationAt<R>]['query']]?: Input<Operations[OperationAt<R>]['query'][Name]> | undefined;
+};
+type BodyOf<R extends Route> = Operations[OperationAt<R>] extends { body: infer Schema } ? Input<Schema> : never;
+
+type HeadersOf<R extends Route> = {
+  [Name in keyof Operations[OperationAt<R>]['headers']]?:
+    | Input<Operations[OperationAt<R>]['headers'][Name]>
+    | undefined;
+};
+
+/** The body of a successful response, or `true` without a body. No request here is conditional, so 304 cannot occur. */
+export type ResponseOf<R extends Route> = Output<
+  Operations[OperationAt<R>]['responses'][Exclude<keyof Operations[OperationAt<R>]['responses'], 304>]
+>;
+/** An entry of a list. */
+export type EntryOf<R extends Route> = ResponseOf<R> extends { data: readonly (infer Entry)[] } ? Entry : never;
+
+export type Key = ResponseOf<'GET /v1/keys/{key}'>;
+export type Webhook = ResponseOf<'GET /v1/webhooks/{id}'>;
+export type Delivery = ResponseOf<'GET /v1/webhooks/{id}/deliveries/{event_id}'>;
+export type Document = EntryOf<'GET /v1/documents'>;
+
+/** A problem document (RFC 9457) from the API, or `unreachable` if there was no response. */
+export interface Problem {
+  code: string;
+  status: number;
+  detail: string;
+  request_id?: string;
+  errors?: { field: string; detail: string }[];
+}
+export type Result<Value> = { value: Value; problem?: undefined } | { problem: Problem; value?: undefined };
+
+export type CallOptions<R extends Route> = ([PathOf<R>] extends [never]
+  ? object
+  : { path: Record<PathOf<R>, string> }) & {
+  query?: QueryOf<R>;
+  headers?: HeadersOf<R>;
+  body?: BodyOf<R>;
+};
+export type Call = <R extends Route>(
+  route: R,
+  ...options: [PathOf<R>] extends [never] ? [CallOptions<R>?] : [CallOptions<R>]
+) => Promise<Result<ResponseOf<R>>>;
+
+type AnyOptions = {
+  path?: Record<string, string>;
+  query?: Record<string, unknown>;
+  headers?: Record<string, string>;
+  body?: unknown;
+};
+
+// A page can send many reads, and a new AWS account runs only 10 functions concurrently. Writes skip the queue.
+const limited = createLimiter(4);
+
+/** Calls the API that served this page, with a key, in one environment. */
+export function createCall(key: string, environment: Environment, onUnauthorized: () => void): Call {
+  const call = async (route: string, options: AnyOptions = {}): Promise<Result<unknown>> => {
+    const { path = {}, query = {}, body } = options;
+    const [method = '', template = ''] = route.split(' ');
+    const url = new URL(
+      `.${template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(path[name] ?? ''))}`,
+      location.href,
+    );
+    url.search = '';
+    url.hash = '';
+    for (const [name, value] of Object.entries<unknown>({ ...query, environment })) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
+    const headers: Record<string, string> = { ...options.headers, Authorization: `Bearer ${key}` };
+    if (body !== undefined) headers['Content-Type'] = 'application/json';
+    try {
+      const init: RequestInit = { method, headers, credentials: 'omit', cache: 'no-store' };
+      if (body !== undefined) init.body = JSON.stringify(body);
+      const response = await (method === 'GET' ? limited(() => fetch(url, init)) : fetch(url, init));
+      noteServerTime(response.headers.get('Date'));
+      const text = await response.text();
+      const value: unknown = text === '' || parseJson(text);
+      if (response.ok) return { value };
+      if (response.status === 401) onUnauthorized();
+      return { problem: isProblem(value) ? value : { ...UNREADABLE, status: response.status } };
+    } catch {
+      return { problem: UNREACHABLE };
+    }
+  };
+  return call as Call;
+}
+
+let clockOffsetMs = 0;
+
+/** The time by the service's clock, by which keys expire. The user's own clock may be wrong. */
+export const serverNow = (): number => Date.now() + clockOffsetMs;
+
+function noteServerTime(date: string | null): void {
+  if (date === null) return;
+  const offsetMs = Date.parse(date) - Date.now();
+  clockOffsetMs = Math.abs(offsetMs) > 5000 ? offsetMs : 0; // the header is rounded to seconds and took time to arrive
+}
+
+const UNREACHABLE = {
+  code: 'unreachable',
+  status: 0,
+  detail: 'Could not reach the service. Check your connection and try again.',
+};
+const UNREADABLE = { code: 'unreadable', detail: 'The service returned an unexpected response. Try again.' };
+
+const isProblem = (value: unknown): value is Problem =>
+  typeof value === 'object' && value !== null && 'code' in value && 'detail' in value;
+
+type Reviver = (this: unknown, key: string, value: unknown, context?: { source?: string }) => unknown;
+const json = JSON as unknown as { parse(text: string, reviver: Reviver): unknown; rawJSON?(text: string): unknown };
+
+/** Keeps every digit of numbers that a double cannot represent, if the browser supports JSON.rawJSON. Throws `SyntaxError`. */
+export function parseJson(text: string): unknown {
+  return json.parse(text, (_name, value, context) => {
+    const source = context?.source;
+    const isChanged = typeof value === 'number' && source !== undefined && String(value) !== source;
+    return isChanged && json.rawJSON ? json.rawJSON(source) : value;
+  });
+}
+
+/** Reads all keys or webhooks, up to `max`. */
+export async function all<R extends 'GET /v1/keys' | 'GET /v1/webhooks'>(
+  call: Call,
+  route: R,
+  max = 1000,
+): Promise<Result<EntryOf<R>[]>> {
+  const read = (cursor: string | undefined) => call(route as 'GET /v1/keys', { query: { limit: '100', cursor } });
+  return readPages(read, max) as Promise<Result<EntryOf<R>[]>>;
+}
+
+/** Reads the entries of a list page by page, up to `max`. */
+export async function readPages<Entry>(
+  read: (cursor: string | undefined) => Promise<Result<{ data: Entry[]; next_cursor: string | null }>>,
+  max = Number.POSITIVE_INFINITY,
+): Promise<Result<Entry[]>> {
+  const entries: Entry[] = [];
+  let cursor: string | undefined;
+  do {
+    const { value, problem } = await read(cursor);
+    if (problem) return { problem };
+    entries.push(...value.data);
+    cursor = value.next_cursor ?? undefined;
+  } while (cursor !== undefined && entries.length < max);
+  return { value: entries };
+}

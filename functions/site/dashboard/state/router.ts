@@ -1,0 +1,70 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Environment } from '../../../../lib/space.ts';
+
+/** The current location, such as `#/live/webhooks/whk_1?status=failed`. The hash never reaches the server. */
+export interface Place {
+  environment: Environment;
+  /** URL-decoded, without the environment. */
+  segments: string[];
+  query: URLSearchParams;
+}
+
+export function placeOf(hash: string): Place {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
+  const [environment = '', ...segments] = path.split('/').filter(Boolean).map(decoded);
+  return { environment: environment === 'sandbox' ? 'sandbox' : 'live', segments, query: new URLSearchParams(query) };
+}
+
+/** The link to a page without its empty parameters. */
+export function linkTo(
+  environment: Environment,
+  segments: readonly string[] = [],
+  query: Record<string, string | undefined> = {},
+): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const search = new URLSearchParams(given).toString();
+  return `#/${[environment, ...segments].map(encodeURIComponent).join('/')}${search && `?${search}`}`;
+}
+
+export const goTo = (link: string): void => {
+  location.hash = link;
+};
+
+/** Goes to a place that lies over this one, such as a drawer: going back, or closing it, leads here again. */
+export function openOver(link: string): void {
+  history.pushState({ isOver: true }, '', link);
+  follow();
+}
+
+/** Leaves such a place for the one below. A page that was opened there has nothing to go back to. */
+export function closeOver(below: string): void {
+  if ((history.state as { isOver?: true } | null)?.isOver) history.back();
+  else replaceBy(below);
+}
+
+/** Goes to a place instead of this one, as far as going back is concerned. */
+export function replaceBy(link: string): void {
+  history.replaceState(history.state, '', link);
+  follow();
+}
+
+// The browser says so itself only of links and of going back.
+const follow = () => dispatchEvent(new HashChangeEvent('hashchange'));
+
+export function usePlace(): Place {
+  const [hash, setHash] = useState(location.hash);
+  useEffect(() => {
+    const follow = () => setHash(location.hash);
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, []);
+  return placeOf(hash);
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

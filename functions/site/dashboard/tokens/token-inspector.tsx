@@ -1,0 +1,105 @@
+import { useState } from 'preact/hooks';
+import { isDocumentKey } from '../../../../lib/access/patterns.ts';
+import { visible } from '../../../../lib/printable.ts';
+import { Badge, Button, Facts, Panel } from '../components/basics.tsx';
+import { Input, TextArea } from '../components/field.tsx';
+import { Countdown, Time } from '../components/time.tsx';
+import { useNow } from '../state/hooks.ts';
+import { linkTo } from '../state/router.ts';
+import { useSession } from '../state/session.ts';
+import { decodeToken, reachOf, type TokenClaims } from './token.ts';
+
+/** Shows what a pasted token says, and which documents it reaches. Nothing of it is sent anywhere. */
+export function TokenInspector({ onRevoke }: { onRevoke: (tokenId: string) => void }) {
+  const [text, setText] = useState('');
+  const decoded = text.trim() === '' ? undefined : decodeToken(text);
+  const claims = decoded && 'claims' in decoded ? decoded.claims : undefined;
+  return (
+    <Panel title="Look into a token">
+      <TextArea
+        label="Token"
+        hint="Stays in this browser. The signature is not verified: only the service can do that."
+        value={text}
+        placeholder="eyJhbGciOiJIUzI1NiIs…"
+        onInput={setText}
+        error={decoded && 'problem' in decoded ? decoded.problem : undefined}
+      />
+      {claims && <Claims of={claims} onRevoke={onRevoke} />}
+    </Panel>
+  );
+}
+
+function Claims({ of: claims, onRevoke }: { of: TokenClaims; onRevoke: (tokenId: string) => void }) {
+  const { environment } = useSession();
+  const [documentKey, setDocumentKey] = useState('');
+  const now = useNow();
+  const key = documentKey.trim();
+  const { tokenId, keyId, documents, permissions, issuedAt, expiresAt } = claims;
+  const expires = new Date(expiresAt).toISOString();
+  return (
+    <>
+      <Facts>
+        {[
+          [
+            'Expires',
+            expiresAt <= now ? (
+              <>
+                <Badge tone="off">expired</Badge> <Time at={expires} />
+              </>
+            ) : (
+              <>
+                in <Countdown to={expires} over="a moment" />, <Time at={expires} />
+              </>
+            ),
+          ],
+          ['Created', <Time key="created" at={new Date(issuedAt).toISOString()} />],
+          ['Permissions', permissions.map(visible).join(', ')],
+          ['Environment', visible(claims.environment)],
+          [
+            'Key',
+            <a key="key" href={linkTo(environment, ['keys', keyId])}>
+              <code>{visible(keyId)}</code>
+            </a>,
+          ],
+          ['Token id', <code key="id">{visible(tokenId)}</code>],
+          [
+            'Documents',
+            <ul key="documents" class="tags">
+              {documents.map((pattern) => (
+                <li key={pattern}>
+                  <code>{visible(pattern)}</code>
+                </li>
+              ))}
+            </ul>,
+          ],
+        ]}
+      </Facts>
+      <div class="actions spaced">
+        <Button kind="danger" onClick={() => onRevoke(tokenId)}>
+          Revoke this token
+        </Button>
+      </div>
+      <Input
+        label="Which document is it to reach?"
+        hint="A document key: shows whether the token may read and write it, and why."
+        value={documentKey}
+        placeholder="org:acme:doc-1"
+        onInput={setDocumentKey}
+        error={key !== '' && !isDocumentKey(key) ? 'this is not a document key' : undefined}
+      />
+      {isDocumentKey(key) && (
+        <Facts>
+          {(['read', 'write'] as const).map((permission) => {
+            const { isAllowed, reason } = reachOf(claims, permission, key, now);
+            return [
+              permission === 'read' ? 'May read' : 'May write',
+              <>
+                <Badge tone={isAllowed ? 'good' : 'bad'}>{isAllowed ? 'yes' : 'no'}</Badge> {visible(reason)}
+              </>,
+            ];
+          })}
+        </Facts>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,79 @@
+import { matchesPattern } from '../../../../lib/access/patterns.ts';
+import type { Permission } from '../../../../lib/access/tokens.ts';
+import type { Environment } from '../../../../lib/space.ts';
+
+/** The content of a scoped token. It is unverified, because only the service can verify the signature. */
+export interface TokenClaims {
+  tokenId: string;
+  keyId: string;
+  environment: Environment;
+  documents: string[];
+  permissions: Permission[];
+  /** Milliseconds since 1970. */
+  issuedAt: number;
+  expiresAt: number;
+}
+
+/** Decodes a token, or explains why it is invalid. The token does not leave the browser. */
+export function decodeToken(text: string): { claims: TokenClaims } | { problem: string } {
+  const parts = text.trim().split('.');
+  if (text.trim().startsWith('svc_')) return { problem: 'is an API key, not a token' };
+  if (parts.length !== 3) return { problem: 'must have three parts with dots between them' };
+  const [header, claims] = parts.slice(0, 2).map(jsonOf);
+  if (!header || !claims) return { problem: 'must be base64url-encoded JSON in its first two parts' };
+  const { sub, jti, iat, exp, env, documents, permissions } = claims;
+  const isOurs =
+    header['typ'] === 'svc-doc+jwt' &&
+    [sub, jti, env].every((claim) => typeof claim === 'string') &&
+    [iat, exp].every(isTime) &&
+    [documents, permissions].every(isTexts);
+  if (!isOurs) return { problem: 'is a JWT, but no scoped token of this service' };
+  return {
+    claims: {
+      tokenId: jti as string,
+      keyId: sub as string,
+      environment: env as Environment,
+      documents: documents as string[],
+      permissions: permissions as Permission[],
+      issuedAt: (iat as number) * 1000,
+      expiresAt: (exp as number) * 1000,
+    },
+  };
+}
+
+/** Seconds since 1970, up to the year 9999. */
+const isTime = (value: unknown): boolean =>
+  Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) < 253_402_300_800;
+
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((each) => typeof each === 'string');
+
+function jsonOf(part: string): Record<string, unknown> | undefined {
+  try {
+    const bytes = Uint8Array.from(atob(part.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface Reach {
+  isAllowed: boolean;
+  reason: string;
+}
+
+/** Whether the content of a token allows an action on a document, and why. */
+export function reachOf(
+  { documents, permissions, expiresAt }: TokenClaims,
+  permission: Permission,
+  documentKey: string,
+  nowMs: number,
+): Reach {
+  const pattern = documents.find((each) => matchesPattern(each, documentKey));
+  if (expiresAt <= nowMs) return { isAllowed: false, reason: 'The token has expired.' };
+  if (pattern === undefined) return { isAllowed: false, reason: 'None of its patterns matches this key.' };
+  if (!permissions.includes(permission)) {
+    return { isAllowed: false, reason: `${pattern} matches, but the token has no ${permission} permission.` };
+  }
+  return { isAllowed: true, reason: `${pattern} matches, and the token has the ${permission} permission.` };
+}

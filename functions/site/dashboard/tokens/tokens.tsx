@@ -1,0 +1,150 @@
+import { useState } from 'preact/hooks';
+import type { Permission } from '../../../../lib/access/tokens.ts';
+import { Button, Form, PageTitle, Panel } from '../components/basics.tsx';
+import { Confirm, ShownOnce } from '../components/dialog.tsx';
+import { ProblemNote } from '../components/feedback.tsx';
+import { Choices, Input, otherProblem, TextArea, violationOf } from '../components/field.tsx';
+import { durationText } from '../components/time.tsx';
+import type { ResponseOf } from '../state/api.ts';
+import { useSending } from '../state/hooks.ts';
+import { useSession } from '../state/session.ts';
+import { TokenInspector } from './token-inspector.tsx';
+
+const PERMISSIONS = [
+  ['read', 'Read', 'Reads documents, pulls changes and holds connections.'],
+  ['write', 'Write', 'Changes documents and pushes changes. Does not include reading.'],
+] as const satisfies [Permission, string, string][];
+const FIELDS = ['documents', 'permissions', 'ttl'];
+
+/** Scoped tokens are not stored: they are minted here, and looked into. */
+export function Tokens() {
+  const [revoking, setRevoking] = useState<string>();
+  return (
+    <>
+      <PageTitle>Tokens</PageTitle>
+      <p class="muted">
+        A scoped token lets a browser or an app reach some documents for some time. The service does not list tokens: it
+        knows them by their signature.
+      </p>
+      <div class="columns">
+        <Mint />
+        <div>
+          <TokenInspector onRevoke={setRevoking} />
+          <RevokePanel onRevoke={setRevoking} />
+        </div>
+      </div>
+      {revoking !== undefined && <RevokeDialog of={revoking} onClose={() => setRevoking(undefined)} />}
+    </>
+  );
+}
+
+function Mint() {
+  const { call } = useSession();
+  const [documents, setDocuments] = useState('');
+  const [permissions, setPermissions] = useState<Permission[]>(['read']);
+  const [ttl, setTtl] = useState('3600');
+  const [minted, setMinted] = useState<ResponseOf<'POST /v1/tokens'>>();
+  const patterns = documents.split(/[\s,]+/).filter(Boolean);
+  const sending = useSending(() =>
+    call('POST /v1/tokens', { body: { documents: patterns, permissions, ttl: Number(ttl) } }),
+  );
+  const { problem } = sending;
+  const wrong = problem?.errors?.filter(({ field }) => field.startsWith('documents')) ?? [];
+  const submit = async () => setMinted(await sending.send());
+  return (
+    <Panel title="Create a token">
+      <Form onSubmit={submit}>
+        <TextArea
+          label="Documents"
+          hint="Patterns of document keys, one on a line. * stands for one segment, or at the end for one or more."
+          value={documents}
+          placeholder="org:acme:*"
+          onInput={setDocuments}
+          error={
+            wrong.length > 0
+              ? wrong.map(({ field, detail }) => `${field.replace('documents', '')} ${detail}`).join('; ')
+              : undefined
+          }
+        />
+        <Choices
+          legend="Permissions"
+          type="checkbox"
+          options={PERMISSIONS}
+          chosen={permissions}
+          onChange={setPermissions}
+          error={violationOf(problem, 'permissions')}
+        />
+        <Input
+          label="Lifetime"
+          hint={`In seconds, up to 86400.${Number(ttl) > 0 ? ` This is ${durationText(Math.round(Number(ttl)))}.` : ''}`}
+          value={ttl}
+          onInput={setTtl}
+          error={violationOf(problem, 'ttl')}
+        />
+        <ProblemNote problem={otherProblem(problem, FIELDS)} />
+        <p class="hint">The token ends earlier if the key that you are signed in with is revoked or expires.</p>
+        <Button type="submit" kind="primary" busy={sending.busy}>
+          Create token
+        </Button>
+      </Form>
+      {minted?.token && (
+        <ShownOnce title="Your new token" text={minted.token} label="token" onClose={() => setMinted(undefined)}>
+          <p class="muted">
+            Its id is <code>{minted.token_id}</code>. Keep it if you may have to revoke the token.
+          </p>
+        </ShownOnce>
+      )}
+    </Panel>
+  );
+}
+
+function RevokePanel({ onRevoke }: { onRevoke: (tokenId: string) => void }) {
+  const [id, setId] = useState('');
+  const [error, setError] = useState<string>();
+  const submit = () => {
+    setError(id.trim() === '' ? 'is required' : undefined);
+    if (id.trim() !== '') onRevoke(id.trim());
+  };
+  return (
+    <Panel title="Revoke a token">
+      <Form onSubmit={submit}>
+        <Input
+          label="Token id"
+          hint="From the response that created the token, or the origin of a change made with it."
+          value={id}
+          placeholder="tok_…"
+          onInput={setId}
+          error={error}
+        />
+        <Button type="submit" kind="danger">
+          Revoke
+        </Button>
+      </Form>
+    </Panel>
+  );
+}
+
+function RevokeDialog({ of: tokenId, onClose }: { of: string; onClose: () => void }) {
+  const { call, announce } = useSession();
+  const sending = useSending(() => call('POST /v1/tokens/{token_id}/revoke', { path: { token_id: tokenId } }));
+  const revoke = async () => {
+    if (!(await sending.send())) return;
+    announce('Token revoked.');
+    onClose();
+  };
+  return (
+    <Confirm
+      title="Revoke this token?"
+      action="Revoke token"
+      kind="danger"
+      busy={sending.busy}
+      problem={sending.problem}
+      onConfirm={revoke}
+      onClose={onClose}
+    >
+      <p>
+        <code>{tokenId}</code> stops working immediately. This cannot be undone.
+      </p>
+    </Confirm>
+  );
+}

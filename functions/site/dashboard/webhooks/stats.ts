@@ -1,0 +1,101 @@
+import { histogramOfBars, latencyPercentile } from '../../../../lib/delivery/latency.ts';
+import { type Call, type EntryOf, type QueryOf, type Result, readPages } from '../state/api.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+
+type Figure = EntryOf<'GET /v1/stats'>;
+
+/** Deliveries that ended in a span of time, by outcome. */
+export interface Counts {
+  delivered: number;
+  failed: number;
+  /** Canceled or skipped: the webhook was disabled. */
+  unsent: number;
+}
+export const KINDS = ['delivered', 'failed', 'unsent'] as const;
+
+/** Counts of deliveries in a period. */
+export interface Summary {
+  counts: Counts;
+  attemptsFailed: number;
+  /** Milliseconds; `null` without a success. */
+  p50: number | null;
+  p95: number | null;
+}
+
+export interface Period {
+  by: 'hour' | 'day';
+  spans: number;
+}
+export const PERIODS = {
+  '24 hours': { by: 'hour', spans: 24 },
+  '7 days': { by: 'day', spans: 7 },
+  '30 days': { by: 'day', spans: 30 },
+} as const satisfies Record<string, Period>;
+
+export type PeriodName = keyof typeof PERIODS;
+
+/** Counts of deliveries over time. */
+export interface Activity {
+  /** Oldest first; each starts at `from`. */
+  spans: { from: number; counts: Counts }[];
+  total: Summary;
+}
+
+const SPAN_MS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const;
+const startOf = ({ by, spans }: Period): number => (Math.floor(Date.now() / SPAN_MS[by]) - spans + 1) * SPAN_MS[by];
+
+/** Reads the counts of an environment, or of one webhook, in a period that ends now. */
+export async function readActivity(call: Call, period: Period, webhookId?: string): Promise<Result<Activity>> {
+  const query = { group_by: 'at', webhook_id: webhookId } as const;
+  const { value: figures, problem } = await readFigures(call, period, query);
+  if (problem) return { problem };
+  const first = startOf(period);
+  const spans = Array.from({ length: period.spans }, (_, i) => {
+    const from = first + i * SPAN_MS[period.by];
+    return { from, counts: summaryOf(figures.filter(({ at }) => Date.parse(at) === from)).counts };
+  });
+  return { value: { spans, total: summaryOf(figures) } };
+}
+
+/** Reads the counts of each webhook in a period that ends now. Webhooks without deliveries are missing. */
+export async function readSummaries(call: Call, period: Period): Promise<Result<ReadonlyMap<string, Summary>>> {
+  const { value: figures, problem } = await readFigures(call, period, { group_by: 'webhook_id' });
+  if (problem) return { problem };
+  return { value: new Map(figures.map((figure) => [figure.webhook_id ?? '', summaryOf([figure])])) };
+}
+
+function summaryOf(figures: readonly Figure[]): Summary {
+  const sum = (countOf: (figure: Figure) => number) => figures.reduce((total, figure) => total + countOf(figure), 0);
+  const histogram = histogramOfBars(figures.flatMap(({ latency_ms }) => latency_ms.histogram ?? []));
+  return {
+    counts: {
+      delivered: sum(({ delivered }) => delivered),
+      failed: sum(({ failed }) => failed),
+      unsent: sum(({ skipped, canceled }) => skipped + canceled),
+    },
+    attemptsFailed: sum(({ attempts_failed }) => attempts_failed),
+    p50: latencyPercentile(histogram, 0.5),
+    p95: latencyPercentile(histogram, 0.95),
+  };
+}
+
+/** The share of the deliveries that ended which succeeded, from 0 to 1; `null` if none ended. */
+export function shareDelivered({ counts }: Summary): number | null {
+  const all = KINDS.reduce((sum, kind) => sum + counts[kind], 0);
+  return all === 0 ? null : counts.delivered / all;
+}
+
+/** That share, such as `99.5 %`; `–` without any. */
+export function successRate(summary: Summary): string {
+  const share = shareDelivered(summary);
+  // Never rounded up to 100.
+  return share === null ? '–' : `${(Math.floor(share * 1000) / 10).toLocaleString()} %`;
+}
+
+type Grouping = Pick<QueryOf<'GET /v1/stats'>, 'group_by' | 'webhook_id'>;
+
+function readFigures(call: Call, period: Period, grouping: Grouping): Promise<Result<Figure[]>> {
+  const query = { ...grouping, by: period.by, from: new Date(startOf(period)).toISOString() };
+  return readPages((cursor) => call('GET /v1/stats', { query: { ...query, cursor } }));
+}

@@ -1,0 +1,168 @@
+import { useState } from 'preact/hooks';
+import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
+import { Confirm, Dialog, Done } from '../components/dialog.tsx';
+import { Input, otherProblem, Select, violationOf } from '../components/field.tsx';
+import { fromLocal } from '../components/time.tsx';
+import type { Webhook } from '../state/api.ts';
+import { useLoaded, useSending } from '../state/hooks.ts';
+import { goTo, linkTo } from '../state/router.ts';
+import { useSession } from '../state/session.ts';
+import { SecretFields, SecretShown } from './secret-fields.tsx';
+
+interface DialogProps {
+  of: Webhook;
+  onClose: () => void;
+}
+
+/** Sends a sample event and opens its delivery. */
+export function TestDialog({ of: { id, events }, onClose }: DialogProps) {
+  const { call, environment } = useSession();
+  const [type, setType] = useState<EventType>(events[0] ?? 'document.changed');
+  const sending = useSending(() => call('POST /v1/webhooks/{id}/test', { path: { id }, body: { type } }));
+  const send = async () => {
+    const sent = await sending.send();
+    if (sent) goTo(linkTo(environment, ['webhooks', id, 'deliveries', sent.event_id]));
+  };
+  return (
+    <Confirm
+      title="Send a test event"
+      action="Send"
+      busy={sending.busy}
+      problem={sending.problem}
+      onConfirm={send}
+      onClose={onClose}
+    >
+      <p>
+        Sends a sample event to this webhook only, with the header X-Service-Test. It is sent once and never disables
+        the webhook.
+      </p>
+      <Select
+        label="Event type"
+        value={type}
+        options={EVENT_TYPES.map((each) => [each, each])}
+        onChange={(chosen) => setType(chosen as EventType)}
+      />
+    </Confirm>
+  );
+}
+
+export function RotateSecretDialog({ of: { id }, onClose }: DialogProps) {
+  const { call, announce } = useSession();
+  const [secret, setSecret] = useState<string>();
+  const [rotated, setRotated] = useState<string>();
+  const sending = useSending(() => call('POST /v1/webhooks/{id}/rotate-secret', { path: { id }, body: { secret } }));
+  const rotate = async () => {
+    const response = await sending.send();
+    if (!response) return;
+    announce('Secret rotated.');
+    if (secret === undefined && response.secret) setRotated(response.secret);
+    else onClose();
+  };
+  if (rotated) return <SecretShown title="New signing secret" secret={rotated} onClose={onClose} />;
+  return (
+    <Confirm
+      title="Rotate the signing secret?"
+      action="Rotate secret"
+      busy={sending.busy}
+      problem={otherProblem(sending.problem, ['secret'])}
+      onConfirm={rotate}
+      onClose={onClose}
+    >
+      <p>
+        For 24 hours, events are signed with both secrets. The signature of the old one is in
+        X-Service-Signature-Previous. Switch your endpoint to the new secret.
+      </p>
+      <SecretFields secret={secret} onChange={setSecret} error={violationOf(sending.problem, 'secret')} />
+    </Confirm>
+  );
+}
+
+/** Sends again what was not delivered, and enables the webhook first if it is disabled. */
+export function RecoverDialog({ of: { id, status }, onClose }: DialogProps) {
+  const { call } = useSession();
+  const [since, setSince] = useState('');
+  const [until, setUntil] = useState('');
+  const [count, setCount] = useState<number>();
+  const window = { since: fromLocal(since), until: fromLocal(until) };
+  const counted = useLoaded(`${since} ${until}`, () =>
+    call('GET /v1/webhooks/{id}/recover', { path: { id }, query: window }),
+  );
+  const [isDisabled] = useState(status === 'disabled'); // as it was asked: it is enabled before the rest is done
+  const title = isDisabled ? 'Enable and recover' : 'Recover deliveries';
+  const sending = useSending(() =>
+    call('POST /v1/webhooks/{id}/recover', { path: { id }, body: { ...window, ...(isDisabled && { enable: true }) } }),
+  );
+  const recover = async () => setCount((await sending.send())?.count);
+  if (count !== undefined) {
+    return (
+      <Dialog title={title} onClose={onClose}>
+        <p>
+          <output>{recoveredText(count)}</output>
+        </p>
+        <Done onClose={onClose} />
+      </Dialog>
+    );
+  }
+  return (
+    <Confirm
+      title={title}
+      action={isDisabled ? 'Enable and recover' : 'Recover'}
+      busy={sending.busy}
+      problem={otherProblem(sending.problem, ['since', 'until'])}
+      onConfirm={recover}
+      onClose={onClose}
+    >
+      <p>
+        Deliveries that failed, were canceled or were skipped are sent again, on the full retry schedule.{' '}
+        <strong>{counted.value ? recoveredText(counted.value.count) : 'Counting…'}</strong>
+      </p>
+      <Input
+        label="Since"
+        hint="In your local time. Leave empty for everything since the endpoint began to fail."
+        type="datetime-local"
+        value={since}
+        onInput={setSince}
+        error={violationOf(sending.problem, 'since')}
+      />
+      <Input
+        label="Until"
+        hint="Optional, in your local time. Leave empty to include everything until now."
+        type="datetime-local"
+        value={until}
+        onInput={setUntil}
+        error={violationOf(sending.problem, 'until')}
+      />
+    </Confirm>
+  );
+}
+
+function recoveredText(count: number): string {
+  if (count === 0) return 'There is nothing to send again.';
+  return count === 1 ? '1 delivery will be sent again.' : `${count.toLocaleString()} deliveries will be sent again.`;
+}
+
+export function DeleteDialog({ of: { id, url }, onClose }: DialogProps) {
+  const { call, environment, announce } = useSession();
+  const sending = useSending(() => call('DELETE /v1/webhooks/{id}', { path: { id } }));
+  const remove = async () => {
+    if (!(await sending.send())) return;
+    announce('Webhook deleted.');
+    goTo(linkTo(environment, ['webhooks']));
+  };
+  return (
+    <Confirm
+      title="Delete this webhook?"
+      action="Delete webhook"
+      kind="danger"
+      busy={sending.busy}
+      problem={sending.problem}
+      onConfirm={remove}
+      onClose={onClose}
+    >
+      <p>
+        No more events are sent to <strong class="break">{url}</strong>, and pending retries are dropped. This cannot be
+        undone.
+      </p>
+    </Confirm>
+  );
+}

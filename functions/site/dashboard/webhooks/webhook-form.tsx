@@ -1,0 +1,169 @@
+import { useState } from 'preact/hooks';
+import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
+import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics.tsx';
+import { ProblemNote } from '../components/feedback.tsx';
+import { Choices, Input, otherProblem, TextArea, violationIn, violationOf } from '../components/field.tsx';
+import type { Problem, ResponseOf, Webhook } from '../state/api.ts';
+import { useSending } from '../state/hooks.ts';
+import { goTo, linkTo } from '../state/router.ts';
+import { useSession } from '../state/session.ts';
+import { SecretFields, SecretShown } from './secret-fields.tsx';
+import { headersOf, headerText, hiddenIn, linesOf } from './webhook-text.ts';
+
+interface Values {
+  url: string;
+  events: EventType[];
+  description: string;
+  /** A pattern a line. */
+  documents: string;
+  /** A header a line. */
+  headers: string;
+}
+
+const FIELDS = ['url', 'events', 'description', 'documents', 'headers', 'secret'];
+
+/** The fields that both kinds of requests send. */
+const bodyOf = ({ url, events, description, documents }: Values) => ({
+  url: url.trim(),
+  events,
+  description: description || null,
+  documents: linesOf(documents),
+});
+
+interface FieldsProps {
+  values: Values;
+  onChange: (values: Values) => void;
+  problem: Problem | undefined;
+  /** The headers as they were shown. */
+  saved?: string;
+}
+
+function WebhookFields({ values, onChange, problem, saved = '' }: FieldsProps) {
+  const [isUsed] = useState(values.documents !== '' || values.headers !== '');
+  return (
+    <>
+      <Input
+        label="Endpoint URL"
+        hint="An https URL on your server that receives the events."
+        type="url"
+        value={values.url}
+        placeholder="https://example.com/webhooks"
+        onInput={(url) => onChange({ ...values, url })}
+        error={violationOf(problem, 'url')}
+      />
+      <Choices
+        legend="Events"
+        all="All events"
+        type="checkbox"
+        options={EVENT_TYPES.map((type) => [type, <code>{type}</code>, EVENT_MEANINGS[type]] as const)}
+        chosen={values.events}
+        onChange={(events) => onChange({ ...values, events })}
+        error={violationOf(problem, 'events')}
+      />
+      <Input
+        label="Description"
+        hint="Optional. What this webhook is for."
+        value={values.description}
+        onInput={(description) => onChange({ ...values, description })}
+        error={violationOf(problem, 'description')}
+      />
+      <details open={isUsed}>
+        <summary>Documents and headers</summary>
+        <TextArea
+          label="Documents"
+          hint={
+            <>
+              Optional. Only events of documents that match one of these patterns, one a line, such as{' '}
+              <code>org:acme:*</code>.
+            </>
+          }
+          value={values.documents}
+          onInput={(documents) => onChange({ ...values, documents })}
+          error={violationIn(problem, 'documents')}
+        />
+        <TextArea
+          label="Custom headers"
+          hint="Optional. Sent with every request, one a line, as in “X-Tenant: acme”. Values are hidden once they are saved."
+          value={values.headers}
+          onInput={(headers) => onChange({ ...values, headers })}
+          error={violationIn(problem, 'headers') ?? hiddenIn(values.headers, saved)}
+        />
+      </details>
+    </>
+  );
+}
+
+export function NewWebhook() {
+  const { call, environment } = useSession();
+  const [values, setValues] = useState<Values>({ url: '', events: [], description: '', documents: '', headers: '' });
+  const [secret, setSecret] = useState<string>();
+  const [created, setCreated] = useState<ResponseOf<'POST /v1/webhooks'>>();
+  const sending = useSending(() =>
+    call('POST /v1/webhooks', { body: { ...bodyOf(values), headers: headersOf(values.headers), secret } }),
+  );
+  const open = (id: string) => goTo(linkTo(environment, ['webhooks', id]));
+  const submit = async () => {
+    const webhook = await sending.send();
+    if (webhook && secret !== undefined) open(webhook.id);
+    else setCreated(webhook);
+  };
+  return (
+    <>
+      <PageTitle>Create Webhook</PageTitle>
+      <Panel>
+        <Form onSubmit={submit}>
+          <WebhookFields values={values} onChange={setValues} problem={sending.problem} />
+          <SecretFields secret={secret} onChange={setSecret} error={violationOf(sending.problem, 'secret')} />
+          <ProblemNote problem={otherProblem(sending.problem, FIELDS)} />
+          <div class="actions">
+            <Button type="submit" kind="primary" busy={sending.busy}>
+              Save
+            </Button>
+            <ButtonLink href={linkTo(environment, ['webhooks'])}>Cancel</ButtonLink>
+          </div>
+        </Form>
+      </Panel>
+      {created?.secret && (
+        <SecretShown title="Signing secret" secret={created.secret} onClose={() => open(created.id)} />
+      )}
+    </>
+  );
+}
+
+/** Edits everything a webhook was created with except its secret, which is rotated instead. */
+export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () => void }) {
+  const { call, announce } = useSession();
+  const saved = headerText(webhook.headers);
+  const [values, setValues] = useState<Values>({
+    url: webhook.url,
+    events: webhook.events,
+    description: webhook.description ?? '',
+    documents: webhook.documents.join('\n'),
+    headers: saved,
+  });
+  const { headers } = values;
+  const sending = useSending(() =>
+    call('PATCH /v1/webhooks/{id}', {
+      path: { id: webhook.id },
+      body: { ...bodyOf(values), ...(headers !== saved && { headers: headersOf(headers) }) },
+    }),
+  );
+  const submit = async () => {
+    if (hiddenIn(headers, saved) !== undefined || !(await sending.send())) return;
+    announce('Webhook updated.');
+    onDone();
+  };
+  return (
+    <Panel title="Endpoint and events">
+      <Form onSubmit={submit}>
+        <WebhookFields values={values} onChange={setValues} problem={sending.problem} saved={saved} />
+        <ProblemNote problem={otherProblem(sending.problem, FIELDS)} />
+        <div class="actions">
+          <Button type="submit" kind="primary" busy={sending.busy}>
+            Save
+          </Button>
+        </div>
+      </Form>
+    </Panel>
+  );
+}

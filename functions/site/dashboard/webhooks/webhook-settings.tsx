@@ -1,0 +1,63 @@
+import { useState } from 'preact/hooks';
+import { Button, Facts, Panel } from '../components/basics.tsx';
+import { Time } from '../components/time.tsx';
+import type { Webhook } from '../state/api.ts';
+import { Verification } from './verification.tsx';
+import { DeleteDialog, RotateSecretDialog } from './webhook-dialogs.tsx';
+import { EditWebhook } from './webhook-form.tsx';
+
+/** The settings of a webhook, and its deletion. */
+export function WebhookSettings({ of: webhook, onChange }: { of: Webhook; onChange: () => void }) {
+  const [asked, setAsked] = useState<'rotate' | 'delete'>();
+  const close = () => setAsked(undefined);
+  return (
+    <>
+      <EditWebhook key={webhook.updated_at} of={webhook} onDone={onChange} />
+      <Panel title="Signing secret" actions={<Button onClick={() => setAsked('rotate')}>Rotate secret</Button>}>
+        <p class="muted">
+          {webhook.secret_hint ? (
+            <>
+              Ends with <code>{webhook.secret_hint}</code>.
+            </>
+          ) : (
+            'Set.'
+          )}{' '}
+          It cannot be shown again. After a rotation, both secrets sign for 24 hours.
+        </p>
+        <details>
+          <summary>Verify signatures</summary>
+          <Verification key={asked} /> {/* another language may be chosen in the dialog */}
+        </details>
+      </Panel>
+      <Panel title="Details">
+        <Facts>
+          {[
+            ['ID', <code key="id">{webhook.id}</code>],
+            ['Created', <Time key="created" at={webhook.created_at} />],
+            ['Updated', <Time key="updated" at={webhook.updated_at} />],
+          ]}
+        </Facts>
+      </Panel>
+      <Panel
+        title="Delete this webhook"
+        actions={
+          <Button kind="danger" onClick={() => setAsked('delete')}>
+            Delete
+          </Button>
+        }
+      >
+        <p class="muted">No more events are sent, and pending retries are dropped. To stop for a while, pause it.</p>
+      </Panel>
+      {asked === 'rotate' && (
+        <RotateSecretDialog
+          of={webhook}
+          onClose={() => {
+            close();
+            onChange();
+          }}
+        />
+      )}
+      {asked === 'delete' && <DeleteDialog of={webhook} onClose={close} />}
+    </>
+  );
+}

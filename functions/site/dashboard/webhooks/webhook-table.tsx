@@ -1,0 +1,132 @@
+import { useState } from 'preact/hooks';
+import { EVENT_TYPES } from '../../../../lib/events/types.ts';
+import { Badge, Button } from '../components/basics.tsx';
+import { BatchDialog } from '../components/batch-dialog.tsx';
+import { ChosenBar, type Column, Table } from '../components/table.tsx';
+import { latencyText } from '../overview/overview.tsx';
+import type { Webhook } from '../state/api.ts';
+import { linkTo } from '../state/router.ts';
+import { useSession } from '../state/session.ts';
+import { type Summary, successRate } from './stats.ts';
+
+/** The stats by webhook id. */
+export type Figures = ReadonlyMap<string, Summary>;
+
+export function WebhookStatus({ of: { status, disabled_reason, failing_since } }: { of: Webhook }) {
+  if (status === 'enabled' && failing_since !== null) {
+    return (
+      <Badge tone="waiting" icon="warning">
+        failing
+      </Badge>
+    );
+  }
+  if (status === 'enabled') return <Badge tone="good">enabled</Badge>;
+  return disabled_reason === 'paused' ? <Badge tone="off">paused</Badge> : <Badge tone="bad">disabled</Badge>;
+}
+
+interface WebhookTableProps {
+  webhooks: Webhook[];
+  figures: Figures | undefined;
+  onChange: () => void;
+}
+
+/** Lists webhooks with the stats of the last 24 hours, which load separately. Selected webhooks can be paused or enabled together. */
+export function WebhookTable({ webhooks, figures, onChange }: WebhookTableProps) {
+  const { environment } = useSession();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [changing, setChanging] = useState<StatusChange>();
+  const rows = webhooks.filter(({ id }) => chosen.has(id));
+  const change = (status: Webhook['status']) => {
+    const others = rows.filter((webhook) => webhook.status !== status);
+    return (
+      <Button disabled={others.length === 0} onClick={() => setChanging({ webhooks: others, status })}>
+        {status === 'enabled' ? 'Enable selected' : 'Pause selected'}
+      </Button>
+    );
+  };
+  const figure = (id: string, textOf: (summary: Summary | undefined) => string) =>
+    figures ? textOf(figures.get(id)) : <span class="muted">…</span>;
+  const columns: Column<Webhook>[] = [
+    [
+      'Endpoint',
+      ({ id, url, description }) => (
+        <>
+          <a href={linkTo(environment, ['webhooks', id])} title={url}>
+            {url}
+          </a>
+          {description && <small>{description}</small>}
+        </>
+      ),
+      'wide',
+    ],
+    ['Status', (webhook) => <WebhookStatus of={webhook} />],
+    [
+      'Events',
+      ({ events }) => (
+        <span title={events.join(', ')}>
+          {events.length} of {EVENT_TYPES.length}
+        </span>
+      ),
+    ],
+    ['Delivered, 24 h', ({ id }) => figure(id, (own) => (own?.counts.delivered ?? 0).toLocaleString()), 'number'],
+    ['Success rate', ({ id }) => figure(id, (own) => (own ? successRate(own) : '–')), 'number'],
+    ['p95', ({ id }) => figure(id, (own) => latencyText(own?.p95 ?? null)), 'number'],
+  ];
+  return (
+    <>
+      <ChosenBar count={rows.length}>
+        {change('disabled')}
+        {change('enabled')}
+      </ChosenBar>
+      <Table
+        caption="Webhooks"
+        columns={columns}
+        rows={webhooks}
+        keyOf={({ id }) => id}
+        isDense
+        selection={{ chosen, onChange: setChosen, nameOf: ({ url }) => url }}
+      />
+      {changing && (
+        <StatusDialog
+          of={changing}
+          onClose={() => {
+            setChanging(undefined);
+            setChosen(new Set());
+            onChange();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+/** Webhooks that will all have another status. */
+interface StatusChange {
+  webhooks: readonly Webhook[];
+  status: Webhook['status'];
+}
+
+function StatusDialog({ of: { webhooks, status }, onClose }: { of: StatusChange; onClose: () => void }) {
+  const { call } = useSession();
+  const all = webhooks.length === 1 ? '1 webhook' : `${webhooks.length} webhooks`;
+  const isPause = status === 'disabled';
+  return (
+    <BatchDialog
+      rows={webhooks}
+      keyOf={({ id }) => id}
+      nameOf={({ url }) => url}
+      act={({ id }) => call('PATCH /v1/webhooks/{id}', { path: { id }, body: { status } })}
+      title={isPause ? `Pause ${all}?` : `Enable ${all}?`}
+      action={isPause ? 'Pause' : 'Enable'}
+      titles={isPause ? ['Pausing…', 'Paused'] : ['Enabling…', 'Enabled']}
+      doneText={(count) => `${count} of ${all} ${isPause ? 'paused' : 'enabled'}.`}
+      onClose={onClose}
+    >
+      <p>
+        {isPause
+          ? 'Nothing is sent to them until they are enabled. Events are recorded as skipped, and can be recovered for 30 days.'
+          : 'They receive new events. To recover the events that a webhook missed, open its page.'}
+      </p>
+    </BatchDialog>
+  );
+}

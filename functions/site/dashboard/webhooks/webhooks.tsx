@@ -1,0 +1,102 @@
+import { useState } from 'preact/hooks';
+import { ButtonLink, Form, PageTitle } from '../components/basics.tsx';
+import { Await, Empty, ProblemNote } from '../components/feedback.tsx';
+import { Input, Select } from '../components/field.tsx';
+import { all, type Webhook } from '../state/api.ts';
+import { useLoaded, useRepeated } from '../state/hooks.ts';
+import { linkTo } from '../state/router.ts';
+import { useSession } from '../state/session.ts';
+import { PERIODS, readSummaries, type Summary, shareDelivered } from './stats.ts';
+import { type Figures, WebhookTable } from './webhook-table.tsx';
+
+const REFRESH_MS = 30_000;
+
+type Order = (a: Webhook, b: Webhook, figures: Figures) => number;
+
+/** 0: needs attention first. */
+const urgencyOf = ({ status, disabled_reason, failing_since }: Webhook): number => {
+  if (status === 'disabled') return disabled_reason === 'paused' ? 3 : 0;
+  return failing_since === null ? 2 : 1;
+};
+const byUrl: Order = (a, b) => a.url.localeCompare(b.url);
+const bySummary =
+  (rankOf: (summary: Summary | undefined) => number): Order =>
+  (a, b, figures) =>
+    rankOf(figures.get(b.id)) - rankOf(figures.get(a.id)) || byUrl(a, b, figures);
+
+const ORDERS: Record<string, Order> = {
+  'Attention first': (a, b, figures) => urgencyOf(a) - urgencyOf(b) || byUrl(a, b, figures),
+  'Endpoint URL': byUrl,
+  'Most delivered': bySummary((summary) => summary?.counts.delivered ?? 0),
+  'Worst success rate': bySummary((summary) => 1 - (summary ? (shareDelivered(summary) ?? 1) : 1)),
+  'Highest p95': bySummary((summary) => summary?.p95 ?? 0),
+};
+const ORDER_NAMES = Object.keys(ORDERS);
+
+/** Those whose URL, description, id or event types contain a text. */
+const found = (webhooks: readonly Webhook[], text: string): Webhook[] => {
+  const wanted = text.trim().toLowerCase();
+  return webhooks.filter(({ id, url, description, events }) =>
+    [id, url, description ?? '', ...events].some((each) => each.toLowerCase().includes(wanted)),
+  );
+};
+
+export function Webhooks() {
+  const { call, environment } = useSession();
+  const [text, setText] = useState('');
+  const [order, setOrder] = useState(ORDER_NAMES[0] ?? '');
+  const loaded = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
+  const figures = useLoaded(environment, () => readSummaries(call, PERIODS['24 hours'])); // takes longer
+  useRepeated(REFRESH_MS, () => {
+    loaded.reload();
+    figures.reload();
+  });
+  const create = (
+    <ButtonLink href={linkTo(environment, ['webhooks', 'new'])} kind="primary">
+      Create Webhook
+    </ButtonLink>
+  );
+  return (
+    <>
+      <PageTitle actions={create}>Webhooks</PageTitle>
+      <Await of={loaded}>
+        {(webhooks) => {
+          if (webhooks.length === 0) {
+            return (
+              <Empty action={create}>
+                No webhooks yet. A webhook sends signed events to your server as they occur, and retries deliveries that
+                fail.
+              </Empty>
+            );
+          }
+          const shown = found(webhooks, text).sort((a, b) => ORDERS[order]?.(a, b, figures.value ?? new Map()) ?? 0);
+          return (
+            <>
+              <Form class="filters" role="search" onSubmit={() => {}}>
+                <Input label="Search" value={text} placeholder="URL, description, type or id" onInput={setText} />
+                <Select
+                  label="Sort by"
+                  value={order}
+                  options={ORDER_NAMES.map((name) => [name, name] as const)}
+                  onChange={setOrder}
+                />
+                <p class="count" aria-live="polite">
+                  {shown.length === webhooks.length ? webhooks.length : `${shown.length} of ${webhooks.length}`}{' '}
+                  webhooks
+                </p>
+              </Form>
+              {shown.length === 0 ? (
+                <Empty>No webhook matches “{text}”.</Empty>
+              ) : (
+                <div aria-busy={figures.loading}>
+                  <ProblemNote problem={figures.problem} />
+                  <WebhookTable webhooks={shown} figures={figures.value} onChange={loaded.reload} />
+                </div>
+              )}
+            </>
+          );
+        }}
+      </Await>
+    </>
+  );
+}

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Marked, type Token, type Tokens } from 'marked';
+import { projectRoot } from '../../../../infra/project-root.ts';
+import { BASE_URL } from '../../../../lib/http/static.ts';
+import { eventCatalogue } from './event-catalogue.ts';
+import { anchorOf, code, languageName, tabs } from './html.ts';
+
+/** A page of the documentation: what stands in its middle. */
+export interface Article {
+  /** Below `/docs/`; empty for the first page. */
+  name: string;
+  title: string;
+  html: string;
+}
+
+/** The guides in their order, by file name. */
+export const GUIDES = [
+  'index',
+  'quickstart',
+  'concepts',
+  'receiving',
+  'retries',
+  'events',
+  'keys',
+  'tokens',
+  'sync',
+  'conventions',
+  'operating',
+  'versions',
+] as const;
+
+/** What stands in a guide for something that is made of the code. */
+const GENERATED: Record<string, () => string> = { '{events}': eventCatalogue };
+
+export const guides = (): Article[] =>
+  GUIDES.map((file) => {
+    const markdown = textOf(file);
+    const title = /^# (.*)$/m.exec(markdown)?.[1] ?? file;
+    return { name: file === 'index' ? '' : file, title, html: render(markdown) };
+  });
+
+const textOf = (file: string): string =>
+  readFileSync(join(projectRoot, 'functions/site/docs/guides', `${file}.md`), 'utf8');
+
+/** How an endpoint verifies `X-Service-Signature`, for the dashboard too: the code of the guide by the name of its language. */
+export const verification = (): [language: string, code: string][] =>
+  [...snippetsIn(textOf('receiving'), 'Verify by hand')].map(([language, text]) => [languageName(language), text]);
+
+/** The pieces of code in a section of a Markdown text, by language. */
+export function snippetsIn(markdown: string, heading: string): Map<string, string> {
+  const [section = ''] = markdown.split(`\n## ${heading}\n`)[1]?.split('\n## ') ?? [];
+  const found = section.matchAll(/```(\w+)\n([\s\S]*?)```/g);
+  return new Map([...found].map(([, language = '', text = '']) => [language, text]));
+}
+
+const marked = new Marked({
+  renderer: {
+    heading({ tokens, depth }) {
+      const text = this.parser.parseInline(tokens);
+      if (depth === 1) return `<h1>${text}</h1>\n`;
+      const anchor = anchorOf(text);
+      return `<h${depth} id="${anchor}"><a href="#${anchor}">${text}</a></h${depth}>\n`;
+    },
+    code({ text, lang = '' }) {
+      return code(text, lang);
+    },
+    table(token) {
+      const row = (cells: Tokens.TableCell[], tag: string) =>
+        `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
+      const rows = token.rows.map((cells) => row(cells, 'td')).join('\n');
+      return `<div class="wide" tabindex="0"><table><thead>${row(token.header, 'th')}</thead><tbody>${rows}</tbody></table></div>\n`;
+    },
+  },
+});
+
+function render(markdown: string): string {
+  const html = grouped(marked.lexer(markdown))
+    .map((tokens) => {
+      const parsed = tokens.map((token) => marked.parser([token]));
+      return tokens.length > 1 ? tabs(parsed) : parsed.join('');
+    })
+    .join('\n');
+  return Object.entries(GENERATED)
+    .reduce((text, [name, make]) => text.replace(`<p>${name}</p>`, () => make()), html)
+    .replaceAll(encodeURI(BASE_URL), BASE_URL); // in links
+}
+
+/** Pieces of code that follow each other are one thing in several languages. */
+function grouped(tokens: readonly Token[]): Token[][] {
+  const groups: Token[][] = [];
+  for (const token of tokens) {
+    const last = groups.at(-1);
+    if (token.type === 'code' && last?.[0]?.type === 'code') last.push(token);
+    else if (token.type !== 'space') groups.push([token]);
+  }
+  return groups;
+}

@@ -1,0 +1,74 @@
+import { type JsonSchema, namedSchemas } from '../../../../lib/openapi/schemas.ts';
+import { escaped, inline } from './html.ts';
+
+const named = namedSchemas() as Record<string, JsonSchema>;
+/** Deeper than any of our schemas, but for those that contain themselves. */
+const MAX_DEPTH = 6;
+
+/** The schema behind a reference. */
+export function resolved(schema: JsonSchema): JsonSchema {
+  const name = typeof schema.$ref === 'string' ? schema.$ref.split('/').at(-1) : undefined;
+  return name === undefined ? schema : { ...named[name], ...schema };
+}
+
+/** A list of the members of an object: name, type, whether it must be there, meaning, and its own members. */
+export function membersOf(schema: JsonSchema, depth = 0): string {
+  const { properties = {}, required = [] } = shapeOf(schema);
+  const entries = Object.entries(properties as Record<string, JsonSchema>);
+  if (entries.length === 0 || depth === MAX_DEPTH) return '';
+  const rows = entries.map(([name, member]) => {
+    const { description = '' } = resolved(member);
+    const isRequired = (required as string[]).includes(name);
+    return `<dt><code>${escaped(name)}</code> <small>${escaped(typeOf(member))}${isRequired ? '' : ', optional'}</small></dt>
+<dd>${inline(String(description))}${limitsOf(member)}${nested(member, depth)}</dd>`;
+  });
+  return `<dl class="members">${rows.join('\n')}</dl>`;
+}
+
+function nested(member: JsonSchema, depth: number): string {
+  const inner = membersOf(member, depth + 1);
+  return inner && `<details><summary>Members</summary>${inner}</details>`;
+}
+
+/** What has the members: the schema, what a list holds, or what there is besides `null`. */
+function shapeOf(schema: JsonSchema): JsonSchema {
+  const found = resolved(schema);
+  if (found.properties) return found;
+  if (found.items) return shapeOf(found.items as JsonSchema);
+  const parts = [found.anyOf, found.oneOf, found.allOf].flat().filter(Boolean) as JsonSchema[];
+  return parts.map(shapeOf).find(({ properties }) => properties) ?? {};
+}
+
+export function typeOf(schema: JsonSchema): string {
+  const { type, items, anyOf, oneOf, allOf, const: constant, enum: options } = resolved(schema);
+  if (constant !== undefined) return JSON.stringify(constant);
+  if (Array.isArray(options)) return options.map((option) => JSON.stringify(option)).join(' | ');
+  if (type === 'array' && items) return `list of ${typeOf(items as JsonSchema)}`;
+  const parts = [anyOf, oneOf, allOf].flat().filter(Boolean) as JsonSchema[];
+  if (parts.length > 0) return [...new Set(parts.map(typeOf))].join(' | ');
+  return [type ?? 'any'].flat().join(' | ');
+}
+
+/** What the keywords of a range limit: a number itself, or how many there are of something. */
+const RANGES = [
+  ['minimum', 'maximum', ''],
+  ['minLength', 'maxLength', 'characters'],
+  ['minItems', 'maxItems', 'entries'],
+] as const;
+
+function limitsOf(member: JsonSchema): string {
+  const found = resolved(member);
+  const texts = RANGES.map(([least, most, counted]) => rangeText(found[least], found[most], counted));
+  if (typeof found.format === 'string') texts.push(`format ${found.format}`);
+  const limits = texts.filter(Boolean).join(' · ');
+  return limits && ` <small class="limits">${escaped(limits)}</small>`;
+}
+
+/** Such as `1 to 32 entries`; empty without a limit. At least none of something is no limit, nor is the largest exact number. */
+export function rangeText(least: unknown, most: unknown, counted: string): string {
+  const from = counted && least === 0 ? undefined : least;
+  const to = most === Number.MAX_SAFE_INTEGER ? undefined : most;
+  if (from === undefined && to === undefined) return '';
+  if (to === undefined) return counted && from === 1 ? 'not empty' : `at least ${from} ${counted}`.trim();
+  return `${from === undefined ? 'at most' : `${from} to`} ${to} ${counted}`.trim();
+}

@@ -1,0 +1,89 @@
+import type { Operation } from '../../../../lib/api/operation.ts';
+import { BASE_URL } from '../../../../lib/http/static.ts';
+import { openApiDocument } from '../../../../lib/openapi/document.ts';
+import type { Parameter } from '../../../../lib/openapi/parameters.ts';
+import type { JsonSchema } from '../../../../lib/openapi/schemas.ts';
+import type { Article } from './guides.ts';
+import { anchorOf, code, escaped, inline } from './html.ts';
+import { membersOf, typeOf } from './members.ts';
+import { samplesOf } from './samples.ts';
+
+interface Content {
+  schema: JsonSchema;
+  example?: unknown;
+}
+interface Described {
+  operationId: string;
+  summary: string;
+  description: string;
+  tags: string[];
+  parameters: Parameter[];
+  requestBody?: { description: string; content: Record<string, Content> };
+  responses: Record<string, { description: string; content?: Record<string, Content> }>;
+}
+
+/** The API reference: a page for each tag of the OpenAPI document, with a section for each of its operations. */
+export function reference(): Article[] {
+  const { paths, tags } = openApiDocument(BASE_URL);
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => ({ path, method, ...(described as Described) })),
+  );
+  return tags.map(({ name, description }) => {
+    const sections = operations.filter((each) => each.tags.includes(name)).map(sectionOf);
+    return {
+      name: `api-${anchorOf(name)}`,
+      title: name,
+      html: `<h1>${name}</h1>\n<p>${inline(description)}</p>\n${sections.join('\n')}`,
+    };
+  });
+}
+
+function sectionOf(operation: Described & { path: string; method: string }): string {
+  const { operationId, summary, description, path, parameters, requestBody, responses } = operation;
+  const method = operation.method.toUpperCase() as Operation['method'];
+  const body = Object.values(requestBody?.content ?? {})[0];
+  const [status, response] = Object.entries(responses)[0] ?? [];
+  const content = Object.values(response?.content ?? {})[0];
+  const isPublic = description.startsWith('No credential');
+  const call = { method, path: examplePath(path, parameters), body: body?.example, isPublic };
+  // What the page's script makes a form of.
+  const tried = { method, path, parameters: parameters.map(tryable), body: body?.example, isPublic };
+  return `<section class="operation" id="${operationId}" data-call="${escaped(JSON.stringify(tried))}">
+<div>
+<h2><a href="#${operationId}">${inline(summary)}</a></h2>
+<p class="route"><b class="${operation.method}">${method}</b> <code>${escaped(path)}</code></p>
+<p>${inline(description)}</p>
+${parameters.length === 0 ? '' : `<h3>Parameters</h3>${parametersOf(parameters)}`}
+${body ? `<h3>Body</h3><p>${inline(requestBody?.description ?? '')}</p>${membersOf(body.schema)}` : ''}
+<h3>Response ${status}</h3>
+<p>${inline(response?.description ?? '')}</p>
+${content ? membersOf(content.schema) : ''}
+<h3>Errors</h3>
+<ul class="errors-of">${Object.entries(responses)
+    .filter(([each]) => Number(each) >= 400)
+    .map(errorsOf)
+    .join('\n')}</ul>
+</div>
+<div class="samples">
+${samplesOf(call)}
+${content?.example === undefined ? '' : code(JSON.stringify(content.example, null, 2), 'json')}
+</div>
+</section>`;
+}
+
+const examplePath = (path: string, parameters: readonly Parameter[]): string =>
+  path.replace(/\{(\w+)\}/g, (whole, name) => parameters.find((each) => each.name === name)?.example ?? whole);
+
+const tryable = ({ name, in: place, required, example = '' }: Parameter) => ({ name, in: place, required, example });
+
+const parametersOf = (parameters: readonly Parameter[]): string =>
+  `<dl class="members">${parameters
+    .map(
+      ({ name, in: place, required, description = '', schema }) =>
+        `<dt><code>${escaped(name)}</code> <small>${place}, ${escaped(typeOf(schema))}${required ? '' : ', optional'}</small></dt>
+<dd>${inline(description)}</dd>`,
+    )
+    .join('\n')}</dl>`;
+
+const errorsOf = ([status, { description }]: [string, { description: string }]): string =>
+  `<li>${status} ${inline(description).replace(/<code>(\w+)<\/code>/g, '<a href="errors#$1"><code>$1</code></a>')}</li>`;

@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { ATTEMPT_TIMEOUT_MS } from '../../lib/delivery/post.ts';
+import { EVENT_TYPES, type EventType } from '../../lib/events/types.ts';
+import { visible } from '../../lib/printable.ts';
+import { signatureHeaders } from '../../lib/webhooks/signature.ts';
+import { generateSecret } from '../../lib/webhooks/webhooks.ts';
+import { readDelivery } from './received.ts';
+
+const POLL_INTERVAL_MS = 1000;
+/** An event can appear after one with a later timestamp, because clocks differ and transactions take time. */
+const OVERLAP_MS = 30_000;
+
+export interface Listening {
+  /** Of the API, with its stage. */
+  baseUrl: string;
+  /** A live, test or admin key. */
+  key: string;
+  /** Without it, events are verified and printed here. */
+  forwardTo: string | undefined;
+  /** All types, if there are none. */
+  types: readonly string[];
+  secret: string;
+  signal: AbortSignal;
+  print(line: string): void;
+  /** Resolves when it is time for the next poll. */
+  pause?(): Promise<unknown>;
+}
+
+interface Listed {
+  id: string;
+  type: EventType;
+  timestamp: string;
+}
+
+/**
+ * Forwards every event from now on to a URL on this machine, signed as a webhook would sign it, and prints the response.
+ * Without a URL, prints the event. Each event gets one attempt, the oldest first. Changes nothing in the service. Throws if
+ * the API rejects the key.
+ */
+export async function forwardEvents(options: Listening): Promise<void> {
+  const { baseUrl, key, types, signal, print } = options;
+  const pause = options.pause ?? (() => wait(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {}));
+  const get = async (path: string): Promise<Response> => {
+    const response = await fetch(baseUrl + path, { headers: { Authorization: `Bearer ${key}` }, signal });
+    if (response.ok) return response;
+    throw Object.assign(new Error(`GET ${path}: ${response.status} ${await response.text()}`), {
+      status: response.status,
+    });
+  };
+  const first = await get('/v1/events?limit=1');
+  let since = Date.parse(first.headers.get('date') ?? '') || Date.now(); // by the clock of the service
+  const done = new Map<string, number>();
+
+  while (!signal.aborted) {
+    try {
+      const happened = await eventsSince(since, done, get);
+      for (const { id, type, timestamp } of happened) {
+        const isWanted = types.length === 0 || types.includes(type);
+        // The stored text has the bytes that webhooks receive. If this request fails, the next poll finds the event again.
+        const body = isWanted ? await (await get(`/v1/events/${id}`)).text() : '';
+        done.set(id, Date.parse(timestamp));
+        if (isWanted) print(`${timestamp}  ${id}  ${await forward(options, { id, type, body })}`);
+      }
+      since = Math.max(since, ...[...done.values()].map((at) => at - OVERLAP_MS));
+      for (const [id, at] of done) if (at < since) done.delete(id);
+    } catch (error) {
+      if (signal.aborted) return;
+      if ([401, 403].includes((error as { status?: number }).status ?? 0)) throw error;
+      print(`The API could not be asked: ${(error as Error).message}`);
+    }
+    await pause();
+  }
+}
+
+/** The events that are not done, the oldest first. */
+async function eventsSince(
+  since: number,
+  done: ReadonlyMap<string, number>,
+  get: (path: string) => Promise<Response>,
+): Promise<Listed[]> {
+  const found: Listed[] = [];
+  const query = `/v1/events?limit=100&since=${new Date(since).toISOString()}`;
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page = (await (await get(query + (cursor && `&cursor=${cursor}`))).json()) as {
+      data: Listed[];
+      next_cursor: string | null;
+    };
+    found.push(...page.data.filter(({ id }) => !done.has(id)));
+    cursor = page.next_cursor;
+  }
+  return found.reverse();
+}
+
+async function forward(
+  { forwardTo, secret }: Pick<Listening, 'forwardTo' | 'secret'>,
+  { id, type, body }: { id: string; type: string; body: string },
+): Promise<string> {
+  const startedAt = performance.now();
+  const headers = {
+    'Content-Type': 'application/json',
+    'X-Service-Event-Id': id,
+    'X-Service-Event-Type': type,
+    'X-Service-Attempt': '1',
+    ...signatureHeaders({ secret, id, timestampSeconds: Math.floor(Date.now() / 1000), body }),
+  };
+  if (forwardTo === undefined) {
+    return readDelivery(secret, Object.fromEntries(new Headers(headers)), body).line;
+  }
+  try {
+    const signal = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS);
+    const response = await fetch(forwardTo, { method: 'POST', headers, body, redirect: 'manual', signal });
+    await response.body?.cancel();
+    return `${type}  → ${response.status}  ${Math.round(performance.now() - startedAt)} ms`;
+  } catch (error) {
+    const { cause, message } = error as Error;
+    return `${type}  → ${cause instanceof Error ? cause.message : message}`;
+  }
+}
+
+const USAGE = `Usage: npm run listen -- --base-url URL [--key KEY] [--forward-to URL] [--events TYPE,TYPE] [--secret SECRET]
+
+Forwards events as they happen to a URL on this machine, signed with SECRET (by default a new one, which it
+prints first). Without --forward-to, verifies and prints them, as the endpoint of npm start does. KEY is a live,
+test or admin key, by default the value of DOCUMENT_SYNC_KEY, which keeps it out of the list of processes and
+the shell history. Polls once a second. Ctrl-C stops it.`;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      'base-url': { type: 'string', default: '' },
+      key: { type: 'string', default: process.env.DOCUMENT_SYNC_KEY ?? '' },
+      'forward-to': { type: 'string' },
+      events: { type: 'string', default: '' },
+      secret: { type: 'string', default: generateSecret(randomBytes) },
+    },
+  });
+  const { 'base-url': baseUrl, key, 'forward-to': forwardTo, events, secret } = values;
+  const types = events.split(',').filter(Boolean);
+  const unknown = types.filter((type) => !(EVENT_TYPES as readonly string[]).includes(type));
+  if (unknown.length > 0) throw new Error(`There is no event type ${unknown.join(', ')}.`);
+  if (!URL.canParse(baseUrl) || (forwardTo !== undefined && !URL.canParse(forwardTo)) || key === '')
+    throw new Error(USAGE);
+  const stop = new AbortController();
+  process.once('SIGINT', () => stop.abort());
+  const print = (line: string) => void process.stdout.write(`${visible(line)}\n`);
+  print(`${forwardTo === undefined ? 'Showing events' : `Forwarding to ${forwardTo}`}, signed with ${secret}`);
+  await forwardEvents({
+    baseUrl: baseUrl.replace(/\/$/, ''),
+    key,
+    forwardTo,
+    types,
+    secret,
+    signal: stop.signal,
+    print,
+  });
+}
+
+if (import.meta.main) {
+  main().catch((error: Error) => {
+    process.stderr.write(`${visible(error.message)}\n`);
+    process.exitCode = 1;
+  });
+}

@@ -1,0 +1,24 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { visible } from '../../lib/printable.ts';
+import { serviceSignature } from '../../lib/webhooks/signature.ts';
+
+/**
+ * Verifies a request to a webhook endpoint and describes it in lines for a terminal, for `npm start`, `npm run listen` and
+ * `npm run sam:services`. Any web page can post to a local port, so the lines show nothing of an unverified request but its size.
+ */
+export function readDelivery(secret: string, headers: IncomingHttpHeaders, body: string) {
+  const { 'x-service-event-type': type, 'x-service-attempt': attempt, 'x-service-signature': signature } = headers;
+  const verified = isSame(String(signature ?? ''), serviceSignature(secret, body));
+  const line = verified
+    ? visible(`✓ verified  ${type}  attempt ${attempt}\n  ${signature}\n  ${body}`)
+    : `✗ NOT VERIFIED  ${Buffer.byteLength(body)} bytes`;
+  return { verified, line };
+}
+
+function isSame(given: string, expected: string): boolean {
+  return (
+    Buffer.byteLength(given) === Buffer.byteLength(expected) &&
+    timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+  );
+}

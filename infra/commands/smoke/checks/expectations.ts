@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemHeaders } from '../../../../lib/api/problems.ts';
+import type { Response } from '../client.ts';
+import { faultsOf } from '../openapi.ts';
+
+export function expectStatus({ request, status, text }: Response, expected: number): void {
+  assert.ok(status === expected, `${request}: ${status} instead of ${expected}, ${text.slice(0, 200)}`);
+}
+
+export function expectHeaders({ request, headers }: Response, expected: Record<string, string | RegExp>): void {
+  for (const [name, value] of Object.entries(expected)) {
+    const given = headers[name.toLowerCase()];
+    const matches = typeof value === 'string' ? given === value : value.test(String(given ?? ''));
+    assert.ok(matches, `${request}: ${name} is ${given === undefined ? 'missing' : `"${given}"`}, not ${value}`);
+  }
+}
+
+/** An error response as the API reference describes it, whether a function or the gateway made it. */
+export function expectProblem(response: Response, code: ProblemCode): void {
+  const { request, headers, json } = response;
+  const { status } = PROBLEMS[code];
+  expectStatus(response, status);
+  expectHeaders(response, { 'Content-Type': PROBLEM_TYPE, ...problemHeaders(status) });
+  const faults = faultsOf(json, 'components', 'schemas', 'Problem');
+  assert.ok(faults.length === 0, `${request}: the problem is not as documented: ${faults.join('; ')}`);
+  assert.ok(json.code === code, `${request}: code ${json.code} instead of ${code}`);
+  assert.ok(json.status === status, `${request}: status ${json.status} in the body, ${status} before it`);
+  const isAbsolute = /^https?:\/\//.test(json.type) && json.type.endsWith(`/docs/errors#${code}`);
+  assert.ok(isAbsolute, `${request}: type ${json.type}`);
+  assert.ok(json.request_id === headers['x-request-id'], `${request}: request_id is not X-Request-Id`);
+}

@@ -1,0 +1,25 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormatsModule from 'ajv-formats';
+import { openApiDocument } from '../../../lib/openapi/document.ts';
+
+export const openApi = openApiDocument('https://api.example.com');
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+(addFormatsModule as unknown as (ajv: Ajv2020) => void)(ajv);
+ajv.addSchema({ ...openApi, $id: 'openapi' });
+
+/** Validates against the schema at a place in the document, as a JSON Pointer (RFC 6901). */
+export function validatorAt(...place: (string | number)[]): ValidateFunction {
+  const pointer = place.map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1')));
+  const validate = ajv.getSchema(`openapi#/${pointer.join('/')}`);
+  if (!validate) throw new Error(`The OpenAPI document has no schema at ${place.join(' ')}`);
+  return validate;
+}
+
+/** What is wrong with a value, in words; an empty list if nothing is. */
+export function faultsOf(value: unknown, ...place: (string | number)[]): string[] {
+  const validate = validatorAt(...place);
+  return validate(value)
+    ? []
+    : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import type { _Record } from '@aws-sdk/client-dynamodb-streams';
+import type { EVENT_COUNTS } from '../cloudwatch/published.ts';
+import type { LocalIam } from '../services/iam.ts';
+import type { LocalBucket } from '../services/s3.ts';
+import { REGION } from '../template.ts';
+import { type BatchConsumer, invokeBatch, type MappingProperties } from './event-sources.ts';
+import { THROTTLED } from './lambda.ts';
+
+const STREAM_ACTIONS = ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'];
+const PERMISSION_CHECK_MS = 50;
+
+export interface StreamConsumerOptions {
+  fn: BatchConsumer;
+  mapping: MappingProperties;
+  /** Where discarded records are kept. */
+  destination: LocalBucket | undefined;
+  iam: Pick<LocalIam, 'allows'>;
+  /** How many times faster a failed batch is tried again. */
+  retrySpeed: number;
+  now: () => number;
+  /** Receives how many events each metric of the mapping counts, and how old those were that the function got. */
+  count?: ((name: (typeof EVENT_COUNTS)[number], events: number) => void) | undefined;
+  aged?: ((ageMs: number) => void) | undefined;
+}
+
+/** Whether a mapping can read its stream: it is enabled, and the role of its function allows it. */
+export const canPoll = (
+  { Enabled, EventSourceArn }: MappingProperties,
+  { role }: Pick<BatchConsumer, 'role'>,
+  iam: Pick<LocalIam, 'allows'>,
+): boolean => Enabled !== false && STREAM_ACTIONS.every((action) => iam.allows(role, action, EventSourceArn));
+
+/**
+ * Lambda's poller of a stream: in order, in batches that match the filters; a failed batch is tried again from the first item
+ * that failed. Records are discarded that are too old, or after too many tries that reached the function (Lambda Developer
+ * Guide, "Lambda parameters for Amazon DynamoDB event source mappings"); the destination keeps them.
+ */
+export function streamConsumer({
+  fn,
+  mapping,
+  destination,
+  iam,
+  retrySpeed,
+  now,
+  count = () => {},
+  aged = () => {},
+}: StreamConsumerOptions) {
+  const patterns = (mapping.FilterCriteria?.Filters ?? []).map(({ Pattern }) => JSON.parse(Pattern));
+  const maxRetries = limitOf(mapping.MaximumRetryAttempts);
+  const maxAgeMs = limitOf(mapping.MaximumRecordAgeInSeconds) * 1000;
+
+  return async (records: _Record[], shardId: string): Promise<void> => {
+    // As if nothing had been read: the records stay where they are.
+    while (!canPoll(mapping, fn, iam)) await new Promise((resolve) => setTimeout(resolve, PERMISSION_CHECK_MS));
+    const wanted = records.filter(
+      (record) => patterns.length === 0 || patterns.some((pattern) => matches(pattern, record)),
+    );
+    count('PolledEventCount', records.length);
+    count('FilteredOutEventCount', records.length - wanted.length);
+    const size = mapping.BatchSize ?? 100;
+    for (let i = 0; i < wanted.length; i += size) await consumeBatch(wanted.slice(i, i + size), shardId);
+  };
+
+  async function consumeBatch(batch: _Record[], shardId: string): Promise<void> {
+    let rest = batch;
+    const window = windowOf(mapping, batch, shardId);
+    let failures = 0;
+    for (let tries = 0; ; tries++) {
+      const old = rest.filter((record) => now() - createdAt(record) > maxAgeMs);
+      discard(old, 'RecordAgeExceeded', failures);
+      rest = rest.slice(old.length);
+      if (failures > maxRetries) return discard(rest, 'RetryAttemptsExhausted', failures);
+      if (rest.length === 0) return;
+      if (tries > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 20 * 2 ** tries) / retrySpeed));
+      const invoked = rest.length;
+      const ageMs = now() - createdAt(rest.at(-1) as _Record);
+      const { failed, error } = await invokeBatch(fn, rest.map(toEvent), rest.map(sequenceOf), mapping, { window });
+      const first = rest.findIndex((record) => failed.has(sequenceOf(record)));
+      rest = first < 0 ? [] : rest.slice(first);
+      if (error === THROTTLED) continue;
+      aged(ageMs);
+      count('InvokedEventCount', invoked);
+      count('FailedInvokeEventCount', rest.length);
+      if (rest.length > 0) failures++;
+    }
+  }
+
+  function discard(records: _Record[], condition: string, approximateInvokeCount: number): void {
+    const arn = mapping.DestinationConfig?.OnFailure.Destination;
+    const at = new Date(now()).toISOString();
+    const key = `aws/lambda/${mapping.FunctionName}/shard/${at.slice(0, 10).replaceAll('-', '/')}/${at}-${randomUUID()}`;
+    const mayWrite =
+      iam.allows(fn.role, 's3:ListBucket', `${arn}`) && iam.allows(fn.role, 's3:PutObject', `${arn}/${key}`);
+    if (records.length === 0) return;
+    count('DroppedEventCount', records.length);
+    if (!destination || !mayWrite) return;
+    count('OnFailureDestinationDeliveredEventCount', records.length);
+    const [first, last] = [records.at(0), records.at(-1)].map((record) => record && sequenceOf(record));
+    const DDBStreamBatchInfo = {
+      startSequenceNumber: first,
+      endSequenceNumber: last,
+      batchSize: records.length,
+      streamArn: mapping.EventSourceArn,
+    };
+    const requestContext = { functionArn: mapping.FunctionName, condition, approximateInvokeCount };
+    const payload = JSON.stringify({ Records: records.map(toEvent) });
+    destination.set(
+      key,
+      JSON.stringify({ requestContext, version: '1.0', timestamp: at, DDBStreamBatchInfo, payload }),
+    );
+  }
+
+  function toEvent(record: _Record): object {
+    return streamRecord(record, mapping.EventSourceArn);
+  }
+}
+
+/** A record as a function gets it (Lambda Developer Guide, "Using AWS Lambda with Amazon DynamoDB"). */
+export function streamRecord(record: _Record, eventSourceARN: string) {
+  const dynamodb = { ...record.dynamodb, ApproximateCreationDateTime: createdAt(record) / 1000 };
+  return { ...record, awsRegion: REGION, eventSource: 'aws:dynamodb', eventSourceARN, dynamodb };
+}
+
+/** What a batch says of its tumbling window, which is not kept here: each begins with an empty state. */
+function windowOf({ TumblingWindowInSeconds, EventSourceArn }: MappingProperties, batch: _Record[], shardId: string) {
+  if (!TumblingWindowInSeconds) return {};
+  const ms = TumblingWindowInSeconds * 1000;
+  const [first] = batch;
+  const start = first ? Math.floor(createdAt(first) / ms) * ms : 0;
+  return {
+    window: { start: new Date(start).toISOString(), end: new Date(start + ms).toISOString() },
+    state: {},
+    shardId,
+    eventSourceARN: EventSourceArn,
+    isFinalInvokeForWindow: false,
+    isWindowTerminatedEarly: false,
+  };
+}
+
+const limitOf = (value = -1): number => (value < 0 ? Number.POSITIVE_INFINITY : value);
+const sequenceOf = (record: _Record): string => record.dynamodb?.SequenceNumber ?? '';
+const createdAt = (record: _Record): number => record.dynamodb?.ApproximateCreationDateTime?.getTime() ?? 0;
+
+/** Event filter patterns of Lambda, as far as equality and prefixes go. */
+function matches(pattern: unknown, value: unknown): boolean {
+  if (Array.isArray(pattern)) return pattern.some((rule) => obeys(rule, value));
+  return Object.entries(pattern as object).every(([name, inner]) =>
+    matches(inner, (value as Record<string, unknown> | undefined)?.[name]),
+  );
+}
+
+function obeys(rule: unknown, value: unknown): boolean {
+  const prefix = (rule as { prefix?: string } | null)?.prefix;
+  return prefix === undefined ? rule === value : typeof value === 'string' && value.startsWith(prefix);
+}

@@ -1,0 +1,197 @@
+import { BEGIN, CLEAN_UP } from '../../../../infra/commands/smoke/run.ts';
+import type { Breakage, ProxiedRequest, ProxiedResponse } from './proxy.ts';
+
+const isOn = (method: string, path: RegExp) => (request: ProxiedRequest) =>
+  request.method === method && path.test(request.path);
+
+/** Changes the responses to some requests. */
+const answering = (method: string, path: RegExp, change: (response: ProxiedResponse) => void): Breakage => ({
+  response: (response, request) => {
+    if (isOn(method, path)(request)) change(response);
+  },
+});
+const without = (method: string, path: RegExp, header: string) =>
+  answering(method, path, ({ headers }) => void delete headers[header]);
+const withStatus = (method: string, path: RegExp, status: number) =>
+  answering(method, path, (response) => void Object.assign(response, { status }));
+const edit = (method: string, path: RegExp, change: (text: string) => string) =>
+  answering(method, path, (response) => {
+    response.body = Buffer.from(change(response.body.toString()));
+  });
+/** Says yes, and does nothing: what should change something reads it. */
+const ignoring = (path: RegExp): Breakage => ({
+  request(request) {
+    if (!isOn('POST', path)(request)) return;
+    Object.assign(request, {
+      method: 'GET',
+      path: request.path.replace(/\/(revoke|redeliver)$/, ''),
+      body: Buffer.alloc(0),
+    });
+  },
+});
+const anything = /./;
+
+/** For every check, a service that is broken in front of it, and what the check says then. */
+export const SERVICE_BREAKAGES: [check: string, breakage: Breakage, says: RegExp][] = [
+  [BEGIN, withStatus('POST', /^\/v1\/keys$/, 500), /POST \/v1\/keys: 500/],
+  [CLEAN_UP, withStatus('DELETE', /^\/v1\/documents/, 500), /is left: DELETE \/v1\/documents\/.*: 500/],
+  [
+    'Responses have a request id, are not cached and not sniffed',
+    without('GET', /^\/v1\/webhooks/, 'x-content-type-options'),
+    /X-Content-Type-Options is missing/,
+  ],
+  ['Problem document for no credential', without('GET', anything, 'www-authenticate'), /WWW-Authenticate is missing/],
+  ['Problem document for an unknown credential', withStatus('GET', anything, 403), /403 instead of 401/],
+  [
+    'Problem document for a key without the permission',
+    edit('GET', anything, (text) => text.replaceAll('insufficient_permissions', 'unauthorized')),
+    /code unauthorized instead of insufficient_permissions/,
+  ],
+  [
+    'Problem document for an unknown route',
+    edit('GET', anything, () => '{"message":"Missing Authentication Token"}'),
+    /the problem is not as documented/,
+  ],
+  ['Problem document for an unsupported method', withStatus('PUT', /^\/v1\/webhooks/, 404), /404 instead of 405/],
+  [
+    'Problem document for an unsupported method without a credential',
+    withStatus('PUT', /^\/v1\/webhooks/, 405),
+    /405 instead of 401/,
+  ],
+  [
+    'Problem document for an unknown resource',
+    answering('GET', anything, ({ headers }) => void Object.assign(headers, { 'x-request-id': 'another' })),
+    /request_id is not X-Request-Id/,
+  ],
+  [
+    'Problem document for a body that is not JSON',
+    edit('POST', /^\/v1\/events/, (text) => text.replace('"status":400', '"status":500')),
+    /status 500 in the body, 400 before it/,
+  ],
+  [
+    'Problem document for an invalid body',
+    edit('POST', /^\/v1\/events/, (text) => text.replace('"field"', '"name"')),
+    /the problem is not as documented/,
+  ],
+  [
+    'Problem document for another media type',
+    answering(
+      'POST',
+      /^\/v1\/events/,
+      ({ headers }) => void Object.assign(headers, { 'content-type': 'application/json' }),
+    ),
+    /Content-Type is "application\/json"/,
+  ],
+  ['Problem document for a body that is too large', withStatus('POST', /^\/v1\/events/, 502), /502 instead of 413/],
+  [
+    'Long responses are compressed for who accepts gzip',
+    { request: ({ headers }) => void delete headers['accept-encoding'] },
+    /Content-Encoding is missing/,
+  ],
+  [
+    '/dashboard and what it loads, with a Content-Security-Policy',
+    without('GET', /^\/dashboard$/, 'content-security-policy'),
+    /Content-Security-Policy is missing/,
+  ],
+  ['/docs and what it loads, with a Content-Security-Policy', withStatus('GET', /\.js$/, 404), /\.js: 404/],
+  [
+    '/docs/errors and what it loads, with a Content-Security-Policy',
+    edit('GET', /^\/docs\/errors$/, (text) => text.replace('href="', 'href="https://cdn.example.com/')),
+    /loads https:\/\/cdn\.example\.com/,
+  ],
+  [
+    'The OpenAPI document has this base URL',
+    { request: ({ headers }) => void Object.assign(headers, { host: 'elsewhere.example.com' }) },
+    /servers: .*elsewhere\.example\.com/,
+  ],
+  [
+    'CORS: pages of any origin may call what tokens may, and read problems',
+    without('GET', /^\/v1\/documents/, 'access-control-allow-origin'),
+    /Access-Control-Allow-Origin is missing/,
+  ],
+  [
+    'CORS: no page may manage keys',
+    answering(
+      'GET',
+      /^\/v1\/keys/,
+      ({ headers }) => void Object.assign(headers, { 'access-control-allow-origin': '*' }),
+    ),
+    /Access-Control-Allow-Origin is "\*"/,
+  ],
+  [
+    'Keys: after a rotation, the old and the new key work',
+    edit('POST', /\/rotate$/, (text) => text.replace('"key":"svc_test_', '"key":"svc_live_')),
+    /GET \/v1\/documents: 401/,
+  ],
+  ['Keys: a revoked key is refused at once', ignoring(/\/revoke$/), /the key still works/],
+  ['Keys: an allowlist admits its addresses only', ignoring(/\/allowlist$/), /200 instead of 403/],
+  ['Tokens: read what their patterns match', withStatus('GET', /:inside:/, 403), /403 instead of 200/],
+  ['Tokens: are refused other documents', withStatus('GET', /:outside:/, 200), /200 instead of 403/],
+  [
+    'Tokens: are refused what they have no permission for',
+    edit('PUT', /:inside:/, (text) => text.replaceAll('insufficient_permissions', 'document_not_allowed')),
+    /code document_not_allowed instead of insufficient_permissions/,
+  ],
+  [
+    'Idempotency-Key: a repeated request gets the first response',
+    { request: ({ headers }) => void delete headers['idempotency-key'] },
+    /the second response is 202/,
+  ],
+  [
+    'Documents: create, read, merge, delete',
+    edit('GET', anything, (text) => text.replace('"size":2', '"size":1')),
+    /fields are .* after a merge/,
+  ],
+  ['Documents: ETags guard reads and writes', without('PUT', anything, 'etag'), /ETag is missing/],
+  [
+    'Lists: the pages together have every entry once',
+    edit('GET', /limit=2/, (text) => text.replace(/"next_cursor":"[^"]*"/, '"next_cursor":null')),
+    /the pages have \S+:a, \S+:b$/,
+  ],
+  [
+    'Sync: pushes are applied, differences come back',
+    edit('POST', /^\/v1\/sync$/, (text) => text.replace(/"changes":\[.*?\],"cursor"/, '"changes":[],"cursor"')),
+    /the changes are \[\]/,
+  ],
+  ['Connections: open, renew, close', withStatus('DELETE', /^\/v1\/connections/, 500), /500 instead of 204/],
+  [
+    'Webhooks: after a rotation, both secrets sign',
+    edit('POST', /\/rotate-secret$/, (text) => text.replace(/"secret":"[^"]*"/, '"secret":"another"')),
+    /x-service-signature is .*, not that of the body/,
+  ],
+  ['Webhooks: a redelivery brings the same event again', ignoring(/\/redeliver$/), /200 instead of 202/],
+  [
+    'Webhooks: the log says that the delivery succeeded',
+    edit('GET', /\/deliveries\//, (text) => text.replace('"succeeded"', '"failed"')),
+    /"status":"failed"/,
+  ],
+];
+
+const header = (name: string, value: string): Breakage => ({
+  request: ({ headers }) => void Object.assign(headers, { [name]: value }),
+});
+const withBody = (change: (text: string) => string): Breakage => ({
+  request: (request) => void Object.assign(request, { body: Buffer.from(change(request.body.toString())) }),
+});
+
+const leadingNowhere: Breakage = {
+  ...withBody(() => ''),
+  response: (response) => void Object.assign(response, { status: 502 }),
+};
+
+/** The same for a tunnel that is broken in front of the receiver. */
+export const TUNNEL_BREAKAGES: [check: string, breakage: Breakage, says: RegExp][] = [
+  ['Webhooks: a change is delivered as documented', leadingNowhere, /the delivery failed: \S+ 502/],
+  ['Webhooks: a change is delivered as documented', header('x-service-attempt', '2'), /x-service-attempt is 2, not 1/],
+  [
+    'Webhooks: X-Service-Signature verifies',
+    withBody((text) => `${text} `),
+    /x-service-signature is .*, not that of the body/,
+  ],
+  [
+    'Webhooks: the signature of Standard Webhooks verifies',
+    header('webhook-signature', `v1,${Buffer.alloc(32).toString('base64')}`),
+    /No matching signature found/,
+  ],
+  ['Connections: one that is not renewed raises connection.lost', leadingNowhere, /the delivery failed: \S+ 502/],
+];
