@@ -9,11 +9,11 @@ import { deliveryLog } from '../lib/aws/dynamodb/delivery-log.ts';
 import { disabling } from '../lib/aws/dynamodb/disabling.ts';
 import { documents } from '../lib/aws/dynamodb/documents.ts';
 import { events } from '../lib/aws/dynamodb/events.ts';
-import { figures } from '../lib/aws/dynamodb/figures.ts';
 import { idempotencyRecords } from '../lib/aws/dynamodb/idempotency.ts';
 import { apiKeys } from '../lib/aws/dynamodb/keys.ts';
 import { outages } from '../lib/aws/dynamodb/outages.ts';
 import { projects } from '../lib/aws/dynamodb/projects.ts';
+import { stats } from '../lib/aws/dynamodb/stats.ts';
 import type { Table } from '../lib/aws/dynamodb/table.ts';
 import { allWebhooks, webhooks } from '../lib/aws/dynamodb/webhooks.ts';
 import type { BatchDeps } from '../lib/delivery/batch.ts';
@@ -22,8 +22,8 @@ import type { Lane } from '../lib/delivery/lanes.ts';
 import { type DeliveryMessage, groupOf, type QueueMessage } from '../lib/delivery/messages.ts';
 import { disabledNotification, type FailingWebhook, warningNotification } from '../lib/delivery/notification.ts';
 import type { OutageEmail } from '../lib/delivery/outage.ts';
+import { retryBy } from '../lib/delivery/queue-retry.ts';
 import { recoverPage } from '../lib/delivery/redelivery.ts';
-import { retryBy } from '../lib/delivery/retry.ts';
 import type { ConnectionsDeps } from '../lib/documents/leases.ts';
 import type { Email } from '../lib/email.ts';
 import { auditHandlers } from '../lib/handlers/audit.ts';
@@ -98,7 +98,7 @@ export function webhookOperations(platform: Platform & { queue: DeliveryQueue })
     ...stores(platform),
     allWebhooks: (space: Space) => allWebhooks(table, space),
     deliveries: deliveryLog(table),
-    figures: figures(table),
+    stats: stats(table),
     enqueue: queue.sendAll,
   };
   return { ...webhookHandlers(deps), ...deliveryHandlers(deps), ...statsHandlers(deps) };
@@ -178,4 +178,4 @@ function sendBy(
   };
 }
 
-export const countDeps = ({ table }: Platform): CountDeps => figures(table);
+export const countDeps = ({ table }: Platform): CountDeps => stats(table);

@@ -60,7 +60,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
       HOOK: ['get', 'batch get', 'query', 'update'],
       FIGURES: ['query'],
     },
-    memorySize: 1024, // the figures of 100 webhooks are up to 3,100 items to decode
+    memorySize: 1024, // the stats of 100 webhooks are up to 3,100 items to decode
   },
   documents: {
     id: 'Documents',

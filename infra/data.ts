@@ -23,7 +23,7 @@ import { statementsOf, type TableGrant } from './table-grants.ts';
 const warmThroughput = (writes: number) =>
   writes > 0 && { warmThroughput: { writeUnitsPerSecond: writes, readUnitsPerSecond: 3 * writes } };
 
-/** The one table (lib/aws/dynamodb/items.ts says what is in it). Its stream is the outbox of events, and what figures are counted from. */
+/** The one table (lib/aws/dynamodb/items.ts says what is in it). Its stream is the outbox of events, and what stats are counted from. */
 export class DataTable extends Construct {
   readonly name: string;
   readonly streamArn: string;

@@ -155,7 +155,7 @@ export class Delivery extends Construct {
     });
     const queue = this.queues[lane];
     consumeQueue(deliver, queue, { maxConcurrency: settings.deliverConcurrency, ...batches });
-    // It connects to hostile hosts, so it reaches no API key and changes only webhooks and deliveries. FanOut and FiguresCount read
+    // It connects to hostile hosts, so it reaches no API key and changes only webhooks and deliveries. FanOut and StatsCount read
     // the whole stream, which contains keys with their token secrets, but neither connects to other hosts.
     table.grant(deliver, {
       PROJECT: ['get'],

@@ -33,8 +33,8 @@ export interface ObservabilityProps {
   table: DataTable;
   fanOut: LambdaFunction;
   fanOutMapping: EventSourceMapping;
-  figures: LambdaFunction;
-  figuresMapping: EventSourceMapping;
+  stats: LambdaFunction;
+  statsMapping: EventSourceMapping;
   /** Queues that work waits in, and how long it may do so on purpose. */
   queues: Record<string, { queue: Queue; longestDelay: Duration }>;
   /** Queues that must be empty. */
@@ -78,7 +78,7 @@ export class Observability extends Construct {
   }
 
   private addAlarms(props: ObservabilityProps): void {
-    const { fedByQueues, restApi, accessLog, table, fanOut, fanOutMapping, figures, figuresMapping } = props;
+    const { fedByQueues, restApi, accessLog, table, fanOut, fanOutMapping, stats, statsMapping } = props;
     for (const [name, queue] of Object.entries(props.failures)) {
       this.alarm(
         `${name}NotEmpty`,
@@ -99,9 +99,9 @@ export class Observability extends Construct {
     }
     const ageOf = (fn: LambdaFunction) => fn.metric('IteratorAge', { period: MINUTE, statistic: 'Maximum' });
     this.alarm('StreamAge', ageOf(fanOut), 300_000, 'stream-age', { evaluationPeriods: 5 });
-    this.alarm('StatsAge', ageOf(figures), 900_000, 'stats-age', { evaluationPeriods: 5 });
+    this.alarm('StatsAge', ageOf(stats), 900_000, 'stats-age', { evaluationPeriods: 5 });
     this.stopped('FanOutStopped', fanOutMapping);
-    this.stopped('StatsStopped', figuresMapping);
+    this.stopped('StatsStopped', statsMapping);
     // The function sets single events aside. Lambda discards batches that failed for too long, stored or not.
     const discarded = ['OnFailureDestinationDeliveredEventCount', 'DroppedEventCount'];
     const failedEvents = [
@@ -117,7 +117,7 @@ export class Observability extends Construct {
     this.alarm('TableThrottles', sumOf(table.throttleMetrics()), 10, 'table-throttles', FOR_3_MINUTES);
     // A function of the API that fails or is throttled is a server error. A function of a stream that fails makes it late.
     const errors = fedByQueues.map((fn) => fn.metricErrors({ statistic: 'Sum' }));
-    const throttles = [...fedByQueues, fanOut, figures].map((fn) => fn.metricThrottles({ statistic: 'Sum' }));
+    const throttles = [...fedByQueues, fanOut, stats].map((fn) => fn.metricThrottles({ statistic: 'Sum' }));
     this.alarm('WorkerErrors', sumOf(errors), 5, 'function-errors', FOR_3_MINUTES);
     this.alarm('WorkerThrottles', sumOf(throttles), 10, 'throttles', FOR_3_MINUTES);
     // SES reviews an account at these rates, and may pause its sending (SES Developer Guide, "Reputation metrics").

@@ -1,7 +1,7 @@
 import { CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { MAX_QUEUE_DELAY_SECONDS } from '../lib/delivery/retry.ts';
-import { RETRY_DELAYS_SECONDS } from '../lib/delivery/schedule.ts';
+import { MAX_QUEUE_DELAY_SECONDS } from '../lib/delivery/queue-retry.ts';
+import { RETRY_DELAYS_SECONDS } from '../lib/delivery/retry-schedule.ts';
 import { MAX_LEASE_SECONDS } from '../lib/documents/connections.ts';
 import { Api } from './api.ts';
 import { createApiFunctions } from './api-functions.ts';
@@ -10,9 +10,9 @@ import { Connections } from './connections.ts';
 import { DataTable } from './data.ts';
 import { Delivery } from './delivery.ts';
 import { createKey, grantKey } from './encryption.ts';
-import { Figures } from './figures.ts';
 import { Observability } from './observability.ts';
 import { readSettings } from './settings.ts';
+import { Stats } from './stats.ts';
 import { addWarnings } from './warnings.ts';
 
 /** Of a retry that waits in its queue; later ones wait in a schedule. */
@@ -39,7 +39,7 @@ export class ServiceStack extends Stack {
     const { lanes, deadLetters, failedSchedules, fanOut, fanOutMapping } = delivery;
     const connections = new Connections(this, 'Connections', { table, settings, deadLetters, encryptionKey });
     connections.grantSchedule(functions.documents);
-    const figures = new Figures(this, 'Figures', { table, settings });
+    const stats = new Stats(this, 'Stats', { table, settings });
     const createProject = new BundledFunction(this, 'CreateProject', {
       name: 'create-project',
       description: 'Creates a project and its first admin key: {name, email}',
@@ -50,7 +50,7 @@ export class ServiceStack extends Stack {
     table.grant(createProject, { PROJECT: ['put'], KEY: ['put'], AUDIT: ['put'], VERSION: ['put'] });
 
     const fedByQueues = [...Object.values(lanes).map(({ deliver }) => deliver), connections.check];
-    const all = [authorizer, ...Object.values(functions), createProject, fanOut, figures.count, ...fedByQueues];
+    const all = [authorizer, ...Object.values(functions), createProject, fanOut, stats.count, ...fedByQueues];
     for (const fn of all) grantKey(encryptionKey, fn);
     new Observability(this, 'Observability', {
       settings,
@@ -61,8 +61,8 @@ export class ServiceStack extends Stack {
       table,
       fanOut,
       fanOutMapping,
-      figures: figures.count,
-      figuresMapping: figures.mapping,
+      stats: stats.count,
+      statsMapping: stats.mapping,
       queues: {
         Deliveries: { queue: lanes.quick.queue, longestDelay: LONGEST_RETRY_DELAY },
         NewDeliveries: { queue: lanes.new.queue, longestDelay: LONGEST_RETRY_DELAY },

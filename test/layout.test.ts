@@ -7,6 +7,7 @@ const FLOORS = [
   ['ground'],
   ['access', 'events'],
   ['documents', 'webhooks'],
+  ['deliveries'],
   ['delivery'],
   ['api'],
   ['http', 'openapi'],

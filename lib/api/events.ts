@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { DocumentKey } from '../access/pattern-schemas.ts';
-import { DeliveryResource } from '../delivery/record.ts';
+import { DeliveryResource } from '../deliveries/record.ts';
 import { EventResource, PublishEvent, PublishEvents } from '../events/events.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { described, oneOf, timestampInput } from '../schema.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { COUNTERS, PERIODS } from '../delivery/figures.ts';
-import { LATENCY_BOUNDS_MS } from '../delivery/latency.ts';
+import { LATENCY_BOUNDS_MS } from '../deliveries/latency.ts';
+import { COUNTERS, PERIODS } from '../deliveries/stats.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { idOf } from '../ids.ts';
 import { described, oneOf, timestamp, timestampInput } from '../schema.ts';
@@ -28,7 +28,7 @@ const percentile = (share: string) =>
 export const GROUPINGS = ['at', 'webhook_id'] as const;
 
 /** The stats of one webhook, event type and hour or day, or a sum of them. */
-export const FigureResource = v.strictObject({
+export const StatsResource = v.strictObject({
   at: described(timestamp, 'The start of the hour or day (UTC). With `group_by=webhook_id`, the start of the range.'),
   webhook_id: described(v.nullable(v.string()), 'The webhook; `null` is the sum of all of them (`group_by=at`).'),
   type: described(
@@ -78,7 +78,7 @@ export const statOperations = {
         ),
       ),
     },
-    responses: { 200: listOf(FigureResource) },
+    responses: { 200: listOf(StatsResource) },
     problems: ['not_found'],
   }),
 };

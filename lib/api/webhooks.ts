@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { DocumentKey } from '../access/pattern-schemas.ts';
-import { DeliveryResource } from '../delivery/record.ts';
+import { DeliveryResource } from '../deliveries/record.ts';
+import { DELIVERY_STATUSES } from '../deliveries/statuses.ts';
 import { DEFAULT_PER_SECOND, MAX_PER_SECOND } from '../delivery/redelivery.ts';
-import { DELIVERY_STATUSES } from '../delivery/schedule.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { described, integer, oneOf, timestampInput } from '../schema.ts';
 import {

@@ -1,6 +1,7 @@
 import type http from 'node:http';
-import { EXCERPT_BYTES, excerptOf, type Failure, failureCode, isOwnFault } from '../delivery/failures.ts';
-import { bounded, isSuccess, type Outcome } from '../delivery/post.ts';
+import { isSuccess, type Outcome } from '../deliveries/attempt.ts';
+import { EXCERPT_BYTES, excerptOf, type Failure, failureCode, isOwnFault } from '../deliveries/endpoint-failures.ts';
+import { bounded } from '../deliveries/headers.ts';
 import type { HeaderList } from '../webhooks/custom-headers.ts';
 
 /** Bytes that are read of a response body. */

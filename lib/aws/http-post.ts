@@ -1,7 +1,8 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Duplex } from 'node:stream';
-import { ATTEMPT_TIMEOUT_MS, type Post, type TimedOutcome } from '../delivery/post.ts';
+import type { TimedOutcome } from '../deliveries/attempt.ts';
+import { ATTEMPT_TIMEOUT_MS, type Post } from '../delivery/post.ts';
 import { type AddressPolicy, isPublicHost } from '../webhooks/endpoint-url.ts';
 import { exchange, type UntimedOutcome } from './exchange.ts';
 import { publicLookup } from './public-lookup.ts';

@@ -1,8 +1,10 @@
+import type { Attempt } from '../deliveries/attempt.ts';
+import { isSuccess } from '../deliveries/attempt.ts';
+import type { DeliveryRecord } from '../deliveries/record.ts';
+import { isUnderWay } from '../deliveries/statuses.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { type DeliveryMessage, runKey } from './messages.ts';
-import { isSuccess } from './post.ts';
-import type { Attempt, DeliveryRecord } from './record.ts';
-import { isUnderWay, RETRY_DELAYS_SECONDS } from './schedule.ts';
+import { RETRY_DELAYS_SECONDS } from './retry-schedule.ts';
 
 /**
  * The task of a message, derived from the stored data. `drop`: nothing is left to do. `requeue`: the attempt is recorded, but its

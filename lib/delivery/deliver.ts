@@ -1,3 +1,6 @@
+import type { Attempt, TimedOutcome } from '../deliveries/attempt.ts';
+import { keptHeaders } from '../deliveries/headers.ts';
+import { type DeliveredEvent, type DeliveryRecord, deliveredEvent } from '../deliveries/record.ts';
 import { isTest, type StoredEvent } from '../events/events.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { type Due, dueAfter, type Task, taskOf, type Verdict, verdictOn } from './decide.ts';
@@ -13,8 +16,7 @@ import {
   sendOnce,
   WARNED_ATTEMPT,
 } from './outage.ts';
-import { keptHeaders, type Post, postOf, type TimedOutcome } from './post.ts';
-import { type Attempt, type DeliveredEvent, type DeliveryRecord, deliveredEvent } from './record.ts';
+import { type Post, postOf } from './post.ts';
 
 export interface DeliverDeps extends OutageNotes {
   lane: Lane;

@@ -1,11 +1,11 @@
 import { matchesAny } from '../access/patterns.ts';
 import { allDone } from '../all-done.ts';
+import type { DeliveryRecord } from '../deliveries/record.ts';
 import { EVENT_RETENTION_MS, isTest, type StoredEvent } from '../events/events.ts';
 import type { Space } from '../space.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { type Lane, laneOf } from './lanes.ts';
 import { carrying, type DeliveryMessage, firstMessage } from './messages.ts';
-import type { DeliveryRecord } from './record.ts';
 
 /**
  * Concurrent batches of one shard of the stream. Two are enough for the thousand events per second of a shard. With more, smaller

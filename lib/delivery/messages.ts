@@ -1,8 +1,9 @@
 import * as v from 'valibot';
+import { DELIVERY_STATUSES, TRIGGERS, type Trigger } from '../deliveries/statuses.ts';
 import type { StoredEvent } from '../events/events.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
-import { DELIVERY_STATUSES, MAX_ATTEMPTS, TRIGGERS, type Trigger } from './schedule.ts';
+import { MAX_ATTEMPTS } from './retry-schedule.ts';
 
 /** Bytes of the body of an event that travels in its message: ten of them stay within 64 KB, which SQS bills as one request. */
 const MAX_CARRIED_BYTES = 2048;

@@ -1,10 +1,10 @@
+import type { Attempt } from '../deliveries/attempt.ts';
+import { FAILURES, type Failure } from '../deliveries/endpoint-failures.ts';
 import { type Email, escapeHtml, htmlDocument } from '../email.ts';
 import { iso } from '../schema.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
-import { FAILURES, type Failure } from './failures.ts';
 import type { Failing } from './outage.ts';
-import type { Attempt } from './record.ts';
-import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from './schedule.ts';
+import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from './retry-schedule.ts';
 
 /** A delivery that failed, with what its email names. */
 export interface FailingWebhook extends Failing {

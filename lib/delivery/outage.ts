@@ -1,7 +1,7 @@
+import type { Attempt } from '../deliveries/attempt.ts';
 import type { StoredEvent } from '../events/events.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import type { DeliveryMessage } from './messages.ts';
-import type { Attempt } from './record.ts';
 
 /*
  * An outage of an endpoint begins with the first failed attempt and ends with the next success. Its record knows since when

@@ -1,7 +1,7 @@
+import type { DeliveryRecord } from '../deliveries/record.ts';
+import type { Trigger } from '../deliveries/statuses.ts';
 import type { Space } from '../space.ts';
 import { firstMessage, type QueueMessage, type RecoverMessage } from './messages.ts';
-import type { DeliveryRecord } from './record.ts';
-import type { Trigger } from './schedule.ts';
 
 /** A delivery is stuck if its attempt is overdue by this time, because no schedule, queue or outage lasts a day. */
 const STUCK_AFTER_MS = 24 * 60 * 60 * 1000;

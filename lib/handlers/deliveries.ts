@@ -1,9 +1,9 @@
 import { notFound, Problem } from '../api/problems.ts';
+import type { DeliveryFilter, DeliveryRecord } from '../deliveries/record.ts';
+import { deliveryEntry, deliveryResource } from '../deliveries/record.ts';
 import { isAwaited, pendingDelivery } from '../delivery/fan-out.ts';
 import type { QueueMessage } from '../delivery/messages.ts';
 import { firstMessage } from '../delivery/messages.ts';
-import type { DeliveryFilter, DeliveryRecord } from '../delivery/record.ts';
-import { deliveryEntry, deliveryResource } from '../delivery/record.ts';
 import {
   DEFAULT_PER_SECOND,
   RECOVERY_DELAY_SECONDS,

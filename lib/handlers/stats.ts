@@ -1,16 +1,16 @@
 import { invalid, notFound, type Problem } from '../api/problems.ts';
+import { type Bar, barsOf, latencyPercentile } from '../deliveries/latency.ts';
 import {
   type Counts,
   countedTypes,
   countersOf,
-  FIGURES_KEPT_MS,
   histogramOf,
   PERIOD_MS,
   type Period,
+  STATS_KEPT_MS,
   startOf,
   sumOf,
-} from '../delivery/figures.ts';
-import { type Bar, barsOf, latencyPercentile } from '../delivery/latency.ts';
+} from '../deliveries/stats.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import type { Cursors } from '../http/cursor.ts';
 import { page } from '../http/pagination.ts';
@@ -26,7 +26,7 @@ export interface StatsDeps {
   webhooks: Pick<ReadableWebhooks, 'get'>;
   /** Reads all webhooks of a space in the order of their creation, at most 100. */
   allWebhooks(space: Space): Promise<WebhookRecord[]>;
-  figures: {
+  stats: {
     /** Reads the periods that start at `from` or later and before `to`, oldest first. */
     list(webhookId: string, window: Window): Promise<PeriodCounts[]>;
   };
@@ -44,7 +44,7 @@ interface PeriodCounts {
   counts: Counts;
 }
 
-/** Types whose figures are one entry. */
+/** Types whose stats are one entry. */
 type TypeGroup = readonly EventType[];
 
 const DEFAULT_PERIODS: Readonly<Record<Period, number>> = { hour: 24, day: 30 };
@@ -53,7 +53,7 @@ const DEFAULT_PERIODS: Readonly<Record<Period, number>> = { hour: 24, day: 30 };
 const MAX_ITEMS = 3100;
 
 /** The stats of webhooks. A page contains all stats of some webhooks. A page of sums over webhooks contains a part of the time. */
-export function statsHandlers({ webhooks, allWebhooks, figures, cursors, clock }: StatsDeps): StatsHandlers {
+export function statsHandlers({ webhooks, allWebhooks, stats, cursors, clock }: StatsDeps): StatsHandlers {
   return {
     async getStats(request) {
       const { space, query } = request;
@@ -69,14 +69,14 @@ export function statsHandlers({ webhooks, allWebhooks, figures, cursors, clock }
         const ids = (only ? [only] : await allWebhooks(space)).map(({ id }) => id);
         if (groupBy === 'at') {
           const window = partOf({ by, from, to }, ids.length, after);
-          const found = await Promise.all(ids.map((id) => figures.list(id, window)));
+          const found = await Promise.all(ids.map((id) => stats.list(id, window)));
           const data = sumsByStart(found.flat()).flatMap((sum) => entriesOf(sum, webhookId ?? null, groups, barsOf));
           return { data, next: window.to < to ? String(window.to) : undefined };
         }
         const rest = ids.filter((id) => after === undefined || id > after);
         const some = rest.slice(0, Math.max(1, Math.floor(MAX_ITEMS / periodsIn({ by, from, to }))));
         const data = some.map(async (id) => {
-          const found = await figures.list(id, { by, from, to });
+          const found = await stats.list(id, { by, from, to });
           if (groupBy) return entriesOf({ start: from, counts: sumOf(found) }, id, groups, barsOf);
           return found.flatMap((counted) => entriesOf(counted, id, groups, () => null));
         });
@@ -88,8 +88,8 @@ export function statsHandlers({ webhooks, allWebhooks, figures, cursors, clock }
 
 function violationOf(by: Period, from: number, to: number): Problem | undefined {
   if (from >= to) return invalid([{ field: 'from', detail: 'must be before to' }]);
-  const periodsMax = FIGURES_KEPT_MS[by] / PERIOD_MS[by];
-  if (to - from <= FIGURES_KEPT_MS[by] + PERIOD_MS[by]) return undefined;
+  const periodsMax = STATS_KEPT_MS[by] / PERIOD_MS[by];
+  if (to - from <= STATS_KEPT_MS[by] + PERIOD_MS[by]) return undefined;
   return invalid([{ field: 'from', detail: `must be at most ${periodsMax} ${by}s before to` }]);
 }
 

@@ -1,4 +1,4 @@
-import { RETRY_DELAYS_SECONDS } from '../delivery/schedule.ts';
+import { RETRY_DELAYS_SECONDS } from '../delivery/retry-schedule.ts';
 import { EVENT_MEANINGS, type EventType } from '../events/types.ts';
 import { EXAMPLE_EVENTS } from './examples.ts';
 import { type JsonSchema, refTo, schemaNameOf } from './schemas.ts';

@@ -31,7 +31,7 @@ const GROUPS: { name: string; description: string; operations: Partial<Record<Op
   { name: 'Project', description: 'The project, and who changed what in it.', operations: projectOperations },
   {
     name: 'Webhooks',
-    description: 'Endpoints for events, the log of every delivery, and figures.',
+    description: 'Endpoints for events, the log of every delivery, and stats.',
     operations: { ...webhookOperations, ...statOperations },
   },
   {

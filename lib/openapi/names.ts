@@ -19,9 +19,9 @@ import { EventTypeResource } from '../api/events.ts';
 import { listOf } from '../api/operation.ts';
 import { allOperations } from '../api/operations.ts';
 import { PROBLEMS } from '../api/problems.ts';
-import { FigureResource } from '../api/stats.ts';
-import { DeliveryResource } from '../delivery/record.ts';
-import { DELIVERY_STATUSES, TRIGGERS } from '../delivery/schedule.ts';
+import { StatsResource } from '../api/stats.ts';
+import { DeliveryResource } from '../deliveries/record.ts';
+import { DELIVERY_STATUSES, TRIGGERS } from '../deliveries/statuses.ts';
 import { ConnectionResource, RenewConnection } from '../documents/connections.ts';
 import {
   ConflictResource,
@@ -81,7 +81,7 @@ const RESOURCES = {
   Document: DocumentResource,
   Event: EventResource,
   EventTypeDescription: EventTypeResource,
-  Figure: FigureResource,
+  Stats: StatsResource,
   Key: KeyResource,
   KeyUsage,
   KeyAllowlist: AllowlistResource,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { apiOperations } from '../../lib/api/operations.ts';
 import { PROBLEMS } from '../../lib/api/problems.ts';
-import { FAILURES } from '../../lib/delivery/failures.ts';
+import { FAILURES } from '../../lib/deliveries/endpoint-failures.ts';
 import { useService } from '../support/service.ts';
 import { useDashboard } from './browser.ts';
 

@@ -442,7 +442,7 @@ describe('the overview', () => {
     await page.getByRole('link', { name: failing.url }).click();
     await heading(page, failing.url).waitFor();
 
-    // The list of webhooks has the figures of each.
+    // The list of webhooks has the stats of each.
     await page.getByRole('link', { name: 'Webhooks' }).first().click();
     const rows = page.getByRole('table', { name: 'Webhooks' }).locator('tbody tr');
     const urls = () => rows.locator('a').allTextContents();

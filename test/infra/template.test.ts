@@ -31,16 +31,16 @@ describe('the event sources', () => {
   const mappings = Object.values(template.findResources('AWS::Lambda::EventSourceMapping')).map(
     ({ Properties }) => Properties,
   );
-  const isOfFigures = ({ TumblingWindowInSeconds }: { TumblingWindowInSeconds?: number }) => !!TumblingWindowInSeconds;
+  const isOfStats = ({ TumblingWindowInSeconds }: { TumblingWindowInSeconds?: number }) => !!TumblingWindowInSeconds;
 
   it('report partial failures', () => {
-    for (const mapping of mappings.filter((each) => !isOfFigures(each))) {
+    for (const mapping of mappings.filter((each) => !isOfStats(each))) {
       expect(mapping.FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
     }
   });
 
-  it('of figures name the shard, keep its order, give nothing up, and are at most a minute late', () => {
-    const [mapping, ...others] = mappings.filter(isOfFigures);
+  it('of stats name the shard, keep its order, give nothing up, and are at most a minute late', () => {
+    const [mapping, ...others] = mappings.filter(isOfStats);
     expect(others).toEqual([]);
     expect(mapping).toMatchObject({ ParallelizationFactor: 1, MaximumRetryAttempts: -1 });
     expect(mapping?.MaximumRecordAgeInSeconds ?? -1).toBe(-1);

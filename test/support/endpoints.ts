@@ -3,7 +3,8 @@ import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import type { HttpPost } from '../../lib/aws/http-post.ts';
-import { ATTEMPT_TIMEOUT_MS, type Outcome } from '../../lib/delivery/post.ts';
+import type { Outcome } from '../../lib/deliveries/attempt.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../lib/delivery/post.ts';
 import { afterFile } from './after-file.ts';
 
 /** The port of a server that runs until the tests of the file are over. */

@@ -72,7 +72,7 @@ export async function createSamples({ invoke, items, receiver, now }: SampleOpti
     Leaks: proxy('POST', '/v1/secret-scanning/github', []),
     Dashboard: proxy('GET', '/dashboard'),
     DeliveryFanOut: streamEvent(await items.find(await publish()), now),
-    FiguresCount: { ...streamEvent(deliveryItem(webhook.id, now), now), shardId: 'shard-1', state: {} },
+    StatsCount: { ...streamEvent(deliveryItem(webhook.id, now), now), shardId: 'shard-1', state: {} },
     DeliveryDeliver: await delivery(),
     DeliveryDeliverNew: await delivery(),
     DeliveryDeliverSlow: await delivery(),

@@ -1,7 +1,7 @@
 import { BatchProcessor, type EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, DynamoDBRecord, DynamoDBStreamEvent, SQSEvent, SQSRecord } from 'aws-lambda';
 import { NotYetError } from '../../errors.ts';
-import { reportFailure } from '../failures.ts';
+import { reportFailure } from '../report-failure.ts';
 
 interface Consumer<Item extends SQSRecord | DynamoDBRecord> {
   handle(record: Item): Promise<void>;

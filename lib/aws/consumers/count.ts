@@ -1,9 +1,9 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { type DeliveryChange, type Tally, tally } from '../../delivery/figures.ts';
+import { type DeliveryChange, type Tally, tally } from '../../deliveries/stats.ts';
 import { toDelivery } from '../dynamodb/delivery-log.ts';
-import { reportFailure } from '../failures.ts';
 import { log } from '../log.ts';
+import { reportFailure } from '../report-failure.ts';
 
 /** With a tumbling window, Lambda says which shard a batch is of (Lambda Developer Guide, `TimeWindowEvent`). */
 export interface WindowedStreamEvent extends DynamoDBStreamEvent {
@@ -11,7 +11,7 @@ export interface WindowedStreamEvent extends DynamoDBStreamEvent {
 }
 
 export interface CountDeps {
-  /** Adds to the figures what is not in them yet. */
+  /** Adds to the stats what is not in them yet. */
   add(tally: Tally, shard: string): Promise<void>;
 }
 
@@ -25,10 +25,10 @@ export function countConsumer({ add }: CountDeps) {
     try {
       await Promise.all(tallies.map((each) => add(each, shardId)));
     } catch (error) {
-      reportFailure('figures.adding_failed', { changes: Records.length }, error);
+      reportFailure('stats.adding_failed', { changes: Records.length }, error);
       throw error;
     }
-    log.info('figures.added', { changes: Records.length, tallies: tallies.length });
+    log.info('stats.added', { changes: Records.length, tallies: tallies.length });
     return { state: {} }; // without it, Lambda takes the invocation for failed
   };
 }
@@ -46,7 +46,7 @@ function isReadable(record: DynamoDBRecord): boolean {
     tally([changeOf(record)]);
     return true;
   } catch (error) {
-    reportFailure('figures.change_unreadable', { keys: record.dynamodb?.Keys }, error);
+    reportFailure('stats.change_unreadable', { keys: record.dynamodb?.Keys }, error);
     return false;
   }
 }

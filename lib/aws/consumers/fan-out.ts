@@ -7,9 +7,9 @@ import type { StoredEvent } from '../../events/events.ts';
 import { withStages } from '../../stages.ts';
 import { toStoredEvent } from '../dynamodb/events.ts';
 import { isOutage } from '../errors.ts';
-import { reportFailure } from '../failures.ts';
 import { log } from '../log.ts';
 import { countSetAside } from '../metrics.ts';
+import { reportFailure } from '../report-failure.ts';
 import { consume } from './batch.ts';
 
 /** A batch of the stream, or one that `npm run replay` read from the bucket of failed events. */

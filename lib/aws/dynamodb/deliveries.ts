@@ -1,8 +1,9 @@
+import type { Attempt } from '../../deliveries/attempt.ts';
+import type { DeliveredEvent } from '../../deliveries/record.ts';
 import type { Verdict } from '../../delivery/decide.ts';
 import type { DeliveryContext } from '../../delivery/deliver.ts';
 import type { Pace } from '../../delivery/lanes.ts';
 import { carriedEvent, type DeliveryMessage } from '../../delivery/messages.ts';
-import type { Attempt, DeliveredEvent } from '../../delivery/record.ts';
 import type { StoredEvent } from '../../events/events.ts';
 import { exists } from './conditions.ts';
 import { toDelivery } from './delivery-log.ts';

@@ -1,6 +1,6 @@
-import { type DeliveryFilter, type DeliveryRecord, isRecoverable } from '../../delivery/record.ts';
+import { type DeliveryFilter, type DeliveryRecord, isRecoverable } from '../../deliveries/record.ts';
+import type { DeliveryStatus } from '../../deliveries/statuses.ts';
 import type { RecoveryPosition, RecoveryWindow } from '../../delivery/redelivery.ts';
-import type { DeliveryStatus } from '../../delivery/schedule.ts';
 import { EVENT_RETENTION_MS } from '../../events/events.ts';
 import type { TransactionPart } from '../../transaction.ts';
 import { isBelow } from './conditions.ts';

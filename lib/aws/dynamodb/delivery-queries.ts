@@ -1,6 +1,6 @@
-import { logPartitions } from '../../delivery/placement.ts';
-import type { DeliveryFilter } from '../../delivery/record.ts';
-import { type DeliveryStatus, isUnderWay, UNDELIVERED, UNDER_WAY } from '../../delivery/schedule.ts';
+import { logPartitions } from '../../deliveries/placement.ts';
+import type { DeliveryFilter } from '../../deliveries/record.ts';
+import { type DeliveryStatus, isUnderWay, UNDELIVERED, UNDER_WAY } from '../../deliveries/statuses.ts';
 import { BY_STATUS } from '../../deployment.ts';
 import { areAsGiven, isAbsent, isAtLeast, isBelow } from './conditions.ts';
 import { itemKey, statusPartition } from './items.ts';

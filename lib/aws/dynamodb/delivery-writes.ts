@@ -1,7 +1,8 @@
+import type { Attempt } from '../../deliveries/attempt.ts';
+import type { DeliveredEvent } from '../../deliveries/record.ts';
+import { type DeliveryStatus, UNDER_WAY } from '../../deliveries/statuses.ts';
 import type { Verdict } from '../../delivery/decide.ts';
 import type { DeliveryMessage } from '../../delivery/messages.ts';
-import type { Attempt, DeliveredEvent } from '../../delivery/record.ts';
-import { type DeliveryStatus, UNDER_WAY } from '../../delivery/schedule.ts';
 import { EVENT_RETENTION_MS, isTest } from '../../events/events.ts';
 import { all, any, type Condition, is, isBelow, isNew, isOneOf } from './conditions.ts';
 import { appended, initially, update } from './expressions.ts';

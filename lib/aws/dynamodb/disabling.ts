@@ -1,7 +1,7 @@
 import type { AuditRecord } from '../../access/audit.ts';
+import type { Attempt } from '../../deliveries/attempt.ts';
 import { isEmailOwed } from '../../delivery/decide.ts';
 import { type DeliveryMessage, runKey } from '../../delivery/messages.ts';
-import type { Attempt } from '../../delivery/record.ts';
 import type { StoredEvent } from '../../events/events.ts';
 import { derivedFrom, sortableId } from '../../ids.ts';
 import { auditLog } from './audit.ts';

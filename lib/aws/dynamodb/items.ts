@@ -1,6 +1,6 @@
-import type { Period } from '../../delivery/figures.ts';
-import { logPartitionOf } from '../../delivery/placement.ts';
-import type { DeliveryStatus } from '../../delivery/schedule.ts';
+import { logPartitionOf } from '../../deliveries/placement.ts';
+import type { Period } from '../../deliveries/stats.ts';
+import type { DeliveryStatus } from '../../deliveries/statuses.ts';
 import type { ItemKind } from '../../deployment.ts';
 import { partitionOf } from '../../events/placement.ts';
 import { iso } from '../../schema.ts';
@@ -16,7 +16,7 @@ import type { Space } from '../../space.ts';
  *   events by type        Query     EVENT#<prj>#<env>#<partition> <evt>   (newest first; lib/events/placement.ts)
  *   audit log             Query     AUDIT#<prj>              <aud>        (newest first, since a time)
  *   delivery              GetItem   HOOK#<whk>#<partition>   <evt>        (its changes feed the stats through the stream)
- *   deliveries            Query     HOOK#<whk>#<partition>   <evt>        (newest first; lib/delivery/placement.ts)
+ *   deliveries            Query     HOOK#<whk>#<partition>   <evt>        (newest first; lib/deliveries/placement.ts)
  *   stats of a webhook    Query     FIGURES#<whk>            <hour or day>#<its start>
  *   not delivered         Query     index by_status: byStatus = <whk>#<status>#<partition>, sk
  *   document              GetItem   DOCS#<prj>#<env>         <document_key> (deleted documents stay as stubs)
@@ -49,7 +49,7 @@ export const itemKey = {
   delivery: (webhookId: string, eventId: string) => itemKey.deliveryIn(webhookId, logPartitionOf(eventId), eventId),
   deliveryIn: (webhookId: string, partition: string, eventId: string) =>
     key('HOOK', `${webhookId}#${partition}`, eventId),
-  figures: (webhookId: string, period: Period, atMs: number) => key('FIGURES', webhookId, `${period}#${iso(atMs)}`),
+  stats: (webhookId: string, period: Period, atMs: number) => key('FIGURES', webhookId, `${period}#${iso(atMs)}`),
   document: (space: Space, documentKey: string) => key('DOCS', spaceOf(space), documentKey),
   revision: (space: Space, documentKey: string) => key('REVISIONS', spaceOf(space), documentKey),
   connection: (space: Space, id: string) => key('CONNECTION', `${spaceOf(space)}#${id}`, 'CONNECTION'),

@@ -37,7 +37,7 @@ describe.each<[string, Partial<Load>, number, number]>([
   ['reads: revisions of a project', { syncCycles: 100, syncedDocuments: 1000 }, 2300, 1304],
   ['reads: one key', { keyRequests: 1500 }, 1500, 2000],
   // two writes each half minute for each of two shards
-  ['writes: figures of a webhook', {}, 4 / 30, 7_500_000],
+  ['writes: stats of a webhook', {}, 4 / 30, 7_500_000],
   ['requests: throttle of one method', { published: 100, requests: 90 }, 10, 100_000],
   ['requests: throttle of a project', { published: 100, keyRequests: 90 }, 100, 5000],
   ['requests: API Gateway', { connections: 60_000 }, 2000, 5000],

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Browser, chromium } from 'playwright-core';
 import type { LocalStack } from '../../../infra/local/stack.ts';
 import { itemKey, statusIndexEntry } from '../../../lib/aws/dynamodb/items.ts';
-import { figureName, PERIOD_MS, PERIODS, type Period, startOf } from '../../../lib/delivery/figures.ts';
+import { countName, PERIOD_MS, PERIODS, type Period, startOf } from '../../../lib/deliveries/stats.ts';
 import { newEvent } from '../../../lib/events/events.ts';
 import { newEventId } from '../../../lib/events/placement.ts';
 import { writeItems } from '../../support/items.ts';
@@ -96,7 +96,7 @@ async function fill(stack: LocalStack, databaseEndpoint: string) {
   }
   const [webhookId = ''] = ids;
   const now = Date.now();
-  const figures = ids.flatMap((id) => PERIODS.flatMap((period) => figuresOf(id, period, now)));
+  const stats = ids.flatMap((id) => PERIODS.flatMap((period) => statsOf(id, period, now)));
   const deliveries = Array.from({ length: DELIVERIES }, (_, i) =>
     deliveryAt(webhookId, now - i * DELIVERY_INTERVAL_MS, i),
   );
@@ -106,17 +106,17 @@ async function fill(stack: LocalStack, databaseEndpoint: string) {
     const { body } = newEvent({ ...space, id, type: 'document.changed', at, data });
     return { ...itemKey.event(space, id), at, type, documentKey, body };
   });
-  await writeItems(stack, databaseEndpoint, [...figures, ...deliveries, ...events]);
+  await writeItems(stack, databaseEndpoint, [...stats, ...deliveries, ...events]);
   return { adminKey, webhookId, eventId: deliveries[1]?.sk ?? '' };
 }
 
-const figuresOf = (webhookId: string, period: Period, now: number) =>
+const statsOf = (webhookId: string, period: Period, now: number) =>
   Array.from({ length: PERIODS_KEPT[period] }, (_, i) => ({
-    ...itemKey.figures(webhookId, period, startOf(period, now) - i * PERIOD_MS[period]),
+    ...itemKey.stats(webhookId, period, startOf(period, now) - i * PERIOD_MS[period]),
     ...Object.fromEntries(
       (['document.created', 'document.changed', 'document.deleted'] as const).flatMap((type) =>
-        (['delivered', 'attempts_failed', 'failed', 'le_20', 'le_50', 'le_100', 'le_500'] as const).map((figure) => [
-          figureName(type, figure),
+        (['delivered', 'attempts_failed', 'failed', 'le_20', 'le_50', 'le_100', 'le_500'] as const).map((count) => [
+          countName(type, count),
           100 + i,
         ]),
       ),

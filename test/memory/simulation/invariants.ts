@@ -2,10 +2,12 @@ import type { AuditAction, AuditRecord } from '../../../lib/access/audit.ts';
 import { isLasting, type KeyRecord } from '../../../lib/access/keys.ts';
 import { toDelivery } from '../../../lib/aws/dynamodb/delivery-log.ts';
 import { toStoredEvent } from '../../../lib/aws/dynamodb/events.ts';
+import type { Attempt } from '../../../lib/deliveries/attempt.ts';
+import { isSuccess } from '../../../lib/deliveries/attempt.ts';
+import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
+import { isUnderWay } from '../../../lib/deliveries/statuses.ts';
 import { runKey } from '../../../lib/delivery/messages.ts';
-import { isSuccess } from '../../../lib/delivery/post.ts';
-import type { Attempt, DeliveryRecord } from '../../../lib/delivery/record.ts';
-import { isUnderWay, MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from '../../../lib/delivery/schedule.ts';
+import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from '../../../lib/delivery/retry-schedule.ts';
 import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
 import type { StoredEvent } from '../../../lib/events/events.ts';
 import { serviceSignature, standardSignature } from '../../../lib/webhooks/signature.ts';
@@ -196,7 +198,7 @@ export class Invariants {
       for (const webhook of webhooks) for (const event of events) this.onRest(webhook, event);
       this.onCounts(items, events, webhooks, promised);
       this.onExhausted();
-      onFigures(
+      onStats(
         items,
         [...this.deliveries.ids()].map((id) => this.deliveries.all(id).map(({ value }) => value)),
       );
@@ -423,8 +425,8 @@ function onKey(before: KeyRecord | undefined, after: KeyRecord | undefined): voi
   must(isSame, 'A key is rotated once', before.id);
 }
 
-/** Figures are what happened, in the hours and in the days. */
-function onFigures(items: readonly Item[], histories: readonly (DeliveryRecord | undefined)[][]): void {
+/** Stats are what happened, in the hours and in the days. */
+function onStats(items: readonly Item[], histories: readonly (DeliveryRecord | undefined)[][]): void {
   const expected = new Map<string, number>();
   const count = ({ webhookId, eventType }: DeliveryRecord, counter: string, times: number) => {
     const name = `${webhookId} ${eventType.replace('.', '_')}_${counter}`;
@@ -446,10 +448,10 @@ function onFigures(items: readonly Item[], histories: readonly (DeliveryRecord |
   }
   for (const period of ['hour', 'day']) {
     const counted = new Map<string, number>();
-    for (const figures of items) {
-      const [pk, sk] = [String(figures.pk), String(figures.sk)];
+    for (const stats of items) {
+      const [pk, sk] = [String(stats.pk), String(stats.sk)];
       if (!pk.startsWith('FIGURES#') || !sk.startsWith(period)) continue;
-      for (const [name, value] of Object.entries(figures)) {
+      for (const [name, value] of Object.entries(stats)) {
         if (!/_(delivered|attempts_failed|failed|skipped|canceled)$/.test(name)) continue;
         const id = `${pk.slice('FIGURES#'.length)} ${name}`;
         counted.set(id, (counted.get(id) ?? 0) + Number(value));
@@ -457,7 +459,7 @@ function onFigures(items: readonly Item[], histories: readonly (DeliveryRecord |
     }
     for (const name of new Set([...counted.keys(), ...expected.keys()])) {
       const [found, wanted] = [counted.get(name) ?? 0, expected.get(name) ?? 0];
-      must(found === wanted, 'Figures are what happened', `${period}: ${name} is ${found}, not ${wanted}`);
+      must(found === wanted, 'Stats are what happened', `${period}: ${name} is ${found}, not ${wanted}`);
     }
   }
 }

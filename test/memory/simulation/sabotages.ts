@@ -179,8 +179,8 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
       };
     }),
   },
-  'figures of a batch are taken for those of its last change': {
-    figures: (tallies) => tallies.map((each) => ({ ...each, entries: each.entries.slice(-1) })),
+  'stats of a batch are taken for those of its last change': {
+    stats: (tallies) => tallies.map((each) => ({ ...each, entries: each.entries.slice(-1) })),
   },
   'a connection ends without its event': {
     command: (command) =>

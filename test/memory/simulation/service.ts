@@ -22,14 +22,15 @@ import { apiKeys } from '../../../lib/aws/dynamodb/keys.ts';
 import { projects } from '../../../lib/aws/dynamodb/projects.ts';
 import { createTable, type Table, type TableOptions } from '../../../lib/aws/dynamodb/table.ts';
 import { domainError, isOutage } from '../../../lib/aws/errors.ts';
+import type { TimedOutcome } from '../../../lib/deliveries/attempt.ts';
+import { LOG_PARTITIONS } from '../../../lib/deliveries/placement.ts';
+import { type DeliveryRecord, isRecoverable } from '../../../lib/deliveries/record.ts';
+import { type DeliveryChange, type Tally, tally } from '../../../lib/deliveries/stats.ts';
 import { type BatchDeps, deliverBatch } from '../../../lib/delivery/batch.ts';
 import { type FanOutDeps, fanOutBatch } from '../../../lib/delivery/fan-out.ts';
-import { type DeliveryChange, type Tally, tally } from '../../../lib/delivery/figures.ts';
 import { LANES, type Lane } from '../../../lib/delivery/lanes.ts';
 import type { QueueMessage } from '../../../lib/delivery/messages.ts';
-import { LOG_PARTITIONS } from '../../../lib/delivery/placement.ts';
-import type { Post, TimedOutcome } from '../../../lib/delivery/post.ts';
-import { type DeliveryRecord, isRecoverable } from '../../../lib/delivery/record.ts';
+import type { Post } from '../../../lib/delivery/post.ts';
 import { settingAside } from '../../../lib/delivery/set-aside.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
 import type { CheckMessage } from '../../../lib/documents/connections.ts';
@@ -63,8 +64,8 @@ export interface Sabotage {
   deliver?(deps: BatchDeps): BatchDeps;
   fanOut?(deps: FanOutDeps): FanOutDeps;
   isOutage?(error: unknown): boolean;
-  /** Of the figures of one batch. */
-  figures?(tallies: Tally[]): Tally[];
+  /** Of the stats of one batch. */
+  stats?(tallies: Tally[]): Tally[];
   handlers?(handlers: Record<string, unknown>): Record<string, unknown>;
   authenticate?: typeof authenticate;
   connections?(deps: ConnectionsDeps): ConnectionsDeps;
@@ -83,10 +84,10 @@ const REPLICATION_MS = [1, 10, 900];
 /** The queues refuse one event in so many, until an operator replays it. */
 const REFUSED_EVERY = 32;
 const REPLAY_AFTER_MS = 10 * 60 * 1000;
-const FIGURES_LIMIT_MS = 60_000;
-/** For how long changes are gathered before they are counted (infra/figures.ts); a full batch does not wait. */
+const STATS_LIMIT_MS = 60_000;
+/** For how long changes are gathered before they are counted (infra/stats.ts); a full batch does not wait. */
 const GATHERING_MS = 30_000;
-/** Shards of the stream that figures are counted from: a partition can be split in the middle of a log. */
+/** Shards of the stream that stats are counted from: a partition can be split in the middle of a log. */
 const SHARDS = ['shard-0', 'shard-1'];
 
 /** The service: its real code, on simulated services. */
@@ -326,7 +327,7 @@ export class SimulatedService {
     const work = async (process: Process): Promise<void> => {
       const { add } = countDeps(this.platformOf(process));
       const tallies = tally(batch);
-      const adding = (this.sabotage.figures?.(tallies) ?? tallies).map((each) => add(each, shard));
+      const adding = (this.sabotage.stats?.(tallies) ?? tallies).map((each) => add(each, shard));
       settle(
         await Promise.all(adding).then(
           () => new Set<number>(),
@@ -334,7 +335,7 @@ export class SimulatedService {
         ),
       );
     };
-    this.world.spawn('figures', FIGURES_LIMIT_MS, work, () => settle('all'));
+    this.world.spawn('stats', STATS_LIMIT_MS, work, () => settle('all'));
   }
 
   private deliver(lane: Lane, batch: readonly QueueMessage[], settle: Settle): void {

@@ -194,7 +194,7 @@ const BREAKAGES: [name: string, alarms: string[], rings: () => Promise<string[]>
     'the stats time out for more than 15 minutes',
     ['StatsAge'],
     async () => {
-      const tried = timeOut('FiguresCount');
+      const tried = timeOut('StatsCount');
       await deliver();
       return minutes(21, tried);
     },
@@ -307,7 +307,7 @@ const BREAKAGES: [name: string, alarms: string[], rings: () => Promise<string[]>
     ['WorkerErrors'],
     () => minutes(3, () => times(6, () => service.stack.invoke('ConnectionsCheck', null).catch(() => {}))),
   ],
-  ...['DeliveryFanOut', 'FiguresCount', 'DeliveryDeliverB'].map((name): (typeof BREAKAGES)[number] => [
+  ...['DeliveryFanOut', 'StatsCount', 'DeliveryDeliverB'].map((name): (typeof BREAKAGES)[number] => [
     `Lambda throttles ${name}`,
     ['WorkerThrottles'],
     () => {

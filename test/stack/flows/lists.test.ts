@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { itemKey, statusIndexEntry } from '../../../lib/aws/dynamodb/items.ts';
-import { LOG_PARTITIONS, logPartitionOf, logPartitions } from '../../../lib/delivery/placement.ts';
+import { LOG_PARTITIONS, logPartitionOf, logPartitions } from '../../../lib/deliveries/placement.ts';
 import { earliestId } from '../../../lib/ids.ts';
 import { databaseEndpoint } from '../../support/database.ts';
 import { mint, put, sync } from '../../support/documents.ts';

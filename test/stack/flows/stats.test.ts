@@ -11,7 +11,7 @@ const service = useService(FAST);
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-interface Figure {
+interface Stats {
   at: string;
   webhook_id: string | null;
   type: string | null;
@@ -29,8 +29,8 @@ interface Figure {
 }
 const deleted = { type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'n' } };
 
-async function pagesOf(client: Client, query: string): Promise<Figure[][]> {
-  const pages: Figure[][] = [];
+async function pagesOf(client: Client, query: string): Promise<Stats[][]> {
+  const pages: Stats[][] = [];
   for (let cursor = ''; ; ) {
     const { status, text, body } = await client('GET', `/v1/stats?${query}${cursor}`);
     expect(status, text).toBe(200);
@@ -40,17 +40,17 @@ async function pagesOf(client: Client, query: string): Promise<Figure[][]> {
   }
 }
 
-async function figuresOf(client: Client, query = ''): Promise<Figure[]> {
-  const [figures = [], ...others] = await pagesOf(client, query);
+async function statsOf(client: Client, query = ''): Promise<Stats[]> {
+  const [stats = [], ...others] = await pagesOf(client, query);
   expect(others).toEqual([]);
-  return figures;
+  return stats;
 }
 
 /** The sum over all hours or days, once it is what is expected. */
-async function sumOf(client: Client, query: string, expected: Partial<Figure>): Promise<void> {
+async function sumOf(client: Client, query: string, expected: Partial<Stats>): Promise<void> {
   let seen: object = {};
   await eventually(async () => {
-    const rows = await figuresOf(client, query);
+    const rows = await statsOf(client, query);
     const sum = (name: 'delivered') => rows.reduce((total, row) => total + row[name], 0);
     seen = Object.fromEntries(Object.keys(expected).map((name) => [name, sum(name as 'delivered')]));
     return JSON.stringify(seen) === JSON.stringify(expected);
@@ -64,10 +64,10 @@ it('counts the other deliveries when the stream has a change that cannot be read
   await writeItems(service.stack, databaseEndpoint(), [{ pk: 'HOOK#whk_unreadable#0', sk: 'evt_1' }]);
   await publishAll(live, [changed(), deleted]);
   await sumOf(live, '', { delivered: 2 });
-  expect(service.log.join('')).toContain('figures.change_unreadable');
+  expect(service.log.join('')).toContain('stats.change_unreadable');
 });
 
-describe('the figures', () => {
+describe('the stats', () => {
   it('are what happened to every delivery, by webhook and type, by the hour and the day', async () => {
     const project = await service.project();
     const live = await project.client('live');
@@ -85,7 +85,7 @@ describe('the figures', () => {
       await sumOf(live, query, { delivered: 50, attempts_failed: 0, failed: 0, skipped: 0, canceled: 0 });
       await sumOf(live, `${query}&type=document.deleted`, { delivered: 10 });
     }
-    const rows = await figuresOf(live, `by=day&webhook_id=${healthy.id}`);
+    const rows = await statsOf(live, `by=day&webhook_id=${healthy.id}`);
     expect(new Set(rows.map(({ type }) => type))).toEqual(new Set(['document.changed', 'document.deleted']));
     for (const { at, webhook_id, latency_ms } of rows) {
       expect([at.slice(10), webhook_id]).toEqual(['T00:00:00.000Z', healthy.id]);
@@ -111,11 +111,11 @@ describe('the figures', () => {
       canceled: having('canceled'),
     });
 
-    expect(new Set((await figuresOf(live)).map(({ webhook_id }) => webhook_id))).toEqual(
+    expect(new Set((await statsOf(live)).map(({ webhook_id }) => webhook_id))).toEqual(
       new Set([healthy.id, broken.id]),
     );
-    expect(await figuresOf(project.admin, 'environment=sandbox')).toEqual([]);
-    expect(await figuresOf(live, 'from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).toEqual([]);
+    expect(await statsOf(project.admin, 'environment=sandbox')).toEqual([]);
+    expect(await statsOf(live, 'from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).toEqual([]);
   });
 
   it('are added up by webhook, or by the hour or day, in pages that are complete in themselves', async () => {
@@ -126,20 +126,20 @@ describe('the figures', () => {
     const ids = hooks.map(({ id }) => id);
     await publishAll(live, [changed(), changed(), deleted]);
     await sumOf(live, '', { delivered: 15 });
-    const summary = ({ webhook_id, type, delivered }: Figure) => [webhook_id, type, delivered];
+    const summary = ({ webhook_id, type, delivered }: Stats) => [webhook_id, type, delivered];
 
     for (const by of ['hour', 'day']) {
-      const byWebhook = await figuresOf(live, `by=${by}&group_by=webhook_id`);
+      const byWebhook = await statsOf(live, `by=${by}&group_by=webhook_id`);
       expect(byWebhook.map(summary)).toEqual(ids.map((id) => [id, null, 3]));
       for (const { latency_ms } of byWebhook) {
         expect(latency_ms.histogram?.reduce((sum, { count }) => sum + count, 0)).toBe(3);
         expect(latency_ms.histogram?.map(({ le }) => le)).toContain(latency_ms.p95);
       }
-      const changes = await figuresOf(live, `by=${by}&group_by=webhook_id&type=document.changed`);
+      const changes = await statsOf(live, `by=${by}&group_by=webhook_id&type=document.changed`);
       expect(changes.map(summary)).toEqual(ids.map((id) => [id, 'document.changed', 2]));
 
       const total = async (query: string) => {
-        const rows = await figuresOf(live, `by=${by}&group_by=at&${query}`);
+        const rows = await statsOf(live, `by=${by}&group_by=at&${query}`);
         expect(rows.map(({ at }) => at)).toEqual(rows.map(({ at }) => at).toSorted());
         return [rows[0]?.webhook_id, rows[0]?.type, rows.reduce((sum, { delivered }) => sum + delivered, 0)];
       };

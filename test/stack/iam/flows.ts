@@ -266,7 +266,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       await handOn('NewDeliveries');
     },
     DeliveryDeliverSlow: lane('SlowDeliveries'),
-    FiguresCount: async () => {
+    StatsCount: async () => {
       const counted = async () => {
         const { data } = await ok(live('GET', `/v1/stats?webhook_id=${hook.id}`));
         return data.reduce((sum: number, each: Record<string, number>) => sum + Number(each.attempts_failed), 0);

@@ -114,8 +114,8 @@ describe('the sample event', () => {
     expect(queued()).toBe(before + 1);
   });
 
-  it('of figures is counted', async () => {
-    expect(await run('FiguresCount')).toEqual({ state: {} });
+  it('of stats is counted', async () => {
+    expect(await run('StatsCount')).toEqual({ state: {} });
   });
 
   it.each([

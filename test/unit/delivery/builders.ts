@@ -1,7 +1,8 @@
+import type { Attempt } from '../../../lib/deliveries/attempt.ts';
+import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
 import type { DeliverDeps, DeliveryContext } from '../../../lib/delivery/deliver.ts';
 import { type DeliveryMessage, firstMessage } from '../../../lib/delivery/messages.ts';
 import type { OutageEmail } from '../../../lib/delivery/outage.ts';
-import type { Attempt, DeliveryRecord } from '../../../lib/delivery/record.ts';
 import { newEvent, type StoredEvent } from '../../../lib/events/events.ts';
 import { sampleData } from '../../../lib/events/samples.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';

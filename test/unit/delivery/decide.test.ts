@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Attempt } from '../../../lib/deliveries/attempt.ts';
+import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
 import {
   dueAfter,
   isEmailOwed,
@@ -9,7 +11,6 @@ import {
   verdictOn,
 } from '../../../lib/delivery/decide.ts';
 import type { DeliveryMessage } from '../../../lib/delivery/messages.ts';
-import type { Attempt, DeliveryRecord } from '../../../lib/delivery/record.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
 import { attempt, message, now, record, webhook } from './builders.ts';
 

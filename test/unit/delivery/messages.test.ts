@@ -12,7 +12,7 @@ import {
   type RecoverMessage,
   runKey,
 } from '../../../lib/delivery/messages.ts';
-import { MAX_ATTEMPTS } from '../../../lib/delivery/schedule.ts';
+import { MAX_ATTEMPTS } from '../../../lib/delivery/retry-schedule.ts';
 import { derivedFrom, sortableId } from '../../../lib/ids.ts';
 import { event, message, now, space } from './builders.ts';
 

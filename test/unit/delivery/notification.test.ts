@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { FAILURES } from '../../../lib/delivery/failures.ts';
+import type { Attempt } from '../../../lib/deliveries/attempt.ts';
+import { FAILURES } from '../../../lib/deliveries/endpoint-failures.ts';
 import { disabledNotification, warningNotification } from '../../../lib/delivery/notification.ts';
-import type { Attempt } from '../../../lib/delivery/record.ts';
 import { newEvent } from '../../../lib/events/events.ts';
 import { sampleData } from '../../../lib/events/samples.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  bounded,
-  derivedHeaders,
-  isSuccess,
-  KEPT_HEADER_BYTES,
-  keptHeaders,
-  postOf,
-} from '../../../lib/delivery/post.ts';
+import { isSuccess } from '../../../lib/deliveries/attempt.ts';
+import { bounded, derivedHeaders, KEPT_HEADER_BYTES, keptHeaders } from '../../../lib/deliveries/headers.ts';
+import { postOf } from '../../../lib/delivery/post.ts';
 import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
 import { signatureHeaders } from '../../../lib/webhooks/signature.ts';
 import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';

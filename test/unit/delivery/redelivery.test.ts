@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { isRecoverable } from '../../../lib/deliveries/record.ts';
 import type { QueueMessage, RecoverMessage } from '../../../lib/delivery/messages.ts';
-import { isRecoverable } from '../../../lib/delivery/record.ts';
 import {
   type Recovery,
   type RecoveryPosition,

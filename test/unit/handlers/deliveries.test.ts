@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { DeliveryRecord } from '../../../lib/delivery/record.ts';
+import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
 import type { RecoveryWindow } from '../../../lib/delivery/redelivery.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../../../lib/events/events.ts';
 import { type DeliveriesDeps, deliveryHandlers } from '../../../lib/handlers/deliveries.ts';

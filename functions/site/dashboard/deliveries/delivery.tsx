@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { isUnderWay } from '../../../../lib/delivery/schedule.ts';
+import { isUnderWay } from '../../../../lib/deliveries/statuses.ts';
 import { Button, type Fact, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { DeliveryBadge, isSuccess, MEANINGS } from '../components/deliveries.tsx';
 import { Await, Empty, ProblemNote } from '../components/feedback.tsx';

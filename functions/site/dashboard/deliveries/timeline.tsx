@@ -1,4 +1,5 @@
-import { isUnderWay, RETRY_DELAYS_SECONDS } from '../../../../lib/delivery/schedule.ts';
+import { isUnderWay } from '../../../../lib/deliveries/statuses.ts';
+import { RETRY_DELAYS_SECONDS } from '../../../../lib/delivery/retry-schedule.ts';
 import { isSuccess, outcomeText } from '../components/deliveries.tsx';
 import { Countdown, durationText, ShortTime } from '../components/time.tsx';
 import type { Delivery } from '../state/api.ts';

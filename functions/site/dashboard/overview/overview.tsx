@@ -8,7 +8,7 @@ import { useLoaded, useRepeated } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { Chart, PeriodChoice } from '../webhooks/chart.tsx';
-import { PERIODS, type PeriodName, readActivity, successRate } from '../webhooks/stats.ts';
+import { PERIODS, type PeriodName, readStats, successRate } from '../webhooks/stats.ts';
 
 const REFRESH_MS = 30_000;
 
@@ -16,11 +16,11 @@ export function Overview() {
   const { call, environment } = useSession();
   const [period, setPeriod] = useState<PeriodName>('24 hours');
   const webhooks = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
-  const figures = useLoaded(`${environment} ${period}`, () => readActivity(call, PERIODS[period]));
+  const stats = useLoaded(`${environment} ${period}`, () => readStats(call, PERIODS[period]));
   const keys = useLoaded('keys', () => all(call, 'GET /v1/keys'));
   useRepeated(REFRESH_MS, () => {
     webhooks.reload();
-    figures.reload();
+    stats.reload();
   });
   return (
     <>
@@ -44,18 +44,18 @@ export function Overview() {
                 No webhooks yet. Create one to get notified when documents change.
               </Empty>
             ) : (
-              <Await of={figures}>
-                {(activity) => (
+              <Await of={stats}>
+                {(loaded) => (
                   <>
                     <Facts>
                       {[
-                        ['Success rate', successRate(activity.total)],
-                        ['Failed attempts', activity.total.attemptsFailed.toLocaleString()],
-                        ['p50', latencyText(activity.total.p50)],
-                        ['p95', latencyText(activity.total.p95)],
+                        ['Success rate', successRate(loaded.total)],
+                        ['Failed attempts', loaded.total.attemptsFailed.toLocaleString()],
+                        ['p50', latencyText(loaded.total.p50)],
+                        ['p95', latencyText(loaded.total.p95)],
                       ]}
                     </Facts>
-                    <Chart of={activity} period={PERIODS[period]} />
+                    <Chart of={loaded} period={PERIODS[period]} />
                   </>
                 )}
               </Await>

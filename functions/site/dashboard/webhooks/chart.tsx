@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks';
 import { Bars } from '../components/bars.tsx';
-import { type Activity, type Counts, KINDS, PERIODS, type Period, type PeriodName } from './stats.ts';
+import { type Counts, KINDS, PERIODS, type Period, type PeriodName, type Stats } from './stats.ts';
 
 const NAMES: Record<keyof Counts, string> = {
   delivered: 'Succeeded',
@@ -9,7 +9,7 @@ const NAMES: Record<keyof Counts, string> = {
 };
 
 /** Deliveries over time, by outcome. */
-export function Chart({ of: { spans, total }, period }: { of: Activity; period: Period }) {
+export function Chart({ of: { spans, total }, period }: { of: Stats; period: Period }) {
   const format = new Intl.DateTimeFormat(
     undefined,
     period.by === 'day' ? { day: 'numeric', month: 'short', timeZone: 'UTC' } : { timeStyle: 'short' },

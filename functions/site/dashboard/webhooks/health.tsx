@@ -7,14 +7,14 @@ import type { Webhook } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
 import { Chart, PeriodChoice } from './chart.tsx';
-import { PERIODS, type PeriodName, readActivity, successRate } from './stats.ts';
+import { PERIODS, type PeriodName, readStats, successRate } from './stats.ts';
 import { WebhookStatus } from './webhook-table.tsx';
 
 const REFRESH_MS = 30_000;
 
 interface HealthProps {
   of: Webhook;
-  /** Changes when the figures may have changed. */
+  /** Changes when the stats may have changed. */
   version: number;
 }
 
@@ -22,10 +22,10 @@ interface HealthProps {
 export function Health({ of: webhook, version }: HealthProps) {
   const { call } = useSession();
   const [period, setPeriod] = useState<PeriodName>('24 hours');
-  const read = () => readActivity(call, PERIODS[period], webhook.id);
-  const activity = useLoaded(`${webhook.id} ${period}`, read, version);
-  useRepeated(REFRESH_MS, activity.reload);
-  const total = activity.value?.total;
+  const read = () => readStats(call, PERIODS[period], webhook.id);
+  const stats = useLoaded(`${webhook.id} ${period}`, read, version);
+  useRepeated(REFRESH_MS, stats.reload);
+  const total = stats.value?.total;
   return (
     <Panel title="Health" actions={<PeriodChoice chosen={period} onChange={setPeriod} />}>
       <Facts>
@@ -41,7 +41,7 @@ export function Health({ of: webhook, version }: HealthProps) {
         ]}
       </Facts>
       <div class="small">
-        <Await of={activity}>{(found) => <Chart of={found} period={PERIODS[period]} />}</Await>
+        <Await of={stats}>{(found) => <Chart of={found} period={PERIODS[period]} />}</Await>
       </div>
     </Panel>
   );

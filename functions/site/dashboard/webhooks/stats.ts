@@ -1,9 +1,9 @@
-import { histogramOfBars, latencyPercentile } from '../../../../lib/delivery/latency.ts';
+import { histogramOfBars, latencyPercentile } from '../../../../lib/deliveries/latency.ts';
 import { type Call, type EntryOf, type QueryOf, type Result, readPages } from '../state/api.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-type Figure = EntryOf<'GET /v1/stats'>;
+type Entry = EntryOf<'GET /v1/stats'>;
 
 /** Deliveries that ended in a span of time, by outcome. */
 export interface Counts {
@@ -36,7 +36,7 @@ export const PERIODS = {
 export type PeriodName = keyof typeof PERIODS;
 
 /** Counts of deliveries over time. */
-export interface Activity {
+export interface Stats {
   /** Oldest first; each starts at `from`. */
   spans: { from: number; counts: Counts }[];
   total: Summary;
@@ -46,28 +46,28 @@ const SPAN_MS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const;
 const startOf = ({ by, spans }: Period): number => (Math.floor(Date.now() / SPAN_MS[by]) - spans + 1) * SPAN_MS[by];
 
 /** Reads the counts of an environment, or of one webhook, in a period that ends now. */
-export async function readActivity(call: Call, period: Period, webhookId?: string): Promise<Result<Activity>> {
+export async function readStats(call: Call, period: Period, webhookId?: string): Promise<Result<Stats>> {
   const query = { group_by: 'at', webhook_id: webhookId } as const;
-  const { value: figures, problem } = await readFigures(call, period, query);
+  const { value: entries, problem } = await readEntries(call, period, query);
   if (problem) return { problem };
   const first = startOf(period);
   const spans = Array.from({ length: period.spans }, (_, i) => {
     const from = first + i * SPAN_MS[period.by];
-    return { from, counts: summaryOf(figures.filter(({ at }) => Date.parse(at) === from)).counts };
+    return { from, counts: summaryOf(entries.filter(({ at }) => Date.parse(at) === from)).counts };
   });
-  return { value: { spans, total: summaryOf(figures) } };
+  return { value: { spans, total: summaryOf(entries) } };
 }
 
 /** Reads the counts of each webhook in a period that ends now. Webhooks without deliveries are missing. */
 export async function readSummaries(call: Call, period: Period): Promise<Result<ReadonlyMap<string, Summary>>> {
-  const { value: figures, problem } = await readFigures(call, period, { group_by: 'webhook_id' });
+  const { value: entries, problem } = await readEntries(call, period, { group_by: 'webhook_id' });
   if (problem) return { problem };
-  return { value: new Map(figures.map((figure) => [figure.webhook_id ?? '', summaryOf([figure])])) };
+  return { value: new Map(entries.map((entry) => [entry.webhook_id ?? '', summaryOf([entry])])) };
 }
 
-function summaryOf(figures: readonly Figure[]): Summary {
-  const sum = (countOf: (figure: Figure) => number) => figures.reduce((total, figure) => total + countOf(figure), 0);
-  const histogram = histogramOfBars(figures.flatMap(({ latency_ms }) => latency_ms.histogram ?? []));
+function summaryOf(entries: readonly Entry[]): Summary {
+  const sum = (countOf: (entry: Entry) => number) => entries.reduce((total, entry) => total + countOf(entry), 0);
+  const histogram = histogramOfBars(entries.flatMap(({ latency_ms }) => latency_ms.histogram ?? []));
   return {
     counts: {
       delivered: sum(({ delivered }) => delivered),
@@ -95,7 +95,7 @@ export function successRate(summary: Summary): string {
 
 type Grouping = Pick<QueryOf<'GET /v1/stats'>, 'group_by' | 'webhook_id'>;
 
-function readFigures(call: Call, period: Period, grouping: Grouping): Promise<Result<Figure[]>> {
+function readEntries(call: Call, period: Period, grouping: Grouping): Promise<Result<Entry[]>> {
   const query = { ...grouping, by: period.by, from: new Date(startOf(period)).toISOString() };
   return readPages((cursor) => call('GET /v1/stats', { query: { ...query, cursor } }));
 }

@@ -10,7 +10,7 @@ import { useSession } from '../state/session.ts';
 import { type Summary, successRate } from './stats.ts';
 
 /** The stats by webhook id. */
-export type Figures = ReadonlyMap<string, Summary>;
+export type Stats = ReadonlyMap<string, Summary>;
 
 export function WebhookStatus({ of: { status, disabled_reason, failing_since } }: { of: Webhook }) {
   if (status === 'enabled' && failing_since !== null) {
@@ -26,12 +26,12 @@ export function WebhookStatus({ of: { status, disabled_reason, failing_since } }
 
 interface WebhookTableProps {
   webhooks: Webhook[];
-  figures: Figures | undefined;
+  stats: Stats | undefined;
   onChange: () => void;
 }
 
 /** Lists webhooks with the stats of the last 24 hours, which load separately. Selected webhooks can be paused or enabled together. */
-export function WebhookTable({ webhooks, figures, onChange }: WebhookTableProps) {
+export function WebhookTable({ webhooks, stats, onChange }: WebhookTableProps) {
   const { environment } = useSession();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [changing, setChanging] = useState<StatusChange>();
@@ -44,8 +44,8 @@ export function WebhookTable({ webhooks, figures, onChange }: WebhookTableProps)
       </Button>
     );
   };
-  const figure = (id: string, textOf: (summary: Summary | undefined) => string) =>
-    figures ? textOf(figures.get(id)) : <span class="muted">…</span>;
+  const stat = (id: string, textOf: (summary: Summary | undefined) => string) =>
+    stats ? textOf(stats.get(id)) : <span class="muted">…</span>;
   const columns: Column<Webhook>[] = [
     [
       'Endpoint',
@@ -68,9 +68,9 @@ export function WebhookTable({ webhooks, figures, onChange }: WebhookTableProps)
         </span>
       ),
     ],
-    ['Delivered, 24 h', ({ id }) => figure(id, (own) => (own?.counts.delivered ?? 0).toLocaleString()), 'number'],
-    ['Success rate', ({ id }) => figure(id, (own) => (own ? successRate(own) : '–')), 'number'],
-    ['p95', ({ id }) => figure(id, (own) => latencyText(own?.p95 ?? null)), 'number'],
+    ['Delivered, 24 h', ({ id }) => stat(id, (own) => (own?.counts.delivered ?? 0).toLocaleString()), 'number'],
+    ['Success rate', ({ id }) => stat(id, (own) => (own ? successRate(own) : '–')), 'number'],
+    ['p95', ({ id }) => stat(id, (own) => latencyText(own?.p95 ?? null)), 'number'],
   ];
   return (
     <>

@@ -7,11 +7,11 @@ import { useLoaded, useRepeated } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { PERIODS, readSummaries, type Summary, shareDelivered } from './stats.ts';
-import { type Figures, WebhookTable } from './webhook-table.tsx';
+import { type Stats, WebhookTable } from './webhook-table.tsx';
 
 const REFRESH_MS = 30_000;
 
-type Order = (a: Webhook, b: Webhook, figures: Figures) => number;
+type Order = (a: Webhook, b: Webhook, stats: Stats) => number;
 
 /** 0: needs attention first. */
 const urgencyOf = ({ status, disabled_reason, failing_since }: Webhook): number => {
@@ -21,11 +21,11 @@ const urgencyOf = ({ status, disabled_reason, failing_since }: Webhook): number 
 const byUrl: Order = (a, b) => a.url.localeCompare(b.url);
 const bySummary =
   (rankOf: (summary: Summary | undefined) => number): Order =>
-  (a, b, figures) =>
-    rankOf(figures.get(b.id)) - rankOf(figures.get(a.id)) || byUrl(a, b, figures);
+  (a, b, stats) =>
+    rankOf(stats.get(b.id)) - rankOf(stats.get(a.id)) || byUrl(a, b, stats);
 
 const ORDERS: Record<string, Order> = {
-  'Attention first': (a, b, figures) => urgencyOf(a) - urgencyOf(b) || byUrl(a, b, figures),
+  'Attention first': (a, b, stats) => urgencyOf(a) - urgencyOf(b) || byUrl(a, b, stats),
   'Endpoint URL': byUrl,
   'Most delivered': bySummary((summary) => summary?.counts.delivered ?? 0),
   'Worst success rate': bySummary((summary) => 1 - (summary ? (shareDelivered(summary) ?? 1) : 1)),
@@ -46,10 +46,10 @@ export function Webhooks() {
   const [text, setText] = useState('');
   const [order, setOrder] = useState(ORDER_NAMES[0] ?? '');
   const loaded = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
-  const figures = useLoaded(environment, () => readSummaries(call, PERIODS['24 hours'])); // takes longer
+  const stats = useLoaded(environment, () => readSummaries(call, PERIODS['24 hours'])); // takes longer
   useRepeated(REFRESH_MS, () => {
     loaded.reload();
-    figures.reload();
+    stats.reload();
   });
   const create = (
     <ButtonLink href={linkTo(environment, ['webhooks', 'new'])} kind="primary">
@@ -69,7 +69,7 @@ export function Webhooks() {
               </Empty>
             );
           }
-          const shown = found(webhooks, text).sort((a, b) => ORDERS[order]?.(a, b, figures.value ?? new Map()) ?? 0);
+          const shown = found(webhooks, text).sort((a, b) => ORDERS[order]?.(a, b, stats.value ?? new Map()) ?? 0);
           return (
             <>
               <Form class="filters" role="search" onSubmit={() => {}}>
@@ -88,9 +88,9 @@ export function Webhooks() {
               {shown.length === 0 ? (
                 <Empty>No webhook matches “{text}”.</Empty>
               ) : (
-                <div aria-busy={figures.loading}>
-                  <ProblemNote problem={figures.problem} />
-                  <WebhookTable webhooks={shown} figures={figures.value} onChange={loaded.reload} />
+                <div aria-busy={stats.loading}>
+                  <ProblemNote problem={stats.problem} />
+                  <WebhookTable webhooks={shown} stats={stats.value} onChange={loaded.reload} />
                 </div>
               )}
             </>

@@ -1,5 +1,5 @@
 import { PROBLEMS, type ProblemCode } from '../../../../lib/api/problems.ts';
-import { FAILURES } from '../../../../lib/delivery/failures.ts';
+import { FAILURES } from '../../../../lib/deliveries/endpoint-failures.ts';
 import { ADVICE } from '../../../../lib/openapi/problems.ts';
 import type { Article } from './guides.ts';
 import { escaped } from './html.ts';

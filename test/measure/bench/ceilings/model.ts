@@ -1,7 +1,7 @@
+import { LOG_PARTITIONS } from '../../../../lib/deliveries/placement.ts';
 import { FAN_OUTS_OF_SHARD } from '../../../../lib/delivery/fan-out.ts';
-import { LOG_PARTITIONS } from '../../../../lib/delivery/placement.ts';
-import { MAX_QUEUE_DELAY_SECONDS } from '../../../../lib/delivery/retry.ts';
-import { RETRY_DELAYS_SECONDS } from '../../../../lib/delivery/schedule.ts';
+import { MAX_QUEUE_DELAY_SECONDS } from '../../../../lib/delivery/queue-retry.ts';
+import { RETRY_DELAYS_SECONDS } from '../../../../lib/delivery/retry-schedule.ts';
 import { EVENT_PARTITIONS } from '../../../../lib/events/placement.ts';
 import { BATCH_MS, DELIVERY_CPU_MS, MESSAGE_CPU_MS } from '../cost/prices.ts';
 import type { Load, UnitCosts } from './load.ts';
@@ -33,8 +33,8 @@ const WEBHOOK_KB = 0.6;
 /** With a key of 30 bytes. */
 const REVISION_KB = 0.09;
 /** Half a minute of changes is added up, by the hour and by the day, for each shard of the stream. */
-const FIGURES_SECONDS = 30;
-const FIGURES_WRITES = 2;
+const STATS_SECONDS = 30;
+const STATS_WRITES = 2;
 /** A transaction writes an item at twice its size. */
 const TRANSACTION = 2;
 
@@ -65,7 +65,7 @@ function ofProject(load: Load, costs: UnitCosts): Ceiling[] {
     writes('revisions of a project', documentWrites * TRANSACTION, SPLIT),
     reads('revisions of a project', load.syncCycles * unitsOf(load.syncedDocuments * REVISION_KB, 4), SPLIT),
     reads('one key', keyRequests * costs.keyReads, 'several keys, or authorizerCacheSeconds'),
-    writes('figures of a webhook', (shardsOf(load, costs) * FIGURES_WRITES) / FIGURES_SECONDS, 'a longer window'),
+    writes('stats of a webhook', (shardsOf(load, costs) * STATS_WRITES) / STATS_SECONDS, 'a longer window'),
     {
       name: 'requests: throttle of a project',
       used: projectEvents / load.published + keyRequests,

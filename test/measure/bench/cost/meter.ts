@@ -16,10 +16,10 @@ const FAN_OUT_GB = 0.5;
 const PARTITION_KEY = /":?(?:pk|partition)":\{"S":"([A-Z]+)#/g;
 
 /**
- * Figures are added up for half a minute, which is no time on a stack whose clock is that quick: what they take is counted, and not
+ * Stats are added up for half a minute, which is no time on a stack whose clock is that quick: what they take is counted, and not
  * billed to events.
  */
-export const isOfFigures = (name: string): boolean => /^figures/i.test(name);
+export const isOfStats = (name: string): boolean => /^stats/i.test(name);
 
 /** Counts what AWS would bill for what happens on a local stack. */
 export class Meter {
@@ -66,7 +66,7 @@ export class Meter {
       const invoke = fn.invoke.bind(fn);
       fn.invoke = (...args) => {
         this.count('invocations', { [id]: 1 });
-        if (isOfFigures(id)) return invoke(...args);
+        if (isOfStats(id)) return invoke(...args);
         this.usage.invocations++;
         if (!isQuiet.has(id)) this.usage.logBytes += PLATFORM_LOG_BYTES;
         this.usage.gbSeconds += ((memory.get(id) ?? 0) / 1024) * (durationMs(id, recordsOf(args[0])) / 1000);
@@ -120,7 +120,7 @@ export class Meter {
       for (const { CapacityUnits = 0, GlobalSecondaryIndexes = {} } of [ConsumedCapacity].flat()) {
         const what = READS.has(request.action) ? 'readUnits' : 'writeUnits';
         const kinds = kindsOf(input);
-        if (!kinds.some(isOfFigures)) this.usage[what] += CapacityUnits;
+        if (!kinds.some(isOfStats)) this.usage[what] += CapacityUnits;
         const ofIndexes = Object.entries<Capacity>(GlobalSecondaryIndexes).map(
           ([name, { CapacityUnits: units = 0 }]) => ({
             [name]: units,

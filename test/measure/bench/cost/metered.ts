@@ -3,7 +3,7 @@ import { dynamoDbClient } from '../../../../infra/local/services/dynamodb.ts';
 import type { LocalStack } from '../../../../infra/local/stack.ts';
 import { createProject } from '../project.ts';
 import { startBench } from '../stack.ts';
-import { isOfFigures, Meter } from './meter.ts';
+import { isOfStats, Meter } from './meter.ts';
 import { storedBytesOf } from './storage.ts';
 
 /** A local stack, a project, and what its use would cost. */
@@ -16,7 +16,7 @@ export interface Metered {
   send(method: string, path: string, body: object, headers?: Record<string, string>): Promise<void>;
   /** Nothing has been to do for half a second longer than batches are gathered: what a stream hands on is nowhere else. */
   atRest(): Promise<void>;
-  /** Without figures, which are kept for a year. */
+  /** Without stats, which are kept for a year. */
   storedBytes(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export async function startMetered(assembly: string, speed: number): Promise<Met
   let log = (_text: string) => {};
   const { stack, databaseEndpoint, stop } = await startBench(assembly, {
     speed,
-    output: (name, text) => (isOfFigures(name) ? undefined : log(text)),
+    output: (name, text) => (isOfStats(name) ? undefined : log(text)),
   });
   const meter = new Meter(stack);
   log = (text) => meter.log(text);
@@ -77,7 +77,7 @@ const LOGGED: Record<string, string> = {
 const accessLineOf = (format: string): string =>
   format.replace(/\$context\.([\w.]+)/g, (_, name: string) => LOGGED[name] ?? '-');
 
-/** The longest time for which a batch is gathered, without those of figures and checks: nothing else waits for them. */
+/** The longest time for which a batch is gathered, without those of stats and checks: nothing else waits for them. */
 function gatheringMs({ template }: LocalStack): number {
   const mappings = template.ofType<{ MaximumBatchingWindowInSeconds?: number }>('AWS::Lambda::EventSourceMapping');
   const ofDeliveries = mappings.filter(({ id }) => /^(FanOut|Deliver)/.test(id));

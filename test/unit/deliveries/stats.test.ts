@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { LATENCY_BOUNDS_MS, latencyPercentile } from '../../../lib/deliveries/latency.ts';
+import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
 import {
+  COUNT_NAMES,
   COUNTERS,
   countedTypes,
   countersOf,
   type DeliveryChange,
-  FIGURE_NAMES,
   histogramOf,
   sumOf,
   tally,
-} from '../../../lib/delivery/figures.ts';
-import { LATENCY_BOUNDS_MS, latencyPercentile } from '../../../lib/delivery/latency.ts';
-import type { DeliveryRecord } from '../../../lib/delivery/record.ts';
+} from '../../../lib/deliveries/stats.ts';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
-import { attempt, now, record } from './builders.ts';
+import { attempt, now, record } from '../delivery/builders.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const change = (after: DeliveryRecord, before?: DeliveryRecord, overrides: Partial<DeliveryChange> = {}) => ({
@@ -21,7 +21,7 @@ const change = (after: DeliveryRecord, before?: DeliveryRecord, overrides: Parti
   sequence: '1',
   ...overrides,
 });
-/** What a change adds to the figures of its hour. */
+/** What a change adds to the stats of its hour. */
 const counted = (after: DeliveryRecord, before?: DeliveryRecord) =>
   sumOf(tally([change(after, before)]).find(({ period }) => period === 'hour')?.entries ?? []);
 
@@ -67,8 +67,8 @@ describe('a change of a delivery', () => {
       { failed: 1 },
     ],
     ['a test', record({ status: 'failed', test: true, attempts: [attempt({ trigger: 'test' })] }), undefined, {}],
-  ])('counts %s', (_, after, before, figures) => {
-    const named = Object.entries(figures).map(([name, count]) => [`document_deleted_${name}`, count]);
+  ])('counts %s', (_, after, before, stats) => {
+    const named = Object.entries(stats).map(([name, count]) => [`document_deleted_${name}`, count]);
     expect(counted(after, before)).toEqual(Object.fromEntries(named));
   });
 
@@ -114,15 +114,15 @@ it('a run that ended without an attempt is counted once, and the next one again'
   expect(counted({ ...skipped, status: 'canceled' }, skipped)).toEqual({ document_deleted_canceled: 1 });
 });
 
-it('the types of figures are those of which anything was counted', () => {
+it('the types of stats are those of which anything was counted', () => {
   expect(countedTypes({})).toEqual([]);
   expect(countedTypes({ document_deleted_failed: 0, document_deleted_le_5: 1 })).toEqual([]);
-  const figures = { sync_conflict_skipped: 1, document_created_delivered: 2, document_created_failed: 1 };
-  expect(countedTypes(figures)).toEqual(['document.created', 'sync.conflict']);
+  const stats = { sync_conflict_skipped: 1, document_created_delivered: 2, document_created_failed: 1 };
+  expect(countedTypes(stats)).toEqual(['document.created', 'sync.conflict']);
 });
 
-describe('figures of several types', () => {
-  const figures = {
+describe('stats of several types', () => {
+  const stats = {
     document_changed_delivered: 3,
     document_changed_le_10: 3,
     document_created_delivered: 1,
@@ -134,24 +134,24 @@ describe('figures of several types', () => {
   const types = ['document.changed', 'document.created'] as const;
 
   it('are added up, each counter by itself', () => {
-    expect(countersOf(figures, types)).toEqual({
+    expect(countersOf(stats, types)).toEqual({
       delivered: 4,
       attempts_failed: 0,
       failed: 2,
       skipped: 0,
       canceled: 0,
     });
-    expect(countersOf(figures, ['document.changed'])).toMatchObject({ delivered: 3, failed: 0 });
+    expect(countersOf(stats, ['document.changed'])).toMatchObject({ delivered: 3, failed: 0 });
     expect(countersOf({}, types)).toMatchObject({ delivered: 0 });
   });
 
   it('have one histogram, which leaves out other types', () => {
-    expect(histogramOf(figures, types)).toEqual(LATENCY_BOUNDS_MS.map((bound) => (bound === 10 ? 4 : 0)));
-    expect(latencyPercentile(histogramOf(figures, EVENT_TYPES), 0.5)).toBe(5000);
+    expect(histogramOf(stats, types)).toEqual(LATENCY_BOUNDS_MS.map((bound) => (bound === 10 ? 4 : 0)));
+    expect(latencyPercentile(histogramOf(stats, EVENT_TYPES), 0.5)).toBe(5000);
   });
 });
 
-it('figures have names that DynamoDB takes for placeholders, each its own', () => {
-  for (const name of FIGURE_NAMES) expect(name).toMatch(/^[a-z0-9_]+$/);
-  expect(FIGURE_NAMES.size).toBe(EVENT_TYPES.length * (COUNTERS.length + LATENCY_BOUNDS_MS.length));
+it('stats have names that DynamoDB takes for placeholders, each its own', () => {
+  for (const name of COUNT_NAMES) expect(name).toMatch(/^[a-z0-9_]+$/);
+  expect(COUNT_NAMES.size).toBe(EVENT_TYPES.length * (COUNTERS.length + LATENCY_BOUNDS_MS.length));
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { barsOf, histogramOfBars, LATENCY_BOUNDS_MS, latencyPercentile } from '../../../lib/delivery/latency.ts';
+import { barsOf, histogramOfBars, LATENCY_BOUNDS_MS, latencyPercentile } from '../../../lib/deliveries/latency.ts';
 
 describe('a percentile', () => {
   const of = (bars: Partial<Record<number, number>>, share: number) =>

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import {
+  COUNT_NAMES,
   type Counts,
-  FIGURE_NAMES,
-  FIGURES_KEPT_MS,
   PERIOD_MS,
   type Period,
+  STATS_KEPT_MS,
   sumOf,
   type Tally,
-} from '../../delivery/figures.ts';
+} from '../../deliveries/stats.ts';
 import { any, type Condition, isAbsent, isBelow } from './conditions.ts';
 import { increased, update } from './expressions.ts';
 import { type Item, itemKey, timeToLive } from './items.ts';
@@ -23,13 +23,13 @@ const SEQUENCE_DIGITS = 40;
  * of a shard arrive in order the first time (Lambda Developer Guide, "Implementing stateful DynamoDB stream processing"). An
  * earlier change is therefore a repetition, in whatever batch it arrives.
  */
-export function figures(table: Table) {
+export function stats(table: Table) {
   return {
-    /** Adds what is not in the figures yet. Repeating is harmless. `shard` is where the changes come from. */
+    /** Adds what is not in the stats yet. Repeating is harmless. `shard` is where the changes come from. */
     async add({ webhookId, period, start, entries }: Tally, shard: string): Promise<void> {
       const position = positionOf(shard);
-      const key = itemKey.figures(webhookId, period, start);
-      const expires = timeToLive(start + PERIOD_MS[period] + FIGURES_KEPT_MS[period]);
+      const key = itemKey.stats(webhookId, period, start);
+      const expires = timeToLive(start + PERIOD_MS[period] + STATS_KEPT_MS[period]);
       const writeOf = (rest: Tally['entries'], last: string, condition: Condition): Write => {
         const counts = Object.entries(sumOf(rest)).map(([name, count]) => [name, increased(count)]);
         return update(key, { ...Object.fromEntries(counts), [position]: last, expires }, condition);
@@ -47,15 +47,15 @@ export function figures(table: Table) {
     },
 
     /**
-     * The figures of the periods that begin from `from` on and before `to`, oldest first. Eventually consistent, at half the
-     * price: figures are late anyway.
+     * The stats of the periods that begin from `from` on and before `to`, oldest first. Eventually consistent, at half the
+     * price: stats are late anyway.
      */
     async list(
       webhookId: string,
       { by, from, to }: { by: Period; from: number; to: number },
     ): Promise<{ start: number; counts: Counts }[]> {
-      const { pk, sk: first } = itemKey.figures(webhookId, by, from);
-      const { sk: last } = itemKey.figures(webhookId, by, to - 1);
+      const { pk, sk: first } = itemKey.stats(webhookId, by, from);
+      const { sk: last } = itemKey.stats(webhookId, by, to - 1);
       const all = { ...rangeQuery({ pk }, { first, last }), ConsistentRead: false };
       const found: { start: number; counts: Counts }[] = [];
       for await (const item of table.queryAll(all)) {
@@ -68,7 +68,7 @@ export function figures(table: Table) {
 
 function countsIn(item: Item): Counts {
   const counts: Record<string, number> = {};
-  for (const name in item) if (FIGURE_NAMES.has(name)) counts[name] = Number(item[name]);
+  for (const name in item) if (COUNT_NAMES.has(name)) counts[name] = Number(item[name]);
   return counts;
 }
 

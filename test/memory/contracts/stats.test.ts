@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { figures } from '../../../lib/aws/dynamodb/figures.ts';
 import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
-import { FIGURES_KEPT_MS, PERIOD_MS, type Tally } from '../../../lib/delivery/figures.ts';
+import { stats } from '../../../lib/aws/dynamodb/stats.ts';
+import { PERIOD_MS, STATS_KEPT_MS, type Tally } from '../../../lib/deliveries/stats.ts';
 import type { StatsDeps } from '../../../lib/handlers/stats.ts';
 import { DAY_MS, HOUR_MS, newId, now } from './builders.ts';
 import { stores } from './stores.ts';
 
-describe.each(stores)('figures in $name', ({ table, lossy, short }) => {
-  const store = figures(table) satisfies StatsDeps['figures'];
+describe.each(stores)('stats in $name', ({ table, lossy, short }) => {
+  const store = stats(table) satisfies StatsDeps['stats'];
   const entry = (sequence: number, counts: Record<string, number> = { document_changed_delivered: 1 }) => ({
     sequence: String(sequence),
     counts,
@@ -79,7 +79,7 @@ describe.each(stores)('figures in $name', ({ table, lossy, short }) => {
 
   it('are added once if the response was lost', async () => {
     const id = newId('whk');
-    await figures(lossy).add(ofHour(id, 1, 2), 'shard-1');
+    await stats(lossy).add(ofHour(id, 1, 2), 'shard-1');
     expect(await delivered(id)).toEqual([2]);
   });
 
@@ -88,12 +88,12 @@ describe.each(stores)('figures in $name', ({ table, lossy, short }) => {
     const first = now - (now % DAY_MS);
     const starts = [0, 1, 2, 3].map((i) => first + i * PERIOD_MS[period]);
     for (const start of starts) await store.add({ ...ofHour(id, 1), period, start }, 'shard-1');
-    for (const from of [figures(table), figures(short)]) {
+    for (const from of [stats(table), stats(short)]) {
       const found = await from.list(id, { by: period, from: starts[1] ?? 0, to: starts[3] ?? 0 });
       expect(found.map(({ start }) => start)).toEqual(starts.slice(1, 3));
     }
-    expect((await table.get(itemKey.figures(id, period, first)))?.expires).toBe(
-      (first + PERIOD_MS[period] + FIGURES_KEPT_MS[period]) / 1000,
+    expect((await table.get(itemKey.stats(id, period, first)))?.expires).toBe(
+      (first + PERIOD_MS[period] + STATS_KEPT_MS[period]) / 1000,
     );
     const other = period === 'hour' ? 'day' : 'hour';
     expect(await store.list(id, { by: other, from: first - HOUR_MS, to: now + DAY_MS })).toEqual([]);

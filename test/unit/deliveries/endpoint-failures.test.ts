@@ -6,7 +6,7 @@ import {
   type Failure,
   failureCode,
   isOwnFault,
-} from '../../../lib/delivery/failures.ts';
+} from '../../../lib/deliveries/endpoint-failures.ts';
 
 /** An error as Node throws it. */
 const error = (code?: string, members: object = {}) => Object.assign(new Error('failed'), code && { code }, members);

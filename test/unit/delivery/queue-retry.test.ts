@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_QUEUE_DELAY_SECONDS, retryBy } from '../../../lib/delivery/retry.ts';
+import { MAX_QUEUE_DELAY_SECONDS, retryBy } from '../../../lib/delivery/queue-retry.ts';
 import { message, now } from './builders.ts';
 
 /** How the next attempt is handed on. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { derivedHeaders } from '../../../lib/delivery/post.ts';
-import { deliveryEntry, deliveryResource } from '../../../lib/delivery/record.ts';
+import { derivedHeaders } from '../../../lib/deliveries/headers.ts';
+import { deliveryEntry, deliveryResource } from '../../../lib/deliveries/record.ts';
 import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
-import { attempt, now, record } from './builders.ts';
+import { attempt, now, record } from '../delivery/builders.ts';
 
 const at = new Date(now).toISOString();
 const sent = { 'X-Service-Signature': 'sha256=…' };

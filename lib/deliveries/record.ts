@@ -2,19 +2,9 @@ import * as v from 'valibot';
 import type { StoredEvent } from '../events/events.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import { described, iso, isoOrNull, timestamp } from '../schema.ts';
-import type { HeaderList } from '../webhooks/custom-headers.ts';
-import { derivedHeaders, type Outcome } from './post.ts';
-import { DELIVERY_STATUSES, type DeliveryStatus, isUnderWay, TRIGGERS, type Trigger } from './schedule.ts';
-
-export interface Attempt extends Outcome {
-  number: number;
-  trigger: Trigger;
-  at: number;
-  /** Where it was posted: the webhook may have had another URL before. */
-  url?: string | undefined;
-  /** The headers that it sent and that do not follow from the rest (`keptHeaders`). */
-  sent?: HeaderList | undefined;
-}
+import type { Attempt } from './attempt.ts';
+import { derivedHeaders } from './headers.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus, isUnderWay, TRIGGERS } from './statuses.ts';
 
 /** A stored delivery. Times are in milliseconds since 1970. */
 export interface DeliveryRecord {
@@ -22,7 +12,7 @@ export interface DeliveryRecord {
   eventId: string;
   eventType: EventType;
   documentKey?: string | undefined;
-  /** A sample event: in no recovery and no figure. */
+  /** A sample event: recoveries and stats leave it out. */
   test?: boolean | undefined;
   status: DeliveryStatus;
   run: number;

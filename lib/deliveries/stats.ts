@@ -1,15 +1,16 @@
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
+import type { Attempt } from './attempt.ts';
+import { isSuccess } from './attempt.ts';
 import { LATENCY_BOUNDS_MS } from './latency.ts';
-import { isSuccess } from './post.ts';
-import type { Attempt, DeliveryRecord } from './record.ts';
+import type { DeliveryRecord } from './record.ts';
 
 /** The periods of stats. */
 export const PERIODS = ['hour', 'day'] as const;
 export type Period = (typeof PERIODS)[number];
 
 export const PERIOD_MS: Readonly<Record<Period, number>> = { hour: 60 * 60 * 1000, day: 24 * 60 * 60 * 1000 };
-/** For how long figures are kept. */
-export const FIGURES_KEPT_MS: Readonly<Record<Period, number>> = {
+/** For how long stats are kept. */
+export const STATS_KEPT_MS: Readonly<Record<Period, number>> = {
   hour: 30 * PERIOD_MS.day,
   day: 400 * PERIOD_MS.day,
 };
@@ -18,12 +19,12 @@ export const FIGURES_KEPT_MS: Readonly<Record<Period, number>> = {
 export const COUNTERS = ['delivered', 'attempts_failed', 'failed', 'skipped', 'canceled'] as const;
 export type Counter = (typeof COUNTERS)[number];
 
-/** How often each counter and each bar of the histogram of a type went up, by `figureName`. */
+/** How often each counter and each bar of the histogram of a type went up, by `countName`. */
 export type Counts = Readonly<Record<string, number>>;
 
 /** The name of one number: of letters, digits and underscores. */
-export const figureName = (type: EventType, figure: Counter | `le_${number}`): string =>
-  `${type.replace('.', '_')}_${figure}`;
+export const countName = (type: EventType, count: Counter | `le_${number}`): string =>
+  `${type.replace('.', '_')}_${count}`;
 
 /** A change of a delivery, as the stream of the table shows it. */
 export interface DeliveryChange {
@@ -39,7 +40,7 @@ export interface Entry {
   counts: Counts;
 }
 
-/** The figures of one webhook in one period: entries in the order of their changes. */
+/** The stats of one webhook in one period: entries in the order of their changes. */
 export interface Tally {
   webhookId: string;
   period: Period;
@@ -50,7 +51,7 @@ export interface Tally {
 
 export const startOf = (period: Period, atMs: number): number => atMs - (atMs % PERIOD_MS[period]);
 
-/** Adds changes up, so that each figure is written once for all of them. Test events are in no figure. */
+/** Adds up changes, so that one write covers all changes of a period. Test events do not count. */
 export function tally(changes: readonly DeliveryChange[]): Tally[] {
   const tallies = new Map<string, Tally>();
   for (const change of changes) {
@@ -75,20 +76,20 @@ function countsOf({ before, after }: DeliveryChange): { at: number; counts: Coun
   if (test) return null;
   const attempt = attempts.at(-1);
   if (attempt && !isSame(attempt, before?.attempts.at(-1))) {
-    const figures = isSuccess(attempt)
-      ? (['delivered', latencyFigure(attempt.durationMs)] as const)
+    const stats = isSuccess(attempt)
+      ? (['delivered', latencyBar(attempt.durationMs)] as const)
       : (['attempts_failed', ...(status === 'failed' ? (['failed'] as const) : [])] as const);
-    return { at: attempt.at, counts: Object.fromEntries(figures.map((name) => [figureName(eventType, name), 1])) };
+    return { at: attempt.at, counts: Object.fromEntries(stats.map((name) => [countName(eventType, name), 1])) };
   }
   const isEnded = before?.status !== status || before.run !== run;
   if (!isEnded || (status !== 'skipped' && status !== 'canceled' && status !== 'failed')) return null;
-  return { at: endedAt ?? after.createdAt, counts: { [figureName(eventType, status)]: 1 } };
+  return { at: endedAt ?? after.createdAt, counts: { [countName(eventType, status)]: 1 } };
 }
 
 // Of one run no two attempts have a number, and of two runs no two a time.
 const isSame = (a: Attempt, b: Attempt | undefined): boolean => a.number === b?.number && a.at === b.at;
 
-const latencyFigure = (durationMs: number) =>
+const latencyBar = (durationMs: number) =>
   `le_${LATENCY_BOUNDS_MS.find((bound) => durationMs <= bound) ?? LATENCY_BOUNDS_MS.at(-1)}` as `le_${number}`;
 
 /** The sum of counts. */
@@ -100,8 +101,8 @@ export function sumOf(entries: readonly Pick<Entry, 'counts'>[]): Counts {
 }
 
 const namesOf = (type: EventType) => ({
-  counters: COUNTERS.map((counter) => figureName(type, counter)),
-  bars: LATENCY_BOUNDS_MS.map((bound) => figureName(type, `le_${bound}`)),
+  counters: COUNTERS.map((counter) => countName(type, counter)),
+  bars: LATENCY_BOUNDS_MS.map((bound) => countName(type, `le_${bound}`)),
 });
 /** Created once, because the stats of many webhooks use them thousands of times. */
 const NAMES = Object.fromEntries(EVENT_TYPES.map((type) => [type, namesOf(type)])) as Record<
@@ -110,7 +111,7 @@ const NAMES = Object.fromEntries(EVENT_TYPES.map((type) => [type, namesOf(type)]
 >;
 
 /** The names of all numbers that are counted. */
-export const FIGURE_NAMES: ReadonlySet<string> = new Set(
+export const COUNT_NAMES: ReadonlySet<string> = new Set(
   Object.values(NAMES).flatMap(({ counters, bars }) => [...counters, ...bars]),
 );
 

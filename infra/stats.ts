@@ -11,18 +11,18 @@ import { BundledFunction, pinSource } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
 import type { Settings } from './settings.ts';
 
-/** Figures are at most a minute late: half of it to gather changes, the rest to write and to try again. */
+/** Stats are at most a minute late: half of it to gather changes, the rest to write and to try again. */
 const GATHERING = Duration.seconds(30);
 
 /** Counts what happens to deliveries: the more changes travel together, the fewer writes they cost. */
-export class Figures extends Construct {
+export class Stats extends Construct {
   readonly count: BundledFunction;
   readonly mapping: EventSourceMapping;
 
   constructor(scope: Construct, id: string, { table, settings }: { table: DataTable; settings: Settings }) {
     super(scope, id);
     this.count = new BundledFunction(this, 'Count', {
-      name: 'figures',
+      name: 'stats',
       description: 'Counts what happened to deliveries',
       settings,
       environment: { TABLE_NAME: table.name },
