@@ -140,7 +140,7 @@ export class Delivery extends Construct {
   ): DeliveryLane {
     const deliver = new BundledFunction(this, id, {
       name: 'deliver',
-      description: `Sends deliveries that are due, signed, and decides what follows (${lane} lane)`,
+      description: `Sends signed deliveries and schedules their retries (${lane} lane)`,
       settings,
       environment: {
         TABLE_NAME: table.name,

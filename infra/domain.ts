@@ -32,7 +32,7 @@ export function addDomain(scope: Construct, restApi: RestApi, settings: Settings
   if (hostedZoneId === '') {
     new CfnOutput(Stack.of(scope), 'DomainTarget', {
       value: domain.domainNameAliasDomainName,
-      description: `Point a CNAME record of ${domainName} here`,
+      description: `The target for a CNAME record of ${domainName}`,
     });
     return;
   }

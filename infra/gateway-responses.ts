@@ -13,8 +13,8 @@ import {
 import { SECURITY_HEADERS } from '../lib/http/security-headers.ts';
 
 // For what an operator can put in front of the API, such as a web ACL.
-const NOT_STARTED = 'Nothing was changed. Send the request again after the number of seconds in Retry-After.';
-const FILTERED = 'A rule of the operator refuses this request. Ask them, and quote the request id.';
+const NOT_STARTED = 'Send the request again after the number of seconds in Retry-After. Nothing was changed.';
+const FILTERED = 'Contact the operator with the request id. A rule set by the operator blocked this request.';
 
 // What API Gateway itself responds with, as problem documents of the same shape as the functions'.
 const RESPONSES: [type: ResponseType, code: ProblemCode, detail: string][] = [

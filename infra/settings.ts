@@ -50,10 +50,10 @@ export function readSettings(node: Node): Settings {
   ]);
   const settings = Object.fromEntries(entries) as Settings;
   if ((settings.domainName === '') !== (settings.certificateArn === '')) {
-    throw new Error('The context parameters domainName and certificateArn go together');
+    throw new Error('Set both of the context parameters domainName and certificateArn, or neither');
   }
   if ((settings.hostedZoneId === '') !== (settings.hostedZoneName === '')) {
-    throw new Error('The context parameters hostedZoneId and hostedZoneName go together');
+    throw new Error('Set both of the context parameters hostedZoneId and hostedZoneName, or neither');
   }
   if (settings.hostedZoneName !== '' && !`.${settings.domainName}`.endsWith(`.${settings.hostedZoneName}`)) {
     throw new Error('The context parameter domainName must be a name in the zone hostedZoneName');
@@ -64,7 +64,7 @@ export function readSettings(node: Node): Settings {
 function checked(name: string, parameter: Parameter, given: unknown): string | number {
   if ('pattern' in parameter) {
     if (parameter.pattern.test(String(given))) return String(given);
-    throw new Error(`The context parameter ${name} is "${given}"; it must match ${parameter.pattern}`);
+    throw new Error(`The context parameter ${name} must match ${parameter.pattern}, but is "${given}"`);
   }
   const value = Number(given);
   if ('oneOf' in parameter) {

@@ -79,16 +79,16 @@ export class ServiceStack extends Stack {
     new CfnOutput(this, 'DashboardUrl', { value: dashboardUrl, description: 'Open it with an admin key' });
     new CfnOutput(this, 'CreateProjectFunction', {
       value: createProject.functionName,
-      description: 'Invoke it to create a project',
+      description: 'Invoke this function to create a project',
     });
     new CfnOutput(this, 'FanOutFunction', { value: fanOut.functionName, description: 'For npm run replay' });
     new CfnOutput(this, 'FailedEventsBucket', {
       value: delivery.failedEvents.bucket.bucketName,
-      description: 'Events that the fan-out gave up: npm run replay -- events',
+      description: 'Events that the fan-out set aside. To replay them, run npm run replay -- events',
     });
     new CfnOutput(this, 'FailedSchedulesQueue', {
       value: failedSchedules.queueUrl,
-      description: 'Retries that could not be queued: npm run replay -- schedules',
+      description: 'Retries that could not be queued. To send them, run npm run replay -- schedules',
     });
   }
 }

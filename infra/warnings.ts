@@ -12,11 +12,11 @@ export function addWarnings(stack: Stack, settings: Settings): void {
     );
   }
   if (alarmEmail === '')
-    warn('alarms', 'Set -c alarmEmail=… to receive alarms. Without it, they only change their state.');
+    warn('alarms', 'Set -c alarmEmail=… to receive alarms by email. Without it, alarms only change their state.');
   if (2 * projectThrottleRate > throttleRate) {
     warn(
       'throttles',
-      `One project can take over half of a method's rate: set -c throttleRate=… to at least ${2 * projectThrottleRate}.`,
+      `Set -c throttleRate=… to at least ${2 * projectThrottleRate}. Otherwise one project can use over half of the rate of a method.`,
     );
   }
 }

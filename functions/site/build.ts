@@ -103,7 +103,7 @@ function asset(folder: string, name: string, text: string): [string, Page] {
   const extension = extname(name);
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 12);
   const type = TYPES[extension];
-  if (!type) throw new Error(`No content type is known for ${name}`);
+  if (!type) throw new Error(`Unknown content type of ${name}`);
   return [`/${folder}/${basename(name, extension)}-${hash}${extension}`, { type, kind: 'asset', text }];
 }
 

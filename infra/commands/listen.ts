@@ -68,7 +68,7 @@ export async function forwardEvents(options: Listening): Promise<void> {
     } catch (error) {
       if (signal.aborted) return;
       if ([401, 403].includes((error as { status?: number }).status ?? 0)) throw error;
-      print(`The API could not be asked: ${(error as Error).message}`);
+      print(`Polling failed, trying again: ${(error as Error).message}`);
     }
     await pause();
   }
@@ -121,10 +121,15 @@ async function forward(
 
 const USAGE = `Usage: npm run listen -- --base-url URL [--key KEY] [--forward-to URL] [--events TYPE,TYPE] [--secret SECRET]
 
-Forwards events as they happen to a URL on this machine, signed with SECRET (by default a new one, which it
-prints first). Without --forward-to, verifies and prints them, as the endpoint of npm start does. KEY is a live,
-test or admin key, by default the value of DOCUMENT_SYNC_KEY, which keeps it out of the list of processes and
-the shell history. Polls once a second. Ctrl-C stops it.`;
+Polls for new events once per second and forwards them to a URL on this machine, signed with SECRET. Press Ctrl-C
+to stop.
+
+  --base-url     base URL of the API, with its stage
+  --key          live, test or admin key. The default is the environment variable DOCUMENT_SYNC_KEY, which
+                 keeps the key out of the process list and the shell history.
+  --forward-to   URL on this machine. Without it, the command verifies and prints the events.
+  --events       event types to forward. The default is all types.
+  --secret       signing secret. The default is a new secret, which the command prints.`;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -139,7 +144,7 @@ async function main(): Promise<void> {
   const { 'base-url': baseUrl, key, 'forward-to': forwardTo, events, secret } = values;
   const types = events.split(',').filter(Boolean);
   const unknown = types.filter((type) => !(EVENT_TYPES as readonly string[]).includes(type));
-  if (unknown.length > 0) throw new Error(`There is no event type ${unknown.join(', ')}.`);
+  if (unknown.length > 0) throw new Error(`Unknown event type: ${unknown.join(', ')}.`);
   if (!URL.canParse(baseUrl) || (forwardTo !== undefined && !URL.canParse(forwardTo)) || key === '')
     throw new Error(USAGE);
   const stop = new AbortController();

@@ -6,7 +6,7 @@ export function batchIn(text: string): string {
   const { payload } = JSON.parse(text) as { payload?: unknown };
   const batch = typeof payload === 'string' ? JSON.parse(payload) : {};
   if (!Array.isArray(batch.Records))
-    throw new Error('This object holds no failed events: it has no payload with Records');
+    throw new Error('This object contains no failed events, because it has no payload with Records');
   return JSON.stringify({ ...batch, isReplay: true });
 }
 
@@ -44,14 +44,14 @@ export async function replaySchedules(access: FailedSchedulesAccess): Promise<nu
 
 const USAGE = `Usage: npm run replay -- events <FailedEventsBucket> <FanOutFunction>
        npm run replay -- schedules <FailedSchedulesQueue>
-The names are outputs of the stack. Needs the AWS CLI, version 2, with credentials.`;
+The arguments are outputs of the stack. The command requires version 2 of the AWS CLI and credentials.`;
 
 async function main(): Promise<void> {
   const [kind, source = '', functionName = ''] = parseArgs({ allowPositionals: true }).positionals;
   if (kind === 'events' && source && functionName) {
     const { replayed, left } = await replayEvents(failedEvents(source, functionName));
-    process.stdout.write(`Replayed ${replayed.length} files.\n`);
-    for (const key of left) process.stderr.write(`Not replayed, see the log of the function: ${key}\n`);
+    process.stdout.write(`Replayed ${replayed.length} objects.\n`);
+    for (const key of left) process.stderr.write(`Not replayed: ${key}. See the log of the function.\n`);
     process.exitCode = left.length > 0 ? 1 : 0;
   } else if (kind === 'schedules' && source) {
     process.stdout.write(`Sent ${await replaySchedules(failedSchedules(source))} messages.\n`);

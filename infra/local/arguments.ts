@@ -20,20 +20,20 @@ const DEFAULT_PORT = 3000;
 
 export const HELP = `Usage: npm start -- [options]
 
-Runs the service on this machine as \`cdk deploy\` would in the cloud, with a demo project and an endpoint that
-verifies and prints its webhooks. Ctrl-C stops it.
+Runs the synthesized stack on this machine, with a demo project and an endpoint that verifies and prints webhooks.
+Press Ctrl-C to stop.
 
-  --port N             port of the API, 0 for any free one (${DEFAULT_PORT})
-  --receiver-port N    port of the demo endpoint (one above that of the API)
-  --speed N            retries and schedules pass N times faster, 1 to 1000000 (1)
-  --concurrency N      invocations of each function at once, 1 to 1000 (${DEFAULT_CONCURRENCY})
-  --database NAME      ${DATABASES.join(' or ')} (the first where npm has it, else the second, which needs Java)
-  --keep               go on where the last start with --keep was stopped: data, keys, waiting deliveries, emails
-  --directory PATH     for stack.json (URLs and keys), functions.log and what --keep keeps (.local)
-  --help               this text
+  --port N             port of the API, or 0 for any free port (${DEFAULT_PORT})
+  --receiver-port N    port of the demo endpoint (the port of the API plus 1)
+  --speed N            speed of retries and schedules, 1 to 1000000 (1)
+  --concurrency N      concurrent invocations of each function, 1 to 1000 (${DEFAULT_CONCURRENCY})
+  --database NAME      ${DATABASES.join(' or ')}, which requires Java (dynoxide where npm has a package)
+  --keep               keep data, keys, pending deliveries and emails between starts
+  --directory PATH     directory of stack.json (URLs and keys), functions.log and the kept data (.local)
+  --help               print this text
 
-Everything listens on 127.0.0.1 only, but for dynamodb-local, which listens on all interfaces.
-It has no environment variables. Parameters of the stack are under "context" in cdk.json (infra/README.md).
+All servers listen on 127.0.0.1, except dynamodb-local, which listens on all interfaces. To change parameters of the
+stack, edit "context" in cdk.json (see infra/README.md).
 `;
 
 const OPTIONS = {
@@ -75,7 +75,7 @@ function parse(args: readonly string[]) {
     return parseArgs({ options: OPTIONS, args: [...args] }).values;
   } catch (error) {
     const [reason] = (error as Error).message.split(/\.(?:\s|$)/);
-    throw new StartError(`${reason}; \`npm start -- --help\` lists the options.`);
+    throw new StartError(`${reason}. Run \`npm start -- --help\` for the options.`);
   }
 }
 

@@ -74,7 +74,7 @@ async function synthesizeApart(outdir: string): Promise<void> {
   process.once('exit', kill);
   const [code] = await once(child, 'exit');
   process.off('exit', kill);
-  if (code !== 0) throw new StartError('The stack could not be synthesized; the reason is above.');
+  if (code !== 0) throw new StartError('Synthesis of the stack failed. See the error above.');
 }
 
 /** Changes with the name or content of anything that the assembly is made of. */

@@ -5,7 +5,7 @@ const MIN_FREE_BYTES = 16 * 2 ** 20;
 const SQLITE_FULL = 13; // sqlite.org/rescode.html
 
 const message = (directory: string) =>
-  `The disk of ${directory} is full: free some space or choose another --directory.`;
+  `The disk of ${directory} is full. Free some space, or choose another disk with --directory.`;
 
 /** Throws `StartError` if the disk of a directory has no room for the data of a start. */
 export function requireDiskSpace(directory: string, statfs: typeof statfsSync = statfsSync): void {

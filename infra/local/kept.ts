@@ -34,7 +34,7 @@ export function openKept(directory: string): Kept {
 function lock(path: string): void {
   const owner = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
   if (owner > 0 && isRunning(owner)) {
-    throw new StartError(`Process ${owner} has been started with --keep and uses the kept data: stop it first.`);
+    throw new StartError(`Stop process ${owner} first. It was started with --keep and uses the kept data.`);
   }
   writeFileSync(path, String(process.pid));
   process.on('exit', () => rmSync(path, { force: true }));

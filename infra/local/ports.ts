@@ -8,7 +8,9 @@ export function listen(server: http.Server, port: number, option: string): Promi
       const taken = error.code === 'EADDRINUSE';
       reject(
         taken
-          ? new StartError(`Port ${port} is taken: stop what listens there, or pass another one with ${option}.`)
+          ? new StartError(
+              `Port ${port} is already in use. Stop the process that uses it, or choose another port with ${option}.`,
+            )
           : error,
       );
     });

@@ -60,9 +60,9 @@ The services are running. In another terminal:
 
   functions   ${names.join(', ')}
   emails      http://127.0.0.1:${port}/emails
-  endpoint    http://${CONTAINER_HOST}:${port}/receiver, for webhooks: prints here what it gets
+  endpoint    http://${CONTAINER_HOST}:${port}/receiver, an endpoint for webhooks that prints requests here
 
-Press Ctrl-C to stop them; containers that run then have to be started again, too.
+Press Ctrl-C to stop the services. After that, restart running containers too.
 `;
 }
 

@@ -66,7 +66,7 @@ async function requireLayout(endpoint: string, TableName: string): Promise<void>
   const { Item } = await client.send(new GetItemCommand({ TableName, Key: marshall(LAYOUT_KEY) }));
   client.destroy();
   if (Item?.layout?.N !== String(LAYOUT))
-    throw new StartError('The kept table has another layout: remove .local/kept, or start without --keep.');
+    throw new StartError('The kept table has a different layout. Delete .local/kept, or start without --keep.');
 }
 
 function writeStackFile(directory: string, stack: LocalStack, { project, keys, webhook_secret }: Demo): void {

@@ -46,7 +46,7 @@ export interface AuditFilter {
 
 export const AuditResource = v.strictObject({
   id: described(v.string(), 'Identifies the entry.'),
-  at: described(timestamp, 'When it was changed.'),
+  at: described(timestamp, 'When the change was made.'),
   actor: described(
     v.nullable(v.string()),
     'The key that was used; `null` if the service, the operator or a scanner made the change.',
@@ -55,9 +55,9 @@ export const AuditResource = v.strictObject({
     v.nullable(v.string()),
     'The IP address of the request; `null` if the change did not come through the API.',
   ),
-  action: described(v.picklist(AUDIT_ACTIONS), 'What was done.'),
+  action: described(v.picklist(AUDIT_ACTIONS), 'The kind of change.'),
   target: described(v.string(), 'The id of the changed resource.'),
-  detail: described(jsonObject, 'More about the change. Never a secret.'),
+  detail: described(jsonObject, 'Details of the change. Never contains secrets.'),
 });
 
 export const auditResource = ({ at, id, actor, address, action, target, detail }: AuditRecord) => ({

@@ -13,7 +13,7 @@ export const KeyUsage = v.strictObject({
   days: described(
     v.array(
       v.strictObject({
-        date: described(v.pipe(v.string(), v.isoDate()), 'A day in UTC.'),
+        date: described(v.pipe(v.string(), v.isoDate()), 'The day in UTC.'),
         active_hours: described(
           v.pipe(v.number(), v.integer()),
           'The hours of that day in which the API allowed a request with the key or with one of its tokens. It is not the number of requests. The count can be slightly low.',

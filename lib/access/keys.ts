@@ -53,7 +53,7 @@ export const KeyReference = v.pipe(
 );
 
 export const CreateKey = v.strictObject({
-  type: described(oneOf(KEY_TYPES), 'Decides the prefix, the environment and the operations that the key may call.'),
+  type: described(oneOf(KEY_TYPES), 'Determines the prefix, the environment and the operations that the key can call.'),
   name: v.optional(described(text(1, 100), 'Optional name.')),
   expires_at: v.optional(described(timestampInput, 'When the key stops working. Without it, the key does not expire.')),
 });
@@ -97,10 +97,10 @@ export const Allowlist = v.strictObject({
 });
 
 export const KeyResource = v.strictObject({
-  id: described(v.string(), 'Identifies the key, in paths too.'),
+  id: described(v.string(), 'Identifies the key, for example in paths.'),
   type: described(
     v.picklist(KEY_TYPES),
-    'Decides the prefix, the environment and the operations that the key may call.',
+    'Determines the prefix, the environment and the operations that the key can call.',
   ),
   name: described(v.nullable(v.string()), 'Optional name.'),
   hint: described(v.string(), 'The last 4 characters of the key.'),
@@ -120,7 +120,9 @@ export const KeyResource = v.strictObject({
 /** `key` is the whole key. Only this response contains it, and its replay omits it. */
 export const CreatedKey = v.strictObject({
   ...KeyResource.entries,
-  key: v.optional(described(v.string(), 'The whole key. Only this response has it: the service stores a hash.')),
+  key: v.optional(
+    described(v.string(), 'The complete key. Only this response contains it, because the service stores only a hash.'),
+  ),
 });
 export const AllowlistResource = v.strictObject({
   id: described(v.string(), 'The key.'),

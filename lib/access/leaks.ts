@@ -18,10 +18,10 @@ const MAX_MATCHES = 1000;
 /** One place where something that looks like a key was found. More members may be present. */
 export const LeakMatch = v.looseObject(
   {
-    token: described(v.string('must be a string'), 'What was found.'),
-    type: described(v.string('must be a string'), 'The name of the pattern that found it.'),
+    token: described(v.string('must be a string'), 'The text that was found.'),
+    type: described(v.string('must be a string'), 'The name of the pattern that matched.'),
     url: described(v.nullish(v.string('must be a string')), 'Where the token was found. Can be empty.'),
-    source: v.optional(described(v.string('must be a string'), 'In what it was found, such as `commit`.')),
+    source: v.optional(described(v.string('must be a string'), 'The kind of source, such as `commit`.')),
   },
   'must be an object',
 );
@@ -55,10 +55,10 @@ export function isSignedBy(publicKey: string, body: Uint8Array, signature: strin
 export type LeakOutcome = 'revoked' | 'kept' | 'reported' | 'ended';
 
 const DONE: Record<LeakOutcome, string> = {
-  revoked: 'We revoked it: requests with it are refused. Create another key for whatever used it.',
+  revoked: 'We revoked it, so requests with it return 401. Create a new key for the applications that used it.',
   kept: 'It still works. We did not revoke it, because it is the last admin key of the project. Create another admin key, then revoke this one immediately.',
   reported: 'It still works. Rotate it, deploy the new key, then revoke this one immediately.',
-  ended: 'It had been revoked or had expired before: you need not do anything.',
+  ended: 'It was already revoked or expired. No action is needed.',
 };
 
 /** Places that an email and the audit log name: an item of the table has at most 400 KB. */
@@ -83,7 +83,7 @@ export function leakEmail(
   const named = keyName === null ? '' : ` "${keyName}"`;
   return emailOf(emails, `API key found in public: …${hint} (${name})`, [
     `GitHub found the ${type} key${named} (${id}, ending in ${hint}) of the project "${name}" in public.`,
-    `Found at:\n${places.length > 0 ? places.join('\n') : 'GitHub did not say where'}`,
+    `Found at:\n${places.length > 0 ? places.join('\n') : 'GitHub reported no location'}`,
     DONE[outcome],
     'Someone may have used the key. Review the audit log (GET /v1/audit).',
   ]);

@@ -52,5 +52,5 @@ export const noticeEmail = (
   emailOf(emails, `${subject} (${name})`, [
     `A request to the project "${name}":\n${changes.join('\n')}`,
     `Key: ${keyId}\nIP address: ${address}\nTime: ${iso(at)}`,
-    'If you expected this, you need not do anything. Otherwise revoke that key, and check the audit log (GET /v1/audit).',
+    'If you expected this, no action is needed. Otherwise, revoke that key and review the audit log (GET /v1/audit).',
   ]);

@@ -43,8 +43,8 @@ export const EmailAddress = v.pipe(
   v.maxLength(254, 'must have at most 254 characters'), // RFC 5321 §4.5.3.1.3
 );
 
-const name = described(ProjectName, 'The name of the project, as emails say it.');
-const emails = described(uniqueList(EmailAddress, 1, MAX_EMAILS), 'Where notifications go, each to all of them.');
+const name = described(ProjectName, 'The name of the project. Emails use it.');
+const emails = described(uniqueList(EmailAddress, 1, MAX_EMAILS), 'The addresses that receive every notification.');
 const onLeak = described(
   oneOf(ON_LEAK),
   'The reaction when GitHub finds a key of the project in public. `report` sends an email. `revoke` also revokes the key.',

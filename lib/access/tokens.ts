@@ -30,7 +30,7 @@ export const MintToken = v.strictObject({
 
 /** Only this response contains `token`, and its replay omits it. */
 export const MintedToken = v.strictObject({
-  token: v.optional(described(v.string(), 'The token. Only this response has it.')),
+  token: v.optional(described(v.string(), 'The token. Only this response contains it.')),
   token_id: described(v.string(), 'Identifies the token. It is the `origin` of changes made with the token.'),
   documents: described(
     v.array(v.string()),

@@ -10,9 +10,14 @@ import { connectionParameter, documentParameter } from './parameters.ts';
 const reads = { function: 'documents', callers: READERS, permissions: ['read'] } as const;
 const writes = { function: 'documents', callers: WRITERS_AND_TOKENS, permissions: ['write'] } as const;
 
-const ifNoneMatch = described(v.string(), 'Only if the document does not have this ETag; `*`: if it does not exist.');
+const ifNoneMatch = described(
+  v.string(),
+  'Performs the request only if the document does not have this ETag, or with `*`, if it does not exist.',
+);
 const writing = {
-  'If-Match': v.optional(described(v.string(), 'Only if the document has this ETag; `*`: if it exists.')),
+  'If-Match': v.optional(
+    described(v.string(), 'Performs the request only if the document has this ETag, or with `*`, if it exists.'),
+  ),
   'If-None-Match': v.optional(ifNoneMatch),
   'X-Node-Id': v.optional(described(NodeId, 'Identifies the replica that writes. The default is the credential.')),
 };
@@ -22,10 +27,15 @@ export const documentOperations = {
     ...reads,
     method: 'GET',
     path: '/v1/documents',
-    summary: 'List documents, optionally below a prefix',
+    summary: 'List documents, optionally with a key prefix',
     query: {
       ...page,
-      prefix: v.optional(described(KeyPrefix, 'Only this document and those whose keys continue with `:` after it.')),
+      prefix: v.optional(
+        described(
+          KeyPrefix,
+          'Only the document with this key, and documents whose keys start with this prefix and `:`.',
+        ),
+      ),
     },
     responses: { 200: listOf(DocumentResource) },
   }),
@@ -83,7 +93,7 @@ export const documentOperations = {
     permissions: ['read', 'write'],
     method: 'POST',
     path: '/v1/sync',
-    summary: 'Push changes and pull differences, in pages',
+    summary: 'Push changes and pull differences',
     body: SyncRequest,
     maxBodyBytes: MAX_BODY_BYTES,
     responses: { 200: SyncResponse },

@@ -10,9 +10,9 @@ import { eventParameter } from './parameters.ts';
 const event = { function: 'events', callers: WRITERS } as const;
 
 export const EventTypeResource = v.strictObject({
-  name: described(v.picklist(EVENT_TYPES), 'The `type` of its events.'),
-  meaning: described(v.string(), 'What has happened.'),
-  schema: described(v.looseObject({}), 'The JSON Schema (2020-12) of its events, as they are delivered.'),
+  name: described(v.picklist(EVENT_TYPES), 'The `type` of the events.'),
+  meaning: described(v.string(), 'The change that the event reports.'),
+  schema: described(v.looseObject({}), 'The JSON Schema (2020-12) of the events, as they are delivered.'),
   sample: described(EventResource, 'An event of this type.'),
 });
 
@@ -31,7 +31,7 @@ export const eventOperations = {
     ...event,
     method: 'POST',
     path: '/v1/events/batch',
-    summary: 'Publish up to 100 events: all or none',
+    summary: 'Publish up to 100 events in one transaction',
     body: PublishEvents,
     maxBodyBytes: MAX_BODY_BYTES,
     responses: { 202: v.strictObject({ data: v.array(EventResource) }) },
@@ -73,7 +73,7 @@ export const eventOperations = {
     method: 'GET',
     path: '/v1/events/{id}/deliveries',
     parameters: { id: eventParameter },
-    summary: 'List the deliveries of an event, one for each webhook it goes to',
+    summary: 'List the deliveries of an event, one for each webhook',
     query: page,
     responses: { 200: listOf(DeliveryResource) },
   }),

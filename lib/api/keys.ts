@@ -18,7 +18,7 @@ export const keyOperations = {
     ...key,
     method: 'POST',
     path: '/v1/keys',
-    summary: 'Create a key, shown once',
+    summary: 'Create a key. It is shown only once',
     body: CreateKey,
     responses: { 201: CreatedKey },
     location: '/v1/keys/{id}',
@@ -38,7 +38,7 @@ export const keyOperations = {
     method: 'GET',
     path: '/v1/keys/{key}',
     parameters: { key: keyParameter },
-    summary: 'Read a key, by its id or by the key itself',
+    summary: 'Read a key by its id or by the key itself',
     responses: { 200: KeyResource },
   }),
   changeKey: operation({
@@ -55,7 +55,7 @@ export const keyOperations = {
     method: 'GET',
     path: '/v1/keys/{key}/usage',
     parameters: { key: keyParameter },
-    summary: 'On which days a key was used, in how many hours of each',
+    summary: 'Get the daily usage of a key',
     responses: { 200: KeyUsage },
   }),
   rotateKey: operation({

@@ -9,7 +9,7 @@ export const leakOperations = {
     callers: 'anyone',
     method: 'POST',
     path: '/v1/secret-scanning/github',
-    summary: 'Report keys that were found in public: for GitHub, whose signature is the credential',
+    summary: 'Report leaked keys. Only GitHub calls this operation, authenticated by its signature',
     headers: {
       'Github-Public-Key-Identifier': v.optional(described(v.string(), 'Which of the published keys signed the body.')),
       'Github-Public-Key-Signature': v.optional(

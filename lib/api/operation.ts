@@ -137,14 +137,14 @@ export const creating = {
   'Idempotency-Key': v.optional(
     described(
       v.pipe(v.string(), v.regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters')),
-      'Makes it safe to send the request again: within 24 hours, the first response is replayed.',
+      'Makes it safe to retry the request. For 24 hours, a repeated request returns the first response.',
     ),
   ),
 };
 
 /** Query parameters of every list. */
 export const page = {
-  limit: v.optional(described(integerText(1, MAX_PAGE), `Entries on one page, ${DEFAULT_PAGE} by default.`)),
+  limit: v.optional(described(integerText(1, MAX_PAGE), `Entries per page. The default is ${DEFAULT_PAGE}.`)),
   cursor: v.optional(described(v.string(), '`next_cursor` of the previous page.')),
 };
 
@@ -161,7 +161,7 @@ export const chosenEnvironment = {
 const newListOf = <const Item extends v.GenericSchema>(item: Item) =>
   v.strictObject({
     data: described(v.array(item), 'The entries of this page.'),
-    next_cursor: described(v.nullable(v.string()), 'Where the next page begins; `null` on the last one.'),
+    next_cursor: described(v.nullable(v.string()), 'The `cursor` of the next page; `null` on the last page.'),
   });
 
 const lists = new Map<v.GenericSchema, v.GenericSchema>();

@@ -59,11 +59,13 @@ export const routeNotFound = (): Problem => new Problem('route_not_found', 'See 
 /** 405 with the methods that the path has (RFC 9110 §15.5.6). */
 export function methodNotAllowed(methods: readonly string[]): Problem {
   const allowed = methods.join(', ');
-  return new Problem('method_not_allowed', `This path has ${allowed}.`, undefined, { Allow: allowed });
+  return new Problem('method_not_allowed', `Use one of the methods of this path: ${allowed}.`, undefined, {
+    Allow: allowed,
+  });
 }
 
 export const notFound = (what: string): Problem =>
-  new Problem('not_found', `There is no such ${what} in this project and environment.`);
+  new Problem('not_found', `Check the path. No such ${what} exists in this project and environment.`);
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
@@ -72,7 +74,7 @@ export const RETRY_AFTER_SECONDS = 1;
 
 /** The detail of a 500 or 503 response with an unknown outcome. */
 export const OUTCOME_UNKNOWN =
-  'The request may or may not have taken effect. Send it again with the same Idempotency-Key, or check before you repeat it. If it fails again, quote the request id to the operator.';
+  'Send the request again with the same Idempotency-Key. Without a key, check first whether the request took effect. If it fails again, send the request id to the operator.';
 
 /** Headers that go with a status: RFC 9110 §11.6.1 (401) and §10.2.3 (429, 503). */
 export function problemHeaders(status: number): Record<string, string> {

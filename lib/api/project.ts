@@ -8,7 +8,9 @@ const project = { function: 'project', callers: ADMIN } as const;
 
 const id = v.pipe(v.string(), v.maxLength(100, 'must have at most 100 characters'));
 
-const TestEmail = v.strictObject({ emails: described(v.array(EmailAddress), 'Where it was sent.') });
+const TestEmail = v.strictObject({
+  emails: described(v.array(EmailAddress), 'The addresses that the test email was sent to.'),
+});
 
 export const projectOperations = {
   getProject: operation({
@@ -22,7 +24,7 @@ export const projectOperations = {
     ...project,
     method: 'PATCH',
     path: '/v1/project',
-    summary: 'Change the name of the project, where notifications go, and what is done about leaked keys',
+    summary: 'Change the name, the notification addresses and the reaction to leaked keys',
     body: ChangeProject,
     responses: { 200: ProjectResource },
   }),
@@ -37,14 +39,14 @@ export const projectOperations = {
     ...project,
     method: 'GET',
     path: '/v1/audit',
-    summary: 'List who changed keys, allowlists, tokens, webhooks and the project, newest first',
+    summary: 'List changes to keys, allowlists, tokens, webhooks and the project, newest first',
     query: {
       ...page,
       since: v.optional(
         described(timestampInput, 'Only changes at this time or later. Entries are kept for 400 days.'),
       ),
-      actor: v.optional(described(id, 'Only changes that were made with this key.')),
-      target: v.optional(described(id, 'Only changes of this key, token, webhook or project.')),
+      actor: v.optional(described(id, 'Only changes made with this key.')),
+      target: v.optional(described(id, 'Only changes to this key, token, webhook or project.')),
     },
     responses: { 200: listOf(AuditResource) },
   }),

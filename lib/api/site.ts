@@ -22,7 +22,7 @@ export const pageOperations = {
   openHome: operation({
     ...page,
     path: '/',
-    summary: 'Leads to the dashboard',
+    summary: 'Redirect to the dashboard',
     responses: { 302: null },
     responseHeaders: ['Location'],
     problems: [],
@@ -30,16 +30,16 @@ export const pageOperations = {
   getOpenApi: operation({
     ...page,
     path: '/v1/openapi.json',
-    summary: 'The OpenAPI 3.1 document',
+    summary: 'Get the OpenAPI 3.1 document',
     responses: { 200: v.looseObject({ openapi: v.string() }) },
   }),
-  openDashboard: operation({ ...html, path: '/dashboard', summary: 'The dashboard' }),
-  getDashboardFile: operation({ ...file, path: '/dashboard/{file}', summary: 'A file of the dashboard' }),
-  openReference: operation({ ...html, path: '/docs', summary: 'The documentation' }),
-  openErrors: operation({ ...html, path: '/docs/errors', summary: 'All error codes and what to do about them' }),
+  openDashboard: operation({ ...html, path: '/dashboard', summary: 'Open the dashboard' }),
+  getDashboardFile: operation({ ...file, path: '/dashboard/{file}', summary: 'Get a file of the dashboard' }),
+  openReference: operation({ ...html, path: '/docs', summary: 'Open the documentation' }),
+  openErrors: operation({ ...html, path: '/docs/errors', summary: 'List all error codes and how to resolve them' }),
   getReferenceFile: operation({
     ...file,
     path: '/docs/{file}',
-    summary: 'A page of the documentation, or a file of it',
+    summary: 'Get a page or file of the documentation',
   }),
 };

@@ -10,18 +10,18 @@ const count = (meaning: string) => described(v.pipe(v.number(), v.integer()), me
 const MEANINGS: Record<(typeof COUNTERS)[number], string> = {
   delivered: 'Deliveries that succeeded.',
   attempts_failed: 'Attempts that failed.',
-  failed: 'Deliveries of which all attempts failed.',
-  skipped: 'Deliveries that were not attempted, as the webhook was disabled when the event happened.',
+  failed: 'Deliveries whose attempts all failed.',
+  skipped: 'Deliveries that were not attempted, because the webhook was disabled when the event occurred.',
   canceled: 'Deliveries whose next attempt was canceled, because the webhook was disabled.',
 };
 const counters = Object.fromEntries(COUNTERS.map((name) => [name, count(MEANINGS[name])])) as Record<
   (typeof COUNTERS)[number],
   ReturnType<typeof count>
 >;
-const percentile = (share: string) =>
+const percentile = (rank: string) =>
   described(
     v.nullable(v.pipe(v.number(), v.integer())),
-    `${share} of the successful attempts took at most so many milliseconds; \`null\` if there was none.`,
+    `The ${rank} percentile of the duration of successful attempts in milliseconds; \`null\` if no attempt succeeded.`,
   );
 
 /** The member that groups the stats. */
@@ -30,23 +30,23 @@ export const GROUPINGS = ['at', 'webhook_id'] as const;
 /** The stats of one webhook, event type and hour or day, or a sum of them. */
 export const StatsResource = v.strictObject({
   at: described(timestamp, 'The start of the hour or day (UTC). With `group_by=webhook_id`, the start of the range.'),
-  webhook_id: described(v.nullable(v.string()), 'The webhook; `null` is the sum of all of them (`group_by=at`).'),
+  webhook_id: described(v.nullable(v.string()), 'The webhook; `null` for the sum of all webhooks (`group_by=at`).'),
   type: described(
     v.nullable(v.picklist(EVENT_TYPES)),
-    'The type of the events; `null` is the sum of all of them (`group_by` without `type`).',
+    'The type of the events; `null` for the sum of all types (`group_by` without `type`).',
   ),
   ...counters,
   latency_ms: described(
     v.strictObject({
-      p50: percentile('50 %'),
-      p95: percentile('95 %'),
-      p99: percentile('99 %'),
+      p50: percentile('50th'),
+      p95: percentile('95th'),
+      p99: percentile('99th'),
       histogram: described(
         v.nullable(v.array(v.strictObject({ le: count('Milliseconds.'), count: count('Attempts.') }))),
-        'The number of successful attempts that took at most `le` milliseconds and more than the previous bound. Empty buckets are omitted. You can add up histograms, but not percentiles. `null` without `group_by`.',
+        'Successful attempts that took at most `le` milliseconds and more than the previous bound. Empty buckets are omitted. You can add up histograms, but not percentiles. `null` without `group_by`.',
       ),
     }),
-    `Percentiles of a histogram. They are one of its bounds: ${LATENCY_BOUNDS_MS.join(', ')}.`,
+    `Percentiles and histogram of the duration. Each percentile is one of the bounds of the histogram: ${LATENCY_BOUNDS_MS.join(', ')}.`,
   ),
 });
 
@@ -56,7 +56,7 @@ export const statOperations = {
     callers: WRITERS,
     method: 'GET',
     path: '/v1/stats',
-    summary: 'Count what happened to deliveries, by hour or day',
+    summary: 'Get delivery stats by hour or day',
     query: {
       cursor: page.cursor,
       webhook_id: v.optional(described(idOf('whk'), 'Only this webhook. The default is all webhooks.')),
@@ -64,17 +64,17 @@ export const statOperations = {
       from: v.optional(
         described(
           timestampInput,
-          'Starts with the hour or day of this time. The default is the last 24 hours or 30 days.',
+          'The start of the range, rounded down to the hour or day. The default is 24 hours or 30 days ago.',
         ),
       ),
-      to: v.optional(described(timestampInput, 'Ends before this time. The default is now.')),
+      to: v.optional(described(timestampInput, 'The end of the range, exclusive. The default is now.')),
       by: v.optional(
         described(oneOf(PERIODS), '`hour` (default), kept for 30 days, or `day` (UTC), kept for 400 days.'),
       ),
       group_by: v.optional(
         described(
           oneOf(GROUPINGS),
-          'Adds up, percentiles included: `at` all webhooks and types in each hour or day, `webhook_id` the whole time and all types of each webhook. By default each webhook, type, and hour or day is an entry.',
+          'Adds up the stats, including percentiles. `at` returns one entry for each hour or day. `webhook_id` returns one entry for each webhook, for the whole range. By default, each combination of webhook, type, and hour or day is an entry.',
         ),
       ),
     },

@@ -27,7 +27,7 @@ const Recover = v.strictObject({
   since: v.optional(since),
   until: v.optional(until),
   per_second: v.optional(
-    described(integer(1, MAX_PER_SECOND), `Deliveries to send in a second, ${DEFAULT_PER_SECOND} by default.`),
+    described(integer(1, MAX_PER_SECOND), `Deliveries per second. The default is ${DEFAULT_PER_SECOND}.`),
   ),
   enable: v.optional(
     described(v.boolean('must be true or false'), '`true` enables the webhook first, if it is disabled.'),
@@ -119,7 +119,7 @@ export const webhookOperations = {
       status: v.optional(
         described(
           oneOf(DELIVERY_STATUSES),
-          'Only deliveries with this status. The list contains a first run after its first record. Before that, the deliveries of the event show it as `pending`.',
+          'Only deliveries with this status. A delivery appears after its first attempt. Before that, the deliveries of the event list it as `pending`.',
         ),
       ),
       type: v.optional(described(oneOf(EVENT_TYPES), 'Only deliveries of events of this type.')),
@@ -144,7 +144,7 @@ export const webhookOperations = {
     method: 'POST',
     path: '/v1/webhooks/{id}/deliveries/{event_id}/redeliver',
     parameters: { id: webhookParameter, event_id: eventParameter },
-    summary: 'Redeliver an event, with the full retry schedule',
+    summary: 'Redeliver an event with the full retry schedule',
     responses: { 202: DeliveryResource },
     problems: ['conflict'],
     creates: true,
@@ -154,7 +154,7 @@ export const webhookOperations = {
     method: 'GET',
     path: '/v1/webhooks/{id}/recover',
     parameters: { id: webhookParameter },
-    summary: 'Count the deliveries that a recovery would send again',
+    summary: 'Count the deliveries that a recovery would redeliver',
     query: { since: v.optional(since), until: v.optional(until) },
     responses: { 200: Recovered },
   }),
@@ -163,7 +163,7 @@ export const webhookOperations = {
     method: 'POST',
     path: '/v1/webhooks/{id}/recover',
     parameters: { id: webhookParameter },
-    summary: 'Recover failed, canceled and skipped deliveries, and enable the webhook if asked to',
+    summary: 'Recover failed, canceled and skipped deliveries, and optionally enable the webhook',
     body: Recover,
     responses: { 202: Recovered },
     problems: ['conflict'],

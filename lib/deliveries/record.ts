@@ -58,12 +58,12 @@ export const DeliveryResource = v.strictObject({
   webhook_id: described(v.string(), 'The webhook.'),
   event_id: described(v.string(), 'The event.'),
   event_type: described(v.picklist(EVENT_TYPES), 'The type of the event.'),
-  test: described(v.boolean(), 'A sample event that was sent as a test. Recoveries leave it out.'),
-  document_key: described(v.nullable(v.string()), 'The document that the event is about, if any.'),
-  url: described(v.nullable(v.string()), 'Where the last attempt was posted; `null` before the first one.'),
+  test: described(v.boolean(), 'Whether this is a test with a sample event. Recoveries exclude tests.'),
+  document_key: described(v.nullable(v.string()), 'The document of the event, if any.'),
+  url: described(v.nullable(v.string()), 'The URL of the last attempt; `null` before the first attempt.'),
   status: described(
     v.picklist(DELIVERY_STATUSES),
-    '`pending`: the first attempt is still to be made. `retrying`: the last attempt failed and another is due. `failed`: all attempts failed, or the event expired before the next one. `canceled`: the webhook was disabled in between. `skipped`: it was disabled when the event happened. The last three can be recovered.',
+    '`pending`: no attempt has been made yet. `retrying`: the last attempt failed, and another is scheduled. `failed`: all attempts failed, or the event expired before the next attempt. `canceled`: the webhook was disabled before the next attempt. `skipped`: the webhook was disabled when the event occurred. You can recover `failed`, `canceled` and `skipped` deliveries.',
   ),
   attempts: described(
     v.array(
@@ -74,7 +74,7 @@ export const DeliveryResource = v.strictObject({
           'Why the attempt was made: on the `schedule`, because of a `redelivery` or `recovery`, or as a `test`.',
         ),
         at: described(timestamp, 'When the attempt started.'),
-        url: described(v.nullable(v.string()), 'Where it was posted; `null` in lists.'),
+        url: described(v.nullable(v.string()), 'The URL of the attempt; `null` in lists.'),
         status_code: described(
           v.nullable(v.pipe(v.number(), v.integer())),
           'The status code of the response; `null` if there was none.',
@@ -86,22 +86,25 @@ export const DeliveryResource = v.strictObject({
         duration_ms: described(v.number(), 'Milliseconds until the response or the failure.'),
         request_headers: described(
           v.nullable(headers),
-          'The headers that were sent, at most 1 KiB, the values of your own masked; `null` in lists.',
+          'The request headers, at most 1 KiB. The values of custom headers are masked. `null` in lists.',
         ),
         response_headers: described(
           v.nullable(headers),
-          'At most the first KiB of the headers of the response; `null` in lists, and without a response.',
+          'The response headers, at most the first KiB; `null` in lists and without a response.',
         ),
         response_excerpt: described(
           v.nullable(v.string()),
-          'At most the first KiB of the response body; `null` in lists, and without a response.',
+          'The response body, at most the first KiB; `null` in lists and without a response.',
         ),
       }),
     ),
-    'All attempts, oldest first, those of redeliveries included.',
+    'All attempts, oldest first, including those of redeliveries.',
   ),
   next_attempt_at: described(v.nullable(timestamp), 'When the next attempt is due.'),
-  created_at: described(timestamp, 'When the first attempt started. Before that, when the event happened.'),
+  created_at: described(
+    timestamp,
+    'When the first attempt started. Before the first attempt, when the event occurred.',
+  ),
 });
 
 type DeliveryOutput = v.InferOutput<typeof DeliveryResource>;

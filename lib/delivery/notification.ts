@@ -37,7 +37,7 @@ export function warningNotification(failing: FailingWebhook): Email {
   return compose(failing, {
     subject: 'Webhook failing',
     intro: `${made} of ${MAX_ATTEMPTS} attempts of a delivery to this webhook failed. Unless a retry succeeds we disable the webhook at ${iso(disabledAt)}.`,
-    steps: [FIX, 'Failed deliveries are retried until then, so you need not do anything else.'],
+    steps: [FIX, 'We retry failed deliveries until then. No other action is needed.'],
   });
 }
 

@@ -42,7 +42,7 @@ export const PatchDocument = v.strictObject({
   on_conflict: v.optional(
     described(
       oneOf(ON_CONFLICT),
-      'Who wins where both sides changed a field to different values. `reject` changes nothing.',
+      'Which value wins when both sides changed a field to different values. `reject` changes nothing.',
     ),
     'last_write_wins',
   ),
@@ -82,7 +82,7 @@ export const MergedDocument = v.strictObject({
   ...DocumentResource.entries,
   conflicts: described(
     v.array(ConflictResource),
-    'The fields that both sides changed to different values, and who won.',
+    'The fields that both sides changed to different values, with the winner.',
   ),
 });
 

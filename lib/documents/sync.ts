@@ -12,17 +12,17 @@ export const MAX_SYNC_PAGE = 100;
 
 const Push = v.pipe(
   v.strictObject({
-    op: described(oneOf(['put', 'patch', 'delete']), 'The change of the document.'),
+    op: described(oneOf(['put', 'patch', 'delete']), 'The kind of change.'),
     document_key: described(DocumentKey, 'Key of the document: segments joined by `:`.'),
     base_revision: described(
       baseRevision,
       'The revision that the change is based on; 0 if the document did not exist.',
     ),
-    fields: v.optional(described(fields, 'For `put` and `patch`.')),
+    fields: v.optional(described(fields, 'The fields, for `put` and `patch`.')),
     on_conflict: v.optional(
       described(
         oneOf(ON_CONFLICT),
-        'Who wins where both sides changed a field to different values. `reject` changes nothing.',
+        'Which value wins when both sides changed a field to different values. `reject` changes nothing.',
       ),
       'last_write_wins',
     ),
@@ -80,9 +80,9 @@ export const SyncRequest = v.strictObject({
     list(Push, 0, MAX_PUSHES),
     'The changes. The service applies each independently, so a rejected one does not stop the others.',
   ),
-  known: described(Known, 'The revision that the node has of every document it has.'),
+  known: described(Known, 'The revision of every document that the node has.'),
   cursor: v.optional(described(v.string('must be a string'), 'The cursor of the last response of this cycle.')),
-  limit: v.optional(described(integer(1, MAX_SYNC_PAGE), 'Changes on one page.'), 50),
+  limit: v.optional(described(integer(1, MAX_SYNC_PAGE), 'The maximum number of changes per page.'), 50),
 });
 
 export const PUSH_STATUSES = ['applied', 'merged', 'unchanged', 'rejected'] as const;
@@ -90,12 +90,12 @@ export const PushResult = v.strictObject({
   document_key: described(v.string(), 'Key of the document: segments joined by `:`.'),
   status: described(
     v.picklist(PUSH_STATUSES),
-    '`merged`: applied together with the changes of others. `rejected`: see `code`.',
+    '`merged`: applied together with concurrent changes. `rejected`: see `code`.',
   ),
-  revision: described(v.nullable(v.number()), 'The revision of the document now; `null` if the push was rejected.'),
+  revision: described(v.nullable(v.number()), 'The current revision of the document; `null` if the push was rejected.'),
   conflicts: described(
     v.array(ConflictResource),
-    'The fields that both sides changed to different values, and who won.',
+    'The fields that both sides changed to different values, with the winner.',
   ),
   code: v.optional(described(v.string(), 'The error code of a rejected push.')),
 });

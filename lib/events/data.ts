@@ -75,7 +75,7 @@ export const EVENT_DATA = {
       v.nullable(v.string('must be a string or null')),
       'The sync cycle; `null` if the write was not part of one.',
     ),
-    resolution: described(name, 'The rule that decided.'),
+    resolution: described(name, 'The rule that resolved the conflict.'),
     conflicts: described(
       v.pipe(
         examined(
@@ -90,7 +90,7 @@ export const EVENT_DATA = {
         ),
         v.minLength(1, 'must have at least 1 entry'),
       ),
-      'The fields that both sides changed to different values, and who won.',
+      'The fields that both sides changed to different values, with the winner.',
     ),
   }),
   'sync.completed': v.looseObject({
@@ -98,10 +98,10 @@ export const EVENT_DATA = {
     node_id: described(name, 'Identifies the replica. It grants nothing.'),
     pattern: described(name, 'The documents of the cycle.'),
     pushed: described(count, 'Pushes that were applied.'),
-    pulled: described(count, 'Documents that were sent.'),
+    pulled: described(count, 'Documents that the response returned.'),
     conflicts: described(count, 'Conflicts that were resolved.'),
     started_at: described(time, 'When the cycle started.'),
-    completed_at: described(time, 'When it ended.'),
+    completed_at: described(time, 'When the cycle ended.'),
   }),
   'connection.lost': v.looseObject({
     connection_id: described(name, 'Identifies the connection.'),

@@ -26,13 +26,13 @@ export const PublishEvent = v.pipe(
   }),
 );
 export const PublishEvents = v.strictObject({
-  events: described(list(PublishEvent, 1, MAX_BATCH), 'Published together: all or none.'),
+  events: described(list(PublishEvent, 1, MAX_BATCH), 'The events. The service publishes all of them or none.'),
 });
 
 export const EventResource = v.strictObject({
-  id: described(v.string(), 'Unique, and sortable by time.'),
+  id: described(v.string(), 'A unique id that sorts by time.'),
   type: described(v.picklist(EVENT_TYPES), 'The type of the event.'),
-  timestamp: described(timestamp, 'When it happened.'),
+  timestamp: described(timestamp, 'When the event occurred.'),
   data: described(jsonObject, 'The data of the event. Its shape depends on the type, and more members can be present.'),
 });
 

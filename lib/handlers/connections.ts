@@ -11,7 +11,7 @@ type ConnectionHandlers = Pick<Handlers<'documents'>, 'renewConnection' | 'close
 const idIn = ({ path: { id = '' }, caller }: Pick<Request, 'path' | 'caller'>): string =>
   storedConnectionId(id, may(caller, 'write'));
 
-const isOthers = () => new Problem('conflict', 'Another credential opened this connection. Use a different id.');
+const isOthers = () => new Problem('conflict', 'Use a different id. Another credential opened this connection.');
 
 export function connectionHandlers({ connections, scheduleCheck, clock, random }: ConnectionsDeps): ConnectionHandlers {
   return {

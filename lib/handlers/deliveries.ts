@@ -117,9 +117,9 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
       const webhook = await webhooks.get(space, id);
       const delivery = webhook && (await deliveries.get(id, event_id));
       if (webhook && !delivery && (await pending(webhook, event_id)))
-        return new Problem('conflict', 'The first attempt is still to be made. Redeliver it after that.');
+        return new Problem('conflict', 'Wait for the first attempt before you redeliver the event.');
       if (!delivery || !(await events.get(space, event_id))) return notFound('delivery');
-      if (webhook.status === 'disabled') return new Problem('conflict', 'The webhook is disabled. Enable it first.');
+      if (webhook.status === 'disabled') return new Problem('conflict', 'Enable the webhook first.');
       const now = clock();
       const run = delivery.run + 1;
       const response = { body: deliveryEntry({ ...delivery, status: 'pending', nextAttemptAt: now }) };
@@ -143,8 +143,7 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
       const webhook = await webhooks.get(space, id);
       if (!webhook) return notFound('webhook');
       if (webhook.status === 'disabled') {
-        if (!enable)
-          return new Problem('conflict', 'The webhook is disabled. Enable it first, or pass "enable": true.');
+        if (!enable) return new Problem('conflict', 'Enable the webhook first, or pass "enable": true.');
         const enabled = await applyChange(request, id, { status: 'enabled' }, { webhooks, clock, audited });
         if (enabled instanceof Problem) return enabled;
       }

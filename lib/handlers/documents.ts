@@ -103,7 +103,7 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
       case 'conflict':
         return new Problem(
           'conflict',
-          `Fields changed since base_revision: ${merged.conflicts.map(({ field }) => field).join(', ')}.`,
+          `Read the document, resolve the conflicts and send the change again. Fields that changed since base_revision: ${merged.conflicts.map(({ field }) => field).join(', ')}.`,
         );
       case 'future_base':
         return invalid([{ field: 'base_revision', detail: 'is greater than the revision of the document' }]);
@@ -139,12 +139,15 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
 }
 
 export const tooLarge = () =>
-  new Problem('payload_too_large', `A document can have at most ${MAX_FIELDS} fields and ${MAX_DOCUMENT_BYTES} bytes.`);
+  new Problem(
+    'payload_too_large',
+    `Reduce the document to at most ${MAX_FIELDS} fields and ${MAX_DOCUMENT_BYTES} bytes.`,
+  );
 
 export const eventsTooLarge = () =>
   new Problem(
     'payload_too_large',
-    `The events of this write would exceed ${MAX_EVENT_BYTES} bytes. Change fewer fields at once.`,
+    `Change fewer fields in one request. The events of this write would exceed ${MAX_EVENT_BYTES} bytes.`,
   );
 
 /** RFC 9110 §13.1.1 and §13.1.2: `*` is any document that exists. */
@@ -154,7 +157,7 @@ function precondition({ headers }: Request, current: DocumentState | undefined):
     (ifMatch !== undefined && !namesTag(ifMatch, current, 'strong')) ||
     (ifNoneMatch !== undefined && namesTag(ifNoneMatch, current));
   return failed
-    ? new Problem('precondition_failed', 'The document has changed. Read it again and retry with its new ETag.')
+    ? new Problem('precondition_failed', 'Read the document, then send the request again with its current ETag.')
     : undefined;
 }
 

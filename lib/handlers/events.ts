@@ -37,7 +37,7 @@ export interface EventsDeps {
   random: Random;
 }
 
-const tooLarge = () => new Problem('payload_too_large', `An event can have at most ${MAX_EVENT_BYTES} bytes.`);
+const tooLarge = () => new Problem('payload_too_large', `Reduce the event to at most ${MAX_EVENT_BYTES} bytes.`);
 
 export function eventHandlers({ events, cursors, clock, random }: EventsDeps): Handlers<'events'> {
   // A repeated request derives the same ids, so that it publishes no second event if the first response was not stored.

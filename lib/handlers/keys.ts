@@ -42,7 +42,7 @@ export interface KeysDeps extends AuditDeps, NoticeDeps {
   clock(): number;
 }
 
-const notRotatable = () => new Problem('conflict', 'Only an active key that has not been rotated can be rotated.');
+const notRotatable = () => new Problem('conflict', 'Use an active key that has not been rotated.');
 
 /** The violations of the expiry of a new key. */
 export const keyViolations = (clock: () => number): { createKey: BodyViolations } => ({
@@ -129,7 +129,7 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
       const isRevoked = await revokeSafely(keys, record, { revokedAt: now }, [entry]);
       return isRevoked
         ? { body: keyResource({ ...record, revokedAt: now }, now) }
-        : new Problem('conflict', 'This is the last admin key without an expiry. Create another one first.');
+        : new Problem('conflict', 'Create another admin key first. This is the last one without an expiry.');
     },
 
     // Nobody locks themselves out: an admin key that the caller may use from here must be left.
@@ -148,7 +148,10 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
       const isSet = await relyingOnOne(others, (other) => keys.setCidrs(record.id, cidrs, other, [entry]));
       return isSet
         ? { body: { id: record.id, cidrs } }
-        : new Problem('conflict', `No admin key without an expiry would allow your address. Include ${address}.`);
+        : new Problem(
+            'conflict',
+            `Include ${address}. Otherwise no admin key without an expiry would allow your address.`,
+          );
     },
 
     async getAllowlist({ path, space }) {

@@ -59,7 +59,7 @@ export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
       await sendEmail(
         emailOf(emails, `Test email: ${name}`, [
           `Notifications of the project "${name}" go to this address. A request with an admin key sent this test.`,
-          'You need not do anything.',
+          'No action is needed.',
         ]),
       );
       return { body: { emails } };
@@ -83,6 +83,6 @@ function differenceOf(project: ProjectRecord, given: ProjectChange): ProjectChan
 
 function tooSoon(waitMs: number): Problem {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  const detail = `A project can send one test email per minute. Send the next one in ${seconds} s.`;
+  const detail = `Send the next test email in ${seconds} s. A project can send one per minute.`;
   return new Problem('too_many_requests', detail, undefined, { 'Retry-After': String(seconds) });
 }

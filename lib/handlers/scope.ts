@@ -10,8 +10,7 @@ export const reaches = ({ token }: Caller, documentKey: string): boolean =>
 export const may = ({ type, token }: Caller, permission: Permission): boolean =>
   token ? token.permissions.includes(permission) : permission === 'read' || type !== 'read';
 
-export const notAllowed = () =>
-  new Problem('document_not_allowed', 'The patterns of the token do not match this document.');
+export const notAllowed = () => new Problem('document_not_allowed', 'Use a token whose patterns match this document.');
 
 /** The ranges of keys that a caller reaches among those that some patterns match. */
 export const rangesFor = ({ token }: Caller, patterns: readonly string[]): KeyRange[] => {

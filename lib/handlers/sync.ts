@@ -29,8 +29,8 @@ export interface SyncDeps extends DocumentsDeps {
   reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
 }
 
-const PUSHING = 'Pushes are for admin, live, and test keys, and scoped tokens with write.';
-const PULLING = 'A sync without pushes is for keys, and scoped tokens with read.';
+const PUSHING = 'Push with an admin, live or test key, or with a scoped token that has write.';
+const PULLING = 'Sync without pushes with any key, or with a scoped token that has read.';
 
 /** Bytes of results after which no more is pushed: one more may add half of a response. */
 const MAX_RESULT_BYTES = MAX_PAGE_BYTES / 2;
@@ -83,7 +83,7 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
         !may(request.caller, 'write') ||
         (await documents.claimCycle(request.space, sync_id, credentialOf(request.caller), startedAt));
       if (!isOwn)
-        return new Problem('conflict', 'Another credential uses this sync_id. Choose a different one, or omit it.');
+        return new Problem('conflict', 'Use a different sync_id, or omit it. Another credential uses this one.');
       return { syncId: sync_id ?? sortableId('syn', startedAt, random), startedAt, pushed: 0, pulled: 0, conflicts: 0 };
     }
     const position = await cursors.open(request.space.projectId, scopeOf(request), cursor);

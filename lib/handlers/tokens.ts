@@ -79,7 +79,7 @@ const mayRevoke = ({ projectId, type }: Caller, parent: KeyRecord): boolean =>
 const tooMany = (max: number): Problem =>
   new Problem(
     'limit_reached',
-    `${max} tokens of this key are revoked and have not expired. Wait, or revoke the key itself.${
+    `Wait until revoked tokens expire, or revoke the key itself. ${max} revoked tokens of this key have not expired yet.${
       max < MAX_REVOKED_TOKENS_BY_ADMIN ? ' An admin key can revoke more tokens.' : ''
     }`,
   );

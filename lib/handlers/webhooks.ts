@@ -89,7 +89,10 @@ export function webhookHandlers(deps: WebhooksDeps): WebhookHandlers {
       const detail = { environment: space.environment, events: record.events };
       const entry = audited(request, { at: now, action: 'webhook.created', target: id, detail });
       if ((await webhooks.create(record, [...idempotencyWrites(response), entry])) === 'created') return response;
-      return new Problem('limit_reached', `A project can have at most ${MAX_WEBHOOKS} webhooks in each environment.`);
+      return new Problem(
+        'limit_reached',
+        `Delete a webhook first. A project can have at most ${MAX_WEBHOOKS} webhooks in each environment.`,
+      );
     },
 
     listWebhooks: (request) =>
@@ -152,6 +155,6 @@ function tooManySecrets(signing: readonly PreviousSecret[]): Problem {
   const next = iso(Math.min(...signing.map(({ until }) => until)));
   return new Problem(
     'limit_reached',
-    `${MAX_PREVIOUS_SECRETS} previous secrets are still in use, each for 24 hours. Rotate again after ${next}.`,
+    `Rotate the secret again after ${next}. ${MAX_PREVIOUS_SECRETS} previous secrets still sign deliveries, each for 24 hours.`,
   );
 }

@@ -50,7 +50,8 @@ export function parseRequest(
   const headers = lowerCased(event.headers);
   if (bytesOf(event) > operation.maxBodyBytes) return bodyTooLarge(operation.maxBodyBytes);
   const rawBody = textOf(event);
-  if (rawBody === null) return new Problem('invalid_json', 'Send one JSON object in UTF-8: some bytes are not UTF-8.');
+  if (rawBody === null)
+    return new Problem('invalid_json', 'Send one JSON object in UTF-8. Some bytes of the body are not UTF-8.');
   const json = parseBody(rawBody, headers['content-type']);
   if (json instanceof Problem) return json;
 
@@ -121,17 +122,17 @@ function parseBody(text: string, contentType: string | undefined): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    return new Problem('invalid_json', `Send one JSON object in UTF-8: ${reasonOf(error)}.`);
+    return new Problem('invalid_json', `Send one JSON object in UTF-8. The body ${reasonOf(error)}.`);
   }
 }
 
 // Of V8's message only what cannot be a piece of the body, which may hold a secret.
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
-  if (message.startsWith('nested deeper')) return message;
-  if (message.startsWith('Unexpected end') || message.startsWith('Unterminated string')) return 'it ends too early';
+  if (message.startsWith('nested deeper')) return `is ${message}`;
+  if (message.startsWith('Unexpected end') || message.startsWith('Unterminated string')) return 'ends too early';
   const [position] = /(?<= (?:in|after) JSON at )position \d+(?= \(line \d+ column \d+\)$)/.exec(message) ?? [];
-  return position ? `there is an error at ${position}` : 'it is not valid JSON';
+  return position ? `has an error at ${position}` : 'is not valid JSON';
 }
 
 function callerOf({ requestContext: { authorizer } }: APIGatewayProxyEvent): Caller {
@@ -144,7 +145,10 @@ function environmentFor({ type, token }: Caller, asked: Environment | undefined)
   const own = type === 'token' ? (token?.environment ?? 'live') : environmentOf(type);
   if (own === null) return asked ?? 'live';
   if (asked === undefined || asked === own) return own;
-  return new Problem('insufficient_permissions', `This credential works only in the ${own} environment.`);
+  return new Problem(
+    'insufficient_permissions',
+    `Omit the environment. This credential works only in the ${own} environment.`,
+  );
 }
 
 // API Gateway passes the parameters of a REST API as they are in the path: percent-encoded.

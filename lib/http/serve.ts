@@ -99,7 +99,10 @@ export function serve<Name extends ApiFunction>(
     if (request instanceof Problem) return request;
     const { type, token } = request.caller;
     if (!mayCall(operation, type, token?.permissions ?? []))
-      return new Problem('insufficient_permissions', `This operation is for ${callersText(operation)}.`);
+      return new Problem(
+        'insufficient_permissions',
+        `Use a credential that can call this operation: ${callersText(operation)}.`,
+      );
     const handler = checked(handlers[id as OperationOf<Name>] as unknown as Handler, bodyViolations);
     const key = request.headers['idempotency-key'];
     if (key === undefined || !operation.creates) {
@@ -180,6 +183,9 @@ function toProxyResult({ status, body, headers }: StoredResponse): APIGatewayPro
 
 function problemFor(error: unknown): Problem {
   if (error instanceof ConflictError)
-    return new Problem('unavailable', 'Too many concurrent changes, so nothing was changed. Send the request again.');
+    return new Problem(
+      'unavailable',
+      'Send the request again. Nothing was changed, because of too many concurrent changes.',
+    );
   return new Problem(error instanceof UnavailableError ? 'unavailable' : 'internal_error', OUTCOME_UNKNOWN);
 }

@@ -64,7 +64,7 @@ export function createReportServer({ publicKey, handle, log, reportFailure }: Si
       log.info('published_keys.not_read', { error: error as Error });
       return new Problem(
         'unavailable',
-        'The published keys cannot be read, so nothing was done. Send the report again.',
+        'Send the report again. Nothing was done, because the published keys could not be read.',
       );
     }
   }

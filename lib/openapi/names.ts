@@ -47,21 +47,27 @@ import {
 
 /** An error response (RFC 9457), as lib/api/problems.ts writes it. */
 const Problem = v.strictObject({
-  type: described(v.string(), 'Where the code is explained: an absolute URI.'),
+  type: described(v.string(), 'The absolute URI of the page that explains the code.'),
   title: described(v.string(), 'The meaning of the code.'),
   status: described(v.pipe(v.number(), v.integer()), 'The HTTP status code.'),
-  detail: described(v.string(), 'What to do.'),
-  code: described(v.picklist(Object.keys(PROBLEMS) as (keyof typeof PROBLEMS)[]), 'Stable: match on it.'),
-  request_id: described(v.string(), 'Also in `X-Request-Id`. Quote it to the operator.'),
+  detail: described(v.string(), 'How to resolve the problem.'),
+  code: described(
+    v.picklist(Object.keys(PROBLEMS) as (keyof typeof PROBLEMS)[]),
+    'A stable code that programs can compare.',
+  ),
+  request_id: described(
+    v.string(),
+    'The id of the request, also in `X-Request-Id`. Include it when you contact the operator.',
+  ),
   errors: v.optional(
     described(
       v.array(
         v.strictObject({
-          field: described(v.string(), 'A member of the body, or a parameter.'),
+          field: described(v.string(), 'The member of the body, or the parameter.'),
           detail: described(v.string(), 'The violation.'),
         }),
       ),
-      'Everything that is wrong with the request, on a 400.',
+      'Every violation in the request. Only 400 responses can have it.',
     ),
   ),
 });

@@ -40,7 +40,7 @@ export async function cleanUp(name: string, admin: Client): Promise<void> {
     (key) => key.name === name && key.status !== 'revoked',
     ({ id }) => ['POST', `/v1/keys/${id}/revoke`],
   );
-  if (left.length > 0) throw new Error(`${name} is left: ${left.join('; ')}`);
+  if (left.length > 0) throw new Error(`resources of ${name} are left: ${left.join('; ')}`);
 }
 
 interface Entry {

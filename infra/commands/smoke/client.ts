@@ -54,7 +54,7 @@ export function createClient({ baseUrl, ca, signal }: ClientOptions, credential:
       const sent = request(baseUrl + path, options, (response) => {
         readResponse(name, response).then(resolve, reject);
       });
-      sent.on('timeout', () => sent.destroy(new Error(`no response within ${TIMEOUT_MS / 1000} seconds`)));
+      sent.on('timeout', () => sent.destroy(new Error(`no response within ${TIMEOUT_MS / 1000} s`)));
       sent.on('error', (error) => reject(new Error(`${name}: ${error.message}`)));
       sent.end(payload);
     });

@@ -8,13 +8,13 @@ import { type Result, smoke } from './run.ts';
 const DELIVERY_TIMEOUT_MS = 30_000;
 const USAGE = `npm run smoke -- --base-url URL [--admin-key KEY] [--receiver URL] [--listen 4000]
 
-Checks a deployment from outside, in the sandbox of the key's project, and removes what it created.
+Checks a deployment from outside, in the sandbox of the project of the key. Deletes the resources that it creates.
 
-  --base-url   the output BaseUrl of the deployment
-  --admin-key  an admin key of any project, by default the value of DOCUMENT_SYNC_KEY, which keeps it out of the
-               list of processes and the shell history
-  --receiver   the public https: URL of a tunnel to this machine; without it, deliveries are not checked
-  --listen     the port of this machine that the tunnel leads to`;
+  --base-url   the output BaseUrl of the stack
+  --admin-key  an admin key of any project. The default is the environment variable DOCUMENT_SYNC_KEY, which
+               keeps the key out of the process list and the shell history
+  --receiver   the public https: URL of a tunnel to this machine. Without it, checks of deliveries are skipped
+  --listen     the local port of the tunnel`;
 
 /** What a person typed, or what is wrong with it. */
 function readArguments() {
@@ -31,18 +31,18 @@ function readArguments() {
   const isUrl = (text: string | undefined) => /^https?:/.test(text ?? '') && URL.canParse(text ?? '');
   if (!baseUrl || !isUrl(baseUrl)) throw new Error('--base-url must be an http: or https: URL');
   if (!adminKey?.startsWith('svc_admin_'))
-    throw new Error('--admin-key or DOCUMENT_SYNC_KEY must be a key that begins with svc_admin_');
+    throw new Error('--admin-key or DOCUMENT_SYNC_KEY must be an admin key, which starts with svc_admin_');
   if (receiver !== undefined && !isUrl(receiver)) throw new Error('--receiver must be an http: or https: URL');
   if (!(Number.isInteger(listen) && listen >= 1 && listen <= 65535))
     throw new Error('--listen must be a port from 1 to 65535');
   return { baseUrl: baseUrl.replace(/\/+$/, ''), adminKey, receiver, listen };
 }
 
-const COLORS = { holds: 'green', fails: 'red', 'not checked': 'yellow' } as const;
+const COLORS = { passed: 'green', failed: 'red', skipped: 'yellow' } as const;
 
 function report({ name, outcome, reason }: Result): void {
-  const row = `${styleText(COLORS[outcome], outcome.padEnd(12), { stream: process.stdout })} ${name}`;
-  console.log(reason ? `${row}\n${' '.repeat(13)}${visible(reason)}` : row);
+  const row = `${styleText(COLORS[outcome], outcome.padEnd(8), { stream: process.stdout })} ${name}`;
+  console.log(reason ? `${row}\n${' '.repeat(9)}${visible(reason)}` : row);
 }
 
 async function main(): Promise<void> {
@@ -68,8 +68,8 @@ async function main(): Promise<void> {
   );
   at?.close();
   const count = (outcome: Result['outcome']) => results.filter((result) => result.outcome === outcome).length;
-  console.log(`\n${count('holds')} hold, ${count('fails')} fail, ${count('not checked')} not checked`);
-  process.exitCode = count('fails') > 0 || interruption.signal.aborted ? 1 : 0;
+  console.log(`\n${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`);
+  process.exitCode = count('failed') > 0 || interruption.signal.aborted ? 1 : 0;
 }
 
 main().catch((error: Error) => {

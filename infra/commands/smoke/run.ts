@@ -37,14 +37,14 @@ export interface Check {
 export interface Result {
   /** Of the check. */
   name: string;
-  outcome: 'holds' | 'fails' | 'not checked';
+  outcome: 'passed' | 'failed' | 'skipped';
   /** Why, unless it holds. */
   reason: string;
 }
 
-const NEEDS = { https: 'the base URL is http:', receiver: 'there is no --receiver' } as const;
-export const BEGIN = 'The admin key creates a key for the sandbox';
-export const CLEAN_UP = 'What the run created is deleted, its keys are revoked';
+const NEEDS = { https: '--base-url is not an https: URL', receiver: '--receiver is missing' } as const;
+export const BEGIN = 'Creates a sandbox key with the admin key';
+export const CLEAN_UP = 'Deletes the resources of the run and revokes its keys';
 
 /** Runs the checks one after another, and removes what they created: also after a failure or an interruption. */
 export async function smoke(
@@ -65,9 +65,9 @@ export async function smoke(
     run = await begin(name, as, options);
   });
   for (const check of checks) {
-    if (options.signal.aborted) add(check.name, 'not checked', 'interrupted');
-    else if (!run) add(check.name, 'not checked', 'there is no key to check it with');
-    else if (isMissing(check, options)) add(check.name, 'not checked', NEEDS[check.needs ?? 'https']);
+    if (options.signal.aborted) add(check.name, 'skipped', 'interrupted');
+    else if (!run) add(check.name, 'skipped', 'the run could not create a key');
+    else if (isMissing(check, options)) add(check.name, 'skipped', NEEDS[check.needs ?? 'https']);
     else await attempt(check.name, () => check.run(run as Run));
   }
   const { signal: _, ...rest } = options; // what an interruption leaves is removed, too
@@ -77,10 +77,10 @@ export async function smoke(
   async function attempt(name: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
-      add(name, 'holds');
+      add(name, 'passed');
     } catch (error) {
-      if ((error as Error).name === 'AbortError') add(name, 'not checked', 'interrupted');
-      else add(name, 'fails', (error as Error).message.split('\n')[0]);
+      if ((error as Error).name === 'AbortError') add(name, 'skipped', 'interrupted');
+      else add(name, 'failed', (error as Error).message.split('\n')[0]);
     }
   }
 }

@@ -63,7 +63,9 @@ const START: Record<DatabaseName, (port: number, directory: string | undefined) 
   dynoxide(port, directory) {
     const binary = dynoxideBinary();
     if (binary !== null) return startDynoxide(binary, port, directory);
-    throw new StartError(`Dynoxide has no package for ${process.platform}-${process.arch}: use dynamodb-local.`);
+    throw new StartError(
+      `Use --database dynamodb-local. Dynoxide has no package for ${process.platform}-${process.arch}.`,
+    );
   },
   'dynamodb-local': (port, directory) => ({ child: startDynamoDbLocal(port, directory) }),
 };
@@ -73,7 +75,7 @@ function startDynamoDbLocal(port: number, directory: string | undefined): ChildP
   const version = Number(/version "(\d+)/.exec(stderr ?? '')?.[1]);
   if (error || !(version >= JAVA_VERSION)) {
     throw new StartError(
-      `DynamoDB Local needs Java ${JAVA_VERSION} or newer on the PATH; ${error ? 'there is none' : `this is Java ${version}`}.`,
+      `DynamoDB Local requires Java ${JAVA_VERSION} or newer. ${error ? 'No java is on the PATH' : `The java on the PATH is version ${version}`}.`,
     );
   }
   return spawnDynamoDbLocal({ port, path: directory ?? null, sharedDb: true, stdio: 'ignore' }) as ChildProcess;
@@ -91,7 +93,7 @@ function freePort(): Promise<number> {
 
 async function untilAnswering(name: string, endpoint: string, child: ChildProcess): Promise<void> {
   for (let tries = 0; tries < 300; tries++) {
-    if (child.exitCode !== null) throw new StartError(`The database ${name} ended with code ${child.exitCode}.`);
+    if (child.exitCode !== null) throw new StartError(`The database ${name} exited with code ${child.exitCode}.`);
     if (
       await fetch(endpoint).then(
         () => true,

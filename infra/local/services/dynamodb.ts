@@ -49,7 +49,7 @@ export async function createTables(
       const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
       if (keysOf(Table ?? {}) !== keysOf(properties)) {
         throw new StartError(
-          'The kept table has other keys or indexes than the template: remove .local/kept, or start without --keep.',
+          'The keys or indexes of the kept table differ from the template. Delete .local/kept, or start without --keep.',
         );
       }
       return { name, streamArn: Table?.LatestStreamArn ?? '' };

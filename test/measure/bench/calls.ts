@@ -80,7 +80,7 @@ async function measure({ authorizer, deliver, key, token, projectId, webhookId, 
           body: JSON.stringify(message),
         }));
         const { batchItemFailures } = await deliverBatch({ Records: Records as SQSRecord[] }, {});
-        if (batchItemFailures.length > 0) throw new Error('Not all was delivered');
+        if (batchItemFailures.length > 0) throw new Error('Some deliveries failed');
       }),
   };
   const taken = new Map<string, number[]>(Object.keys(cases).map((name) => [name, []]));

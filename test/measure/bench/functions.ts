@@ -51,7 +51,7 @@ export async function measureFunctions(assembly: string) {
   });
   child.send(calls);
   const ended = once(child, 'exit').then(() => {
-    throw new Error('It ended before its time');
+    throw new Error('The function ended too early');
   });
   const [times] = (await Promise.race([once(child, 'message'), ended])) as [Times];
   endpoint.stop();

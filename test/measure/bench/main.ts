@@ -22,7 +22,7 @@ const assembly = await assemble();
 const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
 
 if (isWanted('bundles')) {
-  console.log('\nFunctions: minified bundle and time to import it, as a ratio to an empty module');
+  console.log('\nFunctions: size of the minified bundle, and import time relative to an empty module');
   console.table(await measureBundles(assembly));
 }
 if (isWanted('functions')) {
@@ -32,15 +32,15 @@ if (isWanted('functions')) {
   console.table(await measureFunctions(assembly));
 }
 if (isWanted('throughput')) {
-  console.log('\nThroughput: 1,000 events at once, and processor time of the local stack for each delivery');
+  console.log('\nThroughput of 1,000 concurrent events, and processor time of the local stack per delivery');
   console.table(await measureThroughput(assembly));
 }
 if (isWanted('endurance')) {
-  console.log('\nEndurance: a hundred thousand deliveries to one webhook');
+  console.log('\nEndurance: 100,000 deliveries to one webhook');
   console.table(await measureEndurance(assembly));
 }
 if (isWanted('isolation')) {
-  console.log('\nIsolation: publication to receipt at 10 healthy endpoints, an event a second each, for 20 seconds');
+  console.log('\nIsolation: latency of 10 healthy endpoints that receive one event per second for 20 seconds');
   console.table(await measureIsolation(assembly));
 }
 if (isWanted('pages')) {
@@ -58,17 +58,17 @@ if (isWanted('limits')) {
 if (isWanted('cost')) {
   const { usage, counts, bill, idle, connected, synced } = await measureCost(assembly);
   writeFileSync(MEASURED_FILE, `${JSON.stringify(counts, null, 2)}\n`);
-  console.log('\nUsage of one published event, until nothing is left to do with it');
+  console.log('\nUsage of one published event, including its deliveries');
   console.table(usage);
   console.log(
-    '\nUS dollars for a million of them (prices, and durations that are assumed: test/measure/bench/cost/prices.ts)',
+    '\nUS dollars per million events (for prices and assumed durations, see test/measure/bench/cost/prices.ts)',
   );
   console.table(bill);
-  console.log('\nUS dollars for a month in which nothing happens');
+  console.log('\nUS dollars for an idle month');
   console.table(idle);
-  console.log('\nUS dollars for 10,000 connections that are held open for a month');
+  console.log('\nUS dollars for 10,000 open connections per month');
   console.table(connected);
-  console.log('\nUnits of the table for a sync cycle over documents of 4 KB that the node has');
+  console.log('\nTable units of a sync cycle over unchanged documents of 4 KB');
   console.table(synced);
 }
 process.exit(0);

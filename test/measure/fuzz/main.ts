@@ -14,7 +14,7 @@ const maxExamples = Number(process.env.FUZZ_EXAMPLES ?? 3);
 
 const wanted: string[] = process.env.FUZZ_CALLERS?.split(',') ?? [...CALLER_TYPES];
 const callers = CALLER_TYPES.filter((type) => wanted.includes(type));
-if (callers.length < wanted.length) throw new Error(`FUZZ_CALLERS must be some of ${CALLER_TYPES}`);
+if (callers.length < wanted.length) throw new Error(`FUZZ_CALLERS must contain only ${CALLER_TYPES}`);
 
 const started = performance.now();
 const directory = mkdtempSync(join(tmpdir(), 'service-fuzz-'));

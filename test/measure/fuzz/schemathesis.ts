@@ -57,7 +57,7 @@ export async function attack(subject: Subject, options: RunOptions): Promise<Run
       ...(subject.spareKeyId !== null && { FUZZ_SPARE_KEY: subject.spareKeyId }),
     },
   );
-  if (!existsSync(file('report.json'))) throw new Error(`Schemathesis made no report:\n${output}`);
+  if (!existsSync(file('report.json'))) throw new Error(`Schemathesis wrote no report:\n${output}`);
   const report: Report = JSON.parse(readFileSync(file('report.json'), 'utf8'));
   requireWholeRun(report, exitCode, output);
   return {
@@ -87,7 +87,7 @@ function requireWholeRun(
   const ran = Object.values(phases).every(({ status }) => status === 'success' || status === 'failure');
   const isExplained = exitCode === (test_cases.unique_failures > 0 ? 1 : 0);
   if (complete && ran && isExplained && errors.length === 0 && operations.tested === operations.selected) return;
-  throw new Error(`Schemathesis did not do all of its work (exit code ${exitCode}):\n${output}`);
+  throw new Error(`Schemathesis stopped early with exit code ${exitCode}:\n${output}`);
 }
 
 /** As Web Fuzzing Commons has it; schemathesis.toml names the two users. */
@@ -119,7 +119,7 @@ function execute(args: string[], cwd: string, environment: Record<string, string
     const chunks: Buffer[] = [];
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk));
     child.on('error', () =>
-      reject(new Error(`There is no ${PROGRAM}: pip install -r test/measure/fuzz/requirements.txt`)),
+      reject(new Error(`${PROGRAM} is not installed. Run: pip install -r test/measure/fuzz/requirements.txt`)),
     );
     child.on('close', (exitCode) => {
       process.off('exit', kill);

@@ -30,4 +30,4 @@ run('tsc', ...options, '--allowImportingTsExtensions', '--target', 'es2024', '--
 const types = readFileSync(join(directory, 'client/types.gen.ts'), 'utf8').match(/^export type (\w+)/gm) ?? [];
 const own = types.filter((type) => !/(Data|Error|Errors|Response|Responses)$/.test(type));
 if (own.length > MAX_TYPES) throw new Error(`A client has ${own.length} types: ${own.join(', ')}`);
-console.log(`${programs.length} programs compiled; ${own.length} types of ${types.length} are no operation's.`);
+console.log(`${programs.length} programs compiled. ${own.length} of ${types.length} types belong to no operation.`);

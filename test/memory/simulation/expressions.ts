@@ -12,7 +12,7 @@ const TOKEN = /\s*(<=|>=|<|>|=|[(),]|[#:]?[A-Za-z_][\w]*(?:\[\d+\])?)/gy;
 
 function tokensOf(expression: string): string[] {
   const tokens = [...expression.matchAll(TOKEN)].map(([, token = '']) => token);
-  if (tokens.join('') !== expression.replace(/\s+/g, '')) throw new Error(`Not understood: ${expression}`);
+  if (tokens.join('') !== expression.replace(/\s+/g, '')) throw new Error(`Unsupported expression: ${expression}`);
   return tokens;
 }
 
@@ -60,7 +60,7 @@ export const conditionOf: (expression: string) => (item: Item, names: Names) => 
     if (next() !== token) throw new Error(`${token} is missing in ${expression}`);
   };
   const any = either();
-  if (at !== tokens.length) throw new Error(`Not understood: ${expression}`);
+  if (at !== tokens.length) throw new Error(`Unsupported expression: ${expression}`);
   return (item, names) => any(item, names) === true;
 
   function either(): Evaluate {
@@ -116,7 +116,7 @@ export const conditionOf: (expression: string) => (item: Item, names: Names) => 
     const right = operand(next());
     if (operator === '=') return (item, names) => isEqual(left(item, names), right(item, names));
     const compare = COMPARISONS[operator];
-    if (!compare) throw new Error(`Not understood: ${expression}`);
+    if (!compare) throw new Error(`Unsupported expression: ${expression}`);
     return (item, names) => {
       const [a, b] = [left(item, names), right(item, names)];
       return isComparable(a, b) && compare(a as never, b as never);
@@ -136,7 +136,7 @@ export const updateOf: (expression: string) => (before: Item, names: Names) => I
   while (at < tokens.length) {
     const clause = next();
     const parse = { SET: set, REMOVE: remove, ADD: add }[clause];
-    if (!parse) throw new Error(`Not understood: ${expression}`);
+    if (!parse) throw new Error(`Unsupported expression: ${expression}`);
     do changes.push(parse());
     while (tokens[at] === ',' && ++at);
   }

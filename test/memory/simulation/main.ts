@@ -40,7 +40,7 @@ async function main(): Promise<void> {
     },
   });
   if (values.sabotage && !SABOTAGES[values.sabotage]) {
-    throw new Error(`There is no such sabotage. These are: ${Object.keys(SABOTAGES).join('; ')}`);
+    throw new Error(`Unknown sabotage. Choose one of: ${Object.keys(SABOTAGES).join('; ')}`);
   }
   const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
   if (values.seed !== undefined)

@@ -110,7 +110,7 @@ describe('npm start', () => {
     rmSync(other, { recursive: true });
     expect([code, output]).toEqual([
       1,
-      expect.stringContaining('The kept table has another layout: remove .local/kept'),
+      expect.stringContaining('The kept table has a different layout. Delete .local/kept'),
     ]);
   });
 

@@ -94,20 +94,20 @@ It still works. Rotate it, deploy the new key, then revoke this one immediately.
 Someone may have used the key. Review the audit log (GET /v1/audit).`);
   });
 
-  it('leaves out a name that the key does not have, and says if GitHub did not say where', () => {
+  it('leaves out a name that the key does not have, and says if GitHub reported no location', () => {
     const { text } = leakEmail(project, { ...key, name: null }, [], 'reported');
     expect(text).toContain('GitHub found the live key (key_1, ending in wxyz) of');
-    expect(text).toContain('\n\nFound at:\nGitHub did not say where\n\n');
+    expect(text).toContain('\n\nFound at:\nGitHub reported no location\n\n');
   });
 
   it.each([
-    ['revoked', 'We revoked it: requests with it are refused. Create another key for whatever used it.'],
+    ['revoked', 'We revoked it, so requests with it return 401. Create a new key for the applications that used it.'],
     [
       'kept',
       'It still works. We did not revoke it, because it is the last admin key of the project. Create another admin key, then revoke this one immediately.',
     ],
     ['reported', 'It still works. Rotate it, deploy the new key, then revoke this one immediately.'],
-    ['ended', 'It had been revoked or had expired before: you need not do anything.'],
+    ['ended', 'It was already revoked or expired. No action is needed.'],
   ] as const)('says that it is %s', (outcome, done) => {
     expect(leakEmail(project, key, places, outcome).text).toContain(`\n\n${done}\n\n`);
   });

@@ -19,7 +19,7 @@ Key: key_1
 IP address: 192.0.2.1
 Time: 2026-01-31T12:00:00.000Z
 
-If you expected this, you need not do anything. Otherwise revoke that key, and check the audit log (GET /v1/audit).`);
+If you expected this, no action is needed. Otherwise, revoke that key and review the audit log (GET /v1/audit).`);
     expect(html).not.toContain('<b>');
   });
 

@@ -207,7 +207,7 @@ describe('the warning', () => {
     expect(warning.text).toContain('disable the webhook at 2026-02-01T02:00:04.012Z');
     expect(warning.text).not.toContain('enable');
     expect(warning.text).toContain(
-      '1. Fix your endpoint. It must respond with a 2xx status code within 5 seconds.\n2. Failed deliveries are retried until then, so you need not do anything else.\n',
+      '1. Fix your endpoint. It must respond with a 2xx status code within 5 seconds.\n2. We retry failed deliveries until then. No other action is needed.\n',
     );
   });
 });

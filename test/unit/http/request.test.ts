@@ -146,10 +146,10 @@ describe('a body', () => {
     ['{"name":1,}', 'position 10'],
     ['{"name" 1}', 'position 8'],
     ['{} {}', 'position 3'],
-    ['{"name":"a', 'it ends too early'],
-    ['{"name":', 'it ends too early'],
-    ['{"name":}', 'it is not valid JSON'],
-    ['position 4111', 'it is not valid JSON'],
+    ['{"name":"a', 'ends too early'],
+    ['{"name":', 'ends too early'],
+    ['{"name":}', 'is not valid JSON'],
+    ['position 4111', 'is not valid JSON'],
     [`{"x":${'['.repeat(200)}`, 'nested deeper than 200 levels'],
   ])('that is no JSON says where it stops being it: %s', (body, where) => {
     expect(parse(posting(body))).toMatchObject({ code: 'invalid_json', detail: expect.stringContaining(where) });

@@ -284,7 +284,7 @@ describe('a failure on our side', () => {
     ])('says whether the request may have taken effect: %s', async (_, error, isUnknown) => {
       const { json } = await server({ createKey: throwing(error) }).call(creation(headers));
       expect(json.detail === OUTCOME_UNKNOWN).toBe(isUnknown);
-      if (!isUnknown) expect(json.detail).toMatch(/nothing/);
+      if (!isUnknown) expect(json.detail).toMatch(/Nothing was changed/);
     });
   });
 });

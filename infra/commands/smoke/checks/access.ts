@@ -8,7 +8,7 @@ const LIST = '/v1/documents?limit=1';
 
 export const accessChecks: Check[] = [
   {
-    name: 'Keys: after a rotation, the old and the new key work',
+    name: 'Keys: both keys work after a rotation',
     async run({ as, admin, createKey }) {
       const old = await createKey();
       const rotated = await admin('POST', `/v1/keys/${old.id}/rotate`);
@@ -18,18 +18,21 @@ export const accessChecks: Check[] = [
     },
   },
   {
-    name: 'Keys: a revoked key is refused at once',
+    name: 'Keys: a revoked key stops working immediately',
     async run({ as, admin, createKey }) {
       const { id, key } = await createKey();
       expectStatus(await as(key)('GET', LIST), 200);
       expectStatus(await admin('POST', `/v1/keys/${id}/revoke`), 200);
       const after = await as(key)('GET', LIST);
-      assert.ok(after.status !== 200, `${after.request}: the key still works (so it does for authorizerCacheSeconds)`);
+      assert.ok(
+        after.status !== 200,
+        `${after.request}: the key still works. This is expected for authorizerCacheSeconds`,
+      );
       expectProblem(after, 'unauthorized');
     },
   },
   {
-    name: 'Keys: an allowlist admits its addresses only',
+    name: 'Keys: an allowlist allows only its addresses',
     async run({ as, admin, createKey }) {
       const { id, key } = await createKey();
       const allow = async (cidrs: string[]) =>
@@ -41,21 +44,21 @@ export const accessChecks: Check[] = [
     },
   },
   {
-    name: 'Tokens: read what their patterns match',
+    name: 'Tokens: can read matching documents',
     async run(run) {
       const { token, inside } = await createToken(run);
       expectStatus(await run.as(token)('GET', `/v1/documents/${inside}`), 200);
     },
   },
   {
-    name: 'Tokens: are refused other documents',
+    name: 'Tokens: cannot read other documents',
     async run(run) {
       const { token, outside } = await createToken(run);
       expectProblem(await run.as(token)('GET', `/v1/documents/${outside}`), 'document_not_allowed');
     },
   },
   {
-    name: 'Tokens: are refused what they have no permission for',
+    name: 'Tokens: cannot write without the permission',
     async run(run) {
       const { token, inside } = await createToken(run);
       const body = { fields: {} };
@@ -63,7 +66,7 @@ export const accessChecks: Check[] = [
     },
   },
   {
-    name: 'Idempotency-Key: a repeated request gets the first response',
+    name: 'Idempotency: a repeated request returns the first response',
     async run({ test, name }) {
       const change = { field: 'title', old_value: 'Draft', new_value: 'Final', origin: name };
       const body = { type: 'document.changed', data: { document_key: name, revision: 2, changes: [change] } };

@@ -32,7 +32,7 @@ export const documentChecks: Check[] = [
     },
   },
   {
-    name: 'Lists: the pages together have every entry once',
+    name: 'Lists: the pages contain every entry exactly once',
     async run({ test, name }) {
       const folder = `${name}:pages`;
       const keys = ['a', 'b', 'c', 'd', 'e'].map((key) => `${folder}:${key}`);
@@ -45,12 +45,12 @@ export const documentChecks: Check[] = [
       }
       assert.ok(
         found.sort().join() === keys.join(),
-        `GET /v1/documents: the pages have ${found.join(', ') || 'nothing'}`,
+        `GET /v1/documents: the pages contain ${found.join(', ') || 'nothing'}`,
       );
     },
   },
   {
-    name: 'Sync: pushes are applied, differences come back',
+    name: 'Sync: applies pushes and returns differences',
     async run({ test, name }) {
       const folder = `${name}:sync`;
       const [mine, theirs] = [`${folder}:mine`, `${folder}:theirs`];
@@ -77,7 +77,7 @@ export const documentChecks: Check[] = [
       const { connected_at } = renewed.json;
       assert.ok(
         connected_at === opened.json.connected_at,
-        `${renewed.request}: another connection since ${connected_at}`,
+        `${renewed.request}: the renewal opened a new connection at ${connected_at}`,
       );
       expectStatus(await test('DELETE', path), 204);
       expectProblem(await test('DELETE', path), 'not_found');

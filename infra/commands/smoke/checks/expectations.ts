@@ -22,10 +22,10 @@ export function expectProblem(response: Response, code: ProblemCode): void {
   expectStatus(response, status);
   expectHeaders(response, { 'Content-Type': PROBLEM_TYPE, ...problemHeaders(status) });
   const faults = faultsOf(json, 'components', 'schemas', 'Problem');
-  assert.ok(faults.length === 0, `${request}: the problem is not as documented: ${faults.join('; ')}`);
+  assert.ok(faults.length === 0, `${request}: the problem does not match its schema: ${faults.join('; ')}`);
   assert.ok(json.code === code, `${request}: code ${json.code} instead of ${code}`);
-  assert.ok(json.status === status, `${request}: status ${json.status} in the body, ${status} before it`);
+  assert.ok(json.status === status, `${request}: status ${json.status} in the body instead of ${status}`);
   const isAbsolute = /^https?:\/\//.test(json.type) && json.type.endsWith(`/docs/errors#${code}`);
   assert.ok(isAbsolute, `${request}: type ${json.type}`);
-  assert.ok(json.request_id === headers['x-request-id'], `${request}: request_id is not X-Request-Id`);
+  assert.ok(json.request_id === headers['x-request-id'], `${request}: request_id differs from X-Request-Id`);
 }

@@ -38,7 +38,7 @@ const problems: [what: string, code: ProblemCode, request: (run: Run) => Promise
 
 export const gatewayChecks: Check[] = [
   {
-    name: 'TLS 1.3 is accepted, TLS 1.2 is not',
+    name: 'TLS: accepts 1.3 and rejects 1.2',
     needs: 'https',
     async run(run) {
       const accepted = await handshake(run, 'TLSv1.3');
@@ -48,7 +48,7 @@ export const gatewayChecks: Check[] = [
     },
   },
   {
-    name: 'Responses have a request id, are not cached and not sniffed',
+    name: 'Responses: have a request id and security headers',
     async run({ test }) {
       const response = await test('GET', '/v1/webhooks?limit=1');
       expectStatus(response, 200);
@@ -63,13 +63,13 @@ export const gatewayChecks: Check[] = [
     },
   },
   ...problems.map(([what, code, request]) => ({
-    name: `Problem document for ${what}`,
+    name: `Problems: ${what}`,
     async run(run: Run) {
       expectProblem(await request(run), code);
     },
   })),
   {
-    name: 'Long responses are compressed for who accepts gzip',
+    name: 'Responses: are compressed for clients that accept gzip',
     async run({ as }) {
       const path = '/v1/openapi.json';
       const [plain, compressed] = await Promise.all(
@@ -77,7 +77,7 @@ export const gatewayChecks: Check[] = [
       );
       assert.ok(plain && compressed);
       expectHeaders(compressed, { 'Content-Encoding': 'gzip' });
-      assert.ok(gunzipSync(compressed.bytes).equals(plain.bytes), `${path}: not the same after decompression`);
+      assert.ok(gunzipSync(compressed.bytes).equals(plain.bytes), `${path}: the decompressed body differs`);
       assert.ok(
         compressed.bytes.length < plain.bytes.length / 2,
         `${path}: ${compressed.bytes.length} bytes compressed`,
@@ -85,7 +85,7 @@ export const gatewayChecks: Check[] = [
     },
   },
   ...PAGES.map((path) => ({
-    name: `${path} and what it loads, with a Content-Security-Policy`,
+    name: `Pages: ${path} and its files load, with a Content-Security-Policy`,
     async run({ as, baseUrl }: Run) {
       const page = await as(null)('GET', path);
       expectStatus(page, 200);
@@ -105,14 +105,14 @@ export const gatewayChecks: Check[] = [
     },
   })),
   {
-    name: 'The OpenAPI document has this base URL',
+    name: 'OpenAPI: the document contains the base URL',
     async run({ as, baseUrl }) {
       const { json } = await as(null)('GET', '/v1/openapi.json');
       assert.ok(json?.servers?.[0]?.url === baseUrl, `servers: ${JSON.stringify(json?.servers)} instead of ${baseUrl}`);
     },
   },
   {
-    name: 'CORS: pages of any origin may call what tokens may, and read problems',
+    name: 'CORS: any origin can call the operations for tokens and read problems',
     async run({ as, name }) {
       const headers = { Origin: 'https://example.com', 'Access-Control-Request-Method': 'PUT' };
       const preflight = await as(null)('OPTIONS', `/v1/documents/${name}`, { headers });
@@ -126,7 +126,7 @@ export const gatewayChecks: Check[] = [
     },
   },
   {
-    name: 'CORS: no page may manage keys',
+    name: 'CORS: no origin can manage keys',
     async run({ admin }) {
       const { request, headers } = await admin('GET', '/v1/keys?limit=1');
       const origin = headers['access-control-allow-origin'];

@@ -13,13 +13,13 @@ const LOOK_MS = 500;
 
 const checks: Omit<Check, 'needs'>[] = [
   {
-    name: 'Webhooks: a change is delivered as documented',
+    name: 'Webhooks: deliver changes as documented',
     async run(run) {
       const { delivery } = await deliver(run);
       const { headers, json } = delivery;
       const content = ['requestBody', 'content', 'application/json', 'schema'];
       const faults = faultsOf(json, 'webhooks', json.type, 'post', ...content);
-      assert.ok(faults.length === 0, `the body is not as documented: ${faults.join('; ')}`);
+      assert.ok(faults.length === 0, `the body does not match its schema: ${faults.join('; ')}`);
       for (const [name, value] of [
         ['x-service-event-id', json.id],
         ['x-service-event-type', json.type],
@@ -37,14 +37,14 @@ const checks: Omit<Check, 'needs'>[] = [
     },
   },
   {
-    name: 'Webhooks: the signature of Standard Webhooks verifies',
+    name: 'Webhooks: the Standard Webhooks signature verifies',
     async run(run) {
       const { secret, delivery } = await deliver(run);
       new Webhook(secret).verify(delivery.body, delivery.headers);
     },
   },
   {
-    name: 'Webhooks: after a rotation, both secrets sign',
+    name: 'Webhooks: both secrets sign after a rotation',
     async run(run) {
       const webhook = await createWebhook(run);
       const rotated = await run.test('POST', `/v1/webhooks/${webhook.id}/rotate-secret`, { body: {} });
@@ -57,7 +57,7 @@ const checks: Omit<Check, 'needs'>[] = [
     },
   },
   {
-    name: 'Webhooks: the log says that the delivery succeeded',
+    name: 'Webhooks: the delivery log shows the success',
     async run(run) {
       const { id, delivery } = await deliver(run);
       const path = `/v1/webhooks/${id}/deliveries/${delivery.json.id}`;
@@ -72,7 +72,7 @@ const checks: Omit<Check, 'needs'>[] = [
     },
   },
   {
-    name: 'Webhooks: a redelivery brings the same event again',
+    name: 'Webhooks: a redelivery sends the same event',
     async run(run) {
       const { delivery, ...webhook } = await deliver(run);
       const again = await run.test('POST', `/v1/webhooks/${webhook.id}/deliveries/${delivery.json.id}/redeliver`);
@@ -82,7 +82,7 @@ const checks: Omit<Check, 'needs'>[] = [
     },
   },
   {
-    name: 'Connections: one that is not renewed raises connection.lost',
+    name: 'Connections: an expired lease publishes connection.lost',
     async run(run) {
       const webhook = await createWebhook(run, 'connection.lost');
       const connection = `${run.name}-lost`;
@@ -138,10 +138,13 @@ async function receive(
     const { json } = await test('GET', `/v1/webhooks/${id}/deliveries?limit=1`);
     const { error, status_code } = json?.data?.[0]?.attempts?.at(-1) ?? {};
     assert.ok(!error, `the delivery failed: ${error} ${status_code ?? ''}`);
-    assert.ok(performance.now() < endsAt, `no delivery within ${timeoutMs / 1000} seconds`);
+    assert.ok(performance.now() < endsAt, `no delivery within ${timeoutMs / 1000} s`);
   }
 }
 
 function expectSignature({ headers, body }: Received, name: string, secret: string): void {
-  assert.ok(headers[name] === serviceSignature(secret, body), `${name} is ${headers[name]}, not that of the body`);
+  assert.ok(
+    headers[name] === serviceSignature(secret, body),
+    `${name} is ${headers[name]}, which is not the signature of the body`,
+  );
 }

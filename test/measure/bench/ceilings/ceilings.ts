@@ -26,7 +26,7 @@ export function printCeilings(args: string[]): void {
     console.table(ceilings.slice(0, own ? undefined : 6).map((ceiling) => rowOf(ceiling, load)));
   }
   console.log(
-    '\nQuotas and their sources: test/measure/bench/ceilings/quotas.ts. Counts: the last `npm run bench -- cost`.',
+    '\nFor the quotas and their sources, see test/measure/bench/ceilings/quotas.ts. The counts come from the last `npm run bench -- cost`.',
   );
 }
 
@@ -51,7 +51,8 @@ function loadOf(args: string[]): Partial<Load> | undefined {
   return Object.fromEntries(
     Object.entries(values).map(([name, text]) => {
       const value = Number(text);
-      if (text === '' || !Number.isFinite(value) || value < 0) throw new Error(`--${name} must be a number from 0 on`);
+      if (text === '' || !Number.isFinite(value) || value < 0)
+        throw new Error(`--${name} must be a number of at least 0`);
       return [name, value];
     }),
   );
