@@ -121,15 +121,14 @@ export const isFor = ({ callers }: Pick<Operation, 'callers'>, type: CallerType)
 export const mayCall = (operation: Operation, type: CallerType, permissions: readonly Permission[]): boolean =>
   isFor(operation, type) && (type !== 'token' || operation.permissions.some((each) => permissions.includes(each)));
 
-const listed = (words: readonly string[], type: 'conjunction' | 'disjunction') =>
-  new Intl.ListFormat('en', { type }).format(words);
+const listed = (words: readonly string[]) => new Intl.ListFormat('en', { type: 'disjunction' }).format(words);
 
-/** Who may call an operation, in words. */
+/** The credentials that can call an operation, in words. */
 export function callersText({ callers, permissions }: Pick<Operation, 'callers' | 'permissions'>): string {
-  if (callers === 'anyone') return 'anyone';
+  if (callers === 'anyone') return 'any credential';
   const types = callers.filter((caller) => caller !== 'token');
-  const keys = `${listed(types, 'conjunction')} keys`;
-  return callers.includes('token') ? `${keys}, and scoped tokens with ${listed(permissions, 'disjunction')}` : keys;
+  const keys = `an ${listed(types)} key`; // the first type is admin
+  return callers.includes('token') ? `${keys}, or a scoped token with ${listed(permissions)}` : keys;
 }
 
 /** Headers of every operation that creates something. */

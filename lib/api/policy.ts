@@ -38,7 +38,10 @@ export function decide(caller: Authenticated, operation: Operation | undefined, 
   if (mayCall(operation, type, permissions)) return { allowed: true };
   const own = grant ? `a scoped token with ${permissions.join(' and ')}` : `a key of type ${type}`;
   const { method, path } = operation;
-  return forbidden('insufficient_permissions', `${method} ${path} is for ${callersText(operation)}. This is ${own}.`);
+  return forbidden(
+    'insufficient_permissions',
+    `Call ${method} ${path} with ${callersText(operation)}. This credential is ${own}.`,
+  );
 }
 
 const forbidden = (code: Forbidden['code'], detail: string): Decision => ({

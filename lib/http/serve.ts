@@ -99,10 +99,7 @@ export function serve<Name extends ApiFunction>(
     if (request instanceof Problem) return request;
     const { type, token } = request.caller;
     if (!mayCall(operation, type, token?.permissions ?? []))
-      return new Problem(
-        'insufficient_permissions',
-        `Use a credential that can call this operation: ${callersText(operation)}.`,
-      );
+      return new Problem('insufficient_permissions', `Use ${callersText(operation)}.`);
     const handler = checked(handlers[id as OperationOf<Name>] as unknown as Handler, bodyViolations);
     const key = request.headers['idempotency-key'];
     if (key === undefined || !operation.creates) {

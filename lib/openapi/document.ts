@@ -115,7 +115,7 @@ function describe(id: OperationId, operation: Operation, tag: string) {
   return {
     operationId: id,
     summary,
-    description: isPublic ? 'No credential needed.' : `For ${callersText(operation)}.`,
+    description: isPublic ? 'Requires no credential.' : `Requires ${callersText(operation)}.`,
     tags: [tag],
     security: isPublic
       ? []

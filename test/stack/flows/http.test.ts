@@ -93,10 +93,10 @@ describe('a 403', () => {
     const token = service.as((await live('POST', '/v1/tokens', { body: minted })).body.token);
     const detail = async (answer: ReturnType<typeof read>) => (await answer).body.detail;
     expect(await detail(read('GET', '/v1/webhooks'))).toBe(
-      'GET /v1/webhooks is for admin, live, and test keys. This is a key of type read.',
+      'Call GET /v1/webhooks with an admin, live, or test key. This credential is a key of type read.',
     );
     expect(await detail(token('PUT', '/v1/documents/a', { body: { fields: {} } }))).toBe(
-      'PUT /v1/documents/{key} is for admin, live, and test keys, and scoped tokens with write. This is a scoped token with read.',
+      'Call PUT /v1/documents/{key} with an admin, live, or test key, or a scoped token with write. This credential is a scoped token with read.',
     );
     const { id, key } = (await project.admin('POST', '/v1/keys', { body: { type: 'live' } })).body;
     await project.admin('POST', `/v1/keys/${id}/allowlist`, { body: { cidrs: ['127.0.0.9/32'] } });

@@ -46,7 +46,7 @@ describe('a request whose outcome nobody knows', () => {
     break_((call) => byEvents('UpdateItem')(call) && JSON.stringify(call.input).includes('"#response"'), fault, kill);
     const first = await client('POST', '/v1/events/batch', keyed(batch));
     expect(first.status).toBeGreaterThanOrEqual(500);
-    expect(first.body.detail).toContain('may or may not have taken effect');
+    expect(first.body.detail).toContain('check first whether the request took effect');
     mend();
     // A function that died could not say that it is over.
     if (kill) service.stack.clock.advance(30_000);

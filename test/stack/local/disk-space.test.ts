@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { explainFullDisk, requireDiskSpace } from '../../../infra/local/disk-space.ts';
 import { StartError } from '../../../infra/local/services/database.ts';
 
-const SENTENCE = 'The disk of /data is full: free some space or choose another --directory.';
+const SENTENCE = 'The disk of /data is full. Free some space, or choose another disk with --directory.';
 
 describe('the disk space of a start', () => {
   const statfs = (bavail: number, blocks = 1_000_000) =>

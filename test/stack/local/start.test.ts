@@ -91,7 +91,7 @@ describe('npm start', () => {
     const { body: event } = await publish(before.client);
     await endpoint.until(3);
     const second = await run(...options).ended;
-    expect(second).toEqual({ code: 1, output: expect.stringContaining(`Process ${first.pid}`) });
+    expect(second).toEqual({ code: 1, output: expect.stringContaining(`process ${first.pid}`) });
     await first.stop();
     endpoint.behave(200);
     const after = await run(...options).ready();
@@ -115,11 +115,11 @@ describe('npm start', () => {
   });
 
   it.each([
-    [['--fast'], "Unknown option '--fast'; `npm start -- --help` lists the options.\n"],
-    [['--port', '-1'], "Option '--port' argument is ambiguous; `npm start -- --help` lists the options.\n"],
+    [['--fast'], "Unknown option '--fast'. Run `npm start -- --help` for the options.\n"],
+    [['--port', '-1'], "Option '--port' argument is ambiguous. Run `npm start -- --help` for the options.\n"],
     [['--port', 'http'], '--port must be an integer from 0 to 65535.\n'],
-    [['now'], "Unexpected argument 'now'; `npm start -- --help` lists the options.\n"],
-  ])('refuses %j in one sentence', async (options, sentence) => {
+    [['now'], "Unexpected argument 'now'. Run `npm start -- --help` for the options.\n"],
+  ])('rejects %j with a short message', async (options, sentence) => {
     const { code, output } = await run(...options).ended;
     expect([code, output]).toEqual([1, sentence]);
   });
