@@ -44,7 +44,7 @@ export interface AuditFilter {
   target: string | undefined;
 }
 
-export const AuditResource = v.strictObject({
+export const AuditEntryResource = v.strictObject({
   id: described(v.string(), 'Identifies the entry.'),
   at: described(timestamp, 'When the change was made.'),
   actor: described(

@@ -124,7 +124,7 @@ export const CreatedKey = v.strictObject({
     described(v.string(), 'The complete key. Only this response contains it, because the service stores only a hash.'),
   ),
 });
-export const AllowlistResource = v.strictObject({
+export const KeyAllowlist = v.strictObject({
   id: described(v.string(), 'The key.'),
   cidrs: described(v.array(v.string()), 'The allowlist in canonical form. An empty list means no restriction.'),
 });

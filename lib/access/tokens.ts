@@ -29,7 +29,7 @@ export const MintToken = v.strictObject({
 });
 
 /** Only this response contains `token`, and its replay omits it. */
-export const MintedToken = v.strictObject({
+export const TokenResource = v.strictObject({
   token: v.optional(described(v.string(), 'The token. Only this response contains it.')),
   token_id: described(v.string(), 'Identifies the token. It is the `origin` of changes made with the token.'),
   documents: described(

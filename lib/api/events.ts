@@ -9,7 +9,7 @@ import { eventParameter } from './parameters.ts';
 
 const event = { function: 'events', callers: WRITERS } as const;
 
-export const EventTypeResource = v.strictObject({
+export const EventTypeDescription = v.strictObject({
   name: described(v.picklist(EVENT_TYPES), 'The `type` of the events.'),
   meaning: described(v.string(), 'The change that the event reports.'),
   schema: described(v.looseObject({}), 'The JSON Schema (2020-12) of the events, as they are delivered.'),
@@ -57,7 +57,7 @@ export const eventOperations = {
     method: 'GET',
     path: '/v1/event-types',
     summary: 'List the event types, each with its JSON Schema and a sample',
-    responses: { 200: v.strictObject({ data: v.array(EventTypeResource) }) },
+    responses: { 200: v.strictObject({ data: v.array(EventTypeDescription) }) },
   }),
   getEvent: operation({
     ...event,

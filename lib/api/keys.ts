@@ -1,13 +1,5 @@
 import { KeyUsage } from '../access/key-usage.ts';
-import {
-  Allowlist,
-  AllowlistResource,
-  ChangeKey,
-  CreatedKey,
-  CreateKey,
-  KeyResource,
-  RotateKey,
-} from '../access/keys.ts';
+import { Allowlist, ChangeKey, CreatedKey, CreateKey, KeyAllowlist, KeyResource, RotateKey } from '../access/keys.ts';
 import { ADMIN, listOf, operation, page } from './operation.ts';
 import { keyParameter } from './parameters.ts';
 
@@ -87,7 +79,7 @@ export const keyOperations = {
     parameters: { key: keyParameter },
     summary: 'Restrict a key to IP addresses',
     body: Allowlist,
-    responses: { 200: AllowlistResource },
+    responses: { 200: KeyAllowlist },
     problems: ['conflict'],
   }),
   getAllowlist: operation({
@@ -96,6 +88,6 @@ export const keyOperations = {
     path: '/v1/keys/{key}/allowlist',
     parameters: { key: keyParameter },
     summary: 'Read the allowlist of a key',
-    responses: { 200: AllowlistResource },
+    responses: { 200: KeyAllowlist },
   }),
 };

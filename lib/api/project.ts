@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { AuditResource } from '../access/audit.ts';
+import { AuditEntryResource } from '../access/audit.ts';
 import { ChangeProject, EmailAddress, ProjectResource } from '../access/projects.ts';
 import { described, timestampInput } from '../schema.ts';
 import { ADMIN, listOf, operation, page } from './operation.ts';
@@ -48,6 +48,6 @@ export const projectOperations = {
       actor: v.optional(described(id, 'Only changes made with this key.')),
       target: v.optional(described(id, 'Only changes to this key, token, webhook or project.')),
     },
-    responses: { 200: listOf(AuditResource) },
+    responses: { 200: listOf(AuditEntryResource) },
   }),
 };

@@ -1,4 +1,4 @@
-import { MintedToken, MintToken } from '../access/tokens.ts';
+import { MintToken, TokenResource } from '../access/tokens.ts';
 import { operation, WRITERS } from './operation.ts';
 import { tokenParameter } from './parameters.ts';
 
@@ -10,7 +10,7 @@ export const tokenOperations = {
     path: '/v1/tokens',
     summary: 'Create a scoped token. It is shown only once',
     body: MintToken,
-    responses: { 201: MintedToken },
+    responses: { 201: TokenResource },
     location: '/v1/tokens/{token_id}',
     creates: true,
     secrets: ['token'],

@@ -1,49 +1,26 @@
 import * as v from 'valibot';
 import { KEY_TYPES } from '../access/api-key.ts';
-import { AuditResource } from '../access/audit.ts';
-import { KeyUsage } from '../access/key-usage.ts';
-import {
-  Allowlist,
-  AllowlistResource,
-  ChangeKey,
-  CreatedKey,
-  CreateKey,
-  KEY_STATUSES,
-  KeyResource,
-  RotateKey,
-} from '../access/keys.ts';
-import { LeakMatch } from '../access/leaks.ts';
-import { ChangeProject, ProjectResource } from '../access/projects.ts';
-import { MintedToken, MintToken } from '../access/tokens.ts';
-import { EventTypeResource } from '../api/events.ts';
+import * as audit from '../access/audit.ts';
+import * as keyUsage from '../access/key-usage.ts';
+import * as keys from '../access/keys.ts';
+import * as leaks from '../access/leaks.ts';
+import * as projects from '../access/projects.ts';
+import * as tokens from '../access/tokens.ts';
+import * as eventApi from '../api/events.ts';
 import { listOf } from '../api/operation.ts';
 import { allOperations } from '../api/operations.ts';
 import { PROBLEMS } from '../api/problems.ts';
-import { StatsResource } from '../api/stats.ts';
-import { DeliveryResource } from '../deliveries/record.ts';
+import * as stats from '../api/stats.ts';
+import * as deliveries from '../deliveries/record.ts';
 import { DELIVERY_STATUSES, TRIGGERS } from '../deliveries/statuses.ts';
-import { ConnectionResource, RenewConnection } from '../documents/connections.ts';
-import {
-  ConflictResource,
-  DocumentResource,
-  MergedDocument,
-  PatchDocument,
-  PutDocument,
-} from '../documents/documents.ts';
-import { SyncRequest, SyncResponse } from '../documents/sync.ts';
-import { EventResource, PublishEvent, PublishEvents } from '../events/events.ts';
+import * as connections from '../documents/connections.ts';
+import * as documents from '../documents/documents.ts';
+import * as sync from '../documents/sync.ts';
+import * as events from '../events/events.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { described } from '../schema.ts';
 import { ENVIRONMENTS } from '../space.ts';
-import {
-  ChangeWebhook,
-  CreateWebhook,
-  RotateSecret,
-  TestWebhook,
-  WEBHOOK_STATUSES,
-  WebhookResource,
-  WebhookWithSecret,
-} from '../webhooks/webhooks.ts';
+import * as webhooks from '../webhooks/webhooks.ts';
 
 /** An error response (RFC 9457), as lib/api/problems.ts writes it. */
 const Problem = v.strictObject({
@@ -72,44 +49,46 @@ const Problem = v.strictObject({
   ),
 });
 
-const RESOURCES = {
-  Allowlist,
-  AuditEntry: AuditResource,
-  ChangeKey,
-  ChangeProject,
-  ChangeWebhook,
-  Conflict: ConflictResource,
-  Connection: ConnectionResource,
-  CreateKey,
-  CreateWebhook,
-  CreatedKey,
-  Delivery: DeliveryResource,
-  Document: DocumentResource,
-  Event: EventResource,
-  EventTypeDescription: EventTypeResource,
-  Stats: StatsResource,
-  Key: KeyResource,
-  KeyUsage,
-  KeyAllowlist: AllowlistResource,
-  LeakMatch,
-  MergedDocument,
-  MintToken,
-  PatchDocument,
-  Problem,
-  Project: ProjectResource,
-  PublishEvent,
-  PublishEvents,
-  PutDocument,
-  RenewConnection,
-  RotateKey,
-  RotateSecret,
-  SyncResponse,
-  SyncRequest,
-  TestWebhook,
-  Token: MintedToken,
-  Webhook: WebhookResource,
-  WebhookWithSecret,
-} satisfies Record<string, v.GenericSchema>;
+const EXPORTS = Object.entries({
+  ...audit,
+  ...connections,
+  ...deliveries,
+  ...documents,
+  ...eventApi,
+  ...events,
+  ...keys,
+  ...keyUsage,
+  ...leaks,
+  ...projects,
+  ...stats,
+  ...sync,
+  ...tokens,
+  ...webhooks,
+});
+
+/** Every schema that an operation uses, however deep. */
+function usedSchemas(): ReadonlySet<unknown> {
+  const used = new Set<unknown>();
+  const add = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null || used.has(value)) return;
+    used.add(value);
+    for (const part of Object.values(value)) add(part);
+  };
+  for (const { body, responses } of allOperations) add([body, responses]);
+  return used;
+}
+
+/** Object schemas that operations use. An exported schema is named after its export: `WebhookResource` is `Webhook`. */
+function resources(): Record<string, v.GenericSchema> {
+  const used = usedSchemas();
+  const isNamed = (value: unknown): value is v.GenericSchema =>
+    used.has(value) && /_object$/.test((value as v.GenericSchema).type);
+  const named = EXPORTS.flatMap(([name, value]) =>
+    isNamed(value) ? [[name.replace(/Resource$/, ''), value] as const] : [],
+  );
+  return { ...Object.fromEntries(named), Problem };
+}
+const RESOURCES = resources();
 
 /** A page of a list is named after what it lists: `WebhookPage`. */
 const PAGES = Object.fromEntries(
@@ -132,8 +111,8 @@ export const NAMED_LISTS: Readonly<Record<string, readonly string[]>> = {
   DeliveryStatus: DELIVERY_STATUSES,
   Environment: ENVIRONMENTS,
   EventType: EVENT_TYPES,
-  KeyStatus: KEY_STATUSES,
+  KeyStatus: keys.KEY_STATUSES,
   KeyType: KEY_TYPES,
   Trigger: TRIGGERS,
-  WebhookStatus: WEBHOOK_STATUSES,
+  WebhookStatus: webhooks.WEBHOOK_STATUSES,
 };

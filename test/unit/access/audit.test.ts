@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { AuditResource, auditResource } from '../../../lib/access/audit.ts';
+import { AuditEntryResource, auditResource } from '../../../lib/access/audit.ts';
 
 describe('an entry of the audit log', () => {
   const entry = { id: 'aud_1', actor: 'key_1', address: '192.0.2.1', action: 'key.created', target: 'key_2' } as const;
@@ -12,6 +12,6 @@ describe('an entry of the audit log', () => {
   ])('tells %s, and not whose it is', (_, overrides) => {
     const resource = auditResource({ ...record, ...overrides });
     expect(resource).toEqual({ ...entry, at: '1970-01-01T00:00:00.000Z', detail: { type: 'live' }, ...overrides });
-    expect(v.is(AuditResource, resource)).toBe(true);
+    expect(v.is(AuditEntryResource, resource)).toBe(true);
   });
 });
