@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { MEANINGS } from '../events/meanings.ts';
 import { described, integer, iso, timestamp } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 
@@ -28,7 +29,7 @@ export const NodeId = v.pipe(
 );
 
 export const RenewConnection = v.strictObject({
-  node_id: described(NodeId, 'Identifies the replica. It grants nothing.'),
+  node_id: described(NodeId, MEANINGS.nodeId),
   lease_seconds: v.optional(
     described(
       integer(MIN_LEASE_SECONDS, MAX_LEASE_SECONDS),
@@ -40,7 +41,7 @@ export const RenewConnection = v.strictObject({
 
 export const ConnectionResource = v.strictObject({
   connection_id: described(v.string(), 'Identifies the connection.'),
-  node_id: described(v.string(), 'Identifies the replica. It grants nothing.'),
+  node_id: described(v.string(), MEANINGS.nodeId),
   lease_seconds: described(v.number(), 'Seconds after which the connection is lost unless it is renewed.'),
   connected_at: described(timestamp, 'When the connection was opened.'),
   last_seen_at: described(timestamp, 'When the lease was last renewed.'),

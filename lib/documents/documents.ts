@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { MEANINGS } from '../events/meanings.ts';
 
 import { isJsonObject, type Json } from '../json.ts';
 import { described, integer, iso, jsonObject, oneOf, timestamp } from '../schema.ts';
@@ -32,13 +33,11 @@ export const fields = v.pipe(
   v.check((value) => Object.keys(value).length <= MAX_FIELDS, `must have at most ${MAX_FIELDS} members`),
 );
 export const PutDocument = v.strictObject({
-  fields: described(fields, 'The fields of the document by name, with any JSON values.'),
+  fields: described(fields, MEANINGS.fields),
 });
 export const PatchDocument = v.strictObject({
   fields: described(fields, 'The fields to set, with any JSON values. `null` removes a field.'),
-  base_revision: v.optional(
-    described(revision, 'The revision that the change is based on; 0 if the document did not exist.'),
-  ),
+  base_revision: v.optional(described(revision, MEANINGS.baseRevision)),
   on_conflict: v.optional(
     described(
       oneOf(ON_CONFLICT),
@@ -69,21 +68,15 @@ type Side = { value: Json; origin: string; revision: number };
 export type Conflict = { field: string; winner: Side; loser: Side };
 
 export const DocumentResource = v.strictObject({
-  document_key: described(v.string(), 'Key of the document: segments joined by `:`.'),
-  revision: described(
-    v.number(),
-    'Revision of the document: 1 when it is created, 1 more with every write that changes it.',
-  ),
-  fields: described(jsonObject, 'The fields of the document by name, with any JSON values.'),
+  document_key: described(v.string(), MEANINGS.documentKey),
+  revision: described(v.number(), MEANINGS.revision),
+  fields: described(jsonObject, MEANINGS.fields),
   created_at: described(timestamp, 'When the document was created.'),
   updated_at: described(timestamp, 'When the document was last changed.'),
 });
 export const MergedDocument = v.strictObject({
   ...DocumentResource.entries,
-  conflicts: described(
-    v.array(ConflictResource),
-    'The fields that both sides changed to different values, with the winner.',
-  ),
+  conflicts: described(v.array(ConflictResource), MEANINGS.conflicts),
 });
 
 export function documentResource(document_key: string, state: DocumentState): v.InferOutput<typeof DocumentResource> {

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { DOCUMENT_KEY_SCHEMA, DocumentKey, Pattern } from '../access/pattern-schemas.ts';
 import { isDocumentKey } from '../access/patterns.ts';
+import { MEANINGS } from '../events/meanings.ts';
 import { list } from '../lists.ts';
 import { described, integer, jsonObject, oneOf } from '../schema.ts';
 import { NodeId } from './connections.ts';
@@ -13,11 +14,8 @@ export const MAX_SYNC_PAGE = 100;
 const Push = v.pipe(
   v.strictObject({
     op: described(oneOf(['put', 'patch', 'delete']), 'The kind of change.'),
-    document_key: described(DocumentKey, 'Key of the document: segments joined by `:`.'),
-    base_revision: described(
-      baseRevision,
-      'The revision that the change is based on; 0 if the document did not exist.',
-    ),
+    document_key: described(DocumentKey, MEANINGS.documentKey),
+    base_revision: described(baseRevision, MEANINGS.baseRevision),
     fields: v.optional(described(fields, 'The fields, for `put` and `patch`.')),
     on_conflict: v.optional(
       described(
@@ -68,7 +66,7 @@ const Known = v.pipe(
 );
 
 export const SyncRequest = v.strictObject({
-  node_id: described(NodeId, 'Identifies the replica. It grants nothing.'),
+  node_id: described(NodeId, MEANINGS.nodeId),
   sync_id: v.optional(
     described(
       v.pipe(v.string('must be a string'), v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -')),
@@ -87,16 +85,13 @@ export const SyncRequest = v.strictObject({
 
 export const PUSH_STATUSES = ['applied', 'merged', 'unchanged', 'rejected'] as const;
 export const PushResult = v.strictObject({
-  document_key: described(v.string(), 'Key of the document: segments joined by `:`.'),
+  document_key: described(v.string(), MEANINGS.documentKey),
   status: described(
     v.picklist(PUSH_STATUSES),
     '`merged`: applied together with concurrent changes. `rejected`: see `code`.',
   ),
   revision: described(v.nullable(v.number()), 'The current revision of the document; `null` if the push was rejected.'),
-  conflicts: described(
-    v.array(ConflictResource),
-    'The fields that both sides changed to different values, with the winner.',
-  ),
+  conflicts: described(v.array(ConflictResource), MEANINGS.conflicts),
   code: v.optional(described(v.string(), 'The error code of a rejected push.')),
 });
 export type PushResult = v.InferOutput<typeof PushResult>;
@@ -107,11 +102,8 @@ export const SyncResponse = v.strictObject({
   changes: described(
     v.array(
       v.strictObject({
-        document_key: described(v.string(), 'Key of the document: segments joined by `:`.'),
-        revision: described(
-          v.number(),
-          'Revision of the document: 1 when it is created, 1 more with every write that changes it.',
-        ),
+        document_key: described(v.string(), MEANINGS.documentKey),
+        revision: described(v.number(), MEANINGS.revision),
         deleted: described(v.boolean(), 'Whether the document was deleted.'),
         fields: described(v.nullable(jsonObject), 'The fields; `null` if the document was deleted.'),
       }),

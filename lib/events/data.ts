@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { examined } from '../lists.ts';
 import { anyJson, DATE_TIME_SCHEMA, described, integer, iso, jsonObject, timestampInput } from '../schema.ts';
+import { MEANINGS } from './meanings.ts';
 import type { EventType } from './types.ts';
 
 // A table, a queue and every encoding of Unicode refuse lone surrogates.
@@ -21,19 +22,20 @@ const side = v.looseObject(
 );
 const time = v.pipe(timestampInput, v.transform(iso), v.metadata({ jsonSchema: DATE_TIME_SCHEMA }));
 
+const documentKey = described(name, MEANINGS.documentKey);
+const documentRevision = described(revision, MEANINGS.revision);
+const origin = described(name, MEANINGS.origin);
+
 /** `data` of each type. Additional members are allowed. */
 export const EVENT_DATA = {
   'document.created': v.looseObject({
-    document_key: described(name, 'Key of the document: segments joined by `:`.'),
-    revision: described(
-      revision,
-      'Revision of the document: 1 when it is created, 1 more with every write that changes it.',
-    ),
-    fields: described(jsonObject, 'The fields of the document by name, with any JSON values.'),
-    origin: described(name, 'The node that made the change.'),
+    document_key: documentKey,
+    revision: documentRevision,
+    fields: described(jsonObject, MEANINGS.fields),
+    origin,
   }),
   'document.changed': v.looseObject({
-    document_key: described(name, 'Key of the document: segments joined by `:`.'),
+    document_key: documentKey,
     changes: described(
       v.pipe(
         examined(
@@ -42,7 +44,7 @@ export const EVENT_DATA = {
               field: described(v.string('must be a string'), 'The name of the field.'),
               old_value: described(anyJson, 'The value before; `null` if the field was added.'),
               new_value: described(anyJson, 'The value after; `null` if the field was removed.'),
-              origin: described(name, 'The node that made the change.'),
+              origin,
             },
             'must be an object',
           ),
@@ -51,26 +53,17 @@ export const EVENT_DATA = {
       ),
       'One entry for every changed field.',
     ),
-    revision: described(
-      revision,
-      'Revision of the document: 1 when it is created, 1 more with every write that changes it.',
-    ),
+    revision: documentRevision,
   }),
   'document.deleted': v.looseObject({
-    document_key: described(name, 'Key of the document: segments joined by `:`.'),
-    revision: described(
-      revision,
-      'Revision of the document: 1 when it is created, 1 more with every write that changes it.',
-    ),
-    origin: described(name, 'The node that made the change.'),
+    document_key: documentKey,
+    revision: documentRevision,
+    origin,
   }),
   'sync.conflict': v.looseObject({
-    document_key: described(name, 'Key of the document: segments joined by `:`.'),
-    revision: described(
-      revision,
-      'Revision of the document: 1 when it is created, 1 more with every write that changes it.',
-    ),
-    base_revision: described(count, 'The revision that the change is based on; 0 if the document did not exist.'),
+    document_key: documentKey,
+    revision: documentRevision,
+    base_revision: described(count, MEANINGS.baseRevision),
     sync_id: described(
       v.nullable(v.string('must be a string or null')),
       'The sync cycle; `null` if the write was not part of one.',
@@ -90,12 +83,12 @@ export const EVENT_DATA = {
         ),
         v.minLength(1, 'must have at least 1 entry'),
       ),
-      'The fields that both sides changed to different values, with the winner.',
+      MEANINGS.conflicts,
     ),
   }),
   'sync.completed': v.looseObject({
     sync_id: described(name, 'Identifies the sync cycle.'),
-    node_id: described(name, 'Identifies the replica. It grants nothing.'),
+    node_id: described(name, MEANINGS.nodeId),
     pattern: described(name, 'The documents of the cycle.'),
     pushed: described(count, 'Pushes that were applied.'),
     pulled: described(count, 'Documents that the response returned.'),
@@ -105,7 +98,7 @@ export const EVENT_DATA = {
   }),
   'connection.lost': v.looseObject({
     connection_id: described(name, 'Identifies the connection.'),
-    node_id: described(name, 'Identifies the replica. It grants nothing.'),
+    node_id: described(name, MEANINGS.nodeId),
     connected_at: described(time, 'When the connection was opened.'),
     last_seen_at: described(time, 'When the lease was last renewed.'),
     lost_at: described(time, 'When the lease expired.'),
