@@ -121,7 +121,7 @@ export class MemoryDynamoDb {
     return this.stored.items();
   }
 
-  /** Carries a command out, all of it or nothing, or a sabotaged one in its place. The command must be a valid request. */
+  /** Carries a command out, all of it or nothing, or a changed one in its place. The command must be a valid request. */
   execute(command: Command, { name, input } = command): object {
     requireValid(command, SCHEMA);
     switch (name) {

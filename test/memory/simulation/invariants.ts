@@ -151,13 +151,13 @@ export class Invariants {
     const id = this.byUrl.get(post.url) ?? '';
     const name = `${post.eventId} to ${id}, attempt ${post.attempt} of run ${post.run}`;
     const seen = this.webhooks.between(id, post.readAt, post.step).filter((webhook) => webhook !== undefined);
-    must(seen.length > 0, 'Nothing is sent for a deleted webhook', name);
+    must(seen.length > 0, 'A deleted webhook receives nothing', name);
     const isTest = post.headers['X-Service-Test'] === 'true';
-    must(isTest || seen.some(({ status }) => status === 'enabled'), 'Nothing is sent to a disabled webhook', name);
+    must(isTest || seen.some(({ status }) => status === 'enabled'), 'A disabled webhook receives nothing', name);
 
     const deliveries = this.deliveries.between(idOf(id, post.eventId), post.readAt, post.step);
     const isDue = deliveries.some((delivery) => !delivery || isBefore(post, delivery));
-    must(isDue, 'No attempt is made after it was recorded or its run ended', name);
+    must(isDue, 'No attempt is repeated after it was recorded', name);
 
     const isCurrent = seen.some(({ secret }) => this.signatureOf(secret, post) === post.headers['X-Service-Signature']);
     must(isCurrent, 'A delivery is signed with the secret of its webhook', name);
@@ -167,7 +167,7 @@ export class Invariants {
     const isStale = ended.some(({ secret }) =>
       post.headers['webhook-signature']?.includes(standardSignature(secret, post.eventId, timestamp, post.body)),
     );
-    must(!isStale, 'No signature is made with a secret that has ended', name);
+    must(!isStale, 'No expired secret signs', name);
   }
 
   private signatureOf(secret: string, { eventId, body }: Received): string {
@@ -181,7 +181,7 @@ export class Invariants {
   atRest(promised: Promised): void {
     this.guard(() => {
       onBroken(promised);
-      must(this.service.isIdle, 'Everything comes to rest', 'something is still on its way');
+      must(this.service.isIdle, 'All work ends', 'some work is still pending');
       const { deadLetters } = this.service;
       must(deadLetters === 0, 'Nothing becomes a dead letter', `${deadLetters} messages`);
       for (const id of this.service.setAside.keys())
@@ -224,11 +224,11 @@ export class Invariants {
     if (!isFor || !wasThere || webhook.createdAt > event.at - SKEW_MS) return;
     const delivery = this.service.delivery(webhook.id, event.id);
     must(delivery !== undefined, 'Every event has a delivery to every webhook', name);
-    must(!isUnderWay(delivery.status), 'No delivery waits for an attempt that never comes', name);
-    must(!delivery.retryPending, 'No retry is pending when everything is at rest', name);
+    must(!isUnderWay(delivery.status), 'Every pending attempt is made', name);
+    must(!delivery.retryPending, 'No retry is pending at the end', name);
     const last = delivery.attempts.at(-1);
     if (delivery.status === 'succeeded')
-      must(last !== undefined && isSuccess(last), 'A delivery that succeeded had a 2xx', name);
+      must(last !== undefined && isSuccess(last), 'A successful delivery had a 2xx', name);
     if (delivery.status === 'failed')
       must(event.webhookId !== undefined || last?.number === MAX_ATTEMPTS, 'A delivery fails after six attempts', name);
     if (delivery.status === 'canceled' || delivery.status === 'skipped') {
@@ -244,7 +244,7 @@ export class Invariants {
     { once, atMostOnce }: Promised,
   ): void {
     const counter = items.find(({ pk }) => String(pk).startsWith('COUNT#'))?.webhooks ?? 0;
-    must(counter === webhooks.length, 'The count of webhooks is right', `${counter} instead of ${webhooks.length}`);
+    must(counter === webhooks.length, 'The webhook count is correct', `${counter} instead of ${webhooks.length}`);
     // Webhooks that are gone count too.
     const ever = [...this.webhooks.ids()].map((id) => this.webhooks.all(id)[0]?.value?.description);
     const created = new Map<string, number>();
@@ -284,7 +284,7 @@ export class Invariants {
   /** Whoever went without a goodbye is lost, once, when the last lease ended. */
   private onConnections(items: readonly Item[], events: readonly StoredEvent[], { goodbyes }: Promised): void {
     const isOpen = items.some(({ pk }) => String(pk).startsWith('CONNECTION#'));
-    must(!isOpen, 'A connection ends with its lease', 'one is still open');
+    must(!isOpen, 'A connection ends when its lease expires', 'one is still open');
     const losses = events
       .map(({ type, body }) => ({ type, data: JSON.parse(body).data }))
       .filter(({ type, data }) => type === 'connection.lost' && data.marker === undefined)
@@ -298,7 +298,7 @@ export class Invariants {
       must(lost.length <= 1, 'A lost connection has one event', `${session} has ${lost.length}`);
       must(lost.length === 1 || isLeft, 'A lost connection has one event', `${session} has none`);
       const isTrue = lost.every(({ lost_at }) => Date.parse(lost_at) === last.expiresAt);
-      must(isTrue, 'A connection is lost when its last lease ends', session);
+      must(isTrue, 'A connection is lost when its last lease expires', session);
     }
   }
 
@@ -311,7 +311,7 @@ export class Invariants {
         const stored = { revision, fields: deleted ? null : JSON.parse(String(fields)) };
         for (const { id, copy } of nodes) {
           const isSame = JSON.stringify(copy.get(String(sk))) === JSON.stringify(stored);
-          must(isSame, 'Nodes that have synchronized agree', `${sk} on ${id}`);
+          must(isSame, 'Synchronized nodes agree', `${sk} on ${id}`);
         }
       }
     });
@@ -323,15 +323,15 @@ export class Invariants {
     for (const webhook of webhooks) {
       const { id, status, failingSince, undeliveredSince, warnedBy, warnedAt } = webhook;
       const isOut = status === 'disabled' || failingSince !== undefined;
-      must(!isOut || undeliveredSince !== undefined, 'An outage is known from its beginning', id);
-      must(warnedBy === undefined || warnedAt !== undefined, 'A warning that is due is sent', id);
+      must(!isOut || undeliveredSince !== undefined, 'An outage is recorded from its first failure', id);
+      must(warnedBy === undefined || warnedAt !== undefined, 'Every due warning is sent', id);
     }
     for (const id of this.webhooks.ids()) {
       const states = this.webhooks.all(id).map(({ value }) => value);
       const outages = states.filter((now, i) => now?.warnedBy !== undefined && states[i - 1]?.warnedBy === undefined);
       const { length } = warnings.filter(({ webhookId }) => webhookId === id);
       const due = states.filter((now, i) => now?.warnedAt !== undefined && states[i - 1]?.warnedAt === undefined);
-      must(length >= due.length, 'A warning that is due is sent', `${id}: ${length} of ${due.length}`);
+      must(length >= due.length, 'Every due warning is sent', `${id}: ${length} of ${due.length}`);
       if (this.world.faults > 0) continue;
       must(
         length <= outages.length,
@@ -345,7 +345,7 @@ export class Invariants {
     for (const { webhookId, eventId, run } of recovered) {
       if (!webhooks.some(({ id }) => id === webhookId)) continue;
       const delivery = this.service.delivery(webhookId, eventId);
-      must((delivery?.run ?? 0) > run, 'A recovery leaves nothing out', `${eventId} to ${webhookId}`);
+      must((delivery?.run ?? 0) > run, 'A recovery includes every delivery', `${eventId} to ${webhookId}`);
     }
   }
 
@@ -379,7 +379,7 @@ function onDelivery(before: DeliveryRecord | undefined, after: DeliveryRecord): 
     must(after.run >= before.run, 'A run never goes back', name);
     if (after.run === before.run) {
       const isMoving = isUnderWay(before.status) || before.status === after.status;
-      must(isMoving, 'A run that has ended stays as it ended', `${name}: ${before.status} became ${after.status}`);
+      must(isMoving, 'An ended run does not change', `${name}: ${before.status} became ${after.status}`);
       must(after.attempt >= before.attempt, 'Attempts never go back', name);
     }
   }
@@ -425,7 +425,7 @@ function onKey(before: KeyRecord | undefined, after: KeyRecord | undefined): voi
   must(isSame, 'A key is rotated once', before.id);
 }
 
-/** Stats are what happened, in the hours and in the days. */
+/** Stats match the deliveries, in the hours and in the days. */
 function onStats(items: readonly Item[], histories: readonly (DeliveryRecord | undefined)[][]): void {
   const expected = new Map<string, number>();
   const count = ({ webhookId, eventType }: DeliveryRecord, counter: string, times: number) => {
@@ -459,7 +459,7 @@ function onStats(items: readonly Item[], histories: readonly (DeliveryRecord | u
     }
     for (const name of new Set([...counted.keys(), ...expected.keys()])) {
       const [found, wanted] = [counted.get(name) ?? 0, expected.get(name) ?? 0];
-      must(found === wanted, 'Stats are what happened', `${period}: ${name} is ${found}, not ${wanted}`);
+      must(found === wanted, 'Stats match the deliveries', `${period}: ${name} is ${found}, not ${wanted}`);
     }
   }
 }
@@ -483,7 +483,7 @@ function onDocuments(items: readonly Item[], events: readonly StoredEvent[]): vo
   const documents = items.filter(({ pk }) => String(pk).startsWith('DOCS#'));
   const listed = new Map(items.filter(({ pk }) => String(pk).startsWith('REVISIONS#')).map((item) => [item.sk, item]));
   for (const { sk, revision, fields, deleted } of documents) {
-    must(listed.get(sk)?.revision === revision, 'The list of revisions is that of the documents', String(sk));
+    must(listed.get(sk)?.revision === revision, 'The list of revisions matches the documents', String(sk));
     const changes = events
       .filter(({ type }) => type.startsWith('document.'))
       .map(({ type, body }) => ({ type, data: JSON.parse(body).data }))
@@ -507,7 +507,7 @@ function onDocuments(items: readonly Item[], events: readonly StoredEvent[]): vo
     }
     const sorted = (entries: [string, unknown][]) => JSON.stringify(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
     const stored = deleted ? [] : Object.entries(JSON.parse(String(fields)));
-    must(sorted([...folded]) === sorted(stored), 'A document is what its events say', String(sk));
+    must(sorted([...folded]) === sorted(stored), 'A document matches its events', String(sk));
   }
 }
 

@@ -90,7 +90,7 @@ export class KeyHolders {
     });
   }
 
-  /** Revoked means refused, and 24 hours mean 24 hours: for a key, and for a token of it. */
+  /** A revoked credential is rejected, and 24 hours mean 24 hours: for a key, and for a token of it. */
   async use(): Promise<void> {
     const { world, service } = this.client;
     const token = world.chance(0.5) ? world.pick(this.tokens) : undefined;
@@ -104,12 +104,12 @@ export class KeyHolders {
     const expiresAt = token?.expiresAt ?? Number.POSITIVE_INFINITY;
     const isRevoked = revokedAt !== undefined || tokenThen.revokedAt !== undefined;
     const hasEnded = isRevoked || asked > rotated[1] + GRACE_MS + SKEW_MS || asked > expiresAt + SKEW_MS;
-    if (hasEnded && works) this.promised.broken.push(['Revoked means refused', id]);
+    if (hasEnded && works) this.promised.broken.push(['A revoked credential is rejected', id]);
     const isUntouched =
       !token?.isUncertain && !knownThen.isUncertain && !known.isUncertain && known.revokedAt === undefined;
     const end = Math.min(expiresAt, known.rotated === undefined ? expiresAt : known.rotated[0] + GRACE_MS);
     if (isUntouched && world.now < end - SKEW_MS && !works)
-      this.promised.broken.push(['A key works until it ends', id]);
+      this.promised.broken.push(['A key works until it expires', id]);
   }
 
   /** A replayed response lacks the key itself. */

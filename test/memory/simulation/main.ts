@@ -1,18 +1,18 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { SABOTAGES } from './sabotages.ts';
+import { PLANTED_BUGS } from './planted-bugs.ts';
 import { runSchedule, shrink } from './scenario.ts';
 
 /*
- * npm run simulate -- [--seeds 1000000] [--from 1] [--coverage] [--seed N [--faults N] [--actions N]] [--sabotage NAME]
+ * npm run simulate -- [--seeds 1000000] [--from 1] [--coverage] [--seed N [--faults N] [--actions N]] [--bug NAME]
  * With --seed it runs one schedule and tells its story.
  */
 
 interface Part {
   from: number;
   seeds: number;
-  sabotage: string | undefined;
+  bug: string | undefined;
 }
 
 interface Progress {
@@ -35,34 +35,29 @@ async function main(): Promise<void> {
       seed: { type: 'string' },
       faults: { type: 'string' },
       actions: { type: 'string' },
-      sabotage: { type: 'string' },
+      bug: { type: 'string' },
       coverage: { type: 'boolean', default: false },
     },
   });
-  if (values.sabotage && !SABOTAGES[values.sabotage]) {
-    throw new Error(`Unknown sabotage. Choose one of: ${Object.keys(SABOTAGES).join('; ')}`);
+  if (values.bug && !PLANTED_BUGS[values.bug]) {
+    throw new Error(`Unknown bug. Choose one of: ${Object.keys(PLANTED_BUGS).join('; ')}`);
   }
   const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
   if (values.seed !== undefined)
-    return tell(Number(values.seed), values.sabotage, number(values.faults), number(values.actions));
-  const part = { from: Number(values.from), seeds: Number(values.seeds), sabotage: values.sabotage };
+    return tell(Number(values.seed), values.bug, number(values.faults), number(values.actions));
+  const part = { from: Number(values.from), seeds: Number(values.seeds), bug: values.bug };
   await runMany(part, values.coverage);
 }
 
-async function tell(
-  seed: number,
-  sabotage: string | undefined,
-  maxFaults?: number,
-  maxActions?: number,
-): Promise<void> {
-  const options = { seed, sabotage: SABOTAGES[sabotage ?? ''], maxFaults, maxActions };
+async function tell(seed: number, bug: string | undefined, maxFaults?: number, maxActions?: number): Promise<void> {
+  const options = { seed, bug: PLANTED_BUGS[bug ?? ''], maxFaults, maxActions };
   const { violation, story } = await runSchedule({ ...options, isTold: true });
   console.log(story.join('\n'));
   console.log(violation ? `\n✗ ${violation.message}` : '\n✓ Every promise was kept.');
   process.exitCode = violation ? 1 : 0;
 }
 
-async function runMany({ from, seeds, sabotage }: Part, isCoverageShown: boolean): Promise<void> {
+async function runMany({ from, seeds, bug }: Part, isCoverageShown: boolean): Promise<void> {
   const started = performance.now();
   const threads = Math.min(availableParallelism(), seeds);
   const share = Math.ceil(seeds / threads);
@@ -80,7 +75,7 @@ async function runMany({ from, seeds, sabotage }: Part, isCoverageShown: boolean
     );
   };
   const workers = Array.from({ length: threads }, (_, i) => {
-    const part: Part = { from: from + i * share, seeds: Math.min(share, seeds - i * share), sabotage };
+    const part: Part = { from: from + i * share, seeds: Math.min(share, seeds - i * share), bug };
     const worker = new Worker(new URL(import.meta.url), { workerData: part });
     worker.on('message', (report: Progress) => {
       progress.set(i, report);
@@ -97,15 +92,15 @@ async function runMany({ from, seeds, sabotage }: Part, isCoverageShown: boolean
     for (const [name, count] of sorted) console.log(`${String(count).padStart(12)}  ${name}`);
   }
   if (!failed) return console.log('Every promise was kept.');
-  const smallest = await shrink({ seed: failed.seed, sabotage: SABOTAGES[sabotage ?? ''] });
+  const smallest = await shrink({ seed: failed.seed, bug: PLANTED_BUGS[bug ?? ''] });
   const options = `--seed ${smallest.seed} --faults ${smallest.maxFaults} --actions ${smallest.maxActions}`;
   console.log(
-    `✗ ${failed.message}\nThe smallest schedule that shows it: npm run simulate -- ${options}${sabotage ? ` --sabotage '${sabotage}'` : ''}`,
+    `✗ ${failed.message}\nThe smallest schedule that shows it: npm run simulate -- ${options}${bug ? ` --bug '${bug}'` : ''}`,
   );
   process.exitCode = 1;
 }
 
-async function work({ from, seeds, sabotage }: Part): Promise<void> {
+async function work({ from, seeds, bug }: Part): Promise<void> {
   const report: Progress = { schedules: 0, faults: 0, coverage: [], failed: undefined };
   let coverage = new Map<string, number>();
   Error.stackTraceLimit = 0; // of simulated errors nobody looks at the stack; `--seed` has them
@@ -114,7 +109,7 @@ async function work({ from, seeds, sabotage }: Part): Promise<void> {
     coverage = new Map();
   };
   for (let seed = from; seed < from + seeds && !report.failed; seed++) {
-    const outcome = await runSchedule({ seed, sabotage: SABOTAGES[sabotage ?? ''] });
+    const outcome = await runSchedule({ seed, bug: PLANTED_BUGS[bug ?? ''] });
     report.schedules++;
     report.faults += outcome.faults;
     for (const [name, count] of outcome.coverage) coverage.set(name, (coverage.get(name) ?? 0) + count);

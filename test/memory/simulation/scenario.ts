@@ -1,11 +1,11 @@
 import { Invariants, Violation } from './invariants.ts';
-import { type Sabotage, SimulatedService } from './service.ts';
+import { type PlantedBug, SimulatedService } from './service.ts';
 import { Users } from './users.ts';
 import { World } from './world.ts';
 
 export interface ScheduleOptions {
   seed: number;
-  sabotage?: Sabotage | undefined;
+  bug?: PlantedBug | undefined;
   /** Fewer of them than the seed says: to shrink a failure. */
   maxFaults?: number | undefined;
   maxActions?: number | undefined;
@@ -27,13 +27,7 @@ const FAULTS_MAX = 6;
 const ACTIONS_MAX = 12;
 
 /** One schedule: everything that its seed makes happen, until nothing is left to do. */
-export async function runSchedule({
-  seed,
-  sabotage,
-  maxFaults,
-  maxActions,
-  isTold,
-}: ScheduleOptions): Promise<Outcome> {
+export async function runSchedule({ seed, bug, maxFaults, maxActions, isTold }: ScheduleOptions): Promise<Outcome> {
   const world = new World({
     seed,
     // Every fourth schedule has no fault: then less is allowed.
@@ -41,7 +35,7 @@ export async function runSchedule({
     faultRate: 0.03,
     isTold: isTold ?? false,
   });
-  const service = new SimulatedService(world, sabotage);
+  const service = new SimulatedService(world, bug);
   const invariants = new Invariants(service, world);
   await service.setUp();
   const users = new Users(world, service, seed);
@@ -55,7 +49,7 @@ export async function runSchedule({
     });
     await world.run(STEPS_MAX, () => isSettled);
     invariants.converged(users.nodes.all, users.promised);
-  } else invariants.violation ??= new Violation('Everything comes to rest', `not within ${STEPS_MAX} steps`);
+  } else invariants.violation ??= new Violation('All work ends', `not within ${STEPS_MAX} steps`);
   const { steps, faults, coverage, story } = world;
   return { violation: invariants.violation, steps, faults, coverage, story, actions: users.done };
 }

@@ -56,7 +56,7 @@ export interface SentEmail {
 }
 
 /** Changes of the real code, or around it, that break a promise. */
-export interface Sabotage {
+export interface PlantedBug {
   /** Of a command to the table. */
   command?(command: Command): Command;
   /** Of an error that the table throws. */
@@ -110,16 +110,16 @@ export class SimulatedService {
   onChange: (before: Item | undefined, after: Item | undefined) => void = () => {};
   onPost: (post: Received) => void = () => {};
   private readonly world: World;
-  private readonly sabotage: Sabotage;
+  private readonly bug: PlantedBug;
   /** The first admin key: that of the users. */
   adminKey = '';
   adminKeyId = '';
   private tokens = 0;
   private sequence = 0;
 
-  constructor(world: World, sabotage: Sabotage = {}) {
+  constructor(world: World, bug: PlantedBug = {}) {
     this.world = world;
-    this.sabotage = sabotage;
+    this.bug = bug;
     const consumer = (lane: Lane) => (batch: readonly QueueMessage[], settle: Settle) =>
       this.deliver(lane, batch, settle);
     this.queues = Object.fromEntries(
@@ -227,7 +227,7 @@ export class SimulatedService {
     return new Promise((resolve) => {
       const work = async (process: Process): Promise<void> => {
         const { platform, done } = this.holding(this.platformOf(process));
-        const check = this.sabotage.authenticate ?? authenticate;
+        const check = this.bug.authenticate ?? authenticate;
         const found = check(key, { keys: apiKeys(platform.table), clock: platform.clock });
         resolve(
           await found.finally(done).then(
@@ -246,14 +246,14 @@ export class SimulatedService {
       if (command.name === 'TransactWrite') {
         command = { ...command, input: { ClientRequestToken: `token ${this.tokens++}`, ...command.input } };
       }
-      const sabotaged = this.sabotage.command?.(command) ?? command;
+      const changed = this.bug.command?.(command) ?? command;
       // Every partition of a log is asked at once: together they fail as often as one call.
       const risk = command.input.IndexName === BY_STATUS ? 1 / LOG_PARTITIONS : 1;
       const perform = (): object => {
         try {
-          return this.db.execute(command, sabotaged);
+          return this.db.execute(command, changed);
         } catch (error) {
-          throw this.sabotage.error?.(error) ?? error;
+          throw this.bug.error?.(error) ?? error;
         }
       };
       return this.world.call(process, `dynamodb ${command.name}`, perform, TABLE_FAULTS, risk);
@@ -288,9 +288,9 @@ export class SimulatedService {
           await wired.enqueue(lane, messages);
         },
       };
-      const fanOut = fanOutBatch(this.sabotage.fanOut?.(deps) ?? deps);
+      const fanOut = fanOutBatch(this.bug.fanOut?.(deps) ?? deps);
       return settingAside<StoredEvent>(async (event) => void (await fanOut(event)), {
-        isOutage: this.sabotage.isOutage ?? isOutage,
+        isOutage: this.bug.isOutage ?? isOutage,
         setAside: (event) => this.world.call(process, 's3 PutObject', () => this.keep(event)),
       });
     });
@@ -327,7 +327,7 @@ export class SimulatedService {
     const work = async (process: Process): Promise<void> => {
       const { add } = countDeps(this.platformOf(process));
       const tallies = tally(batch);
-      const adding = (this.sabotage.stats?.(tallies) ?? tallies).map((each) => add(each, shard));
+      const adding = (this.bug.stats?.(tallies) ?? tallies).map((each) => add(each, shard));
       settle(
         await Promise.all(adding).then(
           () => new Set<number>(),
@@ -350,7 +350,7 @@ export class SimulatedService {
           this.world.call(process, 'scheduler CreateSchedule', () => this.scheduler.create(name, atMs, body)),
         done: () => {},
       });
-      return deliverBatch(batch, this.sabotage.deliver?.(deps) ?? deps);
+      return deliverBatch(batch, this.bug.deliver?.(deps) ?? deps);
     });
   }
 
@@ -362,7 +362,7 @@ export class SimulatedService {
 
   private connectionsOf(process: Process): ConnectionsDeps {
     const deps = connectionDeps(this.platformOf(process));
-    return this.sabotage.connections?.(deps) ?? deps;
+    return this.bug.connections?.(deps) ?? deps;
   }
 
   private check(batch: readonly CheckMessage[], settle: Settle): void {
@@ -384,7 +384,7 @@ export class SimulatedService {
       const handle = start(process);
       const failed = new Set<number>();
       await Promise.all(
-        batch.map((entry, i) => handle(entry).catch((error) => this.sabotage.isDone?.(error) || failed.add(i))),
+        batch.map((entry, i) => handle(entry).catch((error) => this.bug.isDone?.(error) || failed.add(i))),
       );
       settle(failed);
     };
@@ -440,7 +440,7 @@ export class SimulatedService {
     const all = {
       webhooks: () => {
         const { quick } = platform.queues;
-        const sendAll = this.sabotage.enqueue?.(quick.sendAll) ?? quick.sendAll;
+        const sendAll = this.bug.enqueue?.(quick.sendAll) ?? quick.sendAll;
         return webhookOperations({ ...platform, queue: { ...quick, sendAll } });
       },
       events: () => eventOperations(platform),
@@ -449,7 +449,7 @@ export class SimulatedService {
       tokens: () => ({ ...tokenOperations(held.platform), revokeToken: tokenOperations(platform).revokeToken }),
     };
     const own = all[fn as keyof typeof all]() as Record<string, unknown>;
-    const operations = (this.sabotage.handlers?.(own) ?? own) as Handlers<'events'>;
+    const operations = (this.bug.handlers?.(own) ?? own) as Handlers<'events'>;
     const respond = serveOperations<'events'>(platform, operations);
     return (event) => respond(event).finally(held.done);
   }

@@ -4,7 +4,7 @@ import type { BatchDeps } from '../../../lib/delivery/batch.ts';
 import type { DeliveryContext } from '../../../lib/delivery/deliver.ts';
 import { NotYetError } from '../../../lib/errors.ts';
 import type { Command } from './requests-of.ts';
-import type { Sabotage } from './service.ts';
+import type { PlantedBug } from './service.ts';
 
 /** A change of every write that a pattern of its kind and expressions finds. */
 const writes =
@@ -40,13 +40,13 @@ const has =
 const unended = (record: KeyRecord | undefined, members: readonly (keyof KeyRecord)[]): KeyRecord | undefined =>
   record && { ...record, ...Object.fromEntries(members.map((name) => [name, undefined])) };
 const delivery = has('HOOK#');
-const deliver = (change: (deps: BatchDeps) => Partial<BatchDeps>): Sabotage => ({
+const deliver = (change: (deps: BatchDeps) => Partial<BatchDeps>): PlantedBug => ({
   deliver: (deps) => ({ ...deps, ...change(deps) }),
 });
 
 /** Ways to break the service that the simulation must find. Each is a hole that was there once, or one mistake away. */
-export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
-  'a lost response is taken for the write of somebody else': {
+export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
+  'a lost response counts as the write of another run': {
     error: (error) => {
       const { Item, CancellationReasons } = error as { Item?: object; CancellationReasons?: object[] };
       const withoutItem = (each: object) => ({ ...each, Item: undefined });
@@ -56,8 +56,8 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
       return error;
     },
   },
-  'a message that another run is at work on is done': { isDone: (error) => error instanceof NotYetError },
-  'the retry is not noted as pending': {
+  'a message that another run is processing is acknowledged': { isDone: (error) => error instanceof NotYetError },
+  'the retry is not recorded as pending': {
     command: writes(has('HOOK#', ':retryPending'), (write) => ({
       ...write,
       UpdateExpression: String(write.UpdateExpression).replace(
@@ -75,25 +75,25 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   'a failure to queue the retry is ignored': deliver(({ retry }) => ({
     retry: (message, due) => retry(message, due).catch(() => {}),
   })),
-  'an attempt is recorded whatever is stored': { command: writes(delivery, unconditional) },
-  'the sixth failure does not disable': withoutWhole(has('HOOKS#', 'disabledBy')),
+  'an attempt is recorded without its condition': { command: writes(delivery, unconditional) },
+  'the sixth failure does not disable the webhook': withoutWhole(has('HOOKS#', 'disabledBy')),
   'a webhook is disabled twice': { command: writes(has('HOOKS#', ':disabledBy'), unconditional) },
   'the email is sent before it is claimed': deliver(({ disabledEmail }) => ({
     disabledEmail: { ...disabledEmail, claim: async () => 'claimed' },
   })),
-  'the email is not noted as sent': deliver(({ disabledEmail }) => ({
+  'the email is not recorded as sent': deliver(({ disabledEmail }) => ({
     disabledEmail: { ...disabledEmail, markSent: async () => {} },
   })),
-  'an email that failed is not sent again': deliver(({ disabledEmail }) => ({
+  'a failed email is not sent again': deliver(({ disabledEmail }) => ({
     disabledEmail: { ...disabledEmail, send: (failing) => disabledEmail.send(failing).catch(() => {}) },
   })),
   'the warning is sent before it is claimed': deliver(({ warningEmail }) => ({
     warningEmail: { ...warningEmail, claim: async () => 'claimed' },
   })),
-  'a warning that failed is not sent again': deliver(({ warningEmail }) => ({
+  'a failed warning is not sent again': deliver(({ warningEmail }) => ({
     warningEmail: { ...warningEmail, send: (failing) => warningEmail.send(failing).catch(() => {}) },
   })),
-  'a recovery ends with its first page': deliver(({ recoverPage }) => ({
+  'a recovery stops after its first page': deliver(({ recoverPage }) => ({
     recoverPage: async (message) => {
       if (!message.recover.from) await recoverPage(message);
     },
@@ -101,27 +101,27 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   'a failed fan-out is acknowledged': {
     fanOut: (deps) => ({ ...deps, enqueue: (lane, messages) => deps.enqueue(lane, messages).catch(() => {}) }),
   },
-  'an event that always fails is repeated for ever': { isOutage: () => true },
-  'events are set aside in an outage': { isOutage: () => false },
+  'an event that always fails is retried without end': { isOutage: () => true },
+  'events are set aside during an outage': { isOutage: () => false },
   'a disabled webhook is skipped without a record': { fanOut: (deps) => ({ ...deps, skip: async () => {} }) },
   'a failed delivery is acknowledged': deliver(({ record }) => ({
     record: (...args) => record(...args).catch(() => true),
   })),
-  'schedules of different attempts have one name': deliver(({ retry }) => ({
+  'schedules of different attempts share a name': deliver(({ retry }) => ({
     retry: (message, due) => retry({ ...message, run: 0 }, due),
   })),
   'a retry comes too early': deliver(({ retry }) => ({
     retry: (message, { delaySeconds, dueAt }) =>
       retry(message, { delaySeconds: Math.ceil(delaySeconds / 2), dueAt: dueAt - delaySeconds * 500 }),
   })),
-  'a disabled webhook is sent to': deliver(({ loadContexts }) => ({
+  'a disabled webhook receives deliveries': deliver(({ loadContexts }) => ({
     loadContexts: async (messages) =>
       (await loadContexts(messages)).map((context) => ({
         ...context,
         webhook: context.webhook && { ...context.webhook, status: 'enabled' as const },
       })),
   })),
-  'webhooks are remembered for good': (() => {
+  'webhooks are cached permanently': (() => {
     const known = new Map<string, DeliveryContext['webhook']>();
     return deliver(({ loadContexts }) => ({
       loadContexts: async (messages) =>
@@ -132,11 +132,11 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
         }),
     }));
   })(),
-  'an attempt is made whatever is recorded': deliver(({ loadContexts }) => ({
+  'an attempt is repeated after it was recorded': deliver(({ loadContexts }) => ({
     loadContexts: async (messages) =>
       (await loadContexts(messages)).map((context) => ({ ...context, delivery: undefined })),
   })),
-  'old secrets sign for good': deliver(({ loadContexts }) => ({
+  'expired secrets still sign': deliver(({ loadContexts }) => ({
     loadContexts: async (messages) =>
       (await loadContexts(messages)).map((context) => ({
         ...context,
@@ -149,8 +149,8 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
         },
       })),
   })),
-  'an idempotency key locks nothing': { command: writes(has('IDEMPOTENCY#'), unconditional) },
-  'the events of a repeated batch are new ones': {
+  'an idempotency key takes no lock': { command: writes(has('IDEMPOTENCY#'), unconditional) },
+  'a repeated batch creates new events': {
     handlers: (handlers) => ({
       ...handlers,
       ...('publishEvents' in handlers && {
@@ -160,11 +160,11 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
     }),
   },
   'the response is not stored with the event': withoutWhole(has('IDEMPOTENCY#', ':response')),
-  'a redelivery that could not be queued is taken for done': {
+  'a redelivery that was not queued succeeds': {
     enqueue: (enqueue) => (messages, delaySeconds) => enqueue(messages, delaySeconds).catch(() => {}),
   },
-  'a repeated batch is counted again': { command: writes(has('FIGURES#'), unconditional) },
-  'what follows a counted batch is taken for counted': {
+  'a repeated batch is counted twice': { command: writes(has('FIGURES#'), unconditional) },
+  'changes after a counted batch are skipped': {
     command: writes(has('FIGURES#'), (write) => {
       const position = Object.keys(write.ExpressionAttributeValues as object).find((name) =>
         name.startsWith(':position_'),
@@ -179,14 +179,14 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
       };
     }),
   },
-  'stats of a batch are taken for those of its last change': {
+  'only the last change of a batch is counted': {
     stats: (tallies) => tallies.map((each) => ({ ...each, entries: each.entries.slice(-1) })),
   },
-  'a connection ends without its event': {
+  'a connection is lost without an event': {
     command: (command) =>
       JSON.stringify(command.input).includes('CONNECTION#') ? withoutWhole(has('EVENT#')).command(command) : command,
   },
-  'a renewed connection is not looked at again': {
+  'a renewed connection is not checked again': {
     connections: (deps) => ({
       ...deps,
       scheduleCheck: async (message, delaySeconds) => {
@@ -212,7 +212,7 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
       };
     },
   },
-  'a lease that is renewed while it ends is not looked at again': {
+  'a lease renewed during its check is not checked again': {
     connections: (deps) => ({
       ...deps,
       connections: {
@@ -224,9 +224,9 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
       },
     }),
   },
-  'a lease that was renewed meanwhile is ended': { command: writes(has('CONNECTION#'), unconditional) },
-  'a sync cycle completes again': { command: writes(has('SYNC#', ':completedAt'), unconditional) },
-  'a sync passes over deleted documents': {
+  'a lease renewed concurrently is ended': { command: writes(has('CONNECTION#'), unconditional) },
+  'a sync cycle completes twice': { command: writes(has('SYNC#', ':completedAt'), unconditional) },
+  'a sync omits deleted documents': {
     handlers: (handlers) => ({
       ...handlers,
       ...('sync' in handlers && {
@@ -242,18 +242,18 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
       }),
     }),
   },
-  'a list of revisions is left behind': withoutWhole((text) => text.startsWith('REVISIONS#')),
-  'a document is saved over what others wrote': { command: writes(has('DOCS#'), unconditional) },
+  'the list of revisions is not updated': withoutWhole((text) => text.startsWith('REVISIONS#')),
+  'a write overwrites concurrent writes': { command: writes(has('DOCS#'), unconditional) },
   'a deleted webhook still counts': withoutWhole((text) => text.startsWith('COUNT#') && !text.includes('attribute')),
   'a key is rotated twice': { command: writes(has('KEY#', ':replacedBy'), unconditional) },
-  'a revoked key works on': {
+  'a revoked key still works': {
     authenticate: (credential, { keys, clock }) =>
       authenticate(credential, {
         keys: { get: async (id) => unended(await keys.get(id), ['revokedAt']) },
         clock,
       }),
   },
-  'a revoked token works on': {
+  'a revoked token still works': {
     authenticate: (credential, { keys, clock }) =>
       authenticate(credential, {
         keys: { get: async (id) => unended(await keys.get(id), ['revokedTokens']) },
@@ -271,14 +271,14 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
     },
   },
   'a change is not in the audit log': withoutWhole((text) => text.startsWith('AUDIT#')),
-  'a rotated key works on for ever': {
+  'a rotated key never expires': {
     authenticate: (credential, { keys, clock }) =>
       authenticate(credential, {
         keys: { get: async (id) => unended(await keys.get(id), ['expiresAt']) },
         clock,
       }),
   },
-  'a rotated key ends at once': {
+  'a rotated key expires immediately': {
     command: writes(has('KEY#', ':replacedBy'), (write) => ({
       ...write,
       ExpressionAttributeValues: { ...(write.ExpressionAttributeValues as object), ':expiresAt': 0 },
