@@ -1,5 +1,5 @@
 /** Nesting that a body may have. Deeper ones are refused: no program reads them, and recursion has an end. */
-export const MAX_JSON_DEPTH = 200;
+const MAX_JSON_DEPTH = 200;
 
 /** A number whose text is kept because a double would change it (`12345678901234567890`, `1e400`, `-0`, `1.0`). */
 export interface RawNumber {

@@ -5,7 +5,7 @@ import { described, iso, jsonObject, timestamp } from '../schema.ts';
 /** For how many days an entry of the audit log is kept. */
 export const AUDIT_DAYS = 400;
 
-export const AUDIT_ACTIONS = [
+const AUDIT_ACTIONS = [
   'project.created',
   'project.changed',
   'project.test_email_sent',

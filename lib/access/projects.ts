@@ -3,10 +3,10 @@ import { uniqueList } from '../lists.ts';
 import { described, iso, oneOf, text, timestamp } from '../schema.ts';
 
 /** Addresses that notifications of a project go to. */
-export const MAX_EMAILS = 5;
+const MAX_EMAILS = 5;
 
 /** The reaction to a key that was found in public: an email to its project, or also its revocation. */
-export const ON_LEAK = ['report', 'revoke'] as const;
+const ON_LEAK = ['report', 'revoke'] as const;
 export type OnLeak = (typeof ON_LEAK)[number];
 
 /** A stored project. Times are in milliseconds since 1970. */

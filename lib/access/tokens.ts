@@ -10,10 +10,10 @@ import { CLOCK_LEEWAY_MS } from './token-ids.ts';
 /** Bytes of a token. */
 export const MAX_TOKEN_BYTES = 2048;
 /** Seconds that a token may live. */
-export const MAX_TTL_SECONDS = 86_400;
+const MAX_TTL_SECONDS = 86_400;
 const MAX_PATTERNS = 32;
 
-export const PERMISSIONS = ['read', 'write'] as const;
+const PERMISSIONS = ['read', 'write'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 const ISSUER = 'document-sync';

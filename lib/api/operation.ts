@@ -15,7 +15,7 @@ export const KIB = 1024;
 /** Bytes of the largest body of any operation. */
 export const MAX_BODY_BYTES = 1024 * KIB;
 
-export const MAX_PAGE = 100;
+const MAX_PAGE = 100;
 export const DEFAULT_PAGE = 50;
 
 /** A parameter of a path: what it names, and the form of it. */

@@ -14,7 +14,7 @@ export function bearerCredential(header: string | undefined): string | null {
 }
 
 /** The content of the gateway's 403 response. The gateway inserts the texts into JSON unescaped, so they contain no quotes and no client input. */
-export interface Forbidden {
+interface Forbidden {
   code: 'insufficient_permissions' | 'ip_not_allowed';
   title: string;
   detail: string;

@@ -70,7 +70,7 @@ export const notFound = (what: string): Problem =>
 export const PROBLEM_TYPE = 'application/problem+json';
 
 /** Seconds after which a 429 or 503 is worth another try. */
-export const RETRY_AFTER_SECONDS = 1;
+const RETRY_AFTER_SECONDS = 1;
 
 /** The detail of a 500 or 503 response with an unknown outcome. */
 export const OUTCOME_UNKNOWN =

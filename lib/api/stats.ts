@@ -25,7 +25,7 @@ const percentile = (rank: string) =>
   );
 
 /** The member that groups the stats. */
-export const GROUPINGS = ['at', 'webhook_id'] as const;
+const GROUPINGS = ['at', 'webhook_id'] as const;
 
 /** The stats of one webhook, event type and hour or day, or a sum of them. */
 export const StatsResource = v.strictObject({

@@ -9,7 +9,7 @@ import { baseRevision, ConflictResource, fields, ON_CONFLICT } from './documents
 
 export const MAX_PUSHES = 25;
 export const MAX_KNOWN = 2000;
-export const MAX_SYNC_PAGE = 100;
+const MAX_SYNC_PAGE = 100;
 
 const Push = v.pipe(
   v.strictObject({
@@ -83,7 +83,7 @@ export const SyncRequest = v.strictObject({
   limit: v.optional(described(integer(1, MAX_SYNC_PAGE), 'The maximum number of changes per page.'), 50),
 });
 
-export const PUSH_STATUSES = ['applied', 'merged', 'unchanged', 'rejected'] as const;
+const PUSH_STATUSES = ['applied', 'merged', 'unchanged', 'rejected'] as const;
 export const PushResult = v.strictObject({
   document_key: described(v.string(), MEANINGS.documentKey),
   status: described(

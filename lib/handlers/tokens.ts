@@ -20,7 +20,7 @@ import { type AuditDeps, auditing } from './audit.ts';
 const grouped = (bytes: number): string => bytes.toLocaleString('en-US');
 
 /** The keys that tokens are made with. */
-export interface ParentKeys {
+interface ParentKeys {
   /** Strongly consistent. */
   get(id: string): Promise<KeyRecord | undefined>;
   /** Replaces the revoked tokens that were read; `false` if another request has changed them since. */

@@ -6,11 +6,11 @@ import * as keys from '../access/keys.ts';
 import * as leaks from '../access/leaks.ts';
 import * as projects from '../access/projects.ts';
 import * as tokens from '../access/tokens.ts';
-import * as eventApi from '../api/events.ts';
+import { EventTypeDescription } from '../api/events.ts';
 import { listOf } from '../api/operation.ts';
 import { allOperations } from '../api/operations.ts';
 import { PROBLEMS } from '../api/problems.ts';
-import * as stats from '../api/stats.ts';
+import { StatsResource } from '../api/stats.ts';
 import * as deliveries from '../deliveries/record.ts';
 import { DELIVERY_STATUSES, TRIGGERS } from '../deliveries/statuses.ts';
 import * as connections from '../documents/connections.ts';
@@ -54,16 +54,16 @@ const EXPORTS = Object.entries({
   ...connections,
   ...deliveries,
   ...documents,
-  ...eventApi,
   ...events,
   ...keys,
   ...keyUsage,
   ...leaks,
   ...projects,
-  ...stats,
   ...sync,
   ...tokens,
   ...webhooks,
+  EventTypeDescription,
+  StatsResource,
 });
 
 /** Every schema that an operation uses, however deep. */

@@ -11,7 +11,7 @@ import { USABLE_SECRET } from './signature.ts';
 /** Per project and environment. */
 export const MAX_WEBHOOKS = 100;
 /** Patterns of one webhook. */
-export const MAX_PATTERNS = 32;
+const MAX_PATTERNS = 32;
 /** Characters. */
 export const MAX_URL_LENGTH = 2048;
 /** How long an old secret signs in addition to the new one. */
@@ -20,7 +20,7 @@ export const SECRET_GRACE_MS = 24 * 60 * 60 * 1000;
 export const MAX_PREVIOUS_SECRETS = 5;
 
 export const WEBHOOK_STATUSES = ['enabled', 'disabled'] as const;
-export const DISABLED_REASONS = ['deliveries_failed', 'paused'] as const;
+const DISABLED_REASONS = ['deliveries_failed', 'paused'] as const;
 
 /** A secret that was replaced, and when it stops signing. */
 export interface PreviousSecret {

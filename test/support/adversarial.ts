@@ -12,13 +12,13 @@ export const PROTOTYPE_NAMES = Object.getOwnPropertyNames(Object.prototype);
 export const LONE_SURROGATES = ['\ud800', '\udbff', '\udc00', '\udfff', 'a\ud83d', '\ude00b', '\udc00\ud800'];
 
 /** U+FDD0 to U+FDEF and the last two code points of every plane. Valid Unicode, but SQS takes none of U+FFFE and U+FFFF. */
-export const NONCHARACTERS = ['\ufdd0', '\ufdef', '\ufffe', '\uffff', '\u{1fffe}', '\u{10ffff}'];
+const NONCHARACTERS = ['\ufdd0', '\ufdef', '\ufffe', '\uffff', '\u{1fffe}', '\u{10ffff}'];
 
 /** C0, DEL and C1. */
-export const CONTROLS = ['\0', '\x07', '\b', '\t', '\n', '\v', '\f', '\r', '\x1b', '\x7f', '\x85', '\x9b', '\x9f'];
+const CONTROLS = ['\0', '\x07', '\b', '\t', '\n', '\v', '\f', '\r', '\x1b', '\x7f', '\x85', '\x9b', '\x9f'];
 
 /** Characters that change the direction or the look of the text around them, or that nobody sees. */
-export const FORMATS = [
+const FORMATS = [
   ...['\u200b', '\u200d', '\u200e', '\u200f', '\u202a', '\u202e', '\u2066', '\u2069', '\ufeff', '\u00ad', '\u061c'],
   ...['\u{e0001}', '\u{1d173}'],
 ];
@@ -68,7 +68,7 @@ export const textsOfBytes = (bytes: number): string[] =>
   });
 
 /** JSON texts of at most so many bytes that are expensive to parse, to check or to answer. */
-export const COSTLY_JSON: Readonly<Record<string, (bytes: number) => string>> = {
+const COSTLY_JSON: Readonly<Record<string, (bytes: number) => string>> = {
   'a list of objects': (bytes) => filled('[', () => '{}', ']', bytes),
   'a list of texts': (bytes) => filled('[', (i) => `"a${i}"`, ']', bytes),
   'a list of equal texts': (bytes) => filled('[', () => '"a"', ']', bytes),

@@ -13,7 +13,7 @@ export interface Response {
   json: any;
 }
 
-export interface Call {
+interface Call {
   /** Sent as JSON; a text or bytes as they are. */
   body?: unknown;
   headers?: Record<string, string>;

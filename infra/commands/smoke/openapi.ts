@@ -9,7 +9,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addSchema({ ...openApi, $id: 'openapi' });
 
 /** Validates against the schema at a place in the document, as a JSON Pointer (RFC 6901). */
-export function validatorAt(...place: (string | number)[]): ValidateFunction {
+function validatorAt(...place: (string | number)[]): ValidateFunction {
   const pointer = place.map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1')));
   const validate = ajv.getSchema(`openapi#/${pointer.join('/')}`);
   if (!validate) throw new Error(`The OpenAPI document has no schema at ${place.join(' ')}`);

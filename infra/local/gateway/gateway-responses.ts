@@ -8,7 +8,7 @@ interface ResponseProperties {
   ResponseTemplates?: Record<string, string>;
 }
 
-export interface GatewayContext {
+interface GatewayContext {
   requestId: string;
   authorizer?: Record<string, unknown> | undefined;
 }

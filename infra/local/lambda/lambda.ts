@@ -43,7 +43,7 @@ export class FunctionError extends Error {
 export const THROTTLED = 'TooManyRequestsException';
 
 /** The invocations that all functions of an account share. */
-export interface AccountConcurrency {
+interface AccountConcurrency {
   limit: number;
   running: number;
 }

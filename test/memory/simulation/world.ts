@@ -1,5 +1,5 @@
 /** A repeatable sequence of numbers from 0 to 1 (mulberry32). */
-export function randomOf(seed: number): () => number {
+function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -41,7 +41,7 @@ interface Call {
  * response lost, and sent again by the SDK. `twice`: carried out twice. `killed before`, `killed after`: the process dies.
  * `late`: seconds pass before it is carried out.
  */
-export const FAULT_KINDS = [
+const FAULT_KINDS = [
   'refused',
   'throttled',
   'lost',
@@ -69,7 +69,7 @@ export interface WorldOptions {
   isTold?: boolean;
 }
 
-export const START_MS = Date.UTC(2026, 0, 31, 12);
+const START_MS = Date.UTC(2026, 0, 31, 12);
 /** Clocks of two functions are apart by at most this. */
 export const SKEW_MS = 5000;
 

@@ -28,10 +28,10 @@ export const KINDS = [
   'killed before',
   'killed after',
 ] as const;
-export type Kind = (typeof KINDS)[number];
+type Kind = (typeof KINDS)[number];
 
 /** A fault at the n-th call of fan-out and deliver, or a duplicate of the n-th message. */
-export interface Planned {
+interface Planned {
   at: number;
   kind: Kind | 'duplicate';
 }

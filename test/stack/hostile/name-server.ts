@@ -11,7 +11,7 @@ export type Records =
   | 'silence';
 /** By name; a function is given the type and how many queries of that type came before. */
 export type Zone = Record<string, Records | ((type: QueryType, earlier: number) => Records)>;
-export type QueryType = 'A' | 'AAAA';
+type QueryType = 'A' | 'AAAA';
 
 /** RFC 1035 §4.1.1. */
 export const SERVFAIL = 2;

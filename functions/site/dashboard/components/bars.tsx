@@ -5,7 +5,7 @@ const HEIGHT = 160;
 /** The counts of the separate row, if there are any. */
 const LEAST_HEIGHT = 12;
 
-export interface Bar {
+interface Bar {
   /** When it begins. */
   label: string;
   /** One for each of the kinds, in their order. */

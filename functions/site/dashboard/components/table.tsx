@@ -6,7 +6,7 @@ import { ButtonLink } from './basics.tsx';
 export type Column<Row> = readonly [title: string, cell: (row: Row) => ComponentChildren, className?: string];
 
 /** Rows that are chosen, by their keys, and what to call one. */
-export interface Selection<Row> {
+interface Selection<Row> {
   chosen: ReadonlySet<string>;
   onChange: (chosen: ReadonlySet<string>) => void;
   nameOf: (row: Row) => string;

@@ -90,9 +90,3 @@ export function fromLocal(value: string): string | undefined {
   const date = new Date(value);
   return Number.isNaN(date.getTime()) ? value : date.toISOString(); // the API explains what is wrong
 }
-
-/** The reverse of `fromLocal`, to the minute. */
-export function toLocal(ms: number): string {
-  const date = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000);
-  return date.toISOString().slice(0, 16);
-}

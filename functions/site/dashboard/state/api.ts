@@ -5,7 +5,7 @@ import type { Environment } from '../../../../lib/space.ts';
 
 /** `METHOD /path` of every operation. A call of an unknown operation is a type error. */
 type RouteOf<Id extends OperationId> = `${Operations[Id]['method']} ${Operations[Id]['path']}`;
-export type Route = { [Id in OperationId]: RouteOf<Id> }[OperationId];
+type Route = { [Id in OperationId]: RouteOf<Id> }[OperationId];
 type OperationAt<R extends Route> = { [Id in OperationId]: R extends RouteOf<Id> ? Id : never }[OperationId];
 
 type Input<Schema> = Schema extends v.GenericSchema ? v.InferInput<Schema> : never;
@@ -45,9 +45,7 @@ export interface Problem {
 }
 export type Result<Value> = { value: Value; problem?: undefined } | { problem: Problem; value?: undefined };
 
-export type CallOptions<R extends Route> = ([PathOf<R>] extends [never]
-  ? object
-  : { path: Record<PathOf<R>, string> }) & {
+type CallOptions<R extends Route> = ([PathOf<R>] extends [never] ? object : { path: Record<PathOf<R>, string> }) & {
   query?: QueryOf<R>;
   headers?: HeadersOf<R>;
   body?: BodyOf<R>;

@@ -1,7 +1,7 @@
 import { KEY_ITEM } from './key-item.ts';
 
 /** How long a tab stays signed in without use. */
-export const IDLE_MS = 30 * 60 * 1000;
+const IDLE_MS = 30 * 60 * 1000;
 
 const USED_AT_ITEM = 'used-at';
 

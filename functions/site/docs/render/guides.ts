@@ -15,7 +15,7 @@ export interface Article {
 }
 
 /** The guides in their order, by file name. */
-export const GUIDES = [
+const GUIDES = [
   'index',
   'quickstart',
   'concepts',

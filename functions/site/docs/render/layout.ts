@@ -56,7 +56,7 @@ function onThisPage({ html }: Article): string {
 }
 
 /** The headings of the second level, with the anchors that they or their sections have. */
-export const headingsOf = (html: string): { anchor: string; text: string }[] =>
+const headingsOf = (html: string): { anchor: string; text: string }[] =>
   [...html.matchAll(/<h2[^>]*><a href="#([^"]+)">(.*?)<\/a>/g)].map(([, anchor = '', text = '']) => ({
     anchor,
     text: text.replace(/<[^>]+>/g, ''),

@@ -6,7 +6,7 @@ const named = namedSchemas() as Record<string, JsonSchema>;
 const MAX_DEPTH = 6;
 
 /** The schema behind a reference. */
-export function resolved(schema: JsonSchema): JsonSchema {
+function resolved(schema: JsonSchema): JsonSchema {
   const name = typeof schema.$ref === 'string' ? schema.$ref.split('/').at(-1) : undefined;
   return name === undefined ? schema : { ...named[name], ...schema };
 }
