@@ -4,6 +4,7 @@ import {
   AccessLogFormat,
   ApiKeySourceType,
   type CfnRestApi,
+  EndpointAccessMode,
   EndpointType,
   IdentitySource,
   LogGroupLogDestination,
@@ -19,7 +20,9 @@ import { addDomain, SECURITY_POLICY } from './domain.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
 import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
-import { ProjectShares, publicThrottles } from './throttles.ts';
+import { burstOf, ProjectShares, publicThrottles } from './throttles.ts';
+
+const STAGE = 'live';
 
 export interface ApiProps {
   settings: Settings;
@@ -47,26 +50,18 @@ export class Api extends Construct {
     addMethods(this.restApi.root, requestAuthorizer, functions);
     new ProjectShares(this, 'Shares', { restApi: this.restApi, settings });
     acknowledgeRules(this.restApi);
-    this.baseUrl = `https://${settings.domainName || this.defaultHost(settings)}`;
+    this.baseUrl = `https://${settings.domainName || this.defaultHost()}`;
     addGatewayResponses(this, this.restApi, this.baseUrl);
     addDomain(this, this.restApi, settings);
     this.dashboardUrl = `${this.baseUrl}/dashboard`;
   }
 
-  private defaultHost({ stageName }: Settings): string {
+  private defaultHost(): string {
     const { region, urlSuffix } = Stack.of(this);
-    return `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stageName}`;
+    return `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
   }
 
-  private createRestApi({
-    stackName,
-    stageName,
-    domainName,
-    cloudWatchRole,
-    throttleRate,
-    throttleBurst,
-    endpointAccessMode,
-  }: Settings): RestApi {
+  private createRestApi({ stackName, domainName, cloudWatchRole, throttleRate }: Settings): RestApi {
     const restApi = new RestApi(this, 'RestApi', {
       restApiName: stackName, // alarms know an API by its name
       endpointTypes: [EndpointType.REGIONAL],
@@ -79,9 +74,9 @@ export class Api extends Construct {
       binaryMediaTypes: ['application/json'],
       // No tracing: a trace holds the whole path, and a path may hold a key.
       deployOptions: {
-        stageName,
+        stageName: STAGE,
         throttlingRateLimit: throttleRate,
-        throttlingBurstLimit: throttleBurst,
+        throttlingBurstLimit: burstOf(throttleRate),
         methodOptions: publicThrottles(),
         accessLogDestination: new LogGroupLogDestination(this.accessLog),
         accessLogFormat: ACCESS_LOG,
@@ -93,7 +88,7 @@ export class Api extends Construct {
     // RestApi drops both silently. TLS 1.3 only, on the default endpoint too (API Gateway security policies).
     const cfn = restApi.node.defaultChild as CfnRestApi;
     cfn.addPropertyOverride('SecurityPolicy', SECURITY_POLICY);
-    cfn.addPropertyOverride('EndpointAccessMode', endpointAccessMode);
+    cfn.addPropertyOverride('EndpointAccessMode', EndpointAccessMode.STRICT);
     return restApi;
   }
 

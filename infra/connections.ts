@@ -17,6 +17,9 @@ export interface ConnectionsProps {
 /** For how long checks are gathered: many leases end every second, and none that ended is missed for that moment. */
 const GATHERED_SECONDS = 2;
 
+/** Concurrent batches of checks. */
+const MAX_CHECKS = 20;
+
 /** Leases of connections: delayed messages that look whether they have run out. */
 export class Connections extends Construct {
   readonly checks: Queue;
@@ -34,7 +37,10 @@ export class Connections extends Construct {
       feedsItself: true, // one check for each lease: it ends with the connection
     });
     const maxBatchingWindow = Duration.seconds(GATHERED_SECONDS);
-    consumeQueue(this.check, this.checks, { maxConcurrency: settings.checkConcurrency, maxBatchingWindow });
+    consumeQueue(this.check, this.checks, {
+      maxConcurrency: Math.min(MAX_CHECKS, settings.deliverConcurrency),
+      maxBatchingWindow,
+    });
     table.grant(this.check, { CONNECTION: ['get', 'put', 'delete'], EVENT: ['put'] });
     grantSend(this.checks, this.check);
   }

@@ -1,11 +1,5 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib';
-import {
-  DomainName,
-  type EndpointAccessMode,
-  EndpointType,
-  type RestApi,
-  SecurityPolicy,
-} from 'aws-cdk-lib/aws-apigateway';
+import { DomainName, EndpointAccessMode, EndpointType, type RestApi, SecurityPolicy } from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
@@ -18,14 +12,14 @@ export const SECURITY_POLICY = SecurityPolicy.TLS13_1_3_2025_09;
 
 /** The operator's own domain for the API, with the same TLS policy, and its DNS record if the settings name the zone. */
 export function addDomain(scope: Construct, restApi: RestApi, settings: Settings): void {
-  const { domainName, certificateArn, hostedZoneId, hostedZoneName, endpointAccessMode } = settings;
+  const { domainName, certificateArn, hostedZoneId, hostedZoneName } = settings;
   if (domainName === '') return;
   const domain = new DomainName(scope, 'Domain', {
     domainName,
     certificate: Certificate.fromCertificateArn(scope, 'Certificate', certificateArn),
     endpointType: EndpointType.REGIONAL,
     securityPolicy: SECURITY_POLICY,
-    endpointAccessMode: endpointAccessMode as EndpointAccessMode,
+    endpointAccessMode: EndpointAccessMode.STRICT,
   });
   pinLogicalId(domain, 'Domain');
   pinLogicalId(domain.addBasePathMapping(restApi), 'BasePath');

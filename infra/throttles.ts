@@ -43,15 +43,18 @@ export function publicThrottles(): Record<string, MethodDeploymentOptions> {
 export const sharePrefix = ({ stackName }: Settings): string =>
   createHash('sha256').update(stackName).digest('hex').slice(0, 30) + Aws.ACCOUNT_ID;
 
+/** The burst for a rate: two seconds of it, and at most the quota of an account (API Gateway quotas). */
+export const burstOf = (ratePerSecond: number): number => Math.min(2 * ratePerSecond, 5000);
+
 /** The shares of the API, each with its own throttle. The authorizer returns the share of a request. */
 export class ProjectShares extends Construct {
   constructor(scope: Construct, id: string, { restApi, settings }: { restApi: RestApi; settings: Settings }) {
     super(scope, id);
-    const { stackName, projectThrottleRate, projectThrottleBurst } = settings;
+    const { stackName, projectThrottleRate } = settings;
     const plan = new UsagePlan(this, 'Plan', {
       name: stackName,
       description: 'Requests of one share of the projects',
-      throttle: { rateLimit: projectThrottleRate, burstLimit: projectThrottleBurst },
+      throttle: { rateLimit: projectThrottleRate, burstLimit: burstOf(projectThrottleRate) },
       apiStages: [{ api: restApi, stage: restApi.deploymentStage }],
     });
     pinLogicalId(plan, 'UsagePlan');

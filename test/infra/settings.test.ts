@@ -29,7 +29,6 @@ describe('the template', () => {
     template.resourceCountIs('AWS::CloudWatch::Dashboard', 1);
     const isLimited = { ScalingConfig: { MaximumConcurrency: 50 } };
     template.resourcePropertiesCountIs('AWS::Lambda::EventSourceMapping', isLimited, 3);
-    template.hasResourceProperties('AWS::ApiGateway::Stage', { StageName: 'v2' });
     template.hasResourceProperties('AWS::ApiGateway::Authorizer', {
       AuthorizerResultTtlInSeconds: 60,
       IdentitySource: [
@@ -42,7 +41,7 @@ describe('the template', () => {
     template.hasResourceProperties('AWS::ApiGateway::DomainName', {
       DomainName: 'api.example.com',
       SecurityPolicy: 'SecurityPolicy_TLS13_1_3_2025_09',
-      EndpointAccessMode: 'BASIC',
+      EndpointAccessMode: 'STRICT',
     });
     template.hasResourceProperties('AWS::ApiGateway::RestApi', {
       Name: 'Second',
@@ -67,7 +66,6 @@ describe('the template', () => {
     [{ authorizerCacheSeconds: '1.5' }, 'authorizerCacheSeconds must be an integer from 0 to 3600'],
     [{ authorizerCacheSeconds: '3601' }, 'authorizerCacheSeconds'],
     [{ deliverConcurrency: '1' }, 'deliverConcurrency must be an integer from 2 to 1000'],
-    [{ checkConcurrency: '0' }, 'checkConcurrency must be an integer from 2 to 1000'],
     [{ logRetentionDays: '31' }, 'logRetentionDays must be one of'],
     [{ domainName: 'api.example.com' }, 'domainName and certificateArn, or neither'],
     [{ hostedZoneId: 'Z1' }, 'hostedZoneId and hostedZoneName, or neither'],
