@@ -17,13 +17,15 @@ export const ofMapping = ({ eventSourceMappingId }: EventSourceMapping, metricNa
     period,
   });
 
-/** The sum of at most ten metrics, by the minute: an alarm cannot add up more (CloudWatch quotas). Each is billed. */
+/** Adds up at most ten metrics by the minute, which is the limit of an alarm (CloudWatch quotas). AWS bills each metric. */
 export function sumOf(metrics: Metric[]): MathExpression {
   const usingMetrics = Object.fromEntries(metrics.map((metric, i) => [`m${i}`, metric]));
   return new MathExpression({ expression: 'SUM(METRICS())', usingMetrics, period });
 }
 
-/** Counts the 5xx responses of the gateway itself in the access log: they have an error type, all others `-`. */
+/**
+ * Counts the 5xx responses of API Gateway itself in the access log. They have an error type, and all other responses have `-`.
+ */
 export const gatewayErrorsIn = (scope: Construct, logGroup: LogGroup, metricNamespace: string): Metric =>
   new MetricFilter(scope, 'GatewayErrors', {
     logGroup,
@@ -33,8 +35,8 @@ export const gatewayErrorsIn = (scope: Construct, logGroup: LogGroup, metricName
   }).metric({ statistic: 'Sum' });
 
 /**
- * 5xx responses by the minute. `5XXError` alone may leave out those of the gateway: AWS counts modified status codes as `4XXError`
- * (API Gateway Developer Guide, "Amazon API Gateway dimensions and metrics").
+ * 5xx responses by the minute. `5XXError` alone can miss the responses of the gateway, because AWS counts modified status codes
+ * as `4XXError` (API Gateway Developer Guide, "Amazon API Gateway dimensions and metrics").
  */
 export function serverErrorsOf(restApi: RestApi, gateway: Metric): MathExpression {
   const usingMetrics = { all: restApi.metricServerError({ statistic: 'Sum' }), gateway };

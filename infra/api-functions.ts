@@ -12,13 +12,13 @@ import { sharePrefix } from './throttles.ts';
 interface FunctionRow {
   id: string;
   description: string;
-  /** What it does with the table; without it, it does not know the table. */
+  /** The permissions for the table. Without it, the function has no access to the table. */
   table?: TableGrant;
   sendsEmail?: boolean;
   memorySize?: number;
 }
 
-/** The Lambda functions behind the API and what each may do. Queues are granted by whoever has them. */
+/** The Lambda functions of the API and their permissions. The constructs that own queues grant access to them. */
 const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
   authorizer: {
     id: 'Authorize',

@@ -18,9 +18,10 @@ const SIGNED = 'The function verifies the signature of the request';
 const PUBLIC: MethodOptions = { authorizationType: AuthorizationType.NONE };
 
 /**
- * Adds the methods of lib/api/operations.ts below the root, and HEAD to every GET. All are behind the authorizer except public
- * operations and preflights. Other methods of a path need a credential too, because API Gateway cannot throttle `ANY`. The
- * function of the pages responds to them with 405 and `Allow`. A mock integration would choose its template by content type.
+ * Adds the methods of lib/api/operations.ts below the root, and HEAD to every GET. The authorizer protects all methods except
+ * public operations and preflights. Unsupported methods of a path need a credential too, because API Gateway cannot throttle
+ * `ANY`. The function of the pages responds to them with 405 and `Allow`. A mock integration would choose its template by content
+ * type.
  */
 export function addMethods(
   root: IResource,
@@ -33,7 +34,7 @@ export function addMethods(
       new LambdaIntegration(fn, { scopePermissionToMethod: false }),
     ]),
   );
-  // The key is one of those of the shares, and comes from the authorizer.
+  // The authorizer returns the API key of a share.
   const behindAuthorizer = { authorizationType: AuthorizationType.CUSTOM, authorizer, apiKeyRequired: true };
   for (const [path, operations] of operationsByPath) {
     const resource = root.resourceForPath(path);
@@ -50,7 +51,7 @@ export function addMethods(
   }
 }
 
-/** Tells a browser whether a page of another origin may call (Fetch Standard, "CORS-preflight fetch"). */
+/** The response to a preflight request from another origin (Fetch Standard, "CORS-preflight fetch"). */
 function addPreflight(resource: IResource, operations: readonly Operation[]): void {
   if (operations.length === 0) return;
   const preflight = resource.addCorsPreflight({
@@ -60,7 +61,7 @@ function addPreflight(resource: IResource, operations: readonly Operation[]): vo
     exposeHeaders: CORS_EXPOSED,
     maxAge: Duration.seconds(PREFLIGHT_SECONDS),
   });
-  // The gateway makes this response itself, out of text (API Gateway Developer Guide, "Content type conversions").
+  // API Gateway creates this response from text (API Gateway Developer Guide, "Content type conversions").
   const cfn = preflight.node.defaultChild as CfnMethod;
   cfn.addPropertyOverride('Integration.ContentHandling', 'CONVERT_TO_TEXT');
   acknowledgePublic(preflight, 'A browser asks for permission before it has a credential to send');

@@ -34,7 +34,7 @@ export interface ApiProps {
 export class Api extends Construct {
   readonly restApi: RestApi;
   readonly accessLog: LogGroup;
-  /** Without a slash at its end. */
+  /** The base URL without a trailing slash. */
   readonly baseUrl: string;
   readonly dashboardUrl: string;
 
@@ -63,16 +63,16 @@ export class Api extends Construct {
 
   private createRestApi({ stackName, domainName, cloudWatchRole, throttleRate }: Settings): RestApi {
     const restApi = new RestApi(this, 'RestApi', {
-      restApiName: stackName, // alarms know an API by its name
+      restApiName: stackName, // alarms refer to an API by its name
       endpointTypes: [EndpointType.REGIONAL],
       apiKeySourceType: ApiKeySourceType.AUTHORIZER,
       disableExecuteApiEndpoint: domainName !== '',
       cloudWatchRole: cloudWatchRole === 'create',
-      // No browser sends a credential by itself here: nobody can measure what compression would give away (BREACH).
+      // Browsers do not attach credentials automatically, so compression reveals nothing to an attacker (BREACH).
       minCompressionSize: Size.bytes(1024),
-      // As bytes, or the gateway would replace those that are not UTF-8 before a function can refuse them.
+      // As binary, because API Gateway would otherwise replace bytes that are not UTF-8 before a function can reject them.
       binaryMediaTypes: ['application/json'],
-      // No tracing: a trace holds the whole path, and a path may hold a key.
+      // Without tracing, because a trace contains the path, and a path can contain a key.
       deployOptions: {
         stageName: STAGE,
         throttlingRateLimit: throttleRate,
@@ -82,10 +82,10 @@ export class Api extends Construct {
         accessLogFormat: ACCESS_LOG,
       },
     });
-    restApi.node.tryRemoveChild('Endpoint'); // an output like ours
+    restApi.node.tryRemoveChild('Endpoint'); // the stack has its own output
     pinLogicalId(restApi, 'Api');
     pinLogicalId(restApi.deploymentStage, 'Stage');
-    // RestApi drops both silently. TLS 1.3 only, on the default endpoint too (API Gateway security policies).
+    // RestApi ignores both properties. They require TLS 1.3, also on the default endpoint (API Gateway security policies).
     const cfn = restApi.node.defaultChild as CfnRestApi;
     cfn.addPropertyOverride('SecurityPolicy', SECURITY_POLICY);
     cfn.addPropertyOverride('EndpointAccessMode', EndpointAccessMode.STRICT);
@@ -97,7 +97,8 @@ export class Api extends Construct {
     return new RequestAuthorizer(this, 'Authorizer', {
       handler,
       resultsCacheTtl: Duration.seconds(authorizerCacheSeconds),
-      // A cached decision is for one credential, address and operation; sam local knows no identity source but headers.
+      // A cached decision applies to one credential, address and operation. `sam local` supports only headers as identity
+      // sources.
       identitySources: [
         IdentitySource.header('Authorization'),
         ...(cached ? ['identity.sourceIp', 'httpMethod', 'resourcePath'].map(IdentitySource.context) : []),
@@ -120,7 +121,7 @@ function acknowledgeRules(restApi: RestApi): void {
   );
 }
 
-// The path itself may hold a key: the log has the resource's path instead.
+// The log contains the path of the resource, because the path of the request can contain a key.
 const ACCESS_LOG = AccessLogFormat.custom(
   JSON.stringify({
     request_id: AccessLogField.contextRequestId(),

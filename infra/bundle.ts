@@ -4,9 +4,9 @@ import { type BuildOptions, build, buildSync, type OutputFile } from 'esbuild';
 import { projectRoot } from './project-root.ts';
 
 /**
- * How a function becomes one minified module with everything in it, the SDK too. It is CommonJS, dynamic imports too: whoever
- * imports `node:http` evaluates all of its exports, `WebSocket` and with it undici among them, and starts a quarter later; the
- * SDK does so in its first request.
+ * Bundles a function into one minified module that includes the SDK. The module is CommonJS, including dynamic imports. An ESM
+ * import of `node:http` evaluates all of its exports, including `WebSocket` and undici, which makes the start a quarter slower.
+ * The SDK does this in its first request.
  */
 export const bundleOptions = {
   bundle: true,
@@ -21,7 +21,9 @@ export const bundleOptions = {
   absWorkingDir: projectRoot,
 } as const satisfies BuildOptions;
 
-/** Writes `index.cjs` into `assetDirectory` and its source map beside the assets, where it costs no start-up time. */
+/**
+ * Writes `index.cjs` into `assetDirectory`. The source map is stored next to the assets, so that it does not slow down the start.
+ */
 export function bundleFunction(entry: string, assetDirectory: string, mapDirectory: string): void {
   bundles ??= buildSync(options()).outputFiles;
   for (const directory of [assetDirectory, mapDirectory]) mkdirSync(directory, { recursive: true });
@@ -31,12 +33,14 @@ export function bundleFunction(entry: string, assetDirectory: string, mapDirecto
 
 let bundles: readonly OutputFile[] | undefined;
 
-/** Bundles beside what the process does meanwhile, such as loading the CDK. */
+/** Bundles the functions while the process does other work, such as loading the CDK. */
 export async function bundleAhead(): Promise<void> {
   bundles = (await build(options())).outputFiles;
 }
 
-/** All functions in one pass: what they share, which is most, is read and parsed once. The bundles are those of single passes. */
+/**
+ * Bundles all functions in one pass, so that esbuild reads shared files only once. The result is the same as in separate passes.
+ */
 function options() {
   const files = readdirSync(join(projectRoot, 'functions')).filter((name) => name.endsWith('.ts') && !SHARED.has(name));
   const entries = files.map((file) => basename(file, '.ts'));
@@ -50,11 +54,11 @@ function options() {
   } as const satisfies BuildOptions;
 }
 
-/** Files of functions/ that the entries share. */
+/** Files in functions/ that are not entries. */
 const SHARED = new Set(['platform.ts', 'wiring.ts']);
 
 function contentsOf(files: readonly OutputFile[], name: string): Uint8Array {
   const found = files.find(({ path }) => basename(path) === name);
-  if (!found) throw new Error(`There is no function ${name}`);
+  if (!found) throw new Error(`Unknown function ${name}`);
   return found.contents;
 }

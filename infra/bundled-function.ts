@@ -23,24 +23,24 @@ import { projectRoot } from './project-root.ts';
 import type { Settings } from './settings.ts';
 
 export interface BundledFunctionProps {
-  /** Its file in functions/, without the extension. */
+  /** The file in functions/, without the extension. */
   name: string;
-  /** Puts more files beside the bundle. */
+  /** Adds files to the asset. */
   addFiles?: (directory: string) => void;
   description: string;
   settings: Settings;
   environment: Partial<Record<Variable, string>>;
   timeout: Duration;
-  /** CPU comes with memory. */
+  /** The memory in MB. Lambda allocates CPU in proportion. */
   memorySize?: number;
   /**
-   * It sends to a queue that it is fed from. Lambda would end such a chain after some 16 invocations (Lambda Developer Guide,
-   * "Recursive loop detection"): whoever allows it says what ends the chain.
+   * Allows the function to send messages to its own queue. Otherwise Lambda stops such a chain after about 16 invocations (Lambda
+   * Developer Guide, "Recursive loop detection"). State at each use what ends the chain.
    */
   feedsItself?: boolean;
 }
 
-/** One file of functions/ as a Lambda function, with a role and a log group that are its own. */
+/** A Lambda function from a file in functions/, with its own role and log group. */
 export class BundledFunction extends LambdaFunction {
   constructor(
     scope: Construct,
@@ -71,7 +71,8 @@ export class BundledFunction extends LambdaFunction {
       description,
       role,
       logGroup,
-      // Without a line when an invocation starts, ends and is billed: metrics have that. Failures are above `WARN`.
+      // Omits the lines for the start, end and billing of an invocation, because metrics contain the same data. Failures are at
+      // least `WARN`.
       loggingFormat: LoggingFormat.JSON,
       systemLogLevelV2: SystemLogLevel.WARN,
       applicationLogLevelV2: ApplicationLogLevel.INFO,
@@ -83,7 +84,7 @@ export class BundledFunction extends LambdaFunction {
         ...environment,
         POWERTOOLS_SERVICE_NAME: name,
         POWERTOOLS_METRICS_NAMESPACE: settings.stackName,
-        // Not by `applicationLogLevelV2`: what has no level, as metrics in the log, counts as `INFO` there.
+        // Not with `applicationLogLevelV2`, because it treats lines without a level as `INFO`, such as embedded metrics.
         ...(settings.logLevel !== 'INFO' && { POWERTOOLS_LOG_LEVEL: settings.logLevel }),
       },
     });
@@ -99,17 +100,18 @@ export class BundledFunction extends LambdaFunction {
 
 export interface ConsumeOptions {
   /**
-   * Batches at the same time, 2 to 1,000. Unlike reserved concurrency it leaves what must wait in the queue, unreceived, and
-   * it can be more than the account has (Lambda Developer Guide, "Configuring scaling behavior for SQS event source mappings").
+   * Concurrent batches, 2 to 1,000. Unlike with reserved concurrency, waiting messages stay in the queue without being received.
+   * The number can exceed the quota of the account (Lambda Developer Guide, "Configuring scaling behavior for SQS event source
+   * mappings").
    */
   maxConcurrency: number;
-  /** Messages at most, 10 by default; more only with a window to gather them in. */
+  /** The maximum number of messages in a batch, 10 by default. More than 10 need a batching window. */
   batchSize?: number;
-  /** For how long Lambda may gather messages for a batch. */
+  /** How long Lambda gathers messages for a batch. */
   maxBatchingWindow?: Duration;
 }
 
-/** Feeds a queue to a function in batches, with what that needs and nothing more. */
+/** Invokes a function with batches from a queue, and grants only the permissions that this needs. */
 export function consumeQueue(
   fn: BundledFunction,
   queue: Queue,
@@ -127,14 +129,14 @@ export function consumeQueue(
 }
 
 /**
- * Pins the mapping that feeds a function. A mapping knows its position in a stream, and CloudFormation cannot create a second
- * mapping of the same queue and function.
+ * Pins the event source mapping of a function. A mapping stores its position in a stream, and CloudFormation cannot create a
+ * second mapping of the same queue and function.
  */
 export const pinSource = (fn: BundledFunction, mapping: EventSourceMapping): void =>
   pinLogicalId(mapping, `${fn.node.id}Source`);
 
 function bundledCode(scope: Construct, entry: string, addFiles: BundledFunctionProps['addFiles']): Code {
-  // Such as for `cdk list`, which reads nothing but names.
+  // For example for `cdk list`, which reads only names.
   if (!Stack.of(scope).bundlingRequired) return Code.fromAsset(join(projectRoot, 'functions'));
   const outdir = Stage.of(scope)?.outdir ?? 'cdk.out';
   const directory = join(outdir, 'bundles', entry);

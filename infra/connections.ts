@@ -14,13 +14,13 @@ export interface ConnectionsProps {
   encryptionKey: Key | undefined;
 }
 
-/** For how long checks are gathered: many leases end every second, and none that ended is missed for that moment. */
+/** How long checks are gathered. Many leases expire every second, so this saves invocations and delays events only slightly. */
 const GATHERED_SECONDS = 2;
 
 /** Concurrent batches of checks. */
 const MAX_CHECKS = 20;
 
-/** Leases of connections: delayed messages that look whether they have run out. */
+/** Connection leases. Delayed messages check whether a lease has expired. */
 export class Connections extends Construct {
   readonly checks: Queue;
   readonly check: BundledFunction;
@@ -34,7 +34,7 @@ export class Connections extends Construct {
       settings,
       environment: { TABLE_NAME: table.name, CHECKS_QUEUE_URL: this.checks.queueUrl },
       timeout: Duration.seconds(20),
-      feedsItself: true, // one check for each lease: it ends with the connection
+      feedsItself: true, // one check per lease, so the chain ends with the connection
     });
     const maxBatchingWindow = Duration.seconds(GATHERED_SECONDS);
     consumeQueue(this.check, this.checks, {
@@ -45,7 +45,7 @@ export class Connections extends Construct {
     grantSend(this.checks, this.check);
   }
 
-  /** Having connections looked at. */
+  /** Allows a function to schedule connection checks. */
   grantSchedule(fn: BundledFunction): void {
     fn.addEnvironment('CHECKS_QUEUE_URL', this.checks.queueUrl);
     grantSend(this.checks, fn);

@@ -23,7 +23,7 @@ import { statementsOf, type TableGrant } from './table-grants.ts';
 const warmThroughput = (writes: number) =>
   writes > 0 && { warmThroughput: { writeUnitsPerSecond: writes, readUnitsPerSecond: 3 * writes } };
 
-/** The one table (lib/aws/dynamodb/items.ts says what is in it). Its stream is the outbox of events, and what stats are counted from. */
+/** The table (see lib/aws/dynamodb/items.ts for its items). Its stream is the outbox of events and the source of the stats. */
 export class DataTable extends Construct {
   readonly name: string;
   readonly streamArn: string;
@@ -62,8 +62,8 @@ export class DataTable extends Construct {
       indexName: BY_STATUS,
       partitionKey: { name: 'byStatus', type: AttributeType.STRING },
       sortKey: { name: 'sk', type: AttributeType.STRING },
-      // Only the members that queries filter by, because each change of one writes the entry again. DynamoDB cannot change
-      // them in place: a change needs an index with another name.
+      // Only the members that queries filter by, because each change to one of them writes the index entry again. DynamoDB cannot
+      // change the projection of an index, so a change requires an index with a new name.
       projectionType: ProjectionType.INCLUDE,
       nonKeyAttributes: ['eventType', 'test', 'nextAttemptAt', 'endedAt'],
     });
@@ -71,18 +71,18 @@ export class DataTable extends Construct {
     this.streamArn = this.table.tableStreamArn ?? '';
   }
 
-  /** These actions on items of these kinds. CDK's own grants would include every item and index. */
+  /** Grants the actions on items of the given kinds. The grants of the CDK include every item and index. */
   grant(grantee: IGrantable, granted: TableGrant): void {
     for (const statement of statementsOf(granted, this.table.tableArn))
       grantee.grantPrincipal.addToPrincipalPolicy(statement);
   }
 
-  /** Finding the keys of a project. */
+  /** Allows a function to list the keys of a project. */
   grantKeysOfProject(grantee: IGrantable): void {
     this.grantIndex(grantee, BY_PROJECT);
   }
 
-  /** Finding the deliveries of a webhook that have not succeeded. */
+  /** Allows a function to list the deliveries of a webhook that have not succeeded. */
   grantDeliveriesByStatus(grantee: IGrantable): void {
     this.grantIndex(grantee, BY_STATUS);
   }
@@ -93,7 +93,7 @@ export class DataTable extends Construct {
   }
 
   /**
-   * Reads and writes that were throttled. A throttled index also holds up writes of the table, and is counted under its own name
+   * Throttled reads and writes. A throttled index also throttles writes to the table, and has metrics under its own name
    * (DynamoDB Developer Guide, "DynamoDB metrics and dimensions").
    */
   throttleMetrics(): Metric[] {
@@ -107,8 +107,8 @@ export class DataTable extends Construct {
   }
 
   /**
-   * Reading the stream. IAM cannot restrict a stream to kinds of items, so the function can read every change, including keys
-   * with their token secrets. CDK's own grant includes listing all streams.
+   * Allows a function to read the stream. IAM cannot restrict a stream to kinds of items, so the function can read every change,
+   * including keys with their token secrets. The grant of the CDK also allows listing all streams.
    */
   grantStream(grantee: IGrantable): void {
     this.table.grantStream(grantee, 'dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator');

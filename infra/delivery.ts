@@ -28,7 +28,7 @@ export interface DeliveryProps {
   encryptionKey: Key | undefined;
 }
 
-/** A lane: its queue, and the function that delivers from it. */
+/** The queue of a lane and the function that delivers its messages. */
 export interface DeliveryLane {
   queue: Queue;
   deliver: BundledFunction;
@@ -36,11 +36,11 @@ export interface DeliveryLane {
 
 type Batches = Omit<ConsumeOptions, 'maxConcurrency'>;
 
-/** Later and cheaper: only a batch that is waited for may have more than ten messages (Lambda Developer Guide). */
+/** Batches that are later and cheaper. Lambda requires a batching window for more than ten messages (Lambda Developer Guide). */
 const gathered = ({ batchingSeconds }: Settings): Batches =>
   batchingSeconds > 0 ? { batchSize: 100, maxBatchingWindow: Duration.seconds(batchingSeconds) } : {};
 
-/** From a new event to its webhooks: fan-out, queues, schedules, deliver, and where we keep what we could not do. */
+/** The path of an event to its webhooks: fan-out, queues, schedules, the deliver functions, and storage for failed work. */
 export class Delivery extends Construct {
   readonly deadLetters: Queue;
   readonly failedEvents: FailedEvents;
@@ -72,16 +72,16 @@ export class Delivery extends Construct {
     this.lanes = {
       quick: this.createLane('Deliver', 'quick', props, schedules, batches),
       new: this.createLane('DeliverNew', 'new', props, schedules, batches),
-      // Each batch waits for the slowest of its endpoints: the more travel together, the fewer functions wait.
+      // Each batch waits for its slowest endpoint, so larger batches occupy fewer functions.
       slow: this.createLane('DeliverSlow', 'slow', props, schedules, {
         batchSize: 100,
         maxBatchingWindow: Duration.seconds(1),
       }),
     };
-    props.table.grantDeliveriesByStatus(this.lanes.quick.deliver); // pages of a recovery
+    props.table.grantDeliveriesByStatus(this.lanes.quick.deliver); // reads pages of a recovery
   }
 
-  /** Having deliveries made. */
+  /** Allows a function to enqueue deliveries. */
   grantEnqueue(fn: BundledFunction): void {
     fn.addEnvironment(LANE_QUEUES.quick, this.queues.quick.queueUrl);
     grantSend(this.queues.quick, fn);
@@ -151,12 +151,12 @@ export class Delivery extends Construct {
         DASHBOARD_URL: dashboardUrl,
       },
       timeout: Duration.seconds(30),
-      feedsItself: true, // six attempts at most; a recovery ends with its window
+      feedsItself: true, // a run has at most six attempts, and a recovery ends with its window
     });
     const queue = this.queues[lane];
     consumeQueue(deliver, queue, { maxConcurrency: settings.deliverConcurrency, ...batches });
-    // It connects to hostile hosts, so it reaches no API key and changes only webhooks and deliveries. FanOut and StatsCount read
-    // the whole stream, which contains keys with their token secrets, but neither connects to other hosts.
+    // The function connects to untrusted hosts, so it cannot read API keys, and changes only webhooks and deliveries. FanOut and
+    // StatsCount read the whole stream, which contains keys with their token secrets, but neither connects to other hosts.
     table.grant(deliver, {
       PROJECT: ['get'],
       HOOKS: ['batch get', 'update'],
@@ -170,7 +170,7 @@ export class Delivery extends Construct {
     return { queue, deliver };
   }
 
-  /** Retries stay in their lane; what belongs in a slower one is handed on. */
+  /** Retries stay in their lane, and messages for a slower lane are forwarded. */
   private grantHandOn(grantee: IGrantable, lane: Lane): void {
     for (const slower of LANES.slice(LANES.indexOf(lane))) grantSend(this.queues[slower], grantee);
   }

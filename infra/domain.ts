@@ -10,7 +10,7 @@ import type { Settings } from './settings.ts';
 /** TLS 1.3 only (API Gateway security policies). */
 export const SECURITY_POLICY = SecurityPolicy.TLS13_1_3_2025_09;
 
-/** The operator's own domain for the API, with the same TLS policy, and its DNS record if the settings name the zone. */
+/** Adds a custom domain for the API with the same TLS policy, and a DNS record if the settings contain the zone. */
 export function addDomain(scope: Construct, restApi: RestApi, settings: Settings): void {
   const { domainName, certificateArn, hostedZoneId, hostedZoneName } = settings;
   if (domainName === '') return;

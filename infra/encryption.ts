@@ -4,7 +4,7 @@ import type { Construct } from 'constructs';
 import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
 
-/** The customer's own key for the table and the queues, if they want one; otherwise AWS's. */
+/** Creates a customer-managed key for the table and the queues, if the settings require one. The default is a key of AWS. */
 export function createKey(scope: Construct, { encryption }: Settings): Key | undefined {
   if (encryption !== 'customer') return undefined;
   const key = new Key(scope, 'Key', { enableKeyRotation: true });
@@ -12,7 +12,7 @@ export function createKey(scope: Construct, { encryption }: Settings): Key | und
   return key;
 }
 
-/** Reading and writing encrypted items and messages, if the key is the customer's. */
+/** Allows reading and writing encrypted items and messages with a customer-managed key. */
 export function grantKey(key: Key | undefined, grantee: IGrantable): void {
   key?.grant(grantee, 'kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:DescribeKey');
 }

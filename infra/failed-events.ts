@@ -9,14 +9,15 @@ import { EVENT_RETENTION_MS } from '../lib/events/events.ts';
 import type { BundledFunction } from './bundled-function.ts';
 import { logicalIdOf, pinLogicalId } from './logical-ids.ts';
 
-/** Lambda names its records so (Lambda Developer Guide, "Retaining discarded records for a DynamoDB event source"). */
+/** The key prefix of Lambda (Lambda Developer Guide, "Retaining discarded records for a DynamoDB event source"). */
 const DISCARDED = 'aws/lambda/*';
 const SET_ASIDE = `${SET_ASIDE_PREFIX}*`;
 
 /**
  * A bucket for events that the fan-out could not handle: batches that Lambda discards after 12 hours of retries, and single
- * records that the function sets aside. `infra/commands/replay.ts` hands both to the function again. A queue would store only positions in
- * the stream, which keeps its records for one day. The bucket outlives the stack because it holds the only list of these events.
+ * records that the function sets aside. `infra/commands/replay.ts` invokes the function with both. A queue would store only
+ * positions in the stream, which keeps its records for one day. The bucket is retained when the stack is deleted, because it
+ * contains the only list of these events.
  */
 export class FailedEvents extends Construct {
   readonly bucket: Bucket;
@@ -48,7 +49,7 @@ export class FailedEvents extends Construct {
     return { bind: () => ({ destination: bucketArn }) };
   }
 
-  /** Lets a function set single records aside. */
+  /** Allows a function to set single records aside. */
   grantSetAside(fn: BundledFunction): void {
     fn.addEnvironment('FAILED_EVENTS_URL' satisfies Variable, `https://${this.bucket.bucketRegionalDomainName}`);
     this.grantPut(fn, SET_ASIDE, 'The function names each object by the id of the record');

@@ -12,16 +12,16 @@ import {
 } from '../lib/api/problems.ts';
 import { SECURITY_HEADERS } from '../lib/http/security-headers.ts';
 
-// For what an operator can put in front of the API, such as a web ACL.
+// For rules that an operator can add to the API, such as a web ACL.
 const NOT_STARTED = 'Send the request again after the number of seconds in Retry-After. Nothing was changed.';
 const FILTERED = 'Contact the operator with the request id. A rule set by the operator blocked this request.';
 
-// What API Gateway itself responds with, as problem documents of the same shape as the functions'.
+// The responses of API Gateway itself, as problem documents in the same format as the responses of functions.
 const RESPONSES: [type: ResponseType, code: ProblemCode, detail: string][] = [
   [ResponseType.UNAUTHORIZED, 'unauthorized', 'Send a valid key or token as Authorization: Bearer <credential>.'],
   [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'route_not_found', 'See the API reference for all operations.'],
   [ResponseType.RESOURCE_NOT_FOUND, 'route_not_found', 'See the API reference for all operations.'],
-  // An unknown route with a Bearer header: the gateway takes it for a bad AWS signature.
+  // For an unknown route with a Bearer header, because API Gateway expects an AWS signature there.
   [ResponseType.INVALID_SIGNATURE, 'route_not_found', 'See the API reference for all operations.'],
   [ResponseType.REQUEST_TOO_LARGE, 'payload_too_large', 'Send a body of at most 1 MiB.'],
   [ResponseType.UNSUPPORTED_MEDIA_TYPE, 'unsupported_media_type', 'Send the body as Content-Type: application/json.'],
@@ -42,7 +42,8 @@ const RESPONSES: [type: ResponseType, code: ProblemCode, detail: string][] = [
   [ResponseType.EXPIRED_TOKEN, 'insufficient_permissions', FILTERED],
   [ResponseType.BAD_REQUEST_BODY, 'invalid_request', 'Correct the request and send it again.'],
   [ResponseType.BAD_REQUEST_PARAMETERS, 'invalid_request', 'Correct the request and send it again.'],
-  // The status of a default is that of every type that is not declared (API Gateway Developer Guide): all others are.
+  // The status of a default response applies to every undeclared type (API Gateway Developer Guide), and all other types are
+  // declared.
   [ResponseType.DEFAULT_4XX, 'invalid_request', 'Correct the request and send it again.'],
 ];
 
@@ -50,7 +51,7 @@ export function addGatewayResponses(scope: Construct, restApi: IRestApi, baseUrl
   for (const [type, code, detail] of RESPONSES) {
     add(type, PROBLEMS[code].status, problemBody({ code, detail, errors: undefined }, '$context.requestId', baseUrl));
   }
-  // The authorizer says which of the few codes it is; nothing else of the request is put into the response.
+  // The authorizer returns one of a few codes. The response contains nothing else from the request.
   const of = (name: string) => `$context.authorizer.${name}`;
   add(ResponseType.ACCESS_DENIED, 403, {
     type: problemType(baseUrl, of('code')),
@@ -65,7 +66,7 @@ export function addGatewayResponses(scope: Construct, restApi: IRestApi, baseUrl
     const headers = {
       'Content-Type': PROBLEM_TYPE,
       ...SECURITY_HEADERS,
-      'X-Frame-Options': 'DENY', // a CSP needs quotes, which a value in quotes cannot contain
+      'X-Frame-Options': 'DENY', // a CSP contains quotes, which this quoted value cannot
       ...problemHeaders(status),
       ...CORS_HEADERS,
     };

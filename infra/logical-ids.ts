@@ -2,8 +2,8 @@ import { CfnResource, Stack } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
 /**
- * Gives the resource of a construct a logical id that does not depend on its place in the tree. CloudFormation replaces a
- * resource whose logical id changes, and its data or its address is lost. `test/infra/upgrades.test.ts` lists the ids.
+ * Sets a logical id that does not depend on the position of the construct in the tree. CloudFormation replaces a resource whose
+ * logical id changes, which loses its data or address. `test/infra/upgrades.test.ts` lists the ids.
  */
 export function pinLogicalId(construct: IConstruct, logicalId: string): void {
   resourceOf(construct).overrideLogicalId(logicalId);

@@ -25,7 +25,7 @@ import type { Settings } from './settings.ts';
 
 export interface ObservabilityProps {
   settings: Settings;
-  /** Every function, and those that queues feed: nothing else tells that one of them cannot run. */
+  /** Every function, and the functions with queues. Only these metrics show that such a function cannot run. */
   functions: LambdaFunction[];
   fedByQueues: LambdaFunction[];
   restApi: RestApi;
@@ -35,19 +35,19 @@ export interface ObservabilityProps {
   fanOutMapping: EventSourceMapping;
   stats: LambdaFunction;
   statsMapping: EventSourceMapping;
-  /** Queues that work waits in, and how long it may do so on purpose. */
+  /** Queues of pending work, with the longest intended delay. */
   queues: Record<string, { queue: Queue; longestDelay: Duration }>;
-  /** Queues that must be empty. */
+  /** Dead-letter queues, which must be empty. */
   failures: Record<string, Queue>;
 }
 
-/** Where each alarm is explained: the headings of the runbook. */
+/** The file whose headings explain the alarms. */
 const RUNBOOK = 'infra/RUNBOOK.md';
 const MINUTE = Duration.minutes(1);
 const LATE = Duration.minutes(15);
 const FOR_3_MINUTES = { evaluationPeriods: 3 };
 
-/** An alarm for all that a person has to look at, and, if wanted, one dashboard. */
+/** Creates an alarm for every condition that an operator must handle, and optionally a dashboard. */
 export class Observability extends Construct {
   private readonly topic: Topic | undefined;
   private readonly namespace: string;
@@ -65,7 +65,7 @@ export class Observability extends Construct {
     const topic = new Topic(this, 'Alarms', { enforceSSL: true });
     pinLogicalId(topic, 'AlarmTopic');
     pinLogicalId(topic.addSubscription(new EmailSubscription(email)), 'AlarmEmail');
-    // A policy of one's own replaces the one that lets services of the account publish (SNS Developer Guide).
+    // A custom policy replaces the default policy that allows services of the account to publish (SNS Developer Guide).
     topic.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
@@ -87,7 +87,7 @@ export class Observability extends Construct {
         'dead-letters-not-empty',
       );
     }
-    // Messages that are delayed may count (CloudWatch metrics of SQS do not say): they are no reason for an alarm.
+    // The metric can include delayed messages, because AWS does not document this. They must not cause an alarm.
     for (const [name, { queue, longestDelay }] of Object.entries(props.queues)) {
       this.alarm(
         `${name}Age`,
@@ -102,7 +102,7 @@ export class Observability extends Construct {
     this.alarm('StatsAge', ageOf(stats), 900_000, 'stats-age', { evaluationPeriods: 5 });
     this.stopped('FanOutStopped', fanOutMapping);
     this.stopped('StatsStopped', statsMapping);
-    // The function sets single events aside. Lambda discards batches that failed for too long, stored or not.
+    // The function sets single events aside. Lambda discards batches after the maximum age, and stores them if possible.
     const discarded = ['OnFailureDestinationDeliveredEventCount', 'DroppedEventCount'];
     const failedEvents = [
       this.own(EVENTS_SET_ASIDE, 'Sum'),
@@ -115,20 +115,20 @@ export class Observability extends Construct {
     const latency = restApi.metricLatency({ period: Duration.minutes(5), statistic: 'p99' });
     this.alarm('Latency', latency, 5000, 'latency', { evaluationPeriods: 3 });
     this.alarm('TableThrottles', sumOf(table.throttleMetrics()), 10, 'table-throttles', FOR_3_MINUTES);
-    // A function of the API that fails or is throttled is a server error. A function of a stream that fails makes it late.
+    // A failing or throttled API function is a server error. A failing stream function raises the age of the stream.
     const errors = fedByQueues.map((fn) => fn.metricErrors({ statistic: 'Sum' }));
     const throttles = [...fedByQueues, fanOut, stats].map((fn) => fn.metricThrottles({ statistic: 'Sum' }));
     this.alarm('WorkerErrors', sumOf(errors), 5, 'function-errors', FOR_3_MINUTES);
     this.alarm('WorkerThrottles', sumOf(throttles), 10, 'throttles', FOR_3_MINUTES);
-    // SES reviews an account at these rates, and may pause its sending (SES Developer Guide, "Reputation metrics").
+    // SES reviews an account at these rates and can pause its sending (SES Developer Guide, "Reputation metrics").
     this.reputation('BounceRate', 0.05);
     this.reputation('ComplaintRate', 0.001);
     this.requestRate(restApi, props.settings.alarmRequestsPerSecond);
   }
 
   /**
-   * Rings when a mapping no longer reads its stream. Lambda counts every poll, an empty one as 0, so a period without a value
-   * means no poll (Lambda Developer Guide, "Event source mapping metrics").
+   * Fires when a mapping no longer reads its stream. Lambda records every poll, and an empty poll as 0, so a period without a
+   * value had no poll (Lambda Developer Guide, "Event source mapping metrics").
    */
   private stopped(id: string, mapping: EventSourceMapping): void {
     this.alarm(id, ofMapping(mapping, 'PolledEventCount').with({ period: Duration.minutes(5) }), 0, 'stream-stopped', {
@@ -138,7 +138,10 @@ export class Observability extends Construct {
     });
   }
 
-  /** Of all emails that the account sends in the region. SES publishes the rate now and then, and it holds until the next value. */
+  /**
+   * The rate over all emails that the account sends in the region. SES publishes it irregularly, and each value applies until the
+   * next one.
+   */
   private reputation(rate: string, threshold: number): void {
     const metric = new Metric({
       namespace: 'AWS/SES',
@@ -169,7 +172,7 @@ export class Observability extends Construct {
     if (this.topic) alarm.addAlarmAction(new SnsAction(this.topic));
   }
 
-  /** A metric that our functions write. */
+  /** Returns a metric that the functions write. */
   private readonly own = (metricName: string, statistic: string, period?: Duration): Metric => {
     const dimensionsMap = { service: METRICS_SERVICE };
     return new Metric({ namespace: this.namespace, metricName, statistic, dimensionsMap, ...(period && { period }) });

@@ -13,7 +13,7 @@ interface Watched {
   failures: Record<string, Queue>;
 }
 
-/** A CloudWatch dashboard of the service. `own` is a metric that our functions write. */
+/** Adds a CloudWatch dashboard. `own` returns a metric that the functions write. */
 export function addDashboard(
   scope: Construct,
   { functions, restApi, fanOut, queues, failures }: Watched,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const projectRoot = fileURLToPath(new URL('..', import.meta.url));
-/** For what the local stack writes. */
+/** The directory for files of the local stack. */
 export const localDirectory = join(projectRoot, '.local');
-/** For compiled code, of every process of the local stack. */
+/** The compile cache of every process of the local stack. */
 export const compileCache = join(localDirectory, 'compile-cache');

@@ -6,13 +6,13 @@ import type { Construct } from 'constructs';
 import { pinLogicalId } from './logical-ids.ts';
 
 /**
- * Receives of a message before it goes to the dead-letter queue: an hour's worth. Failures of endpoints never come back; only
- * our own do, and throttled polls count too.
+ * Receives before a message moves to the dead-letter queue, which take about an hour. Only internal failures and throttled polls
+ * count, because failures of endpoints do not return a message to the queue.
  */
 const MAX_RECEIVES = 20;
 
 /**
- * Six times the longest time limit of a consumer (30 s) and the longest batching window (5 s). Lambda asks for this (Lambda
+ * Six times the longest timeout of a consumer (30 s) plus the longest batching window (5 s), as Lambda recommends (Lambda
  * Developer Guide, "Using Lambda with Amazon SQS").
  */
 const VISIBILITY = Duration.seconds(6 * 30 + 5);
@@ -37,7 +37,7 @@ export function createQueue(scope: Construct, logicalId: string, { encryptionKey
   return queue;
 }
 
-/** Sending messages, and nothing else. */
+/** Grants only the permission to send messages. */
 export function grantSend(queue: Queue, grantee: IGrantable): void {
   queue.grant(grantee, 'sqs:SendMessage');
 }

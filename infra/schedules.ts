@@ -11,7 +11,7 @@ import { logicalIdOf, pinLogicalId } from './logical-ids.ts';
 import { createQueue } from './queues.ts';
 
 export interface SchedulesProps {
-  /** Where every schedule sends its message. */
+  /** The queue that every schedule sends its message to. */
   queue: Queue;
   encryptionKey: Key | undefined;
 }
@@ -19,11 +19,11 @@ export interface SchedulesProps {
 /** A group of one-shot schedules that send a message to a queue. */
 export class Schedules extends Construct {
   /**
-   * What they could not send, as the input of their target (EventBridge Scheduler User Guide, "Configuring a schedule's
-   * dead-letter queue"). SQS moves nothing back from here: `infra/commands/replay.ts` does.
+   * The messages that schedules could not send, as the input of their target (EventBridge Scheduler User Guide, "Configuring a
+   * schedule's dead-letter queue"). SQS cannot move them back, so `infra/commands/replay.ts` sends them.
    */
   readonly failures: Queue;
-  /** What a function needs to know to make one. */
+  /** The environment variables of a function that creates schedules. */
   readonly variables: Partial<Record<Variable, string>>;
   private readonly group: CfnScheduleGroup;
   private readonly role: Role;
@@ -51,7 +51,7 @@ export class Schedules extends Construct {
     };
   }
 
-  /** Making schedules in this group, and handing them their role. */
+  /** Allows a function to create schedules in this group, and to pass them their role. */
   grantSchedule(fn: BundledFunction): void {
     const stack = Stack.of(this);
     const schedules = stack.formatArn({

@@ -2,12 +2,13 @@ import { Stack, Validations } from 'aws-cdk-lib';
 import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import type { BundledFunction } from './bundled-function.ts';
 
-/** Kinds of resources that SES checks. */
+/** The kinds of resources that SES authorizes. */
 const KINDS = ['identity', 'configuration-set'];
 
 /**
- * Sending email from one address. SES checks more than that: the identity that is verified (the address, or a domain above it),
- * its default configuration set, and in the sandbox the recipient (SES Developer Guide, "Controlling access to Amazon SES").
+ * Allows a function to send email from one address. SES also authorizes the verified identity (the address or one of its
+ * domains), its default configuration set, and in the sandbox the recipient (SES Developer Guide, "Controlling access to Amazon
+ * SES").
  */
 export function grantSendEmail(fn: BundledFunction, senderEmail: string): void {
   const stack = Stack.of(fn);

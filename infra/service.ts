@@ -2,7 +2,7 @@ import { App, type AppProps } from 'aws-cdk-lib';
 import { readSettings } from './settings.ts';
 import { ServiceStack } from './stack.ts';
 
-/** The CDK app: the same for deployment, for the local stack and for tests. */
+/** Creates the CDK app for deployments, the local stack and tests. */
 export function createApp(props?: AppProps): App {
   const app = new App(props);
   new ServiceStack(app, 'DocumentSyncService', {

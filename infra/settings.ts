@@ -1,7 +1,7 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
 
-/** The context parameters of the stack (`cdk deploy -c name=value`): the default of each and the values it allows. */
+/** The context parameters of the stack (`cdk deploy -c name=value`), with their defaults and allowed values. */
 const PARAMETERS = {
   stackName: { default: 'DocumentSyncService', pattern: /^[A-Za-z][A-Za-z0-9-]{0,127}$/ },
   senderEmail: { default: 'notifications@example.com', pattern: /^[^@\s]+@[^@\s]+\.[^@\s]+$/ },

@@ -15,16 +15,16 @@ import { readSettings } from './settings.ts';
 import { Stats } from './stats.ts';
 import { addWarnings } from './warnings.ts';
 
-/** Of a retry that waits in its queue; later ones wait in a schedule. */
+/** The longest delay of a retry in a queue. Later retries use a schedule. */
 const LONGEST_RETRY_DELAY = Duration.seconds(
   Math.max(...RETRY_DELAYS_SECONDS.filter((seconds) => seconds <= MAX_QUEUE_DELAY_SECONDS)),
 );
 
-/** The whole service. It composes; each part is declared where it lives. */
+/** The stack of the service. It composes the constructs, which declare the resources. */
 export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, props?: StackProps) {
     super(scope, id, props);
-    // CDK names a role both in DependsOn and by GetAtt: harmless, and not ours to change.
+    // The CDK refers to a role in both DependsOn and GetAtt, which is harmless.
     this.templateOptions.metadata = { 'cfn-lint': { config: { ignore_checks: ['W3005'] } } };
     const settings = readSettings(this.node);
     addWarnings(this, settings);

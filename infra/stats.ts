@@ -11,10 +11,10 @@ import { BundledFunction, pinSource } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
 import type { Settings } from './settings.ts';
 
-/** Stats are at most a minute late: half of it to gather changes, the rest to write and to try again. */
+/** Stats are at most a minute late. Gathering changes takes half of it, and the rest is for the write and a retry. */
 const GATHERING = Duration.seconds(30);
 
-/** Counts what happens to deliveries: the more changes travel together, the fewer writes they cost. */
+/** Counts the changes of deliveries. Larger batches cost fewer writes. */
 export class Stats extends Construct {
   readonly count: BundledFunction;
   readonly mapping: EventSourceMapping;
@@ -35,7 +35,7 @@ export class Stats extends Construct {
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: 1000,
       maxBatchingWindow: GATHERING,
-      // One batch of a shard at a time, in order, and with the name of the shard: exactness stands on it.
+      // Processes one batch per shard at a time, in order. Exact counts depend on this.
       parallelizationFactor: 1,
       tumblingWindow: Duration.minutes(15),
       retryAttempts: -1,

@@ -15,10 +15,10 @@ type TableAction = keyof typeof ACTIONS;
 /** The members of a transaction are authorized as these actions. */
 const IN_TRANSACTIONS: readonly TableAction[] = ['put', 'update', 'delete', 'check'];
 
-/** What a function may do with the items of each kind. */
+/** The actions that a function can perform on each kind of item. */
 export type TableGrant = Partial<Record<ItemKind, readonly TableAction[]>>;
 
-/** For operations with an Idempotency-Key: the response is stored, replayed, and released after a problem. */
+/** For operations with an Idempotency-Key. They store and replay the response, and release the key after a problem. */
 export const IDEMPOTENCY = { IDEMPOTENCY: ['get', 'put', 'update', 'delete'] } as const satisfies TableGrant;
 
 /** Every function checks the layout of the table before it writes (lib/aws/dynamodb/layout.ts). */

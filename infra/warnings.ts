@@ -1,7 +1,7 @@
 import { Annotations, type Stack } from 'aws-cdk-lib';
 import { DEFAULT_SENDER, type Settings } from './settings.ts';
 
-/** Warns at synthesis about settings that deploy, but leave the operator or the callers without something that they expect. */
+/** Warns during synthesis about settings that deploy, but miss something that operators or callers expect. */
 export function addWarnings(stack: Stack, settings: Settings): void {
   const warn = (id: string, text: string): void => Annotations.of(stack).addWarningV2(`service:${id}`, text);
   const { senderEmail, alarmEmail, projectThrottleRate, throttleRate } = settings;

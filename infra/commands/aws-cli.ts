@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Files in a bucket, and a Lambda function to hand them to. */
+/** Access to the files in a bucket and to a Lambda function. */
 export interface FailedEventsAccess {
   list(): Promise<string[]>;
   read(key: string): Promise<string>;
@@ -13,20 +13,20 @@ export interface FailedEventsAccess {
   invoke(payload: string): Promise<unknown>;
 }
 
-/** Messages in a queue. */
+/** Access to the messages in a queue. */
 export interface FailedSchedulesAccess {
-  /** Some of them; none if there are no more. */
+  /** Returns some messages, or none if the queue is empty. */
   receive(): Promise<{ body: string; receiptHandle: string }[]>;
   remove(receiptHandle: string): Promise<void>;
-  /** Performs SendMessage with this input, in JSON. */
+  /** Calls SendMessage with this JSON input. */
   send(input: string): Promise<void>;
 }
 
 const run = promisify(execFile);
-/** The largest event of a Lambda function (Lambda quotas), and room for what is around it. */
+/** The maximum size of a Lambda event (Lambda quotas), plus its JSON envelope. */
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
-/** Runs the AWS CLI, with the credentials of the shell. Returns what it prints. */
+/** Runs the AWS CLI with the credentials of the shell, and returns its output. */
 async function aws(...args: string[]): Promise<string> {
   return (await run('aws', args, { maxBuffer: MAX_OUTPUT_BYTES })).stdout;
 }

@@ -13,13 +13,13 @@ const POLL_INTERVAL_MS = 1000;
 const OVERLAP_MS = 30_000;
 
 export interface Listening {
-  /** Of the API, with its stage. */
+  /** The base URL of the API, with its stage. */
   baseUrl: string;
   /** A live, test or admin key. */
   key: string;
-  /** Without it, events are verified and printed here. */
+  /** Without a URL, the command verifies and prints events. */
   forwardTo: string | undefined;
-  /** All types, if there are none. */
+  /** The event types to forward. An empty list means all types. */
   types: readonly string[];
   secret: string;
   signal: AbortSignal;
@@ -35,9 +35,9 @@ interface Listed {
 }
 
 /**
- * Forwards every event from now on to a URL on this machine, signed as a webhook would sign it, and prints the response.
- * Without a URL, prints the event. Each event gets one attempt, the oldest first. Changes nothing in the service. Throws if
- * the API rejects the key.
+ * Forwards every new event to a URL on this machine, with the signature of a webhook, and prints the response. Without a URL, it
+ * prints the event. Each event has one attempt, in order from the oldest. Nothing in the service changes. Throws if the API
+ * rejects the key.
  */
 export async function forwardEvents(options: Listening): Promise<void> {
   const { baseUrl, key, types, signal, print } = options;
@@ -50,7 +50,7 @@ export async function forwardEvents(options: Listening): Promise<void> {
     });
   };
   const first = await get('/v1/events?limit=1');
-  let since = Date.parse(first.headers.get('date') ?? '') || Date.now(); // by the clock of the service
+  let since = Date.parse(first.headers.get('date') ?? '') || Date.now(); // the clock of the service
   const done = new Map<string, number>();
 
   while (!signal.aborted) {
@@ -58,7 +58,7 @@ export async function forwardEvents(options: Listening): Promise<void> {
       const happened = await eventsSince(since, done, get);
       for (const { id, type, timestamp } of happened) {
         const isWanted = types.length === 0 || types.includes(type);
-        // The stored text has the bytes that webhooks receive. If this request fails, the next poll finds the event again.
+        // The stored text has the same bytes as deliveries. If this request fails, the next poll finds the event again.
         const body = isWanted ? await (await get(`/v1/events/${id}`)).text() : '';
         done.set(id, Date.parse(timestamp));
         if (isWanted) print(`${timestamp}  ${id}  ${await forward(options, { id, type, body })}`);
@@ -74,7 +74,7 @@ export async function forwardEvents(options: Listening): Promise<void> {
   }
 }
 
-/** The events that are not done, the oldest first. */
+/** Returns the events that are not in `done`, oldest first. */
 async function eventsSince(
   since: number,
   done: ReadonlyMap<string, number>,

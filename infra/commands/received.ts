@@ -4,8 +4,8 @@ import { visible } from '../../lib/printable.ts';
 import { serviceSignature } from '../../lib/webhooks/signature.ts';
 
 /**
- * Verifies a request to a webhook endpoint and describes it in lines for a terminal, for `npm start`, `npm run listen` and
- * `npm run sam:services`. Any web page can post to a local port, so the lines show nothing of an unverified request but its size.
+ * Verifies a request to a webhook endpoint and formats it for a terminal. Any web page can post to a local port, so an unverified
+ * request shows only its size.
  */
 export function readDelivery(secret: string, headers: IncomingHttpHeaders, body: string) {
   const { 'x-service-event-type': type, 'x-service-attempt': attempt, 'x-service-signature': signature } = headers;

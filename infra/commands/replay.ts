@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type FailedEventsAccess, type FailedSchedulesAccess, failedEvents, failedSchedules } from './aws-cli.ts';
 
-/** The batch in an object of the bucket, marked as a replay so that the function does not set its records aside again. */
+/** The batch in an object of the bucket. It is marked as a replay, so that the function does not set its records aside again. */
 export function batchIn(text: string): string {
   const { payload } = JSON.parse(text) as { payload?: unknown };
   const batch = typeof payload === 'string' ? JSON.parse(payload) : {};
@@ -11,8 +11,8 @@ export function batchIn(text: string): string {
 }
 
 /**
- * Hands failed events to the fan-out again, sorted by key. An object whose events fail again stays. A replay is harmless:
- * a delivery whose attempt is recorded is not sent again.
+ * Invokes the fan-out with failed events, sorted by key. Deletes an object only if its events succeed. A replay is harmless,
+ * because a recorded attempt is not sent again.
  */
 export async function replayEvents(access: FailedEventsAccess): Promise<{ replayed: string[]; left: string[] }> {
   const replayed: string[] = [];
@@ -29,7 +29,10 @@ export async function replayEvents(access: FailedEventsAccess): Promise<{ replay
   return { replayed, left };
 }
 
-/** Sends what schedules could not send. Their dead-letter queue has the input of each SendMessage. Returns how many. */
+/**
+ * Sends the messages that schedules could not send, and returns their number. The dead-letter queue of the schedules contains the
+ * input of each SendMessage.
+ */
 export async function replaySchedules(access: FailedSchedulesAccess): Promise<number> {
   let count = 0;
   for (let messages = await access.receive(); messages.length > 0; messages = await access.receive()) {

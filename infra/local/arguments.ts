@@ -12,7 +12,7 @@ export interface Arguments {
   concurrency: number;
   database: DatabaseName | undefined;
   keep: boolean;
-  /** Absolute. */
+  /** An absolute path. */
   directory: string;
 }
 
@@ -47,7 +47,7 @@ const OPTIONS = {
   directory: { type: 'string', default: localDirectory },
 } as const;
 
-/** Throws `StartError` with one sentence. */
+/** Throws `StartError` with a short message. */
 export function readArguments(args: readonly string[]): Arguments {
   const values = parse(args);
   const port = integer('port', values.port, 0, 65535);

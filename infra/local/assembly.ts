@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { compileCache, localDirectory, projectRoot } from '../project-root.ts';
 import { StartError } from './services/database.ts';
 
-/** What a synthesized stack is made of. The lock files stand for all of `node_modules`. */
+/** The inputs of synthesis. The lock files represent `node_modules`. */
 const FOLDERS = ['functions', 'infra', 'lib'];
 const FILES = [
   'cdk.json',
@@ -27,16 +27,16 @@ const FILES = [
   'node_modules/.package-lock.json',
   'tsconfig.json',
 ];
-/** The most recent ones are kept, and those in use: each has some 30 MB. */
+/** The number of recent assemblies to keep, in addition to those in use. Each has about 30 MB. */
 const KEPT_ASSEMBLIES = 4;
-/** How often a process that uses one says so; after three times that, nobody does. */
+/** How often a process marks its assembly as used. After three intervals without a mark, the assembly is unused. */
 const IN_USE_EVERY_MS = 60_000;
 
 const directory = join(localDirectory, 'assemblies');
 
 /**
- * A directory with the synthesized stack, as `cdk synth` makes it but not validated. It is made anew only if anything has
- * changed that it is made of.
+ * Returns a directory with the synthesized stack, as from `cdk synth` but without validation. Synthesizes again only if an input
+ * has changed.
  */
 export async function assemble(): Promise<string> {
   const assembly = join(directory, inputHash());
@@ -48,7 +48,7 @@ export async function assemble(): Promise<string> {
       renameSync(unfinished, assembly);
     } catch (error) {
       rmSync(unfinished, { recursive: true, force: true });
-      if (!existsSync(assembly)) throw error; // else another process was faster
+      if (!existsSync(assembly)) throw error; // otherwise another process was faster
     }
   }
   const use = () => existsSync(assembly) && utimesSync(assembly, new Date(), new Date());
@@ -58,7 +58,7 @@ export async function assemble(): Promise<string> {
   return assembly;
 }
 
-/** In a process of its own: the 300 MB that the CDK takes are given back, and the start goes on meanwhile. */
+/** Synthesizes in a child process, which releases the 300 MB of the CDK and runs in parallel to the start. */
 async function synthesizeApart(outdir: string): Promise<void> {
   const script = fileURLToPath(new URL('./synthesis-process.ts', import.meta.url));
   const env = {
@@ -77,7 +77,7 @@ async function synthesizeApart(outdir: string): Promise<void> {
   if (code !== 0) throw new StartError('Synthesis of the stack failed. See the error above.');
 }
 
-/** Changes with the name or content of anything that the assembly is made of. */
+/** A hash of the names and contents of all inputs. */
 export function inputHash(root = projectRoot): string {
   const hash = createHash('sha256');
   const settings = Object.entries(process.env).filter(([name]) => name.startsWith('CDK_'));
@@ -93,7 +93,7 @@ export function inputHash(root = projectRoot): string {
   return hash.digest('hex').slice(0, 32);
 }
 
-/** Removes all assemblies in a directory but the most recent ones and those in use. */
+/** Deletes all assemblies in a directory except the most recent ones and those in use. */
 export function forgetUnused(directory: string): void {
   const byAge = readdirSync(directory)
     .map((name) => join(directory, name))

@@ -12,12 +12,12 @@ export interface DemoReceiver {
 
 export interface DemoReceiverOptions {
   secret: string;
-  /** 0: any free port. */
+  /** The port, or 0 for any free port. */
   port: number;
   print(line: string): void;
 }
 
-/** An endpoint as a customer would run it: verifies the signature of each request, prints the request, and responds with 204. */
+/** Starts an endpoint like that of a customer. It verifies the signature of each request, prints the request, and returns 204. */
 export async function startDemoReceiver({ secret, port, print }: DemoReceiverOptions): Promise<DemoReceiver> {
   const receive = async (request: http.IncomingMessage, response: http.ServerResponse) => {
     const { verified, line } = readDelivery(secret, request.headers, await readText(request));

@@ -10,7 +10,7 @@ export interface Demo {
   receiver_port: number;
 }
 
-/** Creates a project with a key of each type, and in each environment a webhook that points at the demo receiver. */
+/** Creates a project with a key of each type, and a webhook to the demo receiver in each environment. */
 export async function createDemo(stack: LocalStack, receiver: DemoReceiver, secret: string): Promise<Demo> {
   const created = await stack.invoke('CreateProject', { name: 'Demo', email: 'demo@example.com' });
   const { project, admin_key } = created as { project: Demo['project']; admin_key: { key: string } };

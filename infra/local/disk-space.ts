@@ -7,10 +7,10 @@ const SQLITE_FULL = 13; // sqlite.org/rescode.html
 const message = (directory: string) =>
   `The disk of ${directory} is full. Free some space, or choose another disk with --directory.`;
 
-/** Throws `StartError` if the disk of a directory has no room for the data of a start. */
+/** Throws `StartError` if the disk of a directory has too little free space. */
 export function requireDiskSpace(directory: string, statfs: typeof statfsSync = statfsSync): void {
   const { bavail, blocks, bsize } = statfs(directory);
-  // Some network file systems report no size at all.
+  // Some network file systems report no size.
   if (blocks > 0 && bavail * bsize < MIN_FREE_BYTES) throw new StartError(message(directory));
 }
 

@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 /**
- * A map in a table of a SQLite file. A change is written to the file before it is made, so a killed process loses none, and
- * a change that cannot be written, for example to a full disk, throws and is not made. Values are JSON.
+ * A map in a table of a SQLite file. A change is written to the file before it takes effect, so a killed process loses no change.
+ * If the write fails, for example on a full disk, the change throws and has no effect. Values are JSON.
  */
 export class KeptMap<Value> extends Map<string, Value> {
   private readonly write: StatementSync;
@@ -10,7 +10,7 @@ export class KeptMap<Value> extends Map<string, Value> {
 
   constructor(file: DatabaseSync, table: string) {
     super();
-    // Ordered by the first write of each key, as a Map is.
+    // Keeps the order of the first write of each key, like a Map.
     file.exec(
       `CREATE TABLE IF NOT EXISTS ${table} (position INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL)`,
     );

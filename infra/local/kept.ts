@@ -4,17 +4,17 @@ import type { Demo } from './demo.ts';
 import { StartError } from './services/database.ts';
 import { openState, type State } from './services/state.ts';
 
-/** What `npm start -- --keep` finds again. */
+/** The data that `npm start -- --keep` keeps. */
 export interface Kept {
-  /** For the files of the database. */
+  /** The directory for the files of the database. */
   directory: string;
   state: State;
-  /** Unless this is the first start, or the last one did not get so far. */
+  /** Absent on the first start, or if the last start failed earlier. */
   demo: Demo | undefined;
   keepDemo(demo: Demo): void;
 }
 
-/** Until this process ends, no other can open it: two stacks would both deliver what waits. */
+/** Opens the kept data and locks it until this process ends, because two stacks would both deliver pending messages. */
 export function openKept(directory: string): Kept {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   lock(join(directory, 'lock'));

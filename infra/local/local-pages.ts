@@ -8,7 +8,7 @@ const MAIL_PATH = '/_local/mail';
 const SIGN_IN_PATH = '/_local/sign-in';
 const MAX_TICKET_BYTES = 100;
 
-/** Exchanges the ticket behind `#` for the key, as the dashboard would store it. */
+/** Exchanges the ticket after `#` for the key, in the format of the dashboard. */
 const SCRIPT = `
 fetch('', { method: 'POST', body: location.hash.slice(1) }).then(async (response) => {
   if (!response.ok) return void (document.getElementById('used').hidden = false);
@@ -22,7 +22,7 @@ const SIGN_IN_PAGE = `<!doctype html>
 <script>${SCRIPT}</script>`;
 const POLICY = `default-src 'none'; connect-src 'self'; script-src 'sha256-${createHash('sha256').update(SCRIPT).digest('base64')}'`;
 
-/** Pages of the local stack, next to the API. A deployed API has none of them. */
+/** Pages of the local stack. A deployed API does not have them. */
 export class LocalPages {
   private readonly baseUrl: string;
   private readonly emails: () => unknown;
@@ -37,7 +37,7 @@ export class LocalPages {
     return this.baseUrl + MAIL_PATH;
   }
 
-  /** A link that signs in to the dashboard once, because browsers keep addresses in their history. */
+  /** Returns a link that signs in to the dashboard once, because browsers store URLs in their history. */
   signInUrl(key: string): string {
     const ticket = randomBytes(16).toString('base64url');
     this.keys.set(ticket, key);

@@ -1,8 +1,8 @@
 import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
 
 /**
- * A file that begins empty and takes text at once. When it is full it is kept under another name, in place of the one before:
- * `path` and `path.1` have at most twice `maxBytes`. What cannot be written, for a full disk, is lost and ends nothing.
+ * Opens an empty log file and returns a function that writes synchronously. When the file is full, it replaces `path.1`, so both
+ * files together have at most twice `maxBytes`. A failed write, for example on a full disk, is ignored.
  */
 export function openLog(path: string, maxBytes: number): (text: string) => void {
   let file = openSync(path, 'w');

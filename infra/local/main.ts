@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(0));
   enableCompileCache(compileCache);
-  const { start } = await import('./start.ts'); // what is loaded from here on is compiled once
+  const { start } = await import('./start.ts'); // uses the compile cache
   await start(options).catch((error: unknown) => {
     throw explainFullDisk(error, options.directory);
   });

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { StartError } from './services/database.ts';
 
-/** Listens on loopback; 0 is any free port. `option`: which one chooses another port. */
+/** Listens on loopback. Port 0 selects any free port. `option` is the command-line option for the port. */
 export function listen(server: http.Server, port: number, option: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -18,7 +18,7 @@ export function listen(server: http.Server, port: number, option: string): Promi
   });
 }
 
-/** Says so at once, before anything is started, if a port is taken. */
+/** Fails immediately if a port is in use, before the stack starts. */
 export async function requireFreePort(port: number, option: string): Promise<void> {
   const probe = http.createServer();
   await listen(probe, port, option);

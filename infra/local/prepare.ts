@@ -1,5 +1,5 @@
 import { assemble } from './assembly.ts';
 
-// `npm ci` runs this, so that the first start is as quick as any other. What is wrong with the stack, `npm start` and the tests say.
+// `npm ci` runs this, so that the first start is as fast as later ones. `npm start` and the tests report errors of the stack.
 await assemble().catch(() => {});
 process.exit();

@@ -8,16 +8,16 @@ import { StartError, startDatabase } from './services/database.ts';
 import { synthesize } from './synthesize.ts';
 
 const directory = join(localDirectory, 'sam');
-/** Next to those of `sam local start-api` and `start-lambda`. */
+/** The next port after those of `sam local start-api` and `start-lambda`. */
 const DEFAULT_PORT = '3002';
 const START_LAMBDA_URL = 'http://127.0.0.1:3001';
 
-/** `npm run sam:services -- [--port 3002] [--pipeline]` starts what `sam local` lacks. */
+/** `npm run sam:services -- [--port 3002] [--pipeline]` starts the services that `sam local` lacks. */
 async function main(): Promise<void> {
   const { port, pipeline } = readArguments();
   process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
   await requireFreePort(port, '--port');
-  const architecture = process.arch === 'arm64' ? 'arm64' : 'x86_64'; // containers have that of the machine
+  const architecture = process.arch === 'arm64' ? 'arm64' : 'x86_64'; // containers use the architecture of the machine
   const assembly = synthesize(directory, { architecture, 'aws:cdk:enable-asset-metadata': true });
   const { endpoint } = await startDatabase();
   const { names } = await startSam({

@@ -14,27 +14,27 @@ import type { State } from './services/state.ts';
 import type { Template } from './template.ts';
 
 export interface StackOptions {
-  /** A directory that `cdk synth` made. */
+  /** The output directory of `cdk synth`. */
   assembly: string;
-  /** Of the local database. */
+  /** The endpoint of the local database. */
   databaseEndpoint: string;
-  /** 0: any free port. */
+  /** The port, or 0 for any free port. */
   port?: number;
   /** How many times faster queue delays and schedules pass. */
   speed?: number;
-  /** How many times faster a failed message comes again. */
+  /** How many times faster a failed message becomes visible again. */
   visibilitySpeed?: number;
-  /** Execution environments per function, at most (`DEFAULT_CONCURRENCY`). */
+  /** The maximum number of execution environments per function (`DEFAULT_CONCURRENCY`). */
   concurrency?: number;
-  /** Invocations at once of all functions together, at most: Lambda throttles the others. */
+  /** The maximum number of concurrent invocations of all functions. Lambda throttles the others. */
   accountConcurrency?: number;
-  /** How long an execution environment without an invocation is kept (`DEFAULT_IDLE_MS`). */
+  /** How long an idle execution environment is kept (`DEFAULT_IDLE_MS`). */
   idleMs?: number;
-  /** Whether functions that poll keep an environment more than are at work (Lambda begins with five pollers): 30 MB each. */
+  /** Whether functions with event sources keep an idle environment of 30 MB, because Lambda starts with five pollers. */
   spares?: boolean;
-  /** What the services begin with; nothing by default. */
+  /** The initial state of the services, empty by default. */
   state?: State;
-  /** Added to the environment of every function. */
+  /** Added to the environment variables of every function. */
   environment?: Record<string, string>;
   /** Receives what functions print. */
   output?: (functionId: string, text: string) => void;
@@ -43,19 +43,19 @@ export interface StackOptions {
 export interface LocalStack extends Services {
   baseUrl: string;
   mailUrl: string;
-  /** A link that signs in to the dashboard with an admin key, once. */
+  /** Returns a link that signs in to the dashboard once with an admin key. */
   signInUrl(key: string): string;
   clock: LocalClock;
   cloudWatch: LocalCloudWatch;
   functions: ReadonlyMap<string, LocalFunction>;
-  /** By id, as they are now: `Enabled` can be changed. */
+  /** The event source mappings by id. Tests can change `Enabled`. */
   mappings: ReadonlyMap<string, MappingProperties>;
-  /** Invokes the function whose id begins so, as `aws lambda invoke` does. */
+  /** Invokes the function whose id starts with `functionId`, like `aws lambda invoke`. */
   invoke(functionId: string, event: unknown): Promise<unknown>;
   stop(): Promise<void>;
 }
 
-/** Runs a synthesized stack on this machine: the very template and bundles that are deployed. */
+/** Runs a synthesized stack on this machine, with the same template and bundles as a deployment. */
 export async function startStack(options: StackOptions): Promise<LocalStack> {
   const { assembly, databaseEndpoint, port = 0, speed = 1, visibilitySpeed = 1 } = options;
   const { concurrency = DEFAULT_CONCURRENCY, idleMs = DEFAULT_IDLE_MS } = options;

@@ -35,7 +35,7 @@ export async function start(options: Omit<Arguments, 'help'>): Promise<void> {
   const assembly = await assemble();
   const { endpoint: databaseEndpoint } = await starting;
 
-  // Before the deliveries that wait: they go on at once.
+  // Starts before the stack, because pending deliveries continue immediately.
   const secret = kept?.demo?.webhook_secret ?? generateSecret(randomBytes);
   const print = (line: string) => void say(`\n[receiver] ${line}`);
   const receiver = await startDemoReceiver({ secret, port: receiverPort, print });
@@ -79,7 +79,7 @@ function writeStackFile(directory: string, stack: LocalStack, { project, keys, w
     webhook_secret,
   };
   const path = join(directory, 'stack.json');
-  rmSync(path, { force: true }); // a file that is there would keep its mode
+  rmSync(path, { force: true }); // an existing file would keep its mode
   writeFileSync(path, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
   process.on('exit', () => rmSync(path, { force: true }));
 }

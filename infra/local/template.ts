@@ -15,15 +15,15 @@ interface RawResource {
   Properties?: Record<string, unknown>;
 }
 
-/** Where things live on this machine. */
+/** The addresses of resources on this machine. */
 export interface Places {
-  /** Base of the queue URLs. */
+  /** The base of queue URLs. */
   queuesUrl: string;
-  /** Distinguishes the tables of several stacks on one local database. */
+  /** A prefix that separates the tables of several stacks on one database. */
   tablePrefix: string;
-  /** What the API's own URL is replaced with. */
+  /** The URL of the API on this machine. */
   baseUrl: () => string;
-  /** Base of the URLs of buckets. */
+  /** The base of bucket URLs. */
   bucketsUrl?: string;
 }
 
@@ -36,7 +36,7 @@ const PSEUDO: Record<string, string> = {
   'AWS::NoValue': '',
 };
 
-/** A synthesized template, with every reference resolved to what the resource is on this machine. */
+/** A synthesized template whose references are resolved to resources on this machine. */
 export class Template {
   private readonly raw: Record<string, RawResource>;
   readonly directory: string;
@@ -65,7 +65,7 @@ export class Template {
     return { id, type: raw.Type, properties };
   }
 
-  /** What `Ref` gives: the name, or for a queue its URL. */
+  /** Returns the value of `Ref`, which is the name, or the URL for a queue. */
   ref(id: string): string {
     if (id in PSEUDO) return PSEUDO[id] as string;
     const type = this.raw[id]?.Type;
@@ -108,7 +108,7 @@ export class Template {
       if (name === 'Fn::Select') return this.select(argument as [number | string, unknown]);
       if (name === 'Fn::Split') return this.split(argument as [string, unknown]);
       if (name === 'Fn::Sub') return String(argument).replace(/\$\{([\w:]+)\}/g, (_, id) => this.ref(id));
-      if (name.startsWith('Fn::')) throw new Error(`The local stack does not know ${name}`);
+      if (name.startsWith('Fn::')) throw new Error(`The local stack does not support ${name}`);
     }
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.resolve(each)]));
   }

@@ -1,8 +1,8 @@
 import { type Client, pagesOf } from './client.ts';
 
 /**
- * Removes what a run created, by its name: what a request created whose response was lost, too. Connections end with their
- * lease, tokens with their key; a revoked key stays in the list of keys.
+ * Deletes the resources whose names start with the name of the run, including those whose response was lost. Connections expire
+ * with their lease, and tokens stop working with their key. A revoked key remains in the list of keys.
  */
 export async function cleanUp(name: string, admin: Client): Promise<void> {
   const left: string[] = [];

@@ -6,32 +6,32 @@ export interface Response {
   request: string;
   status: number;
   headers: http.IncomingHttpHeaders;
-  /** As it was sent: still compressed, if it was. */
+  /** The bytes of the response, still compressed. */
   bytes: Buffer;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what is in it is what the checks are about
+  // biome-ignore lint/suspicious/noExplicitAny: the checks verify its content
   json: any;
 }
 
 interface Call {
-  /** Sent as JSON; a text or bytes as they are. */
+  /** Sends objects as JSON, and texts and bytes unchanged. */
   body?: unknown;
   headers?: Record<string, string>;
 }
 
-/** Calls one API with one credential. */
+/** Calls the API with one credential. */
 export type Client = (method: string, path: string, call?: Call) => Promise<Response>;
 
 export interface ClientOptions {
-  /** With the stage or base path, without a slash at the end. */
+  /** The base URL with the stage or base path, without a trailing slash. */
   baseUrl: string;
-  /** An authority to trust beside the usual ones. */
+  /** An additional certificate authority to trust. */
   ca?: string | undefined;
-  /** Once it is aborted, no request begins. */
+  /** Prevents new requests after it is aborted. */
   signal?: AbortSignal;
 }
 
-/** API Gateway responds within 29 seconds. */
+/** API Gateway has a limit of 29 seconds. */
 const TIMEOUT_MS = 35_000;
 
 export function createClient({ baseUrl, ca, signal }: ClientOptions, credential: string | null): Client {
@@ -61,7 +61,7 @@ export function createClient({ baseUrl, ca, signal }: ClientOptions, credential:
   };
 }
 
-/** Every page of a list. */
+/** Reads every page of a list. */
 export async function* pagesOf(client: Client, path: string): AsyncGenerator<Response> {
   for (let cursor: string | null = ''; cursor !== null; ) {
     const page: Response = await client('GET', cursor ? `${path}&cursor=${encodeURIComponent(cursor)}` : path);

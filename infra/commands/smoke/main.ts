@@ -4,7 +4,7 @@ import { checks } from './checks/all.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type Result, smoke } from './run.ts';
 
-/** A first delivery waits for cold starts and a batch to gather. */
+/** The first delivery includes cold starts and batching windows. */
 const DELIVERY_TIMEOUT_MS = 30_000;
 const USAGE = `npm run smoke -- --base-url URL [--admin-key KEY] [--receiver URL] [--listen 4000]
 
@@ -16,7 +16,7 @@ Checks a deployment from outside, in the sandbox of the project of the key. Dele
   --receiver   the public https: URL of a tunnel to this machine. Without it, checks of deliveries are skipped
   --listen     the local port of the tunnel`;
 
-/** What a person typed, or what is wrong with it. */
+/** Reads and validates the command line. */
 function readArguments() {
   const { values } = parseArgs({
     options: {

@@ -8,7 +8,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 (addFormatsModule as unknown as (ajv: Ajv2020) => void)(ajv);
 ajv.addSchema({ ...openApi, $id: 'openapi' });
 
-/** Validates against the schema at a place in the document, as a JSON Pointer (RFC 6901). */
+/** Compiles the schema at a JSON Pointer of the document (RFC 6901). */
 function validatorAt(...place: (string | number)[]): ValidateFunction {
   const pointer = place.map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1')));
   const validate = ajv.getSchema(`openapi#/${pointer.join('/')}`);
@@ -16,7 +16,7 @@ function validatorAt(...place: (string | number)[]): ValidateFunction {
   return validate;
 }
 
-/** What is wrong with a value, in words; an empty list if nothing is. */
+/** Returns the violations of a value as messages. */
 export function faultsOf(value: unknown, ...place: (string | number)[]): string[] {
   const validate = validatorAt(...place);
   return validate(value)

@@ -4,25 +4,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readText } from '../../local/services/bodies.ts';
 
 export interface Received {
-  /** Path and query. */
+  /** The path and query. */
   url: string;
   headers: Record<string, string>;
   body: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what is in it is what the checks are about
+  // biome-ignore lint/suspicious/noExplicitAny: the checks verify its content
   json: any;
 }
 
-/** Where deliveries arrive, on this machine. */
+/** A server on this machine that receives deliveries. */
 export interface Receiver {
   port: number;
-  /** The first delivery that matches, or `undefined` if none comes in time. */
+  /** Returns the first matching delivery, or `undefined` after the timeout. */
   next(matches: (delivery: Received) => boolean, timeoutMs: number, signal: AbortSignal): Promise<Received | undefined>;
   close(): void;
 }
 
 const LOOK_MS = 50;
 
-/** Listens on loopback: it is a tunnel that the service reaches. `port` 0: any free one. */
+/** Listens on loopback, because the service connects to a tunnel. Port 0 selects any free port. */
 export async function startReceiver(port: number): Promise<Receiver> {
   const received: Received[] = [];
   const server = http.createServer((request, response) => {
@@ -32,7 +32,7 @@ export async function startReceiver(port: number): Promise<Receiver> {
         received.push({ url, headers: headers as Record<string, string>, body, json: jsonOf(body) });
         response.writeHead(204).end();
       })
-      .catch(() => response.destroy()); // the tunnel has gone
+      .catch(() => response.destroy()); // the tunnel disconnected
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, '127.0.0.1', resolve);
@@ -51,7 +51,7 @@ export async function startReceiver(port: number): Promise<Receiver> {
   };
 }
 
-// Anybody may post to a tunnel.
+// A tunnel is public, so the body can be anything.
 function jsonOf(body: string): unknown {
   try {
     return JSON.parse(body);

@@ -4,41 +4,41 @@ import { type Client, createClient } from './client.ts';
 import type { Receiver } from './receiver.ts';
 
 export interface Options {
-  /** With the stage or base path, without a slash at the end. */
+  /** The base URL with the stage or base path, without a trailing slash. */
   baseUrl: string;
   adminKey: string;
-  /** The URL by which the service reaches the receiver. */
+  /** The URL at which the service can call the receiver. */
   receiver?: { url: string; at: Receiver } | undefined;
-  /** For a delivery, from its cause. */
+  /** The maximum time from an event to its delivery. */
   deliveryTimeoutMs: number;
   signal: AbortSignal;
-  /** An authority to trust beside the usual ones. */
+  /** An additional certificate authority to trust. */
   ca?: string;
 }
 
-/** What a check has to work with. Whatever it creates has a name that begins with that of the run, in the sandbox. */
+/** The tools of a check. The names of all resources that it creates start with the name of the run, in the sandbox. */
 export interface Run extends Options {
   name: string;
   as(credential: string | null): Client;
   admin: Client;
-  /** With a key of the sandbox. */
+  /** The client with a sandbox key. */
   test: Client;
   createKey(): Promise<{ id: string; key: string }>;
 }
 
-/** One thing that must hold. Throws what does not, in words. Needs no other check to have run before. */
+/** One requirement. It throws a readable message if the requirement fails, and does not depend on other checks. */
 export interface Check {
   name: string;
-  /** Without it, it cannot be checked. */
+  /** A precondition. Without it, the check is skipped. */
   needs?: 'https' | 'receiver';
   run(run: Run): Promise<void>;
 }
 
 export interface Result {
-  /** Of the check. */
+  /** The name of the check. */
   name: string;
   outcome: 'passed' | 'failed' | 'skipped';
-  /** Why, unless it holds. */
+  /** The reason, unless the check passed. */
   reason: string;
 }
 
@@ -46,7 +46,7 @@ const NEEDS = { https: '--base-url is not an https: URL', receiver: '--receiver 
 export const BEGIN = 'Creates a sandbox key with the admin key';
 export const CLEAN_UP = 'Deletes the resources of the run and revokes its keys';
 
-/** Runs the checks one after another, and removes what they created: also after a failure or an interruption. */
+/** Runs the checks sequentially and deletes the resources that they created, also after a failure or an interruption. */
 export async function smoke(
   checks: readonly Check[],
   options: Options,
@@ -70,7 +70,7 @@ export async function smoke(
     else if (isMissing(check, options)) add(check.name, 'skipped', NEEDS[check.needs ?? 'https']);
     else await attempt(check.name, () => check.run(run as Run));
   }
-  const { signal: _, ...rest } = options; // what an interruption leaves is removed, too
+  const { signal: _, ...rest } = options; // clean up after an interruption too
   await attempt(CLEAN_UP, () => cleanUp(name, createClient(rest, options.adminKey)));
   return results;
 

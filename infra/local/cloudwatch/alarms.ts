@@ -12,7 +12,7 @@ interface Query {
   Period?: number;
 }
 
-/** `AWS::CloudWatch::Alarm`, as far as it is used here. */
+/** The properties of `AWS::CloudWatch::Alarm` that the template uses. */
 export interface AlarmProperties extends Partial<MetricProperties> {
   Statistic?: string;
   ExtendedStatistic?: string;
@@ -28,9 +28,9 @@ export interface AlarmProperties extends Partial<MetricProperties> {
 
 export type AlarmState = 'OK' | 'ALARM';
 
-/** Metrics that one expression may add up (CloudWatch quotas, "Alarms"). */
+/** The maximum number of metrics in one expression (CloudWatch quotas, "Alarms"). */
 const MAX_METRICS = 10;
-/** CloudWatch looks at more periods than it evaluates. Real values among them count before filled ones. */
+/** CloudWatch reads more periods than it evaluates. Real values take precedence over filled values. */
 const MORE_PERIODS = 2;
 
 interface WatchedMetric {
@@ -63,7 +63,7 @@ export class LocalAlarm {
     this.minutes = periodOf(properties) / 60;
   }
 
-  /** The state after so many whole minutes. */
+  /** Returns the state after `ended` minutes. */
   evaluate(store: MetricStore, ended: number): AlarmState {
     const { EvaluationPeriods: periods, DatapointsToAlarm: needed = periods } = this.properties;
     const real = Array.from({ length: periods + MORE_PERIODS }, (_, i) => this.valueAt(store, ended, i))
@@ -77,7 +77,7 @@ export class LocalAlarm {
     return this.state;
   }
 
-  /** Of the period that ended `ago` periods before. */
+  /** Returns the value of the period that ended `ago` periods before. */
   private valueAt(store: MetricStore, ended: number, ago: number): number | undefined {
     const from = ended - this.minutes * (ago + 1);
     const values = this.watched
@@ -98,12 +98,12 @@ function watchedBy({ Metrics, ...alarm }: AlarmProperties): WatchedMetric[] {
   );
 }
 
-/** In seconds. All metrics of an expression have the same. */
+/** Returns the period in seconds, which all metrics of an expression share. */
 function periodOf({ Period, Metrics = [] }: AlarmProperties): number {
   const periods = new Set(Metrics.flatMap(({ MetricStat }) => MetricStat?.Period ?? []));
   const [period = Period ?? 0] = periods;
   if (periods.size > 1 || period % 60 !== 0 || period === 0)
-    throw new Error('An alarm has one period of whole minutes');
+    throw new Error('All metrics of an alarm must have the same period in whole minutes');
   return period;
 }
 
@@ -111,7 +111,7 @@ function toMetric({ Namespace: namespace, MetricName: name, Dimensions = [] }: M
   return { namespace, name, dimensions: Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value])) };
 }
 
-/** Metric math: the values are those that the metrics have in one period. */
+/** Metric math over the values of the metrics in one period. */
 const EXPRESSIONS: Record<string, (values: number[]) => number> = {
   'SUM(METRICS())': (values) => values.reduce((total, value) => total + value, 0),
   'MAX(METRICS())': (values) => Math.max(...values),
@@ -122,7 +122,7 @@ const COMPARISONS: Record<string, (value: number, threshold: number) => boolean>
   LessThanThreshold: (value, threshold) => value < threshold,
 };
 
-/** The state if missing values decide (CloudWatch User Guide, "Configuring how CloudWatch alarms treat missing data"). */
+/** The state that missing values lead to (CloudWatch User Guide, "Configuring how CloudWatch alarms treat missing data"). */
 const TREATMENTS: Record<string, (before: AlarmState) => AlarmState> = {
   breaching: () => 'ALARM',
   notBreaching: () => 'OK',
@@ -131,6 +131,6 @@ const TREATMENTS: Record<string, (before: AlarmState) => AlarmState> = {
 
 function known<T>(table: Record<string, T>, name: string): T {
   const found = table[name];
-  if (found === undefined) throw new Error(`The local CloudWatch does not know ${name}`);
+  if (found === undefined) throw new Error(`The local CloudWatch does not support ${name}`);
   return found;
 }

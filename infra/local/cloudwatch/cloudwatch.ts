@@ -9,7 +9,7 @@ const MAX_INVALID_EVENTS = 100;
 
 /**
  * The metrics of the stack and the alarms of its template. Time is virtual: values belong to the current minute until
- * `passMinute` ends it, so a test decides how long anything takes.
+ * `passMinute` ends it, so a test controls all durations.
  */
 export class LocalCloudWatch {
   readonly alarms: readonly LocalAlarm[];
@@ -17,7 +17,7 @@ export class LocalCloudWatch {
   private readonly published: ReadonlySet<string>;
   private readonly watched: ReadonlySet<string>;
   private readonly filters: readonly MetricFilterProperties[];
-  /** Why CloudWatch would ignore metrics that functions printed. */
+  /** The reasons why CloudWatch would ignore metrics that functions printed. */
   readonly invalidEvents: string[] = [];
   private readonly samplers: (() => void)[] = [];
   private minute = 0;
@@ -41,7 +41,7 @@ export class LocalCloudWatch {
     if (this.watched.has(metricId(metric))) this.store.put(metric, value, this.minute);
   };
 
-  /** Takes in what was written to a log group: embedded metrics, and what metric filters count. */
+  /** Processes lines of a log group, with embedded metrics and metric filters. */
   log(group: string, text: string): void {
     for (const event of logEvents(text)) {
       for (const { metric, value } of this.embedded(event)) this.put(metric, value);
@@ -53,12 +53,12 @@ export class LocalCloudWatch {
     }
   }
 
-  /** Calls `sample` at the end of every minute: AWS publishes some metrics once a minute and not by event. */
+  /** Calls `sample` at the end of every minute, because AWS publishes some metrics once per minute and not per event. */
   everyMinute(sample: () => void): void {
     this.samplers.push(sample);
   }
 
-  /** Ends the current minute and evaluates the alarms. Returns the ids of those that ring. */
+  /** Ends the current minute, evaluates the alarms, and returns the ids of those in the ALARM state. */
   passMinute(): readonly string[] {
     for (const sample of this.samplers) sample();
     this.minute++;
@@ -66,7 +66,7 @@ export class LocalCloudWatch {
     return inAlarm.map(({ id }) => id);
   }
 
-  // Like AWS, which counts such an event in `AWS/Logs` and goes on.
+  // Continues after an invalid event, as AWS does, which counts it in `AWS/Logs`.
   private embedded(event: LogEvent): ReturnType<typeof embeddedMetrics> {
     try {
       return embeddedMetrics(event);

@@ -18,10 +18,10 @@ const MAX_DIMENSIONS = 30;
 const MAX_VALUES = 100;
 const MAX_DIMENSION_NAME = 250;
 const MAX_TEXT = 1024;
-/** Editions of the specification name 256 KB and 1 MB. This is the smaller one. */
+/** Versions of the specification state 256 KB and 1 MB. This is the smaller value. */
 const MAX_LINE_BYTES = 262_144;
 
-/** The metrics in an event of the embedded metric format. Throws for an event from which CloudWatch extracts none. */
+/** Returns the metrics in an event in embedded metric format. Throws if CloudWatch would extract none. */
 export function embeddedMetrics(event: LogEvent): { metric: Metric; value: number }[] {
   const { CloudWatchMetrics, Timestamp } = (event._aws as Partial<Embedded> | undefined) ?? {};
   if (!CloudWatchMetrics) return [];
@@ -55,5 +55,5 @@ const isText = (value: unknown, maxLength: number): boolean =>
   typeof value === 'string' && value.length > 0 && value.length <= maxLength;
 
 function require(isValid: boolean, what: string): void {
-  if (!isValid) throw new Error(`CloudWatch extracts no metric from an event: ${what} is invalid`);
+  if (!isValid) throw new Error(`CloudWatch extracts no metric from an event with an invalid ${what}`);
 }

@@ -1,4 +1,4 @@
-/** `AWS::Logs::MetricFilter`, as far as it is used here. */
+/** The properties of `AWS::Logs::MetricFilter` that the template uses. */
 export interface MetricFilterProperties {
   LogGroupName: string;
   FilterPattern: string;
@@ -7,7 +7,7 @@ export interface MetricFilterProperties {
 
 export type LogEvent = Record<string, unknown>;
 
-/** The JSON objects among the lines of a text. */
+/** Returns the lines of a text that are JSON objects. */
 export function logEvents(text: string): LogEvent[] {
   return text.split('\n').flatMap((line) => {
     try {
@@ -23,7 +23,7 @@ const CONDITION = /^\$\.(\w+) (=|!=) "([^"]*)"$/;
 
 /**
  * Whether an event matches a pattern: text members, wildcards and `&&` (CloudWatch Logs User Guide, "Filter pattern syntax"). A
- * member that is missing equals nothing. Throws at any other pattern.
+ * missing member matches nothing. Throws for other patterns.
  */
 export function matchesPattern(pattern: string, event: LogEvent): boolean {
   const [, inner = ''] = /^\{ (.*) \}$/.exec(pattern) ?? [];

@@ -1,4 +1,4 @@
-/** A CloudWatch metric: its dimensions are part of its name. */
+/** A CloudWatch metric. Its dimensions are part of its identity. */
 export interface Metric {
   namespace: string;
   name: string;
@@ -7,7 +7,7 @@ export interface Metric {
 
 export type Publish = (metric: Metric, value: number) => void;
 
-/** The same text for the same metric, whatever the order of its dimensions. */
+/** An id for a metric that does not depend on the order of the dimensions. */
 export const metricId = ({ namespace, name, dimensions }: Metric): string =>
   [
     namespace,
@@ -22,13 +22,13 @@ export interface Minute {
   count: number;
   sum: number;
   max: number;
-  /** The first of them, for percentiles. */
+  /** The first values, for percentiles. */
   values: number[];
 }
 
 const VALUES_KEPT = 10_000;
 
-/** Values of metrics by minute. Minutes are numbered and pass when the owner says so. */
+/** The values of metrics by minute. Minutes have numbers, and the owner advances them. */
 export class MetricStore {
   private readonly minutes = new Map<string, Map<number, Minute>>();
 
@@ -41,7 +41,7 @@ export class MetricStore {
     ofMetric.set(minute, { count: count + 1, sum: sum + value, max: Math.max(max, value), values });
   }
 
-  /** The statistic of these minutes. `undefined` if the metric has no value in them. */
+  /** Returns the statistic of the given minutes, or `undefined` without values. */
   statistic(metric: Metric, statistic: string, from: number, length: number): number | undefined {
     const ofMetric = this.minutes.get(metricId(metric));
     const minutes = Array.from({ length }, (_, i) => ofMetric?.get(from + i)).filter((each) => each !== undefined);
@@ -62,7 +62,7 @@ function statisticOf(minutes: readonly Minute[], statistic: string): number {
   if (statistic === 'SampleCount') return samples;
   if (statistic === 'Average') return sum / samples;
   if (statistic === 'Maximum') return Math.max(...minutes.map(({ max }) => max));
-  throw new Error(`The local CloudWatch does not know the statistic ${statistic}`);
+  throw new Error(`The local CloudWatch does not support the statistic ${statistic}`);
 }
 
 function percentileOf(values: readonly number[], percentile: number): number {

@@ -2,7 +2,7 @@ import type { Template } from '../template.ts';
 import type { MetricFilterProperties } from './logs.ts';
 import type { Metric } from './metrics.ts';
 
-/** Metrics of each event source mapping that asks for them (Lambda Developer Guide, "Event source mapping metrics"). */
+/** Metrics of event source mappings with `EventCount` metrics (Lambda Developer Guide, "Event source mapping metrics"). */
 export const EVENT_COUNTS = [
   'PolledEventCount',
   'FilteredOutEventCount',
@@ -25,8 +25,8 @@ const metrics = (namespace: string, names: readonly string[], dimensions: Record
   names.map((name) => ({ namespace, name, dimensions }));
 
 /**
- * The metrics that AWS publishes for the resources of the template, and those of its metric filters, by the lists of each
- * service's guide. Only metrics that an alarm or the dashboard might watch are here.
+ * The metrics that AWS publishes for the resources of the template, according to the guide of each service, and the metrics of
+ * its metric filters. The list contains only metrics for alarms and the dashboard.
  */
 export function publishedMetrics(template: Pick<Template, 'ofType' | 'ref'>): Metric[] {
   const mappings = template.ofType<Mapping>('AWS::Lambda::EventSourceMapping');

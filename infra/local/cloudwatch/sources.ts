@@ -4,7 +4,7 @@ import type { LocalSes } from '../services/ses.ts';
 import type { LocalQueue } from '../services/sqs.ts';
 import type { Publish } from './metrics.ts';
 
-/** The metrics of a queue, as AWS samples them every minute. */
+/** Publishes the metrics of a queue, which AWS samples every minute. */
 export function sampleQueue(queue: LocalQueue, publish: Publish): void {
   const metric = (name: string) => ({
     namespace: 'AWS/SQS',
@@ -15,7 +15,7 @@ export function sampleQueue(queue: LocalQueue, publish: Publish): void {
   publish(metric('ApproximateAgeOfOldestMessage'), queue.ageSeconds());
 }
 
-/** The rates of the account. There are none until it has sent an email. */
+/** Publishes the rates of the account, after it has sent the first email. */
 export function sampleReputation({ emails, returned }: LocalSes, publish: Publish): void {
   if (emails.length === 0) return;
   const metric = (name: string) => ({ namespace: 'AWS/SES', name: `Reputation.${name}`, dimensions: {} });
@@ -23,7 +23,7 @@ export function sampleReputation({ emails, returned }: LocalSes, publish: Publis
   publish(metric('ComplaintRate'), returned.complaints / emails.length);
 }
 
-/** Counts a call that DynamoDB throttled: a query of an index counts for the index alone. */
+/** Counts a throttled DynamoDB call. A query of an index counts only for the index. */
 export function countThrottle({ action, input }: ServiceCall, publish: Publish): void {
   const TableName = tableOf(input);
   const { IndexName } = input as { IndexName?: string };

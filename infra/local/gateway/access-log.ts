@@ -1,7 +1,7 @@
 import type { LocalCloudWatch } from '../cloudwatch/cloudwatch.ts';
 import type { Template } from '../template.ts';
 
-/** What a request left behind for the access log, by the names of `$context`. */
+/** The values of a request for the access log, by the names of `$context`. */
 export type AccessContext = Record<string, string | number | undefined>;
 
 interface StageProperties {
@@ -9,9 +9,9 @@ interface StageProperties {
 }
 
 /**
- * Records each request in the metrics of the API and in the access log of its stage. A variable without a value is `-` there.
- * API Gateway "counts modified gateway response status codes as 4XXError errors" (API Gateway Developer Guide, "Amazon API
- * Gateway dimensions and metrics"): here that holds for every response of the gateway itself, the worst case for an alarm.
+ * Records each request in the metrics of the API and in the access log of its stage. A variable without a value is `-`. API
+ * Gateway "counts modified gateway response status codes as 4XXError errors" (API Gateway Developer Guide, "Amazon API Gateway
+ * dimensions and metrics"). The local stack applies this to every response of the gateway, which is the worst case for an alarm.
  */
 export function recorder(
   template: Pick<Template, 'ofType'>,

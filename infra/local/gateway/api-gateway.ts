@@ -29,16 +29,16 @@ interface AuthorizerProperties {
 }
 
 export interface Gateway {
-  /** Answers a request. Never rejects, whatever the client and the functions do. */
+  /** Handles a request. Never rejects, whatever clients and functions do. */
   handle(request: http.IncomingMessage, response: http.ServerResponse): Promise<void>;
 }
 
-/** What the gateway needs of a Lambda function. */
+/** The interface of a Lambda function that the gateway uses. */
 export interface Invocable {
   invoke(event: unknown): Promise<unknown>;
 }
 
-/** The template's REST API: routes, authorizer, policies, gateway responses and limits, on an HTTP server. */
+/** Runs the REST API of the template on an HTTP server, with routes, authorizer, policies, gateway responses and limits. */
 export function createGateway(
   template: Template,
   functionOf: (uri: string) => Invocable,
@@ -73,7 +73,7 @@ export function createGateway(
         response.writeHead(statusCode, { 'x-amzn-RequestId': requestId, ...headers, ...encoded.headers });
         response.end(request.method === 'HEAD' ? '' : encoded.body);
       } catch {
-        response.destroy(); // the client has gone
+        response.destroy(); // the client disconnected
       }
     },
   };
@@ -89,7 +89,7 @@ export function createGateway(
     const body = sent?.length ? compression.decode(sent, request.headers['content-encoding']) : sent;
     if (body === null) return responses.of('REQUEST_TOO_LARGE', context);
     const { path, query } = splitUrl(request.url ?? '/');
-    const route = path.startsWith('/') ? findRoute(routes, request.method ?? '', path) : undefined; // `*` is no path
+    const route = path.startsWith('/') ? findRoute(routes, request.method ?? '', path) : undefined; // `*` is not a path
     if (!route) return responses.of('MISSING_AUTHENTICATION_TOKEN', context);
     access.resourcePath = route.route.resource;
     const { target, authorizerId = '' } = route.route;
@@ -125,7 +125,7 @@ export function createGateway(
     refused?: string;
     principalId?: string;
     context?: Record<string, unknown> | undefined;
-    /** Of the caller's usage plan. */
+    /** The API key of the usage plan. */
     apiKey?: string | undefined;
   };
 
@@ -139,7 +139,7 @@ export function createGateway(
     if (!identity) return { refused: 'UNAUTHORIZED' };
     const methodArn = `arn:aws:execute-api:${REGION}:${ACCOUNT}:local/${stage}/${event.httpMethod}${path}`;
     try {
-      const { body: _, isBase64Encoded: __, ...request } = event; // an authorizer does not see the body
+      const { body: _, isBase64Encoded: __, ...request } = event; // an authorizer does not receive the body
       const result = (await functionOf(authorizer.AuthorizerUri).invoke({
         ...request,
         type: 'REQUEST',

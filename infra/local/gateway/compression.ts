@@ -2,13 +2,13 @@ import { gunzipSync, gzipSync, inflateSync } from 'node:zlib';
 
 /** Payload compression of REST APIs (API Gateway Developer Guide, "Payload compression for REST APIs"). */
 export interface Compression {
-  /** The body of a request as the function gets it, or `null` if it has more bytes or cannot be read. */
+  /** Returns the body of a request as the function receives it, or `null` if it is too large or unreadable. */
   decode(body: Buffer, encoding: string | undefined): Buffer | null;
-  /** The body of a response as the client gets it, with the headers that say so. */
+  /** Returns the body of a response as the client receives it, with the matching headers. */
   encode(body: Buffer, accepted: string | undefined): { body: Buffer; headers: Record<string, string> };
 }
 
-/** `minimumBytes`: what a response must have to be compressed; without it nothing is. */
+/** `minimumBytes` is the smallest response to compress. Without it, nothing is compressed. */
 export function createCompression(minimumBytes: number | undefined, maxBytes: number): Compression {
   const isOn = minimumBytes !== undefined;
   return {

@@ -14,7 +14,7 @@ interface GatewayContext {
 }
 
 export interface GatewayResponses {
-  /** What the gateway itself responds with, from the template. */
+  /** Returns a response of the gateway itself, from the template. */
   of(type: string, context: GatewayContext): GatewayResponse;
 }
 
@@ -41,7 +41,7 @@ export function readGatewayResponses(template: Pick<Template, 'ofType'>): Gatewa
   };
 }
 
-/** What stands in for a type that is not declared (API Gateway Developer Guide, "Gateway response types"). */
+/** The default for an undeclared type (API Gateway Developer Guide, "Gateway response types"). */
 const defaultOf = (type: string): string =>
   /^(API|AUTHORIZER|INTEGRATION)_/.test(type) ? 'DEFAULT_5XX' : 'DEFAULT_4XX';
 

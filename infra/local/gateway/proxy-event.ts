@@ -17,7 +17,7 @@ export interface ProxyRequest {
   binaryMediaTypes: readonly string[];
 }
 
-/** A request as a REST API hands it to a function (API Gateway Developer Guide, "Input format of a Lambda function"). */
+/** Builds the event of a REST API for a function (API Gateway Developer Guide, "Input format of a Lambda function"). */
 export function proxyEvent({
   request,
   path,
@@ -55,14 +55,14 @@ export function proxyEvent({
         sourceIp,
         userAgent: request.headers['user-agent'] ?? null,
       } as APIGatewayProxyEvent['requestContext']['identity'],
-      path, // as under a domain of one's own: without the stage
+      path, // without the stage, as with a custom domain
       stage,
       requestId,
       requestTimeEpoch: now,
       resourceId: route.resource,
       resourcePath: route.resource,
     },
-    // What is not binary is text, and bytes that are not UTF-8 become U+FFFD.
+    // A body that is not binary is text, and bytes that are not UTF-8 become U+FFFD.
     body: body.length > 0 ? body.toString(isBase64Encoded ? 'base64' : 'utf8') : null,
     isBase64Encoded,
   };
@@ -74,7 +74,7 @@ function pairs(flat: string[]): Pairs {
   return Array.from({ length: flat.length / 2 }, (_, i) => [flat[i * 2] ?? '', flat[i * 2 + 1] ?? '']);
 }
 
-// The last value wins, as in API Gateway. Own properties whatever the name: `__proto__` is a name like any other.
+// The last value wins, as in API Gateway. `Object.fromEntries` also handles the name `__proto__`.
 const single = (all: Pairs) => (all.length > 0 ? Object.fromEntries(all) : null);
 
 function multi(all: Pairs): Record<string, string[]> | null {
@@ -84,14 +84,14 @@ function multi(all: Pairs): Record<string, string[]> | null {
 }
 
 /**
- * Whether a request's media type, without its parameters, is one of those that the function gets as Base64 (API Gateway
- * Developer Guide, "Binary media types for REST APIs"). `*` stands for any type or subtype.
+ * Whether a function receives a media type, without its parameters, as Base64 (API Gateway Developer Guide, "Binary media types
+ * for REST APIs"). `*` matches any type or subtype.
  */
 function isBinary(contentType: string | undefined, binaryMediaTypes: readonly string[]): boolean {
   const [type, subtype] = (contentType?.split(';')[0] ?? '').trim().toLowerCase().split('/');
   if (!type || !subtype) return false;
   return binaryMediaTypes.some((each) => {
-    const [wantedType, wantedSubtype] = each.toLowerCase().replace('~1', '/').split('/'); // ~1: CloudFormation's way
+    const [wantedType, wantedSubtype] = each.toLowerCase().replace('~1', '/').split('/'); // CloudFormation writes / as ~1
     return [type, '*'].includes(wantedType ?? '') && [subtype, '*'].includes(wantedSubtype ?? '');
   });
 }

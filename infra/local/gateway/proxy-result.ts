@@ -1,12 +1,12 @@
 import http from 'node:http';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 
-/** What the gateway sends to its client. */
+/** A response of the gateway to its client. */
 export interface GatewayResponse {
   statusCode: number;
   headers: Record<string, string>;
   body: Buffer;
-  /** The type of gateway response, if the gateway itself responds. */
+  /** The type of the gateway response, if it is one. */
   type?: string;
 }
 
@@ -33,8 +33,8 @@ const REMAPPED = new Set([
 const remapped = (name: string): string => (REMAPPED.has(name.toLowerCase()) ? `x-amzn-Remapped-${name}` : name);
 
 /**
- * What a function returned, as a response; `null` if it is none, which API Gateway turns into an error of the integration
- * (API Gateway Developer Guide, "Output format of a Lambda function for proxy integration").
+ * Converts the result of a function into a response. Returns `null` if it is invalid, which API Gateway reports as an integration
+ * error (API Gateway Developer Guide, "Output format of a Lambda function for proxy integration").
  */
 export function readProxyResult(result: unknown): GatewayResponse | null {
   const { statusCode, headers, body, isBase64Encoded } = (result ?? {}) as Partial<APIGatewayProxyResult>;

@@ -2,14 +2,14 @@ import type { Template } from '../template.ts';
 
 /** One method of the REST API. */
 export interface Route {
-  /** `ANY`: all that the resource does not have by name. */
+  /** The method. `ANY` matches all methods that the resource does not declare. */
   method: string;
-  /** As `resource` in proxy events: `/v1/keys/{key}`. */
+  /** The `resource` of proxy events, such as `/v1/keys/{key}`. */
   resource: string;
   segments: string[];
   authorizerId: string | undefined;
   apiKeyRequired: boolean;
-  /** The function, or the response of a method that has none (a mock integration). */
+  /** The function, or the response of a mock integration. */
   target: { integrationUri: string } | { status: number; headers: Record<string, string> };
 }
 
@@ -50,17 +50,17 @@ function mockOf({ IntegrationResponses = [] }: MethodProperties['Integration']) 
   const [response] = IntegrationResponses;
   const headers = Object.entries(response?.ResponseParameters ?? {}).map(([name, value]) => [
     name.replace('method.response.header.', ''),
-    value.slice(1, -1), // a constant, in quotes
+    value.slice(1, -1), // a constant is in quotes
   ]);
   return { status: Number(response?.StatusCode), headers: Object.fromEntries(headers) };
 }
 
-/** All that API Gateway knows, and what `ANY` stands for (API Gateway Developer Guide, "Set up an HTTP method"). */
+/** The methods of API Gateway, which `ANY` includes (API Gateway Developer Guide, "Set up an HTTP method"). */
 export const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
 /**
- * The method of the most specific resource: a literal segment wins over a parameter, whichever methods the resources have,
- * as in API Gateway. Parameters stay percent-encoded: REST APIs pass them as they are in the path, unlike HTTP APIs.
+ * Finds the method of the most specific resource. A literal segment takes precedence over a parameter, regardless of the methods,
+ * as in API Gateway. Parameters stay percent-encoded, because REST APIs, unlike HTTP APIs, do not decode them.
  */
 export function findRoute(
   routes: Route[],

@@ -1,7 +1,9 @@
 import type { Template } from '../template.ts';
 import type { Route } from './routes.ts';
 
-/** Requests a second, and at once (API Gateway Developer Guide, "Throttle requests to your REST APIs": a token bucket). */
+/**
+ * Rate in requests per second and burst, as a token bucket (API Gateway Developer Guide, "Throttle requests to your REST APIs").
+ */
 interface Throttle {
   rate: number;
   burst: number;
@@ -19,8 +21,8 @@ interface UsagePlanProperties {
 
 export interface Throttles {
   /**
-   * The gateway response to a request over a limit. The usage plan of the API key comes before the limits of the stage, which
-   * are per method (API Gateway Developer Guide, "How throttling limit settings are applied in API Gateway").
+   * Returns the gateway response to a request over a limit. The usage plan of the API key applies before the limits of the stage,
+   * which are per method (API Gateway Developer Guide, "How throttling limit settings are applied in API Gateway").
    */
   refuses(
     route: Pick<Route, 'resource' | 'method' | 'apiKeyRequired'>,
@@ -28,7 +30,7 @@ export interface Throttles {
   ): 'THROTTLED' | 'INVALID_API_KEY' | undefined;
 }
 
-/** What the stage and the usage plans of the template let through, by a clock in milliseconds. */
+/** Applies the throttles of the stage and of the usage plans of the template. The clock is in milliseconds. */
 export function createThrottles(template: Pick<Template, 'ofType'>, now: () => number): Throttles {
   const settings = template
     .ofType<{ MethodSettings?: MethodSetting[] }>('AWS::ApiGateway::Stage')
@@ -55,11 +57,11 @@ export function createThrottles(template: Pick<Template, 'ofType'>, now: () => n
   };
 }
 
-/** `/~1v1~1keys` is `/v1/keys`, `/` the root, `/*` every path. */
+/** `/~1v1~1keys` is `/v1/keys`, `/` is the root, and `/*` is every path. */
 const methodOf = ({ ResourcePath: path, HttpMethod: method }: MethodSetting): string =>
   `${path.startsWith('/~1') ? path.slice(1).replaceAll('~1', '/') : path} ${method}`;
 
-/** The throttle of every API key that is in a usage plan, by its value. */
+/** Returns the throttle of every API key in a usage plan, by the value of the key. */
 function throttlesOfKeys(template: Pick<Template, 'ofType'>): Map<string, Throttle | undefined> {
   const plans = new Map(
     template.ofType<UsagePlanProperties>('AWS::ApiGateway::UsagePlan').map(({ id, properties }) => [id, properties]),
@@ -76,7 +78,7 @@ function throttlesOfKeys(template: Pick<Template, 'ofType'>): Map<string, Thrott
   );
 }
 
-/** Holds at most `burst` tokens, gets `rate` a second, and gives one to each request. */
+/** Holds at most `burst` tokens, adds `rate` per second, and removes one for each request. */
 class TokenBucket {
   private readonly throttle: Throttle;
   private tokens: number;

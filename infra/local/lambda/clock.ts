@@ -1,4 +1,4 @@
-/** The clock of a local stack: that of the machine, moved by as much as a test asks for, in all its functions at once. */
+/** The clock of a local stack. A test can shift it against the clock of the machine, for all functions together. */
 export class LocalClock {
   readonly shared = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT);
   private readonly offset = new Float64Array(this.shared);
@@ -7,7 +7,7 @@ export class LocalClock {
     return Date.now() + (this.offset[0] ?? 0);
   }
 
-  /** A time that another process has just taken, by this clock. */
+  /** Converts a time of the machine to this clock. */
   moved(time: Date): Date {
     return new Date(time.getTime() + (this.offset[0] ?? 0));
   }
@@ -17,7 +17,7 @@ export class LocalClock {
   }
 }
 
-/** Lets `Date` of this thread run by a shared clock. */
+/** Makes `Date` of this thread use a shared clock. */
 export function shiftClock(shared: SharedArrayBuffer): void {
   const offset = new Float64Array(shared);
   const RealDate = Date;

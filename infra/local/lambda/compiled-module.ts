@@ -7,19 +7,20 @@ import { threadId } from 'node:worker_threads';
 
 export interface CompiledModule<Exports> {
   exports: Exports;
-  /** Keeps what has been compiled until now, unless that was done before. */
+  /** Stores the compiled code, unless it is already stored. */
   keep(): void;
 }
 
 const [BEFORE, AFTER] = ['(function (exports, require, module, __filename, __dirname) {', '\n})'];
 
 /**
- * Loads a CommonJS module, without dynamic imports as bundles are, from what V8 compiled of it before, functions that had run
- * by then included: that takes half the time. Node's own compile cache has only what is compiled before a module runs.
+ * Loads a CommonJS module without dynamic imports, such as a bundle, from a V8 code cache. The cache includes functions that ran
+ * before it was stored, which halves the load time. The compile cache of Node contains only code that is compiled before a module
+ * runs.
  */
 export function loadModule<Exports>(path: string, cache: string): CompiledModule<Exports> {
   const source = readFileSync(path, 'utf8');
-  const kept = join(cache, createHash('sha256').update(path).update(source).digest('hex')); // V8 compares lengths only
+  const kept = join(cache, createHash('sha256').update(path).update(source).digest('hex')); // V8 compares only lengths
   const cachedData = readIfAny(kept);
   const script = new Script(BEFORE + source + AFTER, {
     filename: path,
@@ -28,13 +29,13 @@ export function loadModule<Exports>(path: string, cache: string): CompiledModule
   });
   const module = { exports: {} as Exports };
   script.runInThisContext().call(module.exports, module.exports, createRequire(path), module, path, dirname(path));
-  let isKept = cachedData !== undefined && !script.cachedDataRejected; // as it is by another version of V8
+  let isKept = cachedData !== undefined && !script.cachedDataRejected; // for example by another version of V8
   return {
     exports: module.exports,
     keep() {
       if (isKept) return;
       isKept = true;
-      const unfinished = `${kept}.${process.pid}.${threadId}`; // other threads read, and may keep it at the same time
+      const unfinished = `${kept}.${process.pid}.${threadId}`; // other threads can read and write it at the same time
       mkdirSync(cache, { recursive: true });
       writeFileSync(unfinished, script.createCachedData());
       renameSync(unfinished, kept);

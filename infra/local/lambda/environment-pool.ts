@@ -1,28 +1,32 @@
 import type { ExecutionEnvironment } from './execution-environment.ts';
 
-/** How long no environment of a function becomes free before one more is started; a start takes about as long. */
+/** How long to wait for a free environment before another one starts. A start takes about the same time. */
 const PATIENCE_MS = 250;
-/** When a spare one is started after the last idle one was taken: not beside the first moments of the invocation. */
+/**
+ * How long after the last idle environment was taken a spare one starts, so that it does not slow down the start of the
+ * invocation.
+ */
 const SPARE_AFTER_MS = 50;
 
 export interface PoolOptions {
   maxSize: number;
-  /** How long an environment without an invocation is kept. */
+  /** How long an idle environment is kept. */
   idleMs: number;
-  /** Whether there is always one more than are at work: nobody waits for the first start beside an invocation that hangs. */
+  /** Whether to keep one idle environment, so that no invocation waits for a start while another one hangs. */
   keepsSpare?: boolean | undefined;
   start(): ExecutionEnvironment;
 }
 
 /**
- * The execution environments of one function. The one that was used last is used first; one that nobody needed for a while is
- * ended; one more is started when none became free for a moment. In the cloud each has processors of its own, so Lambda starts
- * them at once (and initializes some ahead of need); here short invocations are over sooner the fewer they share them with.
+ * The execution environments of one function. The most recently used environment runs next. An environment that is idle for a
+ * while stops. Another one starts if none becomes free for a moment. On AWS, each environment has its own CPU share, so Lambda
+ * starts environments immediately and initializes some in advance. On this machine, environments share the CPUs, so fewer of them
+ * finish short invocations sooner.
  */
 export class EnvironmentPool {
   private readonly options: PoolOptions;
   private readonly all = new Set<ExecutionEnvironment>();
-  /** The one that was used last is the last. */
+  /** Ordered by last use. */
   private readonly idle: { environment: ExecutionEnvironment; timer: NodeJS.Timeout }[] = [];
   private readonly waiting: ((environment: ExecutionEnvironment) => void)[] = [];
   private freeAt = 0;
@@ -38,7 +42,7 @@ export class EnvironmentPool {
     return this.all.size;
   }
 
-  /** An environment to run one invocation in; whoever takes it gives it back. */
+  /** Returns an environment for one invocation. The caller must release it. */
   async acquire(): Promise<ExecutionEnvironment> {
     if (this.isStopped) throw new Error('The function is stopped');
     const last = this.idle.pop();
@@ -65,7 +69,7 @@ export class EnvironmentPool {
     }, SPARE_AFTER_MS);
   }
 
-  /** Forgets an environment that has ended. */
+  /** Removes an environment that has ended. */
   discard(environment: ExecutionEnvironment): void {
     this.all.delete(environment);
     const i = this.idle.findIndex((each) => each.environment === environment);
@@ -73,7 +77,7 @@ export class EnvironmentPool {
     void this.grow();
   }
 
-  /** Ends an environment that is at work. Returns whether there was one. */
+  /** Kills a busy environment. Returns whether there was one. */
   killOne(): boolean {
     const idle = new Set(this.idle.map(({ environment }) => environment));
     const [busy] = this.all.difference(idle);
@@ -103,6 +107,6 @@ export class EnvironmentPool {
     this.all.add(environment);
     await environment.ready;
     if (this.all.has(environment)) this.release(environment);
-    else this.waiting.shift()?.(environment); // it ended while it loaded: somebody has to hear of it
+    else this.waiting.shift()?.(environment); // it ended while it loaded, so one invocation must fail
   }
 }

@@ -1,17 +1,17 @@
 import type { LocalFunction } from './lambda.ts';
 
-/** `AWS::Lambda::EventSourceMapping`, as far as it is used here. */
+/** The properties of `AWS::Lambda::EventSourceMapping` that the template uses. */
 export interface MappingProperties {
   EventSourceArn: string;
   FunctionName: string;
-  /** On unless it is false. `aws lambda update-event-source-mapping` changes it. */
+  /** Enabled unless it is false. `aws lambda update-event-source-mapping` changes it. */
   Enabled?: boolean;
   MetricsConfig?: { Metrics: string[] };
   BatchSize?: number;
   FunctionResponseTypes?: string[];
-  /** Queues only. */
+  /** Only for queues. */
   ScalingConfig?: { MaximumConcurrency?: number };
-  /** Streams only. -1, or nothing, is no limit. */
+  /** Only for streams. -1 or absent means no limit. */
   MaximumRetryAttempts?: number;
   MaximumRecordAgeInSeconds?: number;
   MaximumBatchingWindowInSeconds?: number;
@@ -20,16 +20,16 @@ export interface MappingProperties {
   DestinationConfig?: { OnFailure: { Destination: string } };
 }
 
-/** What invokes a function with batches, and reads which of their items failed. */
+/** Invokes a function with batches and reads the failed items from the response. */
 export type BatchConsumer = Pick<LocalFunction, 'role' | 'invoke'>;
 
-/** The same for a queue, which may hold what the function sent itself. */
+/** A consumer of a queue, which can contain messages of the function itself. */
 export type QueueConsumer = BatchConsumer & Pick<LocalFunction, 'endsChain'>;
 
 export interface BatchOutcome {
-  /** Ids of the items that failed. */
+  /** The ids of the failed items. */
   failed: ReadonlySet<string>;
-  /** The name of the error, if the whole batch failed. */
+  /** The name of the error, if the complete batch failed. */
   error?: string;
 }
 
@@ -52,7 +52,7 @@ export async function invokeBatch(
     if (TumblingWindowInSeconds && !response?.state) return { failed: new Set(ids), error: NO_STATE };
     if (!FunctionResponseTypes?.includes('ReportBatchItemFailures')) return { failed: new Set() };
     const failed = new Set(response?.batchItemFailures?.map(({ itemIdentifier }) => itemIdentifier));
-    // An id that is none of the batch's means that the function lost track: everything comes again.
+    // An unknown id in the response means that all items are retried.
     return failed.isSubsetOf(new Set(ids)) ? { failed } : { failed: new Set(ids) };
   } catch (error) {
     return { failed: new Set(ids), error: (error as Error).name };

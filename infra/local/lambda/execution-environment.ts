@@ -4,8 +4,8 @@ import { Worker } from 'node:worker_threads';
 import type { Invocation, Result, WorkerMessage, WorkerSettings } from './lambda-worker.ts';
 
 /**
- * V8 lets the space for new objects grow with the load and gives none of it back: each thread grew to 50 to 85 MB, with 20 in
- * use. With less it collects more often; no difference in throughput was seen.
+ * Limits the young generation of each thread. V8 grows it with the load and does not release it, so threads grew to 50 to 85 MB
+ * with 20 MB in use. The limit does not reduce the throughput.
  */
 const YOUNG_GENERATION_MB = 12;
 
@@ -15,15 +15,15 @@ export interface EnvironmentOptions {
   memoryMb: number;
   /** Receives what the function prints. */
   print(text: string): void;
-  /** It takes no more invocations: it was stopped, crashed, or ran out of memory or time. */
+  /** The environment accepts no more invocations, because it was stopped, crashed, or ran out of memory or time. */
   ended(environment: ExecutionEnvironment): void;
 }
 
-/** One execution environment of a function: a thread that loads the function's code and runs one invocation at a time. */
+/** An execution environment of a function. It is a thread that loads the code and runs one invocation at a time. */
 export class ExecutionEnvironment {
   private readonly worker: Worker;
   private readonly options: EnvironmentOptions;
-  /** Resolves when the code is loaded, or never will be. */
+  /** Resolves when the code is loaded or has failed to load. */
   readonly ready: Promise<void>;
   private settle: ((result: Result) => void) | undefined;
   private isOver = false;
@@ -40,7 +40,7 @@ export class ExecutionEnvironment {
       stderr: true,
     });
     for (const stream of [this.worker.stdout, this.worker.stderr]) stream.on('data', (chunk) => print(String(chunk)));
-    this.worker.on('error', (error) => print(`${inspect(error)}\n`)); // of any type; "exit" follows
+    this.worker.on('error', (error) => print(`${inspect(error)}\n`)); // any type of error, followed by "exit"
     this.ready = new Promise((resolve) => {
       this.worker.on('message', (message: WorkerMessage) => (message === 'ready' ? resolve() : this.settle?.(message)));
       this.worker.on('exit', () => {
@@ -51,7 +51,7 @@ export class ExecutionEnvironment {
     });
   }
 
-  /** Runs an invocation to its end. The time limit begins when the code is loaded, as on AWS. */
+  /** Runs an invocation to its end. The timeout starts when the code is loaded, as on AWS. */
   async run(payload: string, trace: string): Promise<Result> {
     await this.ready;
     if (this.isOver) return EXITED;
@@ -74,7 +74,7 @@ export class ExecutionEnvironment {
     });
   }
 
-  /** Ends it at once, whatever it is doing. */
+  /** Stops the environment immediately. */
   async stop(): Promise<void> {
     this.end();
     await this.worker.terminate();

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { shiftClock } from './clock.ts';
 import { type CompiledModule, loadModule } from './compiled-module.ts';
 
-/** What a worker thread of the local stack is started with: it is one execution environment of one function. */
+/** The settings of a worker thread, which is one execution environment of one function. */
 export interface WorkerSettings {
   modulePath: string;
   handler: string;
@@ -11,24 +11,27 @@ export interface WorkerSettings {
   functionArn: string;
   timeoutMs: number;
   clock: SharedArrayBuffer;
-  /** The directory for compiled code: what one environment compiles, the others need not, nor those of the next start. */
+  /** The directory for compiled code, which all environments and later starts share. */
   compileCache: string;
 }
 
 export interface Invocation {
   requestId: string;
-  /** The event, as JSON. */
+  /** The event as JSON. */
   payload: string;
-  /** The trace header of the chain of events that it belongs to. */
+  /** The trace header of its chain of events. */
   trace: string;
 }
 
-/** What a thread says: that its code is loaded, and then how each invocation ended. */
+/** A message from a thread: `ready` when its code is loaded, then the result of each invocation. */
 export type WorkerMessage = 'ready' | Result;
-/** The handler's response, as JSON, or how it failed. */
+/** The response of the handler as JSON, or its error. */
 export type Result = { payload: string } | { error: { name: string; message: string } };
 
-/** Of a synchronous invocation, in bytes of JSON (Lambda quotas: 6 MB; what Lambda really refuses has a little more). */
+/**
+ * The maximum response of a synchronous invocation in bytes of JSON (Lambda quotas: 6 MB). Lambda accepts slightly more than the
+ * documented value.
+ */
 const MAX_RESPONSE_BYTES = 6_291_556;
 
 const settings = workerData as WorkerSettings;
@@ -49,7 +52,7 @@ function load(): CompiledModule<Handlers> | { error: unknown } {
   try {
     return loadModule(settings.modulePath, settings.compileCache);
   } catch (error) {
-    return { error }; // every invocation fails with it
+    return { error }; // every invocation fails with this error
   }
 }
 
@@ -77,7 +80,7 @@ async function run({ requestId, payload, trace }: Invocation): Promise<Result> {
   }
 }
 
-/** What the runtime of Lambda prints in the JSON log format when a handler throws (`LogPatch.js` of aws-lambda-ric 3.3.0). */
+/** The line that the Lambda runtime prints in JSON log format when a handler throws (`LogPatch.js` of aws-lambda-ric 3.3.0). */
 function errorLine(requestId: string, error: Error): string {
   const stackTrace = (error.stack ?? '').split('\n');
   const message = { errorType: error.constructor.name, errorMessage: error.message, stackTrace, ...error };

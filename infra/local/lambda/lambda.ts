@@ -21,17 +21,17 @@ export interface FunctionProperties {
   RecursiveLoop?: 'Allow' | 'Terminate';
 }
 
-/** Execution environments per function, at most. Lambda starts many more; each of these takes some 30 MB of this machine. */
+/** The maximum number of execution environments per function, each of about 30 MB. Lambda starts many more. */
 export const DEFAULT_CONCURRENCY = 8;
-/** Invocations at once of all functions of an account, at most (Lambda quotas: 1,000 in a region, 10 in a new account). */
+/** The maximum number of concurrent invocations in an account (Lambda quotas: 1,000 in a region, 10 in a new account). */
 export const DEFAULT_ACCOUNT_CONCURRENCY = 1000;
-/** How long an execution environment without an invocation is kept. */
+/** How long an idle execution environment is kept. */
 export const DEFAULT_IDLE_MS = 60_000;
-/** Of a synchronous invocation, in bytes of JSON (Lambda quotas: 6 MB). */
+/** The maximum request of a synchronous invocation in bytes of JSON (Lambda quotas: 6 MB). */
 const MAX_REQUEST_BYTES = 6_291_456;
 const LOG_ACTIONS = ['logs:CreateLogStream', 'logs:PutLogEvents'];
 
-/** An invocation failed: the function threw, ran out of time or memory, or Lambda refused. `name` is the error type. */
+/** A failed invocation: an exception, a timeout, too little memory, or a rejected request. `name` is the error type. */
 export class FunctionError extends Error {
   constructor(name: string, message: string) {
     super(message);
@@ -39,7 +39,7 @@ export class FunctionError extends Error {
   }
 }
 
-/** The error type of an invocation that did not begin, because too many run already. */
+/** The error type of an invocation over the concurrency limit. */
 export const THROTTLED = 'TooManyRequestsException';
 
 /** The invocations that all functions of an account share. */
@@ -50,7 +50,7 @@ interface AccountConcurrency {
 
 export interface LambdaOptions {
   clock: LocalClock;
-  /** Added to the template's environment. */
+  /** Added to the environment variables of the template. */
   environment: Record<string, string>;
   /** Receives what functions print. */
   output: (functionId: string, text: string) => void;
@@ -59,15 +59,15 @@ export interface LambdaOptions {
   iam: Pick<LocalIam, 'allows'>;
   logGroupArn(name: string): string;
   account: AccountConcurrency;
-  /** Execution environments per function, at most: further invocations wait for one. */
+  /** The maximum number of execution environments per function. More invocations wait for a free one. */
   concurrency: number;
-  /** How long an execution environment without an invocation is kept. */
+  /** How long an idle execution environment is kept. */
   idleMs: number;
-  /** Whether there is always one more than are at work. */
+  /** Whether to keep one idle execution environment. */
   keepsSpare?: boolean | undefined;
 }
 
-/** One function of the template: its bundled asset, in as many execution environments as it has invocations at once. */
+/** A function of the template. It runs its bundled asset in one execution environment per concurrent invocation. */
 export class LocalFunction {
   readonly id: string;
   /** The name of its role. */
@@ -77,7 +77,7 @@ export class LocalFunction {
   private readonly options: LambdaOptions;
   private readonly environments: EnvironmentPool;
   private running = 0;
-  /** Invocations at once, at most, as `aws lambda put-function-concurrency` sets it. */
+  /** The maximum number of concurrent invocations, as set by `aws lambda put-function-concurrency`. */
   reservedConcurrency: number;
 
   constructor(
@@ -105,12 +105,12 @@ export class LocalFunction {
     this.environments = new EnvironmentPool({ maxSize, idleMs, keepsSpare, start: () => this.start() });
   }
 
-  /** Whether Lambda ends a chain of events here instead of invoking the function once more. */
+  /** Whether Lambda ends a chain of events instead of invoking the function again. */
   endsChain(trace: string | undefined): boolean {
     return this.properties.RecursiveLoop !== 'Allow' && isAtEnd(this.id, trace);
   }
 
-  /** The handler's response, as JSON carries it. `traces` are those of what is in the event. Throws `FunctionError`. */
+  /** Returns the parsed response, or throws `FunctionError`. `traces` are the trace headers of the items in the event. */
   async invoke(event: unknown, traces: readonly (string | undefined)[] = []): Promise<unknown> {
     const payload = JSON.stringify(event);
     if (Buffer.byteLength(payload) > MAX_REQUEST_BYTES) {
@@ -131,12 +131,12 @@ export class LocalFunction {
     return JSON.parse(result.payload);
   }
 
-  /** Invocations that run now, or wait for an execution environment. */
+  /** The number of invocations that run or wait for an execution environment. */
   get busy(): number {
     return this.running;
   }
 
-  /** Execution environments, at work or idle. */
+  /** The number of execution environments, busy or idle. */
   get size(): number {
     return this.environments.size;
   }
@@ -145,7 +145,7 @@ export class LocalFunction {
     return this.environments.stop();
   }
 
-  /** Kills an execution environment that is at work, as a crash would. Returns whether there was one. */
+  /** Kills a busy execution environment, as in a crash. Returns whether there was one. */
   killOne(): boolean {
     return this.environments.killOne();
   }
@@ -178,7 +178,7 @@ export class LocalFunction {
     });
   }
 
-  // As CloudWatch Logs would: what the role may not write is nowhere.
+  // Discards lines that the role is not allowed to write, like CloudWatch Logs.
   private print(text: string): void {
     const group = this.options.logGroupArn(this.properties.LoggingConfig.LogGroup);
     const mayWrite = LOG_ACTIONS.every((action) => this.options.iam.allows(this.role, action, group));
@@ -186,11 +186,11 @@ export class LocalFunction {
   }
 }
 
-/** The asset in the assembly: CDK names it by the hash that the S3 key carries. */
+/** The asset in the assembly. Its name contains the hash in the S3 key. */
 export const assetOf = ({ Code }: Pick<FunctionProperties, 'Code'>): string =>
   `asset.${Code.S3Key.replace('.zip', '')}`;
 
-/** The module that has the handler, in the assembly. */
+/** The path of the handler module in the assembly. */
 export function modulePathOf(
   { directory }: Pick<Template, 'directory'>,
   properties: Pick<FunctionProperties, 'Code' | 'Handler'>,

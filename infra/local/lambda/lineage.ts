@@ -1,7 +1,7 @@
 /**
- * Lambda counts how often each function was invoked in one chain of events, in a trace header that the SDK passes on by itself
- * (`_X_AMZN_TRACE_ID`), and SQS with the message. After so many it ends the chain of a function that may not loop (Lambda
- * Developer Guide, "Use Lambda recursive loop detection to prevent infinite loops": about 16).
+ * The maximum number of invocations of a function in one chain of events. Lambda counts them in a trace header, which the SDK
+ * (`_X_AMZN_TRACE_ID`) and SQS propagate. At the limit, it ends the chain of a function that must not loop (Lambda Developer
+ * Guide, "Use Lambda recursive loop detection to prevent infinite loops": about 16).
  */
 const MAX_INVOCATIONS = 16;
 
@@ -18,13 +18,13 @@ function lineageOf(trace: string | undefined): Lineage {
   );
 }
 
-/** Whether the chain of a message has as many invocations of a function as Lambda lets it have. */
+/** Whether the chain of a message has reached the limit of invocations of a function. */
 export const isAtEnd = (functionId: string, trace: string | undefined): boolean =>
   (lineageOf(trace).get(functionId) ?? 0) >= MAX_INVOCATIONS;
 
 /**
- * The trace header of an invocation, from those of what it was invoked with. AWS does not say what a batch of several chains
- * counts; here it is the longest of them.
+ * Builds the trace header of an invocation from the headers of its items. AWS does not document the count for a batch of several
+ * chains, so this uses the longest chain.
  */
 export function traceOf(functionId: string, traces: readonly (string | undefined)[]): string {
   const counts = new Map<string, number>();

@@ -9,13 +9,13 @@ import { StreamPoller } from './stream-poller.ts';
 export interface MappingsOptions {
   services: Pick<Services, 'template' | 'iam' | 'queueAt' | 'buckets' | 'streamArn' | 'streamPositions' | 'writes'>;
   databaseEndpoint: string;
-  /** By its logical id. */
+  /** Returns a function by its logical id. */
   functionOf(id: string): QueueConsumer;
-  /** Batches of one mapping at once, at most. */
+  /** The maximum number of concurrent batches of a mapping. */
   concurrency: number;
-  /** How many times faster a failed batch of a stream is tried again. */
+  /** How many times faster a failed batch of a stream is retried. */
   retrySpeed: number;
-  /** How many times faster a stream's batching window passes. */
+  /** How many times faster the batching window of a stream passes. */
   speed: number;
   clock: LocalClock;
   /** Receives the metrics of mappings. */
@@ -28,13 +28,13 @@ export const mappingsOf = ({ template }: Pick<Services, 'template'>): Map<string
     template.ofType<MappingProperties>('AWS::Lambda::EventSourceMapping').map(({ id, properties }) => [id, properties]),
   );
 
-/** Shorter than this, a window that passes faster would gather nothing, and cost an invocation for each record. */
+/** The minimum window. A shorter one would gather nothing and cost an invocation for each record. */
 const MIN_WINDOW_MS = 500;
 
 const windowOf = ({ MaximumBatchingWindowInSeconds: seconds = 0 }: MappingProperties, speed: number): number =>
   seconds === 0 ? 0 : Math.max(MIN_WINDOW_MS, (seconds * 1000) / speed);
 
-/** Has functions invoked by their queues and by the table's stream. Returns what stops it. */
+/** Invokes functions with messages of their queues and records of the table stream. Returns a function that stops it. */
 export async function startMappings(
   mappings: ReadonlyMap<string, MappingProperties>,
   options: MappingsOptions,
@@ -66,7 +66,7 @@ export async function startMappings(
           cloudWatch?.put({ namespace: 'AWS/Lambda', name: 'IteratorAge', dimensions }, ageMs);
         },
       });
-      // Lambda polls several times a second, and counts empty polls as 0 (Lambda Developer Guide, `PolledEventCount`).
+      // Lambda polls several times per second and records empty polls as 0 (Lambda Developer Guide, `PolledEventCount`).
       cloudWatch?.everyMinute(() => canPoll(mapping, fn, iam) && count('PolledEventCount', 0));
       const poller = new StreamPoller({
         endpoint: databaseEndpoint,

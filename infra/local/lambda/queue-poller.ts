@@ -3,13 +3,16 @@ import type { LocalQueue, QueueMessage } from '../services/sqs.ts';
 import { REGION } from '../template.ts';
 import { invokeBatch, type MappingProperties, type QueueConsumer } from './event-sources.ts';
 
-/** What Lambda needs on a queue, with the function's own role (Lambda Developer Guide, "Configuring an Amazon SQS queue"). */
+/**
+ * The permissions on a queue that Lambda needs in the role of the function (Lambda Developer Guide, "Configuring an Amazon SQS
+ * queue").
+ */
 const QUEUE_ACTIONS = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
 const PERMISSION_CHECK_MS = 50;
 const GATHERING_CHECK_MS = 20;
 /**
- * Batches at once when messages begin to come, and the time after which there may be one more while messages wait: 300 a
- * minute (Lambda Developer Guide, "Configuring scaling behavior for SQS event source mappings").
+ * The initial number of concurrent batches, and the time until it rises by one while messages wait, which is 300 per minute
+ * (Lambda Developer Guide, "Configuring scaling behavior for SQS event source mappings").
  */
 const FIRST_BATCHES = 5;
 const GROWTH_MS = 60_000 / 300;
@@ -18,14 +21,15 @@ export interface PollerOptions {
   queue: LocalQueue;
   fn: QueueConsumer;
   mapping: MappingProperties;
-  /** Batches at once, at most; the mapping may say less. */
+  /** The maximum number of concurrent batches. The mapping can set a lower limit. */
   concurrency: number;
   iam: Pick<LocalIam, 'allows'>;
 }
 
 /**
- * Lambda's poller of a standard queue: batches to the function, what succeeded is deleted, the rest becomes visible again.
- * What is received and then throttled counts as received; what would loop goes to the dead letters. Returns what stops it.
+ * Polls a standard queue like Lambda. It passes batches to the function and deletes the successful messages, and the others
+ * become visible again. A throttled batch counts as received. A message of a recursive chain moves to the dead letters. Returns a
+ * function that stops the poller.
  */
 export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOptions): () => void {
   const limit = Math.min(concurrency, mapping.ScalingConfig?.MaximumConcurrency ?? Number.POSITIVE_INFINITY);
@@ -112,7 +116,7 @@ export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOption
   };
 }
 
-/** A message as a function gets it (Lambda Developer Guide, "Using Lambda with Amazon SQS"). */
+/** A message as a function receives it (Lambda Developer Guide, "Using Lambda with Amazon SQS"). */
 export function queueRecord(message: Omit<QueueMessage, 'trace'>, eventSourceARN: string) {
   const { messageId, receiptHandle, body, group } = message;
   return {

@@ -13,13 +13,13 @@ const PERMISSION_CHECK_MS = 50;
 export interface StreamConsumerOptions {
   fn: BatchConsumer;
   mapping: MappingProperties;
-  /** Where discarded records are kept. */
+  /** The bucket for discarded records. */
   destination: LocalBucket | undefined;
   iam: Pick<LocalIam, 'allows'>;
-  /** How many times faster a failed batch is tried again. */
+  /** How many times faster a failed batch is retried. */
   retrySpeed: number;
   now: () => number;
-  /** Receives how many events each metric of the mapping counts, and how old those were that the function got. */
+  /** Receives the number of events for each metric of the mapping, and the age of the events that the function received. */
   count?: ((name: (typeof EVENT_COUNTS)[number], events: number) => void) | undefined;
   aged?: ((ageMs: number) => void) | undefined;
 }
@@ -32,9 +32,9 @@ export const canPoll = (
 ): boolean => Enabled !== false && STREAM_ACTIONS.every((action) => iam.allows(role, action, EventSourceArn));
 
 /**
- * Lambda's poller of a stream: in order, in batches that match the filters; a failed batch is tried again from the first item
- * that failed. Records are discarded that are too old, or after too many tries that reached the function (Lambda Developer
- * Guide, "Lambda parameters for Amazon DynamoDB event source mappings"); the destination keeps them.
+ * Polls a stream like Lambda, in order and in batches that match the filters. It retries a failed batch from the first failed
+ * item. It discards records that are too old or have failed too often (Lambda Developer Guide, "Lambda parameters for Amazon
+ * DynamoDB event source mappings"), and stores them in the destination.
  */
 export function streamConsumer({
   fn,
@@ -51,7 +51,7 @@ export function streamConsumer({
   const maxAgeMs = limitOf(mapping.MaximumRecordAgeInSeconds) * 1000;
 
   return async (records: _Record[], shardId: string): Promise<void> => {
-    // As if nothing had been read: the records stay where they are.
+    // The records stay in the stream.
     while (!canPoll(mapping, fn, iam)) await new Promise((resolve) => setTimeout(resolve, PERMISSION_CHECK_MS));
     const wanted = records.filter(
       (record) => patterns.length === 0 || patterns.some((pattern) => matches(pattern, record)),
@@ -116,13 +116,13 @@ export function streamConsumer({
   }
 }
 
-/** A record as a function gets it (Lambda Developer Guide, "Using AWS Lambda with Amazon DynamoDB"). */
+/** A record as a function receives it (Lambda Developer Guide, "Using AWS Lambda with Amazon DynamoDB"). */
 export function streamRecord(record: _Record, eventSourceARN: string) {
   const dynamodb = { ...record.dynamodb, ApproximateCreationDateTime: createdAt(record) / 1000 };
   return { ...record, awsRegion: REGION, eventSource: 'aws:dynamodb', eventSourceARN, dynamodb };
 }
 
-/** What a batch says of its tumbling window, which is not kept here: each begins with an empty state. */
+/** The tumbling window of a batch. The local stack keeps no state, so each window starts empty. */
 function windowOf({ TumblingWindowInSeconds, EventSourceArn }: MappingProperties, batch: _Record[], shardId: string) {
   if (!TumblingWindowInSeconds) return {};
   const ms = TumblingWindowInSeconds * 1000;
@@ -142,7 +142,7 @@ const limitOf = (value = -1): number => (value < 0 ? Number.POSITIVE_INFINITY : 
 const sequenceOf = (record: _Record): string => record.dynamodb?.SequenceNumber ?? '';
 const createdAt = (record: _Record): number => record.dynamodb?.ApproximateCreationDateTime?.getTime() ?? 0;
 
-/** Event filter patterns of Lambda, as far as equality and prefixes go. */
+/** Event filter patterns of Lambda. Supports only equality and prefixes. */
 function matches(pattern: unknown, value: unknown): boolean {
   if (Array.isArray(pattern)) return pattern.some((rule) => obeys(rule, value));
   return Object.entries(pattern as object).every(([name, inner]) =>

@@ -10,33 +10,36 @@ import type { Signal } from '../services/signal.ts';
 import { REGION } from '../template.ts';
 import type { LocalClock } from './clock.ts';
 
-/** Between two looks at a stream, at least: by a consumer that gathers nothing, and by one that does. */
+/** The minimum interval between two polls of a stream, without and with a batching window. */
 const POLL_MS = 30;
 const GATHERING_POLL_MS = 1000;
-/** Between two looks while nobody writes, for writes that did not come through this process. */
+/** The interval between two polls without writes, to find writes of other processes. */
 const QUIET_POLL_MS = 1000;
-/** Between two looks for new shards. */
+/** The interval between two searches for new shards. */
 const SHARDS_MS = 10_000;
 
 export interface StreamPollerOptions {
-  /** Of the local database. */
+  /** The endpoint of the local database. */
   endpoint: string;
   arn: string;
-  /** Given by everybody who writes to the table. */
+  /** The signal for writes to the table. */
   writes: Signal;
   consume(records: _Record[], shardId: string): Promise<void>;
-  /** For how long records are gathered, unless there are so many. */
+  /** How long records are gathered, up to the batch size. */
   windowMs: number;
   batchSize: number;
-  /** By which records are dated, as the functions that wrote them were told the time. */
+  /** The clock of the functions, which sets the dates of records. */
   clock: LocalClock;
-  /** By consumer and shard, the sequence number of the last record that was consumed. */
+  /** The sequence number of the last consumed record, by consumer and shard. */
   positions: Map<string, string>;
-  /** Its name among those that read the stream. */
+  /** The name of the consumer. */
   consumer: string;
 }
 
-/** Reads a stream of the local database from its beginning or where it was, in order, and hands every record to `consume`. */
+/**
+ * Reads a stream of the local database in order, from the beginning or from its stored position, and passes every record to
+ * `consume`.
+ */
 export class StreamPoller {
   private readonly client: DynamoDBStreamsClient;
   private readonly options: StreamPollerOptions;
@@ -79,7 +82,7 @@ export class StreamPoller {
     };
   }
 
-  // An iterator can expire or be trimmed; a new one goes on where the last record was.
+  // An iterator can expire. A new iterator then continues after the last record.
   private async read(ShardId: string): Promise<void> {
     const shard = { StreamArn: this.options.arn, ShardId };
     const { positions, consumer, consume, windowMs, batchSize, writes } = this.options;
@@ -98,7 +101,7 @@ export class StreamPoller {
           : ({ ShardIteratorType: 'TRIM_HORIZON' } as const);
         iterator ??= (await this.client.send(new GetShardIteratorCommand({ ...shard, ...position }))).ShardIterator;
         const batch = await this.client.send(new GetRecordsCommand({ ShardIterator: iterator, Limit: 1000 }));
-        if (this.stopped) return; // what comes now is for who reads next
+        if (this.stopped) return; // the next reader processes these records
         const records = (batch.Records ?? []).map((record) => this.dated(record));
         if (gathered.length === 0) gatheredSince = performance.now();
         gathered.push(...records);
@@ -108,7 +111,7 @@ export class StreamPoller {
           positions.set(place, gathered.at(-1)?.dynamodb?.SequenceNumber ?? '');
           gathered = [];
         }
-        if (!batch.NextShardIterator) return; // the shard is closed and read to its end
+        if (!batch.NextShardIterator) return; // the shard is closed, and all records are read
         iterator = batch.NextShardIterator;
         if (records.length > 0) continue;
       } catch (error) {

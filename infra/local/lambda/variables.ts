@@ -1,7 +1,7 @@
-/** Of all environment variables of a function, names and values (Lambda quotas: 4 KB). */
+/** The maximum size of all environment variables of a function, names and values (Lambda quotas: 4 KB). */
 const MAX_BYTES = 4096;
 
-/** Throws for variables with which Lambda refuses the function when it is deployed. */
+/** Throws for variables that Lambda would reject at deployment. */
 export function requireVariablesSize(functionId: string, variables: Record<string, string> = {}): void {
   const bytes = Object.entries(variables).reduce((sum, entry) => sum + Buffer.byteLength(entry.join('')), 0);
   if (bytes > MAX_BYTES)

@@ -1,4 +1,4 @@
-/** AWS refuses a request with this error code, whatever the state of the service is. A repetition cannot help. */
+/** A request that AWS always rejects with this error code, so a retry cannot help. */
 export class InvalidRequest extends Error {
   readonly code: string;
 

@@ -4,7 +4,7 @@ import { type ModelViolation, type Shapes, ShapeValidator } from './shapes.ts';
 
 interface Model {
   apiVersion: string;
-  /** The shape of the input of each operation. */
+  /** The input shape of each operation. */
   operations: Readonly<Record<string, string>>;
   shapes: Shapes;
 }
@@ -18,7 +18,7 @@ interface ServiceModels {
 /** `dynamodb/values.ts` checks attribute values, because the rules of DynamoDB are stricter than their shape. */
 const LEAVES = ['AttributeValue'];
 
-/** The code of a value that the model does not allow, and of the other violations where it differs. */
+/** The error codes for invalid values, and for other violations if they differ. */
 const CODES: Readonly<Record<string, Partial<Record<ModelViolation['kind'], string>> & { value: string }>> = {
   dynamodb: { value: 'ValidationException', type: 'SerializationException' },
   s3: { value: 'InvalidRequest' },
@@ -32,7 +32,7 @@ type Loaded = ReadonlyMap<string, { model: Model; validator: ShapeValidator }>;
 let loaded: Loaded | undefined;
 let requests = 0;
 
-// With the first request, because a start must not wait for it.
+// Loads with the first request, so that the start does not wait.
 function load(): Loaded {
   const text = readFileSync(new URL('service-models.json', import.meta.url), 'utf8');
   const { services } = JSON.parse(text) as ServiceModels;
@@ -42,8 +42,8 @@ function load(): Loaded {
 }
 
 /**
- * Throws `InvalidRequest` unless the input of an operation matches AWS's model of the service. An operation that is not in the
- * extract is invalid too, because nothing is known about its input.
+ * Throws `InvalidRequest` unless the input of an operation matches AWS's model of the service. An operation outside the extract
+ * is invalid too, because its input shape is unknown.
  */
 export function requireModel(service: string, operation: string, input: unknown): void {
   loaded ??= load();
@@ -62,7 +62,7 @@ export function requireModel(service: string, operation: string, input: unknown)
   );
 }
 
-/** Requests of this process that were validated since the last call. */
+/** Returns the number of requests that this process validated since the last call. */
 export function takeRequestCount(): number {
   const count = requests;
   requests = 0;

@@ -1,9 +1,9 @@
 import { InvalidRequest } from './invalid-request.ts';
 
-/** A request to a service below its prefix. */
+/** A request to a service, with the path after its prefix. */
 export interface RawRequest {
   method: string;
-  /** The operation if the protocol names it. */
+  /** The operation, if the protocol contains it. */
   action: string;
   path: string;
   body: string;
@@ -15,7 +15,7 @@ export interface Operation {
   input: unknown;
 }
 
-/** Reads a request in the protocol of its service. `undefined` for requests that are none of AWS's operations in use. */
+/** Reads a request in the protocol of its service. Returns `undefined` for requests that are not AWS operations in use. */
 export function operationOf(service: string, request: RawRequest): Operation | undefined {
   switch (service) {
     case 's3':
@@ -28,7 +28,7 @@ export function operationOf(service: string, request: RawRequest): Operation | u
     case 'sqs':
       return { operation: request.action, input: parsed(request.body) };
     default:
-      return undefined; // no service of AWS
+      return undefined; // not an AWS service
   }
 }
 
@@ -43,7 +43,7 @@ const SCHEDULER_OPERATIONS: Readonly<Record<string, string>> = {
   DELETE: 'DeleteSchedule',
 };
 
-/** The name is in the path, and what else there is in the body or in the query. */
+/** The name is in the path. Other members are in the body or in the query. */
 function schedulerOperation({ method, path, body }: RawRequest): Operation | undefined {
   const { pathname, searchParams } = new URL(path, 'http://scheduler');
   const [, resource, name = ''] = pathname.split('/');
@@ -85,6 +85,6 @@ function parsed(body: string): object {
   try {
     return JSON.parse(body || '{}');
   } catch {
-    throw new InvalidRequest('The body is no JSON', 'SerializationException');
+    throw new InvalidRequest('The body is not JSON', 'SerializationException');
   }
 }

@@ -4,14 +4,14 @@ export interface EmailRequest {
   source: string;
   recipients: readonly string[];
   subject: string;
-  /** Of the request, which is larger than the message. */
+  /** The size of the request, which is larger than the message. */
   bytes: number;
 }
 
 /** SES Developer Guide, "Service quotas in Amazon SES". */
 const MAX_RECIPIENTS = 50;
 const MAX_BYTES = 10 * 1024 * 1024;
-/** RFC 5321 §4.5.3.1, to which SES refers for addresses (API Reference, "SendEmail"). */
+/** RFC 5321 §4.5.3.1, which SES references for addresses (API Reference, "SendEmail"). */
 const MAX_LOCAL_PART = 64;
 const MAX_ADDRESS = 254;
 const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
@@ -19,17 +19,17 @@ const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
 const LOCAL_PART = new RegExp(`^${ATOM}(?:\\.${ATOM})*$`);
 const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})+$`);
 
-/** Throws where SES refuses an email that matches the service model. The strictest reading of its documentation. */
+/** Throws if SES rejects an email that matches the service model, by the strictest reading of its documentation. */
 export function requireEmail({ source, recipients, subject, bytes }: EmailRequest): void {
   if (recipients.length === 0) throw invalid("Missing required header 'To'.");
   if (recipients.length > MAX_RECIPIENTS) throw invalid(`Recipient count exceeds ${MAX_RECIPIENTS}.`);
   if (bytes > MAX_BYTES) throw invalid(`Message length is more than ${MAX_BYTES} bytes long: '${bytes}'.`);
   for (const address of [addressIn(source), ...recipients]) requireAddress(address);
-  // A header is one line, and a control character is in no encoded word (RFC 2047 §2).
+  // A header is one line, and an encoded word contains no control characters (RFC 2047 §2).
   if (/\p{Cc}/u.test(subject) || !subject.isWellFormed()) throw invalid('The subject contains control characters.');
 }
 
-/** `Name <address>` or an address alone. */
+/** Accepts `Name <address>` or only an address. */
 const addressIn = (source: string): string => /<([^<>]*)>$/.exec(source)?.[1] ?? source;
 
 function requireAddress(address: string): void {

@@ -8,14 +8,14 @@ export interface Shape {
   key?: string;
   value?: string;
   enum?: readonly string[];
-  /** Of a number, or of the length of a text, list or map. */
+  /** The minimum of a number, or of the length of a text, list or map. */
   min?: number;
   max?: number;
   pattern?: string;
 }
 export type Shapes = Readonly<Record<string, Shape>>;
 
-/** What is wrong with a member of a request. */
+/** A violation in a request. */
 export interface ModelViolation {
   kind: 'missing' | 'unknown' | 'type' | 'value';
   path: string;
@@ -25,7 +25,7 @@ export interface ModelViolation {
 /** Compares values with the shapes of one service. */
 export class ShapeValidator {
   private readonly shapes: Shapes;
-  /** Shapes that the caller checks by other rules. */
+  /** Shapes that the caller checks with other rules. */
   private readonly leaves: ReadonlySet<string>;
   private readonly patterns = new Map<string, RegExp>();
 
@@ -34,7 +34,7 @@ export class ShapeValidator {
     this.leaves = new Set(leaves);
   }
 
-  /** The first violation, if any. */
+  /** Returns the first violation, if any. */
   check(name: string, value: unknown, path = ''): ModelViolation | undefined {
     const shape = this.shapes[name];
     if (!shape) throw new Error(`The service models have no shape ${name}`);
@@ -56,7 +56,7 @@ export class ShapeValidator {
           ? bounded(shape, value as number, 'value', path)
           : wrongType(path, 'an integer');
       default:
-        return undefined; // blobs and timestamps: texts in some protocols, numbers in others
+        return undefined; // blobs and timestamps are texts in some protocols and numbers in others
     }
   }
 
@@ -67,7 +67,7 @@ export class ShapeValidator {
         return { kind: 'missing', path: joined(path, name), message: 'Member must not be null' };
     for (const name of Object.keys(value)) {
       const member = Object.hasOwn(members, name) ? members[name] : undefined;
-      // AWS ignores most of them. Here they are mistakes.
+      // AWS ignores most unknown members. The local stack reports them as mistakes.
       if (!member) return { kind: 'unknown', path: joined(path, name), message: 'The model has no such member' };
       const violation = value[name] === undefined ? undefined : this.check(member, value[name], joined(path, name));
       if (violation) return violation;

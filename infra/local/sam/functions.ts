@@ -5,12 +5,12 @@ import { CONTAINER_HOST } from './addresses.ts';
 import { functionName } from './template.ts';
 
 /** Invokes a function by its name. */
-// biome-ignore lint/suspicious/noExplicitAny: every function responds with something else
+// biome-ignore lint/suspicious/noExplicitAny: every function has a different response
 export type Invoke = (name: string, event: unknown) => Promise<any>;
 
-/** The functions outside containers, without what would invoke them: to create what the samples are about. */
+/** Starts the functions outside containers and without event sources, to create the resources of the samples. */
 export function startFunctions({ template, environment, iam }: Pick<Services, 'template' | 'environment' | 'iam'>) {
-  // What containers know this machine by, it does not know itself by.
+  // Replaces the host name for containers, because this machine cannot resolve it.
   const here = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll(CONTAINER_HOST, '127.0.0.1'));
   const clock = new LocalClock();
   const options = {

@@ -3,11 +3,11 @@ import { dynamoDbClient } from '../services/dynamodb.ts';
 
 type Item = Record<string, AttributeValue>;
 
-/** The items of a small table, whatever their keys are made of. */
+/** Access to the items of a small table. */
 export interface Items {
-  /** The item with that id, or that sort key. Throws if there is none. */
+  /** Returns the item with this id or sort key. Throws if there is no such item. */
   find(id: string): Promise<Item>;
-  /** Sets an attribute of it. */
+  /** Sets an attribute of the item. */
   set(id: string, name: string, value: AttributeValue): Promise<void>;
 }
 

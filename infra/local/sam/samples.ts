@@ -11,7 +11,7 @@ import type { Items } from './items.ts';
 export interface SampleOptions {
   invoke: Invoke;
   items: Items;
-  /** The endpoint of the webhook, as containers reach it, and the secret that it verifies with. */
+  /** The endpoint URL of the webhook for containers, and its secret. */
   receiver: { url: string; secret: string };
   now: number;
 }
@@ -25,12 +25,12 @@ const change = {
     changes: [{ field: 'title', old_value: 'Draft', new_value: 'Final', origin: 'sample' }],
   },
 };
-/** Of connections: as short as there is. */
+/** The minimum lease of a connection. */
 const LEASE_SECONDS = 10;
 
 /**
- * A sample event for every function, by its name, and what each is about: a project with a key, a webhook, a connection, and
- * an event for every delivery. A function that gets its sample does its work.
+ * Returns a sample event for every function, by its name. Creates the resources of the samples: a project with a key, a webhook,
+ * a connection, and an event for every delivery.
  */
 export async function createSamples({ invoke, items, receiver, now }: SampleOptions): Promise<Record<string, object>> {
   const CreateProject = { name: 'Acme', email: 'ops@example.com' };
@@ -42,7 +42,7 @@ export async function createSamples({ invoke, items, receiver, now }: SampleOpti
   const key = created(await invoke('Keys', Keys));
   const endpoint = { ...receiver, events: EVENT_TYPES };
   const webhook = created(await invoke('Webhooks', proxy('POST', '/v1/webhooks', endpoint)));
-  await items.set(webhook.id, 'quickSince', { N: String(now) }); // or the quick lane would hand it on
+  await items.set(webhook.id, 'quickSince', { N: String(now) }); // otherwise the quick lane forwards it
   const Events = proxy('POST', '/v1/events', change);
   const publish = async () => created(await invoke('Events', Events)).id as string;
   const connection = (lease_seconds: number) => {
@@ -50,7 +50,7 @@ export async function createSamples({ invoke, items, receiver, now }: SampleOpti
     return proxy('PUT', '/v1/connections/{id}', body, { id: 'laptop-1' });
   };
   created(await invoke('Documents', connection(LEASE_SECONDS)));
-  // Its lease has run out: its check finds it lost.
+  // The lease has expired, so the check finds a lost connection.
   await items.set('CONNECTION', 'expiresAt', { N: String(now - 1) });
 
   const space = { projectId: project.id, environment: 'live' };
@@ -90,7 +90,10 @@ interface ProxyEventOptions {
   now: number;
 }
 
-/** A request of an admin key, as the gateway hands it on (API Gateway Developer Guide, "Input format of a Lambda function"). */
+/**
+ * A request with an admin key, as API Gateway passes it to a function (API Gateway Developer Guide, "Input format of a Lambda
+ * function").
+ */
 function proxyEvent({ method, resource, body, parameters, projectId, keyId, now }: ProxyEventOptions) {
   const path = resource.replace(/\{(\w+)\}/, (_, name) => parameters?.[name] ?? '');
   const headers = { ...(body && { 'Content-Type': 'application/json' }), Host: '127.0.0.1:3000' };
@@ -125,7 +128,7 @@ function proxyEvent({ method, resource, body, parameters, projectId, keyId, now 
 
 type ProxyEvent = ReturnType<typeof proxyEvent>;
 
-/** A request before anybody knows whose it is. It has no body. */
+/** A request before authorization. It has no body. */
 function authorizerEvent({ requestContext, body: _, ...event }: ProxyEvent, credential: string) {
   const { authorizer: __, ...context } = requestContext;
   const { httpMethod, path } = event;

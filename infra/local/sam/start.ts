@@ -14,28 +14,28 @@ import { createSamples } from './samples.ts';
 import { functionName, samTemplate } from './template.ts';
 
 export interface SamOptions {
-  /** A directory that `cdk synth` made. */
+  /** The output directory of `cdk synth`. */
   assembly: string;
-  /** Where to write: the assembly itself, if `sam local` is to find the code. */
+  /** The directory for the output. It must be the assembly, so that `sam local` finds the code. */
   directory: string;
   databaseEndpoint: string;
   addresses: readonly string[];
-  /** By which functions reach them. */
+  /** The host name of the services for functions. */
   host: string;
   port: number;
   tablePrefix: string;
-  /** Of `sam local start-lambda`, which then runs the functions that queues and the stream invoke. */
+  /** The URL of `sam local start-lambda`, which then runs the functions with event sources. */
   startLambdaUrl?: string | undefined;
-  /** Receives what the endpoint of the samples' webhook got. */
+  /** Receives the requests to the endpoint of the sample webhook. */
   print(line: string): void;
 }
 
-/** Batches of one queue at once: each takes a container. */
+/** The concurrent batches of a queue. Each needs a container. */
 const CONCURRENCY = 2;
 
 /**
- * Starts what `sam local` lacks: the AWS services, with an endpoint for webhooks. Creates what the samples are about, and
- * writes the samples, the environment variables and, last, the template.
+ * Starts the AWS services that `sam local` lacks, and an endpoint for webhooks. Creates the resources of the samples, then writes
+ * the samples, the environment variables and the template.
  */
 export async function startSam(options: SamOptions) {
   const { assembly, directory, databaseEndpoint, addresses, host, port, tablePrefix, startLambdaUrl, print } = options;
@@ -47,7 +47,7 @@ export async function startSam(options: SamOptions) {
     speed: 1,
     visibilitySpeed: 1,
     now: () => Date.now(),
-    baseUrl: () => 'http://127.0.0.1:3000', // of `sam local start-api`
+    baseUrl: () => 'http://127.0.0.1:3000', // `sam local start-api`
     addresses,
     port,
     host,

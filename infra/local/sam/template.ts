@@ -4,12 +4,12 @@ interface RawTemplate {
   Resources: Record<string, { Metadata?: object; Properties: { Environment: { Variables: Record<string, unknown> } } }>;
 }
 
-/** By which `sam local` knows a function: its logical id without the hash that CDK appends. */
+/** The name of a function for `sam local`, which is its logical id without the hash of the CDK. */
 export const functionName = (logicalId: string): string => logicalId.slice(0, -8);
 
 /**
- * Turns a synthesized template into one that `sam local` runs on this machine, and says what its functions need to know: the
- * environment variables of each, by its name. `sam local` sets only variables that the template declares, so all are declared.
+ * Converts a synthesized template for `sam local`, and returns the environment variables of each function by its name. `sam
+ * local` sets only variables that the template declares, so the template declares all of them.
  */
 export function samTemplate(raw: RawTemplate, template: Template, environment: Record<string, string>) {
   const { AWS_REGION: _, AWS_SECRET_ACCESS_KEY: __, ...endpoints } = environment; // reserved: sam sets these itself

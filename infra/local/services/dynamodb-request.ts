@@ -16,16 +16,16 @@ interface DynamoDbInput extends Operation {
   TransactItems?: Record<string, Operation>[];
 }
 
-/** One question to IAM: may the caller do this to that, where these are the partition keys. */
+/** An action for IAM to authorize, with its resource and partition keys. */
 export interface AskedAction {
   action: string;
   resource: string;
   leadingKeys: string[];
-  /** Of the two questions about a member of a transaction, the one about the keys of all members. */
+  /** Set for the check of a transaction member that uses the keys of all members. */
   isOfAll?: true;
 }
 
-/** The operations that change nothing, of those that functions call. */
+/** The read operations that functions call. */
 export const READS: ReadonlySet<string> = new Set(['GetItem', 'BatchGetItem', 'Query']);
 
 const WRITES: Record<string, string> = {
@@ -36,8 +36,8 @@ const WRITES: Record<string, string> = {
 };
 
 /**
- * What a request to DynamoDB asks for, as IAM sees it. A transaction asks for the action of each member. AWS does not document
- * whether the leading keys are those of the member or of all members, so both questions must be answered with yes.
+ * The actions that IAM authorizes for a DynamoDB request. A transaction needs the action of each member. AWS does not document
+ * whether the leading keys are those of the member or of all members, so IAM must allow both.
  */
 export function dynamoDbActions(operation: string, body: string, tableArn: (name: string) => string): AskedAction[] {
   const action = `dynamodb:${operation}`;
@@ -65,7 +65,7 @@ export function dynamoDbActions(operation: string, body: string, tableArn: (name
   return [{ action, resource, leadingKeys: leadingKeysOf(input) }];
 }
 
-/** A key condition is read only where it begins with the partition key: `pk = :pk AND …`. */
+/** Reads only key conditions that start with the partition key, such as `pk = :pk AND …`. */
 function leadingKeysOf(operation: Operation): string[] {
   const { Key, Item, KeyConditionExpression, ExpressionAttributeValues } = operation;
   const compared = /^\s*[#\w]+\s*=\s*(:\w+)/.exec(KeyConditionExpression ?? '')?.[1];

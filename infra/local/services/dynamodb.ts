@@ -20,11 +20,11 @@ import type { Signal } from './signal.ts';
 
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-/** A client that validates its requests, and with a schema also their keys and expressions. */
+/** A client that validates its requests. With a schema, it also validates keys and expressions. */
 export const dynamoDbClient = (endpoint: string, schema?: TableSchema): DynamoDBClient =>
   validated(new DynamoDBClient({ endpoint, region: REGION, credentials }), schema);
 
-/** The template's tables, with their indexes and streams, created unless they are there. */
+/** Creates the tables of the template with their indexes and streams, unless they exist. */
 export async function createTables(
   template: Template,
   endpoint: string,
@@ -44,7 +44,7 @@ export async function createTables(
         StreamSpecification: { ...StreamSpecification, StreamEnabled: StreamSpecification !== undefined },
       });
       await client.send(create).catch((error: unknown) => {
-        if (!(error instanceof ResourceInUseException)) throw error; // it is there already
+        if (!(error instanceof ResourceInUseException)) throw error; // it already exists
       });
       const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
       if (keysOf(Table ?? {}) !== keysOf(properties)) {
@@ -57,7 +57,7 @@ export async function createTables(
   return Promise.all(created).finally(() => client.destroy());
 }
 
-/** The same text for tables with the same keys and indexes. */
+/** Returns the same text for tables with the same keys and indexes. */
 function keysOf({ KeySchema, GlobalSecondaryIndexes = [] }: KeyedTable): string {
   const keys = (schema: KeySchemaElement[] = []) =>
     schema.map(({ AttributeName, KeyType }) => [AttributeName, KeyType]);
@@ -70,7 +70,7 @@ interface KeyedTable {
   GlobalSecondaryIndexes?: { IndexName?: string | undefined; KeySchema?: KeySchemaElement[] | undefined }[] | undefined;
 }
 
-/** The keys of the template's table and of its indexes. */
+/** Returns the keys of the table of the template and of its indexes. */
 export function tableSchema(template: Template): TableSchema {
   const [table] = template.ofType<KeyedTable>('AWS::DynamoDB::Table');
   const { KeySchema, GlobalSecondaryIndexes = [] } = table?.properties ?? {};
@@ -82,14 +82,14 @@ export function tableSchema(template: Template): TableSchema {
 }
 
 export interface DynamoDbProxyOptions {
-  /** Of the database. */
+  /** The endpoint of the database. */
   endpoint: string;
   iam: LocalIam;
   schema: TableSchema;
   writes: Signal;
 }
 
-/** Passes requests of the functions on to the database, and gives `writes` after each that may have written. */
+/** Forwards requests of functions to the database, and signals `writes` after each possible write. */
 export function dynamoDbProxy({ endpoint, iam, schema, writes }: DynamoDbProxyOptions): Service {
   const { hostname, port } = new URL(endpoint);
   const agent = new http.Agent({ keepAlive: true });
@@ -108,7 +108,7 @@ export function dynamoDbProxy({ endpoint, iam, schema, writes }: DynamoDbProxyOp
             const value = response.headers[name];
             return typeof value === 'string' ? [[name, value]] : [];
           });
-          // Not as text: many megabytes would be decoded and encoded again.
+          // Forwards bytes, because decoding and encoding large responses would be slow.
           readBody(response)
             .then((body) => ({
               status: response.statusCode ?? 500,

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /*
- * Dynoxide (https://github.com/nubo-db/dynoxide): DynamoDB's protocol on SQLite, one binary. npm installs the package of this
- * platform only, if there is one.
+ * Dynoxide (https://github.com/nubo-db/dynoxide) implements the protocol of DynamoDB on SQLite in one binary. npm installs only
+ * the package of this platform, if there is one.
  */
 
-/** Where the binary is; `null` if there is none for this platform. */
+/** The path of the binary, or `null` if the platform has no package. */
 export function dynoxideBinary(): string | null {
   const file = process.platform === 'win32' ? 'dynoxide.exe' : 'dynoxide';
   try {
@@ -20,16 +20,16 @@ export function dynoxideBinary(): string | null {
   }
 }
 
-/** A database whose process has begun. */
+/** A started database. */
 export interface Started {
   child: ChildProcess;
-  /** To be called when it answers. */
+  /** Called when the database responds. */
   prepare?(): void;
-  /** The directory to remove when the process has ended. */
+  /** The directory to delete when the process has ended. */
   temporary?: string;
 }
 
-/** Starts it on a port. Its file is in `directory`, or without one in a place of its own that goes with it. */
+/** Starts Dynoxide on a port. Its file is in `directory`, or by default in a temporary directory. */
 export function startDynoxide(binary: string, port: number, directory: string | undefined): Started {
   const place = directory ?? mkdtempSync(join(temporaryPlace(), 'database-'));
   const file = join(place, 'dynoxide.db');
@@ -41,8 +41,8 @@ export function startDynoxide(binary: string, port: number, directory: string | 
 }
 
 /**
- * Every write of Dynoxide looks for the last record of the stream, and every read for the first one after its position; without
- * an index, among all that there ever were: the 20,000th write took ten times as long as the first.
+ * Adds indexes to the stream tables. Every write of Dynoxide searches the last record of the stream, and every read searches the
+ * next one. Without an index, it scans all records, and the 20,000th write took ten times as long as the first.
  */
 function indexStreams(file: string): void {
   const database = new DatabaseSync(file);
@@ -58,13 +58,13 @@ function indexStreams(file: string): void {
 const SHARED_MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 2 ** 30;
 
-/** Memory, where it can be had as a file system: nobody needs these data on a disk. */
+/** A memory file system if the platform has one, because these data are temporary. */
 function temporaryPlace(): string {
   try {
     const { bavail, bsize } = statfsSync(SHARED_MEMORY);
     if (bavail * bsize >= ENOUGH_BYTES) return SHARED_MEMORY;
   } catch {
-    // There is none on this platform.
+    // The platform has no memory file system.
   }
   return tmpdir();
 }

@@ -11,11 +11,11 @@ export interface ServiceRequest {
   method: string;
   /** The operation, such as `PutItem`. */
   action: string;
-  /** Below the service's prefix. */
+  /** The path after the prefix of the service. */
   path: string;
   headers: http.IncomingHttpHeaders;
   body: string;
-  /** The access key id that signed the request: on this machine, the role's name. */
+  /** The access key id that signed the request, which is the role name on this machine. */
   principal: string;
 }
 export interface ServiceResponse {
@@ -23,20 +23,20 @@ export interface ServiceResponse {
   headers?: Record<string, string>;
   body: string | Buffer;
 }
-/** What goes wrong with a call, as a test of faults decides. */
+/** A fault that a test injects into a call. */
 export type Fault = 'error before' | 'error after' | 'throttled' | 'no answer' | 'conflict';
 export interface ServiceCall {
   service: string;
   action: string;
   principal: string;
-  /** The same for all tries of one call (the SDK's `amz-sdk-invocation-id`). */
+  /** An id that all tries of a call share (`amz-sdk-invocation-id` of the SDK). */
   callId: string;
-  /** Which try of the call this is, from 1 (the SDK's `amz-sdk-request`). */
+  /** The number of the try, starting at 1 (`amz-sdk-request` of the SDK). */
   attempt: number;
-  /** The parameters of the call, as the service gets them: JSON, or a form's fields. Empty if it has none. */
+  /** The parameters of the call from its JSON or form body. Empty without parameters. */
   input: Record<string, unknown>;
 }
-/** Sees every try of every call before it is performed. */
+/** Called before every try of every call. */
 export type Interceptor = (call: ServiceCall) => Fault | undefined;
 
 export type Service = (request: ServiceRequest) => Promise<ServiceResponse> | ServiceResponse;
@@ -57,26 +57,26 @@ export class ServiceError extends Error {
 export class Endpoints {
   private readonly services = new Map<string, Service>();
   intercept: Interceptor | undefined;
-  /** Sees every try of a call that is throttled. */
+  /** Called for every throttled try of a call. */
   throttled: ((call: ServiceCall) => unknown) | undefined;
-  /** The last requests that AWS would refuse whatever the state of the service is, with their errors. */
+  /** The last requests that AWS would always reject, with their errors. */
   readonly invalidRequests: string[] = [];
   private readonly servers: http.Server[] = [];
   private readonly host: string;
   private readonly hosts: string[];
 
-  /** `host`: by which its callers reach it. */
+  /** `host` is the host name for callers. */
   constructor(host = '127.0.0.1') {
     this.host = host;
     this.hosts = [host];
   }
 
-  /** On the same port of all addresses; 0: any free one. */
+  /** Listens on the same port of all addresses. Port 0 selects any free port. */
   async listen(addresses: readonly string[] = ['127.0.0.1'], port = 0): Promise<void> {
     this.hosts.push(...addresses);
     for (const address of addresses) {
       const server = http.createServer((request, response) => {
-        this.respond(request, response).catch(() => response.destroy()); // the caller has gone
+        this.respond(request, response).catch(() => response.destroy()); // the caller disconnected
       });
       server.keepAliveTimeout = 60_000;
       await new Promise<void>((resolve, reject) => {
@@ -94,7 +94,7 @@ export class Endpoints {
     this.services.set(prefix, service);
   }
 
-  /** Puts something around a service: a meter, for one. */
+  /** Wraps a service, for example with a meter. */
   wrap(prefix: string, around: (service: Service) => Service): void {
     const service = this.services.get(prefix);
     if (!service) throw new Error(`There is no service ${prefix}`);
@@ -165,7 +165,7 @@ export class Endpoints {
 
 const MAX_NOTED = 100;
 
-// No local database does this by itself: it runs one transaction after another.
+// The local databases do not produce conflicts, because they run transactions sequentially.
 function conflict(action: string): ServiceResponse {
   const isTransaction = action === 'TransactWriteItems';
   const code = isTransaction ? 'TransactionCanceledException' : 'TransactionConflictException';

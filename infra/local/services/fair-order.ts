@@ -1,14 +1,14 @@
-/** Of all messages in flight: a group with more is noisy, if it has enough of them for its share to mean something. */
+/** The share of messages in flight above which a group is noisy, if it has a significant number. */
 const NOISY_SHARE = 0.1;
 const NOISY_IN_FLIGHT = 30;
-/** A group that sends nothing for so long is quiet again. */
+/** After this time without messages, a group is quiet again. */
 const QUIET_MS = 5 * 60_000;
-/** What counts as recent: after each such time, processing times count half. SQS does not say how long that is. */
+/** The half-life of processing times. SQS does not document the value. */
 const RECENT_MS = 60_000;
 
 export interface GroupedMessage {
   group: string | undefined;
-  /** Unix time in milliseconds. */
+  /** The Unix time in milliseconds. */
   sentAt: number;
 }
 
@@ -20,10 +20,10 @@ interface Group<Message> {
 }
 
 /**
- * The order in which a fair queue hands messages out (Amazon SQS Developer Guide, "How Amazon SQS fair queues work"): oldest
- * first, but those of noisy groups only while no quiet group has any, and among noisy groups first the one with the fewest in
- * flight. A group is noisy by its share of the messages in flight or of recent processing time, until its backlog is gone.
- * Messages without a group are nobody's: always quiet.
+ * The order in which a fair queue returns messages (Amazon SQS Developer Guide, "How Amazon SQS fair queues work"). The oldest
+ * message is first, but messages of noisy groups wait until no quiet group has any. Among noisy groups, the one with the fewest
+ * messages in flight is first. A group is noisy by its share of the messages in flight or of recent processing time, until its
+ * backlog is empty. Messages without a group are always quiet.
  */
 export class FairOrder<Message extends GroupedMessage> {
   private readonly groups = new Map<string | undefined, Group<Message>>();
@@ -36,17 +36,17 @@ export class FairOrder<Message extends GroupedMessage> {
     this.halvedAt = now();
   }
 
-  /** Messages that wait. */
+  /** The number of waiting messages. */
   get size(): number {
     return this.total.visible;
   }
 
-  /** Groups with messages that wait or are in flight: what this remembers. */
+  /** The number of groups with messages that wait or are in flight. */
   get groupCount(): number {
     return this.groups.size;
   }
 
-  /** Adds a message that became visible. */
+  /** Adds a visible message. */
   add(message: Message): void {
     const group = this.groups.get(message.group) ?? { visible: [], inFlight: 0, processingMs: 0, sentAt: 0 };
     this.groups.set(message.group, group);
@@ -55,7 +55,7 @@ export class FairOrder<Message extends GroupedMessage> {
     this.total.visible++;
   }
 
-  /** The next message, in flight from now on. */
+  /** Returns the next message, which is then in flight. */
   take(): Message | undefined {
     this.halve();
     let best: Group<Message> | undefined;
@@ -70,7 +70,7 @@ export class FairOrder<Message extends GroupedMessage> {
     return message;
   }
 
-  /** A message is no longer in flight; it was for so long. */
+  /** Ends the flight of a message after `processingMs`. */
   end({ group: name }: Message, processingMs: number): void {
     const group = this.groups.get(name);
     if (!group) return;

@@ -3,7 +3,7 @@ import { ServiceError } from './endpoints.ts';
 import { anyMatches } from './policy.ts';
 
 type Values = string | readonly string[];
-/** What a request says about itself, by condition key. */
+/** The values of a request by condition key. */
 export type RequestContext = Record<string, Values>;
 
 interface Statement {
@@ -13,7 +13,7 @@ interface Statement {
   Condition?: Record<string, Record<string, Values>>;
 }
 
-/** One action of one statement, and for items of the table one kind of them: the least that can be granted. */
+/** The smallest grant: one action of one statement, and for table items one kind. */
 export interface Grant {
   role: string;
   action: string;
@@ -21,11 +21,11 @@ export interface Grant {
   kind?: string | undefined;
 }
 
-/** The policies of the template, enforced as in the cloud: what no statement allows, or one denies, is denied. */
+/** Enforces the policies of the template like AWS. An action is denied unless a statement allows it and none denies it. */
 export class LocalIam {
   private readonly statements = new Map<string, Statement[]>();
   private readonly needed = new Set<string>();
-  /** For `sam local`, whose containers have the credentials of the shell and no role. */
+  /** Allows everything, for `sam local`, whose containers have the credentials of the shell and no role. */
   isPermissive = false;
 
   constructor(template: Pick<Template, 'ofType'>) {
@@ -40,7 +40,7 @@ export class LocalIam {
     }
   }
 
-  /** Every grant of every role. */
+  /** Returns every grant of every role. */
   grants(): Grant[] {
     return [...this.statements].flatMap(([role, statements]) =>
       statements.flatMap((statement) =>
@@ -49,12 +49,12 @@ export class LocalIam {
     );
   }
 
-  /** The grants that nothing has needed so far: without any of them, all that was done would have been allowed. */
+  /** Returns the grants that no request has needed. Without any one of them, every request would still have been allowed. */
   unneeded(): Grant[] {
     return this.grants().filter((grant) => !this.needed.has(nameOf(grant)));
   }
 
-  /** `isEvidence`: whether the answer shows which grants are needed. */
+  /** `isEvidence` states whether the result proves that grants are needed. */
   allows(
     role: string,
     action: string,
@@ -78,7 +78,7 @@ export class LocalIam {
     return true;
   }
 
-  /** Throws what AWS throws if a role may not do this. */
+  /** Throws the AWS error if a role is not allowed to perform the action. */
   require(
     role: string,
     action: string,
@@ -90,7 +90,7 @@ export class LocalIam {
     throw new ServiceError('AccessDeniedException', `${role} is not authorized to perform ${action} on ${resource}`);
   }
 
-  /** A grant is needed if no other one allows the same for one of the keys. */
+  /** A grant is needed if no other grant allows the action for one of the keys. */
   private noteNeeded(allowing: readonly Grant[], context: RequestContext): void {
     const keys = [context[LEADING_KEYS] ?? []].flat();
     for (const key of keys.length > 0 ? keys : [undefined]) {
@@ -104,7 +104,7 @@ export class LocalIam {
 
 const LEADING_KEYS = 'dynamodb:LeadingKeys';
 
-/** The grants in one action of a statement: one for each kind of items that it is about. */
+/** Returns the grants in one action of a statement, one for each kind of item. */
 function grantsOf(role: string, action: string, { Resource, Condition = {} }: Statement): Grant[] {
   const grant = { role, action, resources: [Resource].flat() };
   const kinds = (Condition['ForAnyValue:StringLike'] ?? Condition['ForAllValues:StringLike'])?.[LEADING_KEYS];
@@ -125,7 +125,7 @@ const OPERATORS: Record<string, Operator> = {
 function isMet(condition: NonNullable<Statement['Condition']>, context: RequestContext): boolean {
   return Object.entries(condition).every(([name, keys]) => {
     const operator = OPERATORS[name];
-    if (!operator) throw new Error(`The local IAM does not know the operator ${name}`);
+    if (!operator) throw new Error(`The local IAM does not support the operator ${name}`);
     return Object.entries(keys).every(([key, wanted]) => operator([wanted].flat(), [context[key] ?? []].flat()));
   });
 }

@@ -4,7 +4,7 @@ interface Statement {
   Resource?: string | string[];
 }
 
-/** Whether a policy lets API Gateway pass a request on: an allow that matches, and no deny that does. */
+/** Whether a policy allows a request. It needs a matching allow and no matching deny. */
 export function isInvocationAllowed({ Statement }: { Statement: unknown }, methodArn: string): boolean {
   const statements = [Statement].flat() as Statement[];
   const matching = statements.filter(
@@ -13,12 +13,12 @@ export function isInvocationAllowed({ Statement }: { Statement: unknown }, metho
   return matching.some(({ Effect }) => Effect === 'Allow') && !matching.some(({ Effect }) => Effect === 'Deny');
 }
 
-/** IAM's wildcards: `*` is any text, slashes too, and `?` one character. */
+/** IAM wildcards. `*` matches any text, including slashes, and `?` matches one character. */
 export function anyMatches(patterns: string | string[] | undefined, text: string): boolean {
   return [patterns ?? []].flat().some((pattern) => expressionOf(pattern).test(text));
 }
 
-// Every call of every function is checked against a few dozen patterns of the template; an authorizer may make up more.
+// A cache of compiled patterns. The template has a few dozen, and an authorizer can create more.
 const expressions = new Map<string, RegExp>();
 const MAX_EXPRESSIONS = 1000;
 

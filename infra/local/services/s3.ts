@@ -2,7 +2,7 @@ import type { Template } from '../template.ts';
 import { type Service, ServiceError } from './endpoints.ts';
 import type { LocalIam } from './iam.ts';
 
-/** A bucket: text by key. */
+/** The texts in a bucket by key. */
 export type LocalBucket = Map<string, string>;
 
 /** The buckets of the template, by ARN. */
@@ -10,12 +10,12 @@ export function createBuckets(template: Pick<Template, 'ofType' | 'arn'>): Reado
   return new Map(template.ofType('AWS::S3::Bucket').map(({ id }) => [template.arn(id), new Map()]));
 }
 
-/** `PutObject`, which is all of S3 that the functions use. The path is `/bucket/key`. */
+/** Implements `PutObject`, the only S3 operation that functions use. The path is `/bucket/key`. */
 export function s3Service(bucketNamed: (name: string) => LocalBucket | undefined, iam: LocalIam): Service {
   return ({ method, path, principal, body }) => {
     const [, name = '', key = ''] = /^\/([^/]+)\/([^?]+)/.exec(path) ?? [];
     const bucket = bucketNamed(name);
-    if (method !== 'PUT') throw new ServiceError('NotImplemented', 'The local S3 implements PutObject only', 501);
+    if (method !== 'PUT') throw new ServiceError('NotImplemented', 'The local S3 supports only PutObject', 501);
     if (!bucket) throw new ServiceError('NoSuchBucket', `There is no bucket ${name}`, 404);
     const object = decodeURIComponent(key);
     iam.require(principal, 's3:PutObject', `arn:aws:s3:::${name}/${object}`);

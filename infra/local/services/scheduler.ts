@@ -16,15 +16,15 @@ export interface SchedulerOptions {
   now: () => number;
   speed: number;
   iam: LocalIam;
-  /** By URL or ARN. */
+  /** Returns a queue by its URL or ARN. */
   queueAt(urlOrArn: string): LocalQueue | undefined;
-  /** Has every schedule until it has fired, by group and name; those that it has at first are schedules again. */
+  /** Stores every schedule by group and name until it fires. Schedules that it contains initially are scheduled again. */
   kept: Map<string, Schedule>;
 }
 
 const AT = /^at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)$/;
 
-/** EventBridge Scheduler's REST protocol, for one-shot schedules that send to a queue and delete themselves. */
+/** The REST protocol of EventBridge Scheduler, for one-shot schedules that send to a queue and delete themselves. */
 export class LocalScheduler {
   private readonly options: SchedulerOptions;
   private readonly schedules = new Map<string, { schedule: Schedule; timer: NodeJS.Timeout }>();
@@ -36,7 +36,7 @@ export class LocalScheduler {
 
   readonly service: Service = ({ method, path, body, principal }) => {
     const name = decodeURIComponent(/^\/schedules\/([^/?]+)/.exec(path)?.[1] ?? '');
-    if (!name) throw new ServiceError('ValidationException', 'The local Scheduler knows schedules only');
+    if (!name) throw new ServiceError('ValidationException', 'The local Scheduler supports only schedules');
     if (method === 'POST') return json(this.create(name, JSON.parse(body), principal));
     const found = [...this.schedules.entries()].find(([key]) => key.endsWith(`/${name}`));
     if (!found) throw new ServiceError('ResourceNotFoundException', `There is no schedule ${name}`, 404);
@@ -61,17 +61,17 @@ export class LocalScheduler {
     const at = AT.exec(ScheduleExpression)?.[1];
     if (!/^[\w.-]{1,64}$/.test(name) || !at || Number.isNaN(Date.parse(`${at}Z`)))
       throw new ServiceError('ValidationException', 'Name or ScheduleExpression is not valid');
-    // No page of AWS says what happens to a time in the past. This is the stricter one of two ways.
+    // AWS does not document the result for a time in the past. This is the stricter interpretation.
     if (Date.parse(`${at}Z`) < this.options.now())
       throw new ServiceError('ValidationException', `The time of ${ScheduleExpression} is in the past`);
     if (!['UTC', undefined].includes(schedule.ScheduleExpressionTimezone))
-      throw new ServiceError('ValidationException', 'The local Scheduler knows the time zone UTC only');
+      throw new ServiceError('ValidationException', 'The local Scheduler supports only the time zone UTC');
     if (!this.options.groups.includes(GroupName))
       throw new ServiceError('ResourceNotFoundException', `There is no group ${GroupName}`, 404);
     if (Target.Arn !== sendMessageTarget('aws'))
       throw new ServiceError('ValidationException', `The local Scheduler has no target ${Target.Arn}`);
     if (!parseObject(Target.Input))
-      throw new ServiceError('ValidationException', 'The Input of the target is no JSON object');
+      throw new ServiceError('ValidationException', 'The Input of the target is not a JSON object');
     const arn = `arn:aws:scheduler:${REGION}:${ACCOUNT}:schedule/${key}`;
     const { iam, kept } = this.options;
     iam.require(principal, 'scheduler:CreateSchedule', arn);
@@ -96,7 +96,7 @@ export class LocalScheduler {
     this.schedules.set(key, { schedule, timer });
   }
 
-  /** Sends as the schedule's role may, and to its dead-letter queue what it may not or cannot. */
+  /** Sends the message with the role of the schedule. If that fails, sends it to the dead-letter queue. */
   fire({ Input, RoleArn, DeadLetterConfig }: Schedule['Target']): void {
     const { iam, queueAt } = this.options;
     const role = RoleArn.split('/').at(-1) ?? '';

@@ -11,28 +11,31 @@ import { createQueues, sqsService } from './sqs-service.ts';
 import { createState, type State } from './state.ts';
 
 export interface ServicesOptions {
-  /** A directory that `cdk synth` made. */
+  /** The output directory of `cdk synth`. */
   assembly: string;
-  /** Of the local database. */
+  /** The endpoint of the local database. */
   databaseEndpoint: string;
   /** How many times faster queue delays and schedules pass. */
   speed: number;
-  /** How many times faster a failed message comes again. */
+  /** How many times faster a failed message becomes visible again. */
   visibilitySpeed: number;
   now: () => number;
-  /** What the API's own URL is replaced with. */
+  /** The URL of the API on this machine. */
   baseUrl: () => string;
-  /** The addresses and the port to listen on, and the host by which functions reach them. */
+  /** The addresses and the port to listen on, and the host name for functions. */
   addresses?: readonly string[];
   port?: number;
   host?: string;
-  /** What they begin with, and keep up to date. */
+  /** The state of the services, which they keep up to date. */
   state?: State;
 }
 
 export type Services = Awaited<ReturnType<typeof startServices>>;
 
-/** The AWS services of the template on this machine: table, queues, schedules and mail, behind the policies of its roles. */
+/**
+ * Starts the AWS services of the template on this machine: the table, queues, schedules and email. They enforce the policies of
+ * the roles.
+ */
 export async function startServices(options: ServicesOptions) {
   const { assembly, databaseEndpoint, speed, visibilitySpeed, now, baseUrl, addresses, port, host } = options;
   const endpoints = new Endpoints(host);
@@ -77,9 +80,9 @@ export async function startServices(options: ServicesOptions) {
     tableName: table?.name ?? '',
     streamArn: table?.streamArn ?? '',
     streamPositions: positions,
-    /** Of the table, by functions. */
+    /** Signals writes to the table by functions. */
     writes,
-    /** The SDK's own variables: no function knows that it runs here, but for `ALLOW_PRIVATE_ENDPOINTS`. */
+    /** Standard variables of the SDK. Only `ALLOW_PRIVATE_ENDPOINTS` is specific to the local stack. */
     environment: {
       AWS_REGION: REGION,
       AWS_SECRET_ACCESS_KEY: 'local',

@@ -13,22 +13,22 @@ export interface SentMail {
   at: string;
 }
 
-/** The oldest are forgotten. */
+/** The maximum number of stored emails. The oldest ones are deleted. */
 const MAX_MAILS = 10_000;
 
-/** The Query protocol of SES, for SendEmail. Emails are kept here, one for each recipient, and never sent. */
+/** The Query protocol of SES for SendEmail. Stores one email for each recipient and sends none. */
 export class LocalSes {
-  /** Emails that came back, or that their readers complained about: as many as a test says. */
+  /** The numbers of bounces and complaints, which tests set. */
   readonly returned = { bounces: 0, complaints: 0 };
-  /** The verified recipients while the account is in the sandbox; `null` outside. */
+  /** The verified recipients in the sandbox, or `null` outside the sandbox. */
   sandbox: ReadonlySet<string> | null = null;
-  /** The account's suppression list. SES accepts emails to these addresses and sends none. */
+  /** The suppression list of the account. SES accepts emails to these addresses but does not send them. */
   readonly suppressed = new Set<string>();
   private readonly now: () => number;
   private readonly iam: LocalIam;
   private readonly kept: Map<string, SentMail>;
 
-  /** `kept`: has the emails, by id. */
+  /** `kept` contains the emails by id. */
   constructor(now: () => number, iam: LocalIam, kept: Map<string, SentMail>) {
     this.now = now;
     this.iam = iam;
@@ -43,8 +43,8 @@ export class LocalSes {
     const form = new URLSearchParams(body);
     const of = (name: string) => form.get(name) ?? '';
     if (of('Action') !== 'SendEmail')
-      throw new ServiceError('InvalidAction', `The local SES does not know ${of('Action')}`);
-    // All identities that SES may check: those of a sandbox, and a default configuration set.
+      throw new ServiceError('InvalidAction', `The local SES does not support ${of('Action')}`);
+    // All resources that SES can authorize, including those of the sandbox and a default configuration set.
     const recipients = [...form].filter(([name]) => name.startsWith('Destination.ToAddresses.')).map(([, to]) => to);
     const identities = [of('Source'), ...recipients].map((address) => `identity/${address}`);
     for (const resource of [...identities, 'configuration-set/default']) {

@@ -1,9 +1,9 @@
-/** Something that happens now and again, and that others wait for. */
+/** A repeated event that tasks can wait for. */
 export class Signal {
   private times = 0;
   private readonly waiting = new Set<() => void>();
 
-  /** How often it has happened. */
+  /** The number of events so far. */
   get count(): number {
     return this.times;
   }
@@ -13,7 +13,7 @@ export class Signal {
     for (const wake of this.waiting) wake();
   }
 
-  /** Until it has happened more often than that, and at most for so many milliseconds. Keeps no process running. */
+  /** Waits until the count exceeds `count`, for at most `timeoutMs`. The timer does not keep the process running. */
   async beyond(count: number, timeoutMs: number): Promise<void> {
     if (this.times > count) return;
     await new Promise<void>((resolve) => {

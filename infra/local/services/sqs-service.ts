@@ -12,7 +12,7 @@ interface Entry {
   ReceiptHandle?: string;
 }
 
-/** Of one message, and of all messages of a batch (Amazon SQS quotas). */
+/** The maximum size of a message, and of all messages in a batch (Amazon SQS quotas). */
 const MAX_BYTES = 1_048_576;
 const MAX_DELAY_SECONDS = 900;
 /** Any character outside the set that SQS accepts in a message (SQS API Reference, `SendMessage`). */
@@ -60,7 +60,7 @@ function send(queue: LocalQueue, { MessageBody, MessageGroupId, DelaySeconds = 0
 function sendBatch(queue: LocalQueue, entries: Entry[], trace: string | undefined) {
   const ids = new Set(entries.map(({ Id }) => Id));
   const bytes = entries.reduce((sum, { MessageBody }) => sum + Buffer.byteLength(MessageBody), 0);
-  if (entries.length === 0) throw new ServiceError('EmptyBatchRequest', 'There must be an entry');
+  if (entries.length === 0) throw new ServiceError('EmptyBatchRequest', 'The batch must have at least one entry');
   if (entries.length > 10) throw new ServiceError('TooManyEntriesInBatchRequest', 'At most 10 entries');
   if (entries.some(({ Id = '' }) => !ENTRY_ID.test(Id)))
     throw new ServiceError('InvalidBatchEntryId', 'An id has 1 to 80 letters, digits, hyphens and underscores');
@@ -113,7 +113,7 @@ function perform(
     case 'GetQueueUrl':
       return { QueueUrl: input.QueueUrl ?? queue.settings.name };
     default:
-      throw new ServiceError('UnsupportedOperation', `The local SQS does not know ${action}`);
+      throw new ServiceError('UnsupportedOperation', `The local SQS does not support ${action}`);
   }
 }
 
@@ -132,7 +132,7 @@ interface QueueProperties {
   RedrivePolicy?: { deadLetterTargetArn: string; maxReceiveCount: number };
 }
 
-/** The queues of the template, by id. */
+/** Creates the queues of the template, by id. */
 export function createQueues(
   template: Template,
   settings: Pick<QueueSettings, 'speed' | 'visibilitySpeed' | 'kept' | 'now'>,

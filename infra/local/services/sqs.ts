@@ -5,17 +5,17 @@ export interface QueueMessage {
   messageId: string;
   body: string;
   group: string | undefined;
-  /** The trace header that it was sent with. */
+  /** The trace header of the message. */
   trace: string | undefined;
   sentAt: number;
   receiveCount: number;
   receiptHandle: string;
 }
 
-/** A message as it outlives the process: until it is deleted. Times are Unix times in milliseconds. */
+/** A stored message, which remains until it is deleted. Times are Unix times in milliseconds. */
 export interface KeptMessage extends Pick<QueueMessage, 'body' | 'group' | 'trace' | 'sentAt'> {
   queue: string;
-  /** When its delay is over. */
+  /** The end of the delay. */
   visibleAt: number;
 }
 
@@ -32,15 +32,15 @@ export interface QueueSettings {
   deadLetters?: { queue: () => LocalQueue; maxReceiveCount: number } | undefined;
   /** How many times faster delays pass. */
   speed: number;
-  /** How many times faster the visibility timeout passes after a failure: 1, but for tests of redelivery. */
+  /** How many times faster the visibility timeout passes after a failure. Only tests of redelivery set more than 1. */
   visibilitySpeed: number;
-  /** The clock of the functions, by which messages are dated. That of the machine by default. */
+  /** The clock of the functions for the dates of messages. The default is the clock of the machine. */
   now?: (() => number) | undefined;
-  /** Has every message until it is deleted, by its id; those of this queue that it has at first are in the queue again. */
+  /** Stores every message by id until it is deleted. Messages of this queue that it contains initially are in the queue again. */
   kept: Map<string, KeptMessage>;
 }
 
-/** A standard queue with the semantics of SQS that matter here: delay, visibility, redrive, and fair groups. */
+/** A standard queue with delays, visibility timeouts, redrive and fair groups, like SQS. */
 export class LocalQueue {
   readonly settings: QueueSettings;
   private readonly visible = new FairOrder<QueueMessage>();
@@ -65,7 +65,7 @@ export class LocalQueue {
     return messageId;
   }
 
-  /** At most `max` visible messages, of any groups. */
+  /** Returns at most `max` visible messages of any groups. */
   receive(max: number): QueueMessage[] {
     const received: QueueMessage[] = [];
     while (received.length < max) {
@@ -88,7 +88,7 @@ export class LocalQueue {
     if (message) this.settings.kept.delete(message.messageId);
   }
 
-  /** The consumer failed: the message comes again when its visibility timeout is over. */
+  /** Marks a failed message, which becomes visible again after its visibility timeout. */
   fail(receiptHandle: string): void {
     const entry = this.inFlight.get(receiptHandle);
     if (!entry) return;
@@ -96,13 +96,13 @@ export class LocalQueue {
     entry.timer = this.showLater(receiptHandle, this.settings.visibilitySpeed);
   }
 
-  /** Nobody is to get the message again. */
+  /** Moves the message to the dead letters. */
   giveUp(receiptHandle: string): void {
     const message = this.takeInFlight(receiptHandle);
     if (message) this.bury(message);
   }
 
-  /** Groups with messages here. */
+  /** The number of groups with messages. */
   get groupCount(): number {
     return this.visible.groupCount;
   }
@@ -111,13 +111,13 @@ export class LocalQueue {
     return this.visible.size > 0;
   }
 
-  /** Resolves when a message is, or becomes, visible. */
+  /** Resolves when a message is visible. */
   async untilVisible(): Promise<void> {
     if (this.hasVisible) return;
     await new Promise<void>((resolve) => this.waiters.push(resolve));
   }
 
-  /** Of the oldest message that is not deleted, delayed ones included. 0 if there is none. */
+  /** The age of the oldest message, including delayed messages. 0 if the queue is empty. */
   ageSeconds(): number {
     const { name, kept } = this.settings;
     const sent = [...kept.values()].filter(({ queue }) => queue === name).map(({ sentAt }) => sentAt);
@@ -137,7 +137,7 @@ export class LocalQueue {
     return this.settings.now?.() ?? Date.now();
   }
 
-  /** Among the dead letters first: a killed process rather has it twice than not at all. */
+  /** Adds the message to the dead letters first, so that a killed process can duplicate but not lose it. */
   private bury({ messageId, body, group }: QueueMessage): void {
     this.settings.deadLetters?.queue().send(body, { group });
     this.settings.kept.delete(messageId);

@@ -6,21 +6,21 @@ import type { Schedule } from './scheduler.ts';
 import type { SentMail } from './ses.ts';
 import type { KeptMessage } from './sqs.ts';
 
-/** What the services know that is not in the database. */
+/** The state of the services outside the database. */
 export interface State {
-  /** Tells the tables of several stacks on one database apart. */
+  /** Separates the tables of several stacks on one database. */
   tablePrefix: string;
-  /** By message id, in the order in which they were sent. */
+  /** Messages by id, in the order in which they were sent. */
   messages: Map<string, KeptMessage>;
-  /** By group and name. */
+  /** Schedules by group and name. */
   schedules: Map<string, Schedule>;
-  /** By shard of the table's stream, the sequence number of the last record that was consumed. */
+  /** The sequence number of the last consumed record, by shard of the table stream. */
   positions: Map<string, string>;
-  /** By id, the oldest first. */
+  /** Emails by id, oldest first. */
   emails: Map<string, SentMail>;
 }
 
-/** Of a new stack: nothing. */
+/** Creates the empty state of a new stack. */
 export const createState = (tablePrefix = `local-${randomUUID().slice(0, 8)}-`): State => ({
   tablePrefix,
   messages: new Map(),
@@ -29,10 +29,10 @@ export const createState = (tablePrefix = `local-${randomUUID().slice(0, 8)}-`):
   emails: new Map(),
 });
 
-/** The state as the last stack with this directory left it. */
+/** Opens the state that the last stack stored in this directory. */
 export function openState(directory: string): State {
   const file = new DatabaseSync(join(directory, 'services.db'));
-  // A killed process loses nothing. A power failure can take the last changes.
+  // A killed process loses no data. A power failure can lose the last changes.
   file.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF');
   return {
     tablePrefix: 'kept-',

@@ -1,13 +1,13 @@
 import type http from 'node:http';
 
-/** The operation: by a header, by a field of a form, or the method and the first part of the path. */
+/** Returns the operation from a header, from a form field, or from the method and the first part of the path. */
 export function actionOf(method: string, path: string, headers: http.IncomingHttpHeaders, body: string): string {
   const target = headers['x-amz-target'];
   if (typeof target === 'string') return target.split('.').at(-1) ?? '';
   return new URLSearchParams(body).get('Action') ?? `${method} ${path.split('/')[1]}`;
 }
 
-/** The members of a request. Empty if its body is no JSON. */
+/** Returns the members of a request. Empty if the body is not JSON. */
 export function inputOf(headers: http.IncomingHttpHeaders, body: string): Record<string, unknown> {
   if (isForm(headers)) return Object.fromEntries(new URLSearchParams(body));
   try {

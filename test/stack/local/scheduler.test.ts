@@ -41,7 +41,7 @@ describe('a schedule', () => {
     ['whose time has passed', 'at(1969-12-31T23:59:59)', '{}'],
   ])('%s is refused', (_name, expression, input) => {
     const { scheduler, create } = createScheduler();
-    expect(() => create(expression, input)).toThrow(/not valid|no JSON object|past/);
+    expect(() => create(expression, input)).toThrow(/not valid|not a JSON object|past/);
     expect(scheduler.count()).toBe(0);
   });
 

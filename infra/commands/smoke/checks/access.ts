@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Check, Run } from '../run.ts';
 import { expectProblem, expectStatus } from './expectations.ts';
 
-/** A block for documentation (RFC 5737): nobody calls from it. */
+/** A documentation block (RFC 5737), which no client uses. */
 const ADDRESS_OF_NOBODY = '192.0.2.1/32';
 const LIST = '/v1/documents?limit=1';
 
@@ -80,7 +80,7 @@ export const accessChecks: Check[] = [
   },
 ];
 
-/** Reads one of two documents, for a minute. */
+/** Creates a token that can read one of two documents for a minute. */
 async function createToken({ test, name }: Run): Promise<{ token: string; inside: string; outside: string }> {
   const folder = `${name}:${crypto.randomUUID()}`;
   const [inside, outside] = [`${folder}:inside:a`, `${folder}:outside:a`];

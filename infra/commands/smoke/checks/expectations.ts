@@ -15,7 +15,7 @@ export function expectHeaders({ request, headers }: Response, expected: Record<s
   }
 }
 
-/** An error response as the API reference describes it, whether a function or the gateway made it. */
+/** Expects an error response that matches the API reference, from a function or from API Gateway. */
 export function expectProblem(response: Response, code: ProblemCode): void {
   const { request, headers, json } = response;
   const { status } = PROBLEMS[code];

@@ -8,7 +8,7 @@ import type { Check, Run } from '../run.ts';
 import { expectHeaders, expectProblem, expectStatus } from './expectations.ts';
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** More than Lambda takes (6 MB) once it is Base64 (API Gateway Developer Guide, "Binary media types"). */
+/** Exceeds the limit of Lambda (6 MB) after Base64 encoding (API Gateway Developer Guide, "Binary media types"). */
 const TOO_MANY_BYTES = 6 * 1024 * 1024;
 const CREDENTIAL_OF_NOBODY = `svc_test_${'0'.repeat(50)}`;
 const CSP = /default-src 'none'.*frame-ancestors 'none'/;
@@ -135,7 +135,7 @@ export const gatewayChecks: Check[] = [
   },
 ];
 
-/** With one version of TLS: `accepted`, or why not. */
+/** Connects with one TLS version, and returns `accepted` or the reason for the rejection. */
 function handshake({ baseUrl, ca }: Run, version: tls.SecureVersion): Promise<string> {
   const { hostname, port } = new URL(baseUrl);
   const versions = { minVersion: version, maxVersion: version };

@@ -7,7 +7,7 @@ import type { Received } from '../receiver.ts';
 import type { Check, Run } from '../run.ts';
 import { expectStatus } from './expectations.ts';
 
-/** The shortest that there is. */
+/** The minimum. */
 const LEASE_SECONDS = 10;
 const LOOK_MS = 500;
 
@@ -99,7 +99,7 @@ export const webhookChecks: Check[] = checks.map((check) => ({ ...check, needs: 
 interface Created {
   id: string;
   secret: string;
-  /** In its URL: other webhooks of the run may get the same event. */
+  /** A marker in the URL, because other webhooks of the run can receive the same event. */
   mark: string;
 }
 
@@ -117,14 +117,14 @@ async function createWebhook({ test, name, receiver }: Run, type = 'document.cre
   return { ...created.json, mark };
 }
 
-/** Creates a document. Returns the delivery of its event. */
+/** Creates a document and returns the delivery of its event. */
 async function change(run: Run, webhook: Created): Promise<Received> {
   const key = `${run.name}:${crypto.randomUUID()}`;
   expectStatus(await run.test('PUT', `/v1/documents/${key}`, { body: { fields: { title: 'Draft' } } }), 201);
   return receive(run, webhook, ({ json }) => json?.data?.document_key === key, run.deliveryTimeoutMs);
 }
 
-/** The delivery that matches. If it does not come, the log of the webhook may know why. */
+/** Waits for a matching delivery. If an attempt failed, the error contains the reason from the delivery log. */
 async function receive(
   { test, receiver, signal }: Run,
   { id, mark }: Created,

@@ -1,10 +1,10 @@
 import { ExpressionError, type Path } from './syntax.ts';
 
-/** Of an expression (DynamoDB Developer Guide, "Quotas": "Expression parameters"). */
+/** The maximum size of an expression (DynamoDB Developer Guide, "Quotas": "Expression parameters"). */
 const MAX_BYTES = 4096;
 const TOKEN = /\s*(<>|<=|>=|[<>=(),.[\]+-]|[#:]?\w+|\S)/g;
 
-/** Reads the tokens of an expression one after another. Records the paths and placeholders that it reads. */
+/** Reads the tokens of an expression in order, and records the paths and placeholders. */
 export class Cursor {
   readonly paths: Path[] = [];
   readonly values = new Set<string>();
@@ -20,7 +20,7 @@ export class Cursor {
     this.tokens = [...text.matchAll(TOKEN)].map(([, token = '']) => token);
   }
 
-  /** Whether the tokens from `start` to before the last one are themselves one pair of parentheses. */
+  /** Whether one pair of parentheses encloses the tokens from `start` up to the last one. */
   protected isWrapped(start: number): boolean {
     if (this.tokens[start] !== '(') return false;
     let depth = 0;

@@ -1,7 +1,7 @@
 import { Cursor } from './cursor.ts';
 import { type Action, type Condition, ExpressionError, type Operand, type Parsed, type Path } from './syntax.ts';
 
-/** Functions of conditions, and how many operands they take (DynamoDB Developer Guide, "Condition and filter expressions"). */
+/** Condition functions and their number of operands (DynamoDB Developer Guide, "Condition and filter expressions"). */
 const CONDITIONS: Record<string, number> = {
   attribute_exists: 1,
   attribute_not_exists: 1,
@@ -121,7 +121,7 @@ class Parser extends Cursor {
   }
 }
 
-/** Parses each expression once: there are few, and they are used over and over. */
+/** Caches parsed expressions, because there are few and they repeat. */
 function cached<Tree>(parse: (parser: Parser) => Tree): (text: string) => Parsed<Tree> {
   const known = new Map<string, Parsed<Tree>>();
   return (text) => {

@@ -17,7 +17,7 @@ export interface QueryInput extends Placeholders {
 
 const SORT_COMPARATORS = ['=', '<', '<=', '>', '>='];
 
-/** Throws unless DynamoDB performs the query (API Reference, "Query"). */
+/** Throws unless DynamoDB accepts the query (API Reference, "Query"). */
 export function requireQuery(input: QueryInput, schema: TableSchema): void {
   const keys = requireReadable(input, schema);
   const usage = new Usage(input);
@@ -35,7 +35,7 @@ export function requireQuery(input: QueryInput, schema: TableSchema): void {
     throw new InvalidRequest('The provided starting key is outside query boundaries based on provided conditions');
 }
 
-/** Throws unless DynamoDB performs the scan. */
+/** Throws unless DynamoDB accepts the scan. */
 export function requireScan(input: QueryInput, schema: TableSchema): void {
   const keys = requireReadable(input, schema);
   requireReadExpressions(input, [], new Usage(input));
@@ -75,7 +75,7 @@ export function requireProjection(usage: Usage, text: string | undefined): void 
   requireApart('ProjectionExpression', paths);
 }
 
-/** Throws if one of the paths leads to another one, or into it. */
+/** Throws if one path equals or contains another one. */
 export function requireApart(member: string, paths: readonly (readonly (string | number)[])[]): void {
   const sorted = paths.map((path) => path.map((part) => JSON.stringify(part)).join()).sort();
   const overlap = sorted.find((path, i) => `${sorted[i + 1]},`.startsWith(`${path},`));
@@ -85,7 +85,7 @@ export function requireApart(member: string, paths: readonly (readonly (string |
     );
 }
 
-/** The value of the partition key. Throws unless the condition is one on it, and at most one on the sort key. */
+/** Returns the value of the partition key. Throws unless there is one condition on it and at most one on the sort key. */
 function requireKeyCondition(condition: Condition, [partitionKey, sortKey]: KeySchema, usage: Usage): AttributeValue {
   const parts = 'all' in condition ? condition.all : [condition];
   let partition: AttributeValue | undefined;

@@ -20,7 +20,9 @@ interface BatchWrite {
   DeleteRequest?: { Key: Attributes };
 }
 
-/** Of a transaction, and of a batch of reads or writes (DynamoDB Developer Guide, "Quotas"). */
+/**
+ * The maximum size of a transaction, and the maximum entries of a batch of reads or writes (DynamoDB Developer Guide, "Quotas").
+ */
 const MAX_TRANSACTION_BYTES = 4 * 1024 * 1024;
 const MAX_READS = 100;
 const MAX_WRITES = 25;
@@ -38,8 +40,8 @@ const RULES: Readonly<Record<string, (request: Input, schema: TableSchema) => un
 };
 
 /**
- * Throws a `InvalidRequest` where DynamoDB refuses a request for reasons that its service model does not hold: expressions, keys,
- * sizes and repeated items. The input must match the model.
+ * Throws `InvalidRequest` where DynamoDB rejects a request for reasons outside its service model: expressions, keys, sizes and
+ * repeated items. The input must match the model.
  */
 export function requireDynamoDbRequest(operation: string, input: object, schema: TableSchema): void {
   RULES[operation]?.(input as Input, schema);

@@ -4,19 +4,19 @@ import { type Attributes, type AttributeValue, requireItemSize, typeOf } from '.
 /** Names of the partition key and of the sort key. Their values are strings. */
 export type KeySchema = readonly [partition: string, sort: string];
 
-/** The keys of a table and of its global secondary indexes, which are projected. */
+/** The keys of a table and of its global secondary indexes. */
 export interface TableSchema {
   keys: KeySchema;
   indexes: Readonly<Record<string, KeySchema>>;
 }
 
 /**
- * Bytes of a partition key and of a sort key (DynamoDB Developer Guide, "Quotas": "Partition keys and sort keys"). DynamoDB Local
- * applies the limits of an index to items that the index lacks, too.
+ * The maximum bytes of a partition key and of a sort key (DynamoDB Developer Guide, "Quotas": "Partition keys and sort keys").
+ * DynamoDB Local also applies the limits of an index to items outside the index.
  */
 const MAX_BYTES = [2048, 1024] as const;
 
-/** Throws unless an item can be stored: it has a key, and its size and its attributes are allowed. Returns its bytes. */
+/** Throws unless an item has a key, an allowed size and allowed attributes. Returns its bytes. */
 export function requireItem(item: Attributes, { keys, indexes }: TableSchema): number {
   for (const name of keys)
     if (!Object.hasOwn(item, name))
@@ -26,18 +26,18 @@ export function requireItem(item: Attributes, { keys, indexes }: TableSchema): n
   return requireItemSize(item);
 }
 
-/** Throws if an update sets a key attribute of an index to a value that no index takes. */
+/** Throws if an update sets a key attribute of an index to an invalid value. */
 export function requireIndexKey(name: string, value: AttributeValue, { indexes }: TableSchema): void {
   for (const index of Object.values(indexes)) if (index.includes(name)) requireKeyValues({ [name]: value }, index);
 }
 
-/** Throws unless a key has the members of the primary key and no others. */
+/** Throws unless a key has exactly the members of the primary key. */
 export function requireKey(key: Attributes, { keys }: TableSchema): void {
   requireMembers(key, keys, 'The provided key element does not match the schema');
   requireKeyValues(key, keys);
 }
 
-/** Throws unless a query can go on there: after the key of an item and of the index. */
+/** Throws unless a query can continue after this key of an item and of the index. */
 export function requireStartKey(start: Attributes, { keys, indexes }: TableSchema, index: string | undefined): void {
   const of = index === undefined ? keys : (indexes[index] ?? []);
   requireMembers(start, new Set([...keys, ...of]), 'The provided starting key is invalid');
@@ -50,7 +50,7 @@ function requireMembers(members: Attributes, wanted: Iterable<string>, message: 
   if (!isMatch) throw new InvalidRequest(message);
 }
 
-/** Throws if a key attribute that is there is no string, is empty or too long. */
+/** Throws if a key attribute is not a string, is empty or is too long. */
 function requireKeyValues(attributes: Attributes, schema: KeySchema): void {
   schema.forEach((name, i) => {
     const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined;

@@ -1,4 +1,4 @@
-/** A document path as it was written: names or `#` placeholders, and indexes of lists. */
+/** A document path with names or `#` placeholders, and list indexes. */
 export type Path = readonly (string | number)[];
 
 export type Operand =
@@ -17,17 +17,17 @@ export type Condition =
   | { any: readonly Condition[] }
   | { not: Condition };
 
-/** An action of an update: REMOVE has no operand. */
+/** An action of an update. REMOVE has no operand. */
 export interface Action {
   clause: 'SET' | 'REMOVE' | 'ADD' | 'DELETE';
   path: Path;
   operand?: Operand;
 }
 
-/** An expression, and what it uses. */
+/** An expression and the names and values that it uses. */
 export interface Parsed<Tree> {
   tree: Tree;
-  /** Every document path, every `:` placeholder, and how many operators and functions. */
+  /** Every document path, every `:` placeholder, and the number of operators and functions. */
   paths: readonly Path[];
   values: ReadonlySet<string>;
   operators: number;

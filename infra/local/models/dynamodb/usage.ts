@@ -3,13 +3,13 @@ import { InvalidRequest } from '../invalid-request.ts';
 import { type Condition, ExpressionError, type Operand, type Parsed, type Path } from './syntax.ts';
 import { type Attributes, type AttributeValue, sizeOf, typeOf } from './values.ts';
 
-/** The members of a request that its expressions speak of. */
+/** The placeholders of a request. */
 export interface Placeholders {
   ExpressionAttributeNames?: Readonly<Record<string, string>>;
   ExpressionAttributeValues?: Attributes;
 }
 
-/** DynamoDB Developer Guide, "Quotas": "Expression parameters". The limit of operators is that of updates. */
+/** DynamoDB Developer Guide, "Quotas": "Expression parameters". The operator limit is that of updates. */
 const MAX_OPERATORS = 300;
 const MAX_PLACEHOLDER_BYTES = 255;
 const MAX_PLACEHOLDERS_BYTES = 2 * 1024 * 1024;
@@ -23,11 +23,11 @@ function isReserved(word: string): boolean {
   return reservedWords.has(word.toUpperCase());
 }
 
-/** The expressions of one request. Placeholders must be defined, and each one that is defined must be used. */
+/** The expressions of one request. Every used placeholder must be defined, and every defined placeholder must be used. */
 export class Usage {
   private readonly names: Readonly<Record<string, string>>;
   private readonly values: Attributes;
-  /** Of all values. */
+  /** The size of all values. */
   readonly valueBytes: number;
   private readonly unusedNames: Set<string>;
   private readonly unusedValues: Set<string>;
@@ -92,7 +92,7 @@ export class Usage {
     return 'value' in operand ? this.value(operand.value) : undefined;
   }
 
-  /** Throws if a placeholder is left. */
+  /** Throws if a placeholder is unused. */
   finish(): void {
     for (const [member, unused] of [
       ['ExpressionAttributeNames', this.unusedNames],
@@ -104,7 +104,7 @@ export class Usage {
         );
   }
 
-  /** Throws if a condition compares what cannot be compared. */
+  /** Throws if a condition compares values that are not comparable. */
   requireComparable(member: string, condition: Condition): void {
     if ('all' in condition) for (const each of condition.all) this.requireComparable(member, each);
     else if ('any' in condition) for (const each of condition.any) this.requireComparable(member, each);

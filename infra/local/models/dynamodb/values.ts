@@ -1,18 +1,21 @@
 import { InvalidRequest } from '../invalid-request.ts';
 import { isObject } from '../shapes.ts';
 
-/** An attribute value in DynamoDB's JSON. */
+/** An attribute value in DynamoDB JSON. */
 export type AttributeValue = Readonly<Record<string, unknown>>;
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 /** DynamoDB Developer Guide, "Quotas": "Items", "Attributes" and "Data types". */
 export const MAX_ITEM_BYTES = 409_600;
-/** Levels around a value, which is a level too: DynamoDB Local accepts 31 lists and refuses 32. */
+/** The maximum number of levels around a value. DynamoDB Local accepts 31 nested lists and rejects 32. */
 const MAX_DEPTH = 31;
 const MAX_DIGITS = 38;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d+))?$/;
 
-/** Bytes of an item, names included (DynamoDB Developer Guide, "DynamoDB item sizes and formats"). Throws if a value is invalid. */
+/**
+ * Returns the bytes of an item, including names (DynamoDB Developer Guide, "DynamoDB item sizes and formats"). Throws if a value
+ * is invalid.
+ */
 export function sizeOf(attributes: Attributes): number {
   let bytes = 0;
   for (const name of Object.keys(attributes))
@@ -26,7 +29,7 @@ export function requireItemSize(attributes: Attributes): number {
   return bytes;
 }
 
-/** The only type of a value. */
+/** Returns the type of a value. */
 export function typeOf(value: AttributeValue): string {
   const types = isObject(value) ? Object.keys(value) : [];
   if (types.length > 1)
@@ -38,7 +41,7 @@ export function typeOf(value: AttributeValue): string {
   return types[0];
 }
 
-/** `depth`: the lists and maps around it. */
+/** `depth` is the number of lists and maps around the value. */
 function sizeOfValue(attribute: AttributeValue, depth: number): number {
   const type = typeOf(attribute);
   const value = attribute[type];
@@ -73,7 +76,7 @@ function sizeOfValue(attribute: AttributeValue, depth: number): number {
       if (!isObject(value)) throw wrongType();
       const inside = deeper(depth);
       let bytes = 3;
-      // With inherited members, because the SDK sends them: `marshall` makes a member `__proto__` one.
+      // Includes inherited members, because the SDK sends them. `marshall` turns a member `__proto__` into an inherited one.
       for (const name in value)
         bytes += 1 + Buffer.byteLength(name) + sizeOfValue(value[name] as AttributeValue, inside);
       return bytes;
@@ -100,7 +103,7 @@ function sizeOfBytes(value: unknown): number {
   return Buffer.byteLength(String(value), 'base64');
 }
 
-/** One byte for two significant digits, and one more. */
+/** One byte for every two significant digits, plus one. */
 function sizeOfNumber(value: unknown): number {
   if (typeof value !== 'string') throw wrongType();
   const [, digits = '', exponent = '0'] = NUMBER.exec(value) ?? [];

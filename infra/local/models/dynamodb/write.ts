@@ -14,7 +14,7 @@ export interface WriteInput extends Placeholders {
   UpdateExpression?: string;
 }
 
-/** Throws unless DynamoDB performs a write of one item. Returns the bytes of what it sends. */
+/** Throws unless DynamoDB accepts a write of one item. Returns the bytes of the request. */
 export function requireWrite(write: WriteInput, schema: TableSchema): number {
   const { Item, Key = {}, ConditionExpression, UpdateExpression } = write;
   const usage = new Usage(write);
