@@ -11,8 +11,8 @@ import type { CheckMessage } from '../lib/documents/connections.ts';
 import type { DeliveryQueue, Platform } from './wiring.ts';
 
 /*
- * The parts of the platform on AWS. Each entry calls the functions that it needs, so that its bundle contains no other client and
- * its function needs no other environment variable.
+ * The parts of the platform on AWS. Each entry calls only the functions that it needs, so that its bundle contains no unused
+ * clients and its function needs no unused environment variables.
  */
 
 export const aws = (): Platform => ({ table: createTable(environment('TABLE_NAME')), log, reportFailure, ...system });

@@ -46,7 +46,7 @@ import type { Space } from '../lib/space.ts';
 
 type Fields = Record<string, unknown>;
 
-/** What every function has. The Lambda functions pass AWS and the machine, and the simulation passes a world of its own. */
+/** The dependencies of every function. Lambda functions pass AWS clients, and the simulation passes its own services. */
 export interface Platform {
   table: Table;
   clock(): number;
@@ -66,7 +66,7 @@ type DeliverPlatform = WithEmail &
   WithQueues &
   Pick<BatchDeps, 'post' | 'lane' | 'done'> & {
     dashboardUrl: string;
-    /** Sends a message to the quick queue at a time. A repetition under the same name changes nothing. */
+    /** Schedules a message to the quick queue. A repeated call with the same name has no effect. */
     schedule(name: string, message: { body: DeliveryMessage; group: string }, atMs: number): Promise<void>;
   };
 

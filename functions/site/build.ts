@@ -19,8 +19,7 @@ const TYPES: Record<string, string> = {
   '.json': 'application/json',
 };
 
-// Everything comes from this origin, and nothing of it is written into a page (CSP Level 3). Trusted Types: no string becomes
-// markup, whatever a payload holds.
+// Allows only files of this origin, and no inline code (CSP Level 3). With Trusted Types, no text in a payload can become markup.
 const STRICT = {
   'default-src': "'none'",
   'script-src': "'self'",
@@ -50,7 +49,7 @@ export const createSite = (): Site => ({
   methods: allowedMethods,
 });
 
-/** Every page and asset by its path. */
+/** Creates every page and asset by its path. */
 function createPages(): PageList {
   const json = (value: object): Page => ({ type: 'application/json', kind: 'document', text: JSON.stringify(value) });
   return [
@@ -80,7 +79,7 @@ function documentation(): PageList {
 const icon = (folder: string) =>
   asset(folder, 'icon.svg', readFileSync(join(projectRoot, 'functions/site/icon.svg'), 'utf8'));
 
-/** One browser program with its styles, minified, its files named by their content. */
+/** Bundles and minifies a browser program with its styles. The file names contain a hash of the content. */
 function bundleBrowser(folder: string, entryPoint: string): PageList {
   const built = buildSync({
     entryPoints: { app: join(projectRoot, entryPoint) },
@@ -107,7 +106,7 @@ function asset(folder: string, name: string, text: string): [string, Page] {
   return [`/${folder}/${basename(name, extension)}-${hash}${extension}`, { type, kind: 'asset', text }];
 }
 
-/** A page at `path` around `body`. Its files are named relative to it, so that it works below any stage. */
+/** Creates a page at `path` with `body`. Links to its files are relative, so that it works below any stage. */
 function page(path: string, title: string, policy: string, files: PageList, body: string): [string, Page] {
   const tags = files.map(([file]) => {
     const href = posix.relative(posix.dirname(path), file);

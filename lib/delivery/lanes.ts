@@ -2,9 +2,9 @@ import type { WebhookRecord } from '../webhooks/webhooks.ts';
 
 /**
  * The lanes of deliveries. Each lane has its own queue and function, so that slow endpoints delay only each other. An endpoint is
- * `new` until a quick response earns the `quick` lane. While an attempt takes long, the next messages go to the `slow` lane,
- * before they occupy all functions of the lane. The endpoint stays there for some seconds, or for minutes if the attempt is slow.
- * Then it has to earn the quick lane again.
+ * `new` until a quick response moves it to the `quick` lane. While an attempt takes long, the next messages go to the `slow`
+ * lane, before they occupy all functions of the lane. The endpoint stays there for some seconds, or for minutes if the attempt is
+ * slow. Then it needs a quick response to return to the quick lane.
  */
 export const LANES = ['quick', 'new', 'slow'] as const;
 export type Lane = (typeof LANES)[number];
@@ -12,7 +12,7 @@ export type Lane = (typeof LANES)[number];
 /** The part of a webhook's record that determines its lane. */
 export type Pace = Pick<WebhookRecord, 'quickSince' | 'slowUntil'>;
 
-/** A longer attempt moves the next ones to the slow lane for a while. A shorter one earns the quick lane. */
+/** A longer attempt moves the next ones to the slow lane for a while. A shorter one moves the endpoint to the quick lane. */
 export const SUSPECT_AFTER_MS = 1000;
 /** Longer than any attempt takes: by then it has shown what it was. */
 export const SUSPECT_FOR_MS = 6000;

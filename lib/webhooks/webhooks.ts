@@ -62,7 +62,7 @@ export interface WebhookRecord extends Space {
   warnedAt?: number | undefined;
   /** Until then a run of that delivery is sending the warning. */
   warningUntil?: number | undefined;
-  /** When it earned the quick lane. Absent until then, and after it was slow. */
+  /** When the endpoint moved to the quick lane. Absent before that, and after a slow attempt. */
   quickSince?: number | undefined;
   /** Until then it takes the slow lane. */
   slowUntil?: number | undefined;

@@ -1,2 +1,2 @@
-// Style sheets go to the bundler.
+// The bundler handles style sheets.
 declare module '*.css';

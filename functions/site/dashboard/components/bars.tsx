@@ -2,13 +2,13 @@ import type { ComponentChildren } from 'preact';
 
 const WIDTH = 720;
 const HEIGHT = 160;
-/** The counts of the separate row, if there are any. */
+/** The minimum height of a bar with a value. */
 const LEAST_HEIGHT = 12;
 
 interface Bar {
-  /** When it begins. */
+  /** The start of the bar. */
   label: string;
-  /** One for each of the kinds, in their order. */
+  /** One value for each kind, in the same order. */
   values: readonly number[];
 }
 
@@ -19,7 +19,7 @@ interface BarsProps {
   bars: readonly Bar[];
   /** The value of a full bar. The default is a round number above the highest bar. */
   max?: number;
-  /** The kind that also has a separate row with another scale, because a few among many would not be visible. */
+  /** The kind that also has a separate row with its own scale, because a few among many would not be visible. */
   apart?: number;
   /** The text for an empty chart. */
   empty?: string;
@@ -101,7 +101,7 @@ export function Bars({ kinds, bars, max, apart = -1, empty, children }: BarsProp
 interface ColumnsProps extends Pick<BarsProps, 'kinds' | 'bars'> {
   /** The value of the full height. */
   top: number;
-  /** The least height of what there is any of. */
+  /** The minimum height of a bar with a value. */
   least?: number;
 }
 

@@ -107,7 +107,7 @@ export function Tabs({ label, tabs }: TabsProps) {
 
 export type Tone = 'good' | 'bad' | 'waiting' | 'off';
 
-/** A status. Its icon is for those who do not see colours. */
+/** A status. The icon is for users who cannot distinguish colors. */
 export function Badge({ tone, icon = tone, children }: { tone: Tone; icon?: IconName; children: ComponentChildren }) {
   return (
     <span class={`badge ${tone}`}>

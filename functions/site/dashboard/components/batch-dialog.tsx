@@ -24,7 +24,7 @@ interface BatchProps<Row> {
   onClose: () => void;
 }
 
-/** Does something with many, one request each, shows how far it is, and which of them were refused and why. */
+/** Runs an action for many rows with one request each. Shows the progress and the failed requests with their reasons. */
 export function BatchDialog<Row>({
   rows,
   keyOf,

@@ -35,7 +35,7 @@ export function Dialog({
       ref={dialog}
       aria-labelledby={id}
       onKeyDown={(event) => {
-        if (isHeld && event.key === 'Escape') event.preventDefault(); // a second one would close it whatever `cancel` says
+        if (isHeld && event.key === 'Escape') event.preventDefault(); // a second Escape closes the dialog even if `cancel` is prevented
       }}
       onCancel={(event) => {
         event.preventDefault();
@@ -110,7 +110,7 @@ export function ShownOnce({
   );
 }
 
-/** The end of a dialog that has nothing more to ask. */
+/** The button that closes a finished dialog. */
 export function Done({ onClose }: { onClose: () => void }) {
   return (
     <div class="actions end">

@@ -20,7 +20,7 @@ interface DrawerProps {
 export function Drawer({ title, href, of, onPrevious, onNext, onClose, children }: DrawerProps) {
   const dialog = useModal();
   const heading = useRef<HTMLHeadingElement>(null);
-  const isClosing = useRef(false); // going back takes a moment, in which a second Escape would go back twice
+  const isClosing = useRef(false); // navigation is asynchronous, so a second Escape would go back twice
   const id = useId();
   const close = () => {
     if (isClosing.current) return;
@@ -49,7 +49,7 @@ export function Drawer({ title, href, of, onPrevious, onNext, onClose, children 
         close();
       }}
       onClose={({ currentTarget }) => {
-        if (currentTarget.isConnected) close(); // by the browser: not every Escape can be prevented
+        if (currentTarget.isConnected) close(); // closed by the browser, because not every Escape can be prevented
       }}
       onPointerDown={({ target, currentTarget, button }) => {
         if (target === currentTarget && button === 0) close();
@@ -82,7 +82,7 @@ interface IconButtonProps {
   onClick: (() => void) | undefined;
 }
 
-/** It keeps the focus when there is nothing left to do. */
+/** A disabled button keeps the focus. */
 function IconButton({ icon, label, shortcut, onClick }: IconButtonProps) {
   return (
     <button

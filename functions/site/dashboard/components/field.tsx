@@ -18,7 +18,7 @@ export function violationIn(problem: Problem | undefined, field: string): string
 const isWithin = (field: string, whole: string): boolean =>
   field === whole || field.startsWith(`${whole}[`) || field.startsWith(`${whole}.`);
 
-/** A problem that concerns none of the form's `fields`. */
+/** Returns a problem that concerns no field of the form. */
 export function otherProblem(problem: Problem | undefined, fields: readonly string[]): Problem | string | undefined {
   if (!problem?.errors) return problem;
   const others = problem.errors.filter(({ field }) => !fields.some((each) => isWithin(field, each)));

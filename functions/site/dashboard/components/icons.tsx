@@ -1,4 +1,4 @@
-/** Drawn with lines of one width on a grid of 16, in the colour of the text around. */
+/** Icons with uniform lines on a grid of 16, in the color of the text. */
 const SHAPES = {
   up: 'M8 13V3M3.5 7.5 8 3l4.5 4.5',
   down: 'M8 3v10M3.5 8.5 8 13l4.5-4.5',
@@ -19,7 +19,7 @@ const SHAPES = {
 } as const;
 export type IconName = keyof typeof SHAPES;
 
-/** An icon beside a text that says the same, or in a button with a label. */
+/** An icon next to a text with the same meaning, or in a button with a label. */
 export const Icon = ({ name }: { name: IconName }) => (
   <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
     <path d={SHAPES[name]} />

@@ -6,7 +6,7 @@ import { Scroll } from './scroll.tsx';
 /** Characters shown until the user expands the text. */
 const MAX_SHOWN = 20_000;
 
-/** A JSON value as coloured text. Nothing in it can run as code, reorder the text or break the page. */
+/** A JSON value with syntax colors. Nothing in it can run as code, reorder the text or break the page. */
 export function Json({ value, label }: { value: unknown; label: string }) {
   const [isWhole, setWhole] = useState(false);
   const text = useMemo(() => visible(JSON.stringify(value, null, 2) ?? 'null'), [value]);

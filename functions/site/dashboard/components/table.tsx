@@ -5,7 +5,7 @@ import { ButtonLink } from './basics.tsx';
 /** A column: its title, its cells and, if they need one, their class. The first column names the row. */
 export type Column<Row> = readonly [title: string, cell: (row: Row) => ComponentChildren, className?: string];
 
-/** Rows that are chosen, by their keys, and what to call one. */
+/** The selected rows by key, and the name of a row. */
 interface Selection<Row> {
   chosen: ReadonlySet<string>;
   onChange: (chosen: ReadonlySet<string>) => void;
@@ -105,7 +105,7 @@ function opensRow(event: TargetedMouseEvent<HTMLElement>): boolean {
   return true;
 }
 
-/** Gives the focus back to the row that was open last. */
+/** Returns the focus to the row that was open last. */
 function useReturnedFocus(open: string | undefined): void {
   useLayoutEffect(() => {
     if (!open) return;

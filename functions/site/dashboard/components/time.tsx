@@ -35,7 +35,7 @@ export function ShortTime({ at }: { at: string }) {
 const HOUR_MS = 60 * 60 * 1000;
 const HOUR = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** A time that is known to the hour. */
+/** A time with a precision of one hour. */
 export function HourOr({ at, none }: { at: string | null; none: string }) {
   if (at === null) return <span class="muted">{none}</span>;
   const isLately = serverNow() - Date.parse(at) < HOUR_MS;

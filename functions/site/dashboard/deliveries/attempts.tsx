@@ -13,7 +13,7 @@ interface Props {
   event: object;
 }
 
-/** The request and response of each attempt, newest first, with the newest one open. */
+/** Lists the request and response of each attempt, newest first, with the newest attempt open. */
 export function Attempts({ of: { attempts }, event }: Props) {
   if (attempts.length === 0) return <p class="muted">No attempts yet.</p>;
   const body = JSON.stringify(event);

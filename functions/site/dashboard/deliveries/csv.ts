@@ -6,7 +6,7 @@ type Cell = string | number | null;
  */
 const FORMULA = /^[\s\p{C}'";,]*[=+\-@＝＋－＠]|^[\t\r\n\0]/u;
 
-/** Rows as RFC 4180 has them, with every text in quotes. A text that looks like a formula gets an apostrophe before it. */
+/** Formats rows according to RFC 4180, with every text in quotes. A text that looks like a formula gets a leading apostrophe. */
 export const csv = (rows: readonly (readonly Cell[])[]): string =>
   rows.map((cells) => `${cells.map(textOf).join(',')}\r\n`).join('');
 

@@ -6,9 +6,9 @@ import { DeliveryContent, useDelivery } from './delivery.tsx';
 
 /** A list of deliveries. Which one is open is part of the URL. */
 export interface DeliveryList {
-  /** The key of the open one, or an empty text. */
+  /** The key of the open delivery, or an empty text. */
   open: string;
-  /** The link to the list with one open, or with none. */
+  /** The link to the list with one delivery open, or with none. */
   at: (open: string) => string;
 }
 
@@ -20,7 +20,7 @@ interface DrawerProps {
   list: DeliveryList;
   /** The ids of the listed deliveries, in their order. */
   keys: readonly string[];
-  /** Something in the list may have changed. */
+  /** Called when the list may have changed. */
   onChange: () => void;
 }
 

@@ -63,7 +63,7 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
     });
   const loaded = useLoaded(place, read, version);
   const isFiltered = Boolean(status || type || since || cursor);
-  // Finding nothing takes the longest.
+  // Empty results take the longest to find.
   const everyMs = loaded.value?.data.length === 0 && type ? EMPTY_REFRESH_MS : REFRESH_MS;
   useRepeated(cursor === '' ? everyMs : null, loaded.reload);
   return (

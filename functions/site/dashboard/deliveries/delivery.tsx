@@ -14,7 +14,7 @@ import { Attempts } from './attempts.tsx';
 import { Timeline } from './timeline.tsx';
 
 const REFRESH_MS = 2000;
-/** An event that has no delivery by then was not sent to this webhook. */
+/** After this time, an event without a delivery was not sent to this webhook. */
 const FIRST_ATTEMPT_MS = 60_000;
 
 export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventId: string }) {
@@ -36,13 +36,13 @@ type Event = ResponseOf<'GET /v1/events/{id}'>;
 
 interface LoadedDelivery {
   event: Loaded<Event>;
-  /** `null` until its first attempt is recorded: there is no delivery before. */
+  /** `null` until the first attempt is recorded. */
   delivery: Loaded<Delivery | null>;
   /** Whether the first attempt may still come. */
   isAwaited: boolean;
 }
 
-/** A delivery with its event, read again while something can happen to it. */
+/** A delivery with its event. Reloads while the delivery can change. */
 export function useDelivery(webhookId: string, eventId: string): LoadedDelivery {
   const { call } = useSession();
   const event = useLoaded(eventId, () => call('GET /v1/events/{id}', { path: { id: eventId } }));

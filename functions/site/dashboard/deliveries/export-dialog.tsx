@@ -7,7 +7,7 @@ import { useSending } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
 import { csv } from './csv.ts';
 
-/** Deliveries of one file: some seconds of reading. */
+/** The maximum number of deliveries in a file. Reading them takes some seconds. */
 const MAX_EXPORTED = 2000;
 
 export type LogQuery = Omit<QueryOf<'GET /v1/webhooks/{id}/deliveries'>, 'cursor' | 'limit'>;

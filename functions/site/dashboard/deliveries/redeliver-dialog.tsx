@@ -8,7 +8,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Sends deliveries again. */
+/** Redelivers deliveries. */
 export function RedeliverDialog({ of: deliveries, nameOf, onClose }: Props) {
   const { call } = useSession();
   const all = deliveries.length === 1 ? '1 delivery' : `${deliveries.length} deliveries`;

@@ -20,7 +20,7 @@ export function Timeline({ of: { attempts, status, next_attempt_at } }: { of: De
   const made = status === 'pending' ? [] : latestRun(attempts);
   const next = isUnderWay(status) ? made.length : -1;
   const last = made.at(-1);
-  // When the attempts after the next one are due at the earliest: each fails immediately.
+  // The earliest times of later attempts, if each attempt fails immediately.
   let dueAt = next_attempt_at ? Date.parse(next_attempt_at) : 0;
   return (
     <ol class="timeline">

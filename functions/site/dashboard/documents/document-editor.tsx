@@ -10,7 +10,7 @@ import { goTo, linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 
 type Fields = Document['fields'];
-/** With unseen characters as JSON escapes: that is the same JSON. */
+/** Formats fields with invisible characters as JSON escapes, which does not change the value. */
 const textOf = (fields: Fields): string => visible(JSON.stringify(fields, null, 2));
 const etagOf = ({ revision }: Pick<Document, 'revision'>): string => `"${revision}"`;
 
@@ -153,7 +153,7 @@ export function NewDocument() {
   );
 }
 
-/** Deletes the revision that is shown, and no later one. */
+/** Deletes the document only if it still has the revision that is shown. */
 export function DeleteDocument({ of: document, onClose }: { of: Document; onClose: () => void }) {
   const { call, environment, announce } = useSession();
   const key = document.document_key;

@@ -66,7 +66,7 @@ export function DocumentPage({ documentKey }: { documentKey: string }) {
   );
 }
 
-/** Also of a document that is gone. */
+/** Also shows events of a deleted document. */
 function LatestEvents({ of: documentKey, version }: { of: string; version: number }) {
   const { call, environment } = useSession();
   const loaded = useLoaded(

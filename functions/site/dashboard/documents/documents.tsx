@@ -11,7 +11,7 @@ import { useSession } from '../state/session.ts';
 
 const PAGE = 25;
 
-/** Documents below a prefix. Prefix and page are part of the URL. */
+/** Documents with a key prefix. The prefix and the page are part of the URL. */
 export function Documents({ query }: { query: URLSearchParams }) {
   const { call, environment } = useSession();
   const prefix = query.get('prefix') ?? '';

@@ -14,7 +14,7 @@ import { Payload } from './payload.tsx';
 
 const REFRESH_MS = 3000;
 
-/** An event with its deliveries to all webhooks; `open` is the one whose delivery is open. */
+/** An event with its deliveries to all webhooks. `open` is the webhook whose delivery is open. */
 export function EventPage({ id, open }: { id: string; open: string }) {
   const { call, environment } = useSession();
   const event = useLoaded(id, () => call('GET /v1/events/{id}', { path: { id } }));

@@ -72,7 +72,7 @@ export function Events({ query }: { query: URLSearchParams }) {
   );
 }
 
-/** Each with its document and revision, if it is about one; `isOfOne`: all of them are about the same. */
+/** Lists events with their documents and revisions. With `isOfOne`, all events belong to one document. */
 export function EventTable({ events, isOfOne = false }: { events: Event[]; isOfOne?: boolean }) {
   const { environment } = useSession();
   const columns: Column<Event>[] = [
@@ -93,7 +93,7 @@ export function EventTable({ events, isOfOne = false }: { events: Event[]; isOfO
 
 const DOCUMENT: Column<Event> = ['Document', ({ data }) => <DocumentLink of={data} />, 'wide'];
 
-/** The document that an event is about, if it is about one. */
+/** Links to the document of an event, if it has one. */
 export function DocumentLink({ of: { document_key: key } }: { of: Record<string, unknown> }) {
   const { environment } = useSession();
   return typeof key === 'string' ? <a href={linkTo(environment, ['documents', key])}>{key}</a> : <>–</>;

@@ -11,7 +11,7 @@ interface Row {
   text: string;
 }
 
-/** Edits the addresses that may use a key. Marks the entries that the API reports as wrong. */
+/** Edits the addresses that can use a key. Marks the entries that the API rejects. */
 export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => void }) {
   const { call, keyId, announce } = useSession();
   const nextId = useRef(0);

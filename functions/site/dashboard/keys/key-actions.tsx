@@ -26,7 +26,7 @@ export function KeyActions({ of: key, onChange }: Omit<DialogProps, 'onClose'>) 
     close();
     onChange();
   };
-  // Not before the new key is saved: with a key that no longer works, a reload would sign out and take this dialog away.
+  // Waits until the user has saved the new key, because a reload with the old key would sign out and close this dialog.
   const saved = () => {
     setCreated(undefined);
     if (key.id === keyId && created?.key) signIn(created.key);

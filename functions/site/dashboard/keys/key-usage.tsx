@@ -6,7 +6,7 @@ import { useSession } from '../state/session.ts';
 
 const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** On which of the last days a key was used, in how many hours of each. */
+/** Shows the days on which a key was used, with the number of hours. */
 export function KeyUsage({ id }: { id: string }) {
   const { call } = useSession();
   const loaded = useLoaded(id, () => call('GET /v1/keys/{key}/usage', { path: { key: id } }));

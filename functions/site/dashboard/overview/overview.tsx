@@ -98,5 +98,5 @@ function Attention({ webhooks, keys }: { webhooks: Webhook[]; keys: Key[] }) {
   );
 }
 
-/** Milliseconds as people read them. */
+/** Formats milliseconds for users. */
 export const latencyText = (ms: number | null): string => (ms === null ? '–' : `${ms.toLocaleString()} ms`);

@@ -37,7 +37,7 @@ export function Audit({ query }: { query: URLSearchParams }) {
   );
 }
 
-/** The last changes of one thing, such as a key. */
+/** Lists the last changes of a resource, such as a key. */
 export function LatestChanges({ of: target, version }: { of: string; version: number }) {
   const { call, environment } = useSession();
   const loaded = useLoaded(target, () => call('GET /v1/audit', { query: { limit: String(LATEST), target } }), version);

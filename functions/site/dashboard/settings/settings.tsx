@@ -16,7 +16,7 @@ const MEANINGS: Record<OnLeak, string> = {
   revoke: 'The key is revoked immediately, and you get the email.',
 };
 
-/** The project, and who changed what. */
+/** The project and its audit log. */
 export function Settings({ query }: { query: URLSearchParams }) {
   const { call } = useSession();
   const project = useLoaded('project', () => call('GET /v1/project'));

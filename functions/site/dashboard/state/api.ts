@@ -100,7 +100,7 @@ export function createCall(key: string, environment: Environment, onUnauthorized
 
 let clockOffsetMs = 0;
 
-/** The time by the service's clock, by which keys expire. The user's own clock may be wrong. */
+/** The time of the service, which determines when keys expire. The clock of the user can be wrong. */
 export const serverNow = (): number => Date.now() + clockOffsetMs;
 
 function noteServerTime(date: string | null): void {

@@ -30,25 +30,25 @@ export const goTo = (link: string): void => {
   location.hash = link;
 };
 
-/** Goes to a place that lies over this one, such as a drawer: going back, or closing it, leads here again. */
+/** Opens a place on top of the current one, such as a drawer. Going back or closing it returns here. */
 export function openOver(link: string): void {
   history.pushState({ isOver: true }, '', link);
   follow();
 }
 
-/** Leaves such a place for the one below. A page that was opened there has nothing to go back to. */
+/** Closes such a place and shows the one below. A page that was opened directly has no history entry to go back to. */
 export function closeOver(below: string): void {
   if ((history.state as { isOver?: true } | null)?.isOver) history.back();
   else replaceBy(below);
 }
 
-/** Goes to a place instead of this one, as far as going back is concerned. */
+/** Replaces the current place in the history. */
 export function replaceBy(link: string): void {
   history.replaceState(history.state, '', link);
   follow();
 }
 
-// The browser says so itself only of links and of going back.
+// The browser sends this event only for links and history navigation.
 const follow = () => dispatchEvent(new HashChangeEvent('hashchange'));
 
 export function usePlace(): Place {

@@ -10,13 +10,13 @@ export interface Session {
   environment: Environment;
   /** Id of the key the user signed in with. */
   keyId: string;
-  /** As much of it as may be seen. */
+  /** The displayable part of the key. */
   shownKey: string;
-  /** Goes on with another admin key, such as the one that replaced this. */
+  /** Continues with another admin key, for example after a rotation. */
   signIn(key: string): void;
   /** Shows a short message and has screen readers read it. */
   announce(message: string): void;
-  /** The name of the project, which every page shows, may be another one now. */
+  /** Called when the project changes, because every page shows its name. */
   onProjectChange(): void;
 }
 
@@ -28,7 +28,7 @@ export function useSession(): Session {
   return session;
 }
 
-/** As much of a key as may be seen. */
+/** The displayable part of a key. */
 export const shownOf = ({ type, hint }: Pick<Key, 'type' | 'hint'>): string => `svc_${type}_…${hint}`;
 
 export const keyIdOf = (key: string): string => `key_${KEY_FORMAT.exec(key)?.[2] ?? ''}`;

@@ -30,7 +30,7 @@ export function useSignInState(): SignInState {
   const signOut = useCallback(() => leave(SIGNED_OUT), [leave]);
   const onUnauthorized = useCallback(
     (ended: string) => {
-      if (rememberedKey() === ended) leave(KEY_ENDED); // else a late response to a key that is replaced already
+      if (rememberedKey() === ended) leave(KEY_ENDED); // otherwise a late response for a replaced key
     },
     [leave],
   );
@@ -46,14 +46,14 @@ function initialState(): Pick<SignInState, 'key' | 'notice'> {
 const USES = ['pointerdown', 'keydown', 'wheel'] as const;
 const CHECK_INTERVAL_MS = 10_000;
 
-/** Calls `onIdle` when the user has not used this tab for `IDLE_MS`. Requests that the page repeats are no use. */
+/** Calls `onIdle` when the user has not used this tab for `IDLE_MS`. Automatic requests of the page do not count as use. */
 function watchUse(onIdle: () => void): () => void {
   const check = () => {
     if (isIdle()) onIdle();
   };
   const use = () => {
     if (isIdle())
-      onIdle(); // a machine that slept
+      onIdle(); // after the machine was asleep
     else noteUse();
   };
   noteUse();

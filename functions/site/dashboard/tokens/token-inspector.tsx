@@ -9,7 +9,7 @@ import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { decodeToken, reachOf, type TokenClaims } from './token.ts';
 
-/** Shows what a pasted token says, and which documents it reaches. Nothing of it is sent anywhere. */
+/** Shows the content of a pasted token and tests it against document keys. The token does not leave the browser. */
 export function TokenInspector({ onRevoke }: { onRevoke: (tokenId: string) => void }) {
   const [text, setText] = useState('');
   const decoded = text.trim() === '' ? undefined : decodeToken(text);

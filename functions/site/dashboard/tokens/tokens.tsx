@@ -16,7 +16,7 @@ const PERMISSIONS = [
 ] as const satisfies [Permission, string, string][];
 const FIELDS = ['documents', 'permissions', 'ttl'];
 
-/** Scoped tokens are not stored: they are minted here, and looked into. */
+/** Creates and inspects scoped tokens. The service does not store tokens. */
 export function Tokens() {
   const [revoking, setRevoking] = useState<string>();
   return (

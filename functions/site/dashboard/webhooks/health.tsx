@@ -18,7 +18,7 @@ interface HealthProps {
   version: number;
 }
 
-/** How deliveries to a webhook went in a period that ends now. */
+/** The stats of a webhook in a period that ends now. */
 export function Health({ of: webhook, version }: HealthProps) {
   const { call } = useSession();
   const [period, setPeriod] = useState<PeriodName>('24 hours');

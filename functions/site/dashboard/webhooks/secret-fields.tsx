@@ -40,7 +40,7 @@ export function SecretFields({ secret, onChange, error }: SecretProps) {
   );
 }
 
-/** A secret that was generated, and what it is for. */
+/** Shows a generated secret and its purpose. */
 export function SecretShown({ title, secret, onClose }: { title: string; secret: string; onClose: () => void }) {
   return (
     <ShownOnce title={title} text={secret} label="secret" onClose={onClose}>

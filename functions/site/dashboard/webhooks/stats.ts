@@ -9,7 +9,7 @@ type Entry = EntryOf<'GET /v1/stats'>;
 export interface Counts {
   delivered: number;
   failed: number;
-  /** Canceled or skipped: the webhook was disabled. */
+  /** Canceled or skipped deliveries, because the webhook was disabled. */
   unsent: number;
 }
 export const KINDS = ['delivered', 'failed', 'unsent'] as const;
@@ -18,7 +18,7 @@ export const KINDS = ['delivered', 'failed', 'unsent'] as const;
 export interface Summary {
   counts: Counts;
   attemptsFailed: number;
-  /** Milliseconds; `null` without a success. */
+  /** Milliseconds, or `null` without a success. */
   p50: number | null;
   p95: number | null;
 }
@@ -37,7 +37,7 @@ export type PeriodName = keyof typeof PERIODS;
 
 /** Counts of deliveries over time. */
 export interface Stats {
-  /** Oldest first; each starts at `from`. */
+  /** Oldest first. Each span starts at `from`. */
   spans: { from: number; counts: Counts }[];
   total: Summary;
 }
@@ -80,13 +80,13 @@ function summaryOf(entries: readonly Entry[]): Summary {
   };
 }
 
-/** The share of the deliveries that ended which succeeded, from 0 to 1; `null` if none ended. */
+/** The share of successful deliveries among those that ended, from 0 to 1. `null` if none ended. */
 export function shareDelivered({ counts }: Summary): number | null {
   const all = KINDS.reduce((sum, kind) => sum + counts[kind], 0);
   return all === 0 ? null : counts.delivered / all;
 }
 
-/** That share, such as `99.5 %`; `–` without any. */
+/** Formats the share, such as `99.5 %`, or `–` without deliveries. */
 export function successRate(summary: Summary): string {
   const share = shareDelivered(summary);
   // Never rounded up to 100.

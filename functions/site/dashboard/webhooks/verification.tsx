@@ -4,10 +4,10 @@ import { CopyButton } from '../components/copyable.tsx';
 import { Select } from '../components/field.tsx';
 import { Scroll } from '../components/scroll.tsx';
 
-/** The code of the guide on receiving webhooks, put here by functions/site/build.ts. */
+/** The code of the guide on receiving webhooks, which functions/site/build.ts inserts. */
 declare const VERIFICATION: readonly (readonly [language: string, code: string])[];
 
-/** How an endpoint verifies signatures with its secret, in a language of choice: the same one as in the docs. */
+/** Sample code that verifies signatures, in the language that the user selected in the docs or here. */
 export function Verification() {
   const [chosen, setChosen] = useState(chosenLanguage);
   const [language, code] = VERIFICATION.find(([each]) => each === chosen) ?? VERIFICATION[0] ?? ['', ''];

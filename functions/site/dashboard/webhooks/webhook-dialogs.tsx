@@ -77,7 +77,7 @@ export function RotateSecretDialog({ of: { id }, onClose }: DialogProps) {
   );
 }
 
-/** Sends again what was not delivered, and enables the webhook first if it is disabled. */
+/** Recovers missed deliveries, and enables the webhook first if it is disabled. */
 export function RecoverDialog({ of: { id, status }, onClose }: DialogProps) {
   const { call } = useSession();
   const [since, setSince] = useState('');
@@ -87,7 +87,7 @@ export function RecoverDialog({ of: { id, status }, onClose }: DialogProps) {
   const counted = useLoaded(`${since} ${until}`, () =>
     call('GET /v1/webhooks/{id}/recover', { path: { id }, query: window }),
   );
-  const [isDisabled] = useState(status === 'disabled'); // as it was asked: it is enabled before the rest is done
+  const [isDisabled] = useState(status === 'disabled'); // the initial status, because the request enables the webhook first
   const title = isDisabled ? 'Enable and recover' : 'Recover deliveries';
   const sending = useSending(() =>
     call('POST /v1/webhooks/{id}/recover', { path: { id }, body: { ...window, ...(isDisabled && { enable: true }) } }),

@@ -14,9 +14,9 @@ interface Values {
   url: string;
   events: EventType[];
   description: string;
-  /** A pattern a line. */
+  /** One pattern per line. */
   documents: string;
-  /** A header a line. */
+  /** One header per line. */
   headers: string;
 }
 
@@ -34,7 +34,7 @@ interface FieldsProps {
   values: Values;
   onChange: (values: Values) => void;
   problem: Problem | undefined;
-  /** The headers as they were shown. */
+  /** The headers before the edit. */
   saved?: string;
 }
 

@@ -100,7 +100,7 @@ export function WebhookTable({ webhooks, stats, onChange }: WebhookTableProps) {
   );
 }
 
-/** Webhooks that will all have another status. */
+/** A change of status for the selected webhooks. */
 interface StatusChange {
   webhooks: readonly Webhook[];
   status: Webhook['status'];

@@ -1,4 +1,4 @@
-/** The lines of a text that have something in them. */
+/** The lines of a text that are not empty. */
 export const linesOf = (text: string): string[] =>
   text
     .split('\n')
@@ -24,7 +24,7 @@ export const headerText = (headers: Headers): string =>
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
 
-/** Who changes headers sends all of them: what is wrong if the value of one is still hidden. */
+/** A change of headers sends all of them, so this returns a problem if a value is still hidden. */
 export function hiddenIn(text: string, saved: string): string | undefined {
   if (text === saved) return undefined;
   const [name] = Object.entries(headersOf(text)).find(([, value]) => value === HIDDEN) ?? [];

@@ -111,7 +111,7 @@ function WebhookActions({ of: webhook, onRecover, onChange }: PartProps & { onCh
   );
 }
 
-/** Why no events are sent, the delivery at fault, and the way back. */
+/** Shows why the webhook is disabled, with the failed delivery and a button to recover. */
 function Disabled({ of: webhook, onRecover }: PartProps) {
   const { call, environment } = useSession();
   const { id, disabled_reason, disabled_at } = webhook;

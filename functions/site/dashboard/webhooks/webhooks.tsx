@@ -13,7 +13,7 @@ const REFRESH_MS = 30_000;
 
 type Order = (a: Webhook, b: Webhook, stats: Stats) => number;
 
-/** 0: needs attention first. */
+/** Sorts webhooks that need attention first, with 0. */
 const urgencyOf = ({ status, disabled_reason, failing_since }: Webhook): number => {
   if (status === 'disabled') return disabled_reason === 'paused' ? 3 : 0;
   return failing_since === null ? 2 : 1;
@@ -33,7 +33,7 @@ const ORDERS: Record<string, Order> = {
 };
 const ORDER_NAMES = Object.keys(ORDERS);
 
-/** Those whose URL, description, id or event types contain a text. */
+/** Filters webhooks by URL, description, id and event types. */
 const found = (webhooks: readonly Webhook[], text: string): Webhook[] => {
   const wanted = text.trim().toLowerCase();
   return webhooks.filter(({ id, url, description, events }) =>
@@ -46,7 +46,7 @@ export function Webhooks() {
   const [text, setText] = useState('');
   const [order, setOrder] = useState(ORDER_NAMES[0] ?? '');
   const loaded = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
-  const stats = useLoaded(environment, () => readSummaries(call, PERIODS['24 hours'])); // takes longer
+  const stats = useLoaded(environment, () => readSummaries(call, PERIODS['24 hours'])); // loads more slowly
   useRepeated(REFRESH_MS, () => {
     loaded.reload();
     stats.reload();

@@ -1,6 +1,6 @@
 import { element } from './element.ts';
 
-/** A button that copies, at every piece of code. */
+/** Adds a copy button to every code block. */
 export function addCopyButtons(): void {
   for (const figure of document.querySelectorAll('figure')) {
     const button = element('button', { type: 'button', className: 'copy' }, 'Copy');

@@ -1,4 +1,4 @@
-/** An element with properties and children. Text stays text. */
+/** Creates an element with properties and children. Texts become text nodes. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   properties: Partial<HTMLElementTagNameMap[Name]> & Record<string, unknown> = {},

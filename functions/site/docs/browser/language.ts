@@ -1,5 +1,5 @@
 const NAME = 'docs.language';
 
-/** The language in which the docs and the dashboard show code, such as `Python`; empty until one is chosen. */
+/** The language of code samples in the docs and the dashboard, such as `Python`. Empty until the user selects one. */
 export const chosenLanguage = (): string => localStorage.getItem(NAME) ?? '';
 export const chooseLanguage = (language: string): void => localStorage.setItem(NAME, language);

@@ -8,15 +8,15 @@ interface Place {
 }
 
 const MAX_RESULTS = 12;
-/** Characters of a section around what was found. */
+/** The number of characters in an excerpt around a match. */
 const EXCERPT = 110;
 
-/** Search over the index that was made with the pages; `/` goes to it (WAI-ARIA Authoring Practices, "Combobox"). */
+/** Adds search over the index of the pages. The key `/` focuses it (WAI-ARIA Authoring Practices, "Combobox"). */
 export function addSearch(): void {
   const bar = document.querySelector<HTMLElement>('.bar');
   const input = bar?.querySelector('input');
   if (!bar || !input) return;
-  // Below the stage: addresses in the index are relative to the API's.
+  // URLs in the index are relative to the base URL of the API.
   const home = new URL(bar.querySelector<HTMLAnchorElement>('.brand')?.href ?? '').href.replace(/docs$/, '');
   const list = element('ul', { role: 'listbox', id: 'results', hidden: true, 'aria-label': 'Results' });
   input.after(list);
@@ -86,7 +86,7 @@ export function addSearch(): void {
   });
 }
 
-/** Places that have every word, those with words in their headings first. */
+/** Returns the places that contain every word, and places with matching headings first. */
 function ranked(places: readonly Place[], words: readonly string[]): Place[] {
   const score = ({ page, heading, text }: Place): number => {
     const [title, body] = [`${page} ${heading}`.toLowerCase(), text.toLowerCase()];

@@ -1,7 +1,7 @@
 import { element } from './element.ts';
 import { chooseLanguage, chosenLanguage } from './language.ts';
 
-/** Shows code in one language at a time, the same one everywhere (WAI-ARIA Authoring Practices, "Tabs"). */
+/** Shows code in one language at a time, on all pages the same (WAI-ARIA Authoring Practices, "Tabs"). */
 export function addTabs(): void {
   const groups = [...document.querySelectorAll<HTMLElement>('.tabs')].map(groupOf);
   const choose = (language: string) => {

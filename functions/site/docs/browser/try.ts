@@ -14,10 +14,10 @@ interface Call {
   isPublic: boolean;
 }
 
-/** The reader's key: kept in this tab alone. */
+/** The storage item with the key of the reader. Only this tab can read it. */
 const KEY = 'docs.key';
 
-/** A form at every operation of the reference that calls it with the reader's key, and shows the response. */
+/** Adds a form to every operation of the reference. It calls the API with the key of the reader and shows the response. */
 export function addForms(): void {
   for (const section of document.querySelectorAll<HTMLElement>('.operation')) {
     const call = JSON.parse(section.dataset.call ?? '{}') as Call;

@@ -3,7 +3,7 @@ import { guides } from './guides.ts';
 import type { Chapter } from './layout.ts';
 import { reference } from './reference.ts';
 
-/** The documentation, in the order in which it is read. */
+/** The chapters of the documentation, in reading order. */
 export const chapters = (): Chapter[] => [
   { title: 'Guides', articles: guides() },
   { title: 'API reference', articles: [...reference(), errors()] },

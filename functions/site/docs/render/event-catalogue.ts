@@ -5,7 +5,7 @@ import { jsonSchemaOf } from '../../../../lib/openapi/schemas.ts';
 import { anchorOf, code, inline } from './html.ts';
 import { membersOf } from './members.ts';
 
-/** Every event type: what it means, its data, and an event as it is delivered. */
+/** Lists every event type with its meaning, its data and a delivered event. */
 export const eventCatalogue = (): string =>
   EVENT_TYPES.map((type) => {
     const anchor = anchorOf(type);

@@ -6,9 +6,9 @@ import { BASE_URL } from '../../../../lib/http/static.ts';
 import { eventCatalogue } from './event-catalogue.ts';
 import { anchorOf, code, languageName, tabs } from './html.ts';
 
-/** A page of the documentation: what stands in its middle. */
+/** The content of a page of the documentation. */
 export interface Article {
-  /** Below `/docs/`; empty for the first page. */
+  /** The path below `/docs/`. Empty for the first page. */
   name: string;
   title: string;
   html: string;
@@ -30,7 +30,7 @@ const GUIDES = [
   'versions',
 ] as const;
 
-/** What stands in a guide for something that is made of the code. */
+/** Placeholders in guides for content that is generated from the code. */
 const GENERATED: Record<string, () => string> = { '{events}': eventCatalogue };
 
 export const guides = (): Article[] =>
@@ -43,11 +43,11 @@ export const guides = (): Article[] =>
 const textOf = (file: string): string =>
   readFileSync(join(projectRoot, 'functions/site/docs/guides', `${file}.md`), 'utf8');
 
-/** How an endpoint verifies `X-Service-Signature`, for the dashboard too: the code of the guide by the name of its language. */
+/** The code of the guide that verifies `X-Service-Signature`, by language. The dashboard shows it too. */
 export const verification = (): [language: string, code: string][] =>
   [...snippetsIn(textOf('receiving'), 'Verify by hand')].map(([language, text]) => [languageName(language), text]);
 
-/** The pieces of code in a section of a Markdown text, by language. */
+/** Returns the code blocks in a section of a Markdown text, by language. */
 export function snippetsIn(markdown: string, heading: string): Map<string, string> {
   const [section = ''] = markdown.split(`\n## ${heading}\n`)[1]?.split('\n## ') ?? [];
   const found = section.matchAll(/```(\w+)\n([\s\S]*?)```/g);
@@ -86,7 +86,7 @@ function render(markdown: string): string {
     .replaceAll(encodeURI(BASE_URL), BASE_URL); // in links
 }
 
-/** Pieces of code that follow each other are one thing in several languages. */
+/** Groups consecutive code blocks, because they show the same code in several languages. */
 function grouped(tokens: readonly Token[]): Token[][] {
   const groups: Token[][] = [];
   for (const token of tokens) {

@@ -12,7 +12,7 @@ import ruby from 'highlight.js/lib/languages/ruby';
 const LANGUAGES = { bash, go, http, java, javascript, json, php, python, ruby };
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
 
-/** As readers know them. */
+/** The display names of languages. */
 const NAMES: Record<string, string> = {
   bash: 'curl',
   go: 'Go',
@@ -38,14 +38,14 @@ export const anchorOf = (heading: string): string =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '');
 
-/** A piece of code with its colours; of a language that is not known, without. */
+/** Highlights code. Code in an unknown language has no colors. */
 export function code(text: string, language: string): string {
   const html = language in LANGUAGES ? hljs.highlight(text, { language }).value : escaped(text);
   return `<figure data-language="${languageName(language)}"><pre tabindex="0"><code>${html}</code></pre></figure>`;
 }
 
-/** The same in several languages: tabs, once the page's script has run. */
+/** Shows the same code in several languages. The script of the page turns it into tabs. */
 export const tabs = (figures: readonly string[]): string => `<div class="tabs">${figures.join('\n')}</div>`;
 
-/** Text with `code` in it, as descriptions have. */
+/** Renders a description with inline `code`. */
 export const inline = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');

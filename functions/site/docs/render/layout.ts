@@ -3,7 +3,7 @@ import { BASE_URL } from '../../../../lib/http/static.ts';
 import type { Article } from './guides.ts';
 import { escaped } from './html.ts';
 
-/** The pages under one heading of the navigation. */
+/** A heading of the navigation with its pages. */
 export interface Chapter {
   title: string;
   articles: readonly Article[];
@@ -11,7 +11,10 @@ export interface Chapter {
 
 export const pathOf = ({ name }: Pick<Article, 'name'>): string => (name === '' ? '/docs' : `/docs/${name}`);
 
-/** The body of a page: the navigation, the article, and what is on the page. Links are relative: the API has a stage. */
+/**
+ * Renders the body of a page with the navigation, the article and its table of contents. Links are relative, because the URL of
+ * the API contains a stage.
+ */
 export function bodyOf(article: Article, chapters: readonly Chapter[], searchIndex: string): string {
   const path = pathOf(article);
   const href = (to: string) => posix.relative(posix.dirname(path), to) || `../${posix.basename(to)}`;
@@ -44,7 +47,7 @@ ${onThisPage(article)}
 </div>`;
 }
 
-/** Guides name other pages by their file: `[Retries](retries)`. */
+/** Resolves links in guides, which contain file names, such as `[Retries](retries)`. */
 const linked = ({ html }: Article, href: (to: string) => string): string =>
   html.replace(/href="([a-z][a-z-]*)(#[\w-]+)?"/g, (_, name, hash = '') => `href="${href(`/docs/${name}`)}${hash}"`);
 
@@ -55,7 +58,7 @@ function onThisPage({ html }: Article): string {
   return `<nav class="contents" aria-label="On this page"><h2>On this page</h2><ul>${items.join('\n')}</ul></nav>`;
 }
 
-/** The headings of the second level, with the anchors that they or their sections have. */
+/** Returns the headings of the second level with their anchors. */
 const headingsOf = (html: string): { anchor: string; text: string }[] =>
   [...html.matchAll(/<h2[^>]*><a href="#([^"]+)">(.*?)<\/a>/g)].map(([, anchor = '', text = '']) => ({
     anchor,

@@ -2,7 +2,7 @@ import { type JsonSchema, namedSchemas } from '../../../../lib/openapi/schemas.t
 import { escaped, inline } from './html.ts';
 
 const named = namedSchemas() as Record<string, JsonSchema>;
-/** Deeper than any of our schemas, but for those that contain themselves. */
+/** The maximum depth, which limits recursive schemas. */
 const MAX_DEPTH = 6;
 
 /** The schema behind a reference. */
@@ -11,7 +11,7 @@ function resolved(schema: JsonSchema): JsonSchema {
   return name === undefined ? schema : { ...named[name], ...schema };
 }
 
-/** A list of the members of an object: name, type, whether it must be there, meaning, and its own members. */
+/** Lists the members of an object with name, type, description, nested members, and whether they are required. */
 export function membersOf(schema: JsonSchema, depth = 0): string {
   const { properties = {}, required = [] } = shapeOf(schema);
   const entries = Object.entries(properties as Record<string, JsonSchema>);
@@ -30,7 +30,7 @@ function nested(member: JsonSchema, depth: number): string {
   return inner && `<details><summary>Members</summary>${inner}</details>`;
 }
 
-/** What has the members: the schema, what a list holds, or what there is besides `null`. */
+/** Returns the schema with the members, for an object, a list or a nullable schema. */
 function shapeOf(schema: JsonSchema): JsonSchema {
   const found = resolved(schema);
   if (found.properties) return found;
@@ -49,7 +49,7 @@ export function typeOf(schema: JsonSchema): string {
   return [type ?? 'any'].flat().join(' | ');
 }
 
-/** What the keywords of a range limit: a number itself, or how many there are of something. */
+/** The keywords of ranges, with the unit that they limit. */
 const RANGES = [
   ['minimum', 'maximum', ''],
   ['minLength', 'maxLength', 'characters'],
@@ -64,7 +64,10 @@ function limitsOf(member: JsonSchema): string {
   return limits && ` <small class="limits">${escaped(limits)}</small>`;
 }
 
-/** Such as `1 to 32 entries`; empty without a limit. At least none of something is no limit, nor is the largest exact number. */
+/**
+ * Formats a range, such as `1 to 32 entries`. Empty without a limit. A minimum of 0 entries and the largest exact number are not
+ * limits.
+ */
 export function rangeText(least: unknown, most: unknown, counted: string): string {
   const from = counted && least === 0 ? undefined : least;
   const to = most === Number.MAX_SAFE_INTEGER ? undefined : most;

@@ -46,7 +46,7 @@ function sectionOf(operation: Described & { path: string; method: string }): str
   const content = Object.values(response?.content ?? {})[0];
   const isPublic = description.startsWith('No credential');
   const call = { method, path: examplePath(path, parameters), body: body?.example, isPublic };
-  // What the page's script makes a form of.
+  // Data for the form that the script of the page adds.
   const tried = { method, path, parameters: parameters.map(tryable), body: body?.example, isPublic };
   return `<section class="operation" id="${operationId}" data-call="${escaped(JSON.stringify(tried))}">
 <div>

@@ -2,13 +2,13 @@ import { code, tabs } from './html.ts';
 
 export interface Call {
   method: string;
-  /** With examples for its parameters. */
+  /** The path with example parameters. */
   path: string;
   body?: unknown;
   isPublic: boolean;
 }
 
-/** How a call is made in each language. `$KEY` is the reader's. */
+/** Returns sample calls in each language. `$KEY` is the key of the reader. */
 export function samplesOf({ method, path, body, isPublic }: Call): string {
   const url = `{base_url}${path}`;
   const json = body === undefined ? undefined : JSON.stringify(body, null, 2);

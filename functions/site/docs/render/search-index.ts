@@ -1,19 +1,19 @@
 import type { Article } from './guides.ts';
 import { pathOf } from './layout.ts';
 
-/** A place that a search can find. */
+/** A search result. */
 export interface Place {
   page: string;
   heading: string;
-  /** Relative to the pages. */
+  /** The link, relative to the pages. */
   href: string;
   text: string;
 }
 
-/** What a person remembers of a section is in its beginning. */
+/** The indexed length of a section, because its beginning contains the important words. */
 const MAX_TEXT = 400;
 
-/** Every section of every article, without its markup. */
+/** Returns every section of every article, without markup. */
 export const searchIndex = (articles: readonly Article[]): Place[] =>
   articles.flatMap((article) => {
     const [introduction = '', ...sections] = article.html.split(/(?=<h2[^>]*>)/);
