@@ -58,7 +58,7 @@ function options() {
 const SHARED = new Set(['platform.ts', 'wiring.ts']);
 
 function contentsOf(files: readonly OutputFile[], name: string): Uint8Array {
-  const found = files.find(({ path }) => basename(path) === name);
-  if (!found) throw new Error(`Unknown function ${name}`);
-  return found.contents;
+  const file = files.find(({ path }) => basename(path) === name);
+  if (!file) throw new Error(`Unknown function ${name}`);
+  return file.contents;
 }

@@ -56,12 +56,12 @@ export function readSettings(node: Node): Settings {
   return settings;
 }
 
-function checked(name: string, parameter: Parameter, given: unknown): string | number {
+function checked(name: string, parameter: Parameter, input: unknown): string | number {
   if ('pattern' in parameter) {
-    if (parameter.pattern.test(String(given))) return String(given);
-    throw new Error(`The context parameter ${name} must match ${parameter.pattern}, but is "${given}"`);
+    if (parameter.pattern.test(String(input))) return String(input);
+    throw new Error(`The context parameter ${name} must match ${parameter.pattern}, but is "${input}"`);
   }
-  const value = Number(given);
+  const value = Number(input);
   if ('oneOf' in parameter) {
     if (parameter.oneOf.includes(value)) return value;
     throw new Error(`The context parameter ${name} must be one of ${parameter.oneOf.join(', ')}`);

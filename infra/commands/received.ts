@@ -16,9 +16,9 @@ export function readDelivery(secret: string, headers: IncomingHttpHeaders, body:
   return { verified, line };
 }
 
-function isSame(given: string, expected: string): boolean {
+function isSame(actual: string, expected: string): boolean {
   return (
-    Buffer.byteLength(given) === Buffer.byteLength(expected) &&
-    timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+    Buffer.byteLength(actual) === Buffer.byteLength(expected) &&
+    timingSafeEqual(Buffer.from(actual), Buffer.from(expected))
   );
 }

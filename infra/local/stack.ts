@@ -98,9 +98,9 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     logGroupArn: (name) => template.arn(name),
   }));
   const functionOf = (id: string): LocalFunction => {
-    const found = functions.get(id);
-    if (!found) throw new Error(`The template has no function ${id}`);
-    return found;
+    const fn = functions.get(id);
+    if (!fn) throw new Error(`The template has no function ${id}`);
+    return fn;
   };
 
   const stopMappings = await startMappings(mappings, {

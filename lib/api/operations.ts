@@ -42,8 +42,8 @@ export const methodsOf = ({ method }: Pick<Operation, 'method'>): string[] =>
 
 /** By method and path: every request asks. */
 const operationsByRoute = new Map(
-  (Object.entries(operations) as [OperationId, Operation][]).flatMap((found) =>
-    methodsOf(found[1]).map((method) => [`${method} ${found[1].path}`, found]),
+  (Object.entries(operations) as [OperationId, Operation][]).flatMap((entry) =>
+    methodsOf(entry[1]).map((method) => [`${method} ${entry[1].path}`, entry]),
   ),
 );
 

@@ -51,9 +51,9 @@ export function httpPost(
     autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
     lookup: addressPolicy === 'public' ? publicLookup(timeoutMs * LOOKUP_SHARE, nameServers) : undefined,
   } as const;
-  const kept = { ...connection, keepAlive: true, timeout: idleMs };
-  const secure = limitIdle(new https.Agent(kept));
-  const plain = limitIdle(new http.Agent(kept));
+  const options = { ...connection, keepAlive: true, timeout: idleMs };
+  const secure = limitIdle(new https.Agent(options));
+  const plain = limitIdle(new http.Agent(options));
 
   /** Calls `onSlow` at most once, while the attempt runs. It must not throw. */
   return async function post({ url, headers, body }: Post, onSlow?: () => void): Promise<TimedOutcome> {

@@ -35,14 +35,14 @@ export const KEPT_HEADER_BYTES = 1024;
 
 /** The first headers that fit. Values of one name are joined (RFC 9110 §5.3). */
 export function bounded(headers: HeaderList): HeaderList {
-  const kept = new Map<string, string>();
+  const values = new Map<string, string>();
   let bytes = 0;
   for (const [name, text] of headers) {
     const value = printable(text);
     bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + 4; // `: ` and the end of the line
     if (bytes > KEPT_HEADER_BYTES) break;
-    const before = kept.get(name);
-    kept.set(name, before === undefined ? value : `${before}, ${value}`);
+    const before = values.get(name);
+    values.set(name, before === undefined ? value : `${before}, ${value}`);
   }
-  return [...kept];
+  return [...values];
 }

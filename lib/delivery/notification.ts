@@ -31,12 +31,12 @@ export function disabledNotification(failing: FailingWebhook): Email {
 /** The warning that a webhook will be disabled unless its endpoint is fixed, and when. */
 export function warningNotification(failing: FailingWebhook): Email {
   const last = failing.attempts.at(-1);
-  const made = last?.number ?? 0;
-  const left = RETRY_DELAYS_SECONDS.slice(made - 1).reduce((sum, seconds) => sum + seconds, 0);
+  const attemptsMade = last?.number ?? 0;
+  const left = RETRY_DELAYS_SECONDS.slice(attemptsMade - 1).reduce((sum, seconds) => sum + seconds, 0);
   const disabledAt = (last ? last.at + last.durationMs : failing.event.at) + left * 1000;
   return compose(failing, {
     subject: 'Webhook failing',
-    intro: `${made} of ${MAX_ATTEMPTS} attempts of a delivery to this webhook failed. Unless a retry succeeds we disable the webhook at ${iso(disabledAt)}.`,
+    intro: `${attemptsMade} of ${MAX_ATTEMPTS} attempts of a delivery to this webhook failed. Unless a retry succeeds we disable the webhook at ${iso(disabledAt)}.`,
     steps: [FIX, 'We retry failed deliveries until then. No other action is needed.'],
   });
 }

@@ -85,18 +85,18 @@ export function documentResource(document_key: string, state: DocumentState): v.
 }
 
 /** The fields that a request sent. A token without `read` receives only these. */
-export const fieldsHeld = (asked: Fields): Fields =>
-  Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== null));
+export const fieldsHeld = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 
 /** Conflicts as a token without `read` is shown them: about the fields of its request, without the values of others. */
 export function withoutOthersValues(
   conflicts: readonly Conflict[],
-  asked: Fields,
+  fields: Fields,
   onConflict: OnConflict,
 ): ShownConflict[] {
   const theirs = onConflict === 'last_write_wins' ? 'loser' : 'winner';
   return conflicts
-    .filter(({ field }) => Object.hasOwn(asked, field))
+    .filter(({ field }) => Object.hasOwn(fields, field))
     .map((conflict) => {
       const { value: _, ...side } = conflict[theirs];
       return { ...conflict, [theirs]: side };

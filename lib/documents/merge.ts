@@ -81,8 +81,8 @@ const own = (fields: Fields, field: string): Json | undefined =>
 function wanted(stored: Fields, { op, fields }: Write): Fields {
   if (op === 'patch') return fields;
   const removed = Object.keys(stored).map((field): [string, Json] => [field, null]);
-  const given = op === 'put' ? Object.entries(fields) : [];
-  return Object.fromEntries([...removed, ...given]);
+  const entries = op === 'put' ? Object.entries(fields) : [];
+  return Object.fromEntries([...removed, ...entries]);
 }
 
 const markOf = ({ marks, floor }: DocumentState, field: string): Mark =>
@@ -127,13 +127,13 @@ function changed(
     else fields.set(field, value);
     marks.set(field, [revision, write.origin]);
   }
-  const kept = Object.fromEntries(fields);
-  if (fields.size > MAX_FIELDS || Buffer.byteLength(JSON.stringify(kept)) > MAX_DOCUMENT_BYTES) return null;
+  const fieldValues = Object.fromEntries(fields);
+  if (fields.size > MAX_FIELDS || Buffer.byteLength(JSON.stringify(fieldValues)) > MAX_DOCUMENT_BYTES) return null;
   const createdAt = stored.deleted ? nowMs : stored.createdAt;
   const state = {
     ...stored,
     revision,
-    fields: kept,
+    fields: fieldValues,
     marks: Object.fromEntries(marks),
     deleted: false,
     createdAt,

@@ -29,17 +29,17 @@ export async function pull(
   documents: RevisionList,
   { space, pattern, known, limit, after, bytesMax }: Pull,
 ): Promise<{ changes: Change[]; next: string | undefined }> {
-  const wanted: string[] = [];
+  const keysToRead: string[] = [];
   const ranges = rangesOf([pattern]);
   const next = await walkDocuments(documents.revisions, { space, ranges, limit, after }, (found) => {
     const { documentKey, revision } = found;
     if (!matchesPattern(pattern, documentKey) || known.get(documentKey) === revision) return 'more';
-    return wanted.push(documentKey) === limit ? 'full' : 'more';
+    return keysToRead.push(documentKey) === limit ? 'full' : 'more';
   });
   const changes: Change[] = [];
   const budget = createPageBudget(bytesMax);
-  for (let i = 0; i < wanted.length; i += READ_TOGETHER) {
-    const keys = wanted.slice(i, i + READ_TOGETHER);
+  for (let i = 0; i < keysToRead.length; i += READ_TOGETHER) {
+    const keys = keysToRead.slice(i, i + READ_TOGETHER);
     for (const [j, state] of (await documents.getAll(space, keys)).entries()) {
       const change = changeOf(keys[j] ?? '', state);
       if (!budget.takes(change)) return { changes, next: changes.at(-1)?.document_key };

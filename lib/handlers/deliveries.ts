@@ -74,15 +74,15 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
       if (!(await webhooks.get(space, id))) return notFound('webhook');
       const { status, type, document_key: documentKey, since, until } = query;
       return page(request, cursors, async (limit, after) => {
-        const wanted = { type, since, until, limit, after };
+        const filter = { type, since, until, limit, after };
         if (documentKey === undefined) {
-          const found = await deliveries.list(id, { ...wanted, status });
-          return { data: found.deliveries.map(deliveryEntry), next: found.next };
+          const listed = await deliveries.list(id, { ...filter, status });
+          return { data: listed.deliveries.map(deliveryEntry), next: listed.next };
         }
         // A document has far fewer events than the log has deliveries.
-        const { ids, next } = await events.ids(space, { ...wanted, documentKey });
-        const found = await deliveries.ofWebhook(id, ids);
-        const data = found.filter((delivery) => status === undefined || delivery.status === status);
+        const { ids, next } = await events.ids(space, { ...filter, documentKey });
+        const listed = await deliveries.ofWebhook(id, ids);
+        const data = listed.filter((delivery) => status === undefined || delivery.status === status);
         return { data: data.map(deliveryEntry), next };
       });
     },
@@ -98,16 +98,16 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
       const event = await events.get(space, path.id ?? '');
       if (!event) return notFound('event');
       return page(request, cursors, async (limit, after) => {
-        const found = await webhooks.list(space, limit, after);
+        const listed = await webhooks.list(space, limit, after);
         const stored = await deliveries.ofEvent(
           event.id,
-          found.webhooks.map(({ id }) => id),
+          listed.webhooks.map(({ id }) => id),
         );
-        const data = found.webhooks.flatMap(
+        const data = listed.webhooks.flatMap(
           (webhook) =>
             stored.get(webhook.id) ?? (isAwaited(event, webhook, clock()) ? pendingDelivery(event, webhook) : []),
         );
-        return { data: data.map(deliveryEntry), next: found.next };
+        return { data: data.map(deliveryEntry), next: listed.next };
       });
     },
 
@@ -139,7 +139,7 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
     async recover(request) {
       const { path, body, space } = request;
       const { id = '' } = path;
-      const { enable, per_second: perSecond = DEFAULT_PER_SECOND, ...asked } = body;
+      const { enable, per_second: perSecond = DEFAULT_PER_SECOND, ...requested } = body;
       const webhook = await webhooks.get(space, id);
       if (!webhook) return notFound('webhook');
       if (webhook.status === 'disabled') {
@@ -147,7 +147,7 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
         const enabled = await applyChange(request, id, { status: 'enabled' }, { webhooks, clock, audited });
         if (enabled instanceof Problem) return enabled;
       }
-      const window = windowOf(webhook, asked, clock());
+      const window = windowOf(webhook, requested, clock());
       const count = await countIn(id, window);
       await enqueue([{ recover: { webhookId: id, ...space, ...window, perSecond } }], RECOVERY_DELAY_SECONDS);
       return { body: { count } };

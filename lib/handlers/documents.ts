@@ -80,11 +80,11 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
 
   type Written = {
     key: string;
-    asked: Fields;
+    change: Fields;
     merged: Exclude<Merge, { outcome: 'conflict' | 'future_base' | 'too_large' }>;
   };
 
-  async function write(request: Request, asked: Partial<Write> & Pick<Write, 'op'>): Promise<Written | Problem> {
+  async function write(request: Request, change: Partial<Write> & Pick<Write, 'op'>): Promise<Written | Problem> {
     const key = documentKeyOf(request);
     if (key instanceof Problem) return key;
     const common = {
@@ -95,7 +95,7 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
       origin: originOf(request),
       syncId: null,
     } as const;
-    const merged = await writeDocument(deps, request.space, { ...common, ...asked }, (current) =>
+    const merged = await writeDocument(deps, request.space, { ...common, ...change }, (current) =>
       precondition(request, current),
     );
     if (merged instanceof Problem) return merged;
@@ -112,7 +112,7 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
       case 'events_too_large':
         return eventsTooLarge();
       default:
-        return { key, asked: asked.fields ?? {}, merged };
+        return { key, change: change.fields ?? {}, merged };
     }
   }
 
@@ -123,14 +123,14 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
     more: (merged: Written['merged']) => More,
   ): OperationResponse<ReturnType<typeof documentResource> & More> | Problem {
     if (written instanceof Problem) return written;
-    const { key, asked, merged } = written;
+    const { key, change, merged } = written;
     const { state } = merged;
     if (!state || state.deleted) return notFound('document');
     const created = merged.outcome === 'changed' && merged.created;
     return {
       status: created ? 201 : 200,
       body: {
-        ...documentResource(key, may(caller, 'read') ? state : { ...state, fields: fieldsHeld(asked) }),
+        ...documentResource(key, may(caller, 'read') ? state : { ...state, fields: fieldsHeld(change) }),
         ...more(merged),
       },
       headers: { ETag: etagOf(state) },

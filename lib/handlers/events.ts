@@ -78,9 +78,9 @@ export function eventHandlers({ events, cursors, clock, random }: EventsDeps): H
     listEvents: (request) =>
       page(request, cursors, async (limit, after) => {
         const { document_key: documentKey, type, since, until } = request.query;
-        const found = await events.list(request.space, { type, documentKey, since, until, limit, after });
-        const data = found.events.map(({ body }) => parseJson(body) as unknown as v.InferOutput<typeof EventResource>);
-        return { data, next: found.next };
+        const listed = await events.list(request.space, { type, documentKey, since, until, limit, after });
+        const data = listed.events.map(({ body }) => parseJson(body) as unknown as v.InferOutput<typeof EventResource>);
+        return { data, next: listed.next };
       }),
   };
 }

@@ -76,9 +76,9 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
 
     listKeys: (request) =>
       page(request, cursors, async (limit, after) => {
-        const found = await keys.list(request.space.projectId, limit, after);
+        const listed = await keys.list(request.space.projectId, limit, after);
         const now = clock();
-        return { data: found.keys.map((record) => keyResource(record, now)), next: found.next };
+        return { data: listed.keys.map((record) => keyResource(record, now)), next: listed.next };
       }),
 
     getKey: async ({ path, space }) => {
@@ -161,10 +161,10 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
   };
 
   // A whole key in the path must be the key itself, not one that shares its id.
-  async function ownKey(given = '', projectId: string): Promise<KeyRecord | undefined> {
-    const id = keyIdOf(given);
+  async function ownKey(input = '', projectId: string): Promise<KeyRecord | undefined> {
+    const id = keyIdOf(input);
     const record = id ? await keys.get(id) : undefined;
-    const isMeant = record && (given === id || sameHash(hashApiKey(given), record.hash));
+    const isMeant = record && (input === id || sameHash(hashApiKey(input), record.hash));
     return isMeant && record.projectId === projectId ? record : undefined;
   }
 

@@ -18,12 +18,12 @@ export function leakHandler(deps: LeaksDeps) {
     const byToken = Map.groupBy(matches, ({ token }) => token);
     const genuine = new Set<string>();
     await Promise.all(
-      Array.from(byToken, ([token, found]) =>
+      Array.from(byToken, ([token, matchesOfToken]) =>
         limited(async () => {
           const record = await genuineKey(token);
           if (!record) return;
           genuine.add(token);
-          await handleLeakedKey(record, found, address, deps);
+          await handleLeakedKey(record, matchesOfToken, address, deps);
         }),
       ),
     );

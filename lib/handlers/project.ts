@@ -74,10 +74,10 @@ export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
 }
 
 /** The given members that have other values now. */
-function differenceOf(project: ProjectRecord, given: ProjectChange): ProjectChange {
+function differenceOf(project: ProjectRecord, change: ProjectChange): ProjectChange {
   const current: Record<string, unknown> = projectResource(project);
   return Object.fromEntries(
-    Object.entries(given).filter(([name, value]) => value !== undefined && !isDeepStrictEqual(value, current[name])),
+    Object.entries(change).filter(([name, value]) => value !== undefined && !isDeepStrictEqual(value, current[name])),
   );
 }
 

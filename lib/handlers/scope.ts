@@ -14,8 +14,8 @@ export const notAllowed = () => new Problem('document_not_allowed', 'Use a token
 
 /** The ranges of keys that a caller reaches among those that some patterns match. */
 export const rangesFor = ({ token }: Caller, patterns: readonly string[]): KeyRange[] => {
-  const asked = rangesOf(patterns);
-  return token ? intersect(asked, rangesOf(token.documents)) : asked;
+  const ranges = rangesOf(patterns);
+  return token ? intersect(ranges, rangesOf(token.documents)) : ranges;
 };
 
 /** Identifies the credential that opened a connection or sync cycle. A token is a separate credential from its key. */

@@ -69,16 +69,16 @@ export function statsHandlers({ webhooks, allWebhooks, stats, cursors, clock }: 
         const ids = (only ? [only] : await allWebhooks(space)).map(({ id }) => id);
         if (groupBy === 'at') {
           const window = partOf({ by, from, to }, ids.length, after);
-          const found = await Promise.all(ids.map((id) => stats.list(id, window)));
-          const data = sumsByStart(found.flat()).flatMap((sum) => entriesOf(sum, webhookId ?? null, groups, barsOf));
+          const periods = await Promise.all(ids.map((id) => stats.list(id, window)));
+          const data = sumsByStart(periods.flat()).flatMap((sum) => entriesOf(sum, webhookId ?? null, groups, barsOf));
           return { data, next: window.to < to ? String(window.to) : undefined };
         }
         const rest = ids.filter((id) => after === undefined || id > after);
         const some = rest.slice(0, Math.max(1, Math.floor(MAX_ITEMS / periodsIn({ by, from, to }))));
         const data = some.map(async (id) => {
-          const found = await stats.list(id, { by, from, to });
-          if (groupBy) return entriesOf({ start: from, counts: sumOf(found) }, id, groups, barsOf);
-          return found.flatMap((counted) => entriesOf(counted, id, groups, () => null));
+          const periods = await stats.list(id, { by, from, to });
+          if (groupBy) return entriesOf({ start: from, counts: sumOf(periods) }, id, groups, barsOf);
+          return periods.flatMap((counted) => entriesOf(counted, id, groups, () => null));
         });
         return { data: (await Promise.all(data)).flat(), next: some.length < rest.length ? some.at(-1) : undefined };
       });
@@ -103,8 +103,8 @@ function partOf({ by, from, to }: Window, webhooks: number, after: string | unde
 }
 
 /** The sum of each hour or day, oldest first. */
-const sumsByStart = (found: readonly PeriodCounts[]): PeriodCounts[] =>
-  [...Map.groupBy(found, ({ start }) => start)]
+const sumsByStart = (periods: readonly PeriodCounts[]): PeriodCounts[] =>
+  [...Map.groupBy(periods, ({ start }) => start)]
     .map(([start, counts]) => ({ start, counts: sumOf(counts) }))
     .sort((a, b) => a.start - b.start);
 

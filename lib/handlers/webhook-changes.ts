@@ -33,14 +33,14 @@ export interface ChangeableWebhooks extends ReadableWebhooks {
 export async function applyChange(
   request: Pick<Request, 'caller' | 'address' | 'space'>,
   id: string,
-  asked: WebhookChange,
+  change: WebhookChange,
   { webhooks, clock, audited }: { webhooks: ChangeableWebhooks; clock(): number; audited: Audited },
 ): Promise<WebhookRecord | Problem> {
   const { space } = request;
   return optimistically(async () => {
     const webhook = await webhooks.get(space, id);
     if (!webhook) return notFound('webhook');
-    const changed = differenceOf(webhook, asked);
+    const changed = differenceOf(webhook, change);
     if (Object.keys(changed).length === 0) return webhook;
     const now = clock();
     const detail = detailOf(space, changed);
@@ -50,12 +50,14 @@ export async function applyChange(
 }
 
 /** The given members that have other values now. */
-function differenceOf(webhook: WebhookRecord, asked: WebhookChange): WebhookChange {
+function differenceOf(webhook: WebhookRecord, change: WebhookChange): WebhookChange {
   const { documents = [], headers = [] } = webhook;
   const current: Record<string, unknown> = { ...webhook, documents, headers };
-  const wanted = { ...asked, ...(asked.url !== undefined && { url: normalizeUrl(asked.url) }) };
+  const normalized = { ...change, ...(change.url !== undefined && { url: normalizeUrl(change.url) }) };
   return Object.fromEntries(
-    Object.entries(wanted).filter(([name, value]) => value !== undefined && !isDeepStrictEqual(value, current[name])),
+    Object.entries(normalized).filter(
+      ([name, value]) => value !== undefined && !isDeepStrictEqual(value, current[name]),
+    ),
   );
 }
 

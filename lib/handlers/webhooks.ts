@@ -97,8 +97,8 @@ export function webhookHandlers(deps: WebhooksDeps): WebhookHandlers {
 
     listWebhooks: (request) =>
       page(request, cursors, async (limit, after) => {
-        const found = await webhooks.list(request.space, limit, after);
-        return { data: found.webhooks.map(webhookResource), next: found.next };
+        const listed = await webhooks.list(request.space, limit, after);
+        return { data: listed.webhooks.map(webhookResource), next: listed.next };
       }),
 
     async getWebhook({ path: { id = '' }, space }) {

@@ -8,8 +8,8 @@ const HOST = /^[\w.-]+(:\d+)?$|^\[[\da-f:.]+\](:\d+)?$/i;
  * contains the stage, or the base path of a custom domain, before the route. Empty for an invalid host, because pages contain
  * this URL.
  */
-export function baseUrlOf({ headers: given, resource, requestContext: { path } }: BaseUrlEvent): string {
-  const headers = lowerCased(given);
+export function baseUrlOf({ headers: received, resource, requestContext: { path } }: BaseUrlEvent): string {
+  const headers = lowerCased(received);
   const host = HOST.exec(headers.host ?? '')?.[0];
   if (host === undefined) return '';
   const protocol = headers['x-forwarded-proto'] === 'http' ? 'http' : 'https';

@@ -67,8 +67,8 @@ export function parseRequest(
     return invalid([...violations, ...bodyViolations(json)]);
 
   const caller = callerOf(event);
-  const { environment: asked, ...ownQuery } = query.value; // the space says which
-  const environment = environmentFor(caller, asked);
+  const { environment: requested, ...ownQuery } = query.value; // the space says which
+  const environment = environmentFor(caller, requested);
   if (environment instanceof Problem) return environment;
   const path = decoded(event.pathParameters ?? {});
   for (const [name, { resource, schema }] of Object.entries(operation.parameters))
@@ -88,9 +88,9 @@ export function parseRequest(
   };
 }
 
-function headersOf({ headers, creates }: Operation, given: Record<string, string>) {
+function headersOf({ headers, creates }: Operation, received: Record<string, string>) {
   const schemas: v.ObjectEntries = { ...headers, ...(creates && creating) };
-  const values = Object.keys(schemas).map((name) => [name, given[name.toLowerCase()]]);
+  const values = Object.keys(schemas).map((name) => [name, received[name.toLowerCase()]]);
   return check(v.object(schemas), Object.fromEntries(values));
 }
 
@@ -141,10 +141,10 @@ function callerOf({ requestContext: { authorizer } }: APIGatewayProxyEvent): Cal
   return { projectId: project_id, keyId: key_id, type: caller, token: token && JSON.parse(token) };
 }
 
-function environmentFor({ type, token }: Caller, asked: Environment | undefined): Environment | Problem {
+function environmentFor({ type, token }: Caller, requested: Environment | undefined): Environment | Problem {
   const own = type === 'token' ? (token?.environment ?? 'live') : environmentOf(type);
-  if (own === null) return asked ?? 'live';
-  if (asked === undefined || asked === own) return own;
+  if (own === null) return requested ?? 'live';
+  if (requested === undefined || requested === own) return own;
   return new Problem(
     'insufficient_permissions',
     `Omit the environment. This credential works only in the ${own} environment.`,

@@ -106,11 +106,11 @@ export function serve<Name extends ApiFunction>(
       const response = await handler(request, () => [], undefined);
       return response instanceof Problem ? response : toProxyResult(toStoredResponse(response, operation));
     }
-    const begun = await idempotency.begin(request, key, fingerprintOf(id, request));
-    if (begun instanceof Problem) return begun;
-    if ('status' in begun)
-      return toProxyResult({ ...begun, headers: { ...begun.headers, 'Idempotency-Replayed': 'true' } });
-    return runOnce(handler, request, operation, begun);
+    const start = await idempotency.begin(request, key, fingerprintOf(id, request));
+    if (start instanceof Problem) return start;
+    if ('status' in start)
+      return toProxyResult({ ...start, headers: { ...start.headers, 'Idempotency-Replayed': 'true' } });
+    return runOnce(handler, request, operation, start);
   }
 }
 
@@ -123,8 +123,8 @@ type Handler = (
 // A repeated request gets the response of the first one, even if its body would not be valid by now.
 const checked = (handler: Handler, bodyViolations: BodyViolations = () => []): Handler => {
   return async (request, ...rest) => {
-    const found = bodyViolations(request.json);
-    return found.length > 0 ? invalid(found) : handler(request, ...rest);
+    const violations = bodyViolations(request.json);
+    return violations.length > 0 ? invalid(violations) : handler(request, ...rest);
   };
 };
 

@@ -34,7 +34,7 @@ export interface Parameter {
   example?: string;
 }
 
-function parameter(place: 'query' | 'header', name: string, given: v.GenericSchema): Parameter {
-  const { description = '', ...schema } = jsonSchemaOf(given);
+function parameter(place: 'query' | 'header', name: string, valibotSchema: v.GenericSchema): Parameter {
+  const { description = '', ...schema } = jsonSchemaOf(valibotSchema);
   return { name, in: place, required: false, description: String(description), schema };
 }

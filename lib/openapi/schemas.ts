@@ -82,8 +82,8 @@ const oneOfTypes = (nameOf: (type: EventType) => string): JsonSchema => ({
 });
 
 /** With short nullable types, named lists of words, and defaults in words, all the way down. */
-export function simplified(given: JsonSchema): JsonSchema {
-  const schema = withoutDefault(named(nullable(given)));
+export function simplified(jsonSchema: JsonSchema): JsonSchema {
+  const schema = withoutDefault(named(nullable(jsonSchema)));
   const properties = schema.properties as Record<string, JsonSchema> | undefined;
   const items = schema.items as JsonSchema | undefined;
   return {

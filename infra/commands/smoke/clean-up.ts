@@ -12,12 +12,12 @@ export async function cleanUp(name: string, admin: Client): Promise<void> {
     removal: (entry: Entry) => [string, string],
   ) => {
     try {
-      const found: Entry[] = [];
+      const entries: Entry[] = [];
       for await (const { status, json } of pagesOf(admin, list)) {
         if (status !== 200) throw new Error(`${list}: ${status}`);
-        found.push(...json.data.filter(isOurs));
+        entries.push(...json.data.filter(isOurs));
       }
-      for (const entry of found) {
+      for (const entry of entries) {
         const { request, status } = await admin(...removal(entry));
         if (status >= 300 && status !== 404) left.push(`${request}: ${status}`);
       }

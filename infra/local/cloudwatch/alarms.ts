@@ -130,7 +130,7 @@ const TREATMENTS: Record<string, (before: AlarmState) => AlarmState> = {
 };
 
 function known<T>(table: Record<string, T>, name: string): T {
-  const found = table[name];
-  if (found === undefined) throw new Error(`The local CloudWatch does not support ${name}`);
-  return found;
+  const entry = table[name];
+  if (entry === undefined) throw new Error(`The local CloudWatch does not support ${name}`);
+  return entry;
 }

@@ -30,8 +30,8 @@ export function matchesPattern(pattern: string, event: LogEvent): boolean {
   return inner.split(' && ').every((condition) => {
     const [, member, operator, expected] = CONDITION.exec(condition) ?? [];
     if (member === undefined || expected === undefined) throw new Error(`Unknown filter pattern: ${pattern}`);
-    const found = event[member];
-    const isEqual = typeof found === 'string' && wildcard(expected).test(found);
+    const value = event[member];
+    const isEqual = typeof value === 'string' && wildcard(expected).test(value);
     return isEqual === (operator === '=');
   });
 }

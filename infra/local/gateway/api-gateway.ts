@@ -64,10 +64,10 @@ export function createGateway(
         const requestId = randomUUID();
         const startedAt = now();
         const access: AccessContext = { requestId, requestTimeEpoch: startedAt, httpMethod: request.method };
-        const made = await respond(request, sent, requestId, access).catch(() =>
+        const result = await respond(request, sent, requestId, access).catch(() =>
           responses.of('DEFAULT_5XX', { requestId }),
         );
-        const { statusCode, headers, body, type } = made;
+        const { statusCode, headers, body, type } = result;
         record({ ...access, status: statusCode, 'error.responseType': type, responseLatency: now() - startedAt });
         const encoded = compression.encode(body, request.headers['accept-encoding']);
         response.writeHead(statusCode, { 'x-amzn-RequestId': requestId, ...headers, ...encoded.headers });

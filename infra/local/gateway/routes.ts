@@ -67,11 +67,11 @@ export function findRoute(
   method: string,
   path: string,
 ): { route: Route; parameters: Record<string, string> } | undefined {
-  const given = segmentsOf(path);
+  const pathSegments = segmentsOf(path);
   const [first] = routes
-    .filter(({ segments }) => segments.length === given.length)
+    .filter(({ segments }) => segments.length === pathSegments.length)
     .filter(({ segments }) =>
-      segments.every((segment, i) => (isParameter(segment) ? given[i] !== '' : segment === given[i])),
+      segments.every((segment, i) => (isParameter(segment) ? pathSegments[i] !== '' : segment === pathSegments[i])),
     )
     .sort((a, b) => literals(b) - literals(a));
   const methods = routes.filter(({ resource }) => resource === first?.resource);
@@ -80,7 +80,7 @@ export function findRoute(
     methods.find((each) => each.method === 'ANY' && METHODS.includes(method));
   if (!route) return undefined;
   const parameters = route.segments.flatMap((segment, i) =>
-    isParameter(segment) ? [[segment.slice(1, -1), given[i] ?? '']] : [],
+    isParameter(segment) ? [[segment.slice(1, -1), pathSegments[i] ?? '']] : [],
   );
   return { route, parameters: Object.fromEntries(parameters) };
 }

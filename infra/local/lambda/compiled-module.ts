@@ -20,8 +20,8 @@ const [BEFORE, AFTER] = ['(function (exports, require, module, __filename, __dir
  */
 export function loadModule<Exports>(path: string, cache: string): CompiledModule<Exports> {
   const source = readFileSync(path, 'utf8');
-  const kept = join(cache, createHash('sha256').update(path).update(source).digest('hex')); // V8 compares only lengths
-  const cachedData = readIfAny(kept);
+  const cacheFile = join(cache, createHash('sha256').update(path).update(source).digest('hex')); // V8 compares only lengths
+  const cachedData = readIfAny(cacheFile);
   const script = new Script(BEFORE + source + AFTER, {
     filename: path,
     columnOffset: -BEFORE.length,
@@ -35,10 +35,10 @@ export function loadModule<Exports>(path: string, cache: string): CompiledModule
     keep() {
       if (isKept) return;
       isKept = true;
-      const unfinished = `${kept}.${process.pid}.${threadId}`; // other threads can read and write it at the same time
+      const unfinished = `${cacheFile}.${process.pid}.${threadId}`; // other threads can read and write it at the same time
       mkdirSync(cache, { recursive: true });
       writeFileSync(unfinished, script.createCachedData());
-      renameSync(unfinished, kept);
+      renameSync(unfinished, cacheFile);
     },
   };
 }

@@ -15,9 +15,9 @@ export function tableItems(endpoint: string, TableName: string): Items {
   const client = dynamoDbClient(endpoint);
   const find = async (id: string): Promise<Item> => {
     const { Items = [] } = await client.send(new ScanCommand({ TableName }));
-    const found = Items.find((item) => item['id']?.S === id || item['sk']?.S === id);
-    if (!found) throw new Error(`The table has no item ${id}`);
-    return found;
+    const item = Items.find((item) => item['id']?.S === id || item['sk']?.S === id);
+    if (!item) throw new Error(`The table has no item ${id}`);
+    return item;
   };
   return {
     find,

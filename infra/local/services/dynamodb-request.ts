@@ -46,10 +46,10 @@ export function dynamoDbActions(operation: string, body: string, tableArn: (name
     const writes = input.TransactItems.flatMap((item) => Object.entries(item));
     const all = writes.flatMap(([, write]) => leadingKeysOf(write));
     return writes.flatMap(([kind, write]) => {
-      const asked = { action: `dynamodb:${WRITES[kind]}`, resource: tableArn(write.TableName ?? '') };
+      const permission = { action: `dynamodb:${WRITES[kind]}`, resource: tableArn(write.TableName ?? '') };
       return [
-        { ...asked, leadingKeys: leadingKeysOf(write) },
-        { ...asked, leadingKeys: all, isOfAll: true },
+        { ...permission, leadingKeys: leadingKeysOf(write) },
+        { ...permission, leadingKeys: all, isOfAll: true },
       ];
     });
   }

@@ -96,15 +96,15 @@ export function dynamoDbProxy({ endpoint, iam, schema, writes }: DynamoDbProxyOp
   const tableArn = (name: string) => `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
   return ({ action, headers, body, principal }) => {
     requireDynamoDbRequest(action, JSON.parse(body), schema);
-    for (const asked of dynamoDbActions(action, body, tableArn)) {
-      const context = { 'dynamodb:LeadingKeys': asked.leadingKeys };
-      iam.require(principal, asked.action, asked.resource, context, { isEvidence: !asked.isOfAll });
+    for (const permission of dynamoDbActions(action, body, tableArn)) {
+      const context = { 'dynamodb:LeadingKeys': permission.leadingKeys };
+      iam.require(principal, permission.action, permission.resource, context, { isEvidence: !permission.isOfAll });
     }
     const answer = new Promise<ServiceResponse>((resolve, reject) => {
       const request = http.request(
         { hostname, port, method: 'POST', agent, headers: { ...headers, host: `${hostname}:${port}` } },
         (response) => {
-          const kept = ['content-type', 'x-amz-crc32', 'x-amzn-requestid'].flatMap((name) => {
+          const headers = ['content-type', 'x-amz-crc32', 'x-amzn-requestid'].flatMap((name) => {
             const value = response.headers[name];
             return typeof value === 'string' ? [[name, value]] : [];
           });
@@ -112,7 +112,7 @@ export function dynamoDbProxy({ endpoint, iam, schema, writes }: DynamoDbProxyOp
           readBody(response)
             .then((body) => ({
               status: response.statusCode ?? 500,
-              headers: Object.fromEntries(kept),
+              headers: Object.fromEntries(headers),
               body: body ?? '',
             }))
             .then(resolve, reject);

@@ -146,8 +146,8 @@ export class Endpoints {
         throw new ServiceError('ThrottlingException', 'Injected');
       }
       if (fault === 'conflict') return conflict(action);
-      const found = operationOf(prefix, { method, action, path, body });
-      if (found) requireModel(prefix, found.operation, found.input);
+      const match = operationOf(prefix, { method, action, path, body });
+      if (match) requireModel(prefix, match.operation, match.input);
       const answer = await service({ method, action, path, headers, principal, body });
       if (fault === 'error after') throw new ServiceError('InternalServerError', 'Injected', 500);
       return fault === 'no answer' ? 'none' : answer;

@@ -113,19 +113,19 @@ function grantsOf(role: string, action: string, { Resource, Condition = {} }: St
 
 const nameOf = ({ role, action, resources, kind = '' }: Grant): string => [role, action, ...resources, kind].join(' ');
 
-type Operator = (wanted: readonly string[], actual: readonly string[]) => boolean;
+type Operator = (expected: readonly string[], actual: readonly string[]) => boolean;
 
 /** IAM User Guide, "IAM JSON policy elements: Condition operators". */
 const OPERATORS: Record<string, Operator> = {
-  StringEquals: (wanted, actual) => actual.length > 0 && actual.every((value) => wanted.includes(value)),
-  'ForAnyValue:StringLike': (wanted, actual) => actual.some((value) => anyMatches([...wanted], value)),
-  'ForAllValues:StringLike': (wanted, actual) => actual.every((value) => anyMatches([...wanted], value)),
+  StringEquals: (expected, actual) => actual.length > 0 && actual.every((value) => expected.includes(value)),
+  'ForAnyValue:StringLike': (expected, actual) => actual.some((value) => anyMatches([...expected], value)),
+  'ForAllValues:StringLike': (expected, actual) => actual.every((value) => anyMatches([...expected], value)),
 };
 
 function isMet(condition: NonNullable<Statement['Condition']>, context: RequestContext): boolean {
   return Object.entries(condition).every(([name, keys]) => {
     const operator = OPERATORS[name];
     if (!operator) throw new Error(`The local IAM does not support the operator ${name}`);
-    return Object.entries(keys).every(([key, wanted]) => operator([wanted].flat(), [context[key] ?? []].flat()));
+    return Object.entries(keys).every(([key, expected]) => operator([expected].flat(), [context[key] ?? []].flat()));
   });
 }

@@ -38,12 +38,12 @@ export class LocalScheduler {
     const name = decodeURIComponent(/^\/schedules\/([^/?]+)/.exec(path)?.[1] ?? '');
     if (!name) throw new ServiceError('ValidationException', 'The local Scheduler supports only schedules');
     if (method === 'POST') return json(this.create(name, JSON.parse(body), principal));
-    const found = [...this.schedules.entries()].find(([key]) => key.endsWith(`/${name}`));
-    if (!found) throw new ServiceError('ResourceNotFoundException', `There is no schedule ${name}`, 404);
-    if (method === 'GET') return json({ Name: name, ...found[1].schedule });
-    clearTimeout(found[1].timer);
-    this.schedules.delete(found[0]);
-    this.options.kept.delete(found[0]);
+    const entry = [...this.schedules.entries()].find(([key]) => key.endsWith(`/${name}`));
+    if (!entry) throw new ServiceError('ResourceNotFoundException', `There is no schedule ${name}`, 404);
+    if (method === 'GET') return json({ Name: name, ...entry[1].schedule });
+    clearTimeout(entry[1].timer);
+    this.schedules.delete(entry[0]);
+    this.options.kept.delete(entry[0]);
     return json({});
   };
 

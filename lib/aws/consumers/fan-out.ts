@@ -23,8 +23,8 @@ export interface FanOutConsumerDeps extends FanOutDeps {
 }
 
 /** Sends new events from the table's stream to the queues, one message for every subscribed webhook. */
-export function fanOutConsumer(given: FanOutConsumerDeps) {
-  const { keep, ...deps } = withStages(given);
+export function fanOutConsumer(collaborators: FanOutConsumerDeps) {
+  const { keep, ...deps } = withStages(collaborators);
   return async (batch: FanOutBatch, context: Context) => {
     const fanOut = fanOutBatch(deps);
     const sum = { events: 0, deliveries: 0, skipped: 0, set_aside: 0 };

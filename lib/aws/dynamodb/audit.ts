@@ -26,12 +26,12 @@ export function auditLog(table: Table) {
     ): Promise<{ entries: AuditRecord[]; next: string | undefined }> {
       const range = idRange('aud', { since });
       if (!range) return { entries: [], next: undefined };
-      const wanted = areAsGiven({ actor, target });
+      const filters = areAsGiven({ actor, target });
       const { pk } = itemKey.audit(projectId, '');
       const { items, next } = await table.queryPages(
         {
-          ...rangeQuery({ pk }, range, wanted),
-          Limit: wanted.length > 0 ? FILTERED_ITEMS : limit,
+          ...rangeQuery({ pk }, range, filters),
+          Limit: filters.length > 0 ? FILTERED_ITEMS : limit,
           ScanIndexForward: false,
           after: after === undefined ? undefined : itemKey.audit(projectId, after),
         },

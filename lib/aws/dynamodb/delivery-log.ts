@@ -34,8 +34,8 @@ export function deliveryLog(table: Table) {
 
     /** Reads the deliveries of one event by webhook. */
     async ofEvent(eventId: string, webhookIds: readonly string[]): Promise<Map<string, DeliveryRecord>> {
-      const found = await read(webhookIds.map((id) => itemKey.delivery(id, eventId)));
-      return new Map(found.map((delivery) => [delivery.webhookId, delivery]));
+      const items = await read(webhookIds.map((id) => itemKey.delivery(id, eventId)));
+      return new Map(items.map((delivery) => [delivery.webhookId, delivery]));
     },
 
     ofWebhook,
@@ -47,8 +47,8 @@ export function deliveryLog(table: Table) {
       const { status } = filter;
       if (status !== undefined && status !== 'succeeded') {
         const { ids, next } = await idsByStatus(table, { webhookId, status, ...filter }, limit, after);
-        const found = await ofWebhook(webhookId, ids); // as they are now: the index may be a moment behind
-        return { deliveries: found.filter((delivery) => delivery.status === status), next };
+        const items = await ofWebhook(webhookId, ids); // as they are now: the index may be a moment behind
+        return { deliveries: items.filter((delivery) => delivery.status === status), next };
       }
       const { items, next } = await newestOf(table, logQueries(webhookId, filter), { limit, after });
       return { deliveries: items.map(toDelivery), next };
@@ -64,9 +64,9 @@ export function deliveryLog(table: Table) {
         const following: DeliveryStatus | undefined =
           next === undefined ? RECOVERED_STATUSES[RECOVERED_STATUSES.indexOf(status) + 1] : status;
         if (ids.length > 0 || next !== undefined) {
-          const found = await ofWebhook(webhookId, ids);
+          const items = await ofWebhook(webhookId, ids);
           return {
-            deliveries: found.filter((delivery) => isRecoverable(delivery, window.stuckBefore)),
+            deliveries: items.filter((delivery) => isRecoverable(delivery, window.stuckBefore)),
             next: following && { status: following, after: next },
           };
         }

@@ -28,10 +28,10 @@ export interface IndexFilter extends DeliveryFilter {
 export function logQueries(webhookId: string, { status, type, ...window }: DeliveryFilter): PartitionQuery[] {
   const range = idRange('evt', window);
   if (!range) return [];
-  const wanted = areAsGiven({ status, eventType: type });
+  const filters = areAsGiven({ status, eventType: type });
   return logPartitions().map((partition) => {
     const keyOf = (eventId: string) => itemKey.deliveryIn(webhookId, partition, eventId);
-    return { query: rangeQuery({ pk: keyOf('').pk }, range, wanted), keyOf };
+    return { query: rangeQuery({ pk: keyOf('').pk }, range, filters), keyOf };
   });
 }
 
@@ -69,15 +69,15 @@ function statusQueries(filter: IndexFilter): PartitionQuery[] {
   const { webhookId, status, type, stuckBefore, endedSince, ...window } = filter;
   const range = idRange('evt', window);
   if (!range) return [];
-  const wanted = areAsGiven({ eventType: type });
+  const filters = areAsGiven({ eventType: type });
   if (stuckBefore !== undefined) {
-    wanted.push(isAbsent('test'));
-    if (isUnderWay(status)) wanted.push(isBelow('nextAttemptAt', stuckBefore));
-    else if (endedSince !== undefined) wanted.push(isAtLeast('endedAt', endedSince));
+    filters.push(isAbsent('test'));
+    if (isUnderWay(status)) filters.push(isBelow('nextAttemptAt', stuckBefore));
+    else if (endedSince !== undefined) filters.push(isAtLeast('endedAt', endedSince));
   }
   return logPartitions().map((partition) => {
     const byStatus = statusPartition(webhookId, partition, status);
     const keyOf = (eventId: string) => ({ ...itemKey.deliveryIn(webhookId, partition, eventId), byStatus });
-    return { query: { IndexName: BY_STATUS, ...rangeQuery({ byStatus }, range, wanted) }, keyOf };
+    return { query: { IndexName: BY_STATUS, ...rangeQuery({ byStatus }, range, filters) }, keyOf };
   });
 }

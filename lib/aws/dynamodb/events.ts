@@ -41,9 +41,9 @@ export function events(table: Table) {
     ids,
 
     async list(space: Space, page: EventPage): Promise<{ events: StoredEvent[]; next: string | undefined }> {
-      const found = await ids(space, page);
-      const items = await table.batchGet(found.ids.map((id) => itemKey.event(space, id)));
-      return { events: items.flatMap((item) => (item ? [toStoredEvent(item)] : [])), next: found.next };
+      const idPage = await ids(space, page);
+      const items = await table.batchGet(idPage.ids.map((id) => itemKey.event(space, id)));
+      return { events: items.flatMap((item) => (item ? [toStoredEvent(item)] : [])), next: idPage.next };
     },
   };
 
@@ -68,7 +68,7 @@ function partitionQuery(
   range: SortKeyRange,
   { documentKey }: EventFilter,
 ): PartitionQuery {
-  const wanted = [isAbsent('webhookId'), ...areAsGiven({ documentKey })];
+  const filters = [isAbsent('webhookId'), ...areAsGiven({ documentKey })];
   const keyOf = (id: string) => itemKey.eventIn(space, partition, id);
-  return { query: { ...rangeQuery({ pk: keyOf('').pk }, range, wanted), ProjectionExpression: 'sk' }, keyOf };
+  return { query: { ...rangeQuery({ pk: keyOf('').pk }, range, filters), ProjectionExpression: 'sk' }, keyOf };
 }

@@ -45,8 +45,8 @@ export function idempotencyRecords(table: Table, { clock, random }: System): Ide
         if (await take(item, fresh, now, isFree(now))) return lockOf(item, fresh);
         const record = (await table.get(item)) as StoredRecord | undefined;
         if (!record || record.expiresAt <= now) continue; // it was deleted since
-        const met = replayOrReject(record, fingerprint, now);
-        if (met) return 'status' in met ? await assembled(item, met, record) : met;
+        const replay = replayOrReject(record, fingerprint, now);
+        if (replay) return 'status' in replay ? await assembled(item, replay, record) : replay;
         const takenOver = { ...record, owner };
         if (await take(item, takenOver, now, isUnfinished(record))) return lockOf(item, takenOver);
       }

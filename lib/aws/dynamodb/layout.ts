@@ -24,8 +24,8 @@ export function withLayoutCheck(documents: Documents, TableName: string): Docume
   let checked: Promise<void> | undefined;
 
   async function requireLayout(): Promise<void> {
-    const found = await original(new GetCommand({ TableName, Key: LAYOUT_KEY, ConsistentRead: true }));
-    const { layout = LAYOUT } = (found as { Item?: { layout?: unknown } }).Item ?? {};
+    const response = await original(new GetCommand({ TableName, Key: LAYOUT_KEY, ConsistentRead: true }));
+    const { layout = LAYOUT } = (response as { Item?: { layout?: unknown } }).Item ?? {};
     if (layout !== LAYOUT) throw otherLayout(layout);
   }
 

@@ -40,16 +40,16 @@ export async function newestOf(
   queries: readonly PartitionQuery[],
   { limit, after, reads = queries.some(isFiltered) ? FILTERED_ITEMS : limit }: MergedPage,
 ): Promise<{ items: Item[]; next: string | undefined }> {
-  let found: Item[] = [];
+  let merged: Item[] = [];
   const positions = new Map(queries.map((partition) => [partition, after]));
   const started = table.now();
   for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
     if (reads > limit && rounds > 1 && table.now() - started > PATIENCE_MS) break;
-    const last = found[limit - 1];
+    const last = merged[limit - 1];
     const behind = [...positions].filter(([, position]) => !last || !position || position > sortKeyOf(last));
     if (behind.length === 0) break;
-    const wanted = rounds === 0 ? Math.min(reads, FIRST_READS * limit) : reads * 2 ** (rounds - 1);
-    const share = Math.min(wanted, Math.ceil((2 * wanted) / behind.length) + 1);
+    const count = rounds === 0 ? Math.min(reads, FIRST_READS * limit) : reads * 2 ** (rounds - 1);
+    const share = Math.min(count, Math.ceil((2 * count) / behind.length) + 1);
     const pages = behind.map(async ([partition, position]) => {
       const from = position === undefined ? undefined : partition.keyOf(position);
       const page = { Limit: share, ScanIndexForward: false, after: from };
@@ -58,10 +58,10 @@ export async function newestOf(
       else positions.delete(partition);
       return items;
     });
-    found = [...found, ...(await Promise.all(pages)).flat()].sort(newestFirst);
+    merged = [...merged, ...(await Promise.all(pages)).flat()].sort(newestFirst);
   }
   const position = leastProgress([...positions.values()]);
-  const complete = found.filter((item) => position === undefined || sortKeyOf(item) >= position);
+  const complete = merged.filter((item) => position === undefined || sortKeyOf(item) >= position);
   const items = complete.slice(0, limit);
   const last = items.at(-1);
   return { items, next: complete.length > limit && last ? sortKeyOf(last) : position };

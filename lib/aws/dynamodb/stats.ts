@@ -57,11 +57,11 @@ export function stats(table: Table) {
       const { pk, sk: first } = itemKey.stats(webhookId, by, from);
       const { sk: last } = itemKey.stats(webhookId, by, to - 1);
       const all = { ...rangeQuery({ pk }, { first, last }), ConsistentRead: false };
-      const found: { start: number; counts: Counts }[] = [];
+      const periods: { start: number; counts: Counts }[] = [];
       for await (const item of table.queryAll(all)) {
-        found.push({ start: Date.parse(String(item.sk).split('#')[1] ?? ''), counts: countsIn(item) });
+        periods.push({ start: Date.parse(String(item.sk).split('#')[1] ?? ''), counts: countsIn(item) });
       }
-      return found;
+      return periods;
     },
   };
 }

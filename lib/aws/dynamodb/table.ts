@@ -97,13 +97,13 @@ export function createTable(
 
   async function getSome(keys: ItemKey[]): Promise<Item[]> {
     const items: Item[] = [];
-    for (let wanted = keys, tries = 0; wanted.length > 0; tries++) {
+    for (let remaining = keys, tries = 0; remaining.length > 0; tries++) {
       if (tries === MAX_BATCH_TRIES) throw new UnavailableError(new Error('DynamoDB leaves keys of a batch unread'));
       if (tries > 0) await pause(tries);
-      const request = { RequestItems: { [name]: { Keys: wanted, ConsistentRead: true } } };
+      const request = { RequestItems: { [name]: { Keys: remaining, ConsistentRead: true } } };
       const { Responses, UnprocessedKeys } = await reading(() => documents.send(new BatchGetCommand(request)));
       items.push(...(Responses?.[name] ?? []).map(withoutWriteId));
-      wanted = (UnprocessedKeys?.[name]?.Keys ?? []) as ItemKey[];
+      remaining = (UnprocessedKeys?.[name]?.Keys ?? []) as ItemKey[];
     }
     return items;
   }
@@ -133,14 +133,14 @@ export function createTable(
      * Reads the first `wanted` items of a query. Each request reads at most `Limit` items or 1 MB. After a few requests it
      * returns fewer items, and `next` continues.
      */
-    async queryPages(input: Query, wanted: number): Promise<Omit<Page, 'count'>> {
+    async queryPages(input: Query, remaining: number): Promise<Omit<Page, 'count'>> {
       const items: Item[] = [];
       let after = input.after;
       for (let requests = 0; requests < MAX_REQUESTS; requests++) {
         const page = await query({ ...input, after });
         items.push(...page.items);
-        if (items.length > wanted) return { items: items.slice(0, wanted), next: keyOf(items[wanted - 1]) };
-        if (items.length === wanted || page.next === undefined) return { items, next: page.next };
+        if (items.length > remaining) return { items: items.slice(0, remaining), next: keyOf(items[remaining - 1]) };
+        if (items.length === remaining || page.next === undefined) return { items, next: page.next };
         after = page.next;
       }
       return { items, next: after as ItemKey };

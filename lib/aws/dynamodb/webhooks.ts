@@ -75,11 +75,11 @@ export function webhooks(table: Table) {
 /** Every webhook of a space: there are at most 100. */
 export async function allWebhooks(table: Table, space: Space): Promise<WebhookRecord[]> {
   const { list } = webhooks(table);
-  const found: WebhookRecord[] = [];
+  const records: WebhookRecord[] = [];
   for (let after: string | undefined; ; ) {
     const page = await list(space, MAX_WEBHOOKS, after);
-    found.push(...page.webhooks);
-    if (page.next === undefined) return found;
+    records.push(...page.webhooks);
+    if (page.next === undefined) return records;
     after = page.next;
   }
 }

@@ -8,11 +8,11 @@ export const violationOf = (problem: Problem | undefined, field: string): string
 
 /** The violations of a list with one entry per line, or of the members of an object. */
 export function violationIn(problem: Problem | undefined, field: string): string | undefined {
-  const found = problem?.errors?.find((each) => isWithin(each.field, field));
-  if (!found) return undefined;
-  const [, index, name] = /^[^[.]+(?:\[(\d+)\]|\.(.+))?$/s.exec(found.field) ?? [];
+  const error = problem?.errors?.find((each) => isWithin(each.field, field));
+  if (!error) return undefined;
+  const [, index, name] = /^[^[.]+(?:\[(\d+)\]|\.(.+))?$/s.exec(error.field) ?? [];
   const place = index === undefined ? name : `line ${Number(index) + 1}`;
-  return place === undefined ? found.detail : `${place} ${found.detail}`;
+  return place === undefined ? error.detail : `${place} ${error.detail}`;
 }
 
 const isWithin = (field: string, whole: string): boolean =>

@@ -43,9 +43,14 @@ interface LogProps {
 export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogProps) {
   const { call, environment } = useSession();
   const [isExporting, setExporting] = useState(false);
-  const given = (name: string) => query.get(name) ?? '';
-  const [status, type, documentKey] = [given('status'), given('type'), given('document_key')];
-  const [hours, since, cursor, open] = [given('hours'), given('since'), given('cursor'), given('delivery')];
+  const parameter = (name: string) => query.get(name) ?? '';
+  const [status, type, documentKey] = [parameter('status'), parameter('type'), parameter('document_key')];
+  const [hours, since, cursor, open] = [
+    parameter('hours'),
+    parameter('since'),
+    parameter('cursor'),
+    parameter('delivery'),
+  ];
   const at = (change: Record<string, string>) =>
     linkTo(environment, ['webhooks', id], { status, type, document_key: documentKey, hours, since, ...change });
   const list: DeliveryList = { open, at: (delivery) => at({ cursor, delivery }) };

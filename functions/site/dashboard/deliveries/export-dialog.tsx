@@ -32,12 +32,12 @@ export function ExportDialog({ of: id, query, onClose }: { of: string; query: Lo
   const [format, setFormat] = useState<Format>('CSV');
   const sending = useSending(() => read(call, id, query));
   const save = async () => {
-    const found = await sending.send();
-    if (!found) return;
-    const rows = found.map((delivery) => Object.values(COLUMNS).map((cell) => cell(delivery)));
+    const deliveries = await sending.send();
+    if (!deliveries) return;
+    const rows = deliveries.map((delivery) => Object.values(COLUMNS).map((cell) => cell(delivery)));
     if (format === 'CSV') download(`deliveries-${id}.csv`, csv([Object.keys(COLUMNS), ...rows]), 'text/csv');
-    else download(`deliveries-${id}.json`, JSON.stringify(found, null, 2), 'application/json');
-    announce(`${found.length} deliveries exported.`);
+    else download(`deliveries-${id}.json`, JSON.stringify(deliveries, null, 2), 'application/json');
+    announce(`${deliveries.length} deliveries exported.`);
     onClose();
   };
   return (

@@ -17,15 +17,15 @@ const latestRun = (attempts: readonly Attempt[]): readonly Attempt[] =>
 
 /** The schedule of six attempts: those already made, the next one, and those that may follow. */
 export function Timeline({ of: { attempts, status, next_attempt_at } }: { of: Delivery }) {
-  const made = status === 'pending' ? [] : latestRun(attempts);
-  const next = isUnderWay(status) ? made.length : -1;
-  const last = made.at(-1);
+  const attemptsOfRun = status === 'pending' ? [] : latestRun(attempts);
+  const next = isUnderWay(status) ? attemptsOfRun.length : -1;
+  const last = attemptsOfRun.at(-1);
   // The earliest times of later attempts, if each attempt fails immediately.
   let dueAt = next_attempt_at ? Date.parse(next_attempt_at) : 0;
   return (
     <ol class="timeline">
       {[0, ...RETRY_DELAYS_SECONDS].map((delay, i) => {
-        const attempt = made[i];
+        const attempt = attemptsOfRun[i];
         const isNext = i === next;
         if (i > next && next >= 0) dueAt += delay * 1000;
         const isOver = !attempt && next < 0;

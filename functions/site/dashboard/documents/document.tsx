@@ -11,12 +11,12 @@ import { DeleteDocument, EditDocument } from './document-editor.tsx';
 
 export function DocumentPage({ documentKey }: { documentKey: string }) {
   const { call, environment } = useSession();
-  const [asked, setAsked] = useState<'edit' | 'delete'>();
+  const [dialog, setDialog] = useState<'edit' | 'delete'>();
   const [version, setVersion] = useState(0);
   const loaded = useLoaded(documentKey, () => call('GET /v1/documents/{key}', { path: { key: documentKey } }), version);
   const parent = documentKey.split(':').slice(0, -1).join(':');
   const close = () => {
-    setAsked(undefined);
+    setDialog(undefined);
     setVersion((last) => last + 1);
   };
   return (
@@ -28,8 +28,8 @@ export function DocumentPage({ documentKey }: { documentKey: string }) {
         actions={
           loaded.value && (
             <>
-              <Button onClick={() => setAsked('edit')}>Edit</Button>
-              <Button kind="danger" onClick={() => setAsked('delete')}>
+              <Button onClick={() => setDialog('edit')}>Edit</Button>
+              <Button kind="danger" onClick={() => setDialog('delete')}>
                 Delete
               </Button>
             </>
@@ -50,14 +50,14 @@ export function DocumentPage({ documentKey }: { documentKey: string }) {
                 ]}
               </Facts>
             </Panel>
-            {asked === 'edit' ? (
+            {dialog === 'edit' ? (
               <EditDocument of={document} onSaved={close} onClose={close} />
             ) : (
               <Panel title="Fields">
                 <Json value={document.fields} label="Fields" />
               </Panel>
             )}
-            {asked === 'delete' && <DeleteDocument of={document} onClose={close} />}
+            {dialog === 'delete' && <DeleteDocument of={document} onClose={close} />}
           </>
         )}
       </Await>

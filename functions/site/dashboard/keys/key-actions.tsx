@@ -19,9 +19,9 @@ interface DialogProps {
 /** Renames, rotates and revokes a key that can still be used. */
 export function KeyActions({ of: key, onChange }: Omit<DialogProps, 'onClose'>) {
   const { keyId, signIn } = useSession();
-  const [asked, setAsked] = useState<'rename' | 'rotate' | 'revoke'>();
+  const [dialog, setDialog] = useState<'rename' | 'rotate' | 'revoke'>();
   const [created, setCreated] = useState<Rotated>();
-  const close = () => setAsked(undefined);
+  const close = () => setDialog(undefined);
   const done = () => {
     close();
     onChange();
@@ -34,13 +34,13 @@ export function KeyActions({ of: key, onChange }: Omit<DialogProps, 'onClose'>) 
   };
   return (
     <>
-      <Button onClick={() => setAsked('rename')}>Rename</Button>
-      {!key.replaced_by && <Button onClick={() => setAsked('rotate')}>Rotate</Button>}
-      <Button kind="danger" onClick={() => setAsked('revoke')}>
+      <Button onClick={() => setDialog('rename')}>Rename</Button>
+      {!key.replaced_by && <Button onClick={() => setDialog('rotate')}>Rotate</Button>}
+      <Button kind="danger" onClick={() => setDialog('revoke')}>
         Revoke
       </Button>
-      {asked === 'rename' && <RenameDialog of={key} onClose={close} onChange={done} />}
-      {asked === 'rotate' && (
+      {dialog === 'rename' && <RenameDialog of={key} onClose={close} onChange={done} />}
+      {dialog === 'rotate' && (
         <RotateDialog
           of={key}
           onClose={close}
@@ -50,7 +50,7 @@ export function KeyActions({ of: key, onChange }: Omit<DialogProps, 'onClose'>) 
           }}
         />
       )}
-      {asked === 'revoke' && <RevokeDialog of={key} onClose={close} onChange={done} />}
+      {dialog === 'revoke' && <RevokeDialog of={key} onClose={close} onChange={done} />}
       {created?.key && (
         <ShownOnce title="Your new key" text={created.key} label="key" onClose={saved}>
           {key.id === keyId && <p class="muted">Done signs you in with the new key.</p>}

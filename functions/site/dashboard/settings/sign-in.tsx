@@ -17,10 +17,10 @@ export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSig
     if (busy) return;
     setBusy(true);
     setError(undefined);
-    const found = await signInProblem(key.trim());
+    const problem = await signInProblem(key.trim());
     setBusy(false);
-    if (found === null) onSignIn(key.trim());
-    else setError(found);
+    if (problem === null) onSignIn(key.trim());
+    else setError(problem);
   };
   return (
     <main class="sign-in">

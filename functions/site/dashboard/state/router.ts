@@ -21,8 +21,8 @@ export function linkTo(
   segments: readonly string[] = [],
   query: Record<string, string | undefined> = {},
 ): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
-  const search = new URLSearchParams(given).toString();
+  const parameters = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const search = new URLSearchParams(parameters).toString();
   return `#/${[environment, ...segments].map(encodeURIComponent).join('/')}${search && `?${search}`}`;
 }
 

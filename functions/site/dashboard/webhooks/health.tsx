@@ -41,7 +41,7 @@ export function Health({ of: webhook, version }: HealthProps) {
         ]}
       </Facts>
       <div class="small">
-        <Await of={stats}>{(found) => <Chart of={found} period={PERIODS[period]} />}</Await>
+        <Await of={stats}>{(loaded) => <Chart of={loaded} period={PERIODS[period]} />}</Await>
       </div>
     </Panel>
   );

@@ -8,12 +8,12 @@ import { EditWebhook } from './webhook-form.tsx';
 
 /** The settings of a webhook, and its deletion. */
 export function WebhookSettings({ of: webhook, onChange }: { of: Webhook; onChange: () => void }) {
-  const [asked, setAsked] = useState<'rotate' | 'delete'>();
-  const close = () => setAsked(undefined);
+  const [dialog, setDialog] = useState<'rotate' | 'delete'>();
+  const close = () => setDialog(undefined);
   return (
     <>
       <EditWebhook key={webhook.updated_at} of={webhook} onDone={onChange} />
-      <Panel title="Signing secret" actions={<Button onClick={() => setAsked('rotate')}>Rotate secret</Button>}>
+      <Panel title="Signing secret" actions={<Button onClick={() => setDialog('rotate')}>Rotate secret</Button>}>
         <p class="muted">
           {webhook.secret_hint ? (
             <>
@@ -26,7 +26,7 @@ export function WebhookSettings({ of: webhook, onChange }: { of: Webhook; onChan
         </p>
         <details>
           <summary>Verify signatures</summary>
-          <Verification key={asked} /> {/* another language may be chosen in the dialog */}
+          <Verification key={dialog} /> {/* another language may be chosen in the dialog */}
         </details>
       </Panel>
       <Panel title="Details">
@@ -41,14 +41,14 @@ export function WebhookSettings({ of: webhook, onChange }: { of: Webhook; onChan
       <Panel
         title="Delete this webhook"
         actions={
-          <Button kind="danger" onClick={() => setAsked('delete')}>
+          <Button kind="danger" onClick={() => setDialog('delete')}>
             Delete
           </Button>
         }
       >
         <p class="muted">No more events are sent, and pending retries are dropped. To stop for a while, pause it.</p>
       </Panel>
-      {asked === 'rotate' && (
+      {dialog === 'rotate' && (
         <RotateSecretDialog
           of={webhook}
           onClose={() => {
@@ -57,7 +57,7 @@ export function WebhookSettings({ of: webhook, onChange }: { of: Webhook; onChan
           }}
         />
       )}
-      {asked === 'delete' && <DeleteDialog of={webhook} onClose={close} />}
+      {dialog === 'delete' && <DeleteDialog of={webhook} onClose={close} />}
     </>
   );
 }

@@ -34,10 +34,10 @@ const ORDERS: Record<string, Order> = {
 const ORDER_NAMES = Object.keys(ORDERS);
 
 /** Filters webhooks by URL, description, id and event types. */
-const found = (webhooks: readonly Webhook[], text: string): Webhook[] => {
-  const wanted = text.trim().toLowerCase();
+const matching = (webhooks: readonly Webhook[], text: string): Webhook[] => {
+  const term = text.trim().toLowerCase();
   return webhooks.filter(({ id, url, description, events }) =>
-    [id, url, description ?? '', ...events].some((each) => each.toLowerCase().includes(wanted)),
+    [id, url, description ?? '', ...events].some((each) => each.toLowerCase().includes(term)),
   );
 };
 
@@ -69,7 +69,7 @@ export function Webhooks() {
               </Empty>
             );
           }
-          const shown = found(webhooks, text).sort((a, b) => ORDERS[order]?.(a, b, stats.value ?? new Map()) ?? 0);
+          const shown = matching(webhooks, text).sort((a, b) => ORDERS[order]?.(a, b, stats.value ?? new Map()) ?? 0);
           return (
             <>
               <Form class="filters" role="search" onSubmit={() => {}}>

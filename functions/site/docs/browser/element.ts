@@ -4,11 +4,11 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   properties: Partial<HTMLElementTagNameMap[Name]> & Record<string, unknown> = {},
   ...children: (Node | string)[]
 ): HTMLElementTagNameMap[Name] {
-  const made = document.createElement(name);
+  const element = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
-    if (key.includes('-') || key === 'role') made.setAttribute(key, String(value));
-    else Object.assign(made, { [key]: value });
+    if (key.includes('-') || key === 'role') element.setAttribute(key, String(value));
+    else Object.assign(element, { [key]: value });
   }
-  made.append(...children);
-  return made;
+  element.append(...children);
+  return element;
 }

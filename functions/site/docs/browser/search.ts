@@ -48,8 +48,8 @@ export function addSearch(): void {
   };
   const search = async () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = words.length === 0 ? [] : ranked(await load(), words);
-    const items = found.map((place, i) => {
+    const results = words.length === 0 ? [] : ranked(await load(), words);
+    const items = results.map((place, i) => {
       const title = place.heading === '' ? place.page : `${place.page}: ${place.heading}`;
       const link = element(
         'a',

@@ -49,11 +49,11 @@ function formFor(call: Call): HTMLElement {
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     sessionStorage.setItem(KEY, key.value);
-    const given = inputs
+    const values = inputs
       .filter(({ input }) => input.value !== '')
       .map(({ parameter, input }) => ({ ...parameter, value: input.value }));
     output.textContent = 'Sending …';
-    const { status, text } = await send(call, given, { key: key.value, body: body.value });
+    const { status, text } = await send(call, values, { key: key.value, body: body.value });
     output.replaceChildren(element('b', {}, status), element('pre', { tabIndex: 0 }, element('code', {}, text)));
   });
   return form;
@@ -63,10 +63,10 @@ type Given = Parameter & { value: string };
 
 async function send(
   { method, path, body: example, isPublic }: Call,
-  given: readonly Given[],
+  values: readonly Given[],
   { key, body }: { key: string; body: string },
 ): Promise<{ status: string; text: string }> {
-  const of = (place: Parameter['in']) => given.filter((parameter) => parameter.in === place);
+  const of = (place: Parameter['in']) => values.filter((parameter) => parameter.in === place);
   const filled = of('path').reduce(
     (text, { name, value }) => text.replace(`{${name}}`, encodeURIComponent(value)),
     path,

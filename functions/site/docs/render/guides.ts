@@ -50,8 +50,8 @@ export const verification = (): [language: string, code: string][] =>
 /** Returns the code blocks in a section of a Markdown text, by language. */
 export function snippetsIn(markdown: string, heading: string): Map<string, string> {
   const [section = ''] = markdown.split(`\n## ${heading}\n`)[1]?.split('\n## ') ?? [];
-  const found = section.matchAll(/```(\w+)\n([\s\S]*?)```/g);
-  return new Map([...found].map(([, language = '', text = '']) => [language, text]));
+  const blocks = section.matchAll(/```(\w+)\n([\s\S]*?)```/g);
+  return new Map([...blocks].map(([, language = '', text = '']) => [language, text]));
 }
 
 const marked = new Marked({

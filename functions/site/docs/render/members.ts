@@ -32,10 +32,10 @@ function nested(member: JsonSchema, depth: number): string {
 
 /** Returns the schema with the members, for an object, a list or a nullable schema. */
 function shapeOf(schema: JsonSchema): JsonSchema {
-  const found = resolved(schema);
-  if (found.properties) return found;
-  if (found.items) return shapeOf(found.items as JsonSchema);
-  const parts = [found.anyOf, found.oneOf, found.allOf].flat().filter(Boolean) as JsonSchema[];
+  const target = resolved(schema);
+  if (target.properties) return target;
+  if (target.items) return shapeOf(target.items as JsonSchema);
+  const parts = [target.anyOf, target.oneOf, target.allOf].flat().filter(Boolean) as JsonSchema[];
   return parts.map(shapeOf).find(({ properties }) => properties) ?? {};
 }
 
@@ -57,9 +57,9 @@ const RANGES = [
 ] as const;
 
 function limitsOf(member: JsonSchema): string {
-  const found = resolved(member);
-  const texts = RANGES.map(([least, most, counted]) => rangeText(found[least], found[most], counted));
-  if (typeof found.format === 'string') texts.push(`format ${found.format}`);
+  const target = resolved(member);
+  const texts = RANGES.map(([least, most, counted]) => rangeText(target[least], target[most], counted));
+  if (typeof target.format === 'string') texts.push(`format ${target.format}`);
   const limits = texts.filter(Boolean).join(' · ');
   return limits && ` <small class="limits">${escaped(limits)}</small>`;
 }

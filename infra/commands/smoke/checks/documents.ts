@@ -37,15 +37,15 @@ export const documentChecks: Check[] = [
       const folder = `${name}:pages`;
       const keys = ['a', 'b', 'c', 'd', 'e'].map((key) => `${folder}:${key}`);
       for (const key of keys) expectStatus(await test('PUT', `/v1/documents/${key}`, { body: { fields: {} } }), 201);
-      const found: string[] = [];
+      const listed: string[] = [];
       for await (const page of pagesOf(test, `/v1/documents?limit=2&prefix=${folder}`)) {
         expectStatus(page, 200);
         assert.ok(page.json.data.length <= 2, `${page.request}: ${page.json.data.length} entries with limit=2`);
-        found.push(...page.json.data.map(({ document_key }: { document_key: string }) => document_key));
+        listed.push(...page.json.data.map(({ document_key }: { document_key: string }) => document_key));
       }
       assert.ok(
-        found.sort().join() === keys.join(),
-        `GET /v1/documents: the pages contain ${found.join(', ') || 'nothing'}`,
+        listed.sort().join() === keys.join(),
+        `GET /v1/documents: the pages contain ${listed.join(', ') || 'nothing'}`,
       );
     },
   },

@@ -9,9 +9,9 @@ export function expectStatus({ request, status, text }: Response, expected: numb
 
 export function expectHeaders({ request, headers }: Response, expected: Record<string, string | RegExp>): void {
   for (const [name, value] of Object.entries(expected)) {
-    const given = headers[name.toLowerCase()];
-    const matches = typeof value === 'string' ? given === value : value.test(String(given ?? ''));
-    assert.ok(matches, `${request}: ${name} is ${given === undefined ? 'missing' : `"${given}"`}, not ${value}`);
+    const actual = headers[name.toLowerCase()];
+    const matches = typeof value === 'string' ? actual === value : value.test(String(actual ?? ''));
+    assert.ok(matches, `${request}: ${name} is ${actual === undefined ? 'missing' : `"${actual}"`}, not ${value}`);
   }
 }
 
