@@ -19,9 +19,9 @@ const PUBLIC: MethodOptions = { authorizationType: AuthorizationType.NONE };
 
 /**
  * Adds the methods of lib/api/operations.ts below the root, and HEAD to every GET. The authorizer protects all methods except
- * public operations and preflights. Unsupported methods of a path need a credential too, because API Gateway cannot throttle
- * `ANY`. The function of the pages responds to them with 405 and `Allow`. A mock integration would choose its template by content
- * type.
+ * public operations and preflight requests. Unsupported methods of a path need a credential too, because API Gateway cannot
+ * throttle `ANY`. The function of the pages responds to them with 405 and `Allow`. A mock integration would choose its template
+ * by content type.
  */
 export function addMethods(
   root: IResource,

@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import { StartError } from './services/database.ts';
 
 const MIN_FREE_BYTES = 16 * 2 ** 20;
-const SQLITE_FULL = 13; // sqlite.org/rescode.html
+const SQLITE_FULL = 13; // https://sqlite.org/rescode.html
 
 const message = (directory: string) =>
   `The disk of ${directory} is full. Free some space, or choose another disk with --directory.`;

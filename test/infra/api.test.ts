@@ -166,7 +166,7 @@ describe('a key in a path', () => {
 });
 
 describe('bytes that are not UTF-8', () => {
-  it('reach the functions as they are, and preflights are still answered', () => {
+  it('reach the functions unchanged, and preflight requests still work', () => {
     template.hasResourceProperties('AWS::ApiGateway::RestApi', { BinaryMediaTypes: ['application/json'] });
     const preflights = { HttpMethod: 'OPTIONS', Integration: { ContentHandling: 'CONVERT_TO_TEXT' } };
     const { length } = Object.keys(

@@ -89,7 +89,7 @@ export class Invariants {
   private readonly service: SimulatedService;
   private readonly world: World;
   private disablings = 0;
-  /** Disablings that the customer undid, or whose webhook was deleted, before the email. */
+  /** Disabled webhooks that were enabled or deleted before the email. */
   private undone = 0;
   violation: Violation | undefined;
 

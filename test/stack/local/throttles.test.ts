@@ -47,7 +47,7 @@ it('requests over the share of a project take nothing of the limit of the method
   expect(await call(3, 'other')).toEqual([200, 200, 429]);
 });
 
-it('a stranger cannot exhaust preflights with the rate of a page', async () => {
+it('limits preflight requests separately from pages', async () => {
   const { url } = await startGateway({ invoke: respond });
   const preflights = (count: number) =>
     Promise.all(Array.from({ length: count }, () => fetch(`${url}/v1/documents/a`, { method: 'OPTIONS' })));
