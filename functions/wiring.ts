@@ -13,6 +13,7 @@ import { idempotencyRecords } from '../lib/aws/dynamodb/idempotency.ts';
 import { apiKeys } from '../lib/aws/dynamodb/keys.ts';
 import { outages } from '../lib/aws/dynamodb/outages.ts';
 import { projects } from '../lib/aws/dynamodb/projects.ts';
+import { rateLimits } from '../lib/aws/dynamodb/rate-limits.ts';
 import { stats } from '../lib/aws/dynamodb/stats.ts';
 import type { Table } from '../lib/aws/dynamodb/table.ts';
 import { allWebhooks, webhooks } from '../lib/aws/dynamodb/webhooks.ts';
@@ -154,10 +155,12 @@ export function deliverDeps(platform: DeliverPlatform): BatchDeps {
     post,
     done,
     ...deliveries(table),
+    ...rateLimits(table),
     ...notes,
     exhaust,
     warn: (event, fields) => log.warn(event, fields),
     defer: (message, slower) => queues[slower].send(message),
+    delay: (message, seconds) => queues[lane].send(message, seconds),
     retry: retryBy({
       enqueue: (message, delaySeconds) => queues[lane].send(message, delaySeconds),
       schedule: (name, message, atMs) => schedule(name, { body: message, group: groupOf(message) }, atMs),

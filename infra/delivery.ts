@@ -159,6 +159,7 @@ export class Delivery extends Construct {
     // StatsCount read the whole stream, which contains keys with their token secrets, but neither connects to other hosts.
     table.grant(deliver, {
       PROJECT: ['get'],
+      SLOTS: ['get', 'update'],
       HOOKS: ['batch get', 'update'],
       EVENT: ['batch get'],
       HOOK: ['batch get', 'update'],

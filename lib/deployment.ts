@@ -34,6 +34,7 @@ export type ItemKind =
   | 'EVENT'
   | 'HOOK'
   | 'FIGURES'
+  | 'SLOTS'
   | 'DOCS'
   | 'REVISIONS'
   | 'CONNECTION'

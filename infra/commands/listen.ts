@@ -4,8 +4,8 @@ import { parseArgs } from 'node:util';
 import { ATTEMPT_TIMEOUT_MS } from '../../lib/delivery/post.ts';
 import { EVENT_TYPES, type EventType } from '../../lib/events/types.ts';
 import { visible } from '../../lib/printable.ts';
+import { generateSecret } from '../../lib/webhooks/secrets.ts';
 import { signatureHeaders } from '../../lib/webhooks/signature.ts';
-import { generateSecret } from '../../lib/webhooks/webhooks.ts';
 import { readDelivery } from './received.ts';
 
 const POLL_INTERVAL_MS = 1000;

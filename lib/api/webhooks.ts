@@ -2,12 +2,13 @@ import * as v from 'valibot';
 import { DocumentKey } from '../access/pattern-schemas.ts';
 import { DeliveryResource } from '../deliveries/record.ts';
 import { DELIVERY_STATUSES } from '../deliveries/statuses.ts';
-import { DEFAULT_PER_SECOND, MAX_PER_SECOND } from '../delivery/redelivery.ts';
+import { DEFAULT_PER_SECOND } from '../delivery/redelivery.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { described, integer, oneOf, timestampInput } from '../schema.ts';
 import {
   ChangeWebhook,
   CreateWebhook,
+  MAX_PER_SECOND,
   RotateSecret,
   TestWebhook,
   WebhookResource,
@@ -27,7 +28,10 @@ const Recover = v.strictObject({
   since: v.optional(since),
   until: v.optional(until),
   per_second: v.optional(
-    described(integer(1, MAX_PER_SECOND), `Deliveries per second. The default is ${DEFAULT_PER_SECOND}.`),
+    described(
+      integer(1, MAX_PER_SECOND),
+      `Deliveries per second. The default is ${DEFAULT_PER_SECOND}. A lower \`max_per_second\` of the webhook takes precedence.`,
+    ),
   ),
   enable: v.optional(
     described(v.boolean('must be true or false'), '`true` enables the webhook first, if it is disabled.'),

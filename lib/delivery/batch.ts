@@ -1,8 +1,16 @@
 import { NotYetError } from '../errors.ts';
 import { type DeliverDeps, type DeliverResult, type DeliveryContext, deliver } from './deliver.ts';
-import { attemptName, type DeliveryMessage, type QueueMessage, type RecoverMessage } from './messages.ts';
+import { attemptName, type DeliveryMessage, type QueueMessage, type RecoverMessage, type Slot } from './messages.ts';
+import { isEarly, type SlotRequest } from './rate-limit.ts';
 
-export interface BatchDeps extends DeliverDeps {
+export interface BatchDeps extends Omit<DeliverDeps, 'takeSlot'> {
+  /** For each request, a slot of the webhook's rate limit, or `null` for a token. */
+  takeSlots(
+    message: DeliveryMessage,
+    maxPerSecond: number,
+    requests: readonly SlotRequest[],
+    nowMs: number,
+  ): Promise<(Slot | null)[]>;
   /** Reads the data that the messages refer to, in their order. */
   loadContexts(messages: readonly DeliveryMessage[]): Promise<DeliveryContext[]>;
   recoverPage(message: RecoverMessage): Promise<void>;
@@ -18,7 +26,12 @@ export function deliverBatch(messages: readonly (QueueMessage | null)[], deps: B
   const loading = load();
   loading.catch(() => {}); // every message awaits it
   const runs = new Map<string, Promise<DeliverResult>>();
-  const own = { ...deps, beginOutage: oncePerWebhook(deps.beginOutage), endOutage: oncePerWebhook(deps.endOutage) };
+  const own: DeliverDeps = {
+    ...deps,
+    beginOutage: oncePerWebhook(deps.beginOutage),
+    endOutage: oncePerWebhook(deps.endOutage),
+    takeSlot: takingTogether(deps),
+  };
 
   return async function handle(message: QueueMessage | null): Promise<void> {
     if (!message) throw new Error('The message has an unknown format');
@@ -38,6 +51,25 @@ export function deliverBatch(messages: readonly (QueueMessage | null)[], deps: B
     const contexts = await deps.loadContexts(due);
     return new Map(due.map((message, i) => [message, contexts[i] as DeliveryContext]));
   }
+}
+
+/** Takes the slots of all messages of a webhook together, so that a batch has one read and one write for each webhook. */
+function takingTogether({ takeSlots, clock }: BatchDeps): DeliverDeps['takeSlot'] {
+  const groups = new Map<string, { requests: SlotRequest[]; slots: Promise<(Slot | null)[]> }>();
+  return async (message, maxPerSecond, isTest) => {
+    const { webhookId, slot } = message;
+    const request = { slot, isTest };
+    if (slot && isEarly(request, maxPerSecond, clock())) return slot;
+    const requests: SlotRequest[] = [];
+    const take = () => {
+      groups.delete(webhookId);
+      return takeSlots(message, maxPerSecond, requests, clock());
+    };
+    const group = groups.get(webhookId) ?? { requests, slots: Promise.resolve().then(take) };
+    groups.set(webhookId, group);
+    const index = group.requests.push(request) - 1;
+    return (await group.slots)[index] ?? null;
+  };
 }
 
 /** Of several deliveries to one endpoint, the first one makes the note. If that fails, the next one does. */

@@ -5,7 +5,7 @@ import { isTest, type StoredEvent } from '../events/events.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { type Due, dueAfter, type Task, taskOf, type Verdict, verdictOn } from './decide.ts';
 import { isSlower, type Lane, laneOf, type Pace, paceAfter, paceOfSuspect } from './lanes.ts';
-import { type DeliveryMessage, nextMessage } from './messages.ts';
+import { type DeliveryMessage, nextMessage, type Slot } from './messages.ts';
 import {
   type Claim,
   type Failing,
@@ -17,6 +17,7 @@ import {
   WARNED_ATTEMPT,
 } from './outage.ts';
 import { type Post, postOf } from './post.ts';
+import { queueDelay } from './queue-retry.ts';
 
 export interface DeliverDeps extends OutageNotes {
   lane: Lane;
@@ -27,6 +28,10 @@ export interface DeliverDeps extends OutageNotes {
   retry(message: DeliveryMessage, due: Due): Promise<void>;
   /** Hands the message to a slower lane. At least once. */
   defer(message: DeliveryMessage, lane: Lane): Promise<void>;
+  /** Takes a token of the webhook's rate limit for an attempt, or books a slot for it. `null`: it has a token. */
+  takeSlot(message: DeliveryMessage, maxPerSecond: number, isTest: boolean): Promise<Slot | null>;
+  /** Puts the message back in its queue for some seconds. At least once. */
+  delay(message: DeliveryMessage, seconds: number): Promise<void>;
   /** Notes how quick an endpoint is. Nothing depends on it. */
   setPace(message: DeliveryMessage, pace: Pace): Promise<void>;
   /** `false`: another run of the message has recorded this attempt, or a newer run has begun. */
@@ -57,11 +62,11 @@ export interface DeliveryContext {
 type Found = DeliveryContext & { webhook: WebhookRecord; event: StoredEvent };
 
 /**
- * The result of a message: a task without an attempt, or an attempt that this or another run recorded. After `wait` the message
- * must be received again.
+ * The result of a message: a task without an attempt, or an attempt that this or another run recorded. `delay`: the rate limit
+ * of the webhook allows the attempt later. After `wait` the message must be received again.
  */
 export type DeliverResult =
-  | { task: Exclude<Task, 'send'> | 'wait' }
+  | { task: Exclude<Task, 'send'> | 'delay' | 'wait' }
   | { task: 'send' | 'wait'; attempt: Attempt; verdict: Verdict; disabled: boolean; isRecorded: boolean };
 
 /**
@@ -87,8 +92,12 @@ export async function deliver(
   const attempts = delivery?.attempts ?? [];
   const task = taskOf(message, webhook, delivery, isTest(event), isDeferred);
   switch (task) {
-    case 'send':
-      return send(message, { webhook, event, delivery }, deps);
+    case 'send': {
+      const slot = webhook.maxPerSecond && (await deps.takeSlot(message, webhook.maxPerSecond, isTest(event)));
+      if (!slot) return send(message, { webhook, event, delivery }, deps);
+      await deps.delay({ ...message, slot }, queueDelay(dueAfter(slot.at, deps.clock())));
+      return { task: 'delay' };
+    }
     case 'cancel':
       await deps.end(message, event, 'canceled', now);
       break;

@@ -17,6 +17,10 @@ const CarriedEvent = v.strictObject({
   webhookId: v.optional(v.string()),
 });
 
+/** When the rate limit of the webhook allows the attempt of a message, and the limit for which the slot was booked. */
+const Slot = v.strictObject({ at: v.number(), maxPerSecond: v.number() });
+export type Slot = v.InferOutput<typeof Slot>;
+
 /**
  * A message of the queues and schedules: references, plus a small event in its first attempt. `run` counts redeliveries.
  */
@@ -29,6 +33,7 @@ export const DeliveryMessage = v.strictObject({
   attempt: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_ATTEMPTS)),
   trigger: v.picklist(TRIGGERS),
   event: v.optional(CarriedEvent),
+  slot: v.optional(Slot),
 });
 export type DeliveryMessage = v.InferOutput<typeof DeliveryMessage>;
 
@@ -59,8 +64,8 @@ export function carriedEvent({ event, eventId, projectId, environment }: Deliver
   return event && { ...event, id: eventId, projectId, environment };
 }
 
-/** The message of the next attempt: by then the event is read again, for schedules keep references only. */
-export function nextMessage({ event: _, ...message }: DeliveryMessage): DeliveryMessage {
+/** The message of the next attempt, which reads the event again and has no slot yet. */
+export function nextMessage({ event: _, slot: __, ...message }: DeliveryMessage): DeliveryMessage {
   return { ...message, attempt: message.attempt + 1 };
 }
 

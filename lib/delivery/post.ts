@@ -1,7 +1,8 @@
 import { derivedHeaders } from '../deliveries/headers.ts';
 import { isTest, type StoredEvent } from '../events/events.ts';
+import { previousSecretsAt } from '../webhooks/secrets.ts';
 import { signatureHeaders } from '../webhooks/signature.ts';
-import { previousSecretsAt, type WebhookRecord } from '../webhooks/webhooks.ts';
+import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import type { DeliveryMessage } from './messages.ts';
 
 /** The time limit for a response, including connection, TLS and headers. */

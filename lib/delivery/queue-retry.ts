@@ -4,6 +4,9 @@ import { attemptName, type DeliveryMessage } from './messages.ts';
 /** Seconds that a queue can delay a message (SQS quotas). */
 export const MAX_QUEUE_DELAY_SECONDS = 900;
 
+/** The delay of a message that is due then. After the longest one it waits again. */
+export const queueDelay = ({ delaySeconds }: Due): number => Math.min(delaySeconds, MAX_QUEUE_DELAY_SECONDS);
+
 export interface RetryDeps {
   /** At least once, after the delay. */
   enqueue(message: DeliveryMessage, delaySeconds: number): Promise<void>;

@@ -8,7 +8,6 @@ const STUCK_AFTER_MS = 24 * 60 * 60 * 1000;
 
 /** Deliveries that a recovery sends in a second, unless it says otherwise. */
 export const DEFAULT_PER_SECOND = 50;
-export const MAX_PER_SECOND = 500;
 
 /** The index by status follows the table within a second. A recovery starts after a safe margin. */
 export const RECOVERY_DELAY_SECONDS = 10;

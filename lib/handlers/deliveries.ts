@@ -149,7 +149,8 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
       }
       const window = windowOf(webhook, requested, clock());
       const count = await countIn(id, window);
-      await enqueue([{ recover: { webhookId: id, ...space, ...window, perSecond } }], RECOVERY_DELAY_SECONDS);
+      const paced = Math.min(perSecond, webhook.maxPerSecond ?? perSecond);
+      await enqueue([{ recover: { webhookId: id, ...space, ...window, perSecond: paced } }], RECOVERY_DELAY_SECONDS);
       return { body: { count } };
     },
   };

@@ -51,8 +51,8 @@ export async function applyChange(
 
 /** The given members that have other values now. */
 function differenceOf(webhook: WebhookRecord, change: WebhookChange): WebhookChange {
-  const { documents = [], headers = [] } = webhook;
-  const current: Record<string, unknown> = { ...webhook, documents, headers };
+  const { documents = [], headers = [], maxPerSecond = null } = webhook;
+  const current: Record<string, unknown> = { ...webhook, documents, headers, max_per_second: maxPerSecond };
   const normalized = { ...change, ...(change.url !== undefined && { url: normalizeUrl(change.url) }) };
   return Object.fromEntries(
     Object.entries(normalized).filter(
@@ -71,12 +71,13 @@ const detailOf = ({ environment }: Space, changed: WebhookChange) => ({
 // An endpoint that is new, moved or enabled again has not shown yet how quick it is. The outage of a webhook that is enabled
 // again stays known until a delivery succeeds.
 function changeOf(webhook: WebhookRecord, changed: WebhookChange, now: number): Partial<WebhookRecord> {
-  const { status, ...rest } = changed;
+  const { status, max_per_second: maxPerSecond, ...rest } = changed;
   const unproven = { quickSince: undefined, slowUntil: undefined };
   const isResubscribed = rest.events !== undefined || rest.documents !== undefined;
   const subscribed = isResubscribed && { subscribedAt: now };
   const change: Partial<WebhookRecord> = {
     ...rest,
+    ...(maxPerSecond !== undefined && { maxPerSecond: maxPerSecond ?? undefined }),
     ...(rest.url !== undefined && unproven),
     ...subscribed,
     updatedAt: now,

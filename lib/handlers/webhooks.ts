@@ -16,13 +16,11 @@ import { type AddressPolicy, normalizeUrl, urlViolations } from '../webhooks/end
 import {
   generateSecret,
   MAX_PREVIOUS_SECRETS,
-  MAX_WEBHOOKS,
   type PreviousSecret,
   previousSecretsAt,
   SECRET_GRACE_MS,
-  type WebhookRecord,
-  webhookResource,
-} from '../webhooks/webhooks.ts';
+} from '../webhooks/secrets.ts';
+import { MAX_WEBHOOKS, type WebhookRecord, webhookResource } from '../webhooks/webhooks.ts';
 import { type AuditDeps, auditing } from './audit.ts';
 import type { DeliveryHandlers } from './deliveries.ts';
 import type { Events } from './events.ts';
@@ -73,12 +71,13 @@ export function webhookHandlers(deps: WebhooksDeps): WebhookHandlers {
     async createWebhook(request, idempotencyWrites) {
       const { body, space } = request;
       const now = clock();
-      const { secret = generateSecret(random), ...given } = body;
+      const { secret = generateSecret(random), max_per_second: maxPerSecond, ...given } = body;
       const id = sortableId('whk', now, random);
       const record: WebhookRecord = {
         ...space,
         id,
         ...given,
+        maxPerSecond: maxPerSecond ?? undefined,
         url: normalizeUrl(given.url),
         secret,
         status: 'enabled',

@@ -14,6 +14,7 @@ const webhook = {
   documents: ['org:acme:*'],
   headers: {},
   description: 'Search index',
+  max_per_second: null,
   status: 'enabled',
   environment: 'live',
   secret_hint: 'Yw4=',

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { Pattern } from '../access/pattern-schemas.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
-import type { Random } from '../ids.ts';
 import { uniqueList } from '../lists.ts';
-import { described, iso, isoOrNull, oneOf, text, timestamp } from '../schema.ts';
+import { described, integer, iso, isoOrNull, oneOf, text, timestamp } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 import { CustomHeaders, type HeaderList, MAX_HEADERS, MAX_HEADERS_BYTES, masked } from './custom-headers.ts';
+import { type PreviousSecret, secretHint } from './secrets.ts';
 import { USABLE_SECRET } from './signature.ts';
 
 /** Per project and environment. */
@@ -14,19 +14,10 @@ export const MAX_WEBHOOKS = 100;
 const MAX_PATTERNS = 32;
 /** Characters. */
 export const MAX_URL_LENGTH = 2048;
-/** How long an old secret signs in addition to the new one. */
-export const SECRET_GRACE_MS = 24 * 60 * 60 * 1000;
-/** Replaced secrets that sign at the same time. */
-export const MAX_PREVIOUS_SECRETS = 5;
-
+/** The highest rate limit of a webhook, and the highest pace of a recovery. */
+export const MAX_PER_SECOND = 500;
 export const WEBHOOK_STATUSES = ['enabled', 'disabled'] as const;
 const DISABLED_REASONS = ['deliveries_failed', 'paused'] as const;
-
-/** A secret that was replaced, and when it stops signing. */
-export interface PreviousSecret {
-  secret: string;
-  until: number;
-}
 
 /** A stored webhook. Times are in milliseconds since 1970. */
 export interface WebhookRecord extends Space {
@@ -38,6 +29,8 @@ export interface WebhookRecord extends Space {
   /** Sent with every attempt. */
   headers?: HeaderList | undefined;
   description: string | null;
+  /** Attempts in a second, at most. Absent: no limit. */
+  maxPerSecond?: number | undefined;
   secret: string;
   /** Secrets before rotations, newest first. */
   previousSecrets?: PreviousSecret[] | undefined;
@@ -86,6 +79,10 @@ const headers = described(
   CustomHeaders,
   `Headers to send with every attempt, at most ${MAX_HEADERS} and ${MAX_HEADERS_BYTES} bytes in all, such as a credential of the endpoint.`,
 );
+const maxPerSecond = described(
+  v.nullable(integer(1, MAX_PER_SECOND)),
+  `The most attempts per second, from 1 to ${MAX_PER_SECOND}. Attempts beyond it wait. After a pause, one second can have twice as many. \`null\` means no limit.`,
+);
 const secret = v.pipe(
   text(1, 256),
   v.check((value) => USABLE_SECRET.test(value), 'must have the base64 of at least 16 bytes after whsec_'),
@@ -104,6 +101,7 @@ export const CreateWebhook = v.strictObject({
     ),
   ),
   description: v.optional(described(description, 'Optional description.'), null),
+  max_per_second: v.optional(maxPerSecond, null),
 });
 
 export const ChangeWebhook = v.strictObject({
@@ -112,6 +110,7 @@ export const ChangeWebhook = v.strictObject({
   documents: v.optional(documents),
   headers: v.optional(headers),
   description: v.optional(described(description, 'Optional description.')),
+  max_per_second: v.optional(maxPerSecond),
   status: v.optional(described(oneOf(WEBHOOK_STATUSES), '`enabled` enables the webhook, and `disabled` pauses it.')),
 });
 export type WebhookChange = v.InferOutput<typeof ChangeWebhook>;
@@ -133,6 +132,10 @@ export const WebhookResource = v.strictObject({
   ),
   headers: described(v.record(v.string(), v.string()), 'The custom headers of every attempt. The values are masked.'),
   description: described(v.nullable(v.string()), 'Optional description.'),
+  max_per_second: described(
+    v.nullable(v.pipe(v.number(), v.integer())),
+    'The most attempts per second. `null` means no limit.',
+  ),
   status: described(
     v.picklist(WEBHOOK_STATUSES),
     '`enabled` or `disabled`. A webhook is disabled when it is paused, or after a delivery failed six times.',
@@ -158,11 +161,6 @@ export const WebhookWithSecret = v.strictObject({
   secret: v.optional(described(v.string(), 'Signs every delivery. Only the response that sets it contains it.')),
 });
 
-/** `whsec_` + base64 of 32 bytes, the form of Standard Webhooks. */
-export function generateSecret(random: Random): string {
-  return `whsec_${Buffer.from(random(32)).toString('base64')}`;
-}
-
 export function webhookResource(record: WebhookRecord): v.InferOutput<typeof WebhookResource> {
   return {
     id: record.id,
@@ -171,6 +169,7 @@ export function webhookResource(record: WebhookRecord): v.InferOutput<typeof Web
     documents: record.documents ?? [],
     headers: Object.fromEntries(masked(record.headers)),
     description: record.description,
+    max_per_second: record.maxPerSecond ?? null,
     status: record.status,
     environment: record.environment,
     secret_hint: secretHint(record.secret),
@@ -180,14 +179,4 @@ export function webhookResource(record: WebhookRecord): v.InferOutput<typeof Web
     disabled_at: isoOrNull(record.disabledAt),
     disabled_reason: record.disabledReason ?? null,
   };
-}
-
-/** The replaced secrets that still sign, newest first. */
-export function previousSecretsAt({ previousSecrets = [] }: Pick<WebhookRecord, 'previousSecrets'>, nowMs: number) {
-  return previousSecrets.filter(({ until }) => nowMs < until);
-}
-
-// A hint must not give a short secret away.
-function secretHint(value: string): string {
-  return value.length >= 16 ? value.slice(-4) : '';
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generateSecret } from '../../../lib/webhooks/webhooks.ts';
+import { generateSecret } from '../../../lib/webhooks/secrets.ts';
 import { readDelivery } from '../../commands/received.ts';
 import { LocalClock } from '../lambda/clock.ts';
 import { mappingsOf, startMappings } from '../lambda/mappings.ts';

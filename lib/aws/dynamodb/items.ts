@@ -18,6 +18,7 @@ import type { Space } from '../../space.ts';
  *   delivery              GetItem   HOOK#<whk>#<partition>   <evt>        (its changes feed the stats through the stream)
  *   deliveries            Query     HOOK#<whk>#<partition>   <evt>        (newest first; lib/deliveries/placement.ts)
  *   stats of a webhook    Query     FIGURES#<whk>            <hour or day>#<its start>
+ *   rate limit            GetItem   SLOTS#<whk>              SLOTS        (only of webhooks with a limit)
  *   not delivered         Query     index by_status: byStatus = <whk>#<status>#<partition>, sk
  *   document              GetItem   DOCS#<prj>#<env>         <document_key> (deleted documents stay as stubs)
  *   documents by prefix   Query     DOCS#<prj>#<env>         begins_with(<prefix>)
@@ -50,6 +51,7 @@ export const itemKey = {
   deliveryIn: (webhookId: string, partition: string, eventId: string) =>
     key('HOOK', `${webhookId}#${partition}`, eventId),
   stats: (webhookId: string, period: Period, atMs: number) => key('FIGURES', webhookId, `${period}#${iso(atMs)}`),
+  slots: (webhookId: string) => key('SLOTS', webhookId, 'SLOTS'),
   document: (space: Space, documentKey: string) => key('DOCS', spaceOf(space), documentKey),
   revision: (space: Space, documentKey: string) => key('REVISIONS', spaceOf(space), documentKey),
   connection: (space: Space, id: string) => key('CONNECTION', `${spaceOf(space)}#${id}`, 'CONNECTION'),

@@ -17,7 +17,16 @@ import { createClient } from '../client.ts';
 import { domainError } from './errors.ts';
 import type { Item, ItemKey } from './items.ts';
 import { withLayoutCheck } from './layout.ts';
-import { carryOut, opened, type Pause, pauseAtRandom, type Rejected, type Write, withoutWriteId } from './writes.ts';
+import {
+  carryOut,
+  type Named,
+  opened,
+  type Pause,
+  pauseAtRandom,
+  type Rejected,
+  type Write,
+  withoutWriteId,
+} from './writes.ts';
 
 export interface Page {
   items: Item[];
@@ -157,6 +166,20 @@ export function createTable(
         return only && writes.length === 1 ? writeOne(only) : transact(writes);
       };
       return carryOut(opened(parts), send, pause);
+    },
+
+    /**
+     * Updates one item and returns it as it is then. If the condition is false, it returns the stored item. The item is missing
+     * if the response to the update was lost.
+     */
+    async updated(write: Write): Promise<{ isDone: boolean; item: Item | undefined }> {
+      let item: Item | undefined;
+      const send = async ([marked]: Write[]) => {
+        const input = named({ ...(marked as Named<'Update'>).Update, ReturnValues: 'ALL_NEW' as const });
+        item = (await limited(() => documents.send(new UpdateCommand(input)))).Attributes;
+      };
+      const [rejected] = await carryOut([write], send, pause);
+      return { isDone: !rejected, item: item ?? rejected?.item };
     },
   };
 

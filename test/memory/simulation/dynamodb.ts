@@ -10,6 +10,7 @@ interface Write extends Names {
   Key?: Item;
   ConditionExpression?: string;
   UpdateExpression?: string;
+  ReturnValues?: string;
   ReturnValuesOnConditionCheckFailure?: string;
 }
 type Kind = 'Put' | 'Update' | 'Delete' | 'ConditionCheck';
@@ -153,8 +154,9 @@ export class MemoryDynamoDb {
   private single(kind: Kind, write: Write): object {
     const failure = this.failureOf(write);
     if (failure) throw new DynamoDbError('ConditionalCheckFailedException', failure);
-    this.store(this.changeOf(kind, write));
-    return {};
+    const change = this.changeOf(kind, write);
+    this.store(change);
+    return write.ReturnValues === 'ALL_NEW' ? { Attributes: ownOf(change.after) } : {};
   }
 
   private transact(items: TransactItem[], token: string | undefined): object {

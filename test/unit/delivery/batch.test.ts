@@ -15,6 +15,7 @@ async function handled(messages: (QueueMessage | null)[], overrides: Partial<Bat
     ...deps,
     loadContexts: async (due) => due.map(() => referred({ webhook: webhook({ quickSince: now - 1 }) })),
     recoverPage: async () => void done.push('recoverPage'),
+    takeSlots: async () => [],
     done: ({ eventId }, { task }) => void done.push(`${eventId} ${task}`),
     ...overrides,
   });
@@ -86,6 +87,7 @@ describe('of the deliveries of a batch that fail', () => {
       ...deps,
       loadContexts,
       recoverPage: async () => {},
+      takeSlots: async () => [],
       done: () => {},
       beginOutage: async ({ eventId }) => {
         noted.push(eventId);

@@ -98,6 +98,8 @@ export function deliverer(overrides: DeliverOverrides = {}) {
     post: noting('post', { statusCode: 200, error: null, durationMs: 10, waitedMs: 10, excerpt: null }),
     retry: noting('retry', undefined),
     defer: noting('defer', undefined),
+    takeSlot: noting('takeSlot', null),
+    delay: noting('delay', undefined),
     setPace: noting('setPace', undefined),
     warn: (name) => void done.push(name),
     record: noting('record', true),

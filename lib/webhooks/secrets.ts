@@ -1,0 +1,30 @@
+import type { Random } from '../ids.ts';
+
+/** How long an old secret signs in addition to the new one. */
+export const SECRET_GRACE_MS = 24 * 60 * 60 * 1000;
+/** Replaced secrets that sign at the same time. */
+export const MAX_PREVIOUS_SECRETS = 5;
+
+/** A secret that was replaced, and when it stops signing. */
+export interface PreviousSecret {
+  secret: string;
+  until: number;
+}
+
+/** `whsec_` + base64 of 32 bytes, the form of Standard Webhooks. */
+export function generateSecret(random: Random): string {
+  return `whsec_${Buffer.from(random(32)).toString('base64')}`;
+}
+
+/** The replaced secrets that still sign, newest first. */
+export function previousSecretsAt(
+  { previousSecrets = [] }: { previousSecrets?: PreviousSecret[] | undefined },
+  nowMs: number,
+) {
+  return previousSecrets.filter(({ until }) => nowMs < until);
+}
+
+// A hint must not give a short secret away.
+export function secretHint(value: string): string {
+  return value.length >= 16 ? value.slice(-4) : '';
+}
