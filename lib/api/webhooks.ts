@@ -5,10 +5,10 @@ import { DELIVERY_STATUSES } from '../deliveries/statuses.ts';
 import { DEFAULT_PER_SECOND } from '../delivery/redelivery.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { described, integer, oneOf, timestampInput } from '../schema.ts';
+import { MAX_PER_SECOND } from '../webhooks/rate.ts';
 import {
   ChangeWebhook,
   CreateWebhook,
-  MAX_PER_SECOND,
   RotateSecret,
   TestWebhook,
   WebhookResource,

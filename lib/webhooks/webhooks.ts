@@ -5,6 +5,7 @@ import { uniqueList } from '../lists.ts';
 import { described, integer, iso, isoOrNull, oneOf, text, timestamp } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 import { CustomHeaders, type HeaderList, MAX_HEADERS, MAX_HEADERS_BYTES, masked } from './custom-headers.ts';
+import { MAX_PER_SECOND } from './rate.ts';
 import { type PreviousSecret, secretHint } from './secrets.ts';
 import { USABLE_SECRET } from './signature.ts';
 
@@ -14,8 +15,6 @@ export const MAX_WEBHOOKS = 100;
 const MAX_PATTERNS = 32;
 /** Characters. */
 export const MAX_URL_LENGTH = 2048;
-/** The highest rate limit of a webhook, and the highest pace of a recovery. */
-export const MAX_PER_SECOND = 500;
 export const WEBHOOK_STATUSES = ['enabled', 'disabled'] as const;
 const DISABLED_REASONS = ['deliveries_failed', 'paused'] as const;
 

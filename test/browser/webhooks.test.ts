@@ -114,18 +114,22 @@ describe('a webhook', () => {
     await page.getByRole('navigation', { name: 'Webhook' }).getByRole('link', { name: 'Settings' }).click();
     await page.getByLabel('Description').fill('Search index');
     await page.getByLabel('document.changed').uncheck();
-    await page.getByText('Documents and headers').click();
+    await page.getByText('Documents, headers and rate limit').click();
     await page.getByLabel('Documents', { exact: true }).fill('org:acme:*\norg:*:x y\n');
     await page.getByLabel('Custom headers').fill('X-Tenant: acme:1\nX-Empty');
+    await page.getByLabel('Requests per second').fill('many');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Documents line 2').waitFor();
     await page.getByText('Custom headers X-Empty').waitFor();
+    await page.getByText('Requests per second must be an integer from 1 to 500.').waitFor();
     await page.getByLabel('Documents', { exact: true }).fill('org:acme:*\n');
     await page.getByLabel('Custom headers').fill('X-Tenant: acme:1');
+    await page.getByLabel('Requests per second').fill('20');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('.subtitle', { hasText: 'Search index' }).waitFor();
     const { body: changed } = await project.admin('GET', `/v1/webhooks/${id}`);
-    expect(changed).toMatchObject({ documents: ['org:acme:*'], headers: { 'X-Tenant': '***' } });
+    expect(changed).toMatchObject({ documents: ['org:acme:*'], headers: { 'X-Tenant': '***' }, max_per_second: 20 });
+    expect(await fact(page, 'Rate limit').textContent()).toContain('20 requests per second');
     expect(changed.events).toHaveLength(5);
 
     await page.getByRole('button', { name: 'Rotate secret' }).click();

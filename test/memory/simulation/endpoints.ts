@@ -26,6 +26,8 @@ export interface Received {
   attempt: number;
   headers: Readonly<Record<string, string>>;
   body: string;
+  /** When its process took tokens of the rate limit of each webhook, by the clock of that process. */
+  tokensAt: ReadonlyMap<string, number>;
   /** The step at which its process began to read what it refers to. */
   readAt: number;
 }

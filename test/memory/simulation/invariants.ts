@@ -86,6 +86,7 @@ export class Invariants {
   private readonly eventSteps = new Map<string, number>();
   private readonly byUrl = new Map<string, string>();
   private readonly signatures = new Map<string, string>();
+  private readonly tokens = new Map<string, { at: number; limit: number }[]>();
   private readonly service: SimulatedService;
   private readonly world: World;
   private disablings = 0;
@@ -168,6 +169,22 @@ export class Invariants {
       post.headers['webhook-signature']?.includes(standardSignature(secret, post.eventId, timestamp, post.body)),
     );
     must(!isStale, 'No expired secret signs', name);
+
+    const limits = seen.map(({ maxPerSecond = Number.POSITIVE_INFINITY }) => maxPerSecond);
+    if (Math.max(...limits) < Number.POSITIVE_INFINITY) this.onLimited(id, Math.max(...limits), post, name);
+  }
+
+  /** Attempts are counted by the time for which they took their tokens. The clocks of processes differ, and calls can be late. */
+  private onLimited(id: string, limit: number, { tokensAt }: Received, name: string): void {
+    const at = tokensAt.get(id);
+    must(at !== undefined, 'An attempt to a webhook with a rate limit has a token', name);
+    const tokens = [...(this.tokens.get(id) ?? []), { at, limit }];
+    this.tokens.set(id, tokens);
+    for (const { at: start } of tokens) {
+      const taken = tokens.filter(({ at }) => at >= start && at < start + 1000);
+      const highest = Math.max(...taken.map(({ limit }) => limit));
+      must(taken.length <= 2 * highest, 'No second has more than twice the limit of a webhook', name);
+    }
   }
 
   private signatureOf(secret: string, { eventId, body }: Received): string {

@@ -270,6 +270,17 @@ export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
       return { name, input: { ...input, RequestItems: Object.fromEntries(RequestItems) } };
     },
   },
+  'a delayed delivery is dropped': deliver(() => ({ delay: async () => {} })),
+  'concurrent batches use the same tokens': { command: writes(has('SLOTS#'), unconditional) },
+  'a message that waited needs no token': deliver(({ takeSlots }) => ({
+    takeSlots: async (message, maxPerSecond, requests, nowMs) => {
+      const slots = await takeSlots(message, maxPerSecond, requests, nowMs);
+      return slots.map((slot, i) => (requests[i]?.slot ? null : slot));
+    },
+  })),
+  'a delay counts as an attempt': deliver(({ delay }) => ({
+    delay: (message, seconds) => delay({ ...message, attempt: Math.min(6, message.attempt + 1) }, seconds),
+  })),
   'a change is not in the audit log': withoutWhole((text) => text.startsWith('AUDIT#')),
   'a rotated key never expires': {
     authenticate: (credential, { keys, clock }) =>

@@ -340,7 +340,7 @@ export class SimulatedService {
 
   private deliver(lane: Lane, batch: readonly QueueMessage[], settle: Settle): void {
     this.run(`deliver ${lane}`, DELIVER_LIMIT_MS, batch, settle, (process) => {
-      const deps = deliverDeps({
+      const wired = deliverDeps({
         ...this.platformOf(process),
         lane,
         dashboardUrl: '',
@@ -350,6 +350,12 @@ export class SimulatedService {
           this.world.call(process, 'scheduler CreateSchedule', () => this.scheduler.create(name, atMs, body)),
         done: () => {},
       });
+      const takeSlots: BatchDeps['takeSlots'] = async (message, maxPerSecond, requests, nowMs) => {
+        const slots = await wired.takeSlots(message, maxPerSecond, requests, nowMs);
+        process.tokensAt.set(message.webhookId, nowMs);
+        return slots;
+      };
+      const deps = { ...wired, takeSlots };
       return deliverBatch(batch, this.bug.deliver?.(deps) ?? deps);
     });
   }
@@ -415,6 +421,7 @@ export class SimulatedService {
           attempt,
           headers,
           body,
+          tokensAt: new Map(process.tokensAt),
           readAt: process.readAt,
         };
         this.received.push(received);

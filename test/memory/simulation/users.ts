@@ -9,6 +9,9 @@ import { SKEW_MS, type World } from './world.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+/** One of so many schedules has webhooks with a rate limit. */
+const LIMITED_EVERY = 11;
+const LIMITS = [1, 2, null] as const;
 /** Most endpoints work. */
 const MIXED = [...BEHAVIOURS, 'responds', 'responds'] as const;
 
@@ -31,11 +34,13 @@ export class Users {
   private readonly service: SimulatedService;
   private readonly client: Client;
   private readonly keys: KeyHolders;
+  private readonly isLimited: boolean;
   readonly nodes: Nodes;
 
   constructor(world: World, service: SimulatedService, seed: number) {
     this.world = world;
     this.service = service;
+    this.isLimited = seed % LIMITED_EVERY === 8;
     this.client = new Client(world, service, seed);
     this.keys = new KeyHolders(this.client, this.promised);
     this.nodes = new Nodes(this.client, this.promised);
@@ -74,13 +79,20 @@ export class Users {
     ['change an endpoint', async () => this.changeEndpoint()],
   ];
 
+  private readonly limitedActions: typeof this.actions = [
+    ['publish a batch', () => this.publishBatch()],
+    ['publish a batch', () => this.publishBatch()],
+    ['change the limit', () => this.change({ max_per_second: this.world.pick(LIMITS) })],
+  ];
+
   /** So many actions, each some time after the one before; some do not wait for it. */
   async act(count: number): Promise<void> {
     await this.createWebhook();
     if (this.world.chance(0.5)) await this.createWebhook();
     await this.client.pass(2 * SKEW_MS); // by any clock, what follows is after them
     // Few kinds in one schedule meet each other more often than all of them do (Groce et al., "Swarm testing", 2012).
-    const actions = this.actions.filter(([name]) => name === 'publish' || this.world.chance(0.6));
+    const all = this.isLimited ? [...this.actions, ...this.limitedActions] : this.actions;
+    const actions = all.filter(([name]) => name === 'publish' || this.world.chance(0.6));
     for (let i = 0; i < count; i++) {
       const [name, action] = this.world.pick(actions);
       const state = `${name} × ${this.service.isIdle ? 'at rest' : 'in flight'}, ${this.service.isAnyDisabled ? 'one disabled' : 'all enabled'}`;
@@ -175,7 +187,8 @@ export class Users {
     const url = `https://${description}.example.com/hook`;
     this.promised.atMostOnce.add(description);
     this.service.endpoints.set(url, this.world.pick(MIXED));
-    const body = { url, events: EVENT_TYPES, description };
+    const limit = this.isLimited && { max_per_second: this.world.pick(LIMITS) };
+    const body = { url, events: EVENT_TYPES, description, ...limit };
     const response = await this.client.send({ fn: 'webhooks', method: 'POST', resource: '/v1/webhooks', body });
     if (response?.status !== 201) return;
     this.webhookIds.push((response.body as { id: string }).id);

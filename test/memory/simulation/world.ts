@@ -20,6 +20,8 @@ export interface Process {
   onDeath: () => void;
   /** The step at which it began to read what it acts on. */
   readAt: number;
+  /** When it last took tokens of the rate limit of each webhook, by its clock. */
+  tokensAt: Map<string, number>;
 }
 
 /** A call of a process to a service, which waits until the world carries it out. */
@@ -144,6 +146,7 @@ export class World {
       skewMs: Math.round((this.choosing() - 0.5) * SKEW_MS),
       onDeath,
       readAt: this.steps,
+      tokensAt: new Map(),
     };
     this.tell(() => `${name} ${process.id} starts`);
     const limit = this.after(timeLimitMs, () => {

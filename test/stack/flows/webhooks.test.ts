@@ -44,6 +44,10 @@ describe('a webhook', () => {
       { ...valid, events: 'sync.completed' },
       { ...valid, documents: ['a:**'] },
       { ...valid, headers: { 'X-Service-Event-Id': 'x', 'not a name': 'y' } },
+      { ...valid, max_per_second: 0 },
+      { ...valid, max_per_second: 501 },
+      { ...valid, max_per_second: 1.5 },
+      { ...valid, max_per_second: '5' },
       { ...valid, secret: '' },
       { ...valid, secret: 'a\nb' },
       { ...valid, secret: 'x'.repeat(257) },
@@ -119,6 +123,40 @@ describe('a webhook', () => {
     const enabled = await client('GET', `/v1/webhooks/${id}`);
     expect(enabled.body).toMatchObject({ status: 'enabled', disabled_reason: null, disabled_at: null });
     expect(code(await client('POST', path, { body: { per_second: 0, since: 'x' } }))).toEqual([400, 'invalid_request']);
+  });
+
+  it('with a rate limit gets every delivery, some of them later, until the limit is removed', async () => {
+    const client = await live();
+    const receiver = await startReceiver();
+    const { id } = await createWebhook(client, receiver.url, { max_per_second: 20 });
+    expect((await client('GET', `/v1/webhooks/${id}`)).body.max_per_second).toBe(20);
+    const ids = await publishAll(
+      client,
+      Array.from({ length: 50 }, () => changed()),
+    );
+    await receiver.until(50);
+    expect(receiver.received.map(({ headers }) => headers['x-service-event-id']).sort()).toEqual(ids.sort());
+    const isDelayed = (line: string) => line.includes(id) && line.includes('"reason":"delay"');
+    const delays = () => service.log.join('').split('\n').filter(isDelayed).length;
+    expect(delays()).toBeGreaterThan(0);
+    for (const eventId of ids) {
+      const { attempts } = await settled(client, id, eventId);
+      expect(attempts.map(({ number }: Attempt) => number)).toEqual([1]);
+    }
+    const changes = [
+      [{ max_per_second: 1 }, 1],
+      [{ description: 'x' }, 1],
+      [{ max_per_second: null }, null],
+    ] as const;
+    for (const [body, expected] of changes)
+      expect((await client('PATCH', `/v1/webhooks/${id}`, { body })).body.max_per_second).toBe(expected);
+    const before = delays();
+    await publishAll(
+      client,
+      Array.from({ length: 50 }, () => changed()),
+    );
+    await receiver.until(100);
+    expect(delays()).toBe(before);
   });
 
   it('that is paused between two attempts is not sent to', async () => {

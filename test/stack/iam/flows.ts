@@ -86,7 +86,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
     const emails = stack.ses.emails.length;
     for (const attempt of [1, 3, 6]) {
       const endpoint = await startReceiver();
-      const webhook = await createWebhook(live, endpoint.url, { events: [deletion.type] });
+      const webhook = await createWebhook(live, endpoint.url, { events: [deletion.type], max_per_second: 500 });
       if (queue === 'Deliveries') await prove(webhook.id, deletion);
       endpoint.behave(500);
       const eventId = await publish();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type BatchDeps, deliverBatch } from '../../../lib/delivery/batch.ts';
-import type { QueueMessage } from '../../../lib/delivery/messages.ts';
+import { nextMessage, type QueueMessage } from '../../../lib/delivery/messages.ts';
 import { NotYetError } from '../../../lib/errors.ts';
 import { deliverer, event, message, now, record, referred, webhook } from './builders.ts';
 
@@ -61,6 +61,59 @@ describe('a batch', () => {
     });
     expect(reasons).toEqual([new NotYetError('Another run is processing the message')]);
     expect(done).toEqual(['evt_1 wait']);
+  });
+});
+
+describe('the rate limit of a webhook', () => {
+  const limited = (id: string) => referred({ webhook: webhook({ id, maxPerSecond: 2 }) });
+  const loadContexts: BatchDeps['loadContexts'] = async (due) => due.map(({ webhookId }) => limited(webhookId));
+  const slot = { at: now + 1_500, maxPerSecond: 2 };
+
+  it('is asked once for all messages of the webhook, and delays those without a token', async () => {
+    const asked: unknown[] = [];
+    const delayed: unknown[] = [];
+    const takeSlots: BatchDeps['takeSlots'] = async ({ webhookId }, maxPerSecond, requests, nowMs) => {
+      asked.push([webhookId, maxPerSecond, requests, nowMs]);
+      return requests.map((_, i) => (i === 0 ? null : slot));
+    };
+    const delay: BatchDeps['delay'] = async (...args) => void delayed.push(args);
+    const second = message({ eventId: 'evt_2', slot: { at: now, maxPerSecond: 2 } });
+    const other = message({ eventId: 'evt_3', webhookId: 'whk_2' });
+    const { done } = await handled([message(), second, other], { loadContexts, takeSlots, delay });
+    const fresh = { slot: undefined, isTest: false };
+    expect(asked).toEqual([
+      ['whk_1', 2, [fresh, { slot: { at: now, maxPerSecond: 2 }, isTest: false }], now],
+      ['whk_2', 2, [fresh], now],
+    ]);
+    expect(delayed).toEqual([[{ ...second, slot }, 2]]);
+    expect(done.filter((name) => /^evt/.test(name)).sort()).toEqual(['evt_1 send', 'evt_2 delay', 'evt_3 send']);
+  });
+
+  it('is not asked before the time of a slot, which a queue reaches in several delays', async () => {
+    const delayed: unknown[] = [];
+    const early = message({ slot: { at: now + 2000_000, maxPerSecond: 2 } });
+    const takeSlots: BatchDeps['takeSlots'] = () => Promise.reject(new Error('asked'));
+    const delay: BatchDeps['delay'] = async (...args) => void delayed.push(args);
+    const { reasons } = await handled([early], { loadContexts, takeSlots, delay });
+    expect([reasons, delayed]).toEqual([[null], [[early, 900]]]);
+  });
+
+  it('does not apply once it is removed, while the webhook is disabled, or to the next attempt', async () => {
+    const takeSlots: BatchDeps['takeSlots'] = () => Promise.reject(new Error('asked'));
+    const waiting = message({ slot });
+    const { done } = await handled([waiting], { takeSlots });
+    expect(done).toContain('evt_1 send');
+    const disabled = async () => [referred({ webhook: webhook({ maxPerSecond: 2, status: 'disabled' }) })];
+    expect((await handled([waiting], { takeSlots, loadContexts: disabled })).done).toContain('evt_1 cancel');
+    expect(nextMessage(waiting)).not.toHaveProperty('slot');
+  });
+
+  it('has a message come again if the database fails, without an attempt', async () => {
+    const throttled = new Error('throttled');
+    const takeSlots: BatchDeps['takeSlots'] = () => Promise.reject(throttled);
+    const { done, reasons } = await handled([message()], { loadContexts, takeSlots });
+    expect(reasons).toEqual([throttled]);
+    expect(done).toEqual([]);
   });
 });
 

@@ -3,27 +3,35 @@ import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
 import type { RecoveryWindow } from '../../../lib/delivery/redelivery.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../../../lib/events/events.ts';
 import { type DeliveriesDeps, deliveryHandlers } from '../../../lib/handlers/deliveries.ts';
+import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
 import { attempt, event, now, record, webhook } from '../delivery/builders.ts';
 
 const path = { id: 'whk_1', event_id: 'evt_1' };
 const space = { projectId: 'prj_1', environment: 'live' };
 
 /** Handlers over one webhook, one delivery and, unless it expired, its event. They note their effects. */
-function handlers({ delivery, found }: { delivery: DeliveryRecord; found: StoredEvent | undefined }) {
+function handlers(
+  { delivery, found }: { delivery: DeliveryRecord; found: StoredEvent | undefined },
+  hook: Partial<WebhookRecord> = {},
+) {
   const effects: string[] = [];
   const windows: RecoveryWindow[] = [];
+  const messages: unknown[] = [];
   const deps = {
-    webhooks: { get: async () => webhook() },
+    webhooks: { get: async () => webhook(hook) },
     events: { get: async () => found },
     deliveries: {
       get: async () => delivery,
       startRun: async () => void effects.push('start'),
       countRecoverable: async (_: string, window: RecoveryWindow) => windows.push(window),
     },
-    enqueue: async () => void effects.push('enqueue'),
+    enqueue: async (sent: unknown[]) => {
+      effects.push('enqueue');
+      messages.push(...sent);
+    },
     clock: () => now,
   } as unknown as DeliveriesDeps;
-  return { effects, windows, ...deliveryHandlers(deps) };
+  return { effects, windows, messages, ...deliveryHandlers(deps) };
 }
 
 it('redelivers an event that is still stored', async () => {
@@ -58,4 +66,14 @@ it('leaves expired events out of a recovery', async () => {
   }
   const oldest = now - EVENT_RETENTION_MS;
   expect(windows.map(({ since }) => since)).toEqual([oldest, oldest, now - 1]);
+});
+
+it.each([
+  [{}, {}, 50],
+  [{ per_second: 100 }, { maxPerSecond: 20 }, 20],
+  [{ per_second: 10 }, { maxPerSecond: 20 }, 10],
+])('paces a recovery with %j for a webhook with %j at %d deliveries per second', async (body, hook, perSecond) => {
+  const { messages, recover } = handlers({ delivery: record(), found: event() }, hook);
+  await recover({ path, space, body } as never, () => [], undefined);
+  expect(messages).toMatchObject([{ recover: { perSecond } }]);
 });

@@ -29,6 +29,7 @@ describe('a webhook as customers see it', () => {
       documents: [],
       headers: {},
       description: null,
+      max_per_second: null,
       status: 'enabled',
       environment: 'live',
       secret_hint: 'cdef',
@@ -46,10 +47,11 @@ describe('a webhook as customers see it', () => {
     const headers: HeaderList = [...PROTOTYPE_NAMES, 'X-Key'].map((name) => [name, 'secret']);
     const given = { documents: ['org:*'], description: 'Search' };
     const outage = { disabledAt: created + 3, disabledReason: 'paused', failingSince: created + 2 } as const;
-    const resource = webhookResource({ ...record, ...given, headers, ...outage, status: 'disabled' });
+    const resource = webhookResource({ ...record, ...given, maxPerSecond: 5, headers, ...outage, status: 'disabled' });
     expect(Object.entries(resource.headers)).toEqual(headers.map(([name]) => [name, '***']));
     expect(resource).toMatchObject({
       ...given,
+      max_per_second: 5,
       status: 'disabled',
       failing_since: '2026-01-31T12:00:00.002Z',
       disabled_at: '2026-01-31T12:00:00.003Z',

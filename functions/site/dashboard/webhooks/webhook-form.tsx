@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
+import { MAX_PER_SECOND } from '../../../../lib/webhooks/rate.ts';
 import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics.tsx';
 import { ProblemNote } from '../components/feedback.tsx';
 import { Choices, Input, otherProblem, TextArea, violationIn, violationOf } from '../components/field.tsx';
@@ -8,7 +9,7 @@ import { useSending } from '../state/hooks.ts';
 import { goTo, linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { SecretFields, SecretShown } from './secret-fields.tsx';
-import { headersOf, headerText, hiddenIn, linesOf } from './webhook-text.ts';
+import { headersOf, headerText, hiddenIn, limitOf, limitText, linesOf } from './webhook-text.ts';
 
 interface Values {
   url: string;
@@ -18,16 +19,19 @@ interface Values {
   documents: string;
   /** One header per line. */
   headers: string;
+  /** Attempts per second, or empty. */
+  limit: string;
 }
 
-const FIELDS = ['url', 'events', 'description', 'documents', 'headers', 'secret'];
+const FIELDS = ['url', 'events', 'description', 'documents', 'headers', 'max_per_second', 'secret'];
 
 /** The fields that both kinds of requests send. */
-const bodyOf = ({ url, events, description, documents }: Values) => ({
+const bodyOf = ({ url, events, description, documents, limit }: Values) => ({
   url: url.trim(),
   events,
   description: description || null,
   documents: linesOf(documents),
+  max_per_second: limitOf(limit),
 });
 
 interface FieldsProps {
@@ -39,7 +43,7 @@ interface FieldsProps {
 }
 
 function WebhookFields({ values, onChange, problem, saved = '' }: FieldsProps) {
-  const [isUsed] = useState(values.documents !== '' || values.headers !== '');
+  const [isUsed] = useState(values.documents !== '' || values.headers !== '' || values.limit !== '');
   return (
     <>
       <Input
@@ -68,7 +72,7 @@ function WebhookFields({ values, onChange, problem, saved = '' }: FieldsProps) {
         error={violationOf(problem, 'description')}
       />
       <details open={isUsed}>
-        <summary>Documents and headers</summary>
+        <summary>Documents, headers and rate limit</summary>
         <TextArea
           label="Documents"
           hint={
@@ -88,6 +92,13 @@ function WebhookFields({ values, onChange, problem, saved = '' }: FieldsProps) {
           onInput={(headers) => onChange({ ...values, headers })}
           error={violationIn(problem, 'headers') ?? hiddenIn(values.headers, saved)}
         />
+        <Input
+          label="Requests per second"
+          hint={`Optional. The most requests per second to your endpoint, from 1 to ${MAX_PER_SECOND}. Further deliveries wait.`}
+          value={values.limit}
+          onInput={(limit) => onChange({ ...values, limit })}
+          error={violationOf(problem, 'max_per_second')}
+        />
       </details>
     </>
   );
@@ -95,7 +106,14 @@ function WebhookFields({ values, onChange, problem, saved = '' }: FieldsProps) {
 
 export function NewWebhook() {
   const { call, environment } = useSession();
-  const [values, setValues] = useState<Values>({ url: '', events: [], description: '', documents: '', headers: '' });
+  const [values, setValues] = useState<Values>({
+    url: '',
+    events: [],
+    description: '',
+    documents: '',
+    headers: '',
+    limit: '',
+  });
   const [secret, setSecret] = useState<string>();
   const [created, setCreated] = useState<ResponseOf<'POST /v1/webhooks'>>();
   const sending = useSending(() =>
@@ -140,6 +158,7 @@ export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () =
     description: webhook.description ?? '',
     documents: webhook.documents.join('\n'),
     headers: saved,
+    limit: limitText(webhook.max_per_second),
   });
   const { headers } = values;
   const sending = useSending(() =>

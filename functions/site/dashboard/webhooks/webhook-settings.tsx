@@ -33,6 +33,7 @@ export function WebhookSettings({ of: webhook, onChange }: { of: Webhook; onChan
         <Facts>
           {[
             ['ID', <code key="id">{webhook.id}</code>],
+            ['Rate limit', webhook.max_per_second === null ? 'None' : `${webhook.max_per_second} requests per second`],
             ['Created', <Time key="created" at={webhook.created_at} />],
             ['Updated', <Time key="updated" at={webhook.updated_at} />],
           ]}

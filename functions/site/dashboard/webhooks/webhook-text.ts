@@ -30,3 +30,8 @@ export function hiddenIn(text: string, saved: string): string | undefined {
   const [name] = Object.entries(headersOf(text)).find(([, value]) => value === HIDDEN) ?? [];
   return name === undefined ? undefined : `need the value of ${name} again, for it is hidden`;
 }
+
+/** The rate limit that a text says. What is no number becomes 0, which the API rejects. */
+export const limitOf = (text: string): number | null => (text.trim() === '' ? null : Number(text) || 0);
+
+export const limitText = (limit: number | null): string => (limit === null ? '' : String(limit));

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
+import { rateLimits } from '../../../lib/aws/dynamodb/rate-limits.ts';
+import { newId, now } from './builders.ts';
+import { stores } from './stores.ts';
+
+const fresh = { isTest: false };
+const requests = (count: number) => Array.from({ length: count }, () => fresh);
+
+describe.each(stores)('rate limits in $name', ({ table, lossy }) => {
+  const own = rateLimits(table);
+  const newMessage = () => ({ webhookId: newId('whk') });
+  /** For each request, the milliseconds until its slot, or `null` for a token. */
+  const take = async (of: { webhookId: string }, limit: number, count: number, at = now, from = own) =>
+    (await from.takeSlots(of, limit, requests(count), at)).map((slot) => slot && slot.at - at);
+
+  it('gives tokens, then slots one interval apart, over several writes', async () => {
+    const message = newMessage();
+    expect(await take(message, 2, 2)).toEqual([null, null]);
+    expect(await take(message, 2, 3)).toEqual([null, 500, 1000]);
+    expect(await take(message, 2, 2)).toEqual([1500, 2000]);
+    expect(await take(message, 2, 1, now + 10_000)).toEqual([null]);
+  });
+
+  it('gives the tokens and slots of concurrent writers once', async () => {
+    const message = newMessage();
+    const taken = (await Promise.all(Array.from({ length: 12 }, () => take(message, 4, 2)))).flat();
+    expect(taken.filter((wait) => wait === null)).toHaveLength(5);
+    const slots = taken.filter((wait) => wait !== null).sort((a, b) => a - b);
+    expect(slots).toEqual(Array.from({ length: 19 }, (_, i) => 250 * (i + 1)));
+  });
+
+  it('gives a token to a message at the time of its slot', async () => {
+    const message = newMessage();
+    const slots = await own.takeSlots(message, 1, requests(4), now);
+    const waiting = slots.flatMap((slot) => (slot ? { slot, isTest: false } : []));
+    expect(waiting.map(({ slot }) => slot.at - now)).toEqual([1000, 2000]);
+    expect(await own.takeSlots(message, 1, waiting.slice(0, 1), now + 1000)).toEqual([null]);
+    expect(await own.takeSlots(message, 1, waiting.slice(1), now + 1000)).toEqual([
+      { at: now + 2000, maxPerSecond: 1 },
+    ]);
+  });
+
+  it('starts a new queue when the limit changes', async () => {
+    const message = newMessage();
+    await take(message, 1, 100);
+    expect(await take(message, 10, 2)).toEqual([1000, 1100]);
+    expect(await take(message, 10, 1)).toEqual([1200]);
+  });
+
+  it('takes other slots after a lost response, and never gives one twice', async () => {
+    const message = newMessage();
+    const from = rateLimits(lossy);
+    const first = await take(message, 2, 2, now, from);
+    const second = await take(message, 2, 2, now, from);
+    const slots = [...first, ...second].filter((wait) => wait !== null);
+    expect(new Set(slots).size).toBe(slots.length);
+  });
+
+  it('keeps its item until a day after the last slot', async () => {
+    const message = newMessage();
+    await take(message, 1, 12);
+    expect((await table.get(itemKey.slots(message.webhookId)))?.expires).toBe(now / 1000 + 10 + 1 + 86_400);
+  });
+});
