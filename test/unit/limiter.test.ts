@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createLimiter } from '../../lib/limiter.ts';
 
 describe('a limiter', () => {
-  it('lets so many run at a time, in the order of asking, also after one failed', async () => {
+  it('runs at most the limit concurrently, in order, also after a failure', async () => {
     const limited = createLimiter(2);
     const begun: number[] = [];
     const ends: ((error?: Error) => void)[] = [];

@@ -5,7 +5,7 @@ import { examined, list, uniqueList } from '../../lib/lists.ts';
 import { check } from '../../lib/schema.ts';
 import { violationsOf } from '../support/violations.ts';
 
-/** A schema of texts, and how many items it has examined. */
+/** A schema of texts that counts the validated items. */
 function counting() {
   const counted = { examinations: 0 };
   const item = v.pipe(
@@ -16,7 +16,7 @@ function counting() {
 }
 
 describe('a list', () => {
-  it('reports the violations of its length and of its items, each with its place', () => {
+  it('reports the violations of its length and of its items with their positions', () => {
     const { item } = counting();
     const schema = v.object({ names: list(item, 2, 3) });
     expect(violationsOf(schema, { names: ['long'] })).toEqual([
@@ -44,7 +44,7 @@ describe('a list', () => {
     expect(counted.examinations).toBe(101);
   });
 
-  it('names duplicates, shortened, beside other violations', () => {
+  it('reports shortened duplicates together with other violations', () => {
     const { item } = counting();
     expect(violationsOf(uniqueList(item, 0, 9), ['a', 'long', 'a', 'b', 'a'], 'names')).toEqual([
       'names[1] is too long',
@@ -66,7 +66,7 @@ describe('the violations of a response', () => {
     expect(invalid(violations(100)).errors).toEqual(violations(100));
   });
 
-  it('end with how many more there are', () => {
+  it('end with the number of omitted violations', () => {
     const { errors = [] } = invalid(violations(130));
     expect(errors).toHaveLength(100);
     expect(errors.slice(0, 99)).toEqual(violations(99));

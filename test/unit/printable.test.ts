@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { visible } from '../../lib/printable.ts';
 
-it('shows invisible characters of JSON as escapes, and changes nothing else', () => {
+it('escapes invisible characters of JSON and changes nothing else', () => {
   const value = { text: 'a\u202eb\u200bc\u0000d\ufeff', plain: 'Grüße 你好 🎉\n' };
   const shown = visible(JSON.stringify(value));
   expect(shown).toContain('a\\u202eb\\u200bc');
@@ -12,7 +12,7 @@ it('shows invisible characters of JSON as escapes, and changes nothing else', ()
 
 const CONTROL = /(?![\t\n])[\p{Cc}\p{Cf}]/u;
 
-it('leaves no character that controls a terminal', () => {
+it('removes every control character of terminals', () => {
   expect(visible('\u001b]52;c;aGk=\u0007 \u009b2J\r\u{e0001}\t\n')).toBe(
     '\\u001b]52;c;aGk=\\u0007 \\u009b2J\\u000d\\udb40\\udc01\t\n',
   );

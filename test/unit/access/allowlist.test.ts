@@ -29,11 +29,11 @@ describe('an allowlist entry', () => {
     ['2001:db8::/129', 'the prefix must be from 0 to 128'],
     ['10.0.0.5/8', 'host bits are set; the network is 10.0.0.0/8'],
     ['2001:db8::1/32', 'host bits are set; the network is 2001:db8::/32'],
-  ])('%s is refused: %s', (entry, violation) => {
+  ])('rejects %s: %s', (entry, violation) => {
     expect(parseEntry(entry)).toEqual({ violation });
   });
 
-  it('has the one spelling of RFC 5952', () => {
+  it('is stored in the canonical spelling of RFC 5952', () => {
     expect(parseEntry('2001:0DB8:0:0:1:0:0:1')).toEqual({ cidr: '2001:db8::1:0:0:1/128' });
     expect(parseEntry('2001:DB8:0:1:1:1:1:1')).toEqual({ cidr: '2001:db8:0:1:1:1:1:1/128' });
   });
@@ -43,7 +43,7 @@ describe('an allowlist', () => {
   const entries = (count: number) => Array.from({ length: count }, (_, i) => `10.0.0.${i}`);
   const violations = (cidrs: unknown) => violationsOf(Allowlist, { cidrs });
 
-  it('is canonical', () => {
+  it('stores every entry in canonical form', () => {
     const cidrs = ['203.0.113.7', '2001:DB8::/32'];
     expect(v.parse(Allowlist, { cidrs })).toEqual({ cidrs: ['203.0.113.7/32', '2001:db8::/32'] });
     expect(v.parse(Allowlist, { cidrs: [] })).toEqual({ cidrs: [] });
@@ -54,7 +54,7 @@ describe('an allowlist', () => {
     expect(violations(entries(MAX_CIDRS + 1))).toEqual(['cidrs must have at most 100 entries']);
   });
 
-  it('has no entry twice, however it is written', () => {
+  it('removes duplicates in any spelling', () => {
     expect(violations(['10.0.0.1', '10.0.0.2', '10.0.0.1/32', '10.0.0.3', '10.0.0.2/32'])).toEqual([
       'cidrs[2] "10.0.0.1/32" is a duplicate',
       'cidrs[4] "10.0.0.2/32" is a duplicate',
@@ -74,7 +74,7 @@ describe('an allowlist', () => {
       [`${'f'.repeat(64)}%`],
       [`cidrs[0] "${'f'.repeat(64)}…": zone ids are not allowed`],
     ],
-  ])('says what is wrong: %s', (_, cidrs, expected) => {
+  ])('reports the violation: %s', (_, cidrs, expected) => {
     expect(violations(cidrs)).toEqual(expected);
   });
 });
@@ -84,7 +84,7 @@ describe('a caller', () => {
     expect(isAllowed(cidrs, caller)).toBe(allowed);
   });
 
-  it('whose address is not one is refused by any list', () => {
+  it('is rejected by every list when its address is invalid', () => {
     expect(isAllowed(['0.0.0.0/0', '::/0'], 'unknown')).toBe(false);
   });
 });

@@ -20,7 +20,7 @@ const now = Date.UTC(2026, 0, 31, 12);
 const quiet = { log: { info: () => {}, warn: () => {} }, reportFailure: () => {} };
 
 describe('a key', () => {
-  it('is read back as what it was made as, by its text or its id', () => {
+  it('parses to its type and id, from the text or the id', () => {
     fc.assert(
       fc.property(fc.constantFrom(...KEY_TYPES), fc.integer({ min: 0, max: 2 ** 41 }), (type, at) => {
         const key = newApiKey(type, at, random);
@@ -31,7 +31,7 @@ describe('a key', () => {
     );
   });
 
-  it('with any one character changed is no key', () => {
+  it('is invalid with any character changed', () => {
     const { key } = newApiKey('live', now, random);
     fc.assert(
       fc.property(fc.integer({ min: 0, max: key.length - 1 }), fc.string({ minLength: 1, maxLength: 1 }), (i, char) => {
@@ -41,7 +41,7 @@ describe('a key', () => {
     );
   });
 
-  it('has ids that sort by the time they were made', () => {
+  it('has ids that sort by creation time', () => {
     const ids = [1, 1000, now, now + 1, now + 1e12].map((at) => newApiKey('live', at, random).id);
     expect([...ids].sort()).toEqual(ids);
   });
@@ -53,7 +53,7 @@ describe('a key', () => {
     ['an id that is too short', 'key_0123456789A'],
     ['an id that is too long', 'key_0123456789ABC'],
     ['a key that is cut off', newApiKey('live', now, random).key.slice(0, -1)],
-  ])('is not named by %s', (_, text) => {
+  ])('has no id in %s', (_, text) => {
     expect(keyIdOf(text)).toBe(null);
   });
 
@@ -95,7 +95,7 @@ describe('base 62', () => {
     expect(encodeBase62(value, length)).toBe(text);
   });
 
-  it('draws every character from as many bytes: 248 and above are thrown away', () => {
+  it('draws every character with the same probability and discards bytes from 248', () => {
     const every = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     const counts = Map.groupBy(
       randomBase62(248, () => every),
@@ -104,7 +104,7 @@ describe('base 62', () => {
     expect([...counts.values()].map(({ length }) => length)).toEqual(Array(62).fill(4));
   });
 
-  it('draws until it has enough, and rarely more than once', () => {
+  it('draws again until it has enough characters', () => {
     const draws = [Uint8Array.of(248, 255, 61), Uint8Array.of(0, 36, 1, 2)];
     const few = vi.fn(() => draws.shift() ?? new Uint8Array());
     expect(randomBase62(3, few)).toBe('z0a');
@@ -126,7 +126,7 @@ describe('the use of a key', () => {
     expect(useToRecord(used(now), now + HOUR)).toEqual({ lastUsedAt: now + HOUR, activeHours: [2] });
   });
 
-  it('is told by the day, as many hours as there were with a use', () => {
+  it('lists the hours of use for each day', () => {
     const uses = [-49, -30, -29, -29.5, 0, 0.5, 1].map((hours) => now + hours * HOUR);
     const { days } = keyUsage({ id: 'key_1', ...used(...uses) }, now + 24 * HOUR);
     expect(days).toHaveLength(USAGE_DAYS);
@@ -140,7 +140,7 @@ describe('the use of a key', () => {
     ]);
   });
 
-  it('is forgotten after 30 days, and the record does not grow', () => {
+  it('is deleted after 30 days, so the record does not grow', () => {
     const hours = Array.from({ length: 24 * 40 }, (_, i) => now + i * HOUR);
     const usage = used(...hours);
     expect(usage.activeHours).toHaveLength(USAGE_DAYS);
@@ -174,7 +174,7 @@ describe('the authorizer', () => {
     return { result, keys };
   };
 
-  it('reads the database once for a key, and not at all for what cannot be one', async () => {
+  it('reads the database once for a key, and never for malformed text', async () => {
     expect((await authorize([`Bearer ${key}`])).keys.get).toHaveBeenCalledTimes(1);
     const impossible = [
       `Bearer ${key}x`,
@@ -200,11 +200,11 @@ describe('the authorizer', () => {
     expect((await authorize([`Bearer ${key}`], rotated, now + 86_400_001)).result).toBe('Unauthorized');
   });
 
-  it('refuses a key whose hash is another', async () => {
+  it('rejects a key with a different hash', async () => {
     expect((await authorize([`Bearer ${key}`], record({ hash: hashApiKey('another') }))).result).toBe('Unauthorized');
   });
 
-  it('denies everything to a caller off the list, and says only why', async () => {
+  it('denies every operation to an address outside the allowlist, and returns only the reason', async () => {
     const { result, keys } = await authorize([`Bearer ${key}`], record({ cidrs: ['198.51.100.0/24'] }));
     expect(result).toMatchObject({
       policyDocument: { Statement: [{ Effect: 'Deny' }] },
@@ -213,7 +213,7 @@ describe('the authorizer', () => {
     expect(keys.recordUse).not.toHaveBeenCalled();
   });
 
-  it('admits a request although its use cannot be recorded', async () => {
+  it('allows a request even if its use cannot be recorded', async () => {
     const keys = { get: async () => record(), recordUse: async () => Promise.reject(new Error('throttled')) };
     const handler = authorizer({ ...quiet, keys, shareKeyOf: () => 'share', clock: () => now });
     const event = {

@@ -8,8 +8,8 @@ describe('an entry of the audit log', () => {
 
   it.each([
     ['who did what, when, from where', {}],
-    ['that nobody of the project did it', { actor: null, address: null }],
-  ])('tells %s, and not whose it is', (_, overrides) => {
+    ['a change outside the project', { actor: null, address: null }],
+  ])('contains %s without the secret', (_, overrides) => {
     const resource = auditResource({ ...record, ...overrides });
     expect(resource).toEqual({ ...entry, at: '1970-01-01T00:00:00.000Z', detail: { type: 'live' }, ...overrides });
     expect(v.is(AuditEntryResource, resource)).toBe(true);

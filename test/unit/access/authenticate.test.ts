@@ -21,7 +21,7 @@ const grant = {
 };
 const token = await signToken(grant, 60, now, record.tokenSecret);
 
-/** Where the only key that exists is `stored`, if any. */
+/** Authenticates a credential against a store with one optional key. */
 const given = async (credential: string, stored: KeyRecord | undefined = record, at = now) => {
   const get = vi.fn(async (id: string) => (id === stored?.id ? stored : undefined));
   return { authenticated: await authenticate(credential, { keys: { get }, clock: () => at }), reads: get.mock.calls };
@@ -32,7 +32,7 @@ describe('a credential', () => {
   it.each([
     ['a key', issued.key, { record, grant: null }],
     ['a token', token, { record, grant }],
-  ])('that is %s is that of its record, read once', async (_, credential, authenticated) => {
+  ])('resolves %s with one read', async (_, credential, authenticated) => {
     expect(await given(credential)).toEqual({ authenticated, reads: [[issued.id]] });
   });
 
@@ -42,7 +42,7 @@ describe('a credential', () => {
     ['the id of a key', issued.id],
     ['a token cut off', token.split('.').slice(0, 2).join('.')],
     ['the secret of tokens', record.tokenSecret],
-  ])('that is %s is not genuine, and nothing is read', async (_, credential) => {
+  ])('rejects %s without a read', async (_, credential) => {
     expect(await given(credential)).toEqual({ authenticated: null, reads: [] });
   });
 
@@ -59,7 +59,7 @@ describe('a credential', () => {
     ['a token of an expired key', token, changed({ expiresAt: now })],
     ['a revoked token', token, changed({ revokedTokens: [grant.tokenId] })],
     ['a token of another project', token, changed({ projectId: 'prj_2' })],
-  ])('that is %s works no longer, or never did', async (_, credential, stored) => {
+  ])('rejects %s', async (_, credential, stored) => {
     expect((await given(credential, stored)).authenticated).toBe(null);
   });
 
@@ -67,7 +67,7 @@ describe('a credential', () => {
     ['a key', issued.key, { expiresAt: now + 1000 }, 1000],
     ['a token', token, {}, 60_000],
     ['a token of a key that expires before it', token, { expiresAt: now + 1000 }, 1000],
-  ])('that is %s works to the last millisecond', async (_, credential, overrides, ms) => {
+  ])('accepts %s until the last millisecond', async (_, credential, overrides, ms) => {
     const at = async (time: number) => (await given(credential, changed(overrides), time)).authenticated !== null;
     expect([await at(now + ms - 1), await at(now + ms)]).toEqual([true, false]);
   });

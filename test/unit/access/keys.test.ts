@@ -45,7 +45,7 @@ describe('a request about a key', () => {
     expect(violationsOf(schema, input)).toEqual(violations);
   });
 
-  it('names it by its id or by the key itself', () => {
+  it('accepts the id or the key itself', () => {
     for (const each of [issued.id, issued.key]) expect(v.is(KeyReference, each)).toBe(true);
     for (const each of ['', `${issued.id}x`, issued.key.slice(0, -1), issued.id.replace('key', 'tok')])
       expect(v.is(KeyReference, each)).toBe(false);
@@ -53,7 +53,7 @@ describe('a request about a key', () => {
 });
 
 describe('the record of a key', () => {
-  it('holds its hash and its last four characters, and not the key', () => {
+  it('contains the hash and the last four characters, but not the key', () => {
     const stored = newKeyRecord(issued, rest);
     expect(stored).toEqual({
       ...rest,
@@ -66,14 +66,14 @@ describe('the record of a key', () => {
     expect(JSON.stringify(stored)).not.toContain(issued.key);
   });
 
-  it('has what the old key of a rotation hands on', () => {
+  it('contains the inherited members of the rotated key', () => {
     const next = newKeyRecord(issued, { ...rest, name: 'CI', cidrs: ['10.0.0.0/8'], replaces: 'key_old' });
     expect(next).toMatchObject({ name: 'CI', cidrs: ['10.0.0.0/8'], replaces: 'key_old' });
   });
 });
 
 describe('a key in a response', () => {
-  it('has every member, without those that do not apply', () => {
+  it('has every member, with null where it does not apply', () => {
     expect(keyResource(record, now)).toEqual({
       id: issued.id,
       type: 'live',
@@ -90,7 +90,7 @@ describe('a key in a response', () => {
     });
   });
 
-  it('tells its history', () => {
+  it('contains its history', () => {
     const history = {
       name: 'CI',
       cidrs: ['10.0.0.0/8'],
@@ -114,7 +114,7 @@ describe('a key in a response', () => {
     expect(v.is(KeyResource, resource)).toBe(true);
   });
 
-  it('never has its hash or the secret of its tokens', () => {
+  it('never contains its hash or the secret of its tokens', () => {
     const text = JSON.stringify(keyResource(record, now));
     for (const secret of [record.hash, record.tokenSecret]) expect(text).not.toContain(secret);
   });
@@ -133,7 +133,7 @@ describe('the end of a key', () => {
     expect(isLasting(end, now)).toBe(lasting);
   });
 
-  it('after a rotation is 24 hours away, or its own end if that is nearer', () => {
+  it('is 24 hours after a rotation, or its own expiry if that is earlier', () => {
     expect(ROTATION_GRACE_SECONDS).toBe(86_400);
     expect(rotationExpiry({}, now) - now).toBe(86_400_000);
     expect(rotationExpiry({ expiresAt: now + 5 }, now)).toBe(now + 5);

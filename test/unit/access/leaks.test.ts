@@ -3,7 +3,7 @@ import { isSignedBy, LeakReport, leakEmail, placesOf } from '../../../lib/access
 import { newKey, newProject } from '../../memory/contracts/builders.ts';
 import { violationsOf } from '../../support/violations.ts';
 
-// GitHub Docs, "Secret scanning partner program": the sample request, and the published key that signed it.
+// The sample request and its published key from GitHub Docs, "Secret scanning partner program".
 const KEY = `-----BEGIN PUBLIC KEY-----
 MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEYAGMWO8XgCamYKMJS6jc/qgvSlAd
 AjPuDPRcXU22YxgBrz+zoN19MzuRyW87qEt9/AmtoNP5GrobzUvQSyJFVw==
@@ -18,7 +18,7 @@ const BODY = '[{"source":"commit","token":"some_token","type":"some_type","url":
 const SIGNATURE = 'MEQCIQDaMKqrGnE27S0kgMrEK0eYBmyG0LeZismAEz/BgZyt7AIfXt9fErtRS4XaeSt/AO1RtBY66YcAdjxji410VQV4xg==';
 
 describe('the signature of a report', () => {
-  it('is that of the published sample', () => {
+  it('matches the published sample', () => {
     expect(isSignedBy(KEY, Buffer.from(BODY), SIGNATURE)).toBe(true);
   });
 
@@ -29,7 +29,7 @@ describe('the signature of a report', () => {
     ['no signature', KEY, BODY, ''],
     ['no base64', KEY, BODY, '%%%'],
     ['no key', 'nothing', BODY, SIGNATURE],
-  ])('is not that of %s', (_, key, body, signature) => {
+  ])('does not match %s', (_, key, body, signature) => {
     expect(isSignedBy(key, Buffer.from(body), signature)).toBe(false);
   });
 });
@@ -54,13 +54,13 @@ describe('a report', () => {
     ['a place that is no text', [{ ...match, url: 1 }], '[0].url must be a string'],
     ['a source that is no text', [{ ...match, source: null }], '[0].source must be a string'],
     ['1,001 matches', Array(1001).fill(match), 'body must have at most 1000 entries'],
-  ])('is refused with %s', (_, report, violation) => {
+  ])('is rejected with %s', (_, report, violation) => {
     expect(violationsOf(LeakReport, report)).toEqual([violation]);
   });
 });
 
 describe('the places of a report', () => {
-  it('are named once, each on one printable line', () => {
+  it('are listed once, each on one printable line', () => {
     const matches = ['https://a.example', null, '', 'https://a.example', 'x\r\n\n\u001b[2JYou need\u202e not'];
     expect(placesOf(matches.map((url) => ({ token: 't', type: 'key', url })))).toEqual([
       'https://a.example',
@@ -68,7 +68,7 @@ describe('the places of a report', () => {
     ]);
   });
 
-  it('are well-formed where they are cut', () => {
+  it('are well-formed after truncation', () => {
     const cut = { token: 't', type: 'key', url: `${'x'.repeat(2047)}😀` };
     for (const place of placesOf([cut, { ...cut, url: '\ud800' }])) expect(place.isWellFormed()).toBe(true);
   });
@@ -79,7 +79,7 @@ describe('the email about a leaked key', () => {
   const key = newKey({ id: 'key_1', type: 'live', name: 'CI', hint: 'wxyz', tokenSecret: 'token-secret' });
   const places = ['https://example.com/a', 'https://example.com/b'];
 
-  it('says which key, where it was found, what was done and what to do', () => {
+  it('names the key, the location, the reaction and the next steps', () => {
     const { to, subject, text } = leakEmail(project, key, places, 'reported');
     expect(to).toEqual(project.emails);
     expect(subject).toBe('API key found in public: …wxyz (Acme <b>)');
@@ -94,7 +94,7 @@ It still works. Rotate it, deploy the new key, then revoke this one immediately.
 Someone may have used the key. Review the audit log (GET /v1/audit).`);
   });
 
-  it('leaves out a name that the key does not have, and says if GitHub reported no location', () => {
+  it('omits a missing name, and states that GitHub reported no location', () => {
     const { text } = leakEmail(project, { ...key, name: null }, [], 'reported');
     expect(text).toContain('GitHub found the live key (key_1, ending in wxyz) of');
     expect(text).toContain('\n\nFound at:\nGitHub reported no location\n\n');
@@ -112,7 +112,7 @@ Someone may have used the key. Review the audit log (GET /v1/audit).`);
     expect(leakEmail(project, key, places, outcome).text).toContain(`\n\n${done}\n\n`);
   });
 
-  it('contains no secret, and no markup of others', () => {
+  it('contains no secret and no foreign markup', () => {
     const { text, html } = leakEmail(project, key, places, 'revoked');
     for (const secret of [key.hash, key.tokenSecret, project.cursorSecret]) expect(text + html).not.toContain(secret);
     expect(html).not.toContain('<b>');

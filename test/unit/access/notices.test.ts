@@ -23,7 +23,7 @@ If you expected this, no action is needed. Otherwise, revoke that key and review
     expect(html).not.toContain('<b>');
   });
 
-  it('is not sent for a new name alone', () => {
+  it('is not sent when only the name changes', () => {
     expect(projectChanged(project, { name: 'New' })).toBe(null);
   });
 

@@ -30,7 +30,7 @@ describe('a pattern', () => {
     .array(fc.oneof(segment, fc.constant('*')), { minLength: 1, maxLength: 4 })
     .map((all) => all.join(':'));
 
-  it('covers another only if it matches every key that the other does', () => {
+  it('covers another pattern only if it matches all of its keys', () => {
     fc.assert(
       fc.property(pattern, pattern, key, (outer, inner, each) => {
         fc.pre(covers(outer, inner) && matchesPattern(inner, each));
@@ -82,7 +82,7 @@ describe('ranges of keys', () => {
       [only('a'), of('a:')],
     ],
     [['z', '~:*', '*', '-'], [all]],
-  ])('of %j are as few as hold them, in order', (patterns, ranges) => {
+  ])('combine %j into the fewest sorted ranges', (patterns, ranges) => {
     expect(rangesOf(patterns)).toEqual(ranges);
   });
 
@@ -96,12 +96,12 @@ describe('ranges of keys', () => {
     ['everything', ['*'], ['a', 'b:*'], [only('a'), of('b:')]],
     ['nothing', ['*'], [], []],
     ['several with several', ['a:*', 'b', 'd:*'], ['a:x', 'b', 'c', 'd:*'], [only('a:x'), only('b'), of('d:')]],
-  ])('have in common, of %s', (_, some, others, common) => {
+  ])('have the intersection: %s', (_, some, others, common) => {
     expect(intersect(rangesOf(some), rangesOf(others))).toEqual(common);
     expect(intersect(rangesOf(others), rangesOf(some))).toEqual(common);
   });
 
-  it('that overlap have in common where they do', () => {
+  it('intersect in their common part', () => {
     expect(intersect([{ first: 'a', last: 'm' }], [{ first: 'f', last: 'z' }])).toEqual([{ first: 'f', last: 'm' }]);
     expect(intersect([{ first: 'a', last: 'f' }], [{ first: 'f', last: 'z' }])).toEqual([only('f')]);
   });
@@ -139,13 +139,13 @@ describe('a document key', () => {
 describe('a key that clients remove from a URL path (RFC 3986 §5.2.4)', () => {
   const requested = (key: string) => new URL(`https://api.example/v1/documents/${key}`).pathname;
 
-  it.each(['.', '..'])('%s is no document key and no pattern', (key) => {
+  it.each(['.', '..'])('%s is neither a document key nor a pattern', (key) => {
     expect(requested(key)).not.toBe(`/v1/documents/${key}`);
     expect(isDocumentKey(key)).toBe(false);
     expect(isPattern(key)).toBe(false);
   });
 
-  it.each(['...', '.a', 'a.', '..a', '.:a', '..:a', 'a:.', 'a:..', '.:.', '..:..'])('%s stays, and is one', (key) => {
+  it.each(['...', '.a', 'a.', '..a', '.:a', '..:a', 'a:.', 'a:..', '.:.', '..:..'])('%s is kept and valid', (key) => {
     expect(requested(key)).toBe(`/v1/documents/${key}`);
     expect(isDocumentKey(key)).toBe(true);
     expect(isPattern(key)).toBe(true);
@@ -155,7 +155,7 @@ describe('a key that clients remove from a URL path (RFC 3986 §5.2.4)', () => {
     expect(isPattern(pattern)).toBe(true);
   });
 
-  it.each(['.', '..'])('%s is still what other keys begin with', (prefix) => {
+  it.each(['.', '..'])('%s is still a valid prefix', (prefix) => {
     expect(v.is(KeyPrefix, prefix)).toBe(true);
     expect(v.is(KeyPrefix, `${prefix}:`)).toBe(false);
   });

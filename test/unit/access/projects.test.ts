@@ -11,7 +11,7 @@ describe('an email address', () => {
     `${'x'.repeat(64)}@example.com`,
     'a@xn--bcher-kva.example',
     `a@${'l'.repeat(63)}.example`,
-  ])('%s is one', (address) => {
+  ])('is valid: %s', (address) => {
     expect(v.is(EmailAddress, address)).toBe(true);
   });
 
@@ -49,7 +49,7 @@ describe('an email address', () => {
       `a@${'l.'.repeat(126)}example`,
       `${'x.'.repeat(32)}x@example.com`,
     ],
-  ])('%j is none', (address) => {
+  ])('is invalid: %j', (address) => {
     expect(v.is(EmailAddress, address)).toBe(false);
   });
 });

@@ -53,14 +53,16 @@ describe('the id of a token', () => {
     expect(isTokenOf(minted(), { ...newParent(), id: parent.id })).toBe(false);
   });
 
-  it.each([1, 60, 3600, 86_400])('tells when a token that lives for %i s has expired on every server', (ttl) => {
+  it.each([
+    1, 60, 3600, 86_400,
+  ])('returns the time when a token with a lifetime of %i s has expired on every server', (ttl) => {
     const end = now + ttl * 1000 + LEEWAY_MS;
     expect([hasExpired(minted(ttl), end - 1), hasExpired(minted(ttl), end)]).toEqual([false, true]);
   });
 });
 
 describe('the list of revoked tokens', () => {
-  it('drops each token when it has expired', () => {
+  it('drops tokens after they expire', () => {
     const [short, long, next] = [minted(60), minted(3600), minted(60)];
     const end = now + 60_000 + LEEWAY_MS;
     expect(withRevoked([short, long], next, end - 1, MAX_REVOKED_TOKENS)).toEqual([short, long, next]);

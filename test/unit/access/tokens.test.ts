@@ -36,7 +36,7 @@ const hmac = async (text: string) => {
   const key = await crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
   return Buffer.from(await crypto.subtle.sign('HMAC', key, Buffer.from(text))).toString('base64url');
 };
-/** A token with a genuine signature over whatever it says. */
+/** Creates a token with a genuine signature over any content. */
 const forge = async (head: unknown, payload: unknown) => {
   const text = `${encode(head)}.${encode(payload)}`;
   return `${text}.${await hmac(text)}`;
@@ -45,7 +45,7 @@ const accepted = async (token: string, at = now) =>
   parentOf(token) === id ? await verifyToken(token, parent, at) : null;
 
 describe('a scoped token', () => {
-  it('grants what it was minted for, until it expires', async () => {
+  it('grants its permissions until it expires', async () => {
     const token = await signToken(grant, 60, now, parent.tokenSecret);
     expect(await accepted(token)).toEqual(grant);
     expect(await accepted(token, now + 59_999)).toEqual(grant);
@@ -71,11 +71,11 @@ describe('a scoped token', () => {
     ['an unknown crit', { ...header, crit: ['b64'], b64: false }],
     ['a header that is no object', '"text"'],
   ];
-  it.each(badHeaders)('is refused with %s', async (_, head) => {
+  it.each(badHeaders)('is rejected with %s', async (_, head) => {
     expect(await accepted(await forge(head, claims))).toBe(null);
   });
 
-  it.each(badHeaders.filter(([name]) => name !== 'an unknown kid'))('names no parent with %s', async (_, head) => {
+  it.each(badHeaders.filter(([name]) => name !== 'an unknown kid'))('has no parent key with %s', async (_, head) => {
     expect(parentOf(await forge(head, claims))).toBe(null);
   });
 
@@ -107,7 +107,7 @@ describe('a scoped token', () => {
     ['an unknown env', { ...claims, env: 'staging' }],
     ['claims that are no object', '[]'],
   ];
-  it.each(badClaims)('is refused with %s', async (_, payload) => {
+  it.each(badClaims)('is rejected with %s', async (_, payload) => {
     expect(await accepted(await forge(header, payload))).toBe(null);
   });
 
@@ -134,16 +134,16 @@ describe('a scoped token', () => {
     expect(granted).toEqual(isAccepted ? { ...grant, environment } : null);
   });
 
-  it('is accepted at once by a clock that is seconds behind', async () => {
+  it('is accepted by a clock that is some seconds late', async () => {
     expect(await accepted(await signToken(grant, 60, now + 5000, parent.tokenSecret))).toEqual(grant);
   });
 
-  it('is refused in any spelling but its own', async () => {
+  it('is rejected in any other encoding', async () => {
     const token = await signToken(grant, 60, now, parent.tokenSecret);
     const [head = '', payload = '', signature = ''] = token.split('.');
     const last = signature.at(-1) ?? '';
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-    const sibling = alphabet[alphabet.indexOf(last) ^ 1]; // differs in bits that a lenient decoder ignores
+    const sibling = alphabet[alphabet.indexOf(last) ^ 1]; // differs only in bits that a lenient decoder ignores
     const spellings = [
       `${token}=`,
       `${token}\n`,
@@ -166,7 +166,7 @@ describe('a scoped token', () => {
     expect(await accepted(`${head}.${encode({ ...claims, documents: ['*'] })}.${signature}`)).toBe(null);
   });
 
-  it('is refused under another secret, and signed asymmetrically', async () => {
+  it('is rejected with a different secret or an asymmetric signature', async () => {
     expect(await accepted(await signToken(grant, 60, now, Buffer.from(random(32)).toString('base64url')))).toBe(null);
     const { privateKey } = await generateKeyPair('RS256');
     expect(

@@ -16,7 +16,7 @@ const CALLERS: [CallerType, Permission[]][] = [
   ['token', ['read', 'write']],
 ];
 
-/** Who may call what, said a second time: by the path and method alone (specification §3). */
+/** Returns the allowed callers from the path and method alone, independent of the operations table. */
 function expected({ method, path }: Operation, type: CallerType, permissions: Permission[]): boolean {
   if (/^\/v1\/(keys|audit|project)/.test(path)) return type === 'admin';
   const isSpaceOfDocuments = /^\/v1\/(documents|sync|connections)/.test(path);
@@ -32,14 +32,14 @@ const protectedOperations = allOperations.filter(({ callers }) => callers !== 'a
 describe('an operation', () => {
   it.each(
     protectedOperations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const),
-  )('may be called by whom the specification names: %s', (_, operation) => {
+  )('accepts the callers of the specification: %s', (_, operation) => {
     for (const [type, permissions] of CALLERS)
       expect(mayCall(operation, type, permissions), `${type} ${permissions}`).toBe(
         expected(operation, type, permissions),
       );
   });
 
-  it('is refused by its function too, whatever the gateway let through', async () => {
+  it('is also rejected by its function, independent of the gateway', async () => {
     const reached: string[] = [];
     const verbs = Object.fromEntries(
       Object.keys(keyOperations).map((id) => [

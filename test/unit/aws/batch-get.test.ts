@@ -4,7 +4,7 @@ import { UnavailableError } from '../../../lib/errors.ts';
 
 const KEYS = ['a', 'b', 'c'].map((pk) => ({ pk, sk: 'x' }));
 
-/** A table that reads one key of each request, for so many requests. */
+/** A table that reads only one key per request, for `readable` requests. */
 function createBusyTable(readable: number) {
   let requests = 0;
   const send = async ({ input }: { input: { RequestItems: { table: { Keys: { pk: string }[] } } } }) => {
@@ -16,14 +16,14 @@ function createBusyTable(readable: number) {
   return { table: createTable('table', { documents, pause: async () => {} }), requests: () => requests };
 }
 
-describe('a batch whose keys are not all read at once', () => {
-  it('is asked for again, for what is left', async () => {
+describe('a batch with unprocessed keys', () => {
+  it('reads the unprocessed keys again', async () => {
     const { table, requests } = createBusyTable(3);
     expect(await table.batchGet(KEYS)).toEqual(KEYS);
     expect(requests()).toBe(3);
   });
 
-  it('is given up after a few tries: there is a time limit', async () => {
+  it('fails after a few tries, because time is limited', async () => {
     const { table, requests } = createBusyTable(1);
     await expect(table.batchGet(KEYS)).rejects.toThrow(UnavailableError);
     expect(requests()).toBe(6);

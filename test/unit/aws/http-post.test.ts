@@ -17,7 +17,7 @@ describe('a request', () => {
     ['no text', ''],
     ['text beyond ASCII', '{"text":"Änderung 🎉\u2028\uffff"}'],
     ['much text beyond ASCII', 'ü'.repeat(100_000)],
-  ])('has its whole body of %s, and its length in bytes', async (_, body) => {
+  ])('sends the complete body of %s with its length in bytes', async (_, body) => {
     const { promise, resolve } = Promise.withResolvers<[length: string | undefined, text: string]>();
     const server = http.createServer(async (request, response) => {
       resolve([request.headers['content-length'], await readText(request)]);
@@ -38,7 +38,7 @@ describe('a response', () => {
     ['200, cut off', (socket) => void socket.end(`${head(99)}part`), 200, 'response_truncated', 'part'],
     ['200 with 64 KiB', head(65_536) + 'x'.repeat(65_536), 200, null, 'x'.repeat(1024)],
     ['200 with more', head(65_537) + 'x'.repeat(65_537), 200, 'response_too_large', 'x'.repeat(1024)],
-  ])('of %s is an outcome', async (_, behavior, statusCode, error, excerpt) => {
+  ])('with %s is an outcome', async (_, behavior, statusCode, error, excerpt) => {
     const { url } = await endpoint(behavior);
     expect(await post(to(url))).toEqual({
       statusCode,
@@ -50,7 +50,7 @@ describe('a response', () => {
     });
   });
 
-  it('is kept with its headers, as far as they fit into 1 KiB and without control characters', async () => {
+  it('is stored with its headers, up to 1 KiB and without control characters', async () => {
     const { url } = await endpoint(
       `HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-One: a\u0085b\r\nVia: 1\r\nVia: 2\r\nX-Long: ${'x'.repeat(1024)}\r\nX-Last: z\r\n\r\n`,
     );
@@ -61,13 +61,13 @@ describe('a response', () => {
     ]);
   });
 
-  it.each(PROTOTYPE_NAMES)('is kept with a header named %s', async (name) => {
+  it.each(PROTOTYPE_NAMES)('is stored with a header named %s', async (name) => {
     const { url } = await endpoint(`HTTP/1.1 200 OK\r\nContent-Length: 0\r\n${name}: x\r\n\r\n`);
     const outcome = await post({ url, headers: Object.fromEntries([[name, 'y']]), body: '' });
     expect(outcome.headers).toContainEqual([name, 'x']);
   });
 
-  it('is kept as text only, cut between characters', async () => {
+  it('is stored only as text, truncated between characters', async () => {
     const { url } = await endpoint(`${head(2056)}a\u0000\u001b[1m\u202e${'é'.repeat(1023)}x`);
     const { excerpt } = await post(to(url));
     expect(excerpt).toMatch(/^a\[1mé+$/);
@@ -80,7 +80,7 @@ afterEach(() => void vi.restoreAllMocks());
 describe('time', () => {
   stopTime();
 
-  /** A post that has reached its endpoint, which says nothing until `respond`. */
+  /** Starts a POST to an endpoint that does not respond before `respond`. */
   async function pending(slowAfterMs?: number) {
     const { promise: asked, resolve: ask } = Promise.withResolvers<net.Socket>();
     const { url } = await endpoint(ask);
@@ -90,7 +90,7 @@ describe('time', () => {
     return { outcome, onSlow, respond: () => socket.write(OK) };
   }
 
-  it('for an attempt is 5 seconds', async () => {
+  it('limits an attempt to 5 seconds', async () => {
     const { outcome, respond } = await pending();
     vi.advanceTimersByTime(4999);
     respond();
@@ -100,7 +100,7 @@ describe('time', () => {
     expect(await late.outcome).toMatchObject({ statusCode: null, error: 'timeout', durationMs: 5000 });
   });
 
-  it('is told to the caller of a slow attempt, once', async () => {
+  it('notifies the caller of a slow attempt once', async () => {
     const { outcome, onSlow } = await pending(2000);
     vi.advanceTimersByTime(1999);
     expect(onSlow).not.toHaveBeenCalled();
@@ -112,9 +112,9 @@ describe('time', () => {
   });
 
   it.each([
-    ['that is over', 2000],
+    ['after it has ended', 2000],
     ['when nobody said what is slow', undefined],
-  ])('is not told to the caller of an attempt %s', async (_, slowAfterMs) => {
+  ])('does not notify the caller of an attempt %s', async (_, slowAfterMs) => {
     const { outcome, onSlow, respond } = await pending(slowAfterMs);
     respond();
     expect(await outcome).toMatchObject(ok);
@@ -123,13 +123,13 @@ describe('time', () => {
   });
 });
 
-it('gives up by the real clock', async () => {
+it('stops an attempt by the real clock', async () => {
   const { url } = await endpoint(() => {});
   expect(await httpPost('any', { timeoutMs: 50 })(to(url))).toMatchObject({ statusCode: null, error: 'timeout' });
 });
 
 describe('a connection', () => {
-  it('that cannot be made is recorded with its own reason', async () => {
+  it('records a failed connection with its reason', async () => {
     const server = net.createServer();
     const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
@@ -140,20 +140,20 @@ describe('a connection', () => {
     expect((await post(to('http://nothing.invalid/'))).error).toMatch(/^(dns_not_found|dns_failed)$/);
   });
 
-  it('that we cannot make is no attempt', async () => {
+  it('does not count a local failure as an attempt', async () => {
     const error = Object.assign(new Error('too many open files'), { code: 'EMFILE' });
     vi.spyOn(http.Agent.prototype, 'createConnection').mockImplementationOnce(() => new net.Socket().destroy(error));
     await expect(post(to('http://127.0.0.1/'))).rejects.toBe(error);
   });
 
-  it('is made to public addresses only', async () => {
+  it('connects only to public addresses', async () => {
     const guarded = httpPost('public');
     const refused = { statusCode: null, error: 'address_not_public', excerpt: null };
     for (const url of ['https://127.0.0.1/', 'https://[::1]/', 'https://[::ffff:10.0.0.1]/', 'http://93.184.215.14/'])
       expect(await guarded(to(url))).toMatchObject(refused);
   });
 
-  it('is kept, and one that died meanwhile is no failure of the endpoint', async () => {
+  it('is reused, and a dropped connection is no failure of the endpoint', async () => {
     const warned = vi.spyOn(process, 'emitWarning');
     const { connections, url } = await endpoint(OK);
     for (let i = 0; i < 20; i++) expect(await post(to(url))).toMatchObject(ok);
@@ -164,13 +164,13 @@ describe('a connection', () => {
     expect(connections).toHaveLength(2);
   });
 
-  it('is closed when it has been idle', async () => {
+  it('is closed after it was idle', async () => {
     const { connections, url } = await endpoint(OK);
     expect(await httpPost('any', { idleMs: 50 })(to(url))).toMatchObject(ok);
     await closed(connections[0]);
   });
 
-  it('is not used again after the function was frozen for long', async () => {
+  it('is not reused after the function was frozen for long', async () => {
     const { connections, url } = await endpoint(OK);
     vi.useFakeTimers({ toFake: ['Date'] });
     try {
@@ -189,7 +189,7 @@ describe('a connection', () => {
     }
   });
 
-  it('is one of 64 kept, whatever the number of endpoints', async () => {
+  it('is one of at most 64 for any number of endpoints', async () => {
     const open = new Set<net.Socket>();
     let changed = () => {};
     const server = http.createServer({ keepAliveTimeout: 60_000 }, (_, response) => response.end('ok'));

@@ -36,7 +36,7 @@ describe('the check of the layout', () => {
     expect(received).toEqual(['check', 'write']);
   });
 
-  it('runs again after it failed, and nothing is written until it succeeds', async () => {
+  it('runs again after a failure, and blocks writes until it succeeds', async () => {
     const { client, received } = createClient(1);
     await expect(client.send(write)).rejects.toThrow('timeout');
     await client.send(write);

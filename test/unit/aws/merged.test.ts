@@ -9,7 +9,7 @@ interface Stored {
   sk: string;
 }
 
-/** Items in partitions, of which a filter leaves out some, and how much of them was read. Each read takes some of the time. */
+/** Creates partitions of items with a filter, and counts the reads. Each read uses a part of the time limit. */
 function createPartitions(
   items: readonly Stored[],
   isWanted: (item: Stored) => boolean = () => true,
@@ -54,7 +54,7 @@ describe('the newest items of many partitions', () => {
     const items = itemsIn(partitionOf, 500);
     const newestFirst = items.map(({ sk }) => sk).reverse();
 
-    it.each([1, 25, 100])(`in ${name}: pages of %i hold each once, newest first`, async (limit) => {
+    it.each([1, 25, 100])(`contain each item once, newest first, in pages of %i in ${name}`, async (limit) => {
       const { page } = createPartitions(items);
       const seen: string[] = [];
       let after: string | undefined;
@@ -67,7 +67,7 @@ describe('the newest items of many partitions', () => {
       expect(seen).toEqual(newestFirst);
     });
 
-    it(`in ${name}: a page is full, and little else is read`, async () => {
+    it(`fills a page with few extra reads in ${name}`, async () => {
       const { page, read } = createPartitions(items);
       expect((await page(100)).items).toHaveLength(100);
       expect(read.items).toBeLessThanOrEqual(5 * 100 + PARTITIONS);
@@ -78,7 +78,7 @@ describe('the newest items of many partitions', () => {
   it.each([
     ['quick', 0, 15 * 1000 * 2],
     ['slow', 1, 3 * 1000 * 2],
-  ])('of which a filter leaves out nearly all come in short pages, each once, from a %s store', async (_, ms, most) => {
+  ])('come in short pages, each once, when a filter omits nearly all, from a %s store', async (_, ms, most) => {
     const isWanted = ({ sk }: Stored) => Number(sk) % 17_000 === 3;
     const { page, read } = createPartitions(
       itemsIn((i) => i % PARTITIONS, 60_000),
@@ -98,7 +98,7 @@ describe('the newest items of many partitions', () => {
     expect(seen).toEqual(['051003', '034003', '017003', '000003']);
   });
 
-  it('of which a filter leaves out few are found among the newest, however many may be read', async () => {
+  it('are found among the newest items when a filter omits few', async () => {
     const isWanted = ({ sk }: Stored) => Number(sk) % 3 !== 0;
     const { page, read } = createPartitions(
       itemsIn((i) => i % PARTITIONS, 50_000),
@@ -108,7 +108,7 @@ describe('the newest items of many partitions', () => {
     expect(read.items).toBeLessThanOrEqual(4 * PARTITIONS);
   });
 
-  it('of empty partitions are none', async () => {
+  it('are empty for empty partitions', async () => {
     expect(await createPartitions([]).page(25)).toEqual({ items: [], next: undefined });
   });
 });

@@ -10,7 +10,7 @@ afterAll(() => {
   for (const server of servers) server.close().closeAllConnections();
 });
 
-/** Published keys whose list a test changes, at a time that it says. */
+/** Published keys with a list and a clock that a test can change. */
 async function scanner(...identifiers: string[]) {
   const state = { identifiers, now: 0, asked: 0, isDown: false };
   const server = http.createServer((_, response) => {
@@ -29,7 +29,7 @@ async function scanner(...identifiers: string[]) {
 }
 
 describe('the published keys of a scanner', () => {
-  it('are asked for once, and again for one that is new', async () => {
+  it('are fetched once, and again for a new key', async () => {
     const { state, find } = await scanner('a');
     expect([await find('a'), await find('a')]).toEqual(['PEM of a', 'PEM of a']);
     expect(state.asked).toBe(1);
@@ -39,7 +39,7 @@ describe('the published keys of a scanner', () => {
     expect(state.asked).toBe(2);
   });
 
-  it('are not asked for again and again because somebody makes identifiers up', async () => {
+  it('are not fetched again for every unknown identifier', async () => {
     const { state, find } = await scanner('a');
     for (let i = 0; i < 20; i++, state.now += 1000) expect(await find(`made up ${i}`)).toBeUndefined();
     expect(state.asked).toBe(1);
@@ -79,7 +79,7 @@ describe('the published keys of a scanner', () => {
     await expect(publishedKeys(sized(64 * 1024 + 1), () => 0)('a')).rejects.toThrow('more than 65536 bytes');
   });
 
-  it('throw when the response is not a list of keys', async () => {
+  it('are rejected when the response is not a list of keys', async () => {
     const find = publishedKeys('data:application/json,{}', () => 0);
     await expect(find('a')).rejects.toMatchObject({ name: 'UnavailableError' });
   });

@@ -7,7 +7,7 @@ import { RefusedError, UnavailableError } from '../../../lib/errors.ts';
 type Entries = NonNullable<SendMessageBatchCommand['input']['Entries']>;
 type Response = { Failed?: { Id: string; Code: string; SenderFault: boolean }[] };
 
-/** A queue on a client that answers each request with `respond`. */
+/** A queue with a client that returns the result of `respond`. */
 const queueWith = (respond: (entries: Entries) => Response | Promise<Response>) =>
   queue('https://queue', {
     send: async ({ input }: SendMessageBatchCommand) => respond(input.Entries ?? []),
@@ -38,7 +38,7 @@ describe('the text of a message', () => {
 });
 
 describe('a queue', () => {
-  it('sends at most 16 requests at a time, whatever the number of messages', async () => {
+  it('sends at most 16 concurrent requests for any number of messages', async () => {
     let [inFlight, most, requests] = [0, 0, 0];
     const { send } = queueWith(async () => {
       most = Math.max(most, ++inFlight);
@@ -51,7 +51,7 @@ describe('a queue', () => {
     expect([requests, most]).toEqual([1000, 16]);
   });
 
-  it('reports a message that SQS refuses as refused, one that it failed to store as unavailable, and sends the others', async () => {
+  it('reports rejected messages and unavailable messages, and sends the others', async () => {
     const { send } = queueWith(() => ({
       Failed: [
         { Id: '1', Code: 'InvalidMessageContents', SenderFault: true },
@@ -62,7 +62,7 @@ describe('a queue', () => {
     expect(outcomes).toEqual(['sent', RefusedError.name, UnavailableError.name, 'sent']);
   });
 
-  it('sends each message alone when SQS refuses their request as a whole', async () => {
+  it('sends each message separately when SQS rejects the complete request', async () => {
     const { send } = queueWith((entries) => {
       if (entries.some(({ MessageBody }) => MessageBody === '"poison"'))
         throw Object.assign(new Error('refused'), { name: 'InvalidMessageContents', $metadata: {} });

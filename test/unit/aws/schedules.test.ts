@@ -2,11 +2,7 @@ import type { CreateScheduleCommand, SchedulerClient } from '@aws-sdk/client-sch
 import { expect, it } from 'vitest';
 import { schedules } from '../../../lib/aws/schedules.ts';
 
-it.each([
-  'aws',
-  'aws-cn',
-  'aws-us-gov',
-])('a schedule sends its message in the partition of its role: %s', async (partition) => {
+it.each(['aws', 'aws-cn', 'aws-us-gov'])('sends the message in the partition of its role: %s', async (partition) => {
   const sent: CreateScheduleCommand[] = [];
   const client = { send: async (command: CreateScheduleCommand) => sent.push(command) } as unknown as SchedulerClient;
   const roleArn = `arn:${partition}:iam::111122223333:role/schedules`;

@@ -7,7 +7,7 @@ import { StageError } from '../../../lib/stages.ts';
 const record = { eventID: 'e1', dynamodb: { SequenceNumber: '7' } };
 const error = new StageError('enqueue', new Error('refused'));
 
-it('stores a record as a batch that can be replayed, with the stage that failed', async () => {
+it('stores a record as a replayable batch with the failed stage', async () => {
   const objects = new Map<string, string>();
   const setAside = failedEvents('https://bucket', async (url, body) => {
     objects.set(url, body);
@@ -23,6 +23,6 @@ it('stores a record as a batch that can be replayed, with the stage that failed'
 it.each<[string, () => Promise<{ ok: boolean; status: number }>]>([
   ['S3 answers with an error', async () => ({ ok: false, status: 403 })],
   ['S3 cannot be reached', () => Promise.reject(new TypeError('fetch failed'))],
-])('throws UnavailableError when %s, so that the record is repeated', async (_, put) => {
+])('throws UnavailableError when %s, so that the stream retries the record', async (_, put) => {
   await expect(failedEvents('https://bucket', put)(record, error)).rejects.toThrow(UnavailableError);
 });

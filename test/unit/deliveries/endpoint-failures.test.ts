@@ -8,73 +8,69 @@ import {
   isOwnFault,
 } from '../../../lib/deliveries/endpoint-failures.ts';
 
-/** An error as Node throws it. */
+/** An error in the format of Node. */
 const error = (code?: string, members: object = {}) => Object.assign(new Error('failed'), code && { code }, members);
 const query = { syscall: 'queryA' };
 const timeout = () => Object.assign(new Error('aborted'), { name: 'TimeoutError' });
 
 describe('a failed attempt', () => {
   it.each<[string, unknown, Failure]>([
-    // Time.
-    ['that was aborted', error('ABORT_ERR'), 'timeout'],
-    ['whose connection timed out', error('ETIMEDOUT', { syscall: 'connect' }), 'timeout'],
-    ['whose addresses timed out', error('ERR_SOCKET_CONNECTION_TIMEOUT'), 'timeout'],
-    ['that ran into AbortSignal.timeout', timeout(), 'timeout'],
-    ['that was aborted by AbortSignal.timeout', error('ABORT_ERR', { cause: timeout() }), 'timeout'],
-    ['whose error has a timeout as its cause', error('ECONNRESET', { cause: timeout() }), 'timeout'],
-    // Names.
-    ['whose host does not exist', error('ENOTFOUND', { syscall: 'getaddrinfo' }), 'dns_not_found'],
-    ['whose host does not exist, by a query', error('ENOTFOUND', query), 'dns_not_found'],
-    ['whose host has no address', error('ENODATA', query), 'dns_not_found'],
-    ['whose name server timed out', error('ETIMEOUT', query), 'dns_failed'],
-    ['whose name server failed', error('ESERVFAIL', query), 'dns_failed'],
-    ['whose name server refused the connection', error('ECONNREFUSED', query), 'dns_failed'],
-    ['whose name server closed the connection', error('ECONNRESET', { syscall: 'queryAaaa' }), 'dns_failed'],
-    ['whose resolver failed for now', error('EAI_AGAIN', { syscall: 'getaddrinfo' }), 'dns_failed'],
-    ['whose resolver failed without a system call', error('EAI_FAIL'), 'dns_failed'],
-    ['whose resolver failed otherwise', error('EPERM', { syscall: 'getaddrinfo' }), 'dns_failed'],
-    ['whose host leads inside', error('ADDRESS_NOT_PUBLIC'), 'address_not_public'],
+    // Timeouts.
+    ['an aborted request', error('ABORT_ERR'), 'timeout'],
+    ['a connection timeout', error('ETIMEDOUT', { syscall: 'connect' }), 'timeout'],
+    ['a timeout of all addresses', error('ERR_SOCKET_CONNECTION_TIMEOUT'), 'timeout'],
+    ['AbortSignal.timeout', timeout(), 'timeout'],
+    ['a request aborted by AbortSignal.timeout', error('ABORT_ERR', { cause: timeout() }), 'timeout'],
+    ['an error caused by a timeout', error('ECONNRESET', { cause: timeout() }), 'timeout'],
+    // Host names.
+    ['an unknown host', error('ENOTFOUND', { syscall: 'getaddrinfo' }), 'dns_not_found'],
+    ['an unknown host in a query', error('ENOTFOUND', query), 'dns_not_found'],
+    ['a host without an address', error('ENODATA', query), 'dns_not_found'],
+    ['a name server timeout', error('ETIMEOUT', query), 'dns_failed'],
+    ['a failed name server', error('ESERVFAIL', query), 'dns_failed'],
+    ['a name server that refused the connection', error('ECONNREFUSED', query), 'dns_failed'],
+    ['a name server that closed the connection', error('ECONNRESET', { syscall: 'queryAaaa' }), 'dns_failed'],
+    ['a temporary resolver failure', error('EAI_AGAIN', { syscall: 'getaddrinfo' }), 'dns_failed'],
+    ['a resolver failure without a system call', error('EAI_FAIL'), 'dns_failed'],
+    ['another resolver failure', error('EPERM', { syscall: 'getaddrinfo' }), 'dns_failed'],
+    ['a host with a private address', error('ADDRESS_NOT_PUBLIC'), 'address_not_public'],
     // Connections.
-    ['that was refused', error('ECONNREFUSED', { syscall: 'connect' }), 'connection_refused'],
-    ['that was refused, by its code alone', error('ECONNREFUSED'), 'connection_refused'],
-    ['that was reset', error('ECONNRESET', { syscall: 'read' }), 'connection_reset'],
-    ['whose pipe broke', error('EPIPE', { syscall: 'write' }), 'connection_reset'],
-    ['whose host is unreachable', error('EHOSTUNREACH', { syscall: 'connect' }), 'host_unreachable'],
-    ['whose network is unreachable', error('ENETUNREACH', { syscall: 'connect' }), 'host_unreachable'],
+    ['a refused connection', error('ECONNREFUSED', { syscall: 'connect' }), 'connection_refused'],
+    ['a refused connection with only a code', error('ECONNREFUSED'), 'connection_refused'],
+    ['a reset connection', error('ECONNRESET', { syscall: 'read' }), 'connection_reset'],
+    ['a broken pipe', error('EPIPE', { syscall: 'write' }), 'connection_reset'],
+    ['an unreachable host', error('EHOSTUNREACH', { syscall: 'connect' }), 'host_unreachable'],
+    ['an unreachable network', error('ENETUNREACH', { syscall: 'connect' }), 'host_unreachable'],
     // TLS.
-    ['with an expired certificate', error('CERT_HAS_EXPIRED'), 'certificate_invalid'],
-    ['with a certificate of another host', error('ERR_TLS_CERT_ALTNAME_INVALID'), 'certificate_invalid'],
-    ['with a self-signed certificate', error('DEPTH_ZERO_SELF_SIGNED_CERT'), 'certificate_invalid'],
-    ['with a self-signed root', error('SELF_SIGNED_CERT_IN_CHAIN'), 'certificate_invalid'],
-    ['with an unknown issuer', error('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'certificate_invalid'],
-    ['with an issuer that is none', error('INVALID_CA'), 'certificate_invalid'],
-    ['without a common protocol', error('EPROTO', { syscall: 'write' }), 'tls_failed'],
-    ['without a common version', error('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'), 'tls_failed'],
-    ['whose handshake failed', error('ERR_TLS_HANDSHAKE_TIMEOUT'), 'tls_failed'],
+    ['an expired certificate', error('CERT_HAS_EXPIRED'), 'certificate_invalid'],
+    ['a certificate of another host', error('ERR_TLS_CERT_ALTNAME_INVALID'), 'certificate_invalid'],
+    ['a self-signed certificate', error('DEPTH_ZERO_SELF_SIGNED_CERT'), 'certificate_invalid'],
+    ['a self-signed root', error('SELF_SIGNED_CERT_IN_CHAIN'), 'certificate_invalid'],
+    ['an unknown issuer', error('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'certificate_invalid'],
+    ['an invalid issuer', error('INVALID_CA'), 'certificate_invalid'],
+    ['no common protocol', error('EPROTO', { syscall: 'write' }), 'tls_failed'],
+    ['no common version', error('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'), 'tls_failed'],
+    ['a failed handshake', error('ERR_TLS_HANDSHAKE_TIMEOUT'), 'tls_failed'],
     // Responses.
-    ['with too many headers', error('HPE_HEADER_OVERFLOW'), 'response_too_large'],
-    ['with a response that is not HTTP', error('HPE_INVALID_CONSTANT'), 'response_invalid'],
-    // Several addresses, and whatever else there is.
+    ['too many headers', error('HPE_HEADER_OVERFLOW'), 'response_too_large'],
+    ['a response that is not HTTP', error('HPE_INVALID_CONSTANT'), 'response_invalid'],
+    // Several addresses, and other errors.
+    ['several addresses with the same code', Object.assign(new AggregateError([]), { code: 'ETIMEDOUT' }), 'timeout'],
     [
-      'of several addresses, by the code of all',
-      Object.assign(new AggregateError([]), { code: 'ETIMEDOUT' }),
-      'timeout',
-    ],
-    [
-      'of several addresses, by the first',
+      'several addresses, by the first code',
       new AggregateError([error('ECONNREFUSED'), error('EPIPE')]),
       'connection_refused',
     ],
-    ['with a code nobody knows', error('ESOMETHING'), 'connection_failed'],
-    ['with a code that is no text', error(undefined, { code: 42 }), 'connection_failed'],
-    ['with no code', error(), 'connection_failed'],
-  ])('%s is recorded under a stable code', (_, thrown, failure) => {
+    ['an unknown code', error('ESOMETHING'), 'connection_failed'],
+    ['a code that is not a text', error(undefined, { code: 42 }), 'connection_failed'],
+    ['no code', error(), 'connection_failed'],
+  ])('is recorded with a stable code: %s', (_, thrown, failure) => {
     expect(failureCode(thrown)).toBe(failure);
     expect(Object.keys(FAILURES)).toContain(failure);
   });
 });
 
-describe('a fault of our own', () => {
+describe('an internal failure', () => {
   it.each<[string, unknown, boolean]>([
     ['is a lack of file descriptors', error('EMFILE'), true],
     ['is a lack of file descriptors in the system', error('ENFILE'), true],

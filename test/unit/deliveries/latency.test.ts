@@ -16,7 +16,7 @@ describe('a percentile', () => {
     [{ 10: 95, 100: 4, 5000: 1 }, 0.95, 10],
     [{ 10: 95, 100: 4, 5000: 1 }, 0.99, 100],
     [{ 10: 989, 5000: 11 }, 0.99, 5000],
-  ])('of %j at %d is %s', (bars, share, bound) => {
+  ])('returns for %j at %d: %s', (bars, share, bound) => {
     expect(of(bars, share)).toBe(bound);
   });
 });
@@ -25,7 +25,7 @@ describe('the bars of histograms', () => {
   const fast = LATENCY_BOUNDS_MS.map((bound) => (bound === 10 ? 3 : 0));
   const slow = LATENCY_BOUNDS_MS.map((bound) => (bound === 10 || bound === 5000 ? 1 : 0));
 
-  it('are those that have any', () => {
+  it('contain only buckets with values', () => {
     expect(barsOf(slow)).toEqual([
       { le: 10, count: 1 },
       { le: 5000, count: 1 },

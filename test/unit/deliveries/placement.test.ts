@@ -5,7 +5,7 @@ import { sortableId } from '../../../lib/ids.ts';
 
 const at = Date.parse('2026-01-31T12:00:00.000Z');
 
-it('the deliveries of one millisecond are in all partitions of a log, evenly, and each always in the same', () => {
+it('spreads deliveries of one millisecond evenly over the partitions of a log, each always in the same partition', () => {
   const ids = Array.from({ length: 1600 }, () => sortableId('evt', at, randomBytes));
   const counts = new Map(logPartitions().map((partition) => [partition, 0]));
   for (const id of ids) {
@@ -14,6 +14,6 @@ it('the deliveries of one millisecond are in all partitions of a log, evenly, an
     counts.set(partition, (counts.get(partition) ?? Number.NaN) + 1);
   }
   expect(counts.size).toBe(LOG_PARTITIONS);
-  // A hundred each, within seven standard deviations.
+  // About a hundred each, within seven standard deviations.
   for (const count of counts.values()) expect(Math.abs(count - 100)).toBeLessThan(70);
 });

@@ -36,7 +36,7 @@ const resource = {
 const none = { url: null, request_headers: null, response_headers: null, response_excerpt: null };
 
 describe('a delivery', () => {
-  it('is shown with what was sent where, and answered', () => {
+  it('contains the URL, the request and the response of each attempt', () => {
     const request_headers = { ...derivedHeaders(stored, { number: 1, at: now }), ...sent };
     const shown = {
       ...first,
@@ -52,7 +52,7 @@ describe('a delivery', () => {
     expect(request_headers).toMatchObject({ 'X-Service-Test': 'true', 'X-Service-Event-Id': 'evt_1' });
   });
 
-  it('shows every header under its name in JSON', () => {
+  it('contains every header by its name', () => {
     const named = Object.fromEntries(PROTOTYPE_NAMES.map((name) => [name, 'x']));
     const all = Object.entries(named);
     const shown = deliveryResource(record({ attempts: [attempt({ sent: all, headers: all })] }));
@@ -61,7 +61,7 @@ describe('a delivery', () => {
     expect(Object.entries(request_headers)).toEqual(expect.arrayContaining(all));
   });
 
-  it('is in lists without the content of its attempts, and with the last URL only', () => {
+  it('omits the content of attempts in lists, except for the last URL', () => {
     expect(deliveryEntry(stored)).toEqual({
       ...resource,
       attempts: [
@@ -71,7 +71,7 @@ describe('a delivery', () => {
     });
   });
 
-  it('has null for what it does not have', () => {
+  it('has null for missing members', () => {
     const nothing = { document_key: null, url: null, test: false, next_attempt_at: null, attempts: [] };
     expect(deliveryResource(record())).toEqual({ ...resource, ...nothing });
   });

@@ -21,7 +21,7 @@ const change = (after: DeliveryRecord, before?: DeliveryRecord, overrides: Parti
   sequence: '1',
   ...overrides,
 });
-/** What a change adds to the stats of its hour. */
+/** Returns the counts that a change adds to its hour. */
 const counted = (after: DeliveryRecord, before?: DeliveryRecord) =>
   sumOf(tally([change(after, before)]).find(({ period }) => period === 'hour')?.entries ?? []);
 
@@ -78,14 +78,14 @@ describe('a change of a delivery', () => {
     [6, 10],
     [4999, 5000],
     [60_000, 5000],
-  ])('of a success in %d ms is in the bar up to %d', (durationMs, bound) => {
+  ])('counts a success in %d ms in the bucket up to %d', (durationMs, bound) => {
     const after = record({ status: 'succeeded', attempts: [{ ...delivered, durationMs }] });
     expect(counted(after)[`document_deleted_le_${bound}`]).toBe(1);
   });
 });
 
 describe('the changes of a batch', () => {
-  it('are added up by webhook and hour and day, each attempt in its own', () => {
+  it('are added up by webhook, hour and day, with each attempt in its own hour', () => {
     const at = (ms: number, webhookId = 'whk_1') =>
       change(record({ webhookId, attempts: [attempt({ at: ms })] }), undefined, { sequence: String(ms) });
     const found = tally([at(now), at(now + 1), at(now + HOUR_MS), at(now, 'whk_2')]);
@@ -102,19 +102,19 @@ describe('the changes of a batch', () => {
   });
 });
 
-it('a delivery that was not attempted is counted when its run ended', () => {
+it('counts a delivery without an attempt when its run ends', () => {
   const [hour] = tally([change(record({ status: 'skipped', attempt: 0, endedAt: now + HOUR_MS + 1 }))]);
   expect(hour?.start).toBe(now + HOUR_MS);
 });
 
-it('a run that ended without an attempt is counted once, and the next one again', () => {
+it('counts each run that ended without an attempt once', () => {
   const skipped = record({ status: 'skipped', attempt: 0 });
   expect(counted(skipped, skipped)).toEqual({});
   expect(counted({ ...skipped, run: 1 }, skipped)).toEqual({ document_deleted_skipped: 1 });
   expect(counted({ ...skipped, status: 'canceled' }, skipped)).toEqual({ document_deleted_canceled: 1 });
 });
 
-it('the types of stats are those of which anything was counted', () => {
+it('lists only the types with counts', () => {
   expect(countedTypes({})).toEqual([]);
   expect(countedTypes({ document_deleted_failed: 0, document_deleted_le_5: 1 })).toEqual([]);
   const stats = { sync_conflict_skipped: 1, document_created_delivered: 2, document_created_failed: 1 };
@@ -133,7 +133,7 @@ describe('stats of several types', () => {
   };
   const types = ['document.changed', 'document.created'] as const;
 
-  it('are added up, each counter by itself', () => {
+  it('are added up counter by counter', () => {
     expect(countersOf(stats, types)).toEqual({
       delivered: 4,
       attempts_failed: 0,
@@ -145,13 +145,13 @@ describe('stats of several types', () => {
     expect(countersOf({}, types)).toMatchObject({ delivered: 0 });
   });
 
-  it('have one histogram, which leaves out other types', () => {
+  it('have one histogram, which excludes other types', () => {
     expect(histogramOf(stats, types)).toEqual(LATENCY_BOUNDS_MS.map((bound) => (bound === 10 ? 4 : 0)));
     expect(latencyPercentile(histogramOf(stats, EVENT_TYPES), 0.5)).toBe(5000);
   });
 });
 
-it('stats have names that DynamoDB takes for placeholders, each its own', () => {
+it('uses unique names that are valid DynamoDB placeholders', () => {
   for (const name of COUNT_NAMES) expect(name).toMatch(/^[a-z0-9_]+$/);
   expect(COUNT_NAMES.size).toBe(EVENT_TYPES.length * (COUNTERS.length + LATENCY_BOUNDS_MS.length));
 });

@@ -8,7 +8,7 @@ const recovery: QueueMessage = {
   recover: { webhookId: 'whk_1', projectId: 'prj_1', environment: 'live', since: 0, until: now, perSecond: 1 },
 };
 
-/** How each message of a batch ended, and what was done. */
+/** Returns the result of each message of a batch, and the effects. */
 async function handled(messages: (QueueMessage | null)[], overrides: Partial<BatchDeps> = {}) {
   const { deps, done } = deliverer();
   const handle = deliverBatch(messages, {
@@ -24,7 +24,7 @@ async function handled(messages: (QueueMessage | null)[], overrides: Partial<Bat
 }
 
 describe('a batch', () => {
-  it('reads what its deliveries refer to at once, and nothing for the others', async () => {
+  it('reads the records of all deliveries together, and nothing for other messages', async () => {
     const loads: unknown[] = [];
     const loadContexts: BatchDeps['loadContexts'] = async (due) => {
       loads.push(due);
@@ -37,7 +37,7 @@ describe('a batch', () => {
     expect(reasons).toEqual([null, new Error('The message has an unknown format'), null, null]);
   });
 
-  it('comes again as a whole if that fails, but for what refers to nothing', async () => {
+  it('retries all messages that need records when the read fails', async () => {
     const throttled = new Error('throttled');
     const loadContexts = () => Promise.reject(throttled);
     const { done, reasons } = await handled([message(), recovery, message()], { loadContexts });
@@ -45,14 +45,14 @@ describe('a batch', () => {
     expect(done).toEqual(['recoverPage']);
   });
 
-  it('makes one delivery of copies, and tells it once', async () => {
+  it('delivers duplicate messages once and logs them once', async () => {
     const { done, reasons } = await handled([message(), message(), message({ eventId: 'evt_2' })]);
     expect(reasons).toEqual([null, null, null]);
     expect(done.filter((name) => name === 'post')).toHaveLength(2);
     expect(done.filter((name) => name.startsWith('evt_'))).toEqual(['evt_1 send', 'evt_2 send']);
   });
 
-  it('has a message come again while another run is sending its email', async () => {
+  it('retries a message while another run is sending its email', async () => {
     const disabled = webhook({ status: 'disabled', disabledBy: 'evt_1#0' });
     const delivery = record({ status: 'failed', attempt: 6 });
     const { done, reasons } = await handled([message({ attempt: 6 })], {
@@ -69,7 +69,7 @@ describe('the rate limit of a webhook', () => {
   const loadContexts: BatchDeps['loadContexts'] = async (due) => due.map(({ webhookId }) => limited(webhookId));
   const slot = { at: now + 1_500, maxPerSecond: 2 };
 
-  it('is asked once for all messages of the webhook, and delays those without a token', async () => {
+  it('is checked once for all messages of the webhook, and delays messages without a token', async () => {
     const asked: unknown[] = [];
     const delayed: unknown[] = [];
     const takeSlots: BatchDeps['takeSlots'] = async ({ webhookId }, maxPerSecond, requests, nowMs) => {
@@ -89,7 +89,7 @@ describe('the rate limit of a webhook', () => {
     expect(done.filter((name) => /^evt/.test(name)).sort()).toEqual(['evt_1 send', 'evt_2 delay', 'evt_3 send']);
   });
 
-  it('is not asked before the time of a slot, which a queue reaches in several delays', async () => {
+  it('is not checked before the time of a slot, even after several queue delays', async () => {
     const delayed: unknown[] = [];
     const early = message({ slot: { at: now + 2000_000, maxPerSecond: 2 } });
     const takeSlots: BatchDeps['takeSlots'] = () => Promise.reject(new Error('asked'));
@@ -108,7 +108,7 @@ describe('the rate limit of a webhook', () => {
     expect(nextMessage(waiting)).not.toHaveProperty('slot');
   });
 
-  it('has a message come again if the database fails, without an attempt', async () => {
+  it('retries a message without an attempt when the database fails', async () => {
     const throttled = new Error('throttled');
     const takeSlots: BatchDeps['takeSlots'] = () => Promise.reject(throttled);
     const { done, reasons } = await handled([message()], { loadContexts, takeSlots });
@@ -117,23 +117,23 @@ describe('the rate limit of a webhook', () => {
   });
 });
 
-describe('of the deliveries of a batch that fail', () => {
+describe('the failed deliveries of a batch', () => {
   const failing = [message(), message({ eventId: 'evt_2' }), message({ eventId: 'evt_3', webhookId: 'whk_2' })];
   const post: BatchDeps['post'] = async () => {
     return { statusCode: 500, error: 'status_not_2xx', durationMs: 10, waitedMs: 10, excerpt: null };
   };
-  /** Both endpoints were delivered to until now. */
+  /** Both endpoints succeeded until now. */
   const loadContexts: BatchDeps['loadContexts'] = async (due) =>
     due.map(({ webhookId: id }) => referred({ webhook: webhook({ id, quickSince: now - 1 }) }));
 
-  it('one of each webhook notes the outage', async () => {
+  it('note the outage once per webhook', async () => {
     const noted: string[] = [];
     const beginOutage: BatchDeps['beginOutage'] = async ({ webhookId }) => void noted.push(webhookId);
     await handled(failing, { post, loadContexts, beginOutage });
     expect(noted.sort()).toEqual(['whk_1', 'whk_2']);
   });
 
-  it('the next one does if that fails', async () => {
+  it('note the outage with the next delivery if the first note fails', async () => {
     const noted: string[] = [];
     const { deps } = deliverer({ post });
     const handle = deliverBatch(failing, {

@@ -7,11 +7,11 @@ import { newEvent, type StoredEvent } from '../../../lib/events/events.ts';
 import { sampleData } from '../../../lib/events/samples.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
 
-/** The time at which everything here happens. */
+/** The time of all events in these tests. */
 export const now = Date.parse('2026-01-31T12:00:00.000Z');
 export const space = { projectId: 'prj_1', environment: 'live' } as const;
 
-/** An enabled webhook that has not yet earned the quick lane. */
+/** An enabled webhook that is not in the quick lane. */
 export const webhook = (overrides: Partial<WebhookRecord> = {}): WebhookRecord => ({
   ...space,
   id: 'whk_1',
@@ -43,7 +43,7 @@ export const record = (overrides: Partial<DeliveryRecord> = {}): DeliveryRecord 
   ...overrides,
 });
 
-/** An attempt that was answered 500 after 10 ms. */
+/** An attempt with the response 500 after 10 ms. */
 export const attempt = (overrides: Partial<Attempt> = {}): Attempt => ({
   number: 1,
   trigger: 'schedule',
@@ -60,7 +60,7 @@ export const message = (overrides: Partial<DeliveryMessage> = {}): DeliveryMessa
   ...overrides,
 });
 
-/** What a message of an event to a webhook refers to. */
+/** The records that a message refers to. */
 export const referred = (overrides: Partial<DeliveryContext> = {}): DeliveryContext => ({
   webhook: webhook(),
   event: event(),
@@ -76,7 +76,7 @@ export type DeliverOverrides = Partial<Omit<DeliverDeps, 'disabledEmail' | 'warn
   EmailOverrides<'disabledEmail'> &
   EmailOverrides<'warningEmail'>;
 
-/** A deliverer that notes what it is asked for, in order. */
+/** A deliverer that records its calls in order. */
 export function deliverer(overrides: DeliverOverrides = {}) {
   const done: string[] = [];
   const noting =

@@ -36,89 +36,85 @@ describe('a message', () => {
 
   it.each<[string, Given, Task]>([
     // Nothing of it is recorded.
-    ['that is the first is sent', {}, 'send'],
-    ['whose endpoint belongs in a slower lane is handed there', { isDeferred: true }, 'defer'],
-    ['of a disabled webhook is canceled', { webhook: disabled }, 'cancel'],
-    ['of a disabled webhook is canceled, whatever its lane', { webhook: disabled, isDeferred: true }, 'cancel'],
-    ['that is a test is sent to a disabled webhook too', { webhook: disabled, isTest: true }, 'send'],
-    ['that is a test has lanes too', { webhook: disabled, isTest: true, isDeferred: true }, 'defer'],
+    ['is sent as the first attempt', {}, 'send'],
+    ['is forwarded when its endpoint belongs in a slower lane', { isDeferred: true }, 'defer'],
+    ['is canceled for a disabled webhook', { webhook: disabled }, 'cancel'],
+    ['is canceled for a disabled webhook in any lane', { webhook: disabled, isDeferred: true }, 'cancel'],
+    ['is sent to a disabled webhook as a test', { webhook: disabled, isTest: true }, 'send'],
+    ['is forwarded to a slower lane as a test', { webhook: disabled, isTest: true, isDeferred: true }, 'defer'],
     // The attempt before it is recorded.
-    ['that is the retry of the last attempt is sent', { message: { attempt: 2 }, delivery: {} }, 'send'],
+    ['is sent as the retry of the last attempt', { message: { attempt: 2 }, delivery: {} }, 'send'],
     [
-      'that arrived before its pending flag was cleared is sent',
+      'is sent if it arrived before its pending flag was cleared',
       { message: { attempt: 2 }, delivery: { retryPending: true } },
       'send',
     ],
+    ['is forwarded to a slower lane as a retry', { message: { attempt: 2 }, delivery: {}, isDeferred: true }, 'defer'],
     [
-      'that is a retry may be handed to a slower lane',
-      { message: { attempt: 2 }, delivery: {}, isDeferred: true },
-      'defer',
-    ],
-    [
-      'that is a retry of a webhook disabled since is canceled',
+      'is canceled as a retry of a webhook that was disabled',
       { message: { attempt: 2 }, webhook: disabled, delivery: {} },
       'cancel',
     ],
     // Its own attempt is recorded.
-    ['that came twice is dropped', { delivery: {} }, 'drop'],
-    ['that came twice is dropped, not handed on', { delivery: {}, isDeferred: true }, 'drop'],
-    ['that came twice is dropped, even if its webhook is disabled since', { webhook: disabled, delivery: {} }, 'drop'],
-    ['that succeeded is dropped', { delivery: { status: 'succeeded' } }, 'drop'],
-    ['whose retry may not be queued queues it', { delivery: { retryPending: true } }, 'requeue'],
+    ['is dropped as a duplicate', { delivery: {} }, 'drop'],
+    ['is dropped as a duplicate and not forwarded', { delivery: {}, isDeferred: true }, 'drop'],
+    ['is dropped as a duplicate even if its webhook was disabled', { webhook: disabled, delivery: {} }, 'drop'],
+    ['is dropped after a success', { delivery: { status: 'succeeded' } }, 'drop'],
+    ['queues its retry if it is pending', { delivery: { retryPending: true } }, 'requeue'],
     [
-      'whose retry may not be queued queues it, even if its webhook is disabled since',
+      'queues its pending retry even if its webhook was disabled',
       { webhook: disabled, delivery: { retryPending: true } },
       'requeue',
     ],
-    ['that a later attempt has overtaken is dropped', { delivery: { attempt: 2, retryPending: true } }, 'drop'],
+    ['is dropped after a later attempt', { delivery: { attempt: 2, retryPending: true } }, 'drop'],
     // Its run ended without an attempt of that number.
-    ['of a canceled run is dropped', { message: { attempt: 3 }, delivery: { status: 'canceled', attempt: 1 } }, 'drop'],
-    ['of a skipped delivery is dropped', { delivery: { status: 'skipped', attempt: 0 } }, 'drop'],
-    // Runs.
-    ['of a redelivery is sent', { message: { run: 1 }, delivery: failed }, 'send'],
     [
-      'of a redelivery of a skipped delivery is sent',
+      'is dropped for a canceled run',
+      { message: { attempt: 3 }, delivery: { status: 'canceled', attempt: 1 } },
+      'drop',
+    ],
+    ['is dropped for a skipped delivery', { delivery: { status: 'skipped', attempt: 0 } }, 'drop'],
+    // Runs.
+    ['is sent for a redelivery', { message: { run: 1 }, delivery: failed }, 'send'],
+    [
+      'is sent for a redelivery of a skipped delivery',
       { message: { run: 1 }, delivery: { status: 'skipped', attempt: 0 } },
       'send',
     ],
     [
-      'of a redelivery does not queue the retry of the run before',
+      'does not queue the retry of the previous run for a redelivery',
       { message: { run: 1 }, delivery: { retryPending: true } },
       'send',
     ],
-    ['of an earlier run is dropped', { message: { attempt: 2 }, delivery: { run: 1, attempt: 1 } }, 'drop'],
-    ['of an earlier run does not queue the retry of a newer one', { delivery: { run: 1, retryPending: true } }, 'drop'],
+    ['is dropped for an earlier run', { message: { attempt: 2 }, delivery: { run: 1, attempt: 1 } }, 'drop'],
+    ['does not queue the retry of a newer run', { delivery: { run: 1, retryPending: true } }, 'drop'],
     // The sixth failure.
     [
-      'that disabled its webhook sends the email',
+      'sends the email when it disabled its webhook',
       { message: { attempt: 6 }, webhook: disabledByThis, delivery: failed },
       'notify',
     ],
     [
-      'that disabled its webhook sends one email',
+      'sends only one email when it disabled its webhook',
       { message: { attempt: 6 }, webhook: { ...disabledByThis, emailedAt: now }, delivery: failed },
       'drop',
     ],
     [
-      'whose webhook another delivery disabled leaves the email to it',
+      'sends no email when another delivery disabled the webhook',
       { message: { attempt: 6 }, webhook: { ...disabled, disabledBy: 'evt_2#0' }, delivery: failed },
       'drop',
     ],
     [
-      'whose webhook another run disabled leaves the email to it',
+      'sends no email when another run disabled the webhook',
       { message: { attempt: 6 }, webhook: { ...disabled, disabledBy: 'evt_1#1' }, delivery: failed },
       'drop',
     ],
     [
-      'that is not the last of its run leaves the email to that one',
+      'sends no email before the last attempt of its run',
       { message: { attempt: 5 }, webhook: disabledByThis, delivery: failed },
       'drop',
     ],
-    [
-      'whose webhook its owner paused has no email',
-      { message: { attempt: 6 }, webhook: disabled, delivery: failed },
-      'drop',
-    ],
+    ['sends no email for a paused webhook', { message: { attempt: 6 }, webhook: disabled, delivery: failed }, 'drop'],
   ])('%s', (_, given, task) => {
     expect(decide(given)).toBe(task);
   });
@@ -141,7 +137,7 @@ describe('an attempt', () => {
     [4, retryAfter(2 * HOUR_S)],
     [5, retryAfter(12 * HOUR_S)],
     [6, failed],
-  ])('number %i that fails is followed by the next one on schedule, the sixth by none', (number, verdict) => {
+  ])('number %i has a retry on schedule after a failure, except the sixth', (number, verdict) => {
     expect(verdictOn(attempt({ number, at, durationMs }), false)).toEqual(verdict);
   });
 
@@ -158,7 +154,7 @@ describe('an attempt', () => {
     [429, 'retrying'],
     [500, 'retrying'],
     [null, 'retrying'],
-  ])('with status code %s is %s: 2xx alone is success', (statusCode, status) => {
+  ])('with status code %s is %s, because only 2xx is a success', (statusCode, status) => {
     expect(verdictOn(attempt({ statusCode }), false).status).toBe(status);
   });
 
@@ -178,11 +174,11 @@ describe('an attempt', () => {
     [204, { status: 'succeeded' }],
     [500, failed],
     [null, failed],
-  ])('of a test event with status code %s has no retry', (statusCode, verdict) => {
+  ])('has no retry for a test event with status code %s', (statusCode, verdict) => {
     expect(verdictOn(attempt({ statusCode }), true)).toEqual(verdict);
   });
 
-  it('that succeeded says no more than that', () => {
+  it('returns only the success', () => {
     expect(verdictOn(attempt({ statusCode: 200 }), false)).toEqual({ status: 'succeeded' });
   });
 });
@@ -192,10 +188,10 @@ describe('a retry', () => {
     ['is pending if its attempt is flagged', {}, { retryPending: true }, true],
     ['is not pending once the flag is cleared', {}, { retryPending: undefined }, false],
     ['is not pending if the flag says so', {}, { retryPending: false }, false],
-    ['of an earlier attempt is not pending', {}, { attempt: 2, retryPending: true }, false],
-    ['of an attempt not recorded yet is not pending', { attempt: 2 }, { retryPending: true }, false],
-    ['of an earlier run is not pending', {}, { run: 1, retryPending: true }, false],
-    ['of a later run is not pending', { run: 1 }, { retryPending: true }, false],
+    ['is not pending for an earlier attempt', {}, { attempt: 2, retryPending: true }, false],
+    ['is not pending before the attempt is recorded', { attempt: 2 }, { retryPending: true }, false],
+    ['is not pending for an earlier run', {}, { run: 1, retryPending: true }, false],
+    ['is not pending for a later run', { run: 1 }, { retryPending: true }, false],
   ])('%s', (_, asked, delivery, expected) => {
     expect(isRetryPending(message(asked), record(delivery))).toBe(expected);
   });
@@ -215,14 +211,14 @@ describe('the email about a disabled webhook', () => {
   });
 });
 
-describe('what is due', () => {
+describe('the next attempt', () => {
   it.each<[string, number, number]>([
     ['at once', now, 0],
-    ['in the past, is due at once', now - 60_000, 0],
-    ['in a millisecond, never comes early', now + 1, 1],
-    ['in a second', now + 1000, 1],
-    ['in a second and a bit', now + 1001, 2],
-    ['in 12 hours', now + 12 * HOUR_S * 1000, 12 * HOUR_S],
+    ['is due immediately for a time in the past', now - 60_000, 0],
+    ['is never early, in a millisecond', now + 1, 1],
+    ['is due in a second', now + 1000, 1],
+    ['is rounded up after a second', now + 1001, 2],
+    ['is due in 12 hours', now + 12 * HOUR_S * 1000, 12 * HOUR_S],
   ])('%s', (_, dueAt, delaySeconds) => {
     expect(dueAfter(dueAt, now)).toEqual({ dueAt, delaySeconds });
   });

@@ -18,17 +18,17 @@ const message = (attempt = 1) => messageWith({ attempt });
 const failing: Partial<DeliverDeps> = {
   post: async () => ({ statusCode: 500, error: 'status_not_2xx', durationMs: 10, waitedMs: 10, excerpt: null }),
 };
-/** Known to be quick, and to be failing since a while: nothing of that has to be noted. */
+/** A quick webhook that is already failing, so that an attempt changes neither state. */
 const proven = webhook({ quickSince: now - 1, failingSince: now - 1 });
 
 describe('a delivery', () => {
-  it('is recorded after it was sent, and nothing follows a success', async () => {
+  it('is recorded after it was sent, and has no next step after a success', async () => {
     const { done, deps } = deliverer();
     expect(await deliver(message(), referred({ webhook: proven }), deps)).toMatchObject({ task: 'send' });
     expect(done).toEqual(['post', 'record']);
   });
 
-  it('that failed is recorded before its retry is queued', async () => {
+  it('is recorded before its retry is queued', async () => {
     const { done, deps } = deliverer(failing);
     await deliver(message(), referred({ webhook: proven }), deps);
     expect(done).toEqual(['record', 'retry', 'markRetried']);
@@ -37,7 +37,7 @@ describe('a delivery', () => {
   it.each([
     ['failed', failing],
     ['succeeded', {}],
-  ])('that %s but was recorded by another run comes again, and nothing follows from it', async (_, outcome) => {
+  ])('that %s but was recorded by another run is retried without further effects', async (_, outcome) => {
     const { done, deps } = deliverer({ ...outcome, record: async () => false });
     expect(await deliver(message(), referred({ webhook: proven }), deps)).toMatchObject({
       task: 'wait',
@@ -46,14 +46,14 @@ describe('a delivery', () => {
     expect(done.filter((name) => name !== 'post')).toEqual([]);
   });
 
-  it('whose retry is pending queues it, without another attempt', async () => {
+  it('queues a pending retry without another attempt', async () => {
     const { done, deps } = deliverer();
     const delivery = record({ retryPending: true, nextAttemptAt: now + 60_000 });
     expect(await deliver(message(), referred({ delivery }), deps)).toEqual({ task: 'requeue' });
     expect(done).toEqual(['retry', 'markRetried']);
   });
 
-  it('is not sent again because its pace could not be noted', async () => {
+  it('is not repeated when its pace could not be stored', async () => {
     const { done, deps } = deliverer({
       setPace: () => Promise.reject(new Error('throttled')),
       post: async (_, onSlow) => {
@@ -65,7 +65,7 @@ describe('a delivery', () => {
     expect(done).toEqual(['webhook.pace_not_noted', 'record', 'webhook.pace_not_noted']);
   });
 
-  it('is handed on to a slower lane where its endpoint belongs', async () => {
+  it('is forwarded to the slower lane of its endpoint', async () => {
     for (const [given, lane, task] of [
       [webhook(), 'quick', 'defer'],
       [webhook({ ...proven, slowUntil: now + 1 }), 'quick', 'defer'],
@@ -79,7 +79,7 @@ describe('a delivery', () => {
     }
   });
 
-  it('notes in the middle of a long attempt that its endpoint is suspect', async () => {
+  it('marks its endpoint as slow during a long attempt', async () => {
     const paces: unknown[] = [];
     const { deps } = deliverer({
       lane: 'quick',
@@ -106,7 +106,7 @@ describe('the email about a disabled webhook', () => {
     expect(done).toEqual(['exhaust', 'disabledEmail.claim', 'disabledEmail.send', 'disabledEmail.markSent', 'setPace']);
   });
 
-  it('is left to the run that is sending it; this message must come again', async () => {
+  it('is left to the run that is sending it, and the message is retried', async () => {
     const { done, deps } = deliverer({ 'disabledEmail.claim': async () => 'busy' });
     expect(await deliver(message(6), referred({ webhook: disabled, delivery: last }), deps)).toEqual({ task: 'wait' });
     expect(done).toEqual([]);
@@ -118,7 +118,7 @@ describe('the email about a disabled webhook', () => {
     expect([handled, done]).toEqual([{ task: 'notify' }, []]);
   });
 
-  it('is free again at once if it could not be sent', async () => {
+  it('is released immediately if it could not be sent', async () => {
     const { done, deps } = deliverer({ 'disabledEmail.send': () => Promise.reject(new Error('MessageRejected')) });
     const sending = deliver(message(6), referred({ webhook: disabled, delivery: last }), withStages(deps));
     const error = await sending.catch((thrown: unknown) => thrown);
@@ -133,31 +133,31 @@ describe('a message', () => {
   const test = event({ webhookId: 'whk_1' });
 
   it.each<[string, Partial<DeliveryContext>, Task, string[]]>([
-    ['of a deleted webhook is dropped', { webhook: undefined }, 'drop', []],
-    ['of an event that expired before the first attempt is dropped', { event: undefined }, 'drop', []],
+    ['is dropped for a deleted webhook', { webhook: undefined }, 'drop', []],
+    ['is dropped for an event that expired before the first attempt', { event: undefined }, 'drop', []],
     [
-      'of an event that expired during the run ends the run',
+      'ends the run for an event that expired during the run',
       { event: undefined, delivery: record({ status: 'pending', run: 1 }) },
       'drop',
       ['end'],
     ],
-    ['that was dealt with is dropped', { delivery: record() }, 'drop', []],
-    ['of a disabled webhook ends its run', { webhook: disabled }, 'cancel', ['end']],
-    ['of a test event is sent to a disabled webhook', { webhook: disabled, event: test }, 'send', ['post', 'record']],
+    ['is dropped if it was already processed', { delivery: record() }, 'drop', []],
+    ['ends the run for a disabled webhook', { webhook: disabled }, 'cancel', ['end']],
+    ['is sent to a disabled webhook for a test event', { webhook: disabled, event: test }, 'send', ['post', 'record']],
   ])('%s', async (_, overrides, task, effects) => {
     const { done, deps } = deliverer({ setPace: async () => {} });
     expect(await deliver(message(), referred(overrides), deps)).toMatchObject({ task });
     expect(done).toEqual(effects);
   });
 
-  it('is canceled now', async () => {
+  it('is canceled immediately', async () => {
     const ends: unknown[][] = [];
     const { deps } = deliverer({ end: async (...args) => void ends.push(args) });
     await deliver(message(2), referred({ webhook: disabled, delivery: record() }), deps);
     expect(ends).toEqual([[message(2), event(), 'canceled', now]]);
   });
 
-  it('is handed on as it is', async () => {
+  it('is forwarded unchanged', async () => {
     const handedOn: unknown[][] = [];
     const { done, deps } = deliverer({ lane: 'quick', defer: async (...args) => void handedOn.push(args) });
     await deliver(message(3), referred({ delivery: record({ attempt: 2 }) }), deps);
@@ -169,7 +169,7 @@ describe('a message', () => {
     ['when it is due', now + 60_000, 60],
     ['at once if that is over', now - 60_000, 0],
     ['at once if nobody knows', undefined, 0],
-  ])('whose retry is pending queues the next attempt, %s', async (_, nextAttemptAt, delaySeconds) => {
+  ])('queues the next attempt of a pending retry, %s', async (_, nextAttemptAt, delaySeconds) => {
     const retries: unknown[][] = [];
     const { deps } = deliverer({ retry: async (...args) => void retries.push(args) });
     await deliver(message(), referred({ delivery: record({ retryPending: true, nextAttemptAt }) }), deps);
@@ -222,14 +222,14 @@ describe('an attempt', () => {
     expect(posts).toEqual([{ url: proven.url, headers, body: event().body }]);
   });
 
-  it('that failed queues the next one, due on schedule', async () => {
+  it('queues the next attempt on schedule after a failure', async () => {
     const retries: unknown[][] = [];
     const { deps } = deliverer({ ...failing, retry: async (...args) => void retries.push(args) });
     await deliver(message(5), referred({ webhook: proven }), deps);
     expect(retries).toEqual([[message(6), expect.objectContaining({ dueAt: now + 10 + 43_200_000 })]]);
   });
 
-  it('of a test event that failed is recorded, and neither retried nor held against the webhook', async () => {
+  it('is recorded for a failed test event, without a retry or an effect on the webhook', async () => {
     const { done, deps } = deliverer(failing);
     const context = referred({ webhook: proven, event: event({ webhookId: 'whk_1' }) });
     const result = await deliver(message(), context, deps);
@@ -237,20 +237,20 @@ describe('an attempt', () => {
     expect(done).toEqual(['record']);
   });
 
-  it('that is the sixth to fail sends no email if it did not disable the webhook', async () => {
+  it('sends no email after the sixth failure if it did not disable the webhook', async () => {
     const { done, deps } = deliverer({ ...failing, exhaust: async () => 'recorded' });
     const result = await deliver(message(6), referred({ webhook: proven }), deps);
     expect(result).toMatchObject({ task: 'send', verdict: { status: 'failed' }, disabled: false });
     expect(done).toEqual([]);
   });
 
-  it('that is the sixth and succeeds leaves the webhook enabled', async () => {
+  it('leaves the webhook enabled when the sixth attempt succeeds', async () => {
     const { done, deps } = deliverer();
     expect(await deliver(message(6), referred({ webhook: proven }), deps)).toMatchObject({ disabled: false });
     expect(done).toEqual(['post', 'record']);
   });
 
-  it('that was quick earns its endpoint the quick lane, after it is recorded', async () => {
+  it('moves a quick endpoint to the quick lane after it is recorded', async () => {
     const paces: unknown[] = [];
     const { done, deps } = deliverer({
       setPace: async (_, pace) => {
@@ -262,7 +262,7 @@ describe('an attempt', () => {
   });
 });
 
-it('what could not be noted is in the log, with its webhook and the reason', async () => {
+it('logs a failed note with its webhook and the reason', async () => {
   const error = new Error('throttled');
   const logged: unknown[] = [];
   const { deps } = deliverer({
@@ -289,7 +289,7 @@ describe('a step that fails', () => {
     ['disabledEmail.claim', sixth, ['exhaust']],
     ['disabledEmail.send', sixth, ['exhaust', 'disabledEmail.claim', 'disabledEmail.release']],
     ['disabledEmail.markSent', sixth, ['exhaust', 'disabledEmail.claim', 'disabledEmail.send']],
-  ])('stops what follows, so that its message comes again: %s', async (step, { attempt = 1 }, effects) => {
+  ])('stops the later steps, so that the message is retried: %s', async (step, { attempt = 1 }, effects) => {
     const { done, deps } = deliverer({ ...failing, [step]: () => Promise.reject(new Error('throttled')) });
     const delivering = deliver(message(attempt), referred({ webhook: proven }), withStages(deps));
     await expect(delivering).rejects.toMatchObject({ name: 'StageError', stage: step });
@@ -299,7 +299,7 @@ describe('a step that fails', () => {
 
 describe('an email', () => {
   const earlier = [1, 2, 3, 1, 2, 3, 4, 5].map((number) => attempt({ number }));
-  /** The email of a context, and what else happened. */
+  /** Returns the email for a context, and the other effects. */
   async function emailOf(overrides: Partial<DeliveryContext>, others: DeliverOverrides = {}) {
     const emails: unknown[][] = [];
     const { done, deps } = deliverer({
@@ -311,7 +311,7 @@ describe('an email', () => {
     return { emails, result, done };
   }
 
-  it('lists the attempts of its run, the last one included', async () => {
+  it('lists the attempts of its run, including the last one', async () => {
     const { emails } = await emailOf({ delivery: record({ attempt: 5, attempts: earlier }) });
     const attempts = [1, 2, 3, 4, 5, 6].map((number) => attempt({ number }));
     expect(emails).toMatchObject([[webhook(), event(), attempts]]);
@@ -327,13 +327,13 @@ describe('an email', () => {
     expect(done).toEqual(['disabledEmail.claim', 'disabledEmail.markSent']);
   });
 
-  it('waits while another run is sending it, though the attempt was made', async () => {
+  it('waits while another run is sending it, even after the attempt', async () => {
     const { emails, result } = await emailOf({}, { 'disabledEmail.claim': async () => 'busy' });
     expect(result).toMatchObject({ task: 'wait', attempt: { number: 6 }, disabled: true });
     expect(emails).toEqual([]);
   });
 
-  it('does not come twice if another run has sent it', async () => {
+  it('is not sent twice if another run has sent it', async () => {
     const { emails, result } = await emailOf({}, { 'disabledEmail.claim': async () => 'sent' });
     expect(result).toMatchObject({ task: 'send', disabled: true });
     expect(emails).toEqual([]);
@@ -352,7 +352,7 @@ describe('an email', () => {
 });
 
 describe('an outage', () => {
-  it('is noted between the retry and the end of the wait for it, unless it is known', async () => {
+  it('is noted after the retry is queued and before its flag is cleared, unless it is already known', async () => {
     const first = deliverer(failing);
     await deliver(message(), referred({ webhook: webhook({ quickSince: now - 1 }) }), first.deps);
     expect(first.done).toEqual(['record', 'retry', 'beginOutage', 'markRetried']);
@@ -361,14 +361,14 @@ describe('an outage', () => {
     expect(known.done).toEqual(['record', 'retry', 'markRetried']);
   });
 
-  it('that could not be noted brings the message again, with its retry', async () => {
+  it('is noted again with the retry if the note failed', async () => {
     const { done, deps } = deliverer({ ...failing, beginOutage: () => Promise.reject(new Error('throttled')) });
     const found = referred({ webhook: webhook({ quickSince: now - 1 }) });
     await expect(deliver(message(), found, deps)).rejects.toThrow('throttled');
     expect(done).toEqual(['record', 'retry']);
   });
 
-  it('ends with a success, and the success counts whatever becomes of the note', async () => {
+  it('ends with a success, which counts even if the note fails', async () => {
     const out = webhook({ quickSince: now - 1, failingSince: now - 1, undeliveredSince: now - 1 });
     const noted = deliverer();
     await deliver(message(), referred({ webhook: out }), noted.deps);
@@ -378,13 +378,13 @@ describe('an outage', () => {
     expect(lost.done).toEqual(['post', 'record', 'webhook.outage_end_not_noted']);
   });
 
-  it('goes on with a further failure', async () => {
+  it('continues with another failure', async () => {
     const { done, deps } = deliverer(failing);
     await deliver(message(), referred({ webhook: webhook({ ...proven, undeliveredSince: now - 1 }) }), deps);
     expect(done).toEqual(['record', 'retry', 'markRetried']);
   });
 
-  it('neither begins nor ends with a test', async () => {
+  it('is not started or ended by a test', async () => {
     const test = event({ webhookId: 'whk_1' });
     for (const overrides of [failing, {}]) {
       const { done, deps } = deliverer(overrides);
@@ -414,7 +414,7 @@ describe('an outage', () => {
     expect(done).toEqual(expected);
   });
 
-  it('is warned of again with a retry that is still pending, once no other run is sending the warning', async () => {
+  it('has its warning sent with a pending retry, when no other run is sending it', async () => {
     const delivery = record({ attempt: 4, retryPending: true, attempts: [attempt({ number: 4 })] });
     for (const [claim, task] of [
       ['busy', 'wait'],
@@ -425,7 +425,7 @@ describe('an outage', () => {
     }
   });
 
-  it('is warned of with the attempts of its run', async () => {
+  it('has a warning with the attempts of its run', async () => {
     const warnings: unknown[][] = [];
     const { deps } = deliverer({
       ...failing,
@@ -438,7 +438,7 @@ describe('an outage', () => {
     expect(warnings[1]).toMatchObject([proven, event(), [{ number: 4 }]]);
   });
 
-  it('whose warning failed is warned of again: the claim is released and the retry stays pending', async () => {
+  it('releases the claim of a failed warning and keeps the retry pending', async () => {
     const { done, deps } = deliverer({ ...failing, 'warningEmail.send': () => Promise.reject(new Error('throttled')) });
     await expect(deliver(message(4), referred({ webhook: proven }), deps)).rejects.toThrow('throttled');
     expect(done).toEqual(['record', 'retry', 'warningEmail.claim', 'warningEmail.release']);

@@ -12,7 +12,7 @@ import type { StoredEvent } from '../../../lib/events/events.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
 import { event, message, now, webhook } from './builders.ts';
 
-/** The webhooks that an event goes to, by lane, and those that it skips. */
+/** Returns the webhooks of an event by lane, and the skipped ones. */
 function goesTo(webhooks: readonly WebhookRecord[], overrides: Partial<StoredEvent> = {}) {
   const { lanes, skipped } = fanOut(event(overrides), webhooks, now);
   const ids = (messages: { webhookId: string }[]) => messages.map(({ webhookId }) => webhookId);
@@ -40,12 +40,12 @@ describe('an event', () => {
   });
 
   it.each<[string, Partial<WebhookRecord>, object]>([
-    ['that has earned nothing takes the new lane', {}, { new: ['whk_1'] }],
-    ['that was quick takes the quick lane', { quickSince: now - 1 }, { quick: ['whk_1'] }],
-    ['that was slow takes the slow lane', { slowUntil: now + 1 }, { slow: ['whk_1'] }],
-    ['that is suspect takes the slow lane', { quickSince: now - 1, slowUntil: now + 1 }, { slow: ['whk_1'] }],
-    ['that was slow until now takes the new lane', { slowUntil: now }, { new: ['whk_1'] }],
-  ])('for an endpoint %s', (_, pace, expected) => {
+    ['new', {}, { new: ['whk_1'] }],
+    ['quick', { quickSince: now - 1 }, { quick: ['whk_1'] }],
+    ['slow', { slowUntil: now + 1 }, { slow: ['whk_1'] }],
+    ['slow during a long attempt', { quickSince: now - 1, slowUntil: now + 1 }, { slow: ['whk_1'] }],
+    ['new after slow', { slowUntil: now }, { new: ['whk_1'] }],
+  ])('uses the lane of the endpoint: %s', (_, pace, expected) => {
     expect(goesTo([webhook(pace)])).toEqual(expected);
   });
 
@@ -68,17 +68,17 @@ describe('an event', () => {
     expect(goesTo(webhooks, { documentKey: undefined })).toEqual({ new: ['whk_b'] });
   });
 
-  it('of a test goes to its webhook, whatever that takes', () => {
+  it('of a test goes to its webhook, regardless of its event types', () => {
     const one = webhook({ documents: ['none'] });
     expect(isFor(event({ webhookId: 'whk_1' }), one)).toBe(true);
     expect(isFor(event({ webhookId: 'whk_2' }), one)).toBe(false);
   });
 
-  it('without webhooks goes nowhere', () => {
+  it('is not queued without webhooks', () => {
     expect(goesTo([])).toEqual({});
   });
 
-  it('is sent and skipped as the first attempt of the first run', () => {
+  it('is queued or skipped as the first attempt of the first run', () => {
     const webhooks = [webhook(), webhook({ id: 'whk_2', status: 'disabled' })];
     const { lanes, skipped } = fanOut(event(), webhooks, now);
     const first = { run: 0, attempt: 1, trigger: 'schedule' } as const;
@@ -110,7 +110,7 @@ describe('a test event', () => {
   });
 });
 
-describe('a delivery of which nothing is recorded', () => {
+describe('a delivery without a record', () => {
   it.each<[string, Partial<WebhookRecord>, Partial<StoredEvent>, number, boolean]>([
     ['is awaited', {}, {}, now, true],
     ['is not awaited of an event that is for others', { events: ['sync.conflict'] }, {}, now, false],
@@ -122,7 +122,7 @@ describe('a delivery of which nothing is recorded', () => {
     expect(isAwaited(event(occurred), webhook(of), at)).toBe(expected);
   });
 
-  it('is pending since its event', () => {
+  it('is pending since the time of its event', () => {
     expect(pendingDelivery(event({ documentKey: 'a' }), webhook())).toMatchObject({
       ...{ status: 'pending', run: 0, attempts: [], createdAt: now, documentKey: 'a' },
     });
@@ -132,7 +132,7 @@ describe('a delivery of which nothing is recorded', () => {
 });
 
 describe('a batch of events', () => {
-  /** Sends events of a space with two webhooks, one of them disabled, and of spaces with none. */
+  /** A fan-out with one space that has an enabled and a disabled webhook. Other spaces have no webhooks. */
   function sender(overrides: Partial<FanOutDeps> = {}) {
     const done: string[] = [];
     const send = fanOutBatch({
@@ -149,7 +149,7 @@ describe('a batch of events', () => {
     return { done, send };
   }
 
-  it('is sent to the webhooks of its space, which are read once', async () => {
+  it('goes to the webhooks of its space, which are read once', async () => {
     const { done, send } = sender();
     expect(await send(event())).toEqual({ deliveries: 2, skipped: 1 });
     expect(await send(event())).toEqual({ deliveries: 2, skipped: 1 });

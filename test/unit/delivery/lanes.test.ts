@@ -20,13 +20,13 @@ const slow: Pace = { slowUntil: now + SLOW_FOR_MS };
 
 describe('an endpoint', () => {
   it.each<[string, Pace, string]>([
-    ['that is new', unproven, 'new'],
-    ['that was quick', quick, 'quick'],
-    ['that is being awaited', suspect, 'slow'],
-    ['that was awaited and answered', { ...suspect, slowUntil: now }, 'quick'],
-    ['that was slow', slow, 'slow'],
-    ['that was slow a while ago', { slowUntil: now - 1 }, 'new'],
-  ])('%s has the lane that it deserves', (_, pace, lane) => {
+    ['a new endpoint', unproven, 'new'],
+    ['a quick endpoint', quick, 'quick'],
+    ['an endpoint with a long attempt in progress', suspect, 'slow'],
+    ['an endpoint that responded after a long attempt', { ...suspect, slowUntil: now }, 'quick'],
+    ['a slow endpoint', slow, 'slow'],
+    ['an endpoint that was slow before', { slowUntil: now - 1 }, 'new'],
+  ])('has the correct lane: %s', (_, pace, lane) => {
     expect(laneOf(pace, now)).toBe(lane);
   });
 
@@ -45,13 +45,13 @@ describe('an endpoint', () => {
     expect(paceAfter(pace, durationMs, now)).toEqual(expected);
   });
 
-  it('leaves its lane in the middle of a long attempt, and keeps what it has earned', () => {
+  it('leaves its lane during a long attempt, and keeps its quick state', () => {
     expect(paceOfSuspect(quick, now)).toEqual({ ...quick, slowUntil: now + SUSPECT_FOR_MS });
     expect(paceOfSuspect(unproven, now)).toEqual({ slowUntil: now + SUSPECT_FOR_MS });
     for (const pace of [suspect, slow]) expect(paceOfSuspect(pace, now)).toBe(null);
   });
 
-  it('holds up its like only', () => {
+  it('delays only similar endpoints', () => {
     const handedOn = LANES.map((lane) => LANES.filter((each) => isSlower(each, lane)));
     expect(handedOn).toEqual([['new', 'slow'], ['slow'], []]);
   });

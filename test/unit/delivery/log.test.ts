@@ -13,7 +13,7 @@ const names = {
 const sixth = message({ run: 1, attempt: 6 });
 
 describe('the log of a message', () => {
-  it('has the attempt and its verdict', () => {
+  it('contains the attempt and its verdict', () => {
     const result = {
       task: 'send',
       attempt: attempt(),
@@ -28,7 +28,7 @@ describe('the log of a message', () => {
     expect(resultEvent(sixth, succeeded)).toMatchObject({ level: 'info', event, fields: { status: 'succeeded' } });
   });
 
-  it('has the reason why none was made', () => {
+  it('contains the reason for no attempt', () => {
     const fields = { ...names, reason: 'drop' };
     expect(resultEvent(sixth, { task: 'drop' })).toEqual({ level: 'info', event: 'delivery.not_attempted', fields });
   });

@@ -29,7 +29,7 @@ describe('a message of the deliveries queue', () => {
     ['another environment', message({ environment: 'sandbox' })],
     ['the first page of a recovery', recover()],
     ['the next page of a recovery', recover({ endedSince: now, from: { status: 'skipped', after: 'evt_1' } })],
-  ])('arrives as it was sent: %s', (_, sent) => {
+  ])('arrives unchanged: %s', (_, sent) => {
     expect(parseMessage(JSON.stringify(sent))).toEqual(sent);
   });
 
@@ -51,7 +51,7 @@ describe('a message of the deliveries queue', () => {
     ['a delivery and a recovery at once', { ...message(), ...recover() }],
     ['nothing in it', {}],
     ['a list of messages', [message()]],
-  ])('is none of ours with %s', (_, sent) => {
+  ])('is rejected with %s', (_, sent) => {
     expect(parseMessage(JSON.stringify(sent))).toBeNull();
   });
 
@@ -62,7 +62,7 @@ describe('a message of the deliveries queue', () => {
     '{',
     JSON.stringify(message()).slice(0, -1),
     `${JSON.stringify(message())} {}`,
-  ])('is none of ours if it is %j', (text) => {
+  ])('is rejected if it is %j', (text) => {
     expect(parseMessage(text)).toBeNull();
   });
 
@@ -76,13 +76,13 @@ describe('a message of the deliveries queue', () => {
 
 describe('the first message of a run', () => {
   it.each<[string, Parameters<typeof firstMessage>[3], Partial<DeliveryMessage>]>([
-    ['of a delivery', undefined, { run: 0, trigger: 'schedule' }],
-    ['of a redelivery', { run: 2, trigger: 'redelivery' }, { run: 2, trigger: 'redelivery' }],
+    ['a delivery', undefined, { run: 0, trigger: 'schedule' }],
+    ['a redelivery', { run: 2, trigger: 'redelivery' }, { run: 2, trigger: 'redelivery' }],
   ])('%s', (_, options, expected) => {
     expect(firstMessage(space, 'whk_1', 'evt_1', options)).toEqual({ ...message(), attempt: 1, ...expected });
   });
 
-  it('refers to things and holds none of them', () => {
+  it('contains only references', () => {
     const rich = { ...space, secret: 'not to be seen' };
     expect(firstMessage(rich, 'whk_1', 'evt_1')).toEqual(message());
   });
@@ -93,7 +93,7 @@ describe('the name of an attempt', () => {
   const eventId = sortableId('evt', now, derivedFrom('event'));
   const attempt = message({ webhookId, eventId });
 
-  it('is said once', () => {
+  it('is always the same', () => {
     expect(attemptName(message({ webhookId: 'whk_A', eventId: 'evt_B', run: 3, attempt: 4 }))).toBe('A-B-3-4');
   });
 
@@ -101,7 +101,7 @@ describe('the name of an attempt', () => {
     expect(attemptName({ ...attempt, run, attempt: MAX_ATTEMPTS })).toMatch(/^[A-Za-z0-9._-]{1,64}$/);
   });
 
-  it('is its own for every webhook, event, run and attempt', () => {
+  it('is unique for every webhook, event, run and attempt', () => {
     const others: Partial<DeliveryMessage>[] = [
       {},
       { webhookId: sortableId('whk', now, derivedFrom('another')) },
@@ -115,7 +115,7 @@ describe('the name of an attempt', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('is the same for copies of a message, whatever triggered it', () => {
+  it('is the same for copies of a message with any trigger', () => {
     expect(attemptName({ ...attempt, trigger: 'recovery' })).toBe(attemptName(attempt));
   });
 });
@@ -129,15 +129,15 @@ describe('the key of a run', () => {
 
 describe('an event in its message', () => {
   it.each<[string, Partial<ReturnType<typeof event>>]>([
-    ['of a document', {}],
-    ['of none', { documentKey: undefined }],
-    ['of a test', { webhookId: 'whk_1' }],
-  ])('%s is what is stored, byte for byte', (_, overrides) => {
+    ['a document', {}],
+    ['no document', { documentKey: undefined }],
+    ['a test', { webhookId: 'whk_1' }],
+  ])('%s has the same bytes as the stored event', (_, overrides) => {
     const sent = parseMessage(JSON.stringify(carrying(message(), event(overrides)))) as DeliveryMessage;
     expect(carriedEvent(sent)).toEqual(event(overrides));
   });
 
-  it('travels if it is small: ten messages stay within what SQS bills as one', () => {
+  it('is included if it is small, so that ten messages cost one SQS request', () => {
     for (const [length, isCarried] of [
       [2048, true],
       [2049, false],
@@ -149,7 +149,7 @@ describe('an event in its message', () => {
     }
   });
 
-  it('is left out of the next attempt, whose schedule keeps references only', () => {
+  it('is omitted from the next attempt, whose schedule contains only references', () => {
     expect(nextMessage(carrying(message(), event()))).toEqual(message({ attempt: 2 }));
     expect(JSON.stringify(nextMessage(carrying(message(), event())))).not.toContain('body');
   });

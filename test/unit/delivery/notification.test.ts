@@ -61,7 +61,7 @@ describe('the email about a disabled webhook', () => {
     }
   });
 
-  it('shows the response of an endpoint as text', () => {
+  it('contains the response of an endpoint as text', () => {
     expect(email.html).not.toMatch(/<script|<2>|<b>/);
     expect(email.html).toContain('&#60;script&#62;');
   });
@@ -77,7 +77,7 @@ describe('an email', () => {
     disabledNotification({ project, webhook: described, event, attempts, dashboardUrl, ...more });
   const page = `${dashboardUrl}#/sandbox/webhooks/whk_1`;
 
-  it('has its facts in a column, the response, the steps and the links', () => {
+  it('contains the facts in a column, the response, the steps and the links', () => {
     expect(
       of({}).text,
     ).toBe(`We disabled this webhook because all 6 attempts of a delivery failed. It will not receive events until you enable it.
@@ -108,7 +108,7 @@ Open the delivery:
 ${page}/deliveries/evt_1`);
   });
 
-  it('has the same as HTML', () => {
+  it('contains the same content as HTML', () => {
     const rows = [...of({}).html.matchAll(/<tr><th align="left">(.*?)<\/th><td>(.*?)<\/td><\/tr>/g)];
     expect(rows.map(([, name, value]) => `${name} ${value}`)).toEqual([
       'Project Acme &#60;b&#62;',
@@ -135,7 +135,7 @@ ${page}/deliveries/evt_1`);
     );
   });
 
-  it('leaves out what is not known', () => {
+  it('omits unknown facts', () => {
     const [attempt] = attempts as [Attempt];
     const silent: Attempt = { ...attempt, statusCode: null, error: 'timeout', excerpt: '' };
     const bare = of({ webhook, attempts: [silent] });
@@ -162,7 +162,7 @@ ${page}/deliveries/evt_1`);
   });
 });
 
-it('marks every line of the response, so that an endpoint cannot add steps of its own', () => {
+it('marks every line of the response, so that an endpoint cannot insert steps', () => {
   const [attempt] = attempts as [Attempt];
   const excerpt = 'Error\n\nNext steps:\u20281. Visit http://evil.example/';
   const { text } = disabledNotification({ project, webhook, event, attempts: [{ ...attempt, excerpt }], dashboardUrl });
@@ -181,26 +181,26 @@ describe('the subject of an email', () => {
   it.each([
     ['the description', { description: 'Search index' }, 'Search index (example.com)'],
     ['the path without a description', {}, 'example.com/hook'],
-    ['as much as it can hold', { description: 'x'.repeat(106) }, `${'x'.repeat(106)} (example.com)`],
+    ['a description of maximum length', { description: 'x'.repeat(106) }, `${'x'.repeat(106)} (example.com)`],
     ['no more than it can hold', { description: 'x'.repeat(500) }, `${'x'.repeat(119)}…`],
     [
       'whole characters, because SES takes no half',
       { description: `${'x'.repeat(118)}😀` },
       `${'x'.repeat(118)}\ufffd…`,
     ],
-  ])('tells webhooks on one host apart by %s', (_, overrides, name) => {
+  ])('distinguishes webhooks on one host by %s', (_, overrides, name) => {
     const of = { project, webhook: { ...webhook, ...overrides }, event, attempts, dashboardUrl };
     expect(disabledNotification(of).subject).toBe(`Webhook disabled: ${name}`);
   });
 });
 
 describe('the warning', () => {
-  it('is there without attempts, too', () => {
+  it('is also created without attempts', () => {
     const { text } = warningNotification({ project, webhook, event, attempts: [], dashboardUrl });
     expect(text).toContain('0 of 6 attempts');
   });
 
-  it('says when the webhook will be disabled: two retries, 14 hours after the fourth failure', () => {
+  it('states when the webhook will be disabled, 14 hours after the fourth failure', () => {
     const warning = warningNotification({ project, webhook, event, attempts: attempts.slice(0, 4), dashboardUrl });
     expect(warning.subject).toBe('Webhook failing: example.com/hook');
     expect(warning.text).toContain('4 of 6 attempts');

@@ -7,7 +7,7 @@ import { signatureHeaders } from '../../../lib/webhooks/signature.ts';
 import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
 import { event, message, now, webhook } from './builders.ts';
 
-/** What every attempt at the delivery of `evt_1` says of itself; 999 ms are no second. */
+/** The headers of every attempt to deliver `evt_1`. 999 ms round down to 0 s. */
 const described = {
   'Content-Type': 'application/json',
   'User-Agent': 'document-sync-webhooks/1',
@@ -18,7 +18,7 @@ const described = {
   'webhook-timestamp': String(now / 1000),
 };
 const second = message({ attempt: 2 });
-/** The request of the second attempt, a moment after the full second. */
+/** The request of the second attempt, slightly after the full second. */
 const posted = (given = webhook(), of = event()) => postOf(second, given, of, now + 999);
 
 describe('a response', () => {
@@ -28,7 +28,7 @@ describe('a response', () => {
     [200, true],
     [299, true],
     [300, false],
-  ])('of status %s is a success: %s', (statusCode, success) => {
+  ])('with status %s is a success: %s', (statusCode, success) => {
     expect(isSuccess({ statusCode })).toBe(success);
   });
 });
@@ -38,23 +38,23 @@ describe('the request of an attempt', () => {
   const signed = (secret: string, previousSecrets: string[] = []) =>
     signatureHeaders({ secret, previousSecrets, id: 'evt_1', timestampSeconds: now / 1000, body });
 
-  it('is the stored body, described and signed', () => {
+  it('contains the stored body with its description and signature', () => {
     expect(posted()).toEqual({ url: 'https://example.com/', body, headers: { ...described, ...signed('secret') } });
   });
 
-  it('has every header of the webhook under its name', () => {
+  it('contains every header of the webhook by its name', () => {
     const headers: HeaderList = PROTOTYPE_NAMES.map((name) => [name, 'own']);
     const sent = posted(webhook({ headers })).headers;
     for (const name of PROTOTYPE_NAMES)
       expect([name, Object.getOwnPropertyDescriptor(sent, name)?.value]).toEqual([name, 'own']);
   });
 
-  it('says so if it is a test', () => {
+  it('marks a test', () => {
     const { headers } = posted(webhook(), event({ webhookId: 'whk_1' }));
     expect(headers).toEqual({ ...described, 'X-Service-Test': 'true', ...signed('secret') });
   });
 
-  it('has the headers of the webhook, which replace none of ours', () => {
+  it('contains the headers of the webhook, which replace no service header', () => {
     const { headers } = posted(
       webhook({
         headers: [
@@ -66,18 +66,18 @@ describe('the request of an attempt', () => {
     expect(headers).toEqual({ Authorization: 'Bearer 1', ...described, ...signed('secret') });
   });
 
-  it('is signed with a previous secret too, as long as that lasts', () => {
+  it('is also signed with a previous secret until it expires', () => {
     const rotated = (until: number) => webhook({ previousSecrets: [{ secret: 'old', until }] });
     expect(posted(rotated(now + 1000)).headers).toEqual({ ...described, ...signed('secret', ['old']) });
     expect(posted(rotated(now + 999)).headers).toEqual({ ...described, ...signed('secret') });
   });
 });
 
-describe('of the headers of an attempt', () => {
+describe('the stored headers of an attempt', () => {
   const headers: HeaderList = [['Authorization', 'Bearer 1']];
   const rotated = webhook({ headers, previousSecrets: [{ secret: 'old', until: now + 1000 }] });
 
-  it('the signatures are kept, and the names of the own ones', () => {
+  it('contain the signatures and the names of custom headers', () => {
     const post = posted(rotated);
     const { 'X-Service-Signature': current, 'X-Service-Signature-Previous': previous } = post.headers;
     expect(keptHeaders(post, rotated)).toEqual([
@@ -92,7 +92,7 @@ describe('of the headers of an attempt', () => {
     ]);
   });
 
-  it('the others follow from what is kept', () => {
+  it('determine all other headers', () => {
     for (const test of [true, false, undefined]) {
       const post = posted(rotated, event({ webhookId: test ? 'whk_1' : undefined }));
       const record = { eventId: 'evt_1', eventType: 'document.deleted', test } as const;
@@ -102,10 +102,10 @@ describe('of the headers of an attempt', () => {
   });
 });
 
-describe('headers that are kept', () => {
+describe('stored response headers', () => {
   const LINE = ': \r\n'.length;
 
-  it('take a KiB at most, their lines included', () => {
+  it('have at most 1 KiB, including line breaks', () => {
     const full = ['a', 'x'.repeat(KEPT_HEADER_BYTES - 1 - LINE)] as const;
     expect(bounded([full])).toEqual([full]);
     expect(bounded([['a', `${full[1]}x`]])).toEqual([]);
@@ -117,7 +117,7 @@ describe('headers that are kept', () => {
     expect(bounded([...both, ['c', '']])).toEqual(both);
   });
 
-  it('end with the first that does not fit', () => {
+  it('end before the first header that does not fit', () => {
     const long = 'x'.repeat(KEPT_HEADER_BYTES);
     expect(
       bounded([
@@ -128,7 +128,7 @@ describe('headers that are kept', () => {
     ).toEqual([['a', '1']]);
   });
 
-  it('are joined under one name', () => {
+  it('are joined by name', () => {
     expect(
       bounded([
         ['via', '1'],

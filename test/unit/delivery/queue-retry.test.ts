@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_QUEUE_DELAY_SECONDS, retryBy } from '../../../lib/delivery/queue-retry.ts';
 import { message, now } from './builders.ts';
 
-/** How the next attempt is handed on. */
+/** Returns how the next attempt is queued or scheduled. */
 async function handedOn(delaySeconds: number): Promise<unknown[]> {
   const calls: unknown[] = [];
   const retry = retryBy({
@@ -13,12 +13,12 @@ async function handedOn(delaySeconds: number): Promise<unknown[]> {
   return calls;
 }
 
-describe('an attempt that is due', () => {
-  it.each([0, 60, MAX_QUEUE_DELAY_SECONDS])('in %s s waits in the queue', async (delaySeconds) => {
+describe('the next attempt', () => {
+  it.each([0, 60, MAX_QUEUE_DELAY_SECONDS])('waits in the queue for %s s', async (delaySeconds) => {
     expect(await handedOn(delaySeconds)).toEqual([['enqueue', message({ attempt: 2 }), delaySeconds]]);
   });
 
-  it('later than a queue can delay it has a schedule of its own, named by the attempt', async () => {
+  it('has a schedule named by the attempt when the delay exceeds the queue limit', async () => {
     const scheduled = ['schedule', '1-1-0-2', message({ attempt: 2 }), now + 1];
     expect(await handedOn(MAX_QUEUE_DELAY_SECONDS + 1)).toEqual([scheduled]);
   });

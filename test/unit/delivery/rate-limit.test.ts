@@ -13,7 +13,7 @@ const state = (overrides: Partial<RateState> = {}): RateState => ({
   ...overrides,
 });
 
-/** For each request, the milliseconds until its slot, or `null` for a token. */
+/** Returns the milliseconds until the slot of each request, or `null` for a token. */
 function waits(requests: readonly SlotRequest[], before?: RateState, limit = 2): (number | null)[] {
   const allotted = allot(before, limit, requests, now);
   const first = allotted.next.bookedUntil - allotted.slots * allotted.intervalMs;
@@ -21,7 +21,7 @@ function waits(requests: readonly SlotRequest[], before?: RateState, limit = 2):
 }
 
 describe('a rate limit', () => {
-  it('gives the tokens of one second at once after a pause, then one slot per interval', () => {
+  it('gives the tokens of one second immediately after a pause, then one slot per interval', () => {
     expect(waits(Array(6).fill(fresh))).toEqual([null, null, null, 500, 1000, 1500]);
   });
 
@@ -34,7 +34,7 @@ describe('a rate limit', () => {
     expect(waits([held(now), held(now)], queued)).toEqual([null, 1000]);
   });
 
-  it('makes a message that finds no token return soon, or behind the others if it is late', () => {
+  it('returns a message without a token soon, or after the others if it is late', () => {
     const empty = state({ usedUntil: now + BURST_MS + 1, bookedUntil: now + 3000 });
     expect(waits([held(now - 5000), held(now - 5001)], empty)).toEqual([1000, 3500]);
   });

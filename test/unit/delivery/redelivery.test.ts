@@ -14,7 +14,7 @@ type RecoveryOptions = Parameters<Recovery['recoverable']>[1];
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** A recovery that notes its effects, in order. */
+/** A recovery that records its effects in order. */
 function recovery(overrides: Partial<Recovery> = {}) {
   const done: string[] = [];
   const sent: QueueMessage[] = [];
@@ -40,7 +40,7 @@ const failed = record({ status: 'failed', attempt: 6 });
 const redelivered = record({ status: 'failed', eventId: 'evt_2', run: 4, attempt: 6 });
 
 describe('a redelivery', () => {
-  it('queues the messages before it records the runs: what is lost after that records itself', async () => {
+  it('queues the messages before it records the runs, which then record themselves', async () => {
     const { done, deps } = recovery();
     await sendAgain(space, [failed, redelivered], 'redelivery', deps);
     expect(done).toEqual(['enqueue 2', 'start evt_1#1 at 0', 'start evt_2#5 at 0']);
@@ -68,7 +68,7 @@ describe('a redelivery', () => {
   });
 });
 
-describe('what is recoverable', () => {
+describe('a recoverable delivery', () => {
   const isFound = (overrides: Parameters<typeof record>[0]) => isRecoverable(record(overrides), stuckBefore(now));
   const longAgo = now - 24 * HOUR_MS - 1;
 
@@ -83,7 +83,7 @@ describe('what is recoverable', () => {
     expect(isFound({ status, nextAttemptAt: longAgo, test: true })).toBe(false);
   });
 
-  it('did not succeed', () => {
+  it('has not succeeded', () => {
     expect(isFound({ status: 'succeeded', nextAttemptAt: longAgo })).toBe(false);
   });
 });
@@ -98,14 +98,14 @@ describe('a page of a recovery', () => {
     return { recoverable: async () => ({ deliveries, next }) };
   };
 
-  it.each([undefined, 'evt_0'])('reads what its message says, after %s', async (after) => {
+  it.each([undefined, 'evt_0'])('reads the page of its message, after %s', async (after) => {
     const { asked, deps } = recovery();
     await recoverPage(page(after), deps);
     const window = { since: now - HOUR_MS, until: now, endedSince: undefined, stuckBefore: now - 24 * HOUR_MS };
     expect(asked).toEqual([['whk_1', { ...window, limit: 7, from: page(after).recover.from }]]);
   });
 
-  it('is sent again, on the whole schedule', async () => {
+  it('is redelivered with the full schedule', async () => {
     const { sent, deps } = recovery(found());
     await recoverPage(page(), deps);
     expect(sent).toEqual([
@@ -114,26 +114,26 @@ describe('a page of a recovery', () => {
     ]);
   });
 
-  it('that is the last queues no other', async () => {
+  it('queues no page after the last one', async () => {
     const { done, deps } = recovery(found([failed], undefined));
     await recoverPage(page('evt_0'), deps);
     expect(done).toEqual(['enqueue 1', 'start evt_1#1 at 0']);
   });
 
-  it('queues the next one, a second later, when all of it is recorded', async () => {
+  it('queues the next page a second later, when all runs are recorded', async () => {
     const { done, sent, deps } = recovery(found([failed], 'evt_1'));
     await recoverPage(page('evt_0'), deps);
     expect(done).toEqual(['enqueue 1', 'start evt_1#1 at 0', 'enqueue page in 1 s']);
     expect(sent.at(-1)).toEqual(page('evt_1'));
   });
 
-  it('with nothing to recover still goes on to the next', async () => {
+  it('continues with the next page when there is nothing to recover', async () => {
     const { sent, deps } = recovery(found([], 'evt_9'));
     await recoverPage(page(), deps);
     expect(sent).toEqual([page('evt_9')]);
   });
 
-  it('does not go on past a failure: it comes again', async () => {
+  it('is retried after a failure', async () => {
     const startRun = () => Promise.reject(new Error('throttled'));
     const { done, deps } = recovery({ ...found([failed], 'evt_1'), startRun });
     await expect(recoverPage(page(), deps)).rejects.toThrow('throttled');

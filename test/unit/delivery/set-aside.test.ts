@@ -20,11 +20,11 @@ async function handled(error: Error | undefined, setAside: () => Promise<void> =
   return { kept, thrown };
 }
 
-it('keeps nothing of a record that succeeds', async () => {
+it('stores nothing for a successful record', async () => {
   expect(await handled(undefined)).toEqual({ kept: [], thrown: undefined });
 });
 
-it('repeats a record that fails in an outage', async () => {
+it('retries a record that fails during an outage', async () => {
   const outage = new Error('outage');
   expect(await handled(outage)).toEqual({ kept: [], thrown: outage });
 });
@@ -34,7 +34,7 @@ it('sets a record aside that fails for another reason, and continues', async () 
   expect(await handled(refusal)).toEqual({ kept: [['record', refusal]], thrown: undefined });
 });
 
-it('repeats a record that cannot be set aside', async () => {
+it('retries a record that cannot be set aside', async () => {
   const failure = new Error('bucket');
   expect(await handled(new Error('refused'), () => Promise.reject(failure))).toEqual({ kept: [], thrown: failure });
 });

@@ -46,7 +46,7 @@ describe('the name of a node', () => {
 });
 
 describe('a lease', () => {
-  it('lasts 10 seconds to 15 minutes, and 5 minutes if nothing else is wanted', () => {
+  it('lasts 10 seconds to 15 minutes, by default 5 minutes', () => {
     const of = (lease_seconds: unknown) => violationsOf(RenewConnection, { node_id: 'n', lease_seconds });
     for (const seconds of [10, 900]) expect(of(seconds)).toEqual([]);
     for (const seconds of [9, 901, 10.5, '60', null])
@@ -55,7 +55,7 @@ describe('a lease', () => {
     expect(violationsOf(RenewConnection, {})).toEqual(['node_id is required']);
   });
 
-  it('is over from its end on', () => {
+  it('is expired from its end on', () => {
     expect(isLapsed(record, record.expiresAt - 1)).toBe(false);
     expect(isLapsed(record, record.expiresAt)).toBe(true);
   });
@@ -64,12 +64,12 @@ describe('a lease', () => {
 describe('a connection', () => {
   const times = { connected_at: '2026-01-31T12:00:00.000Z', last_seen_at: '2026-01-31T12:00:01.000Z' };
 
-  it('is shown with its lease, and without who opened it', () => {
+  it('contains its lease, but not its credential', () => {
     const shown = { connection_id: 'laptop', node_id: 'n', lease_seconds: 60, ...times };
     expect(connectionResource(record)).toEqual({ ...shown, expires_at: '2026-01-31T12:01:01.000Z' });
   });
 
-  it('is lost when its lease ends, whenever that is found out', () => {
+  it('is lost at the end of its lease, independent of the time of the check', () => {
     expect(lostData(record)).toEqual({
       connection_id: 'laptop',
       node_id: 'n',
@@ -78,14 +78,14 @@ describe('a connection', () => {
     });
   });
 
-  it('of a credential without write is stored under another id, which callers do not see', () => {
+  it('is stored under an internal id for a credential without write', () => {
     const id = storedConnectionId('laptop', false);
     expect([storedConnectionId('laptop', true), 'value' in check(ConnectionId, id)]).toEqual(['laptop', false]);
     expect(connectionResource({ ...record, id }).connection_id).toBe('laptop');
     expect(lostData({ ...record, id }).connection_id).toBe('laptop');
   });
 
-  it('is looked at for a message that names it and its space', () => {
+  it('is checked for a message with its id and space', () => {
     const message = { connectionId: 'laptop', projectId: 'prj_1', environment: 'sandbox' };
     expect(violationsOf(CheckMessage, message)).toEqual([]);
     expect(violationsOf(CheckMessage, { ...message, environment: 'other' })).toHaveLength(1);

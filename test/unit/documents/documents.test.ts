@@ -17,7 +17,7 @@ import { violationsOf } from '../../support/violations.ts';
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, i]));
 
 describe('a put', () => {
-  it(`has an object of at most ${MAX_FIELDS} fields, and nothing else`, () => {
+  it(`contains an object of at most ${MAX_FIELDS} fields and no other members`, () => {
     expect(violationsOf(PutDocument, { fields: {} })).toEqual([]);
     expect(violationsOf(PutDocument, { fields: many(MAX_FIELDS) })).toEqual([]);
     expect(violationsOf(PutDocument, { fields: many(MAX_FIELDS + 1) })).toEqual([
@@ -29,7 +29,7 @@ describe('a put', () => {
 });
 
 describe('a patch', () => {
-  it('has a base revision from 0, and a rule, which is that the last write wins if it has none', () => {
+  it('contains a base revision from 0 and a conflict rule, by default last_write_wins', () => {
     const of = (body: object) => violationsOf(PatchDocument, { fields: {}, ...body });
     const range = `must be an integer from 0 to ${Number.MAX_SAFE_INTEGER}`;
     for (const base_revision of [0, 1, Number.MAX_SAFE_INTEGER]) expect(of({ base_revision })).toEqual([]);
@@ -52,7 +52,7 @@ describe('a document as customers see it', () => {
     updatedAt: Date.UTC(2026, 1, 1),
   };
 
-  it('has its key, revision, fields and times', () => {
+  it('contains its key, revision, fields and times', () => {
     expect(documentResource('a:b', state)).toEqual({
       document_key: 'a:b',
       revision: 3,
@@ -71,11 +71,11 @@ describe('a token that may not read', () => {
     loser: { value: 'l', origin: 'b', revision: 1 },
   });
 
-  it('is shown the fields of its request that are not removed', () => {
+  it('receives only the fields of its request that are not removed', () => {
     expect(fieldsHeld({ a: 1, b: null, c: false, d: '' })).toEqual({ a: 1, c: false, d: '' });
   });
 
-  it('is shown conflicts about the fields of its request, without the value of the other side', () => {
+  it('receives conflicts about the fields of its request, without the value of the other side', () => {
     const conflicts = [conflict('a'), conflict('b'), conflict('toString')];
     const [{ value: _w, ...winner }, { value: _l, ...loser }] = [conflict('a').winner, conflict('a').loser];
     expect(withoutOthersValues(conflicts, { a: 1 }, 'last_write_wins')).toEqual([{ ...conflict('a'), loser }]);

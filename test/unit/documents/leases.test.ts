@@ -13,7 +13,7 @@ const record = newConnection({
 const { id: connectionId, projectId, environment } = record;
 const message = { connectionId, projectId, environment, checkAt: now };
 
-/** A check of what is stored; `meanwhile` happens between its reading and its writing. */
+/** Checks a stored connection. `meanwhile` runs between the read and the write. */
 async function checked(stored: ConnectionRecord | undefined, meanwhile: (ConnectionRecord | undefined)[] = []) {
   let current = stored;
   const delays: number[] = [];
@@ -46,7 +46,7 @@ async function checked(stored: ConnectionRecord | undefined, meanwhile: (Connect
 const renewed = { ...record, lastSeenAt: now - 1, expiresAt: now + 59_400 };
 
 describe('a check', () => {
-  it('ends a lease that has run out, with its event', async () => {
+  it('ends an expired lease and publishes its event', async () => {
     expect(await checked(record)).toEqual({
       result: 'lost',
       delays: [],
@@ -55,30 +55,30 @@ describe('a check', () => {
     });
   });
 
-  it('has a lease that was renewed looked at when it ends', async () => {
+  it('schedules another check for a renewed lease', async () => {
     const current = { ...renewed, checkAt: renewed.expiresAt };
     expect(await checked(renewed)).toEqual({ result: 'open', delays: [60], lost: [], current });
   });
 
-  it('does so too if it is renewed while it ends', async () => {
+  it('schedules another check for a lease that is renewed while it ends', async () => {
     const current = { ...renewed, checkAt: renewed.expiresAt };
     expect(await checked(record, [renewed])).toEqual({ result: 'open', delays: [60], lost: [], current });
   });
 
-  it('has nothing to do if the connection is closed, before or meanwhile', async () => {
+  it('does nothing if the connection was closed before or during the check', async () => {
     const gone = { result: 'gone', delays: [], lost: [], current: undefined };
     expect(await checked(undefined)).toEqual(gone);
     expect(await checked(record, [undefined])).toEqual(gone);
   });
 
-  it('is the last of its kind if a later one is on its way', async () => {
+  it('schedules no check if a later one is pending', async () => {
     const expected = { ...renewed, checkAt: now + 1 };
     expect(await checked(expected)).toEqual({ result: 'open', delays: [], lost: [], current: expected });
     expect((await checked({ ...renewed, checkAt: now - 1 })).delays).toEqual([60]);
     expect((await checked(record, [expected])).delays).toEqual([]);
   });
 
-  it('ends a lease that has run out, also if a later one is on its way', async () => {
+  it('ends an expired lease even if a later check is pending', async () => {
     expect((await checked({ ...record, checkAt: now + 1000 })).result).toBe('lost');
   });
 });

@@ -15,7 +15,7 @@ const write = (overrides: Partial<Write>): Write => ({
   ...overrides,
 });
 
-/** Applies writes one after another, as the table does; returns all that happened. */
+/** Applies writes in order, like the table, and returns all results. */
 function history(writes: Write[]) {
   let state: DocumentState | undefined;
   const merges = writes.map((each, i) => {
@@ -40,7 +40,7 @@ const writes = fc.array(
   }),
   { minLength: 1, maxLength: 12 },
 );
-/** Base revisions some steps behind, as nodes have them that sync now and then. */
+/** Base revisions that are some steps old, like those of nodes that sync rarely. */
 const run = (planned: typeof writes extends fc.Arbitrary<infer T> ? T : never) => {
   const made: Write[] = [];
   for (const { back, ...each } of planned) {
@@ -57,7 +57,7 @@ const run = (planned: typeof writes extends fc.Arbitrary<infer T> ? T : never) =
 };
 
 describe('the events of a document', () => {
-  it('have revisions from 1 on without a gap, across deletion and re-creation', () => {
+  it('have consecutive revisions from 1, across deletion and re-creation', () => {
     fc.assert(
       fc.property(writes, (planned) => {
         const { events, state } = run(planned);
@@ -70,7 +70,7 @@ describe('the events of a document', () => {
     );
   });
 
-  it('give the document when they are folded, each old value being the new value before', () => {
+  it('add up to the document, and each old value is the previous new value', () => {
     fc.assert(
       fc.property(writes, (planned) => {
         const { events, state } = run(planned);
@@ -91,7 +91,7 @@ describe('the events of a document', () => {
     );
   });
 
-  it('name every concurrent value that was overwritten in one conflict, and no other', () => {
+  it('contain every overwritten concurrent value in one conflict, and no others', () => {
     fc.assert(
       fc.property(writes, (planned) => {
         for (const { write, before, merged } of run(planned).merges) {
@@ -112,7 +112,7 @@ describe('the events of a document', () => {
     );
   });
 
-  it('do not come of a write that is repeated', () => {
+  it('are not published for a repeated write', () => {
     fc.assert(
       fc.property(writes, (planned) => {
         const { merges, state } = run(planned);
@@ -135,7 +135,7 @@ describe('a merge', () => {
     loser: { value: 2, origin: 'node-2', revision: 2 },
   };
 
-  it('of disjoint or equal edits has no conflict', () => {
+  it('has no conflict for disjoint or equal edits', () => {
     expect(merge(state, write({ fields: { b: 5 }, baseRevision: 1 }), 2)).toMatchObject({
       outcome: 'changed',
       conflicts: [],
@@ -146,7 +146,7 @@ describe('a merge', () => {
     });
   });
 
-  it('decides as it is told', () => {
+  it('applies the conflict rule', () => {
     const edit = { fields: { a: 3, b: 3 }, baseRevision: 1 };
     expect(merge(state, write(edit), 2)).toMatchObject({
       outcome: 'changed',
@@ -162,7 +162,7 @@ describe('a merge', () => {
     expect(merge(state, write({ ...edit, baseRevision: 3 }), 2)).toEqual({ outcome: 'future_base' });
   });
 
-  it('of an edit and a deletion is a conflict of its fields', () => {
+  it('reports a conflict for an edit of a deleted document', () => {
     const deleted = merge(state, write({ op: 'delete', origin: 'node-2' }), 2);
     const stub = deleted.outcome === 'changed' ? deleted.state : undefined;
     const edit = write({ fields: { a: 3 }, baseRevision: 2 });
@@ -175,7 +175,7 @@ describe('a merge', () => {
     expect(merge(stub, { ...edit, onConflict: 'keep_server' }, 3)).toMatchObject({ outcome: 'unchanged' });
   });
 
-  it('refuses a document that grows too large', () => {
+  it('rejects a document that becomes too large', () => {
     const fields = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
     expect(merge(undefined, write({ op: 'put', fields: fields(128 * 1024) }), 0).outcome).toBe('changed');
     expect(merge(undefined, write({ op: 'put', fields: fields(128 * 1024 + 1) }), 0).outcome).toBe('too_large');
@@ -183,7 +183,7 @@ describe('a merge', () => {
 });
 
 describe('a document and a write of it', () => {
-  /** What becomes of a last write, after others. */
+  /** Returns the result of the last write after other writes. */
   function last(...all: Partial<Write>[]) {
     const { merges, state } = history(all.map((each) => write(each)));
     return { merged: merges.at(-1)?.merged, state };
@@ -191,14 +191,14 @@ describe('a document and a write of it', () => {
   const put = (fields: Fields, more: Partial<Write> = {}): Partial<Write> => ({ op: 'put', fields, ...more });
   const remove = (more: Partial<Write> = {}): Partial<Write> => ({ op: 'delete', ...more });
 
-  it('of its revision go together, of a later one do not', () => {
+  it('merge without a conflict only at the same revision', () => {
     expect(last(put({ a: 1 }), put({ a: 2 }, { baseRevision: 1 })).merged).toMatchObject({ outcome: 'changed' });
     expect(last(put({ a: 1 }), put({ a: 2 }, { baseRevision: 2 })).merged).toEqual({ outcome: 'future_base' });
     expect(last(put({ a: 1 }, { baseRevision: 0 })).merged).toMatchObject({ outcome: 'changed', created: true });
     expect(last(put({ a: 1 }, { baseRevision: 1 })).merged).toEqual({ outcome: 'future_base' });
   });
 
-  it('without a base revision has no conflict, whatever happens to conflicts', () => {
+  it('have no conflict without a base revision, for any conflict rule', () => {
     for (const onConflict of ON_CONFLICT)
       expect(last(put({ a: 1 }), put({ a: 2 }, { onConflict })).merged).toMatchObject({
         conflicts: [],
@@ -206,7 +206,7 @@ describe('a document and a write of it', () => {
       });
   });
 
-  it('that is created, replaced, patched and deleted has one event each', () => {
+  it('publish one event for each creation, replacement, patch and deletion', () => {
     expect(history([put({}), put({ a: 1 }), { fields: { a: null } }, remove()].map(write)).events).toEqual([
       { type: 'document.created', data: { document_key: 'd', revision: 1, fields: {}, origin: 'node-1' } },
       {
@@ -229,7 +229,7 @@ describe('a document and a write of it', () => {
     ]);
   });
 
-  it('that is not there is created by a put without fields, not by a patch, and not deleted', () => {
+  it('create a missing document by an empty put, but not by an empty patch or a deletion', () => {
     expect(last(put({})).merged).toMatchObject({ outcome: 'changed', created: true });
     expect(last({ fields: {} }).merged).toEqual({ outcome: 'unchanged', state: undefined, conflicts: [] });
     expect(last({ fields: { a: 1 } }).merged).toMatchObject({ outcome: 'changed', created: true });
@@ -237,7 +237,7 @@ describe('a document and a write of it', () => {
     expect(last(put({ a: 1 }), remove(), remove()).merged).toMatchObject({ outcome: 'unchanged' });
   });
 
-  it('that is deleted knows by whom and when, has no fields, and is new when it comes back', () => {
+  it('record the origin and time of a deletion, and start a new document after it', () => {
     const deleted = last(put({ a: 1 }), remove({ origin: 'node-2', fields: { a: 2 } })).state;
     expect(deleted).toEqual({
       revision: 2,
@@ -259,7 +259,7 @@ describe('a document and a write of it', () => {
     });
   });
 
-  it('that differ are kept as they are, decided, or refused, and the event says so', () => {
+  it('resolve or reject different values by the rule, and publish the resolution', () => {
     const stale = { baseRevision: 1, origin: 'node-2', syncId: 'syn_1' };
     const before = [put({ a: 1, b: 1 }), put({ a: 2, b: 1 })];
     const won = { value: 3, origin: 'node-2', revision: 3 };
@@ -301,14 +301,14 @@ describe('a document and a write of it', () => {
     expect(last(...before, { op: 'delete', ...stale }).merged).toMatchObject({ outcome: 'changed' });
   });
 
-  it('that was deleted since is not created again where what is stored is kept', () => {
+  it('do not create a deleted document again with keep_server', () => {
     const deleted = [put({ a: 1 }), remove()];
     const stale = put({ a: 2 }, { baseRevision: 1, onConflict: 'keep_server' });
     expect(last(...deleted, stale).merged).toMatchObject({ outcome: 'unchanged' });
     expect(last(...deleted, { ...stale, baseRevision: 2 }).merged).toMatchObject({ outcome: 'changed', created: true });
   });
 
-  it('with more than a thousand fields are refused', () => {
+  it('are rejected with more than a thousand fields', () => {
     const many = (from: number, count: number): Fields =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${from + i}`, 0]));
     expect(last(put(many(0, 1000))).merged).toMatchObject({ outcome: 'changed' });
@@ -316,7 +316,7 @@ describe('a document and a write of it', () => {
     expect(last(put(many(0, 1000)), { fields: { more: 1, f0: null } }).merged).toMatchObject({ outcome: 'changed' });
   });
 
-  describe('of which marks take too much', () => {
+  describe('with too many marks', () => {
     const MAX_MARKS_BYTES = 214 * 1024;
     const long = (name: string) => `${name}:${'x'.repeat(MAX_MARKS_BYTES / 4)}`;
     const present = { o1: [1, 'n'], o2: [2, 'n'], o3: [3, 'n'] } as const;
@@ -335,19 +335,19 @@ describe('a document and a write of it', () => {
       return merged.outcome === 'changed' ? merged.state : undefined;
     };
 
-    it('keep those of what is there, and the newer half of those of what was removed', () => {
+    it('keep the marks of existing fields, and the newer half of those of removed fields', () => {
       const { marks = {}, floor } = written(removed) ?? {};
       expect(Object.keys(marks).map((name) => name.slice(0, 2))).toEqual(['o1', 'o2', 'o3', 'b', 'r8', 'r7']);
       expect(floor).toEqual([6, 'n']);
     });
 
-    it('keep all of what is there', () => {
+    it('keep all marks of existing fields', () => {
       const large = { o1: [1, 'x'.repeat(MAX_MARKS_BYTES)] };
       expect(written(large)?.marks).toEqual({ ...present, ...large, b: [11, 'node-1'] });
       expect(written(large)?.floor).toEqual([4, 'n']);
     });
 
-    it('are those of more bytes than are kept', () => {
+    it('drop marks over the limit in bytes', () => {
       const all = { ...present, '': [5, 'n'], b: [11, 'node-1'] };
       const room = MAX_MARKS_BYTES - Buffer.byteLength(JSON.stringify(all));
       const kept = (length: number) => Object.keys(written({ ['x'.repeat(length)]: [5, 'n'] })?.marks ?? {}).length;
@@ -355,7 +355,7 @@ describe('a document and a write of it', () => {
     });
   });
 
-  it('forget who removed fields longest ago when that takes too much', () => {
+  it('drop the marks of the fields that were removed first', () => {
     const removals = Array.from({ length: 120 }, (_, i): Partial<Write>[] => {
       const name = `${i}:${'x'.repeat(2000)}`;
       return [{ fields: { kept: i, [name]: 1 } }, { fields: { [name]: null } }];

@@ -25,7 +25,7 @@ const read = (keys: string, next?: string, isCut = false): Read => ({
   isCut,
 });
 
-/** Walks what the queries answer, one after the other, and takes each document as `steps` say. */
+/** Walks the results of the queries in order, and handles each document according to `steps`. */
 async function walk(answers: readonly Read[], steps: Record<string, Step> = {}, after?: string) {
   const asked: [limit: number, after: string | undefined][] = [];
   const taken: string[] = [];
@@ -44,11 +44,11 @@ async function walk(answers: readonly Read[], steps: Record<string, Step> = {}, 
 }
 
 describe('a walk over documents', () => {
-  it('ends with the last of them', async () => {
+  it('ends with the last document', async () => {
     expect(await walk([read('ab')])).toEqual({ next: undefined, taken: 'ab', asked: [[3, undefined]] });
   });
 
-  it('begins where it is told to, and goes on with larger queries where the last one ended', async () => {
+  it('starts at the given key, and continues with larger queries after the last one', async () => {
     const { asked, taken } = await walk([read('bc', 'c'), read('', 'f'), read('g')], {}, 'a');
     expect(taken).toBe('bcg');
     expect(asked).toEqual([
@@ -58,21 +58,21 @@ describe('a walk over documents', () => {
     ]);
   });
 
-  it('goes on after the one with which it had enough', async () => {
+  it('continues after the last returned document', async () => {
     expect(await walk([read('abc', 'd')], { b: 'full' })).toMatchObject({ next: 'b', taken: 'ab' });
   });
 
-  it('goes on where the query ended if it had enough with the last of it', async () => {
+  it('continues after the query if the page ended with its last document', async () => {
     expect(await walk([read('abc', 'd')], { c: 'full' })).toMatchObject({ next: 'd', taken: 'abc' });
     expect(await walk([read('abc')], { c: 'full' })).toMatchObject({ next: undefined, taken: 'abc' });
   });
 
-  it('goes on before the one for which there is no room', async () => {
+  it('continues before the first document that did not fit', async () => {
     expect(await walk([read('abc', 'd')], { c: 'no room' })).toMatchObject({ next: 'b', taken: 'ab' });
     expect(await walk([read('bc', 'd')], { b: 'no room' }, 'a')).toMatchObject({ next: 'a', taken: '' });
   });
 
-  it('ends after nine queries that are cut, and goes on through any number of ranges', async () => {
+  it('ends after nine truncated queries, and continues through any number of ranges', async () => {
     const cut = Array.from({ length: 20 }, (_, i) => read('', `k${i}`, true));
     expect(await walk(cut)).toMatchObject({ next: 'k8', asked: { length: 9 } });
     const whole = Array.from({ length: 20 }, (_, i) => read('', i < 19 ? `k${i}` : undefined));
@@ -81,14 +81,14 @@ describe('a walk over documents', () => {
 });
 
 describe('the budget of a page', () => {
-  it('counts bytes as JSON within JSON has them', () => {
+  it('counts the bytes of JSON inside JSON', () => {
     const budget = createPageBudget();
     expect(budget.bytes()).toBe(0);
     expect(budget.takes({ a: 'é"' })).toBe(true);
     expect(budget.bytes()).toBe(Buffer.byteLength(JSON.stringify('{"a":"é\\""}')));
   });
 
-  it('has room for what fits exactly, and always for the first', () => {
+  it('accepts an exact fit, and always the first document', () => {
     const size = Buffer.byteLength(JSON.stringify(JSON.stringify('xxxx')));
     const exact = createPageBudget(2 * size);
     expect([exact.takes('xxxx'), exact.takes('xxxxx'), exact.takes('xxxx'), exact.takes('')]).toEqual([
@@ -101,7 +101,7 @@ describe('the budget of a page', () => {
     expect(createPageBudget(1).takes('more than that')).toBe(true);
   });
 
-  it('is less than a function may return', () => {
+  it('is below the response limit of a function', () => {
     expect(MAX_PAGE_BYTES).toBe(5_242_880);
     const budget = createPageBudget();
     expect(budget.takes('x'.repeat(MAX_PAGE_BYTES - 100))).toBe(true);

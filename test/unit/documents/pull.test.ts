@@ -5,7 +5,7 @@ import { documentState } from '../../memory/contracts/builders.ts';
 
 const KEYS = Array.from({ length: 60 }, (_, i) => `d:${String(i).padStart(2, '0')}`);
 
-/** Documents of one revision each, every tenth deleted, and which of them were read. */
+/** A store of documents with one revision each. Every tenth is deleted. It records the reads. */
 function store(text = '') {
   const read: string[] = [];
   const documents: RevisionList = {
@@ -33,7 +33,7 @@ const everything: Pull = {
 const keysOf = (page: Awaited<ReturnType<typeof pull>>) => page.changes.map(({ document_key }) => document_key);
 
 describe('a pull', () => {
-  it('has every document that the node does not know, and reads no other', async () => {
+  it('returns every document that the node lacks, and reads no others', async () => {
     const { documents, read } = store('text');
     const known = new Map(KEYS.filter((key) => key !== 'd:20' && key !== 'd:21').map((key) => [key, 3]));
     known.set('d:30', 2);
@@ -48,13 +48,13 @@ describe('a pull', () => {
     expect(read).toEqual(['d:20', 'd:21', 'd:30']);
   });
 
-  it('has so many documents at most, and goes on after them', async () => {
+  it('returns at most the limit, and continues after it', async () => {
     const page = await pull(store().documents, { ...everything, limit: 7, after: 'd:10' });
     expect(keysOf(page)).toEqual(KEYS.slice(11, 18));
     expect(page.next).toBe('d:17');
   });
 
-  it('has what there is room for, at least one, and reads little in vain', async () => {
+  it('returns the documents that fit, at least one, with few extra reads', async () => {
     const { documents, read } = store('a'.repeat(1000));
     const page = await pull(documents, { ...everything, bytesMax: 10_000 });
     expect(page.changes.length).toBeGreaterThan(5);
@@ -63,7 +63,7 @@ describe('a pull', () => {
     expect(keysOf(await pull(documents, { ...everything, bytesMax: 0 }))).toEqual(['d:00']);
   });
 
-  it('is complete page by page, and leaves out what the pattern does not match', async () => {
+  it('is complete over all pages, and omits documents outside the pattern', async () => {
     const { documents } = store('a'.repeat(1000));
     const found: string[] = [];
     let after: string | undefined;
@@ -76,7 +76,7 @@ describe('a pull', () => {
     expect(keysOf(await pull(documents, { ...everything, pattern: '*:05' }))).toEqual(['d:05']);
   });
 
-  it('fails if a document is not there that has a revision', async () => {
+  it('fails if a document with a revision is missing', async () => {
     const { documents } = store();
     const lost = { ...documents, getAll: async () => [undefined] };
     await expect(pull(lost, everything)).rejects.toThrow('is not there');

@@ -9,7 +9,7 @@ const push = { op: 'patch', document_key: 'a:b', base_revision: 0, fields: {} };
 const pushed = (members: object) => of({ push: [{ ...push, ...members }] });
 
 describe('a request to synchronize', () => {
-  it('may have an id, a cursor and a limit, which is 50 without one', () => {
+  it('accepts an id, a cursor and a limit, by default 50', () => {
     expect(of({ sync_id: 'A-z_0', cursor: 'c', limit: 1 })).toEqual([]);
     expect(check(SyncRequest, request)).toEqual({ value: { ...request, known: new Map(), limit: 50 } });
     const id = 'sync_id must be 1 to 64 of A-Z a-z 0-9 _ -';
@@ -21,7 +21,7 @@ describe('a request to synchronize', () => {
     for (const limit of [0, 101]) expect(of({ limit })).toEqual(['limit must be an integer from 1 to 100']);
   });
 
-  it('has all else, and nothing more', () => {
+  it('requires all other members and rejects unknown ones', () => {
     for (const member of Object.keys(request)) expect(of({ [member]: undefined })).toEqual([`${member} is required`]);
     expect(of({ more: 1 })).toEqual(['more is not a known field']);
   });
@@ -39,14 +39,14 @@ describe('a push', () => {
     expect(pushed({ op, fields: undefined })).toHaveLength(1);
   });
 
-  it('delete has none', () => {
+  it('has no fields for delete', () => {
     expect(pushed({ op: 'delete', fields: undefined })).toEqual([]);
     expect(pushed({ op: 'delete' })).toEqual([
       'push[0].fields is required for put and patch, and not allowed for delete',
     ]);
   });
 
-  it('has a document key, the revision that it is based on, and a rule: the last write wins without one', () => {
+  it('contains a document key, a base revision and a conflict rule, by default last_write_wins', () => {
     expect(pushed({ op: 'replace' })).toEqual(['push[0].op must be one of put, patch, delete']);
     expect(pushed({ document_key: 'a b' })).toHaveLength(1);
     const range = `must be an integer from 0 to ${Number.MAX_SAFE_INTEGER}`;
@@ -60,8 +60,8 @@ describe('a push', () => {
   });
 });
 
-describe('what a node knows', () => {
-  it(`is the revision of at most ${MAX_KNOWN} documents by their keys`, () => {
+describe('the known revisions of a node', () => {
+  it(`contain at most ${MAX_KNOWN} documents by their keys`, () => {
     const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`d${i}`, i]));
     expect(of({ known: many(MAX_KNOWN) })).toEqual([]);
     expect(of({ known: many(MAX_KNOWN + 1) })).toEqual([`known must have at most ${MAX_KNOWN} members`]);

@@ -17,7 +17,7 @@ const put = (fields: Write['fields'], baseRevision?: number): Write => ({
   syncId: null,
 });
 
-/** Documents in memory; somebody else is faster for so many saves. */
+/** Documents in memory, with `faster` concurrent writes before a save succeeds. */
 function createDocuments(faster = 0) {
   let state: DocumentState | undefined;
   const saves: { before: number; events: readonly StoredEvent[] }[] = [];
@@ -58,14 +58,14 @@ describe('a write of a document', () => {
     });
   });
 
-  it('that changes nothing is not saved', async () => {
+  it('is not saved if it changes nothing', async () => {
     const { write, saves } = createDocuments();
     await write(put({ a: 1 }));
     expect(await write(put({ a: 1 }))).toMatchObject({ outcome: 'unchanged' });
     expect(saves).toHaveLength(1);
   });
 
-  it('is refused for what was read, and then not saved', async () => {
+  it('is rejected because of the stored document, and not saved', async () => {
     const { write, saves } = createDocuments();
     expect(await write(put({ a: 1 }), (current) => ({ refused: current }))).toEqual({ refused: undefined });
     expect(saves).toEqual([]);
@@ -74,17 +74,17 @@ describe('a write of a document', () => {
     expect(saves).toHaveLength(1);
   });
 
-  it('is read, merged and saved again if somebody else was faster', async () => {
+  it('is read, merged and saved again after a concurrent write', async () => {
     const { write, saves } = createDocuments(2);
     expect(await write(put({ a: 1 }))).toMatchObject({ outcome: 'changed' });
     expect(saves).toHaveLength(3);
   });
 
-  it('is given up if somebody else always is', async () => {
+  it('fails after too many concurrent writes', async () => {
     await expect(createDocuments(Number.POSITIVE_INFINITY).write(put({ a: 1 }))).rejects.toThrow(ConflictError);
   });
 
-  it('whose events would be too large changes nothing', async () => {
+  it('changes nothing if its events would be too large', async () => {
     const { write, saves } = createDocuments();
     await write(put({ text: 'x'.repeat(120_000) }));
     const long = { ...put({ text: '"'.repeat(60_000) }), origin: 'n'.repeat(64) };

@@ -16,7 +16,7 @@ import { violationsOf } from '../../support/violations.ts';
 const at = Date.UTC(2026, 0, 31, 12);
 const sample = (type: EventType) => sampleData(type, at) as { [member: string]: Json };
 
-/** The violations of an event of a type whose data are the sample's but for these members; none if it is valid. */
+/** Returns the violations of a sample event with changed members. */
 function violations(type: EventType, members: object): string[] {
   return violationsOf(PublishEvent, { type, data: { ...sample(type), ...members } });
 }
@@ -30,17 +30,17 @@ const TIME = 'must be an ISO 8601 date-time from 1970 to 9999, such as 2026-01-3
 describe.each(EVENT_TYPES)('an event of type %s', (type) => {
   const members = Object.keys(sample(type));
 
-  it('is valid as its sample, with whatever else it has', () => {
+  it('is valid like its sample, with additional members', () => {
     expect(violations(type, {})).toEqual([]);
     expect(violations(type, { more: { of: ['this', null] } })).toEqual([]);
   });
 
-  it('has every member that it should', () => {
+  it('requires every member', () => {
     for (const member of members)
       expect(violations(type, { [member]: undefined })).toEqual([`data.${member} is required`]);
   });
 
-  it('has text that is not empty, counts from 0, revisions from 1, and times', () => {
+  it('requires non-empty texts, counts from 0, revisions from 1, and times', () => {
     const optional = type === 'sync.conflict' ? 'sync_id' : undefined;
     for (const member of members) {
       const wrong = (value: unknown, detail: string) =>
@@ -71,12 +71,12 @@ describe('the changes of a document.changed', () => {
   const [change] = (sample('document.changed').changes ?? []) as [{ [member: string]: Json }];
   const of = (...changes: unknown[]) => violations('document.changed', { changes });
 
-  it('are at least one', () => {
+  it('have at least one entry', () => {
     expect(of()).toEqual(['data.changes must have at least 1 entry']);
     expect(of(change, change)).toEqual([]);
   });
 
-  it('name the field, both values, which may be null, and the origin', () => {
+  it('contain the field, both values or null, and the origin', () => {
     expect(of({ ...change, old_value: null, new_value: null, field: '', more: 1 })).toEqual([]);
     for (const member of Object.keys(change))
       expect(of(change, { ...change, [member]: undefined })).toEqual([`data.changes[1].${member} is required`]);
@@ -89,7 +89,7 @@ describe('the conflicts of a sync.conflict', () => {
   const [conflict] = (sample('sync.conflict').conflicts ?? []) as [{ winner: object; loser: object }];
   const of = (...conflicts: unknown[]) => violations('sync.conflict', { conflicts });
 
-  it('are at least one, and name the field', () => {
+  it('have at least one entry, with the field', () => {
     expect(of()).toEqual(['data.conflicts must have at least 1 entry']);
     expect(of({ ...conflict, field: undefined })).toEqual(['data.conflicts[0].field is required']);
     expect(of({ ...conflict, field: 1 })).toEqual(['data.conflicts[0].field must be a string']);
@@ -111,7 +111,7 @@ describe('a request to publish', () => {
   const of = (body: unknown) => violationsOf(PublishEvent, body);
   const event = { type: 'document.deleted', data: sample('document.deleted') };
 
-  it('has a known type, data that are an object, and nothing else', () => {
+  it('requires a known type and an object as data, and rejects other members', () => {
     expect(of(event)).toEqual([]);
     expect(of({ ...event, type: 'document.renamed' })).toEqual([`type must be one of ${EVENT_TYPES.join(', ')}`]);
     expect(of({ ...event, data: [] })).toEqual(['data must be an object']);
@@ -132,7 +132,7 @@ describe('a request to publish', () => {
 describe('a new event', () => {
   const event = { projectId: 'prj_1', environment: 'live', id: 'evt_1', at, type: 'document.deleted' } as const;
 
-  it('has a body with its members in their order, the document that it is about, and what it is given', () => {
+  it('contains its members in order, its document, and the given data', () => {
     const data = { document_key: 'a:b', revision: 3, origin: 'n' };
     expect(newEvent({ ...event, data, webhookId: 'whk_1' })).toEqual({
       ...event,
@@ -143,7 +143,7 @@ describe('a new event', () => {
     expect(newEvent({ ...event, data: { sync_id: 's' } })).not.toHaveProperty('documentKey');
   });
 
-  it('is too large beyond 256 KB, counted in bytes', () => {
+  it('is too large over 256 KB in bytes', () => {
     expect(MAX_EVENT_BYTES).toBe(262_144);
     expect(isTooLarge({ body: 'x'.repeat(MAX_EVENT_BYTES) })).toBe(false);
     expect(isTooLarge({ body: 'x'.repeat(MAX_EVENT_BYTES + 1) })).toBe(true);
@@ -152,7 +152,7 @@ describe('a new event', () => {
 });
 
 describe('a sample', () => {
-  it('is as of its time: a cycle of a second, a connection of two minutes that was last seen one minute ago', () => {
+  it('contains times relative to its own time', () => {
     const completed = { started_at: '2026-01-31T11:59:59.000Z', completed_at: '2026-01-31T12:00:00.000Z' };
     expect(sample('sync.completed')).toMatchObject(completed);
     expect(sample('connection.lost')).toMatchObject({

@@ -16,7 +16,7 @@ const idFor = (type: (typeof EVENT_TYPES)[number], document_key?: string) =>
   newEventId(type, { document_key }, at, randomBytes);
 
 describe('the id of an event', () => {
-  it.each(EVENT_TYPES)('of type %s has the form of every id and names a partition that a list reads', (type) => {
+  it.each(EVENT_TYPES)('has the format of every id and belongs to a listed partition, for type %s', (type) => {
     for (const documentKey of ['a', 'org:acme:doc-1', undefined]) {
       const id = idFor(type, documentKey);
       expect(check(idOf('evt'), id)).toEqual({ value: id });
@@ -25,7 +25,7 @@ describe('the id of an event', () => {
     }
   });
 
-  it('sorts by time, whatever its type and document', () => {
+  it('sorts by time for any type and document', () => {
     const ids = Array.from({ length: 60 }, (_, i) =>
       newEventId(EVENT_TYPES[i % 6] ?? 'sync.conflict', { document_key: `d${i}` }, at + i, randomBytes),
     );
@@ -34,7 +34,7 @@ describe('the id of an event', () => {
 });
 
 describe('the partitions of a space', () => {
-  it('share its events: documents of one type are in all twelve, as are events without a document', () => {
+  it('share its events, so that each type uses all twelve', () => {
     const many = Array.from({ length: 400 }, (_, i) => i);
     expect(new Set(many.map((i) => partitionOf(idFor('document.changed', `org:acme:${i}`)))).size).toBe(
       EVENT_PARTITIONS,
@@ -43,7 +43,7 @@ describe('the partitions of a space', () => {
     expect(new Set(partitionsOf(EVENT_TYPES, undefined)).size).toBe(6 * EVENT_PARTITIONS);
   });
 
-  it('hold the events of one document and type in one', () => {
+  it('contain the events of one document and type in one partition', () => {
     expect(new Set(Array.from({ length: 20 }, () => partitionOf(idFor('document.changed', 'a:b')))).size).toBe(1);
     expect(partitionsOf(['document.changed'], 'a:b')).toHaveLength(1);
   });
@@ -56,7 +56,7 @@ describe('the document of an event', () => {
     [{ document_key: 'a'.repeat(513) }, undefined],
     [{ document_key: 7 }, undefined],
     [{}, undefined],
-  ])('of %j', (data, documentKey) => {
+  ])('is found in %j', (data, documentKey) => {
     expect(documentKeyIn(data)).toBe(documentKey);
   });
 });

@@ -9,7 +9,7 @@ import { attempt, event, now, record, webhook } from '../delivery/builders.ts';
 const path = { id: 'whk_1', event_id: 'evt_1' };
 const space = { projectId: 'prj_1', environment: 'live' };
 
-/** Handlers over one webhook, one delivery and, unless it expired, its event. They note their effects. */
+/** Handlers with one webhook, one delivery and, unless it expired, its event. They record their effects. */
 function handlers(
   { delivery, found }: { delivery: DeliveryRecord; found: StoredEvent | undefined },
   hook: Partial<WebhookRecord> = {},
@@ -40,13 +40,13 @@ it('redelivers an event that is still stored', async () => {
   expect(effects).toEqual(['enqueue', 'start']);
 });
 
-it('answers the redelivery of an expired event with not_found and starts nothing', async () => {
+it('returns not_found for the redelivery of an expired event and starts no run', async () => {
   const { effects, redeliver } = handlers({ delivery: record({ status: 'failed' }), found: undefined });
   expect(await redeliver({ path, space } as never, () => [], undefined)).toMatchObject({ code: 'not_found' });
   expect(effects).toEqual([]);
 });
 
-it('answers a redelivery without the content of earlier attempts, so that the response fits its transaction', async () => {
+it('returns a redelivery without the content of earlier attempts, so that the response fits its transaction', async () => {
   const attempts = Array.from({ length: 30 }, () => attempt({ excerpt: 'x'.repeat(1024) }));
   const { redeliver } = handlers({ delivery: record({ status: 'failed', attempts }), found: event() });
   let stored = '';
@@ -59,7 +59,7 @@ it('answers a redelivery without the content of earlier attempts, so that the re
   expect(stored.length).toBeLessThan(20_000);
 });
 
-it('leaves expired events out of a recovery', async () => {
+it('excludes expired events from a recovery', async () => {
   const { windows, countRecovery } = handlers({ delivery: record(), found: undefined });
   for (const since of [undefined, 0, now - 1]) {
     await countRecovery({ path, space, query: { since } } as never, () => [], undefined);

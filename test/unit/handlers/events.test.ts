@@ -5,7 +5,7 @@ import { changed } from '../../support/changed.ts';
 
 const identity = { id: 'run-1', startedAt: Date.UTC(2026, 0, 31) };
 
-/** Handlers that note what they publish, at a time that goes on. */
+/** Handlers that record published events, with an advancing clock. */
 function handlers() {
   const published: StoredEvent[] = [];
   let now = identity.startedAt;
@@ -23,7 +23,7 @@ it('publishes the same event when a request with an idempotency key is repeated'
   expect(new Set(published.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
 });
 
-it('publishes another event for each request without an idempotency key', async () => {
+it('publishes a new event for each request without an idempotency key', async () => {
   const { published, publishEvent } = handlers();
   const request = { body: changed(), space: { projectId: 'prj_1', environment: 'live' } };
   for (let i = 0; i < 2; i++) await publishEvent(request as never, () => [], undefined);

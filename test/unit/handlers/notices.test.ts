@@ -93,7 +93,7 @@ describe('the project', () => {
     ]);
   });
 
-  it('gets no email about a live key, a new name or a rotation that is rejected', async () => {
+  it('gets no email about a live key, a new name or a rejected rotation', async () => {
     const { state, create, change, rotate } = await setUp();
     await create('live');
     await change({ name: 'New' });
@@ -109,7 +109,7 @@ describe('a request that changes nothing', () => {
     ['no member of the project', ({ change }) => change({})],
     ['the name of a key', ({ rename }) => rename('CI')],
     ['an allowlist', ({ restrict }) => restrict([])],
-  ])('of %s leaves no entry in the audit log and sends no email', async (_, act) => {
+  ])('creates no audit entry and sends no email: %s', async (_, act) => {
     const project = await setUp();
     expect(await act(project)).toHaveProperty('body');
     expect(await project.actions()).toEqual([]);
@@ -129,7 +129,7 @@ describe('a test email', () => {
     expect(state.emails).toHaveLength(2);
   });
 
-  it('uses up its minute when SES fails', async () => {
+  it('counts for the limit even if SES fails', async () => {
     const { state, test } = await setUp();
     state.isDown = true;
     await expect(test()).rejects.toThrow('SES is down');

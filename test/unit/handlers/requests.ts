@@ -1,7 +1,7 @@
 import type { KeyType } from '../../../lib/access/api-key.ts';
 import type { Request } from '../../../lib/http/request.ts';
 
-/** A request with a key, as handlers get it. */
+/** A parsed request with a key. */
 export function requestOf<Body>(
   { projectId, keyId = 'key_1', type = 'admin' }: { projectId: string; keyId?: string; type?: KeyType },
   { body, path = {} }: { body: Body; path?: Record<string, string> },

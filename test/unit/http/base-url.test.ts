@@ -23,13 +23,13 @@ describe('the base URL of a request', () => {
     expect(of(path, resource)).toBe(expected);
   });
 
-  it('has the protocol and the port that the request came by', () => {
+  it('has the protocol and the port of the request', () => {
     const headers = { Host: '127.0.0.1:3000', 'X-Forwarded-Proto': 'http' };
     expect(of('/v1/sync', '/v1/sync', headers)).toBe('http://127.0.0.1:3000');
     expect(of('/v1/sync', '/v1/sync', { ...headers, 'X-Forwarded-Proto': 'javascript' })).toMatch(/^https:/);
   });
 
-  it('does not depend on the case of names', () => {
+  it('ignores the case of header names', () => {
     expect(of('/v1/sync', '/v1/sync', { host: 'localhost:3000', 'x-forwarded-proto': 'http' })).toBe(
       'http://localhost:3000',
     );

@@ -1,15 +1,15 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 
 export interface Given extends Partial<Omit<APIGatewayProxyEvent, 'requestContext'>> {
-  /** What the authorizer says of the caller. */
+  /** The context of the authorizer. */
   authorizer?: Record<string, string> | null;
   requestId?: string;
 }
 
-/** What an authorizer passes on about a key. */
+/** The context of the authorizer for a key. */
 export const keyOf = (caller: string) => ({ project_id: 'prj_1', key_id: 'key_1', caller });
 
-/** The same about a scoped token. */
+/** The context of the authorizer for a scoped token. */
 export const tokenOf = (overrides: object = {}) => ({
   ...keyOf('token'),
   token: JSON.stringify({
@@ -21,7 +21,7 @@ export const tokenOf = (overrides: object = {}) => ({
   }),
 });
 
-/** A request as API Gateway hands it over, of an admin key unless told: `GET /v1/keys`. */
+/** A proxy event. The default is `GET /v1/keys` with an admin key. */
 export function proxyEvent({
   authorizer = keyOf('admin'),
   requestId = 'request-1',
@@ -50,7 +50,7 @@ export function proxyEvent({
   };
 }
 
-/** The parts of a POST with a JSON body, or with that text. */
+/** The parts of a POST with a JSON body or a text. */
 export const posting = (body: unknown, headers: Record<string, string> = {}) => ({
   httpMethod: 'POST',
   headers: { 'Content-Type': 'application/json', ...headers },

@@ -19,7 +19,7 @@ describe('two requests', () => {
     ['the environment by name', { queryStringParameters: { environment: 'live' } }],
     ['another key of the project', { authorizer: { project_id: 'prj_1', key_id: 'key_2', caller: 'admin' } }],
     ['other headers', { headers: { 'X-Other': '1' } }],
-  ])('are the same with %s', (_, given) => {
+  ])('have the same fingerprint with %s', (_, given) => {
     expect(fingerprint(given)).toBe(fingerprint());
   });
 
@@ -27,7 +27,7 @@ describe('two requests', () => {
     ['environment', { queryStringParameters: { environment: 'sandbox' } }],
     ['path', { pathParameters: { key: 'key_ba9876543210' } }],
     ['operation', {}, 'listKeys'],
-  ])('differ by their %s', (_, given, operationId) => {
+  ])('have different fingerprints with different %s', (_, given, operationId) => {
     expect(fingerprint(given, operationId)).not.toBe(fingerprint());
   });
 });

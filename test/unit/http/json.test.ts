@@ -13,7 +13,7 @@ it.each([
   '1e2',
   '1E400',
   '1e-7',
-])('keeps the number %s as it stands', (number) => {
+])('keeps the number %s unchanged', (number) => {
   const text = `{"n":[${number},true]}`;
   expect(JSON.stringify(parseJson(text))).toBe(text);
 });

@@ -14,11 +14,11 @@ import { posting, proxyEvent } from './builders.ts';
 
 /** Large enough that a check of every pair, or a violation of every item, exceeds both limits. */
 const BODY_BYTES = 128 * 1024;
-/** Blocks of code that the examination of a body may execute: few passes over its members. */
+/** The maximum number of code blocks for the validation of a body, which allows few passes over its members. */
 const maxSteps = (bytes: number): number => 1000 + bytes;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** What examines bodies. lib/json.ts looks at every character once, and is left out. */
+/** The code that validates bodies. Excludes lib/json.ts, which reads every character once. */
 const EXAMINERS = /\/lib\/(?!json\.ts)|\/valibot\//;
 
 const stepsOf = useSteps(EXAMINERS);
@@ -28,7 +28,7 @@ const MORE: Partial<Record<string, BodyViolations>> = {
   ...webhookViolations('public'),
 };
 
-/** Every operation with a body, with an example of each form that the body may have. */
+/** Every operation with a body, with an example of each form of the body. */
 const cases = (Object.entries(operations) as [OperationId, Operation][])
   .filter(([, { body, function: own }]) => body !== undefined && own !== 'leaks')
   .map(([id, operation]) => {
@@ -70,7 +70,7 @@ describe('a large body', () => {
 
   it.each(
     apiOperations.filter(({ method }) => method !== 'GET'),
-  )('is refused above the limit of its operation: $method $path', (operation) => {
+  )('is rejected above the limit of its operation: $method $path', (operation) => {
     const body = ' '.repeat(operation.maxBodyBytes + 1);
     expect(parsed('', operation, body)).toMatchObject({ code: 'payload_too_large' });
     expect(operation.maxBodyBytes).toBeLessThanOrEqual(MAX_BODY_BYTES);

@@ -19,7 +19,7 @@ describe('a cursor', () => {
   const base64url = (...parts: (Uint8Array | string)[]) =>
     Buffer.concat(parts.map((part) => Buffer.from(part))).toString('base64url');
 
-  it.each(['evt_1', '', 'ä€😀', 'a.b', '{"pk":"a#b"}', 'x'.repeat(2000)])('opens to its position: %j', (given) => {
+  it.each(['evt_1', '', 'ä€😀', 'a.b', '{"pk":"a#b"}', 'x'.repeat(2000)])('decodes to its position: %j', (given) => {
     expect(openCursor('secret', 'scope', seal(given))).toBe(given);
   });
 
@@ -34,7 +34,7 @@ describe('a cursor', () => {
     expect(seal(position)).not.toBe(cursor);
   });
 
-  it('does not open with any bit changed', () => {
+  it('is rejected with any bit changed', () => {
     for (let i = 0; i < bytes.length * 8; i++) {
       const changed = Buffer.from(bytes);
       changed[i >> 3] = (bytes[i >> 3] ?? 0) ^ (1 << (i & 7));
@@ -59,7 +59,7 @@ describe('a cursor', () => {
     ['padding', `${sealed}=`],
     ['stray characters that a decoder ignores', `${sealed.slice(0, 9)} ${sealed.slice(9)}`],
     ['another spelling of its bytes', `${unaligned.slice(0, -1)}${spare(unaligned)}`],
-  ])('does not open with %s', (_, cursor) => {
+  ])('is rejected with %s', (_, cursor) => {
     expect(cursor).not.toBe(sealed);
     expect(openCursor('secret', 'scope', cursor)).toBeNull();
   });
@@ -68,12 +68,12 @@ describe('a cursor', () => {
     ['secret', 'another scope'],
     ['secret', ''],
     ['another secret', 'scope'],
-  ])('opens under its own secret and scope alone, not %s and %s', (secret, scope) => {
+  ])('is rejected with another secret or scope: %s and %s', (secret, scope) => {
     expect(openCursor(secret, scope, sealed)).toBeNull();
   });
 });
 
-/** A last character that decodes to the same bytes: the bits of Base64 that are left over are not zero. */
+/** Replaces the last character with one that decodes to the same bytes, because its unused Base64 bits are not zero. */
 function spare(encoded: string): string {
   const last = encoded.at(-1) ?? '';
   const other = String.fromCharCode(last.charCodeAt(0) + 1);
@@ -104,7 +104,7 @@ describe('a page of a list', () => {
   }
   const cursors = createCursors(async (projectId) => `secret of ${projectId}`, random);
 
-  /** What a list was asked to load, and what it gave. */
+  /** Loads a page, and returns the arguments and the result. */
   async function load(request: PageRequest, next?: string) {
     const asked: [limit: number, after: string | undefined][] = [];
     const result = await page(request, cursors, async (limit, after) => {
@@ -113,14 +113,14 @@ describe('a page of a list', () => {
     });
     return { asked, result };
   }
-  /** The cursor that a request gets with its page. */
+  /** Returns the cursor of a page. */
   async function cursorFor(request: PageRequest, next = 'b'): Promise<string> {
     const { result } = await load(request, next);
     if (result instanceof Problem || result.body.next_cursor === null) throw new Error('There is no cursor');
     return result.body.next_cursor;
   }
 
-  it('begins at the start, with 50 items unless told', async () => {
+  it('starts at the first item, by default with 50 items', async () => {
     expect((await load(requestOf())).asked).toEqual([[50, undefined]]);
     expect((await load(requestOf({ limit: '7' }))).asked).toEqual([[7, undefined]]);
   });
@@ -136,7 +136,7 @@ describe('a page of a list', () => {
     expect(result).toMatchObject({ body: { data: Array(12).fill(item), next_cursor: expect.any(String) } });
   });
 
-  it('holds one item that is larger than a response should be', async () => {
+  it('contains a single item that exceeds the response limit', async () => {
     const item = 'x'.repeat(MAX_PAGE_BYTES + 1);
     const result = await page(requestOf({ limit: '2' }), cursors, async (limit) => ({
       data: Array(limit).fill(item),
@@ -145,13 +145,13 @@ describe('a page of a list', () => {
     expect(result).toEqual({ body: { data: [item], next_cursor: null } });
   });
 
-  it('that is the last has no cursor, and asks for no secret', async () => {
+  it('has no cursor on the last page, and needs no secret', async () => {
     const failing = createCursors(() => Promise.reject(new Error('not asked for')), random);
     const result = await page(requestOf(), failing, async () => ({ data: ['a'], next: undefined }));
     expect(result).toEqual({ body: { data: ['a'], next_cursor: null } });
   });
 
-  it('goes on where the one before ended', async () => {
+  it('continues after the previous page', async () => {
     const cursor = await cursorFor(requestOf(), 'position b');
     expect((await load(requestOf({ cursor }))).asked).toEqual([[50, 'position b']]);
   });
@@ -170,7 +170,7 @@ describe('a page of a list', () => {
     ['the environment by name', [{ environment: 'live' }], [{}]],
     ['a key of another type', [{}], [{}, { authorizer: keyOf('live') }]],
     ['the same thing, encoded', [{}, { pathParameters: { id: 'a:b' } }], [{}, { pathParameters: { id: 'a%3Ab' } }]],
-  ])('goes on with %s', async (_, first, second) => {
+  ])('continues with %s', async (_, first, second) => {
     const cursor = await cursorFor(requestOf(...first));
     const [query, ...rest] = second;
     expect((await load(requestOf({ ...query, cursor }, ...rest))).asked).toMatchObject([[expect.any(Number), 'b']]);
@@ -187,7 +187,7 @@ describe('a page of a list', () => {
     ['a filter less', [{ kind: 'x' }], [{}]],
     ['another filter', [{ kind: 'x' }], [{ kind: 'y' }]],
     ['another time', [{ since: '2026-01-31T12:00Z' }], [{ since: '2026-01-31T12:01Z' }]],
-  ])('does not go on with %s', async (_, first, second) => {
+  ])('does not continue with %s', async (_, first, second) => {
     const cursor = await cursorFor(requestOf(...first));
     const [query, ...rest] = second;
     const { asked, result } = await load(requestOf({ ...query, cursor }, ...rest));
@@ -195,13 +195,13 @@ describe('a page of a list', () => {
     expect(asked).toEqual([]);
   });
 
-  it.each(['', 'b', 'Yg.Yg', '.'])('does not go on from a cursor that nobody gave out: %j', async (cursor) => {
+  it.each(['', 'b', 'Yg.Yg', '.'])('rejects a forged cursor: %j', async (cursor) => {
     const { asked, result } = await load(requestOf({ cursor }));
     expect(result).toMatchObject({ code: 'invalid_cursor' });
     expect(asked).toEqual([]);
   });
 
-  it('does not go on in another project that happens to have the same secret', async () => {
+  it('does not continue in another project with the same secret', async () => {
     const shared = createCursors(async () => 'secret', random);
     const none = async () => ({ data: [], next: 'b' });
     const first = await page(requestOf(), shared, none);

@@ -6,7 +6,7 @@ import { parseRequest, type Request } from '../../../lib/http/request.ts';
 import { integer, integerText, text } from '../../../lib/schema.ts';
 import { type Given, keyOf, posting, proxyEvent, tokenOf } from './builders.ts';
 
-/** An operation that has something of everything. */
+/** An operation with query, headers, body and parameters. */
 const operationWith = (overrides: Partial<Operation> = {}): Operation => ({
   ...operation({
     method: 'POST',
@@ -28,13 +28,13 @@ const operationWith = (overrides: Partial<Operation> = {}): Operation => ({
 const parse = (given: Given = {}, overrides: Partial<Operation> = {}): Request | Problem =>
   parseRequest(proxyEvent({ pathParameters: { id: 'a' }, ...given }), operationWith(overrides));
 
-/** The request, which has no problem. */
+/** Returns the request, which must be valid. */
 function requestOf(...given: Parameters<typeof parse>): Request {
   const request = parse(...given);
   if (request instanceof Problem) throw new Error(`${request.code}: ${JSON.stringify(request.errors)}`);
   return request;
 }
-/** The code of the problem, or the parsed body. */
+/** Returns the code of the problem, or the parsed body. */
 function outcomeOf(...given: Parameters<typeof parse>) {
   const request = parse(...given);
   return request instanceof Problem ? request.code : request.body;
@@ -60,15 +60,15 @@ describe('a body', () => {
     ['text/plain; application/json', 'unsupported_media_type'],
     ['application/x-www-form-urlencoded', 'unsupported_media_type'],
     ['', 'unsupported_media_type'],
-  ])('is read as Content-Type "%s" only if that is JSON', (type, outcome) => {
+  ])('is read as Content-Type "%s" only if it is JSON', (type, outcome) => {
     expect(outcomeOf({ ...posting(json), headers: { 'Content-Type': type } })).toEqual(outcome);
   });
 
-  it.each(['content-type', 'CONTENT-TYPE', 'Content-type'])('has its type in %s too', (name) => {
+  it.each(['content-type', 'CONTENT-TYPE', 'Content-type'])('has its content type also in %s', (name) => {
     expect(outcomeOf({ ...posting(json), headers: { [name]: 'application/json' } })).toEqual(json);
   });
 
-  it('without a type is not read', () => {
+  it('is not read without a content type', () => {
     expect(outcomeOf({ ...posting(json), headers: {} })).toBe('unsupported_media_type');
   });
 
@@ -76,10 +76,10 @@ describe('a body', () => {
     ['is empty if there is none', { httpMethod: 'POST', body: null }, {}],
     ['is empty if it is the empty text, whatever its type', { httpMethod: 'POST', body: '' }, {}],
     ['is empty if it is the empty text in Base64', base64(''), {}],
-    ['of a GET has no meaning', { ...posting('not JSON'), httpMethod: 'GET' }, {}],
-    ['of a GET may be of any size', { ...posting('x'.repeat(MAX_BODY_BYTES + 1)), httpMethod: 'GET' }, {}],
-    ['of a GET may be no UTF-8', { ...base64([0xff]), httpMethod: 'GET' }, {}],
-    ['of a DELETE is read', { ...posting('not JSON'), httpMethod: 'DELETE' }, 'invalid_json'],
+    ['is ignored for a GET', { ...posting('not JSON'), httpMethod: 'GET' }, {}],
+    ['can have any size for a GET', { ...posting('x'.repeat(MAX_BODY_BYTES + 1)), httpMethod: 'GET' }, {}],
+    ['can be invalid UTF-8 for a GET', { ...base64([0xff]), httpMethod: 'GET' }, {}],
+    ['is read for a DELETE', { ...posting('not JSON'), httpMethod: 'DELETE' }, 'invalid_json'],
     ['comes in Base64 too', base64('{"name":"ä€😀"}'), { name: 'ä€😀' }],
     ['is text if it does not say that it is Base64', posting('e30='), 'invalid_json'],
     ['is refused if bytes are no UTF-8', base64('{"name":"', [0xff], '"}'), 'invalid_json'],
@@ -123,12 +123,12 @@ describe('a body', () => {
     expect(outcomeOf(encoded)).toEqual(outcome);
   });
 
-  it('that is too large is refused with the limit of its operation', () => {
+  it('is rejected with the limit of its operation when it is too large', () => {
     const problem = parse(posting({ name: 'x'.repeat(100) }), { maxBodyBytes: 100 });
     expect(problem).toMatchObject({ code: 'payload_too_large', detail: 'Send a body of at most 100 bytes.' });
   });
 
-  it('that is too large is refused before it is parsed', () => {
+  it('is rejected before parsing when it is too large', () => {
     expect(outcomeOf({ ...posting('x'.repeat(MAX_BODY_BYTES + 1)), headers: {} })).toBe('payload_too_large');
   });
 
@@ -138,7 +138,7 @@ describe('a body', () => {
     '{"name":hunter2}',
     'hunter2',
     '["hunter2"',
-  ])('is not quoted by its problem, for it may hold a secret: %s', (body) => {
+  ])('is not quoted in the problem, because it can contain a secret: %s', (body) => {
     expect(parse(posting(body))).toMatchObject({ code: 'invalid_json', detail: expect.not.stringContaining('hunter') });
   });
 
@@ -151,18 +151,18 @@ describe('a body', () => {
     ['{"name":}', 'is not valid JSON'],
     ['position 4111', 'is not valid JSON'],
     [`{"x":${'['.repeat(200)}`, 'nested deeper than 200 levels'],
-  ])('that is no JSON says where it stops being it: %s', (body, where) => {
+  ])('reports the position of invalid JSON: %s', (body, where) => {
     expect(parse(posting(body))).toMatchObject({ code: 'invalid_json', detail: expect.stringContaining(where) });
   });
 
   it.each<[string, Given]>([
     ['nothing', { httpMethod: 'POST' }],
     ['an empty object', posting({})],
-  ])('of an operation that takes none is %s', (_, given) => {
+  ])('of an operation without a body is %s', (_, given) => {
     expect(outcomeOf(given, { body: undefined })).toEqual({});
   });
 
-  it('of an operation that takes none has no members', () => {
+  it('must have no members for an operation without a body', () => {
     const errors = [{ field: 'name', detail: 'is not a known field' }];
     expect(parse(posting({ name: 'a' }), { body: undefined })).toMatchObject({ code: 'invalid_request', errors });
   });
@@ -220,12 +220,12 @@ describe('a request that is not valid', () => {
   };
   const fields = ['limit', 'environment', 'page', 'X-Node-Id', 'Idempotency-Key', 'name', 'size'];
 
-  it('names everything that is wrong with query, headers and body together', () => {
+  it('returns the violations of query, headers and body together', () => {
     const found = violationsOf(wrongThroughout, { creates: true });
     expect(found?.map(({ field }) => field).sort()).toEqual([...fields].sort());
   });
 
-  it('names what is wrong beyond the schema of the body too', () => {
+  it('also returns violations beyond the schema of the body', () => {
     const event = proxyEvent({ pathParameters: { id: 'a' }, ...posting({ name: 1, until: 'yesterday' }) });
     const seen: unknown[] = [];
     const problem = parseRequest(event, operationWith(), (json) => {
@@ -236,7 +236,7 @@ describe('a request that is not valid', () => {
     expect(seen).toEqual([{ name: 1, until: 'yesterday' }]);
   });
 
-  it('is not valid whatever it names and whoever calls', () => {
+  it('is invalid for any resource and caller', () => {
     const given = { ...wrongThroughout, authorizer: keyOf('test'), pathParameters: { id: '1' } };
     expect(outcomeOf(given)).toBe('invalid_request');
   });
@@ -248,10 +248,10 @@ describe('a request that is not valid', () => {
     ['no character', '', 'invalid_request'],
     ['a control character', 'a\tb', 'invalid_request'],
     ['characters beyond ASCII', 'ä', 'invalid_request'],
-  ])('has an Idempotency-Key of %s', (_, key, outcome) => {
+  ])('accepts an Idempotency-Key of %s', (_, key, outcome) => {
     const given = { httpMethod: 'POST', headers: { 'Idempotency-Key': key } };
     expect(outcomeOf(given, { creates: true })).toEqual(outcome);
-    expect(outcomeOf(given, { creates: false })).toEqual({}); // which nobody reads
+    expect(outcomeOf(given, { creates: false })).toEqual({}); // the body is ignored
   });
 });
 
@@ -277,12 +277,12 @@ describe('the environment', () => {
     ['a sandbox token', undefined, 'sandbox', sandboxToken],
     ['a sandbox token', 'sandbox', 'sandbox', sandboxToken],
     ['a sandbox token', 'live', 'insufficient_permissions', sandboxToken],
-  ])('of a caller with %s that asks for %s is %s', (_, asked, expected, authorizer) => {
+  ])('for a caller with %s that requests %s is %s', (_, asked, expected, authorizer) => {
     const request = parse({ authorizer, ...asking(asked) });
     expect(request instanceof Problem ? request.code : request.space.environment).toBe(expected);
   });
 
-  it('that a credential has is named to it', () => {
+  it('is stated to a credential of another environment', () => {
     const detail = expect.stringContaining('sandbox');
     expect(parse({ authorizer: keyOf('test'), ...asking('live') })).toMatchObject({ detail });
   });
@@ -290,32 +290,32 @@ describe('the environment', () => {
 
 describe('a path parameter', () => {
   it.each<[string, string | undefined, string | undefined]>([
-    ['as it is', 'a', 'a'],
+    ['unchanged', 'a', 'a'],
     ['decoded', 'a%3Ab', 'a:b'],
     ['decoded already', 'a:b', 'a:b'],
     ['decoded once', 'a%253Ab', undefined],
-    ['that cannot be decoded', 'a%', undefined],
-    ['of another form', 'A1', undefined],
-    ['that is empty', '', undefined],
-    ['that is missing', undefined, undefined],
-  ])('%s names a thing, or there is no such thing', (_, id, expected) => {
+    ['not decodable', 'a%', undefined],
+    ['a different format', 'A1', undefined],
+    ['empty', '', undefined],
+    ['missing', undefined, undefined],
+  ])('returns a valid value or not_found: %s', (_, id, expected) => {
     const request = parse({ pathParameters: { id } });
     if (expected === undefined) expect(request).toEqual(notFound('thing'));
     else expect(request).toMatchObject({ path: { id: expected } });
   });
 
-  it('names nothing if there are none at all', () => {
+  it('is absent for a path without parameters', () => {
     expect(outcomeOf({ pathParameters: null })).toBe('not_found');
   });
 
-  it('is not what a caller of another environment learns about', () => {
+  it('is not revealed to a caller of another environment', () => {
     const given = { authorizer: keyOf('live'), queryStringParameters: { environment: 'sandbox' } };
     expect(outcomeOf({ ...given, pathParameters: { id: '1' } })).toBe('insufficient_permissions');
   });
 });
 
 describe('a request', () => {
-  it('has every part that was checked, and the body as it came', () => {
+  it('contains every validated part and the raw body', () => {
     const rawBody = '{ "name": "a", "size": 5.0 }';
     const given = {
       ...posting(rawBody, { 'X-Node-Id': 'n1' }),
@@ -335,10 +335,10 @@ describe('a request', () => {
       headers: { 'content-type': 'application/json', 'x-node-id': 'n1' },
       rawBody,
     });
-    expect(JSON.stringify(json)).toBe('{"name":"a","size":5.0}'); // before its schema, to the digit
+    expect(JSON.stringify(json)).toBe('{"name":"a","size":5.0}'); // before the schema, with all digits
   });
 
-  it('knows what a scoped token reaches', () => {
+  it('contains the patterns of a scoped token', () => {
     const token = { tokenId: 'tok_1', environment: 'live', documents: ['org:*'], permissions: ['read'] };
     const caller = { projectId: 'prj_1', keyId: 'key_1', type: 'token', token };
     expect(requestOf({ authorizer: tokenOf() }).caller).toEqual(caller);
@@ -349,7 +349,7 @@ describe('a request', () => {
     ['no project', { key_id: 'key_1', caller: 'admin' }],
     ['no key', { project_id: 'prj_1', caller: 'admin' }],
     ['no caller', { project_id: 'prj_1', key_id: 'key_1' }],
-  ])('without a caller is our fault and no problem of the caller: %s', (_, authorizer) => {
+  ])('fails internally without a caller: %s', (_, authorizer) => {
     expect(() => parse({ authorizer })).toThrow('The authorizer passed no caller on');
   });
 });

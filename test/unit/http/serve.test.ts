@@ -21,10 +21,10 @@ import type { TransactionPart } from '../../../lib/transaction.ts';
 import { type Given, keyOf, posting, proxyEvent, tokenOf } from './builders.ts';
 
 const now = Date.parse('2026-01-31T12:00:00.000Z');
-/** A write as the fake idempotency makes it: carried out by calling it. */
+/** A write of the fake idempotency store. A call performs it. */
 type Write = () => void;
 
-/** Idempotency keys in memory. It notes what becomes of each request, in order. */
+/** Idempotency keys in memory, which record the result of each request in order. */
 function memory(overrides: Partial<{ completes: boolean; fails: string }> = {}) {
   const { completes = true, fails } = overrides;
   const done: string[] = [];
@@ -75,7 +75,7 @@ type TinyHandler = (
   identity: { id: string; startedAt: number } | undefined,
 ) => OperationResponse | Problem;
 
-/** A server of some operations of one function, and what it told whom. */
+/** A server for some operations of one function. It records logs and failure reports. */
 function server<Name extends ApiFunction = 'keys'>(
   tiny: Record<string, TinyHandler>,
   { idempotency = memory().idempotency, violations }: Partial<Pick<ServeDeps<Name>, 'idempotency' | 'violations'>> = {},
@@ -96,7 +96,7 @@ function server<Name extends ApiFunction = 'keys'>(
     reportFailure: (...args) => void failures.push(args),
     ...(violations && { violations }),
   });
-  /** The response, and its body as an object if it is one. */
+  /** Returns the response and its parsed JSON body. */
   const call = async (given: Given = {}) => {
     const response = await handle(proxyEvent(given));
     return { ...response, json: response.body.startsWith('{') ? JSON.parse(response.body) : undefined };
@@ -113,12 +113,12 @@ const throwing = (error: unknown) => () => {
 
 describe('a route', () => {
   it.each<[string, Given]>([
-    ['of no operation', { resource: '/v1/nothing' }],
-    ['of another method', { httpMethod: 'PATCH' }],
-    ['of another function', { resource: '/v1/webhooks' }],
-    ['of an operation that has no handler here', { resource: '/v1/keys/{key}' }],
-    ['of a name that every object has', { resource: 'constructor' }],
-  ])('%s does not exist', async (_, given) => {
+    ['an unknown path', { resource: '/v1/nothing' }],
+    ['another method', { httpMethod: 'PATCH' }],
+    ['a path of another function', { resource: '/v1/webhooks' }],
+    ['an operation without a handler', { resource: '/v1/keys/{key}' }],
+    ['the name of an inherited member', { resource: 'constructor' }],
+  ])('returns route_not_found: %s', async (_, given) => {
     const { call, failures, reached } = server(listing());
     const { statusCode, headers, json } = await call(given);
     expect([statusCode, json.code]).toEqual([404, 'route_not_found']);
@@ -133,7 +133,7 @@ describe('a caller', () => {
     ['with another key', keyOf('live'), 403],
     ['with a read key', keyOf('read'), 403],
     ['with a scoped token', tokenOf(), 403],
-  ])('%s gets no further than its credential does', async (_, authorizer, status) => {
+  ])('is rejected because of its credential: %s', async (_, authorizer, status) => {
     const { call, reached } = server(listing());
     expect((await call({ authorizer })).statusCode).toBe(status);
     expect(reached).toHaveLength(status === 200 ? 1 : 0);
@@ -144,14 +144,14 @@ describe('a caller', () => {
     [['write'], 200],
     [['read', 'write'], 200],
     [[], 403],
-  ])('with a token of permissions %j writes documents only with "write"', async (permissions, status) => {
+  ])('with a token with %j writes documents only with "write"', async (permissions, status) => {
     const { call } = server<'documents'>({ putDocument: () => ({ json: '{}' }) });
     const route = { resource: '/v1/documents/{key}', pathParameters: { key: 'org:a' } };
     const put = { ...posting({ fields: {} }), ...route, httpMethod: 'PUT', authorizer: tokenOf({ permissions }) };
     expect((await call(put)).statusCode).toBe(status);
   });
 
-  it('that may not call uses up no idempotency key', async () => {
+  it('uses no idempotency key without the permission', async () => {
     const { done, idempotency } = memory();
     const { call } = server({ createKey: () => ({}) }, { idempotency });
     const { json } = await call({ ...creation(KEYED), authorizer: keyOf('read') });
@@ -159,7 +159,7 @@ describe('a caller', () => {
     expect(done).toEqual([]);
   });
 
-  it('that the authorizer did not name is our fault', async () => {
+  it('causes an internal failure when the authorizer did not name it', async () => {
     const { call, failures, reached } = server(listing());
     expect((await call({ authorizer: null })).json.code).toBe('internal_error');
     expect([failures.length, reached]).toEqual([1, []]);
@@ -174,7 +174,7 @@ describe('a response', () => {
     ['has the usual status', { body: { data: [] } }, { statusCode: 200, body: '{"data":[]}' }],
     ['may have another', { status: 304 }, { statusCode: 304, body: '' }],
     ['may be text that must not change', { json: '{"n": 1.0}' }, { body: '{"n": 1.0}', headers: JSON_TYPE }],
-    ['with a body is JSON', { body: {} }, { headers: JSON_TYPE }],
+    ['is JSON with a body', { body: {} }, { headers: JSON_TYPE }],
     ['may have headers', { headers: { ETag: '"1"' } }, { headers: { ETag: '"1"' } }],
     ['is not kept by any cache', {}, { headers: { 'Cache-Control': 'no-store' } }],
     ['is not guessed at', {}, { headers: { 'X-Content-Type-Options': 'nosniff' } }],
@@ -187,37 +187,37 @@ describe('a response', () => {
     expect(await respondWith({ status: 304 })).not.toHaveProperty(['headers', 'Content-Type']);
   });
 
-  it('of a creation is 201', async () => {
+  it('has the status 201 for a creation', async () => {
     expect((await server({ createKey: () => ({ body: {} }) }).call(creation())).statusCode).toBe(201);
   });
 
   it.each<[string, Given, boolean]>([
-    ['to documents, which tokens reach', { resource: '/v1/documents' }, true],
-    ['to documents, if it is a problem', { resource: '/v1/documents', queryStringParameters: { x: '1' } }, true],
-    ['to documents, if the caller may not', { resource: '/v1/sync', ...posting({}), authorizer: keyOf('live') }, true],
-    ['to a route that does not exist', { resource: '/v1/nothing' }, false],
-  ])('%s: only those that tokens reach may be read by pages of other origins', async (_, given, isReadable) => {
+    ['to documents', { resource: '/v1/documents' }, true],
+    ['to documents with a problem', { resource: '/v1/documents', queryStringParameters: { x: '1' } }, true],
+    ['to documents without the permission', { resource: '/v1/sync', ...posting({}), authorizer: keyOf('live') }, true],
+    ['to an unknown route', { resource: '/v1/nothing' }, false],
+  ])('%s is readable for other origins only if tokens can call it', async (_, given, isReadable) => {
     const { call } = server<'documents'>({ listDocuments: () => ({ body: { data: [] } }), sync: () => ({}) });
     const { headers = {} } = await call(given);
     if (isReadable) expect(headers).toMatchObject(CORS_HEADERS);
     else expect(headers).not.toHaveProperty('Access-Control-Allow-Origin');
   });
 
-  it('about keys may not be read by pages of other origins', async () => {
+  it('about keys is not readable for other origins', async () => {
     const { headers } = await server(listing()).call();
     expect(Object.keys(headers ?? {}).filter((name) => name.startsWith('Access-Control'))).toEqual([]);
   });
 
   it.each<[string, TinyHandler, string]>([
     ['with a problem', () => new Problem('conflict', 'Wait.'), 'conflict'],
-    ['that failed', throwing(new Error('broken')), 'internal_error'],
-  ])('%s is logged once, with what was called and its code', async (_, handler, code) => {
+    ['after a failure', throwing(new Error('broken')), 'internal_error'],
+  ])('is logged once with the operation and the code: %s', async (_, handler, code) => {
     const { call, logged } = server(listing(handler));
     await call();
     expect(logged).toEqual([['request.rejected', { operation: 'listKeys', request_id: 'request-1', code }]]);
   });
 
-  it('that succeeded is in the access log alone', async () => {
+  it('is only in the access log after a success', async () => {
     const { call, logged } = server(listing());
     await call();
     expect(logged).toEqual([]);
@@ -241,7 +241,7 @@ describe('a problem', () => {
     expect(headers).toMatchObject({ 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store' });
     expect(headers?.['WWW-Authenticate']).toBe(status === 401 ? 'Bearer' : undefined);
     expect(headers?.['Retry-After']).toBe(status === 429 || status === 503 ? '1' : undefined);
-    expect(failures).toEqual([]); // it is an outcome, not a failure
+    expect(failures).toEqual([]); // an expected outcome, not a failure
   });
 
   it('lists its violations', async () => {
@@ -253,7 +253,7 @@ describe('a problem', () => {
   });
 });
 
-describe('a failure on our side', () => {
+describe('an internal failure', () => {
   const cause = new Error('AKIA-not-to-be-seen');
   const conflict = new ConflictError('AKIA-not-to-be-seen');
   const unavailable = new UnavailableError(cause);
@@ -267,7 +267,7 @@ describe('a failure on our side', () => {
       ['a service that is not available', unavailable, 503, 'unavailable', true],
       ['anything else', cause, 500, 'internal_error', true],
       ['what is not even an error', 'AKIA-not-to-be-seen', 500, 'internal_error', true],
-    ])('is told by its code, and to the operator if it is one: %s', async (_, error, status, code, isReported) => {
+    ])('returns its code, and is reported to the operator if it is internal: %s', async (_, error, status, code, isReported) => {
       const { call, failures } = server({ createKey: throwing(error) });
       const { statusCode, headers: received, body, json } = await call(creation(headers));
       expect([statusCode, json.code]).toEqual([status, code]);
@@ -279,9 +279,9 @@ describe('a failure on our side', () => {
 
     it.each<[string, unknown, boolean]>([
       ['after write conflicts', conflict, false],
-      ['of a service', unavailable, true],
-      ['of anything else', cause, true],
-    ])('says whether the request may have taken effect: %s', async (_, error, isUnknown) => {
+      ['after a service failure', unavailable, true],
+      ['after another failure', cause, true],
+    ])('states whether the request can have taken effect: %s', async (_, error, isUnknown) => {
       const { json } = await server({ createKey: throwing(error) }).call(creation(headers));
       expect(json.detail === OUTCOME_UNKNOWN).toBe(isUnknown);
       if (!isUnknown) expect(json.detail).toMatch(/Nothing was changed/);
@@ -291,7 +291,7 @@ describe('a failure on our side', () => {
 
 describe('a request under an idempotency key', () => {
   const secret = { key: 'svc_live_secret', id: 'key_1' };
-  /** Creates a key and counts how often it did. */
+  /** Creates a key and counts the calls. */
   function creating(respond: TinyHandler = () => ({ body: secret })) {
     let count = 0;
     const handlers: Record<string, TinyHandler> = {
@@ -302,14 +302,14 @@ describe('a request under an idempotency key', () => {
     };
     return { handlers, count: () => count };
   }
-  /** Stores the response in the transaction that does the work. */
+  /** Stores the response in the same transaction as the change. */
   const inTransaction: TinyHandler = (_, writes) => {
     const response = { body: secret };
     for (const write of writes(response)) (write as unknown as Write)();
     return response;
   };
 
-  it('is carried out once: its repetition is answered as it was, and says so', async () => {
+  it('runs once, and a repeated request returns the first response with Idempotency-Replayed', async () => {
     const { handlers, count } = creating(() => ({ body: { id: 'key_1' }, headers: { Location: '/v1/keys/key_1' } }));
     const { call } = server(handlers);
     const first = await call(creation(KEYED));
@@ -321,10 +321,10 @@ describe('a request under an idempotency key', () => {
   });
 
   it.each<[string, TinyHandler, boolean, string[]]>([
-    ['by itself', () => ({ body: secret }), true, ['begin', 'finish']],
-    ['in the transaction that does the work', inTransaction, true, ['begin', 'completion']],
-    ['by itself, if too large for a transaction', inTransaction, false, ['begin', 'completion', 'finish']],
-  ])('is stored without the secrets that are shown once, %s', async (_, respond, completes, effects) => {
+    ['separately', () => ({ body: secret }), true, ['begin', 'finish']],
+    ['in the transaction of the change', inTransaction, true, ['begin', 'completion']],
+    ['separately, if it is too large for a transaction', inTransaction, false, ['begin', 'completion', 'finish']],
+  ])('is stored without the secrets that are shown only once, %s', async (_, respond, completes, effects) => {
     const { done, idempotency, stored } = memory({ completes });
     const { call } = server(creating(respond).handlers, { idempotency });
     const first = await call(creation(KEYED));
@@ -338,7 +338,7 @@ describe('a request under an idempotency key', () => {
     expect(done).toEqual([...effects, 'begin']);
   });
 
-  it('whose operation has no secrets is stored as it is', async () => {
+  it('is stored unchanged for an operation without secrets', async () => {
     const { idempotency, stored } = memory();
     const { call } = server<'events'>({ publishEvents: () => ({ json: '{"data": []}' }) }, { idempotency });
     const event = { type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'n' } };
@@ -346,7 +346,7 @@ describe('a request under an idempotency key', () => {
     expect(stored('once')).toMatchObject({ status: 202, body: '{"data": []}' });
   });
 
-  it('knows itself again when it is repeated after a failure', async () => {
+  it('has the same identity when it is repeated after a failure', async () => {
     const identities: unknown[] = [];
     let isBroken = true;
     const { call } = server({
@@ -400,7 +400,7 @@ describe('a request under an idempotency key', () => {
   it.each<[string, TinyHandler]>([
     ['a problem', () => new Problem('limit_reached', 'Delete one.')],
     ['a failure', throwing(new Error('broken'))],
-  ])('may run again at once after %s', async (_, respond) => {
+  ])('can run again immediately after %s', async (_, respond) => {
     const { handlers, count } = creating(respond);
     const { call } = server(handlers);
     const first = await call(creation(KEYED));
@@ -420,7 +420,7 @@ describe('a request under an idempotency key', () => {
         pathParameters: { key: 'key_01Fkq2Xb9TzA' },
       },
     ],
-  ])('may not be another request, with another %s', async (_, other) => {
+  ])('rejects a different request with another %s', async (_, other) => {
     const { call, reached } = server({ createKey: () => ({ body: {} }), rotateKey: () => ({ body: {} }) });
     await call(creation(KEYED));
     const { statusCode, json } = await call(other);
@@ -428,7 +428,7 @@ describe('a request under an idempotency key', () => {
     expect(reached).toHaveLength(1);
   });
 
-  it('does not run while the first one does', async () => {
+  it('does not run while the first request runs', async () => {
     const { idempotency } = memory();
     const running = server({ createKey: () => ({ body: {} }) }, { idempotency: { begin: idempotency.begin } });
     await idempotency.begin(...(await beginningOf(creation(KEYED))));
@@ -439,7 +439,7 @@ describe('a request under an idempotency key', () => {
   it.each<[string, Given, Record<string, TinyHandler>]>([
     ['without a key', creation(), { createKey: (_, writes, identity) => ({ body: { id: [writes({}), identity] } }) }],
     [
-      'that creates nothing',
+      'for an operation that creates nothing',
       { headers: KEYED },
       listing((_, writes, identity) => ({ body: { id: [writes({}), identity] } })),
     ],
@@ -451,7 +451,7 @@ describe('a request under an idempotency key', () => {
   });
 });
 
-/** What `begin` is given for a request. */
+/** Returns the arguments of `begin` for a request. */
 async function beginningOf(given: Given): Promise<Parameters<Idempotency['begin']>> {
   const asked: Parameters<Idempotency['begin']>[] = [];
   const idempotency: Idempotency = {
@@ -466,11 +466,11 @@ async function beginningOf(given: Given): Promise<Parameters<Idempotency['begin'
   return first;
 }
 
-describe('a body that is wrong beyond its schema', () => {
+describe('a body with violations beyond its schema', () => {
   const violations = { createKey: () => [{ field: 'expires_at', detail: 'is over' }] };
   const handlers = { createKey: () => ({ body: {} }) };
 
-  it('is named together with all other violations', async () => {
+  it('is reported together with all other violations', async () => {
     const { call, reached } = server(handlers, { violations });
     const { statusCode, json } = await call(creation({}, { type: 'x' }));
     expect(statusCode).toBe(400);
@@ -478,7 +478,7 @@ describe('a body that is wrong beyond its schema', () => {
     expect(reached).toEqual([]);
   });
 
-  it('is named by itself, and its key is free again', async () => {
+  it('is reported alone, and its key is released', async () => {
     const { done, idempotency } = memory();
     const { call, reached } = server(handlers, { violations, idempotency });
     const { statusCode, json } = await call(creation(KEYED));
@@ -487,12 +487,12 @@ describe('a body that is wrong beyond its schema', () => {
     expect([done, reached]).toEqual([['begin', 'release'], []]);
   });
 
-  it('is named to those alone who may call', async () => {
+  it('is reported only to allowed callers', async () => {
     const { json } = await server(handlers, { violations }).call({ ...creation(), authorizer: keyOf('read') });
     expect(json.code).toBe('insufficient_permissions');
   });
 
-  it('is replayed as it was if it was right when it came first', async () => {
+  it('returns the first response if it was valid at the first request', async () => {
     const found: { field: string; detail: string }[] = [];
     const { call } = server(handlers, { violations: { createKey: () => found } });
     expect((await call(creation(KEYED))).statusCode).toBe(201);

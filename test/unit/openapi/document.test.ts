@@ -15,11 +15,11 @@ const operationOf = (method: string, path: string) =>
   };
 
 describe('the OpenAPI document', () => {
-  it('is valid by the recommended rules of Redocly, without a warning', async () => {
+  it('has no warnings by the recommended rules of Redocly', async () => {
     const config = await createConfig({
       extends: ['recommended-strict'],
       rules: {
-        'no-server-example.com': 'off', // of the tests; the function names the server
+        'no-server-example.com': 'off', // only in tests, because the function sets the server
         'operation-4xx-response': 'error',
         'security-defined': 'error',
         'no-invalid-media-type-examples': 'error',
@@ -32,7 +32,7 @@ describe('the OpenAPI document', () => {
     expect(problems.map(({ message, location }) => `${location[0]?.pointer}: ${message}`)).toEqual([]);
   });
 
-  it('has every operation but the pages for people, with the callers it is for', () => {
+  it('contains every operation except web pages, with its callers', () => {
     for (const { method, path, callers } of apiOperations) {
       const { security } = operationOf(method, path);
       expect(security.length > 0, path).toBe(callers !== 'anyone');
@@ -42,7 +42,7 @@ describe('the OpenAPI document', () => {
     expect(methods).toHaveLength(apiOperations.length);
   });
 
-  it('has a success for every operation, and says where it is if something was created', () => {
+  it('contains a success response for every operation, with Location for creations', () => {
     for (const { method, path, responses } of apiOperations) {
       const statuses = Object.keys(responses).map(Number);
       expect(statuses[0], path).toBeLessThan(300);
@@ -51,11 +51,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it.each(Object.entries(operations))('has examples for %s that are valid by its schemas', (id, {
-    method,
-    path,
-    ...rest
-  }) => {
+  it.each(Object.entries(operations))('has valid examples for %s', (id, { method, path, ...rest }) => {
     const place = ['paths', path, method.toLowerCase()];
     const { body, response } = EXAMPLES[id as keyof typeof EXAMPLES];
     expect(body !== undefined).toBe('body' in rest);
@@ -72,7 +68,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('names every error code where it can come, with an example', () => {
+  it('contains every possible error code of each operation, with an example', () => {
     const named = new Set(
       apiOperations.flatMap(({ method, path }) =>
         Object.values(operationOf(method, path).responses).flatMap(({ $ref, description }) => {
@@ -88,7 +84,7 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(openApi.components.examples).sort()).toEqual(Object.keys(ofOperations).sort());
   });
 
-  it('describes the delivery of all six event types, with an example that is valid', () => {
+  it('describes the delivery of all six event types with valid examples', () => {
     expect(Object.keys(openApi.webhooks)).toEqual(EVENT_TYPES);
     for (const type of EVENT_TYPES) {
       const place = ['webhooks', type, 'post', 'requestBody', 'content', 'application/json'];
@@ -97,7 +93,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('says of every member what it means', () => {
+  it('describes every member', () => {
     const silent: string[] = [];
     const look = (name: string, { properties = {}, items }: Schema) => {
       if (items) look(`${name}[]`, items);
@@ -111,7 +107,7 @@ describe('the OpenAPI document', () => {
     expect(silent).toEqual([]);
   });
 
-  it('gives the parts that clients share a name, once', () => {
+  it('gives every shared schema one name', () => {
     const { schemas } = openApi.components as { schemas: Record<string, Schema & { enum?: string[] }> };
     for (const name of ['Event', 'EventType', 'Problem', 'WebhookPage', 'DeliveryPage', 'PublishDocumentChanged'])
       expect(schemas).toHaveProperty(name);
@@ -122,12 +118,12 @@ describe('the OpenAPI document', () => {
         expect($ref?.startsWith('#/components/responses/Problem') ?? false).toBe(Number(status) >= 400);
   });
 
-  it('has no default in a schema: generators would demand the member', () => {
+  it('has no default in a schema, because generators would require the member', () => {
     const text = JSON.stringify([openApi.paths, openApi.components.schemas]);
     expect(text).not.toContain('"default":');
   });
 
-  it('has no schema that is only true or false: some generators read none', () => {
+  it('has no boolean schema, because some generators cannot read it', () => {
     const found: string[] = [];
     const look = (value: unknown, place: string): void => {
       if (typeof value !== 'object' || value === null) return;

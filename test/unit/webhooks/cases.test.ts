@@ -16,7 +16,7 @@ describe('webhook-signature', () => {
   });
 });
 
-describe('a target', () => {
+describe('an endpoint URL', () => {
   const urlOf = (address: string) => `https://${address.includes(':') ? `[${address}]` : address}/hook`;
 
   it.each(targets.refused)('%s is refused', (address) => {

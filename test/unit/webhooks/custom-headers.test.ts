@@ -55,17 +55,17 @@ describe("a webhook's own headers", () => {
     expect(violations(headers)[0]).toMatch(expected);
   });
 
-  it('keep their names, also those that every object has', () => {
+  it('keep their names, including names of inherited members', () => {
     const named = Object.fromEntries(PROTOTYPE_NAMES.map((name) => [name, 'v']));
     for (const [name] of Object.entries(named))
       expect(check(CustomHeaders, JSON.parse(`{${JSON.stringify(name)}:"v"}`))).toEqual({ value: [[name, 'v']] });
   });
 
-  it('are wrong in all places at once', () => {
+  it('report all violations together', () => {
     expect(violations({ 'a b': 'v', Host: 'x', ok: 'v' })).toHaveLength(2);
   });
 
-  it('are shown by their names alone', () => {
+  it('are shown only by name', () => {
     expect(masked([['Authorization', 'Bearer abc']])).toEqual([['Authorization', '***']]);
     expect(masked()).toEqual([]);
   });

@@ -7,7 +7,7 @@ const hostOf = (address: string) => (address.includes(':') ? `[${address}]` : ad
 const urlOf = (host: string) => `https://${host}/hook`;
 const faultsOf = (host: string) => urlViolations(urlOf(host), 'public');
 
-/** Every way to write the same host that the URL standard reads as this one. */
+/** Returns every spelling of a host that the URL standard accepts. */
 function spellings(canonical: string): string[] {
   return canonical.startsWith('[') ? ipv6Spellings(canonical.slice(1, -1)) : ipv4Spellings(canonical);
 }
@@ -54,7 +54,7 @@ describe.each(forbidden.addresses)('$source, $group', ({ refused, allowed, overr
   it.each([
     ...refused,
     ...overruled.map(({ address }) => address),
-  ])('%s is neither saved nor connected to', (address) => {
+  ])('is rejected when saving and connecting: %s', (address) => {
     const host = hostOf(address);
     expect(isPublicAddress(address)).toBe(false);
     if (!URL.canParse(urlOf(host))) return expect(faultsOf(host)).toEqual(['must be an absolute https: URL']);
@@ -79,10 +79,10 @@ describe.each(forbidden.addresses)('$source, $group', ({ refused, allowed, overr
 });
 
 describe.each(forbidden.urls)('$source, $group', ({ refused, allowed, overruled, resolved }) => {
-  // Their scheme alone would have us refuse most of them.
+  // Uses https:, because the scheme alone would cause most rejections.
   const secure = (url: string) => url.replace(/^http:/, 'https:');
 
-  it.each(refused)('%s is not saved', (url) => {
+  it.each(refused)('is rejected when saving: %s', (url) => {
     expect(urlViolations(url, 'public')).not.toEqual([]);
     expect(urlViolations(secure(url), 'public')).not.toEqual([]);
   });
@@ -102,7 +102,7 @@ describe.each(forbidden.urls)('$source, $group', ({ refused, allowed, overruled,
   });
 });
 
-it('names a user before its host only', () => {
+it('finds a user only before the host', () => {
   for (const rest of ['/?next=https://user@example.com/', '/http://user@example.com/'])
     expect(urlViolations(`https://example.com${rest}`, 'public')).toEqual([]);
 });
@@ -132,7 +132,7 @@ describe('a host name', () => {
     ],
     ...['intranet', 'com', 'com.', 'a.onion', 'a.alt'],
     ...['..', 'a..example.com', '.example.com', 'example.com..', '".example.com', "a'b.example.com", '*.example.com'],
-  ])('%s is not saved', (name) => {
+  ])('is rejected when saving: %s', (name) => {
     expect(faultsOf(name)).toEqual(NOT_PUBLIC);
   });
 
@@ -148,11 +148,11 @@ describe('a host name', () => {
       'a.clan',
     ],
     ...['127.0.0.1.nip.io', '10.0.0.1.nip.io', '169-254-169-254.sslip.io', 'localtest.me', 'metadata.tencentyun.com'],
-  ])('%s is saved: what it resolves to is checked at every connection', (name) => {
+  ])('is saved, and its addresses are checked at every connection: %s', (name) => {
     expect(faultsOf(name)).toEqual([]);
   });
 
-  it('has labels of at most 63 characters and at most 253 in all', () => {
+  it('has labels of at most 63 characters and at most 253 characters in total', () => {
     expect(faultsOf(`${'a'.repeat(63)}.com`)).toEqual([]);
     expect(faultsOf(`${'a'.repeat(64)}.com`)).toEqual(NOT_PUBLIC);
     expect(faultsOf(`${'a.'.repeat(125)}com.`)).toEqual([]);

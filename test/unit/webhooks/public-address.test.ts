@@ -7,7 +7,7 @@ import registry from '../../cases/special-purpose-addresses.json' with { type: '
 type Family = 'ipv4' | 'ipv6';
 const BITS = { ipv4: 32n, ipv6: 128n };
 
-// Node's own matching of blocks, so that nothing of the code under test judges it.
+// The block list of Node, which is independent of the code under test.
 function blockList(blocks: readonly string[], family: Family): BlockList {
   const list = new BlockList();
   for (const block of blocks) list.addSubnet(networkOf(block), Number(block.split('/')[1]), family);
@@ -17,7 +17,7 @@ function blockList(blocks: readonly string[], family: Family): BlockList {
 const networkOf = (block: string): string => block.split('/')[0] ?? '';
 const blocksOf = (family: Family): string[] => registry[family].map(({ block }) => block);
 const special = { ipv4: blockList(blocksOf('ipv4'), 'ipv4'), ipv6: blockList(blocksOf('ipv6'), 'ipv6') };
-// The only block that IANA gives out as global unicast (registry ipv6-address-space).
+// The only block that IANA assigns as global unicast (registry ipv6-address-space).
 const unicast = { ipv4: blockList(['0.0.0.0/0'], 'ipv4'), ipv6: blockList(['2000::/3'], 'ipv6') };
 const isPublic = (text: string, family: Family): boolean =>
   unicast[family].check(text, family) && !special[family].check(text, family);
@@ -40,7 +40,7 @@ function bounds(block: string, family: Family): { first: bigint; last: bigint } 
   return { first, last: first + (1n << (BITS[family] - BigInt(block.split('/')[1] ?? ''))) - 1n };
 }
 
-// Most addresses drawn at random are in no small block: half of these are, or beside one.
+// Draws half of the addresses in or next to a small block, because random addresses rarely are.
 function addresses(family: Family): fc.Arbitrary<string> {
   const max = (1n << BITS[family]) - 1n;
   const near = fc.constantFrom(...blocksOf(family), family === 'ipv6' ? '2000::/3' : '128.0.0.0/1').chain((block) => {
@@ -54,7 +54,7 @@ function addresses(family: Family): fc.Arbitrary<string> {
 const urlOf = (address: string, family: Family) => `https://${family === 'ipv6' ? `[${address}]` : address}/`;
 
 describe.each(['ipv4', 'ipv6'] as const)('a public address of %s', (family) => {
-  it('is one outside every special-purpose block, to connect to and to save', () => {
+  it('is outside every special-purpose block, when connecting and saving', () => {
     const property = fc.property(addresses(family), (address) => {
       const expected = isPublic(address, family);
       expect([address, isPublicAddress(address)]).toEqual([address, expected]);
@@ -63,14 +63,14 @@ describe.each(['ipv4', 'ipv6'] as const)('a public address of %s', (family) => {
     fc.assert(property, { numRuns: 5000 });
   });
 
-  it.each(registry[family])('is none of $block, $name ($rfc; globally reachable: $reachable)', ({ block }) => {
+  it.each(registry[family])('is not in $block, $name ($rfc; globally reachable $reachable)', ({ block }) => {
     const { first, last } = bounds(block, family);
     expect(isPublicAddress(textOf(first, family))).toBe(false);
     expect(isPublicAddress(textOf(last, family))).toBe(false);
   });
 });
 
-describe('an address in another notation than that of name servers', () => {
+describe('an address in an unusual notation', () => {
   it.each([
     ['octal', '010.8.8.8'],
     ['hexadecimal', '0x8.8.8.8'],
@@ -82,7 +82,7 @@ describe('an address in another notation than that of name servers', () => {
     ['with white space', ' 8.8.8.8'],
     ['a name', 'example.com'],
     ['nothing', ''],
-  ])('is not connected to: %s', (_, address) => {
+  ])('is rejected when connecting: %s', (_, address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 });

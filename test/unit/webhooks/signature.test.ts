@@ -10,7 +10,7 @@ const timestampSeconds = Math.floor(Date.now() / 1000);
 const signing = { secret: SECRET, id: 'evt_1', timestampSeconds, body };
 
 describe('the signature headers of an attempt', () => {
-  it('are one of each scheme', () => {
+  it('contain one signature per scheme', () => {
     expect(signatureHeaders(signing)).toEqual({
       'X-Service-Signature': `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`,
       'webhook-id': 'evt_1',
@@ -19,7 +19,7 @@ describe('the signature headers of an attempt', () => {
     });
   });
 
-  it('are by every secret that still signs, the newest of the old ones in a header of its own', () => {
+  it('contain a signature by every valid secret, and one header for the newest previous secret', () => {
     const headers = signatureHeaders({ ...signing, previousSecrets: [OLD, OLDER] });
     expect(headers['X-Service-Signature']).toBe(serviceSignature(SECRET, body));
     expect(headers['X-Service-Signature-Previous']).toBe(serviceSignature(OLD, body));
@@ -30,7 +30,7 @@ describe('the signature headers of an attempt', () => {
 });
 
 describe('a secret of the customer', () => {
-  it.each(['any text', 'abcdefABCD', 'WHSEC_QQ=='])('signs by its text: %s', (secret) => {
+  it.each(['any text', 'abcdefABCD', 'WHSEC_QQ=='])('signs with its text: %s', (secret) => {
     const expected = createHmac('sha256', secret).update(`evt_1.${timestampSeconds}.${body}`).digest('base64');
     expect(standardSignature(secret, 'evt_1', timestampSeconds, body)).toBe(`v1,${expected}`);
   });

@@ -52,7 +52,7 @@ describe('a webhook URL', () => {
     ['https://example.com/#', [FRAGMENT]],
     ['https://example.com#@10.0.0.1/', [FRAGMENT]],
     [' http://u@[::1]\\#', [SPACE, BACKSLASH, 'must be an https: URL', CREDENTIALS, FRAGMENT, NOT_PUBLIC]],
-  ])('%j is refused, with everything that is wrong with it', (text, faults) => {
+  ])('is rejected with all violations: %j', (text, faults) => {
     expect(urlViolations(text, 'public')).toEqual(faults);
   });
 
@@ -80,7 +80,7 @@ describe('a webhook URL', () => {
     expect(faultsOf('€'.repeat(226))).toEqual(['must have at most 2048 characters when percent-encoded']);
   });
 
-  it('of a local stack may be http: and point anywhere, by the same rules otherwise', () => {
+  it('of a local stack can be http: and have any address, with otherwise the same rules', () => {
     expect(urlViolations('http://127.0.0.1:9000/hook', 'any')).toEqual([]);
     expect(urlViolations('HTTP://localhost', 'any')).toEqual([]);
     expect(urlViolations('http:localhost', 'any')).toEqual(['must begin with http:// and a host']);
@@ -110,7 +110,7 @@ describe('a webhook URL', () => {
   const start = fc.constantFrom('https://example.com/', 'https://example.com', 'https://', 'HTTPS://Ex', 'http://', '');
   const text = fc.tuple(start, fc.array(token, { maxLength: 6 })).map(([first, rest]) => first + rest.join(''));
 
-  it('that is saved is stored in printable ASCII and would be saved again as it is', () => {
+  it('is stored in printable ASCII and does not change when it is saved again', () => {
     const property = fc.property(text, (typed) => {
       fc.pre(urlViolations(typed, 'public').length === 0);
       const stored = normalizeUrl(typed);

@@ -21,7 +21,7 @@ const record: WebhookRecord = {
 };
 
 describe('a webhook as customers see it', () => {
-  it('has nothing of its secret but the end', () => {
+  it('contains only the end of its secret', () => {
     expect(webhookResource(record)).toEqual({
       id: 'whk_1',
       url: 'https://example.com/hook',
@@ -43,7 +43,7 @@ describe('a webhook as customers see it', () => {
     expect(webhookResource({ ...record, secret: `${'x'.repeat(12)}last` }).secret_hint).toBe('last');
   });
 
-  it('has what it was given, the values of headers hidden, and why it is disabled', () => {
+  it('contains its settings with hidden header values, and the reason why it is disabled', () => {
     const headers: HeaderList = [...PROTOTYPE_NAMES, 'X-Key'].map((name) => [name, 'secret']);
     const given = { documents: ['org:*'], description: 'Search' };
     const outage = { disabledAt: created + 3, disabledReason: 'paused', failingSince: created + 2 } as const;
@@ -84,16 +84,16 @@ describe('a secret', () => {
     ofBytes(16).replaceAll('=', ''),
     ofBytes(18).replace('+', '-'),
     `${ofBytes(18)}=`,
-  ])('is refused because receivers would not decode 16 bytes: %s', (secret) => {
+  ])('is rejected because endpoints would not decode 16 bytes: %s', (secret) => {
     expect(violations(secret)).toEqual(['secret must have the base64 of at least 16 bytes after whsec_']);
   });
 
-  it('is 32 random bytes in the form of Standard Webhooks', () => {
+  it('is 32 random bytes in the format of Standard Webhooks', () => {
     const random = (bytes: number) => new Uint8Array(bytes).fill(255);
     expect(generateSecret(random)).toBe(`whsec_${'/'.repeat(42)}8=`);
   });
 
-  it('that was replaced signs until its time is over, and not in that moment', () => {
+  it('signs until its expiry, exclusive, after it was replaced', () => {
     const previousSecrets = [
       { secret: 'new', until: 20 },
       { secret: 'old', until: 10 },

@@ -29,6 +29,6 @@ it.each<[string, Partial<Attempt>, string]>([
     { status_code: null, error: 'timeout', response_headers: null, response_excerpt: null },
     'Differs from attempt 1: outcome, body, headers (via).',
   ],
-])('an attempt that got %s says so', (_, got, text) => {
+])('names the difference of an attempt with %s', (_, got, text) => {
   expect(comparison(first, { ...first, number: 2, ...got })).toBe(text);
 });

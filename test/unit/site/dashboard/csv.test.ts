@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { csv } from '../../../../functions/site/dashboard/deliveries/csv.ts';
 
-it('writes rows as lines of RFC 4180', () => {
+it('writes rows according to RFC 4180', () => {
   expect(
     csv([
       ['a', 'b'],
@@ -15,11 +15,11 @@ it('writes rows as lines of RFC 4180', () => {
 it.each([
   ...['=1+1', '+1', '-1', '@sum', '\tx', '\rx', '\nx', '\0x', '\0=1+1', ' =1+1', '\u00a0=1', '\ufeff=1', '\u200b@x'],
   ...[';=1+1', '"=1+1', "'=1+1", '＝1+1', '＋1', '－1', ' ＠sum'],
-])('writes %j so that no spreadsheet takes it for a formula', (text) => {
+])('writes %j so that no spreadsheet reads it as a formula', (text) => {
   expect(csv([[text]]).slice(0, 2)).toBe(`"'`);
 });
 
-it('writes texts that a reader reads back unchanged', () => {
+it('writes texts that a parser returns unchanged', () => {
   const text = fc.string().map((each) => `a${each}`);
   fc.assert(
     fc.property(fc.array(fc.array(text, { minLength: 2, maxLength: 2 }), { minLength: 1 }), (rows) => {
@@ -28,7 +28,7 @@ it('writes texts that a reader reads back unchanged', () => {
   );
 });
 
-/** A reader of RFC 4180. */
+/** A parser for RFC 4180. */
 function read(file: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];

@@ -9,7 +9,7 @@ import { type Json, parseJson } from '../../../../lib/json.ts';
 const space = { projectId: 'prj_1', environment: 'live' } as const;
 const parsePublished = (text: string) => parseJson(text) as { [name: string]: Json };
 
-/** The arguments that a shell hands to curl. */
+/** Returns the arguments that a shell passes to curl. */
 const argumentsOf = (command: string): string[] =>
   execFileSync('sh', ['-c', `curl() { printf '%s\\0' "$@"; }\n${command}`], { encoding: 'utf8' })
     .split('\0')
@@ -18,7 +18,7 @@ const argumentsOf = (command: string): string[] =>
 const text = fc.string({ unit: fc.constantFrom(...'\'"\\$`!{}[]*?~;&|<>()#% \n\tä🎉a1'), maxLength: 30 });
 
 describe('a curl command', () => {
-  it('hands every text to curl as it is, whatever a shell would make of it', () => {
+  it('passes every text to curl unchanged through a shell', () => {
     fc.assert(
       fc.property(text, text, text, (path, value, body) => {
         const url = `https://example.com/${path}`;
@@ -37,7 +37,7 @@ describe('a curl command', () => {
     );
   });
 
-  it('contains the body of the event as every attempt sends it', () => {
+  it('contains the same body as every attempt', () => {
     const names = fc.constantFrom('1', '2', '10', 'b', 'a', '__proto__', 'constructor', '\u2028', '\ud800', 'ä');
     const digits = fc.constantFrom('1', '-0', '1.0', '1e400', '12345678901234567890').map((text) => `${text}`);
     fc.assert(

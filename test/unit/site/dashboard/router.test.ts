@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { linkTo, placeOf } from '../../../../functions/site/dashboard/state/router.ts';
 
 describe('a link', () => {
-  it('leads back to the place it was made from, whatever characters it has', () => {
+  it('returns to its place with any characters', () => {
     const segment = fc.string({ minLength: 1, unit: 'grapheme' });
     fc.assert(
       fc.property(fc.constantFrom('live', 'sandbox'), fc.array(segment), segment, (environment, segments, status) => {
@@ -21,7 +21,7 @@ describe('a link', () => {
     ['#/other/webhooks', 'live', ['webhooks']],
     ['#/live/%E0%A4%A', 'live', ['%E0%A4%A']],
     ['#/live//keys/', 'live', ['keys']],
-  ])('typed as "%s" leads to a valid place', (hash, environment, segments) => {
+  ])('opens a valid place when typed as "%s"', (hash, environment, segments) => {
     expect(placeOf(hash)).toMatchObject({ environment, segments });
   });
 });

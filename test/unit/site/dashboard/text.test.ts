@@ -10,7 +10,7 @@ describe('a duration', () => {
     [7200, '2 h'],
     [86_399, '23 h 59 min 59 s'],
     [90_061, '1 d 1 h 1 min 1 s'],
-  ])('of %d seconds is %s', (seconds, text) => {
+  ])('formats %d seconds as %s', (seconds, text) => {
     expect(durationText(seconds)).toBe(text);
   });
 });
@@ -24,7 +24,7 @@ describe('the scale of a chart', () => {
     [21, 40],
     [96, 100],
     [2010, 4000],
-  ])('for at most %d ends at %d', (highest, top) => {
+  ])('for values up to %d ends at %d', (highest, top) => {
     expect(roundedUp(highest)).toBe(top);
   });
 });

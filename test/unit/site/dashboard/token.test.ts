@@ -21,7 +21,7 @@ async function claimsOf(overrides: Partial<typeof grant> = {}) {
 }
 
 describe('a pasted token', () => {
-  it('is shown as the service signed it', async () => {
+  it('is shown with the content that the service signed', async () => {
     expect(await claimsOf()).toEqual({
       tokenId: 'tok_1',
       keyId: 'key_1',
@@ -44,12 +44,12 @@ describe('a pasted token', () => {
     [`${encoded(ours)}.${encoded({ ...claims, exp: 1e15 })}.x`, 'no scoped token'],
     [`${encoded(ours)}.${encoded({ ...claims, documents: [1] })}.x`, 'no scoped token'],
     [`${encoded(ours)}.${encoded({ ...claims, jti: undefined })}.x`, 'no scoped token'],
-  ])('that is none is refused: %s', (text, problem) => {
+  ])('is rejected if it is invalid: %s', (text, problem) => {
     expect(decodeToken(text)).toEqual({ problem: expect.stringContaining(problem) });
   });
 });
 
-describe('what a token reaches', () => {
+describe('the reach of a token', () => {
   it.each([
     ['org:acme:doc', 'read', true, 'org:acme:* matches'],
     ['org:acme:doc', 'write', false, 'no write permission'],
@@ -59,7 +59,7 @@ describe('what a token reaches', () => {
     expect(reach).toEqual({ isAllowed, reason: expect.stringContaining(reason) });
   });
 
-  it('is nothing any more once it has expired', async () => {
+  it('grants nothing after it expires', async () => {
     const reach = reachOf(await claimsOf(), 'read', 'org:acme:doc', NOW_MS + 3_600_000);
     expect(reach).toEqual({ isAllowed: false, reason: 'The token has expired.' });
   });

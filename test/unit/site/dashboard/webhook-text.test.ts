@@ -12,7 +12,7 @@ describe('the text of a form', () => {
     expect(linesOf(' \n')).toEqual([]);
   });
 
-  it('has a header in a line, whose value may have colons', () => {
+  it('has one header per line, whose value can contain colons', () => {
     expect(headersOf('X-Time: 12:00\nAuthorization:Bearer a b\nX-Empty')).toEqual({
       'X-Time': '12:00',
       Authorization: 'Bearer a b',
@@ -21,7 +21,7 @@ describe('the text of a form', () => {
     expect(headersOf(headerText({ a: '1', b: '2' }))).toEqual({ a: '1', b: '2' });
   });
 
-  it('keeps hidden headers as long as nothing is changed, and then asks for their values', () => {
+  it('keeps hidden headers without a change, and requires their values after a change', () => {
     const saved = headerText({ 'X-Tenant': '***', 'X-Key': '***' });
     expect(hiddenIn(saved, saved)).toBeUndefined();
     expect(hiddenIn('X-Tenant: acme\nX-Key: ***', saved)).toContain('X-Key');

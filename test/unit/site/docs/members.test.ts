@@ -11,6 +11,6 @@ it.each([
   [0, 86_400, '', '0 to 86400'],
   [1, Number.MAX_SAFE_INTEGER, '', 'at least 1'],
   [undefined, 900, '', 'at most 900'],
-])('the limits %s and %s, of "%s", are told as "%s"', (least, most, counted, text) => {
+])('formats the limits %s and %s of "%s" as "%s"', (least, most, counted, text) => {
   expect(rangeText(least, most, counted)).toBe(text);
 });

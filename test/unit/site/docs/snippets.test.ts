@@ -12,7 +12,7 @@ const guide = (name: string) => readFileSync(`functions/site/docs/guides/${name}
 const directory = mkdtempSync(join(tmpdir(), 'snippets-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** A program around the snippet of each language: it prints whether each header is genuine. */
+/** Wraps the snippet of each language in a program that prints whether each header is genuine. */
 const PROGRAMS: Record<string, { command: [string, ...string[]]; file: string; around(code: string): string }> = {
   javascript: {
     command: [process.execPath],
@@ -71,7 +71,7 @@ puts headers.map { |header| genuine?(secret, body, header) }.join(',')`,
   },
 };
 
-/** Java without a compiler runs no source file. */
+/** Java needs a compiler to run a source file. */
 const canRun = (language: string): boolean => {
   const [command] = PROGRAMS[language]?.command ?? [''];
   const tried = language === 'java' ? spawnSync('javac', ['-version']) : spawnSync(command, ['--help']);
@@ -81,12 +81,12 @@ const canRun = (language: string): boolean => {
 describe('a signature', () => {
   const byHand = snippetsIn(guide('receiving'), 'Verify by hand');
 
-  it('is verified by hand in six languages', () => {
+  it('is verified in six languages without a library', () => {
     expect([...byHand.keys()]).toEqual(Object.keys(PROGRAMS));
     expect(canRun('javascript') && canRun('python')).toBe(true);
   });
 
-  it.each(Object.keys(PROGRAMS).filter(canRun))('is told from a forged one: %s', (language) => {
+  it.each(Object.keys(PROGRAMS).filter(canRun))('is distinguished from a forged one: %s', (language) => {
     const program = PROGRAMS[language];
     const file = join(directory, program?.file ?? '');
     writeFileSync(file, program?.around(byHand.get(language) ?? '') ?? '');
@@ -96,7 +96,7 @@ describe('a signature', () => {
     const [command, ...args] = program?.command ?? [''];
     const printed = execFileSync(command, [...args, file, secret, body, genuine, forged, 'sha256=', ''], {
       encoding: 'utf8',
-      env: { ...process.env, LC_ALL: 'C.UTF-8' }, // by which Java reads its arguments
+      env: { ...process.env, LC_ALL: 'C.UTF-8' }, // the encoding of arguments in Java
     });
     expect(printed.trim()).toBe('true,false,false,false');
   });
@@ -113,7 +113,7 @@ describe('a signature', () => {
   });
 });
 
-it('every row of the table of patterns is true', () => {
+it('has a correct table of patterns', () => {
   const rows = [...guide('tokens').matchAll(/^\| `([^`]+)` \| `([^`]+)` \| (yes|no|invalid) \|$/gm)];
   expect(rows.length).toBeGreaterThan(5);
   for (const [row, pattern = '', key = '', said] of rows) {
