@@ -7,12 +7,12 @@ const dependabot = readFileSync('.github/dependabot.yml', 'utf8');
 const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 describe('the workflow', () => {
-  it('runs what .ci/run runs, on the oldest Node that must work', () => {
+  it('runs .ci/run on the oldest supported Node', () => {
     expect(workflow).toMatch(/^ +- run: \.ci\/run$/m);
     expect(`>=${/node-version: (\d+)/.exec(workflow)?.[1]}`).toBe(engines.node);
   });
 
-  it('names actions by their commit, and may read only', () => {
+  it('pins actions by commit, and has only read permissions', () => {
     const actions = [...workflow.matchAll(/uses: (.+)/g)].map(([, action]) => action);
     expect(actions.length).toBeGreaterThan(0);
     for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
@@ -21,7 +21,7 @@ describe('the workflow', () => {
 });
 
 describe('the updates', () => {
-  it('leave alone only what is a dependency, and that has an exact version', () => {
+  it('ignore only existing dependencies with exact versions', () => {
     const updates = [...dependabot.matchAll(/npm\n +directory: \/?(\S*)([\s\S]*?)(?=\n\n|$)/g)];
     expect(updates.map(([, directory]) => directory)).toEqual(['', 'test/measure/mutation', 'test/measure/generators']);
     for (const [, directory = '', rest = ''] of updates) {

@@ -41,7 +41,7 @@ function objectionTo(file: string, imported: string): string | null {
 }
 
 describe('an import', () => {
-  it('runs down the floors, and only functions reach AWS', () => {
+  it('goes only to lower folders, and only functions import AWS', () => {
     const objections = files.flatMap((file) =>
       importsOf(file).flatMap((imported) => {
         const objection = objectionTo(file, imported);
@@ -64,7 +64,7 @@ describe('an import', () => {
     expect(objectionTo(file, imported)).not.toBeNull();
   });
 
-  it('makes no circle', () => {
+  it('creates no cycle', () => {
     const circles: string[] = [];
     const done = new Set<string>();
     const walk = (file: string, path: string[]): void => {
@@ -79,7 +79,7 @@ describe('an import', () => {
 });
 
 describe('a file of lib/', () => {
-  it('says so in its first line if the browser imports it', () => {
+  it('states in its first line that the browser imports it', () => {
     const ofBrowser = ['functions/site/dashboard/', 'functions/site/docs/browser/'].map((folder) => {
       const found = files.filter((file) => file.startsWith(folder));
       expect(found, folder).not.toEqual([]);
@@ -94,7 +94,7 @@ describe('a file of lib/', () => {
     expect([...new Set(silent)]).toEqual([]);
   });
 
-  it('is in a room that has a floor', () => {
+  it('is in a folder of the table', () => {
     const rooms = new Set(files.map(roomOf).filter((room) => room !== undefined));
     expect([...rooms].sort()).toEqual(FLOORS.flat().sort());
   });
@@ -112,7 +112,7 @@ describe('a source file', () => {
     expect(sources.filter((file) => lengthOf(file) > 200)).toEqual([]);
   });
 
-  it('of lib/ has fewer than 80 lines in half of all cases', () => {
+  it('has a median below 80 lines in lib/', () => {
     const lengths = sources.filter((file) => file.startsWith('lib/')).map(lengthOf);
     expect(lengths.sort((a, b) => a - b)[Math.floor(lengths.length / 2)]).toBeLessThan(80);
   });

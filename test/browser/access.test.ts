@@ -92,7 +92,7 @@ describe('every page', () => {
     expect(await inTheme(colorScheme)(signIn)).toEqual([]);
   });
 
-  it('fits a phone of 400 pixels, and is as clean there', async () => {
+  it('fits a phone of 400 pixels, without accessibility violations', async () => {
     const phone = { viewport: { width: 400, height: 800 } };
     expect(await eachPlace(phone, async (page) => ((await overflow(page)) ? 'too wide' : violations(page)))).toEqual(
       {},
@@ -100,14 +100,14 @@ describe('every page', () => {
     expect(await overflow(await dashboard.open('/dashboard', phone))).toBe(false);
   });
 
-  it('names itself in the title and takes the focus to its heading', async () => {
+  it('sets the document title and moves the focus to its heading', async () => {
     const page = await dashboard.signIn(project.adminKey, '/live/keys');
     await page.getByRole('link', { name: 'Webhooks' }).click();
     await expect.poll(() => page.title()).toBe('Webhooks · Dashboard');
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Webhooks');
   });
 
-  it('has an icon for each section and status, which adds nothing to their names', async () => {
+  it('has an icon for each section and status that does not change their accessible names', async () => {
     const page = await dashboard.signIn(project.adminKey, '/live/webhooks');
     const links = page.getByRole('navigation', { name: 'Sections' }).getByRole('link');
     const names = ['Overview', 'Events', 'Webhooks', 'Keys', 'Tokens', 'Documents', 'Settings', 'Docs'];
@@ -160,7 +160,7 @@ describe('the documentation', () => {
 });
 
 describe('the dialogs', () => {
-  it('have nothing that axe-core finds wrong', async () => {
+  it('have no violations in axe-core', async () => {
     const dialogs = [
       ['a webhook', 'Send test event'],
       ['a webhook', 'Recover'],
@@ -187,7 +187,7 @@ describe('the dialogs', () => {
 });
 
 describe('the keyboard', () => {
-  it('is enough to create a webhook', async () => {
+  it('can create a webhook', async () => {
     const receiver = await startReceiver();
     const page = await dashboard.open('/dashboard');
     const press = async (...keys: string[]) => {

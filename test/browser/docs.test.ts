@@ -9,7 +9,7 @@ const service = useService();
 const dashboard = useDashboard(service);
 
 describe('the documentation', () => {
-  it('is linked from page to page, without a dead end', async () => {
+  it('links all pages without broken links', async () => {
     const page = await dashboard.open('/docs');
     const links = () =>
       page.locator('a').evaluateAll((all) => (all as HTMLAnchorElement[]).map(({ href }) => href.split('#')[0] ?? ''));
@@ -67,7 +67,7 @@ describe('the API reference', () => {
     expect(operations).toBe(apiOperations.length);
   });
 
-  it('calls the API it is served from', async () => {
+  it('calls the API that serves it', async () => {
     const project = await service.project();
     const page = await dashboard.open('/docs/api-keys');
     const section = page.locator('#listKeys');
@@ -83,7 +83,7 @@ describe('the API reference', () => {
     await created.getByRole('status').getByText('invalid_request').first().waitFor();
   });
 
-  it('explains every code where the errors point', async () => {
+  it('explains every error code at the anchor in its type', async () => {
     const page = await dashboard.open('/docs/errors');
     for (const code of [...Object.keys(PROBLEMS), ...Object.keys(FAILURES), 'delivery-failures'])
       expect(await page.locator(`[id="${code}"]`).count(), code).toBe(1);

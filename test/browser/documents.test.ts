@@ -7,7 +7,7 @@ const service = useService();
 const dashboard = useDashboard(service);
 
 describe('the documents', () => {
-  it('are browsed by prefix, and viewed', async () => {
+  it('can be browsed by prefix and viewed', async () => {
     const project = await service.project();
     for (const key of ['org:acme:doc-1', 'org:acme:doc-2', 'org:acmecorp:doc', 'user:1']) {
       await put(project.admin, key, { title: key });
@@ -29,7 +29,7 @@ describe('the documents', () => {
     await expect.poll(() => rows.count()).toBe(3);
   });
 
-  it('come in pages, and an invalid prefix is reported', async () => {
+  it('have pages, and report an invalid prefix', async () => {
     const project = await service.project();
     for (let i = 0; i < 26; i++) await put(project.admin, `doc-${String(i).padStart(2, '0')}`, { i });
     const page = await dashboard.signIn(project.adminKey, '/live/documents');
@@ -44,7 +44,7 @@ describe('the documents', () => {
     await page.getByText('Prefix must be 1 to 16 segments').waitFor();
   });
 
-  it('are created, edited against what others save meanwhile, and deleted', async () => {
+  it('can be created, edited with concurrent changes, and deleted', async () => {
     const { admin, adminKey } = await service.project();
     await put(admin, 'org:acme:doc-1', { title: 'Draft' });
     const page = await dashboard.signIn(adminKey, '/live/documents');
@@ -85,7 +85,7 @@ describe('the documents', () => {
     expect((await admin('GET', '/v1/documents/org:acme:doc-2')).status).toBe(404);
   });
 
-  it('of an empty environment say what to do', async () => {
+  it('state the next step in an empty environment', async () => {
     const { adminKey } = await service.project();
     const page = await dashboard.signIn(adminKey, '/sandbox/documents');
     await page.getByText('No documents yet.').waitFor();
@@ -93,7 +93,7 @@ describe('the documents', () => {
 });
 
 describe('a scoped token', () => {
-  it('is created, shown once, looked into without leaving the browser, and revoked', async () => {
+  it('can be created, shown once, inspected in the browser, and revoked', async () => {
     const { admin, adminKey } = await service.project();
     await put(admin, 'org:acme:doc-1', { title: 'Draft' });
     const page = await dashboard.signIn(adminKey, '/live/tokens');

@@ -30,7 +30,7 @@ async function threeDeliveries(answer: Parameters<typeof startReceiver>[0] = 200
 }
 
 describe('a row of the delivery log', () => {
-  it('opens what was sent and what came back, beside the list', async () => {
+  it('opens the request and the response next to the list', async () => {
     const { project, receiver, id } = await threeDeliveries((response) =>
       response.writeHead(500, { 'X-Served-By': 'edge-1' }).end('Out of order'),
     );
@@ -51,7 +51,7 @@ describe('a row of the delivery log', () => {
     await heading(page, receiver.url).waitFor();
   });
 
-  it('is redelivered from there, which the drawer and the list show', async () => {
+  it('can be redelivered, and the drawer and the list show it', async () => {
     const { project, receiver, id } = await threeDeliveries();
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
     await rows(page).first().locator('th a').click();
@@ -62,7 +62,7 @@ describe('a row of the delivery log', () => {
     await expect.poll(() => rows(page).first().textContent()).toContain('2 attempts');
   });
 
-  it('opens in the address: reload keeps it, Back closes it, a link to it opens it', async () => {
+  it('is part of the URL, so that reload keeps it, Back closes it, and a link opens it', async () => {
     const { project, id, events } = await threeDeliveries();
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}?type=document.changed`);
     await rows(page).nth(1).locator('th a').click();
@@ -92,7 +92,7 @@ describe('a row of the delivery log', () => {
     await expect.poll(() => focused(other)).toBe(events[2]);
   });
 
-  it('leads to its page, and from there back to the list', async () => {
+  it('links to its page, which links back to the list', async () => {
     const { project, id } = await threeDeliveries();
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
     await rows(page).first().locator('th a').click();
@@ -108,7 +108,7 @@ describe('a row of the delivery log', () => {
     expect(await shown(page)).toBe(null);
   });
 
-  it('is opened and left by keyboard, and takes the focus back', async () => {
+  it('opens and closes by keyboard, and restores the focus', async () => {
     const { project, id, events } = await threeDeliveries();
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
     await rows(page).first().locator('th a').focus();
@@ -141,7 +141,7 @@ describe('a row of the delivery log', () => {
     await closed(page);
   });
 
-  it('opens its page in a new tab with Ctrl or the middle button, and leaves what is in it alone', async () => {
+  it('opens its page in a new tab with Ctrl or the middle button, except on controls', async () => {
     const { project, id } = await threeDeliveries();
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
     for (const click of [{ modifiers: ['Control' as const] }, { button: 'middle' as const }]) {
@@ -159,7 +159,7 @@ describe('a row of the delivery log', () => {
     await page.waitForURL(/documents/);
   });
 
-  it('that is in the address but not there is told in words', async () => {
+  it('shows a message when the delivery in the URL does not exist', async () => {
     const { project, id } = await threeDeliveries();
     const hostile = encodeURIComponent('"><img src=x onerror=alert(1)>');
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}?delivery=${hostile}`);
@@ -171,7 +171,7 @@ describe('a row of the delivery log', () => {
 });
 
 describe('a delivery of an event', () => {
-  it('opens beside the event, one for each webhook', async () => {
+  it('opens next to the event, one for each webhook', async () => {
     const { project, id, events } = await threeDeliveries();
     const page = await dashboard.signIn(project.adminKey, `/live/events/${events[0]}`);
     await rows(page).first().locator('th a').click();

@@ -9,7 +9,7 @@ const service = useService();
 const dashboard = useDashboard(service);
 
 describe('an event', () => {
-  it('is found by its document, with its deliveries to every webhook', async () => {
+  it('can be found by its document, with its deliveries to every webhook', async () => {
     const project = await service.project();
     const receivers = [await startReceiver(), await startReceiver()];
     for (const { url } of receivers) await createWebhook(project.admin, url);
@@ -60,7 +60,7 @@ describe('an event', () => {
 });
 
 describe('the settings', () => {
-  it('change the project, send a test email, and show who changed what', async () => {
+  it('change the project, send a test email, and show the audit log', async () => {
     const project = await service.project();
     const page = await dashboard.signIn(project.adminKey, '/live/settings');
     await page.getByLabel('Name', { exact: true }).fill('Acme');

@@ -19,7 +19,7 @@ async function expectText(page: Page, text = HOSTILE): Promise<void> {
 }
 
 describe('untrusted text', () => {
-  it('stays text: name of a key, description and URL of a webhook', async () => {
+  it('stays text in the name of a key, and in the description and URL of a webhook', async () => {
     const project = await service.project();
     const { body: key } = await project.admin('POST', '/v1/keys', {
       body: { type: 'live', name: HOSTILE.slice(0, 100) },
@@ -38,7 +38,7 @@ describe('untrusted text', () => {
     await heading(page, new URL(url).href).waitFor();
   });
 
-  it('stays text: payload and response of a delivery', async () => {
+  it('stays text in the payload and the response of a delivery', async () => {
     const project = await service.project();
     const receiver = await startReceiver((response) => {
       response.writeHead(500, { 'Content-Type': 'text/html' }).end(`${HOSTILE}${RIGHT_TO_LEFT}`);
@@ -55,7 +55,7 @@ describe('untrusted text', () => {
     expect(await page.locator('main').textContent()).not.toContain(RIGHT_TO_LEFT);
   });
 
-  it('stays text: names and values of the fields of a document', async () => {
+  it('stays text in the names and values of document fields', async () => {
     const project = await service.project();
     const fields = { [HOSTILE]: HOSTILE, text: RIGHT_TO_LEFT };
     await project.admin('PUT', '/v1/documents/a:b', { body: { fields } });
@@ -71,7 +71,7 @@ describe('untrusted text', () => {
     expect(JSON.parse(text)).toEqual(fields);
   });
 
-  it('stays text: what a pasted token says', async () => {
+  it('stays text in the content of a pasted token', async () => {
     const { adminKey } = await service.project();
     const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const texts = [HOSTILE, RIGHT_TO_LEFT];
@@ -91,7 +91,7 @@ describe('untrusted text', () => {
     expect(await page.locator('main').textContent()).not.toContain(RIGHT_TO_LEFT);
   });
 
-  it('does not break the page by size, depth or large numbers', async () => {
+  it('does not break the page with its size, depth or large numbers', async () => {
     const project = await service.project();
     const deep = `${'['.repeat(150)}${']'.repeat(150)}`;
     const body = `{"fields":{"big":12345678901234567890,"small":1.10,"long":"${'x'.repeat(60_000)}","deep":${deep}}}`;
@@ -105,7 +105,7 @@ describe('untrusted text', () => {
     await expect.poll(async () => (await text.textContent())?.length).toBeGreaterThan(60_000);
   });
 
-  it('in the URL leads to an error, not into the page', async () => {
+  it('in the URL shows an error and does not become part of the page', async () => {
     const { adminKey } = await service.project();
     const page = await dashboard.signIn(adminKey, `/live/webhooks/${encodeURIComponent(HOSTILE)}`);
     await page.getByText('no such webhook').waitFor();
@@ -116,7 +116,7 @@ describe('untrusted text', () => {
 });
 
 describe('the pages', () => {
-  it('forbid scripts and styles of others, frames, and text that becomes markup', async () => {
+  it('block foreign scripts and styles, frames, and text that becomes markup', async () => {
     const page = await dashboard.open();
     const policy = (await page.request.get(`${service.stack.baseUrl}/dashboard`)).headers();
     expect(policy['content-security-policy']).not.toContain('unsafe');

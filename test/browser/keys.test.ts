@@ -8,7 +8,7 @@ const status = async (key: string, from?: string) =>
   (await service.as(key)('GET', '/v1/documents', { ...(from && { from }) })).status;
 
 describe('signing in', () => {
-  it('says plainly why a key does not open the dashboard', async () => {
+  it('states why a key cannot sign in', async () => {
     const project = await service.project();
     const page = await dashboard.open();
     const problemWith = async (key: string) => {
@@ -33,7 +33,7 @@ describe('signing in', () => {
     expect(await problemWith(restricted)).toContain("Your IP address is not on this key's allowlist");
   });
 
-  it('keeps the key in the session storage of the tab, until signing out, and nowhere else', async () => {
+  it('stores the key only in the session storage of the tab, until the user signs out', async () => {
     const { adminKey } = await service.project();
     const page = await dashboard.signIn(adminKey);
     const kept = () =>
@@ -54,7 +54,7 @@ describe('signing in', () => {
     await heading(page, 'Sign in').waitFor();
   });
 
-  it('is for one tab', async () => {
+  it('applies to one tab', async () => {
     const { adminKey } = await service.project();
     const first = await dashboard.signIn(adminKey);
     const second = await dashboard.openBeside(first, '/dashboard#/live/keys');
@@ -89,7 +89,7 @@ describe('signing in', () => {
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
   });
 
-  it('takes one click on the link that a local stack prints, which works once', async () => {
+  it('needs one click on the link of a local stack, which works once', async () => {
     const { adminKey } = await service.project();
     const { baseUrl } = service.stack;
     const link = service.stack.signInUrl(adminKey);
@@ -106,7 +106,7 @@ describe('signing in', () => {
     expect(service.log.join('')).not.toContain(adminKey);
   });
 
-  it('ends when the key is revoked elsewhere, and says so', async () => {
+  it('ends with a message when the key is revoked elsewhere', async () => {
     const project = await service.project();
     const second = await project.key('admin');
     const page = await dashboard.signIn(second, '/live/keys');
@@ -121,7 +121,7 @@ describe('signing in', () => {
 });
 
 describe('a key', () => {
-  it('is rotated as the interface describes: generate, switch, deploy, revoke', async () => {
+  it('can be rotated in the order generate, switch, deploy, revoke', async () => {
     const project = await service.project();
     const page = await dashboard.signIn(project.adminKey, '/live/keys');
 
@@ -159,7 +159,7 @@ describe('a key', () => {
     await expect.poll(() => changes.allTextContents()).toEqual(['key.revoked', 'key.rotated', 'key.created']);
   });
 
-  it('is renamed', async () => {
+  it('can be renamed', async () => {
     const project = await service.project();
     const { body } = await project.admin('POST', '/v1/keys', { body: { type: 'live', name: 'App' } });
     const page = await dashboard.signIn(project.adminKey, `/live/keys/${body.id}`);
@@ -173,7 +173,7 @@ describe('a key', () => {
     await page.getByRole('table', { name: 'Audit log' }).getByText('key.changed').waitFor();
   });
 
-  it('that signed in is replaced at once, and its successor signs in; it is not lost by Escape', async () => {
+  it('can replace the signed-in key immediately, and Escape does not lose the new key', async () => {
     const { adminKey } = await service.project();
     const page = await dashboard.signIn(adminKey, '/live/keys');
     await page.getByRole('link', { name: 'First admin key' }).click();
@@ -189,7 +189,7 @@ describe('a key', () => {
     await heading(page, 'First admin key').waitFor();
   });
 
-  it('is not revoked until somebody confirms', async () => {
+  it('is not revoked before the user confirms', async () => {
     const project = await service.project();
     const key = await project.key('live');
     const page = await dashboard.signIn(project.adminKey, '/live/keys');
@@ -202,7 +202,7 @@ describe('a key', () => {
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Revoke');
   });
 
-  it('cannot be revoked if it is the last admin key, and the page says so', async () => {
+  it('cannot be revoked if it is the last admin key, and the page states the reason', async () => {
     const project = await service.project();
     const page = await dashboard.signIn(project.adminKey, '/live/keys');
     await page.getByRole('link', { name: 'First admin key' }).click();
@@ -224,7 +224,7 @@ describe('a key', () => {
 });
 
 describe('the allowlist', () => {
-  it('marks the entry that is wrong, and restricts the key once it is saved', async () => {
+  it('marks invalid entries, and restricts the key when it is saved', async () => {
     const project = await service.project();
     const key = await project.key('live');
     const page = await dashboard.signIn(project.adminKey, '/live/keys');
@@ -251,7 +251,7 @@ describe('the allowlist', () => {
     expect(await status(key)).toBe(200);
   });
 
-  it('takes many entries at once from the clipboard', async () => {
+  it('accepts many entries from the clipboard', async () => {
     const project = await service.project();
     await project.key('live');
     const page = await dashboard.signIn(project.adminKey, '/live/keys');

@@ -13,7 +13,7 @@ const dashboard = useDashboard(service);
 const badge = (page: Page) => fact(page, 'Status').locator('.badge').textContent();
 
 describe('a webhook', () => {
-  it('is created as the interface describes: Create Webhook, endpoint URL, events, save', async () => {
+  it('can be created with Create Webhook, endpoint URL, events, save', async () => {
     const project = await service.project();
     const live = await project.client('live');
     const receiver = await startReceiver();
@@ -52,7 +52,7 @@ describe('a webhook', () => {
     await heading(page, 'Create Webhook').waitFor();
   });
 
-  it('shows how to verify signatures beside its secret, in the language of the docs', async () => {
+  it('shows how to verify signatures next to its secret, in the language of the docs', async () => {
     const project = await service.project();
     const { id } = await createWebhook(project.admin, 'http://127.0.0.1:9/hook');
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}/settings`);
@@ -92,7 +92,7 @@ describe('a webhook', () => {
     await page.getByText('Endpoint URL must be an https: URL.').waitFor();
   });
 
-  it('is tested, paused, edited, given a new secret, and deleted', async () => {
+  it('can be tested, paused, edited, given a new secret, and deleted', async () => {
     const project = await service.project();
     const receiver = await startReceiver();
     const { id, secret } = await createWebhook(project.admin, receiver.url);
@@ -146,7 +146,7 @@ describe('a webhook', () => {
 });
 
 describe('the health of a webhook', () => {
-  it('is that of its own deliveries, over a period of choice', async () => {
+  it('covers its own deliveries in the selected period', async () => {
     const project = await service.project();
     const [own, other] = [await startReceiver(), await startReceiver()];
     const { id } = await createWebhook(project.admin, own.url, { events: ['document.changed'] });
@@ -169,7 +169,7 @@ describe('the health of a webhook', () => {
 });
 
 describe('an endpoint that fails', () => {
-  it('shows in the log; the webhook is disabled and an email links to it; enabled again, it recovers', async () => {
+  it('appears in the log, disables the webhook with an email, and can be recovered', async () => {
     const project = await service.project();
     const receiver = await startReceiver((response) => response.writeHead(503).end('Out of order'));
     const { id } = await createWebhook(project.admin, receiver.url);
@@ -220,7 +220,7 @@ describe('an endpoint that fails', () => {
     await expect.poll(() => page.getByRole('cell', { name: 'succeeded' }).count()).toBe(2);
   });
 
-  it('gets an event again by Redeliver', async () => {
+  it('receives an event again with Redeliver', async () => {
     const project = await service.project();
     const receiver = await startReceiver(204);
     const { id } = await createWebhook(project.admin, receiver.url);
@@ -233,7 +233,7 @@ describe('an endpoint that fails', () => {
     await expect.poll(() => page.locator('.attempts li').first().textContent()).toContain('redelivery');
   });
 
-  it('shows what was sent where and answered, and copies the request of every attempt as curl, byte for byte', async () => {
+  it('shows each request and response, and copies the exact request of every attempt as curl', async () => {
     const project = await service.project();
     const receiver = await startReceiver((response) => response.writeHead(404, { 'X-Served-By': 'edge-1' }).end());
     const { id } = await createWebhook(project.admin, receiver.url, { headers: { 'X-Team': 'billing' } });
@@ -327,7 +327,7 @@ describe('the delivery log', () => {
 });
 
 describe('an export of the delivery log', () => {
-  it('has what the filters let through, all pages of it', async () => {
+  it('contains all pages of the filtered deliveries', async () => {
     const project = await service.project();
     const receiver = await startReceiver();
     const { id } = await createWebhook(project.admin, receiver.url);
@@ -357,7 +357,7 @@ describe('an export of the delivery log', () => {
 });
 
 describe('a search in the delivery log', () => {
-  it('finds the deliveries of a document, and opens that of an event', async () => {
+  it('finds the deliveries of a document, and opens the delivery of an event', async () => {
     const project = await service.project();
     const receiver = await startReceiver();
     const { id } = await createWebhook(project.admin, receiver.url, { events: ['document.changed'] });
@@ -399,7 +399,7 @@ describe('a search in the delivery log', () => {
 });
 
 describe('the environments', () => {
-  it('are apart, and the sandbox is unmistakable', async () => {
+  it('are separate, and the sandbox is clearly marked', async () => {
     const project = await service.project();
     const test = await project.client('test');
     const receiver = await startReceiver();
@@ -414,7 +414,7 @@ describe('the environments', () => {
 });
 
 describe('the overview', () => {
-  it('counts deliveries by outcome, and names what needs attention', async () => {
+  it('counts deliveries by outcome, and lists problems', async () => {
     const project = await service.project();
     const working = await startReceiver();
     const failing = await startReceiver(500);
@@ -463,7 +463,7 @@ describe('the overview', () => {
     await page.getByText('No webhook matches “nowhere”.').waitFor();
   });
 
-  it('can be paused and enabled together; one that is gone is named', async () => {
+  it('can be paused and enabled together, and deleted ones are reported', async () => {
     const project = await service.project();
     const urls = ['a', 'b', 'c'].map((name) => `http://127.0.0.1:9/${name}`);
     const ids: string[] = [];
@@ -494,7 +494,7 @@ describe('the overview', () => {
     await expect.poll(() => page.locator('tbody .badge').allTextContents()).toEqual(['enabled', 'paused']);
   });
 
-  it('of a new project says what to do', async () => {
+  it('states the next step for a new project', async () => {
     const { adminKey } = await service.project();
     const page = await dashboard.signIn(adminKey);
     await page.getByText('No webhooks yet.').waitFor();
@@ -503,7 +503,7 @@ describe('the overview', () => {
 });
 
 describe('a page whose service is unavailable', () => {
-  it('keeps its content, says so, and recovers with the service', async () => {
+  it('keeps its content, shows the failure, and recovers with the service', async () => {
     const project = await service.project();
     const receiver = await startReceiver();
     const { id } = await createWebhook(project.admin, receiver.url);

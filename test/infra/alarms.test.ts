@@ -64,7 +64,7 @@ async function emitted(): Promise<{ Namespace: string; names: string[]; dimensio
 }
 
 describe('an alarm', () => {
-  it('watches metrics that AWS publishes for the resources of the template, or that our code writes', async () => {
+  it('watches only metrics that AWS publishes for the resources of the template, or that the code writes', async () => {
     const { alarms } = new LocalCloudWatch(readTemplate()); // throws at any other metric of AWS
     const written = (await emitted()).flatMap(({ names, dimensions }) => names.map((name) => [name, dimensions]));
     const ofFilters = Object.values(template.findResources('AWS::Logs::MetricFilter')).flatMap(({ Properties }) =>
@@ -87,7 +87,7 @@ describe('an alarm', () => {
     }
   });
 
-  it('watches this stack: its namespace is the name of the stack, as the functions know it', () => {
+  it('watches the namespace of this stack, which the functions use too', () => {
     const own = watched.filter(({ Namespace }) => !Namespace.startsWith('AWS/'));
     expect(new Set(own.map(({ Namespace }) => Namespace))).toEqual(new Set(['Mine']));
     template.allResourcesProperties('AWS::Lambda::Function', {
@@ -98,7 +98,7 @@ describe('an alarm', () => {
     template.hasResourceProperties('AWS::ApiGateway::RestApi', { Name: 'Mine' });
   });
 
-  it('cannot be raised by strangers: none counts their mistakes', () => {
+  it('does not count invalid requests, so callers cannot raise it', () => {
     const names = watched.map(({ MetricName }) => MetricName);
     for (const theirs of ['4XXError', 'Unauthorized', 'Forbidden', 'Count']) expect(names).not.toContain(theirs);
     const errors = alarms.filter((alarm) => JSON.stringify(alarm).includes('"Errors"'));
@@ -106,12 +106,12 @@ describe('an alarm', () => {
     for (const alarm of errors) expect(JSON.stringify(alarm)).not.toContain('Authorize'); // it throws at bad credentials
   });
 
-  it('costs ten cents a month for each metric that it watches: all of them are few, and no dashboard is made unasked', () => {
+  it('costs ten cents per metric, so all alarms watch few metrics, and the dashboard is optional', () => {
     expect(watched.length).toBeLessThanOrEqual(35);
     template.resourceCountIs('AWS::CloudWatch::Dashboard', 0);
   });
 
-  it('on the rate of requests exists only with a threshold', () => {
+  it('watches the rate of requests only with a threshold', () => {
     const metric = { MetricName: 'Count', Statistic: 'SampleCount', Period: 300 };
     synth({ alarmRequestsPerSecond: '100' }).hasResourceProperties('AWS::CloudWatch::Alarm', {
       ...metric,
@@ -119,7 +119,7 @@ describe('an alarm', () => {
     });
   });
 
-  it('on the age of a message waits longer than messages are delayed on purpose', () => {
+  it('tolerates the intended delays in the age of a message', () => {
     const ages = alarms.filter(({ MetricName }) => MetricName === 'ApproximateAgeOfOldestMessage');
     const thresholds = ages.map(({ Threshold, Dimensions }) => [JSON.stringify(Dimensions), Threshold] as const);
     expect(thresholds.length).toBe(4);

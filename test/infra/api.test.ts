@@ -15,14 +15,14 @@ const template = Assertions.fromString(
 );
 
 describe('the API', () => {
-  it('speaks TLS 1.3 only, on the default endpoint too', () => {
+  it('accepts only TLS 1.3, also on the default endpoint', () => {
     template.hasResourceProperties('AWS::ApiGateway::RestApi', {
       SecurityPolicy: 'SecurityPolicy_TLS13_1_3_2025_09',
       EndpointAccessMode: 'STRICT',
     });
   });
 
-  it('has a method for every operation, HEAD beside GET and one for all others of its path, without the authorizer only where anyone may call', () => {
+  it('has a method for every operation, HEAD for every GET and ANY for every path, with the authorizer except for public operations', () => {
     const all = Object.values(template.findResources('AWS::ApiGateway::Method'));
     const named = all.filter(({ Properties }) => !['OPTIONS', 'ANY'].includes(Properties.HttpMethod));
     const others = all.filter(({ Properties }) => Properties.HttpMethod === 'ANY');
@@ -41,13 +41,13 @@ describe('the API', () => {
     expect(anyone.every((operation) => ['dashboard', 'leaks'].includes(operation.function))).toBe(true);
   });
 
-  it('takes the share of every caller from the authorizer', () => {
+  it('receives the share of every caller from the authorizer', () => {
     template.hasResourceProperties('AWS::ApiGateway::RestApi', { ApiKeySourceType: 'AUTHORIZER' });
     for (const { Properties } of Object.values(template.findResources('AWS::ApiGateway::Method')))
       expect(Properties.ApiKeyRequired ?? false).toBe(Properties.AuthorizationType === 'CUSTOM');
   });
 
-  it('gives every share a key of its own, in a plan for the stage', () => {
+  it('creates one key for every share, in a plan for the stage', () => {
     const resourcesOf = (type: string) => Object.entries(template.findResources(`AWS::ApiGateway::${type}`));
     const values = readTemplate()
       .ofType<{ Value: string }>('AWS::ApiGateway::ApiKey')
@@ -82,7 +82,7 @@ describe('the API', () => {
     expect(chain).toHaveLength(SHARES);
   });
 
-  it('throttles every method that needs no credential by a setting of its own', () => {
+  it('throttles every method without a credential separately', () => {
     const [stage] = Object.values(template.findResources('AWS::ApiGateway::Stage'));
     const [forAll, ...others] = stage?.Properties.MethodSettings ?? [];
     expect(forAll).toMatchObject({ ResourcePath: '/*', HttpMethod: '*', ThrottlingRateLimit: 1000 });
@@ -110,7 +110,7 @@ describe('the API', () => {
     expect(patches.length).toBeLessThanOrEqual(75); // of 80: the deployment and the access log take some
   });
 
-  it('lets pages of other origins ask for what scoped tokens may call, and for nothing else', () => {
+  it('allows other origins only for operations of scoped tokens', () => {
     const preflights = Object.values(template.findResources('AWS::ApiGateway::Method')).filter(
       ({ Properties }) => Properties.HttpMethod === 'OPTIONS',
     );
@@ -119,7 +119,7 @@ describe('the API', () => {
     for (const { Properties } of preflights) expect(Properties.Integration.Type).toBe('MOCK');
   });
 
-  it('decides on the response of every kind of client error: a default has one status for all others', () => {
+  it('declares the response of every kind of client error, because a default has one status', () => {
     const declared = Object.values(template.findResources('AWS::ApiGateway::GatewayResponse'));
     const types = declared.map(({ Properties }) => Properties.ResponseType);
     const all = Object.values(ResponseType).flatMap((type) =>
@@ -130,7 +130,7 @@ describe('the API', () => {
     expect(all.filter((type) => !isOfServer(type) && !types.includes(type))).toEqual([]);
   });
 
-  it('asks clients to try again if its authorizer cannot be reached', () => {
+  it('asks clients to retry if the authorizer is unavailable', () => {
     template.hasResourceProperties('AWS::ApiGateway::GatewayResponse', {
       ResponseType: 'AUTHORIZER_CONFIGURATION_ERROR',
       StatusCode: '503',
@@ -138,11 +138,11 @@ describe('the API', () => {
     });
   });
 
-  it('leaves room for more: a stack has at most 500 resources (CloudFormation quotas)', () => {
+  it('stays below the limit of 500 resources per stack (CloudFormation quotas)', () => {
     expect(Object.keys(template.toJSON().Resources).length).toBeLessThan(400);
   });
 
-  it('asks the authorizer at every request', () => {
+  it('calls the authorizer for every request', () => {
     template.hasResourceProperties('AWS::ApiGateway::Authorizer', {
       Type: 'REQUEST',
       AuthorizerResultTtlInSeconds: 0,
@@ -150,7 +150,7 @@ describe('the API', () => {
     });
   });
 
-  it('logs the type of a gateway response, and no path, which may hold a key', () => {
+  it('logs the type of a gateway response, but no path, because it can contain a key', () => {
     const [stage] = Object.values(template.findResources('AWS::ApiGateway::Stage'));
     const format = JSON.stringify(stage?.Properties.AccessLogSetting.Format);
     expect(format).toContain('$context.resourcePath');
@@ -160,7 +160,7 @@ describe('the API', () => {
 });
 
 describe('a key in a path', () => {
-  it('is in no trace: the stage writes none', () => {
+  it('is in no trace, because the stage writes none', () => {
     template.resourcePropertiesCountIs('AWS::ApiGateway::Stage', { TracingEnabled: true }, 0);
   });
 });

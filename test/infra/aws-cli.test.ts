@@ -32,7 +32,7 @@ afterAll(() => {
 
 const lastCall = () => readFileSync(calls, 'utf8').trim().split('\n').at(-1);
 
-it('files of a bucket are listed, read and removed, and handed to the function', async () => {
+it('lists, reads and removes files of a bucket, and passes them to the function', async () => {
   const { list, read, remove, invoke } = failedEvents('bucket', 'fan-out');
   expect(await list()).toEqual(['a', 'b']);
   expect(await failedEvents('empty', 'fan-out').list()).toEqual([]);
@@ -43,7 +43,7 @@ it('files of a bucket are listed, read and removed, and handed to the function',
   await expect(failedEvents('bucket', 'broken').invoke('{"errorType":"Error"}')).rejects.toThrow('broken failed');
 });
 
-it('messages of a queue are received, sent and removed', async () => {
+it('receives, sends and removes messages of a queue', async () => {
   const { receive, remove, send } = failedSchedules('https://queue');
   expect(await receive()).toEqual([{ body: '{}', receiptHandle: 'r' }]);
   expect(await failedSchedules('empty').receive()).toEqual([]);

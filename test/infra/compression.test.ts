@@ -6,7 +6,7 @@ const compression = createCompression(1024, 10_000);
 const long = Buffer.from('a'.repeat(2000));
 
 describe('the compression of the local gateway', () => {
-  it('compresses what is long enough, for whoever takes it', () => {
+  it('compresses long responses for clients that accept it', () => {
     const { body, headers } = compression.encode(long, 'br, gzip;q=0.8');
     expect(headers['Content-Encoding']).toBe('gzip');
     expect(gunzipSync(body)).toEqual(long);
@@ -16,7 +16,7 @@ describe('the compression of the local gateway', () => {
     ['short', Buffer.from('short'), 'gzip'],
     ['not asked for', long, undefined],
     ['asked for in another way', long, 'br'],
-  ])('leaves alone what is %s', (_name, body, accepted) => {
+  ])('does not compress a response that is %s', (_name, body, accepted) => {
     expect(compression.encode(body, accepted)).toEqual({ body, headers: {} });
   });
 
@@ -26,7 +26,7 @@ describe('the compression of the local gateway', () => {
     expect(compression.decode(Buffer.from('not gzip'), 'gzip')).toBeNull();
   });
 
-  it('does nothing where the template does not ask for it', () => {
+  it('does nothing if the template does not enable it', () => {
     const none = createCompression(undefined, 10_000);
     expect(none.encode(long, 'gzip')).toEqual({ body: long, headers: {} });
     expect(none.decode(long, 'gzip')).toEqual(long);

@@ -22,7 +22,7 @@ const request = (resource: string, { file = '', base = '/live', headers = {}, ht
   } as unknown as APIGatewayProxyEvent);
 
 describe('the dashboard', () => {
-  it('has at most 60 KB in all, compressed', () => {
+  it('has at most 60 KB in total, compressed', () => {
     const bytes = pages
       .filter(([path]) => path.startsWith('/dashboard'))
       .map(([, { text }]) => gzipSync(text).length)
@@ -31,7 +31,7 @@ describe('the dashboard', () => {
     expect(bytes).toBeGreaterThan(10 * 1024);
   });
 
-  it('is asked for every time; what it is made of has the hash of its content in its name and is kept', async () => {
+  it('is revalidated every time, and its files have a content hash in their names and are cached', async () => {
     const page = await request('/dashboard');
     expect(page.headers).toMatchObject({ 'Cache-Control': 'no-store', 'Content-Type': 'text/html; charset=utf-8' });
     const files = [...page.body.matchAll(/(?:src|href)="dashboard\/([^"]+)"/g)].map(([, file = '']) => file);
@@ -44,7 +44,7 @@ describe('the dashboard', () => {
     }
   });
 
-  it('names no other origin, and holds no inline script or style', () => {
+  it('contains no other origin, and no inline script or style', () => {
     for (const [path, { type, text }] of pages) {
       if (!type.startsWith('text/html')) continue;
       expect(text, path).not.toMatch(/(src|<link[^>]* href)="(https?:)?\/\//);
@@ -77,7 +77,7 @@ describe('the Content-Security-Policy', () => {
 });
 
 describe('a page', () => {
-  it('that is not there is a problem like any other', async () => {
+  it('returns a problem if it does not exist', async () => {
     for (const file of ['nothing.js', '../pages.json', '__proto__']) {
       const { statusCode, headers, body } = await request('/docs/{file}', { file });
       expect([statusCode, headers?.['Content-Type'], JSON.parse(body).code]).toEqual([
@@ -99,7 +99,7 @@ describe('a page', () => {
     expect([statusCode, headers?.Location]).toEqual([302, `${url}/dashboard`]);
   });
 
-  it('that describes the API can be read by pages of other origins, and kept for some minutes', async () => {
+  it('is readable for other origins and cacheable for some minutes if it describes the API', async () => {
     const { headers } = await request('/v1/openapi.json');
     expect(headers).toMatchObject({
       'Access-Control-Allow-Origin': '*',
@@ -116,7 +116,7 @@ describe('a method that a path does not have', () => {
     ['POST', '/v1/documents/{key}', 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'],
     ['PUT', '/', 'GET, HEAD'],
     ['POST', '/docs/{file}', 'GET, HEAD'],
-  ])('is refused: %s %s', async (httpMethod, resource, allowed) => {
+  ])('is rejected: %s %s', async (httpMethod, resource, allowed) => {
     const { statusCode, headers, body } = await request(resource, { httpMethod });
     expect([statusCode, headers?.Allow, JSON.parse(body).code]).toEqual([405, allowed, 'method_not_allowed']);
   });

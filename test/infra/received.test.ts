@@ -19,7 +19,7 @@ describe('a request to the demo endpoint', () => {
     expect(line).toContain('"text":"\\u001b]52;c;Y3VybCBldmls\\u0007\\u009b2J\\u202e"');
   });
 
-  it('is printed as its size alone when the signature is wrong', () => {
+  it('shows only its size when the signature is wrong', () => {
     expect(readDelivery(secret, headers(`sha256=${attack}`), body)).toEqual({
       verified: false,
       line: `✗ NOT VERIFIED  ${Buffer.byteLength(body)} bytes`,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { choices, context, domain, synth, warningsOf } from './synth.ts';
 
 describe('the template', () => {
-  it('does what its parameters say', () => {
+  it('follows its parameters', () => {
     const template = synth({
       ...choices.architecture?.[1],
       ...choices.encryption?.[1],
@@ -78,7 +78,7 @@ describe('the template', () => {
     [{ batchingSeconds: '6' }, 'batchingSeconds'],
     [{ warmWritesPerSecond: '3999' }, 'warmWritesPerSecond'],
     [{ warmWritesPerSecond: '40001' }, 'warmWritesPerSecond'],
-  ])('is not made of %o', (settings, message) => {
+  ])('is rejected with %o', (settings, message) => {
     expect(() => synth(settings)).toThrow(message);
   });
 });
@@ -100,14 +100,14 @@ describe('a synthesis', () => {
 });
 
 describe('the outputs', () => {
-  it('name the base URL once, without a slash at its end', () => {
+  it('contain the base URL once, without a trailing slash', () => {
     const urls = Object.entries(synth({}).findOutputs('*')).filter(([name]) => /url|endpoint/i.test(name));
     expect(urls.map(([name]) => name).sort()).toEqual(['BaseUrl', 'DashboardUrl']);
     const parts = urls.find(([name]) => name === 'BaseUrl')?.[1].Value['Fn::Join'][1];
     expect(parts.at(-1)).toMatch(/\/live$/);
   });
 
-  it('name the target of a CNAME record, if the zone is not ours', () => {
+  it('contain the target of a CNAME record without a hosted zone', () => {
     const target = { Value: { 'Fn::GetAtt': [Match.anyValue(), 'RegionalDomainName'] } };
     synth(domain).hasOutput('DomainTarget', target);
     expect(synth({ ...domain, hostedZoneId: 'Z1', hostedZoneName: 'example.com' }).findOutputs('DomainTarget')).toEqual(
@@ -122,7 +122,7 @@ describe('a stage', () => {
     return stage?.Properties.DeploymentId.Ref;
   };
 
-  it('gets changes of the authorizer: each makes another deployment', () => {
+  it('gets a new deployment for each change of the authorizer', () => {
     const ids = ['0', '60', '300'].map((authorizerCacheSeconds) => deploymentOf({ authorizerCacheSeconds }));
     expect(new Set(ids).size).toBe(3);
     expect(deploymentOf({ logRetentionDays: '7' })).toBe(ids[0]);
@@ -130,7 +130,7 @@ describe('a stage', () => {
 });
 
 describe('cdk.json', () => {
-  it('decides on every feature flag that the CDK recommends', () => {
+  it('sets every recommended feature flag of the CDK', () => {
     const path = 'node_modules/aws-cdk-lib/recommended-feature-flags.json';
     const recommended = Object.keys(JSON.parse(readFileSync(path, 'utf8')));
     expect(recommended.filter((flag) => !(flag in context))).toEqual([]);
@@ -138,7 +138,7 @@ describe('cdk.json', () => {
 });
 
 describe('an alarm', () => {
-  it('names the paragraph of the runbook that explains it', () => {
+  it('links to its section of the runbook', () => {
     const runbook = readFileSync('infra/RUNBOOK.md', 'utf8');
     const anchors = [...runbook.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
       title
@@ -153,7 +153,7 @@ describe('an alarm', () => {
     }
   });
 
-  it('reaches whoever is to know: CloudWatch may publish, of this account only', () => {
+  it('allows only CloudWatch in this account to publish', () => {
     const template = synth({ alarmEmail: 'ops@example.com' });
     const statement = {
       Effect: 'Allow',

@@ -12,7 +12,7 @@ const template = Assertions.fromString(
 const UNNAMEABLE = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords', 'dynamodb:ListStreams'];
 
 describe('the table', () => {
-  it('is protected, restorable, and feeds the stream', () => {
+  it('has deletion protection, recovery and a stream', () => {
     template.hasResource('AWS::DynamoDB::Table', {
       DeletionPolicy: 'Retain',
       Properties: {
@@ -39,7 +39,7 @@ describe('the event sources', () => {
     }
   });
 
-  it('of stats name the shard, keep its order, give nothing up, and are at most a minute late', () => {
+  it('of stats use the shard id, keep its order, discard nothing, and are at most a minute late', () => {
     const [mapping, ...others] = mappings.filter(isOfStats);
     expect(others).toEqual([]);
     expect(mapping).toMatchObject({ ParallelizationFactor: 1, MaximumRetryAttempts: -1 });
@@ -48,7 +48,7 @@ describe('the event sources', () => {
     expect(mapping?.MaximumBatchingWindowInSeconds).toBeLessThanOrEqual(30);
   });
 
-  it('try an event again half a day long, as often as it takes, and then keep it', () => {
+  it('retry an event for half a day without a limit on tries, then store it', () => {
     template.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
       MaximumRecordAgeInSeconds: 12 * 60 * 60,
       MaximumRetryAttempts: -1,
@@ -57,7 +57,7 @@ describe('the event sources', () => {
     });
   });
 
-  it('keep what they give up in a bucket that is private, encrypted, and outlives the stack', () => {
+  it('store discarded events in a private, encrypted bucket that is retained', () => {
     template.hasResource('AWS::S3::Bucket', {
       DeletionPolicy: 'Retain',
       Properties: {
@@ -77,7 +77,7 @@ describe('the event sources', () => {
     });
   });
 
-  it('take part of the concurrency of an account, unreserved: what must wait does so unreceived, and the API has the rest', () => {
+  it('limit their concurrency without a reservation, so that waiting messages are not received', () => {
     const mappings = Object.values(template.findResources('AWS::Lambda::EventSourceMapping'));
     const queues = mappings.filter(({ Properties }) => Properties.StartingPosition === undefined);
     expect(queues.length).toBeGreaterThan(0);
@@ -87,7 +87,7 @@ describe('the event sources', () => {
     template.resourcePropertiesCountIs('AWS::Lambda::Function', isReserved, 0);
   });
 
-  it('give up on a message after 20 receives, into a queue that raises an alarm', () => {
+  it('move a message to a queue with an alarm after 20 receives', () => {
     const queues = template.findResources('AWS::SQS::Queue');
     const consumed = mappings.filter(({ StartingPosition }) => StartingPosition === undefined);
     expect(consumed).toHaveLength(4); // three lanes, and the check of connections
@@ -121,12 +121,12 @@ describe('a function that feeds itself', () => {
     return isSending(Properties.EventSourceArn, role) ? [id] : [];
   });
 
-  it('may do so: Lambda would end the chain after some 16 invocations', () => {
+  it('allows recursion, because Lambda would end the chain after about 16 invocations', () => {
     expect(feeding.length).toBe(4); // three lanes, and the check of connections
     for (const id of feeding) expect(functions[id]?.Properties.RecursiveLoop, id).toBe('Allow');
   });
 
-  it('is the only one that may', () => {
+  it('is the only one that allows it', () => {
     const allowed = Object.keys(functions).filter((id) => functions[id]?.Properties.RecursiveLoop === 'Allow');
     expect(allowed.sort()).toEqual(feeding.sort());
   });
@@ -151,7 +151,7 @@ describe('a queue', () => {
 describe('the bundles', () => {
   const assets = readdirSync(inject('assembly')).filter((name) => name.startsWith('asset.'));
 
-  it('have at most 600 KB each, and nothing beside the code but the pages of the dashboard', () => {
+  it('have at most 600 KB each, and contain only code and the pages of the dashboard', () => {
     expect(assets.length).toBeGreaterThan(5);
     const more: string[] = [];
     for (const asset of assets) {
@@ -162,7 +162,7 @@ describe('the bundles', () => {
     expect(more).toEqual(['site.json']);
   });
 
-  it('import nothing as an ES module: with all exports of `node:http`, undici would be evaluated', () => {
+  it('import nothing as an ES module, because all exports of `node:http` would load undici', () => {
     for (const asset of assets) {
       const code = readFileSync(join(inject('assembly'), asset, 'index.cjs'), 'utf8');
       expect(code).toContain('require("node:');
@@ -172,7 +172,7 @@ describe('the bundles', () => {
 });
 
 describe('the functions', () => {
-  it('run on the current Node and architecture, within a time limit their queue allows for', () => {
+  it('run on the current Node and architecture, with a timeout that fits their queue', () => {
     const functions = Object.values(template.findResources('AWS::Lambda::Function'));
     for (const { Properties } of functions) {
       expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'], Handler: 'index.handler' });
@@ -182,7 +182,7 @@ describe('the functions', () => {
     }
   });
 
-  it('reach items of the table by their kind only', () => {
+  it('can access only granted kinds of table items', () => {
     const statements = Object.values(template.findResources('AWS::IAM::Policy')).flatMap(
       ({ Properties }) => Properties.PolicyDocument.Statement,
     );
@@ -206,7 +206,7 @@ describe('the functions', () => {
       expect(JSON.stringify(Properties.PolicyDocument).length).toBeLessThan(8000);
   });
 
-  it('send email from the sender only, whichever identity of the account that is', () => {
+  it('can send email only from the sender, with any identity of the account', () => {
     template.hasResourceProperties('AWS::IAM::Policy', {
       PolicyDocument: {
         Statement: Match.arrayWith([
@@ -222,7 +222,7 @@ describe('the functions', () => {
     });
   });
 
-  it('may do nothing to everything, where a resource can be named', () => {
+  it('have no wildcard resources where IAM supports a resource', () => {
     for (const { Properties } of Object.values(template.findResources('AWS::IAM::Policy'))) {
       for (const { Action, Resource } of Properties.PolicyDocument.Statement) {
         const actions = [Action].flat();

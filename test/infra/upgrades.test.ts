@@ -50,7 +50,7 @@ function keptResources(): Record<string, object> {
 }
 
 describe('an upgrade', () => {
-  it('keeps every resource that holds data, a position or an address', () => {
+  it('keeps every resource with data, a position or an address', () => {
     const expected = JSON.parse(readFileSync(KEPT, 'utf8'));
     expect(keptResources(), REPLACED).toEqual(expected);
   });

@@ -7,7 +7,7 @@ import { NOTHING, scaled } from './cost/usage.ts';
 const close = (bill: Record<string, number>) =>
   Object.fromEntries(Object.entries(bill).map(([name, dollars]) => [name, Number(dollars.toFixed(4))]));
 
-it('a bill has a line for each thing that is billed', () => {
+it('has a line for each billed item', () => {
   const million = scaled(
     {
       ...NOTHING,
@@ -36,7 +36,7 @@ it('a bill has a line for each thing that is billed', () => {
   expect(sum(billOf({ ...NOTHING, storedBytes: 1e9, outBytes: 1e9 }))).toBeCloseTo(0.54);
 });
 
-it('an idle month is metrics, alarms, a dashboard and polls of empty queues', () => {
+it('bills metrics, alarms, a dashboard and polls of empty queues in an idle month', () => {
   expect(
     close(idleBillOf({ metrics: 7, alarmMetrics: 30, countedMappings: 2, dashboards: 1, polledQueues: 4 })),
   ).toEqual({
@@ -54,7 +54,7 @@ it.each([
   [{ yes: { BOOL: true }, no: { NULL: true } }, 4 + 3],
   [{ list: { L: [{ S: 'é' }, { N: '1' }] } }, 4 + 3 + 3 + 3],
   [{ map: { M: { a: { S: 'bc' } } } }, 3 + 3 + 1 + 3],
-])('an item %j is stored as so many bytes, and 100', (item, bytes) => {
+])('stores an item %j with its bytes plus 100', (item, bytes) => {
   expect(storedBytesOf(item as Parameters<typeof storedBytesOf>[0])).toBe(100 + bytes);
 });
 
@@ -62,6 +62,6 @@ it.each([
   [1, 2, 130],
   [10, 2, 220],
   [100, 20, 1120],
-])('a batch of %d deliveries takes %d requests to SQS and %d ms', (messages, requests, ms) => {
+])('bills a batch of %d deliveries with %d SQS requests and %d ms', (messages, requests, ms) => {
   expect([pollRequests(messages), durationMs('DeliveryDeliverB9F0AABF', messages)]).toEqual([requests, ms]);
 });

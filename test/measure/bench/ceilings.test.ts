@@ -55,7 +55,7 @@ describe.each<[string, Partial<Load>, number, number]>([
   ['schedules: created', { events: 200, failing: 1, lasting: 1 }, 600, 1667],
   ['emails', { outages: 7 }, 14, 1000],
 ])('%s with %j', (name, load, used, rate) => {
-  it('is in use as counted by hand, and breaks at that rate', () => {
+  it('matches a manual calculation of its use and its limit', () => {
     const given = { ...plain, ...load };
     const ceiling = ceilingsOf(given, costs).find((one) => one.name === name);
     expect(ceiling?.used).toBeCloseTo(used, 0);
@@ -64,7 +64,7 @@ describe.each<[string, Partial<Load>, number, number]>([
 });
 
 describe('the model', () => {
-  it('begins with what breaks first, and every limit says where it stands and what lifts it', () => {
+  it('sorts limits by the rate that reaches them, with their source and how to raise them', () => {
     const shares = ceilingsOf(LOAD, costs).map(utilization);
     expect(shares).toEqual([...shares].sort((a, b) => b - a));
     for (const { quota, lift } of ceilingsOf(LOAD, costs)) {
@@ -73,13 +73,13 @@ describe('the model', () => {
     }
   });
 
-  it('says that what no request raises holds for 10,000 events a second of one project to one webhook', () => {
+  it('supports 10,000 events per second of one project to one webhook with all fixed limits', () => {
     const load = { ...LOAD, events: 10_000, projectEvents: 10_000, webhooks: 1, failing: 0.02 };
     const reached = ceilingsOf(load, unitCostsOf(readMeasured(), load)).filter((one) => utilization(one) > 1);
     expect(reached.filter(({ quota }) => !quota.adjustable)).toEqual([]);
   });
 
-  it('says that 1,000 events per second to each of 100 webhooks are too many for the processors of one queue', () => {
+  it('exceeds the CPU of one queue with 1,000 events per second to each of 100 webhooks', () => {
     const load = { ...LOAD, events: 1000, projectEvents: 1000, webhooks: 100, deliveriesOfBatch: 100 };
     const reached = ceilingsOf(load, unitCostsOf(readMeasured(), load)).filter((one) => utilization(one) > 1);
     expect(reached.filter(({ quota }) => !quota.adjustable).map(({ name }) => name)).toEqual([
@@ -88,7 +88,7 @@ describe('the model', () => {
     ]);
   });
 
-  it('takes its units from what the meter counted', () => {
+  it('uses the units that the meter counted', () => {
     const counts = unitCostsOf(readMeasured(), { published: 1 });
     for (const [name, value] of Object.entries(counts)) expect([name, Number.isFinite(value)]).toEqual([name, true]);
     expect(counts).toMatchObject({ eventWrites: 1, logWrites: 1, keyReads: 1 });

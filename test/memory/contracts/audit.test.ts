@@ -32,7 +32,7 @@ describe.each(stores)('the audit log in $name', ({ table, lossy, short }) => {
   };
 
   it.each([
-    ['as asked for', table],
+    ['in one read', table],
     ['cut short', short],
   ])('has every entry once, newest first, in pages %s', async (_, from) => {
     const { entries: all, pages } = await found({}, from);
@@ -42,15 +42,15 @@ describe.each(stores)('the audit log in $name', ({ table, lossy, short }) => {
 
   it.each<[string, object, (entry: AuditRecord) => boolean]>([
     ['since a time', { since: now + 4 * HOUR_MS }, ({ at }) => at >= now + 4 * HOUR_MS],
-    ['of an actor', { actor: 'key_odd' }, ({ actor }) => actor === 'key_odd'],
+    ['by actor', { actor: 'key_odd' }, ({ actor }) => actor === 'key_odd'],
     ['about a target', { target: 'key_third' }, ({ target }) => target === 'key_third'],
     [
-      'of an actor about a target since a time',
+      'by actor, target and time',
       { actor: 'key_even', target: 'key_third', since: now + HOUR_MS },
       ({ actor, target, at }) => actor === 'key_even' && target === 'key_third' && at > now,
     ],
-    ['of nobody', { actor: 'key_none' }, () => false],
-  ])('has those %s', async (_, filter, isWanted) => {
+    ['without a match', { actor: 'key_none' }, () => false],
+  ])('lists the entries %s', async (_, filter, isWanted) => {
     expect((await found(filter)).entries).toEqual(newestFirst.filter(isWanted));
     expect((await found(filter, short)).entries).toEqual(newestFirst.filter(isWanted));
   });
@@ -63,7 +63,7 @@ describe.each(stores)('the audit log in $name', ({ table, lossy, short }) => {
     expect((await log.list(other, ANY, 10)).entries.map(recordOf)).toEqual([entry]);
   });
 
-  it('has one entry if the response to its write was lost, and none of other projects', async () => {
+  it('has one entry after a lost response, and none of other projects', async () => {
     const other = newSpace().projectId;
     const entry = { ...entryOf(1), projectId: other };
     await lossy.write([auditLog(lossy).entry(entry)]);

@@ -15,12 +15,12 @@ import type { Space } from '../../../lib/space.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
 import { attempt, webhook } from '../../unit/delivery/builders.ts';
 
-/** The time at which everything here happens. */
+/** The time of all events in these tests. */
 export const now = Date.parse('2026-01-31T12:00:00.000Z');
 export const HOUR_MS = 60 * 60 * 1000;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** Unlike every other, so that tests do not meet. */
+/** A unique space, so that tests are independent. */
 export const newSpace = (): Space => ({ projectId: `prj_${randomUUID()}`, environment: 'live' });
 export const newId = (prefix: IdPrefix, atMs = now): string => sortableId(prefix, atMs, randomBytes);
 
@@ -47,7 +47,7 @@ export function newStoredEvent({ at = now, ...overrides }: Partial<StoredEvent> 
   return { ...newEvent({ ...newSpace(), id: newEventId(type, data, at, randomBytes), at, type, data }), ...rest };
 }
 
-/** An event to one webhook, with the messages of its attempts. */
+/** Creates an event for one webhook, with the messages of its attempts. */
 export function newDelivery(of: Partial<WebhookRecord> = {}, at = now) {
   const own = newWebhook(of);
   const { projectId, environment } = own;
@@ -59,7 +59,7 @@ export function newDelivery(of: Partial<WebhookRecord> = {}, at = now) {
   return { webhook: own, event, message };
 }
 
-/** The attempt of a message, answered 500. */
+/** The attempt of a message, with the response 500. */
 export const attemptOf = ({ attempt: number, trigger }: DeliveryMessage, overrides: Partial<Attempt> = {}): Attempt =>
   attempt({ number, trigger, at: now, ...overrides });
 
@@ -91,7 +91,7 @@ export const newConnection = (overrides: Partial<ConnectionRecord> = {}): Connec
   ...overrides,
 });
 
-/** A record as whoever stored it knows it: without what only the table does. */
+/** Returns a record without the members that only the table adds. */
 export function recordOf<Stored extends object>(stored: Stored | undefined): Stored | undefined {
   if (!stored) return undefined;
   const { pk: _, sk: __, keysOf: ___, expires: ____, byStatus: _____, ...rest } = stored as Record<string, unknown>;

@@ -24,26 +24,26 @@ describe.each(stores)('connections in $name', ({ table, lossy }) => {
     return record;
   }
 
-  it('are found in their own space only', async () => {
+  it('are found only in their own space', async () => {
     const record = await open();
     const spaces: Space[] = [record, { ...record, environment: 'sandbox' }, newSpace()];
     const found = await Promise.all(spaces.map((space) => store.get(space, record.id)));
     expect(found.map((each) => each?.id)).toEqual([record.id, undefined, undefined]);
   });
 
-  it('stay in the table for a day after they lapsed', async () => {
+  it('stay in the table for a day after they expired', async () => {
     const record = await open();
     expect((await table.get(itemKey.connection(record, record.id)))?.expires).toBe((record.expiresAt + DAY_MS) / 1000);
   });
 
   describe('put', () => {
-    it('opens a new one', async () => {
+    it('opens a new connection', async () => {
       const record = newConnection();
       expect(await store.put(undefined, record, [])).toBe(true);
       expect(await stored(record)).toEqual(record);
     });
 
-    it('replaces what was read, with the event of the lease that lapsed', async () => {
+    it('replaces the record that was read, with the event of the expired lease', async () => {
       const [before, event] = [await open(), newStoredEvent()];
       const after = renewed(before);
       expect(await store.put(before, after, [event])).toBe(true);
@@ -58,14 +58,14 @@ describe.each(stores)('connections in $name', ({ table, lossy }) => {
       expect(await stored(before)).toEqual(before);
     });
 
-    it('is false and changes nothing if somebody opened it meanwhile', async () => {
+    it('is false and changes nothing if the connection was opened concurrently', async () => {
       const [record, event] = [await open(), newStoredEvent()];
       expect(await store.put(undefined, renewed(record), [event])).toBe(false);
       expect(await stored(record)).toEqual(record);
       expect(await isPublished(event)).toBe(false);
     });
 
-    it('opens one of two at once', async () => {
+    it('succeeds for one of two concurrent calls', async () => {
       const record = newConnection();
       const both = [record, { ...record, nodeId: 'other' }];
       const opened = await Promise.all(both.map((each) => store.put(undefined, each, [])));
@@ -75,7 +75,7 @@ describe.each(stores)('connections in $name', ({ table, lossy }) => {
   });
 
   describe('remove', () => {
-    it('removes what was read, with its event', async () => {
+    it('removes the record that was read, with its event', async () => {
       const [before, event] = [await open(), newStoredEvent()];
       expect(await store.remove(before, [event])).toBe(true);
       expect(await stored(before)).toBeUndefined();
@@ -98,7 +98,7 @@ describe.each(stores)('connections in $name', ({ table, lossy }) => {
       ['renewed', (before) => store.put(before, { ...before, expiresAt: before.expiresAt + 1 }, [])],
       ['opened anew until the same time', (before) => store.put(before, { ...before, connectedAt: now + 1 }, [])],
       ['closed', (before) => store.remove(before, [])],
-    ])('is false and changes nothing if it was %s meanwhile', async (_, happen) => {
+    ])('is false and changes nothing if it was %s concurrently', async (_, happen) => {
       const before = await open();
       await happen(before);
       const current = await stored(before);
@@ -106,13 +106,13 @@ describe.each(stores)('connections in $name', ({ table, lossy }) => {
       expect(await stored(before)).toEqual(current);
     });
 
-    it('happens although the next check was put off meanwhile', async () => {
+    it('succeeds even if the next check was postponed concurrently', async () => {
       const before = await open();
       await store.put(before, { ...before, checkAt: before.checkAt + 1 }, []);
       expect(await act(before)).toBe(true);
     });
 
-    it('happens once of two at once', async () => {
+    it('succeeds for one of two concurrent calls', async () => {
       const before = await open();
       const done = await Promise.all([act(before), act(before)]);
       expect(done.filter(Boolean)).toHaveLength(1);
@@ -121,7 +121,7 @@ describe.each(stores)('connections in $name', ({ table, lossy }) => {
     it.each([
       ['without an event', () => []],
       ['with an event', () => [newStoredEvent()]],
-    ])('succeeds if the response was lost, %s', async (_, lost) => {
+    ])('succeeds after a lost response, %s', async (_, lost) => {
       const before = await open();
       const again = connections(lossy);
       const done = name === 'put' ? again.put(before, renewed(before), lost()) : again.remove(before, lost());

@@ -12,7 +12,7 @@ import { type Store, stores } from './stores.ts';
 
 type Deliveries = Pick<BatchDeps, 'loadContexts' | 'record' | 'markRetried' | 'end' | 'setPace'>;
 
-/** A delivery in the table, and what can happen to it. */
+/** A delivery in the table, with actions on it. */
 function happening({ table }: Store) {
   const { webhook, event, message } = newDelivery();
   const own = deliveries(table) satisfies Deliveries;
@@ -22,7 +22,7 @@ function happening({ table }: Store) {
     ...{ webhook, event, message, own, stored },
     record: (of: DeliveryMessage, verdict: Verdict = retrying, from = own) =>
       from.record(of, event, attemptOf(of), verdict),
-    /** Deals with the messages of a run up to one, whose retry may be pending. */
+    /** Processes the messages of a run up to the given one, whose retry stays pending. */
     async upTo(last: DeliveryMessage) {
       for (let attempt = 1; attempt <= last.attempt; attempt++) {
         await own.record({ ...last, attempt }, event, attemptOf({ ...last, attempt }), retrying);
@@ -38,7 +38,7 @@ function happening({ table }: Store) {
 type Happening = ReturnType<typeof happening>;
 type Past = [past: string, happen: (delivery: Happening) => Promise<unknown>];
 
-/** After these the message of attempt 2 in run 0 has nothing more to say. */
+/** Histories after which the message of attempt 2 in run 0 has no effect. */
 const OVERTAKEN: Past[] = [
   [
     'its retry is queued',
@@ -74,7 +74,7 @@ const OVERTAKEN: Past[] = [
   ['a newer run recorded an attempt', ({ record, message }) => record(message({ run: 1 }))],
 ];
 
-/** After these it is the next. */
+/** Histories after which the message is the next attempt. */
 const BEFORE: Past[] = [
   ['nothing', async () => {}],
   ['its predecessor', ({ upTo, message }) => upTo(message())],
@@ -84,7 +84,7 @@ describe.each(stores)('deliveries in $name', (store) => {
   const { table, lossy } = store;
 
   describe('loadContexts', () => {
-    it('finds what each message refers to, in their order, and what is not there', async () => {
+    it('returns the records of each message in order, with undefined for missing ones', async () => {
       const own = deliveries(table);
       const all = Array.from({ length: 45 }, (_, i) => newDelivery({}, now + i));
       for (const [i, { webhook, event, message }] of all.entries()) {
@@ -104,7 +104,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       );
     });
 
-    it('reads once what several messages refer to', async () => {
+    it('reads a record of several messages once', async () => {
       const { webhook, event, message } = newDelivery();
       const other = newStoredEvent(webhook);
       await webhooks(table).create(webhook, []);
@@ -115,7 +115,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       expect(contexts.map((found) => found.event?.id)).toEqual([event.id, undefined, event.id, event.id]);
     });
 
-    it('does not read the events that travel in their messages', async () => {
+    it('does not read events that messages contain', async () => {
       const [carried, stored] = [newDelivery(), newDelivery()];
       await events(table).publish([stored.event], []);
       const contexts = await deliveries(table).loadContexts([
@@ -125,7 +125,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       expect(contexts.map(({ event }) => recordOf(event))).toEqual([carried.event, stored.event]);
     });
 
-    it('of no messages is empty', async () => {
+    it('is empty for no messages', async () => {
       expect(await deliveries(table).loadContexts([])).toEqual([]);
     });
   });
@@ -135,7 +135,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       ['retrying', retrying, { nextAttemptAt: now + 60_000, retryPending: true }],
       ['succeeded', succeeded, {}],
       ['failed', failed, { endedAt: now + 10 }],
-    ])('notes the attempt, and what follows from it: %s', async (status, verdict, follows) => {
+    ])('records the attempt and the next step: %s', async (status, verdict, follows) => {
       const { webhook, event, message, record, stored } = happening(store);
       expect(await record(message(), verdict)).toBe(true);
       expect(await stored()).toEqual({
@@ -146,7 +146,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       });
     });
 
-    it('keeps of each attempt where it was posted, and what was sent and answered', async () => {
+    it('stores the URL, the request and the response of each attempt', async () => {
       const { event, message, own, stored } = happening(store);
       const made = [1, 2].map((attempt) => ({
         ...attemptOf(message({ attempt })),
@@ -158,7 +158,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       expect((await stored())?.attempts).toEqual(made);
     });
 
-    it('adds to the attempts that are recorded, and keeps the time of the first', async () => {
+    it('appends to the recorded attempts, and keeps the time of the first one', async () => {
       const { event, message, own, upTo, stored } = happening(store);
       await upTo(message());
       const later = attemptOf(message({ attempt: 2 }), { at: now + 60_000, statusCode: 200, error: null });
@@ -187,7 +187,7 @@ describe.each(stores)('deliveries in $name', (store) => {
         'an earlier run that goes on',
         ({ record, message }: Happening) => record(message({ run: -1, attempt: 4 })),
       ] as Past,
-    ])('happens after %s', async (_, happen) => {
+    ])('succeeds after %s', async (_, happen) => {
       const delivery = happening(store);
       await happen(delivery);
       const count = (await delivery.stored())?.attempts.length ?? 0;
@@ -199,7 +199,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       expect(after?.attempts.at(-1)).toEqual(attemptOf(message));
     });
 
-    it('does not happen if another run of the message recorded it, queued or not', async () => {
+    it('changes nothing if another run of the message recorded it, queued or not', async () => {
       const { message, record, upTo, stored } = happening(store);
       await upTo(message({ attempt: 2 }));
       const before = await stored();
@@ -207,7 +207,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       expect(await stored()).toEqual(before);
     });
 
-    it.each(OVERTAKEN)('does not happen if %s', async (_, happen) => {
+    it.each(OVERTAKEN)('changes nothing if %s', async (_, happen) => {
       const delivery = happening(store);
       await happen(delivery);
       const before = await delivery.stored();
@@ -215,14 +215,14 @@ describe.each(stores)('deliveries in $name', (store) => {
       expect(await delivery.stored()).toEqual(before);
     });
 
-    it('happens once of two at once', async () => {
+    it('succeeds for one of two concurrent calls', async () => {
       const { message, record, stored } = happening(store);
       const outcomes = await Promise.all([record(message()), record(message())]);
       expect(outcomes.sort()).toEqual([false, true]);
       expect((await stored())?.attempts).toHaveLength(1);
     });
 
-    it('counts once if the response was lost', async () => {
+    it('counts once after a lost response', async () => {
       const { message, record, stored } = happening(store);
       expect(await record(message(), retrying, deliveries(lossy))).toBe(true);
       expect(await record(message({ attempt: 2 }), retrying, deliveries(lossy))).toBe(true);
@@ -231,7 +231,7 @@ describe.each(stores)('deliveries in $name', (store) => {
   });
 
   describe('markRetried', () => {
-    it('notes that the retry of the last recorded attempt is queued, and nothing else', async () => {
+    it('records only that the retry of the last attempt is queued', async () => {
       const { message, own, upTo, stored } = happening(store);
       await upTo(message({ attempt: 2 }));
       const before = await stored();
@@ -243,7 +243,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       ['a later attempt', ({ upTo, message }) => upTo(message({ attempt: 3 }))],
       ['a newer run', ({ upTo, message }) => upTo(message({ run: 1, attempt: 2 }))],
       ['an earlier attempt', ({ upTo, message }) => upTo(message({ attempt: 1 }))],
-    ])('does not take %s for its own', async (_, happen) => {
+    ])('does not accept %s as its own write', async (_, happen) => {
       const delivery = happening(store);
       await happen(delivery);
       const before = await delivery.stored();
@@ -252,7 +252,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       expect(await delivery.stored()).toEqual(before);
     });
 
-    it('makes no delivery', async () => {
+    it('creates no delivery', async () => {
       const { message, own, stored } = happening(store);
       await own.markRetried(message());
       expect(await stored()).toBeUndefined();
@@ -260,7 +260,7 @@ describe.each(stores)('deliveries in $name', (store) => {
   });
 
   describe('end', () => {
-    it('skips a delivery that has not begun', async () => {
+    it('skips a delivery without an attempt', async () => {
       const { webhook, event, message, own, stored } = happening(store);
       await own.end(message(), event, 'skipped', now);
       expect(await stored()).toEqual({
@@ -270,7 +270,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       });
     });
 
-    it('cancels one that goes on, and keeps its attempts', async () => {
+    it('cancels a delivery in progress, and keeps its attempts', async () => {
       const { message, event, own, upTo, stored } = happening(store);
       await upTo(message());
       const before = await stored();
@@ -309,14 +309,14 @@ describe.each(stores)('deliveries in $name', (store) => {
         { quickSince: now, slowUntil: now + 1 },
         { quickSince: now, slowUntil: now + 1 },
       ],
-    ])('%o replaces what was known of it, and nothing else', async (pace, expected) => {
+    ])('replaces only the pace with %o', async (pace, expected) => {
       const { webhook, message } = newDelivery({ quickSince: now - 1, slowUntil: now - 1 });
       await create(webhook, []);
       await deliveries(table).setPace(message(), pace);
       expect(recordOf(await get(webhook, webhook.id))).toEqual({ ...webhook, ...expected });
     });
 
-    it('of a webhook that is gone makes none', async () => {
+    it('creates no webhook if it was deleted', async () => {
       const { webhook, message } = newDelivery();
       await create(webhook, []);
       await remove(webhook, webhook.id);

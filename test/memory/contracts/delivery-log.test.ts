@@ -28,7 +28,7 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
   const log = deliveryLog(table) satisfies DeliveryLog & Pick<Recovery, 'recoverable'>;
   const own = deliveries(table);
 
-  /** One delivery per millisecond, oldest first, each in its state. `retrying`: due a millisecond later. */
+  /** One delivery per millisecond, oldest first, each in its state. `retrying` is due a millisecond later. */
   const STATES = [
     'succeeded',
     'failed',
@@ -58,7 +58,7 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
   }
 
   describe('get', () => {
-    it('finds nothing where nothing is recorded', async () => {
+    it('finds nothing without a record', async () => {
       expect(await log.get(newId('whk'), newId('evt'))).toBeUndefined();
     });
   });
@@ -66,7 +66,7 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
   const froms: [string, Table, number][] = [
     ['in one query', table, 100],
     ['in pages', table, 2],
-    ['in pages that are cut short', short, 3],
+    ['in truncated pages', short, 3],
   ];
 
   describe.each<[string, DeliveryFilter, number[]]>([
@@ -89,7 +89,7 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
     ['a window from its end to its beginning, with a status', { since: now + 5, until: 0, status: 'failed' }, []],
     ['a time before 1970', { since: -1, until: now + 1 }, [0]],
     ['a time to come', { since: now + 1_000_000 }, []],
-  ])('of %s', (_, filter, expected) => {
+  ])('lists deliveries of %s', (_, filter, expected) => {
     it.each(froms)('list has every delivery once, newest first, %s', async (_, from, limit) => {
       const { webhookId, eventIds } = await fill();
       const { entries, pages } = await walk(async (after) => {
@@ -135,7 +135,7 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
   });
 
   describe('a recovery', () => {
-    it('leaves tests out, whatever became of them, and a list says that they are tests', async () => {
+    it('excludes tests with any status, and lists mark them as tests', async () => {
       const { webhook, event, message } = newDelivery();
       await own.record(message(), { ...event, webhookId: webhook.id }, attemptOf(message()), failed);
       expect(await log.countRecoverable(webhook.id, all)).toBe(0);
@@ -144,7 +144,7 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
       expect(found).toMatchObject([{ eventId: event.id, test: true }]);
     });
 
-    it('finds what it has started only once: then it is under way', async () => {
+    it('finds a delivery only once, because it is then in progress', async () => {
       const { webhookId } = await fill();
       const found: DeliveryRecord[] = [];
       for (let from: RecoveryPosition | undefined; ; ) {
@@ -160,7 +160,7 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
       expect(pending).toHaveLength(found.length);
     });
 
-    it('finds what ended again, at its new time', async () => {
+    it('finds a delivery that ended again, at its new time', async () => {
       const { webhook, event, message } = newDelivery();
       await own.end(message(), event, 'skipped', now);
       const record = await log.get(webhook.id, event.id);
@@ -192,7 +192,7 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
   });
 
   describe('list', () => {
-    it('has nothing of other webhooks', async () => {
+    it('contains nothing of other webhooks', async () => {
       const [one, other] = [await fill(), await fill()];
       const { deliveries: found } = await log.list(one.webhookId, { limit: 100 });
       expect(found.map(({ eventId }) => eventId)).toEqual([...one.eventIds].reverse());
@@ -200,12 +200,12 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
       expect(recordOf(found[0])).toEqual(recordOf(await log.get(one.webhookId, one.eventIds.at(-1) ?? '')));
     });
 
-    it('of an unknown webhook is empty', async () => {
+    it('is empty for an unknown webhook', async () => {
       expect(await log.list(newId('whk'), { limit: 10 })).toEqual({ deliveries: [], next: undefined });
       expect(await log.countRecoverable(newId('whk'), all)).toBe(0);
     });
 
-    it('has the events of a millisecond in one window', async () => {
+    it('contains all events of a millisecond in one window', async () => {
       const { id: webhookId } = newWebhook();
       const ids = [newId('evt', now), newId('evt', now), newId('evt', now + 1)];
       for (const eventId of ids) {
@@ -220,7 +220,7 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
   });
 
   describe('startRun', () => {
-    /** A delivery with so many attempts, each in a run of its own. */
+    /** Creates a delivery with `count` attempts, each in a separate run. */
     async function recorded(count: number) {
       const { webhook, event, message } = newDelivery();
       const append = async (run: number) => {
@@ -236,7 +236,7 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
     const timesOf = (record: { attempts: { at: number }[] } | undefined) => record?.attempts.map(({ at }) => at - now);
     const numbers = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
-    it('shows the new run under way, with what is also written, and keeps it as long as an event', async () => {
+    it('stores the new run together with other writes, for the retention of events', async () => {
       const { record, stored } = await recorded(1);
       const { also, isWritten } = companion(table);
       const at = now + 1000;
@@ -254,7 +254,7 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
       expect(item?.expires).toBe(Math.ceil((at + EVENT_RETENTION_MS) / 1000));
     });
 
-    it('ends the wait for a retry', async () => {
+    it('clears a pending retry', async () => {
       const { webhook, event, message } = newDelivery();
       await own.record(message(), event, attemptOf(message()), retrying);
       const record = await log.get(webhook.id, event.id);
@@ -272,13 +272,13 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
       expect(timesOf(await stored())).toEqual(numbers(first, count - 1));
     });
 
-    it('keeps the latest 24 of many attempts', async () => {
+    it('keeps the latest 24 attempts', async () => {
       const { record, stored } = await recorded(30);
       await log.startRun(record, 30, now);
       expect(timesOf(await stored())).toEqual(numbers(6, 29));
     });
 
-    it('keeps an attempt that was added meanwhile', async () => {
+    it('keeps an attempt that was added concurrently', async () => {
       const { record, append, stored } = await recorded(25);
       await append(25);
       await log.startRun(record, 26, now);
@@ -286,9 +286,9 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
     });
 
     it.each([
-      ['whose attempts came first', 1],
-      ['that a newer one has overtaken', 2],
-    ])('changes nothing for a run %s, but what is also written is', async (_, run) => {
+      ['with earlier attempts', 1],
+      ['with a newer run', 2],
+    ])('performs only the other writes for a run %s', async (_, run) => {
       const { record, append, stored } = await recorded(1);
       await append(run);
       const before = await stored();
@@ -306,7 +306,7 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
       expect(await log.get(other.webhookId, other.eventId)).toBeUndefined();
     });
 
-    it('changes nothing if what is also written is refused', async () => {
+    it('changes nothing if another write of the transaction fails', async () => {
       const { record, stored } = await recorded(1);
       await log.startRun(record, 1, now, companion(table, { isRefused: true }).also);
       expect(await stored()).toEqual(record);
@@ -314,8 +314,8 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
 
     it.each([
       ['alone', () => []],
-      ['with what is also written', () => companion(table).also],
-    ])('takes an attempt off once if the response was lost, %s', async (_, also) => {
+      ['with other writes', () => companion(table).also],
+    ])('removes an attempt once after a lost response, %s', async (_, also) => {
       const { record, stored } = await recorded(25);
       await deliveryLog(lossy).startRun(record, 25, now, also());
       expect(timesOf(await stored())).toEqual(numbers(1, 24));

@@ -60,13 +60,13 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
       expect(entries).toEqual([expect.objectContaining({ ...change, target: webhook.id, detail })]);
     });
 
-    it('leaves the time at which an outage began', async () => {
+    it('keeps the start of an outage', async () => {
       const { exhaust, hook } = await nearTheEnd({ failingSince: now - 9, undeliveredSince: now - 10 });
       await exhaust();
       expect(await hook()).toMatchObject({ failingSince: now - 9, undeliveredSince: now - 10 });
     });
 
-    it('disables once, of all deliveries that get there', async () => {
+    it('disables once for several deliveries', async () => {
       const first = await nearTheEnd();
       const event = newStoredEvent(first.webhook);
       const other = first.message({ eventId: event.id, attempt: 6 });
@@ -80,7 +80,7 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
     it.each<[string, (delivery: Awaited<ReturnType<typeof nearTheEnd>>) => Promise<unknown>]>([
       ['paused', ({ change }) => change({ status: 'disabled', disabledReason: 'paused' })],
       ['deleted', ({ webhook }) => webhooks(table).remove(webhook, webhook.id)],
-    ])('records the attempt and leaves a webhook that was %s meanwhile', async (_, happen) => {
+    ])('records the attempt and keeps a webhook that was %s concurrently', async (_, happen) => {
       const delivery = await nearTheEnd();
       await happen(delivery);
       const before = await delivery.hook();
@@ -102,7 +102,7 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
       expect(await hook()).toEqual({ ...before[0], emailedAt: now });
     });
 
-    it('does not disable again a webhook that was enabled after this attempt was recorded', async () => {
+    it('does not disable a webhook that was enabled after this attempt was recorded', async () => {
       const { exhaust, hook, change } = await nearTheEnd();
       await exhaust();
       const disabled = await hook();
@@ -113,7 +113,7 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
       expect(await change({ description: 'enabled' })).toBeDefined();
     });
 
-    it('disables nothing if a newer run has begun', async () => {
+    it('disables nothing if a newer run has started', async () => {
       const { webhook, event, message, exhaust, hook, delivery } = await nearTheEnd();
       await deliveries(table).record(message({ run: 1 }), event, attemptOf(message({ run: 1 })), retrying);
       const before = await delivery();
@@ -122,7 +122,7 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
       expect(await hook()).toEqual(webhook);
     });
 
-    it('counts once if the response was lost', async () => {
+    it('counts once after a lost response', async () => {
       const { exhaust, delivery } = await nearTheEnd();
       expect(await exhaust(disabling(lossy))).toBe('disabled');
       expect((await delivery())?.attempts.map(({ number }) => number)).toEqual([5, 6]);
@@ -146,7 +146,7 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
       expect(claims.sort()).toEqual(['busy', 'claimed']);
     });
 
-    it('may be claimed again at once after it was released', async () => {
+    it('can be claimed immediately after a release', async () => {
       const { last, exhaust } = await nearTheEnd();
       await exhaust();
       await own.email.claim(last, now);
@@ -154,7 +154,7 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
       expect(await own.email.claim(last, now)).toBe('claimed');
     });
 
-    it('is sent once it is marked, whatever the time', async () => {
+    it('is sent after it is marked, at any time', async () => {
       const { last, exhaust, hook } = await nearTheEnd();
       await exhaust();
       await own.email.claim(last, now);
@@ -187,7 +187,7 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
       expect(await hook()).toEqual(before);
     });
 
-    it('is claimed also if the response was lost', async () => {
+    it('is claimed after a lost response', async () => {
       const { last, exhaust } = await nearTheEnd();
       await exhaust();
       expect(await disabling(lossy).email.claim(last, now)).toBe('claimed');

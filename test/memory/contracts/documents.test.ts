@@ -21,14 +21,14 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
   describe('save', () => {
     const second = documentState({ revision: 2, fields: { b: null }, updatedAt: now + 1 });
 
-    it('creates a document, with its events', async () => {
+    it('creates a document with its events', async () => {
       const [space, event] = [newSpace(), newStoredEvent()];
       expect(await save(space, 'd', 0, documentState(), [event])).toBe(true);
       expect(await get(space, 'd')).toEqual(documentState());
       expect(await isStored(event)).toBe(true);
     });
 
-    it('replaces the state that was read, with several events', async () => {
+    it('replaces the state that was read, together with several events', async () => {
       const [space, some] = [newSpace(), [newStoredEvent(), newStoredEvent()]];
       await save(space, 'd', 0, documentState(), []);
       expect(await save(space, 'd', 1, second, some)).toBe(true);
@@ -38,11 +38,11 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
 
     it.each<[string, number, DocumentState | undefined]>([
       ['was created', 0, documentState()],
-      ['was deleted before it was read, and is taken for new,', 0, documentState({ revision: 3, deleted: true })],
+      ['was deleted before the read', 0, documentState({ revision: 3, deleted: true })],
       ['has a later revision', 1, second],
       ['has an earlier revision', 2, documentState()],
-      ['was never there', 1, undefined],
-    ])('is false and changes nothing if the document %s meanwhile', async (_, before, current) => {
+      ['never existed', 1, undefined],
+    ])('is false and changes nothing if the document %s concurrently', async (_, before, current) => {
       const [space, event] = [newSpace(), newStoredEvent()];
       if (current) await save(space, 'd', 0, current, []);
       expect(await save(space, 'd', before, documentState({ revision: 9 }), [event])).toBe(false);
@@ -57,7 +57,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       expect(await get(space, 'd')).toBeUndefined();
     });
 
-    it('happens once of two at once', async () => {
+    it('succeeds for one of two concurrent calls', async () => {
       const space = newSpace();
       const states = [documentState({ fields: { a: 1 } }), documentState({ fields: { a: 2 } })];
       const saved = await Promise.all(states.map((state) => save(space, 'd', 0, state, [newStoredEvent()])));
@@ -68,7 +68,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
     it.each([
       ['with events', () => [newStoredEvent()]],
       ['without events', () => []],
-    ])('succeeds if the response was lost, %s', async (_, published) => {
+    ])('succeeds after a lost response, %s', async (_, published) => {
       const space = newSpace();
       expect(await documents(lossy).save(space, 'd', 0, documentState(), published())).toBe(true);
       expect(await documents(lossy).save(space, 'd', 1, second, published())).toBe(true);
@@ -77,7 +77,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
   });
 
   describe('get', () => {
-    it('finds a document in its own space only', async () => {
+    it('finds a document only in its own space', async () => {
       const space = newSpace();
       await save(space, 'd', 0, documentState(), []);
       const spaces: Space[] = [space, { ...space, environment: 'sandbox' }, newSpace()];
@@ -91,7 +91,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       '{"n":[12345678901234567890,1.10,-0,1e400,0.1]}',
       '{"text":"\\u0000 漢 😀 \\ud800"}',
       '{"deep":{"list":[[],{},null,true]}}',
-    ])('gives the fields back as they were: %s', async (json) => {
+    ])('returns the fields unchanged: %s', async (json) => {
       const space = newSpace();
       const fields = parseJson(json) as DocumentState['fields'];
       await save(space, 'd', 0, documentState({ fields, marks: { '': [1, ''] } }), []);
@@ -101,7 +101,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
     });
   });
 
-  it('are found by many keys at once, in their order', async () => {
+  it('finds many documents by key, in order', async () => {
     const space = newSpace();
     const deleted = documentState({ deleted: true, fields: {} });
     await save(space, 'a', 0, documentState(), []);
@@ -120,7 +120,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
     }
     const sorted = [...KEYS].sort();
 
-    it('shows what is known of a document, and reads it', async () => {
+    it('contains the known state of a document, and can read it', async () => {
       const space = newSpace();
       const states = { a: documentState({ revision: 3 }), b: documentState({ deleted: true, fields: {} }) };
       for (const [key, state] of Object.entries(states)) await save(space, key, 0, state, []);
@@ -136,7 +136,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       ]);
     });
 
-    it('has the revision of the document as it is, also if somebody else wrote it meanwhile', async () => {
+    it('contains the current revision, also after a concurrent write', async () => {
       const space = newSpace();
       await save(space, 'a', 0, documentState(), []);
       await save(space, 'a', 1, documentState({ revision: 2 }), []);
@@ -153,7 +153,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       ['ranges with nothing in them', ['0', 'a:2', 'bb:*', 'c:*', 'd:*'], ['a:2', 'c:1']],
       ['nothing', ['zz:*'], []],
       ['no range', [], []],
-    ])('has every document of %s once, in the order of keys', async (_, patterns, expected) => {
+    ])('lists every document of %s once, in the order of keys', async (_, patterns, expected) => {
       const space = await fill();
       const ranges = rangesOf(patterns);
       for (const [from, limit] of [
@@ -218,7 +218,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       });
     });
 
-    it('of one document is that document, and goes on with the next range', async () => {
+    it('returns a single document, and continues with the next range', async () => {
       const ranges: KeyRange[] = rangesOf(['a', 'b']);
       const { found, next } = await store.list(await fill(), ranges, 9);
       expect(found.map(({ documentKey }) => documentKey)).toEqual(['a']);
@@ -227,7 +227,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
   });
 
   describe('claimCycle', () => {
-    it('reserves the name for the credential that came first, in its space', async () => {
+    it('reserves the name for the first credential in its space', async () => {
       const [space, id] = [newSpace(), newId('syn')];
       const claims = [];
       for (const [where, credential] of [
@@ -242,13 +242,13 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       expect((await table.get(itemKey.sync(space, id)))?.expires).toBe(Math.ceil((now + EVENT_RETENTION_MS) / 1000));
     });
 
-    it('succeeds for one of two at once', async () => {
+    it('succeeds for one of two concurrent calls', async () => {
       const [space, id] = [newSpace(), newId('syn')];
       const claims = await Promise.all(['key_1', 'key_2'].map((credential) => claimCycle(space, id, credential, now)));
       expect(claims.filter(Boolean)).toHaveLength(1);
     });
 
-    it('succeeds if the response was lost', async () => {
+    it('succeeds after a lost response', async () => {
       expect(await documents(lossy).claimCycle(newSpace(), newId('syn'), 'key_1', now)).toBe(true);
     });
   });
@@ -275,14 +275,14 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       expect((await table.get(itemKey.sync(space, id)))?.completedAt).toBeUndefined();
     });
 
-    it('leaves the name with its credential', async () => {
+    it('keeps the name for its credential', async () => {
       const [space, id] = [newSpace(), newId('syn')];
       await complete(space, id, 'key_1', newStoredEvent());
       expect(await claimCycle(space, id, 'key_2', now)).toBe(false);
       expect(await claimCycle(space, id, 'key_1', now)).toBe(true);
     });
 
-    it('publishes the event if the response was lost', async () => {
+    it('publishes the event after a lost response', async () => {
       const event = newStoredEvent();
       await documents(lossy).complete(newSpace(), newId('syn'), 'key_1', event);
       expect(await isStored(event)).toBe(true);

@@ -11,7 +11,7 @@ describe.each(stores)('events in $name', ({ table, lossy, short }) => {
   const { publish, get, list } = events(table) satisfies Events;
   const stored = async (event: StoredEvent) => recordOf(await get(event, event.id));
 
-  it('are stored as they are, with what is also written, until they are old', async () => {
+  it('are stored unchanged until they expire, together with other writes', async () => {
     const event = newStoredEvent({ webhookId: 'whk_1' });
     const { also, isWritten } = companion(table);
     await publish([event], also);
@@ -22,24 +22,24 @@ describe.each(stores)('events in $name', ({ table, lossy, short }) => {
     );
   });
 
-  it('keep their body, whatever is in it', async () => {
+  it('keep any body', async () => {
     const body = JSON.stringify({ text: '\u0000 "漢" \ud83d\ude00 1e400', big: '12345678901234567890' });
     const event = newStoredEvent({ body });
     await publish([event], []);
     expect((await get(event, event.id))?.body).toBe(body);
   });
 
-  it('are not there before', async () => {
+  it('do not exist before', async () => {
     expect(await get(newSpace(), newId('evt'))).toBeUndefined();
   });
 
-  it('are published 100 at once', async () => {
+  it('are published in a batch of 100', async () => {
     const published = Array.from({ length: 100 }, () => newStoredEvent());
     await publish(published, []);
     expect(await Promise.all(published.map(stored))).toEqual(published);
   });
 
-  it('are published all or none', async () => {
+  it('are published in one transaction', async () => {
     const [taken, ...others] = [newStoredEvent(), newStoredEvent(), newStoredEvent()];
     await publish([taken], []);
     const other = { ...taken, body: 'another' };
@@ -49,13 +49,13 @@ describe.each(stores)('events in $name', ({ table, lossy, short }) => {
     expect(await Promise.all(others.map(stored))).toEqual([undefined, undefined]);
   });
 
-  it('are not published if what is also written is refused', async () => {
+  it('are not published if another write of the transaction fails', async () => {
     const event = newStoredEvent();
     await expect(publish([event], companion(table, { isRefused: true }).also)).rejects.toThrow();
     expect(await get(event, event.id)).toBeUndefined();
   });
 
-  it('that an earlier run of the request published stay', async () => {
+  it('are kept if an earlier run of the request published them', async () => {
     const published = [newStoredEvent(), newStoredEvent()];
     await publish(published, []);
     await publish(
@@ -65,7 +65,7 @@ describe.each(stores)('events in $name', ({ table, lossy, short }) => {
     expect(await Promise.all(published.map(stored))).toEqual(published);
   });
 
-  it('are published also if the response was lost', async () => {
+  it('are published after a lost response', async () => {
     const [one, two] = [newStoredEvent(), newStoredEvent()];
     const { also, isWritten } = companion(table);
     await events(lossy).publish([one], []);
@@ -74,7 +74,7 @@ describe.each(stores)('events in $name', ({ table, lossy, short }) => {
     expect(await isWritten()).toBe(true);
   });
 
-  it('are of one space', async () => {
+  it('belong to one space', async () => {
     const event = newStoredEvent();
     await publish([event], []);
     expect(await get({ ...event, environment: 'sandbox' }, event.id)).toBeUndefined();
@@ -103,13 +103,13 @@ describe.each(stores)('events in $name', ({ table, lossy, short }) => {
       await publish([newStoredEvent({ ...space, environment: 'sandbox' })], []);
     });
 
-    it('are all of their space but test events, newest first, once, as they are stored', async () => {
+    it('are all events of their space except tests, newest first, once and unchanged', async () => {
       expect(await all({})).toEqual(idsOf(() => true));
       const { events: whole } = await list(space, { limit: 100 });
       expect(whole.map(recordOf)).toEqual(published);
     });
 
-    it('are found by their ids alone, too, page by page', async () => {
+    it('are also found by id, page by page', async () => {
       const onlyIds = async (_: object, page: { limit: number; after?: string | undefined }) => {
         const found = await events(table).ids(space, { ...page, documentKey: 'd3' });
         return { events: found.ids.map((id) => ({ id })), next: found.next };
@@ -131,11 +131,11 @@ describe.each(stores)('events in $name', ({ table, lossy, short }) => {
       [{ until: now - 9000 }, ({ at }: StoredEvent) => at < now - 9000],
       [{ since: now - 9000, until: now - 3000 }, ({ at }: StoredEvent) => at >= now - 9000 && at < now - 3000],
       [{ since: now, until: now - HOUR_MS }, () => false],
-    ])('of %j are those and no others', async (filter, isWanted) => {
+    ])('are filtered exactly by %j', async (filter, isWanted) => {
       expect(await all(filter)).toEqual(idsOf(isWanted));
     });
 
-    it('are all there if each query reads little', async () => {
+    it('are complete if each query reads little', async () => {
       const { list: little } = events(short);
       expect(await all({}, little)).toEqual(idsOf(() => true));
       expect(await all({ documentKey: 'd1' }, little)).toEqual(idsOf(({ documentKey }) => documentKey === 'd1'));

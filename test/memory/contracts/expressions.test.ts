@@ -29,9 +29,9 @@ import { type Write, withoutWriteId } from '../../../lib/aws/dynamodb/writes.ts'
 import { stores } from './stores.ts';
 
 /*
- * Items have a number `n`, a list `l`, and an `x` and a `y` of any type, or lack them. Order is asked for among numbers
- * and texts, of which DynamoDB knows one. Left out is what the service does not do and the simulation does otherwise:
- * to set initially what is `null`, to compare maps whose members are in another order, and updates that fail.
+ * Items have an optional number `n`, an optional list `l`, and an optional `x` and `y` of any type. Comparisons use only numbers
+ * and texts, because DynamoDB orders them. Excludes cases that the service does not use and the simulation handles differently:
+ * `if_not_exists` for `null`, comparisons of maps with members in a different order, and failing updates.
  */
 const ordered = fc.oneof(fc.integer({ min: -2, max: 12 }), fc.constantFrom('', 'a', 'b', 'B', '10', '9'));
 const list = fc.array(ordered, { maxLength: 4 });
@@ -40,7 +40,7 @@ const value = fc.oneof(notNull, fc.constant(null));
 const number = fc.integer({ min: -2, max: 12 });
 const item: fc.Arbitrary<Item> = fc.record({ n: number, l: list, x: value, y: notNull }, { requiredKeys: [] });
 
-/** One value for each member: whatever compares it does so with that. DynamoDB refuses redundant parentheses. */
+/** One value for each member, which all comparisons of that member use. DynamoDB rejects redundant parentheses. */
 const condition: fc.Arbitrary<Condition> = fc
   .record({ n: ordered, x: ordered, y: value, l: list })
   .chain(({ n, x, y, l }) => {
@@ -68,7 +68,7 @@ const change: fc.Arbitrary<Item> = fc
   )
   .filter((values) => Object.keys(values).length > 0);
 
-/** What to change and on what condition: entries are taken off a list that is there. */
+/** A change and its condition. Entries are removed only from existing lists. */
 interface Update {
   values: Item;
   only: Condition | undefined;
@@ -111,7 +111,7 @@ const write: fc.Arbitrary<Made> = fc.oneof(
   { weight: 1, arbitrary: condition.map(checking) },
 );
 
-/** Items that are written to. */
+/** The number of items. */
 const ITEMS = 3;
 type Step = { writes: Made[]; first: number };
 const step: fc.Arbitrary<Step> = fc.record({
@@ -123,7 +123,7 @@ const plan = fc.record({
   steps: fc.array(step, { minLength: 2, maxLength: 8 }),
 });
 
-/** What a step does to a table: what it returns or that it fails, and the items after it. */
+/** Returns the result or failure of a step, and the items after it. */
 async function happen(table: Table, keys: ItemKey[], taken: Step) {
   const at = (i: number) => keys[i % ITEMS] as ItemKey;
   const done = table
@@ -134,7 +134,7 @@ async function happen(table: Table, keys: ItemKey[], taken: Step) {
 }
 
 describe('a write', () => {
-  it('does the same in the simulation as in the database, whatever its condition and its update', async () => {
+  it('has the same result in the simulation and the database for any condition and update', async () => {
     await fc.assert(
       fc.asyncProperty(plan, async ({ stored, steps }) => {
         const keys = Array.from({ length: ITEMS }, () => ({ pk: randomUUID(), sk: 'ITEM' }));
@@ -151,7 +151,7 @@ describe('a write', () => {
 });
 
 describe.each(stores)('an item of the $name', ({ table }) => {
-  it('that was read is the reader’s own', async () => {
+  it('returns a copy to the reader', async () => {
     const key = { pk: randomUUID(), sk: 'ITEM' };
     await table.write([put({ ...key, n: 1 }, isNew)]);
     const partition = { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': key.pk } };

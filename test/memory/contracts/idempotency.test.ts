@@ -22,14 +22,14 @@ const response = (overrides: Partial<StoredResponse> = {}): StoredResponse => ({
   ...overrides,
 });
 
-/** What a begin leads to, in a word. */
+/** Describes the result of `begin` in one word. */
 function wordFor(begun: Awaited<ReturnType<Idempotency['begin']>>): string {
   if (begun instanceof Problem) return begun.code;
   return 'finish' in begun ? 'lock' : 'response';
 }
 
 describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
-  /** A key, and the same request under it at different times. */
+  /** Creates a key, and the same request with it at different times. */
   function requests(from = table) {
     const space = newSpace();
     const key: string = randomUUID();
@@ -50,13 +50,13 @@ describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
   }
 
   describe('begin', () => {
-    it('gives a lock to the first request, with an identity of its own', async () => {
+    it('returns a lock with a new identity for the first request', async () => {
       const [one, other] = [await requests().lock(), await requests().lock(now + 5)];
       expect([one.startedAt, other.startedAt]).toEqual([now, now + 5]);
       expect(one.id).not.toBe(other.id);
     });
 
-    it('gives one lock to two at once', async () => {
+    it('returns a lock to one of two concurrent requests', async () => {
       const { begin } = requests();
       const both = await Promise.all([begin(now), begin(now)]);
       expect(both.map(wordFor).sort()).toEqual(['idempotency_in_progress', 'lock']);
@@ -65,13 +65,13 @@ describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
     it.each([
       ['the same request', 'same', 'idempotency_in_progress'],
       ['another request', 'other', 'idempotency_key_reused'],
-    ])('while the first runs keeps %s out', async (_, fingerprint, word) => {
+    ])('rejects %s while the first request runs', async (_, fingerprint, word) => {
       const { begin, lock } = requests();
       await lock();
       expect(wordFor(await begin(now + RUNNING_MS - 1, fingerprint))).toBe(word);
     });
 
-    it('under another key, in another environment or of another project meets nothing', async () => {
+    it('is independent of other keys, environments and projects', async () => {
       const { space, key, begin, lock } = requests();
       await lock();
       const others = [
@@ -83,7 +83,7 @@ describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
       expect(others.map(wordFor)).toEqual(Array(4).fill('lock'));
     });
 
-    it('of a request whose first run is dead takes over, as the same request', async () => {
+    it('takes over a request whose first run ended, with the same identity', async () => {
       const { begin, lock } = requests();
       const first = await lock();
       const second = await lock(now + RUNNING_MS);
@@ -92,20 +92,20 @@ describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
       expect(wordFor(await begin(now + 2 * RUNNING_MS))).toBe('lock');
     });
 
-    it('lets one of two take over', async () => {
+    it('allows one of two requests to take over', async () => {
       const { begin, lock } = requests();
       await lock();
       const both = await Promise.all([begin(now + RUNNING_MS), begin(now + RUNNING_MS)]);
       expect(both.map(wordFor).sort()).toEqual(['idempotency_in_progress', 'lock']);
     });
 
-    it('of another request never takes over', async () => {
+    it('never takes over for another request', async () => {
       const { begin, lock } = requests();
       await lock();
       expect(wordFor(await begin(now + RUNNING_MS, 'other'))).toBe('idempotency_key_reused');
     });
 
-    it.each(['same', 'other'])('after a day is a first request again: %s', async (fingerprint) => {
+    it.each(['same', 'other'])('starts a new request after a day: %s', async (fingerprint) => {
       const { begin, lock } = requests();
       const first = await lock();
       await first.finish(response());
@@ -116,14 +116,14 @@ describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
       expect(fresh.startedAt).toBe(now + REPLAY_MS);
     });
 
-    it('lets one of two begin anew after a day', async () => {
+    it('allows one of two requests to start after a day', async () => {
       const { begin, lock } = requests();
       await (await lock()).finish(response());
       const both = await Promise.all([begin(now + REPLAY_MS), begin(now + REPLAY_MS)]);
       expect(both.map(wordFor).sort()).toEqual(['idempotency_in_progress', 'lock']);
     });
 
-    it('gives the lock if its response was lost, also to whoever takes over', async () => {
+    it('returns the lock after a lost response, also when it takes over', async () => {
       const { lock } = requests(lossy);
       const first = await lock();
       expect((await lock(now + RUNNING_MS)).id).toBe(first.id);
@@ -131,7 +131,7 @@ describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
   });
 
   describe('finish', () => {
-    it('has the response replayed, as often as it is asked for', async () => {
+    it('stores the response for any number of repetitions', async () => {
       const { begin, lock } = requests();
       await (await lock()).finish(response());
       expect(await begin(now + 1)).toEqual(response());
@@ -154,7 +154,7 @@ describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
       expect({ ...replayed, body: replayed.body === body }).toEqual({ ...response(), body: true });
     });
 
-    it('succeeds if its response was lost, in one part and in many', async () => {
+    it('succeeds after a lost response, in one part and in many', async () => {
       for (const body of ['{}', 'ab'.repeat(90_000)]) {
         const { begin, lock } = requests(lossy);
         await (await lock()).finish(response({ body }));
@@ -162,7 +162,7 @@ describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
       }
     });
 
-    it('of a run that another one took over does nothing', async () => {
+    it('does nothing for a run that another one took over', async () => {
       const { begin, lock } = requests();
       const dead = await lock();
       const alive = await lock(now + RUNNING_MS);
@@ -173,7 +173,7 @@ describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
       expect(await begin(now + RUNNING_MS)).toEqual(response({ body: 'alive' }));
     });
 
-    it('of a run that another one took over changes no part of a long response', async () => {
+    it('changes no part of a long response for a run that another one took over', async () => {
       const { begin, lock } = requests();
       const dead = await lock();
       const alive = await lock(now + RUNNING_MS);
@@ -183,7 +183,7 @@ describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
       expect(body === 'alive'.repeat(30_000)).toBe(true);
     });
 
-    it('of a run whose record is gone makes none', async () => {
+    it('creates no record for a run whose record was deleted', async () => {
       const { begin, lock } = requests();
       const released = await lock();
       await released.release();
@@ -193,7 +193,7 @@ describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
   });
 
   describe('completion', () => {
-    it('has the response replayed if the work is done, and not if it is not', async () => {
+    it('stores the response only together with the change', async () => {
       const { begin, lock } = requests();
       const own = await lock();
       const part = own.completion(response());
@@ -206,7 +206,7 @@ describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
       expect(await begin(now)).toEqual(response());
     });
 
-    it('of a run that another one took over undoes its work', async () => {
+    it('cancels the change of a run that another one took over', async () => {
       const { lock } = requests();
       const part = (await lock()).completion(response());
       await lock(now + RUNNING_MS);
@@ -218,14 +218,14 @@ describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
     it.each([
       [90_000, true],
       [90_001, false],
-    ])('of %i characters is part of a transaction: %s', async (length, isPart) => {
+    ])('is part of a transaction with %i characters: %s', async (length, isPart) => {
       const part = (await requests().lock()).completion(response({ body: 'a'.repeat(length) }));
       expect(part !== null).toBe(isPart);
     });
   });
 
   describe('release', () => {
-    it('frees the key at once, for any request', async () => {
+    it('releases the key immediately for any request', async () => {
       const { begin, lock } = requests();
       const first = await lock();
       await first.release();
@@ -234,7 +234,7 @@ describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
       expect(next.id).not.toBe(first.id);
     });
 
-    it('frees it also if the response was lost', async () => {
+    it('releases the key after a lost response', async () => {
       const { begin, lock } = requests(lossy);
       await (await lock()).release();
       expect(wordFor(await begin(now))).toBe('lock');
@@ -242,7 +242,7 @@ describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
   });
 
   describe('abandon', () => {
-    it('lets the same request take over at once, as the same request', async () => {
+    it('allows the same request to take over immediately, with the same identity', async () => {
       const { begin, lock } = requests();
       const first = await lock();
       await first.abandon();
@@ -251,7 +251,7 @@ describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
       expect([second.id, second.startedAt]).toEqual([first.id, first.startedAt]);
     });
 
-    it('leaves a response that was stored', async () => {
+    it('keeps a stored response', async () => {
       const { begin, lock } = requests();
       const own = await lock();
       await own.finish(response());

@@ -23,7 +23,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
   }
 
   describe('create', () => {
-    it('stores the key with what is also written', async () => {
+    it('stores the key together with other writes', async () => {
       const record = newKey({ cidrs: ['192.0.2.0/24'], expiresAt: LATER });
       const { also, isWritten } = companion(table);
       await keys.create(record, also);
@@ -31,7 +31,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       expect(await isWritten()).toBe(true);
     });
 
-    it('of a taken id throws and changes nothing', async () => {
+    it('throws and changes nothing for an existing id', async () => {
       const record = await create();
       const { also, isWritten } = companion(table);
       await expect(keys.create({ ...record, name: 'Other' }, also)).rejects.toThrow('taken');
@@ -39,13 +39,13 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       expect(await isWritten()).toBe(false);
     });
 
-    it('throws and stores nothing if what is also written is refused', async () => {
+    it('throws and stores nothing if another write of the transaction fails', async () => {
       const record = newKey();
       await expect(keys.create(record, companion(table, { isRefused: true }).also)).rejects.toThrow();
       expect(await keys.get(record.id)).toBeUndefined();
     });
 
-    it('succeeds if the response was lost', async () => {
+    it('succeeds after a lost response', async () => {
       const record = newKey();
       await apiKeys(lossy).create(record, companion(table).also);
       await apiKeys(lossy).create(newKey(), []);
@@ -54,7 +54,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
   });
 
   describe('get', () => {
-    it('finds nothing under an unknown id', async () => {
+    it('finds nothing for an unknown id', async () => {
       expect(await keys.get(newKey().id)).toBeUndefined();
     });
   });
@@ -67,7 +67,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       return { projectId, ids };
     };
 
-    it('is in the order of creation, newest first, and has no keys of other projects', async () => {
+    it('lists keys in the order of creation, newest first, without keys of other projects', async () => {
       const { projectId, ids } = await inOrder(3);
       await create();
       const { keys: found } = await keys.list(projectId, 10);
@@ -80,9 +80,9 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
     });
 
     it.each([
-      ['as asked for', table],
+      ['of one read', table],
       ['cut short', short],
-    ])('has every key once, in pages %s', async (_, from) => {
+    ])('lists every key once, in pages %s', async (_, from) => {
       const { projectId, ids } = await inOrder(7);
       const { entries, pages } = await walk(async (after) => {
         const page = await apiKeys(from).list(projectId, 3, after);
@@ -97,7 +97,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
     it.each([
       ['one query', table],
       ['many queries', short],
-    ])('are all admin keys of the project and no others, newest first, in %s', async (_, from) => {
+    ])('are exactly the admin keys of the project, newest first, in %s', async (_, from) => {
       const { projectId } = newSpace();
       await create();
       const types = ['admin', 'live', 'test', 'read', 'live', 'admin', 'live', 'admin', 'read'] as const;
@@ -107,13 +107,13 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       expect(await collect(apiKeys(from).adminKeys(projectId))).toEqual(admins);
     });
 
-    it('are none in a project without keys', async () => {
+    it('are empty in a project without keys', async () => {
       expect(await collect(keys.adminKeys(newSpace().projectId))).toEqual([]);
     });
   });
 
   describe('rotate', () => {
-    it('ends the old key and adds the new one, with what is also written', async () => {
+    it('ends the old key and adds the new one, together with other writes', async () => {
       const old = await create({ cidrs: ['192.0.2.0/24'] });
       const fresh = newKey({ projectId: old.projectId, cidrs: old.cidrs, replaces: old.id });
       const { also, isWritten } = companion(table);
@@ -127,7 +127,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       ['was rotated', (old) => keys.rotate(old, newKey({ projectId: old.projectId }), LATER, [])],
       ['was revoked', ({ id }) => keys.revoke(id, { revokedAt: now }, undefined, [])],
       ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], undefined, [])],
-    ])('is false and changes nothing if the key %s meanwhile', async (_, happen) => {
+    ])('is false and changes nothing if the key %s concurrently', async (_, happen) => {
       const old = await create();
       await happen(old);
       const before = await stored(old.id);
@@ -139,20 +139,20 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       expect(await isWritten()).toBe(false);
     });
 
-    it('of a key that is not there makes none', async () => {
+    it('creates nothing when the key is missing', async () => {
       const [old, fresh] = [newKey(), newKey()];
       expect(await keys.rotate(old, fresh, LATER, [])).toBe(false);
       expect([await keys.get(old.id), await keys.get(fresh.id)]).toEqual([undefined, undefined]);
     });
 
-    it('is false and changes nothing if what is also written is refused', async () => {
+    it('is false and changes nothing if another write of the transaction fails', async () => {
       const [old, fresh] = [await create(), newKey()];
       expect(await keys.rotate(old, fresh, LATER, companion(table, { isRefused: true }).also)).toBe(false);
       expect(await stored(old.id)).toEqual(old);
       expect(await keys.get(fresh.id)).toBeUndefined();
     });
 
-    it('happens once of two at once', async () => {
+    it('succeeds for one of two concurrent calls', async () => {
       const old = await create();
       const fresh = [newKey(), newKey()];
       const rotated = await Promise.all(fresh.map((each) => keys.rotate(old, each, LATER, [])));
@@ -161,7 +161,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       expect(await keys.get(fresh[rotated.indexOf(false)]?.id ?? '')).toBeUndefined();
     });
 
-    it('succeeds if the response was lost', async () => {
+    it('succeeds after a lost response', async () => {
       const [old, fresh] = [await create(), newKey()];
       expect(await apiKeys(lossy).rotate(old, fresh, LATER, companion(table).also)).toBe(true);
       expect(await stored(fresh.id)).toEqual(fresh);
@@ -169,14 +169,14 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
   });
 
   describe('revoke', () => {
-    it('notes when, and the first time stays', async () => {
+    it('stores the time and keeps the first one', async () => {
       const record = await create();
       expect(await keys.revoke(record.id, { revokedAt: now }, undefined, [])).toBe(true);
       expect(await keys.revoke(record.id, { revokedAt: LATER }, undefined, [])).toBe(true);
       expect(await stored(record.id)).toEqual({ ...record, revokedAt: now });
     });
 
-    it('of two admin keys that rely on each other leaves one', async () => {
+    it('keeps one of two admin keys that rely on each other', async () => {
       const [a, b] = [await create(), await create()];
       const revoked = await Promise.all([
         keys.revoke(a.id, { revokedAt: now }, b, []),
@@ -210,13 +210,13 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       { cidrs: ['192.0.2.9/32'] },
     ],
   ])('%s', (_, change, changed) => {
-    it('of a key that is not there is false and makes none', async () => {
+    it('is false and creates nothing when the key is missing', async () => {
       const { id } = newKey();
       expect(await change(id)).toBe(false);
       expect(await keys.get(id)).toBeUndefined();
     });
 
-    it('happens while the key that it relies on is as it was read, which it leaves alone', async () => {
+    it('succeeds while the key that it relies on is unchanged, and does not change that key', async () => {
       const [record, other] = [await create(), await create({ cidrs: ['192.0.2.0/24', '198.51.100.1/32'] })];
       expect(await change(record.id, other)).toBe(true);
       expect(await stored(record.id)).toEqual({ ...record, ...changed });
@@ -225,16 +225,16 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
 
     it.each<[string, (other: KeyRecord) => Promise<unknown>]>([
       ['was revoked', ({ id }) => keys.revoke(id, { revokedAt: now }, undefined, [])],
-      ['has an end in sight', (other) => keys.rotate(other, newKey(), LATER, [])],
+      ['has an expiry', (other) => keys.rotate(other, newKey(), LATER, [])],
       ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], undefined, [])],
-    ])('is false and changes nothing if the key that it relies on %s meanwhile', async (_, happen) => {
+    ])('is false and changes nothing if the key that it relies on %s concurrently', async (_, happen) => {
       const [record, other] = [await create(), await create()];
       await happen(other);
       expect(await change(record.id, other)).toBe(false);
       expect(await stored(record.id)).toEqual(record);
     });
 
-    it('happens with what is also written, or not at all', async () => {
+    it('is one transaction with the other writes', async () => {
       const [record, refused] = [await create(), await create()];
       const { also, isWritten } = companion(table);
       expect(await change(record.id, undefined, keys, also)).toBe(true);
@@ -243,7 +243,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       expect(await stored(refused.id)).toEqual(refused);
     });
 
-    it('is false if the key that it relies on is not there', async () => {
+    it('is false if the key that it relies on is missing', async () => {
       const record = await create();
       expect(await change(record.id, newKey())).toBe(false);
       expect(await stored(record.id)).toEqual(record);
@@ -252,7 +252,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
     it.each([
       ['alone', async () => undefined],
       ['relying on another', async () => create()],
-    ])('succeeds %s if the response was lost', async (_, relying) => {
+    ])('succeeds %s after a lost response', async (_, relying) => {
       const record = await create();
       expect(await change(record.id, await relying(), apiKeys(lossy))).toBe(true);
       expect(await stored(record.id)).toEqual({ ...record, ...changed });
@@ -260,7 +260,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
   });
 
   describe('rename', () => {
-    it('changes the name alone, with what is also written', async () => {
+    it('changes only the name, together with other writes', async () => {
       const record = await create({ name: 'Old' });
       const { also, isWritten } = companion(table);
       expect(await keys.rename(record.id, 'New', also)).toBe(true);
@@ -270,7 +270,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       expect((await stored(record.id))?.name).toBe(null);
     });
 
-    it('of a key that is not there is false and makes none', async () => {
+    it('is false and creates nothing when the key is missing', async () => {
       const { id } = newKey();
       expect(await keys.rename(id, 'New', [])).toBe(false);
       expect(await keys.get(id)).toBeUndefined();
@@ -278,7 +278,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
   });
 
   describe('markLeaked', () => {
-    it('notes the first time alone, with what is also written', async () => {
+    it('stores only the first time, together with other writes', async () => {
       const record = await create();
       const [first, second] = [companion(table), companion(table)];
       await apiKeys(lossy).markLeaked(record.id, now, first.also);
@@ -287,7 +287,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       expect([await first.isWritten(), await second.isWritten()]).toEqual([true, false]);
     });
 
-    it('of a key that is not there makes none', async () => {
+    it('creates nothing when the key is missing', async () => {
       const { id } = newKey();
       await keys.markLeaked(id, now, []);
       expect(await keys.get(id)).toBeUndefined();
@@ -297,7 +297,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
   describe('setRevokedTokens', () => {
     const [one, other] = ['tok_1', 'tok_2'] as const;
 
-    it('replaces those that were read, with what is also written', async () => {
+    it('replaces the tokens that were read, together with other writes', async () => {
       const record = await create();
       const { also, isWritten } = companion(table);
       expect(await keys.setRevokedTokens(record, [one], also)).toBe(true);
@@ -308,7 +308,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       expect((await stored(record.id))?.revokedTokens).toEqual([one, other]);
     });
 
-    it('is false and changes nothing if others are there meanwhile, or no key', async () => {
+    it('is false and changes nothing if the tokens have changed or the key is missing', async () => {
       const record = await create();
       const { also, isWritten } = companion(table);
       await keys.setRevokedTokens(record, [one], []);
@@ -320,7 +320,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       expect(await isWritten()).toBe(false);
     });
 
-    it('happens once of two at once', async () => {
+    it('succeeds for one of two concurrent calls', async () => {
       const record = await create();
       const set = await Promise.all([one, other].map((each) => keys.setRevokedTokens(record, [each], [])));
       expect(set.filter(Boolean)).toHaveLength(1);
@@ -333,7 +333,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
     it.each([
       ['the first hour', undefined],
       ['a later hour', now],
-    ])('notes %s', async (_, lastUsedAt) => {
+    ])('stores %s', async (_, lastUsedAt) => {
       const record = await create({ lastUsedAt });
       await keys.recordUse(record, use(LATER, [2]));
       expect(await stored(record.id)).toEqual({ ...record, ...use(LATER, [2]) });
@@ -341,14 +341,14 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       expect(await stored(record.id)).toEqual({ ...record, ...use(LATER + HOUR_MS, [3]) });
     });
 
-    it('notes nothing if another use was noted meanwhile', async () => {
+    it('stores nothing if another use was stored concurrently', async () => {
       const record = await create();
       await keys.recordUse(record, use(LATER, [1]));
       await keys.recordUse(record, use(now, [7]));
       expect(await stored(record.id)).toEqual({ ...record, ...use(LATER, [1]) });
     });
 
-    it('of a key that is not there makes none', async () => {
+    it('creates nothing when the key is missing', async () => {
       const record = newKey();
       await keys.recordUse(record, use(now));
       expect(await keys.get(record.id)).toBeUndefined();

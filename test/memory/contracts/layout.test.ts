@@ -10,7 +10,7 @@ describe.each(stores)('a table in $name', ({ table, checked }) => {
   const setLayout = (layout: number) => table.write([put({ ...LAYOUT_KEY, layout })]);
   const key = { pk: 'TEST#1', sk: 'TEST' };
 
-  it('accepts commands while it has no layout', async () => {
+  it('accepts commands without a layout', async () => {
     expect(await checked().get(key)).toBeUndefined();
     expect(await checked().write([put({ ...key })])).toEqual([]);
   });
@@ -44,7 +44,7 @@ describe.each(stores)('a table in $name', ({ table, checked }) => {
     expect(await get(key)).toEqual(key);
   });
 
-  it('creates no project while it has another layout', async () => {
+  it('creates no project with a different layout', async () => {
     await setLayout(LAYOUT + 1);
     const project = newProject();
     await expect(projects(table).create(project, newKey())).rejects.toThrow(UnavailableError);

@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 describe.each(stores)('outages in $name', ({ table, lossy }) => {
   const own = outages(table) satisfies Outages;
 
-  /** A webhook with a delivery to it, and another one. */
+  /** A webhook with a delivery, and another webhook. */
   async function delivering(of: Partial<WebhookRecord> = {}) {
     const { webhook, message } = newDelivery(of);
     await webhooks(table).create(webhook, []);
@@ -29,20 +29,20 @@ describe.each(stores)('outages in $name', ({ table, lossy }) => {
   const failing = { failingSince: now, undeliveredSince: now };
 
   describe('beginOutage', () => {
-    it('notes the first failed attempt and no later one', async () => {
+    it('stores only the first failed attempt', async () => {
       const { webhook, message, other, hook } = await delivering();
       await own.beginOutage(message, now);
       await own.beginOutage(other, now + 1);
       expect(await hook()).toEqual({ ...webhook, ...failing });
     });
 
-    it('leaves the time of a pause before it', async () => {
+    it('keeps the time of an earlier pause', async () => {
       const { webhook, message, hook } = await delivering({ undeliveredSince: now - 5 });
       await own.beginOutage(message, now);
       expect(await hook()).toEqual({ ...webhook, failingSince: now, undeliveredSince: now - 5 });
     });
 
-    it('makes no webhook of one that is gone', async () => {
+    it('creates no webhook if it was deleted', async () => {
       const { message, hook, remove } = await delivering();
       await remove();
       await own.beginOutage(message, now);
@@ -52,7 +52,7 @@ describe.each(stores)('outages in $name', ({ table, lossy }) => {
   });
 
   describe('endOutage', () => {
-    it('forgets all about it', async () => {
+    it('removes all of its state', async () => {
       const known = { ...failing, disabledAt: now - 1, warnedBy: 'evt#0', warnedAt: now, warningUntil: now };
       const { webhook, message, hook } = await delivering(known);
       await own.endOutage(message, now);
@@ -90,7 +90,7 @@ describe.each(stores)('outages in $name', ({ table, lossy }) => {
       expect(claims.sort()).toEqual(['claimed', 'sent']);
     });
 
-    it('may be claimed again at once by the same delivery after it was released', async () => {
+    it('can be claimed immediately by the same delivery after a release', async () => {
       const { message, other } = await delivering(failing);
       await own.warning.claim(message, now);
       await own.warning.release(message);
@@ -98,7 +98,7 @@ describe.each(stores)('outages in $name', ({ table, lossy }) => {
       expect(await own.warning.claim(message, now)).toBe('claimed');
     });
 
-    it('is sent once it is marked, until the outage ends', async () => {
+    it('is sent after it is marked, until the outage ends', async () => {
       const { message, other, hook } = await delivering(failing);
       await own.warning.claim(message, now);
       await own.warning.markSent(message, now + 5);
@@ -117,7 +117,7 @@ describe.each(stores)('outages in $name', ({ table, lossy }) => {
       expect(await hook()).toEqual(webhook);
     });
 
-    it('is claimed also if the response was lost', async () => {
+    it('is claimed after a lost response', async () => {
       const { message } = await delivering(failing);
       expect(await outages(lossy).warning.claim(message, now)).toBe('claimed');
       expect(await own.warning.claim(message, now)).toBe('busy');

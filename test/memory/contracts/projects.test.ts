@@ -22,11 +22,11 @@ describe.each(stores)('projects in $name', ({ table, lossy }) => {
     expect((await keys.list(project.id, 10)).keys.map(({ id }) => id)).toEqual([key.id]);
   });
 
-  it('are not there before', async () => {
+  it('do not exist before', async () => {
     expect(await get(newProject().id)).toBeUndefined();
   });
 
-  it('whose id is taken are refused, and no key is made', async () => {
+  it('are rejected with an existing id, and no key is created', async () => {
     const project = newProject();
     await create(project, newKey());
     const key = newKey();
@@ -35,7 +35,7 @@ describe.each(stores)('projects in $name', ({ table, lossy }) => {
     expect(await keys.get(key.id)).toBeUndefined();
   });
 
-  it('whose key id is taken are refused, and no project is made', async () => {
+  it('are rejected with an existing key id, and no project is created', async () => {
     const [project, key] = [newProject(), newKey()];
     await keys.create(key, []);
     await expect(create(project, { ...key, name: 'Other' })).rejects.toThrow('taken');
@@ -43,13 +43,13 @@ describe.each(stores)('projects in $name', ({ table, lossy }) => {
     expect(recordOf(await keys.get(key.id))).toEqual(key);
   });
 
-  it('are created also if the response was lost', async () => {
+  it('are created after a lost response', async () => {
     const project = newProject();
     await projects(lossy).create(project, newKey());
     expect(recordOf(await get(project.id))).toEqual(project);
   });
 
-  it('are changed in what was asked for alone, with what is also written', async () => {
+  it('change only the given members, together with other writes', async () => {
     const project = newProject();
     await create(project, newKey());
     const { also, isWritten } = companion(table);
@@ -60,7 +60,7 @@ describe.each(stores)('projects in $name', ({ table, lossy }) => {
     expect((await get(project.id))?.emails).toEqual(['a@example.com']);
   });
 
-  it('that are not there are not changed', async () => {
+  it('are not changed if they are missing', async () => {
     const { id } = newProject();
     await expect(change(id, { name: 'New' }, [])).rejects.toThrow('gone');
     expect(await get(id)).toBeUndefined();
@@ -92,7 +92,7 @@ describe.each(stores)('projects in $name', ({ table, lossy }) => {
       expect(outcomes.filter((each) => each === undefined)).toHaveLength(1);
     });
 
-    it('is reserved although the response was lost', async () => {
+    it('is reserved after a lost response', async () => {
       const project = newProject();
       await create(project, newKey());
       expect(await reserve(project.id, now, { also: [], store: lossy })).toBeUndefined();
@@ -109,7 +109,7 @@ describe.each(stores)('projects in $name', ({ table, lossy }) => {
       expect(await open(project.id, 'scope', sealed)).toBe('position');
     });
 
-    it('throw for a project that is gone', async () => {
+    it('throw for a deleted project', async () => {
       await expect(cursors(table, random).seal(newProject().id, 'scope', 'position')).rejects.toThrow('gone');
     });
   });

@@ -10,7 +10,7 @@ const requests = (count: number) => Array.from({ length: count }, () => fresh);
 describe.each(stores)('rate limits in $name', ({ table, lossy }) => {
   const own = rateLimits(table);
   const newMessage = () => ({ webhookId: newId('whk') });
-  /** For each request, the milliseconds until its slot, or `null` for a token. */
+  /** Returns the milliseconds until the slot of each request, or `null` for a token. */
   const take = async (of: { webhookId: string }, limit: number, count: number, at = now, from = own) =>
     (await from.takeSlots(of, limit, requests(count), at)).map((slot) => slot && slot.at - at);
 

@@ -23,7 +23,7 @@ describe.each(stores)('stats in $name', ({ table, lossy, short }) => {
       ({ counts }) => counts.document_changed_delivered,
     );
 
-  it('are the sum of what was added', async () => {
+  it('are the sum of all additions', async () => {
     const id = newId('whk');
     const entries = [
       entry(1, { document_changed_delivered: 1, document_changed_le_10: 1 }),
@@ -50,7 +50,7 @@ describe.each(stores)('stats in $name', ({ table, lossy, short }) => {
     ['one that begins later', [1, 2, 3], [3, 4], 4],
     ['one with longer numbers', [8, 9], [9, 10, 11], 4],
     ['nothing', [1, 2], [], 2],
-  ])('are the same if %s comes again', async (_, first, again, sum) => {
+  ])('do not change if %s is repeated', async (_, first, again, sum) => {
     const id = newId('whk');
     await store.add(ofHour(id, ...first), 'shard-1');
     await store.add(ofHour(id, ...again), 'shard-1');
@@ -58,7 +58,7 @@ describe.each(stores)('stats in $name', ({ table, lossy, short }) => {
     expect(await delivered(id)).toEqual([sum]);
   });
 
-  it('count each shard by itself', async () => {
+  it('count each shard separately', async () => {
     const id = newId('whk');
     await store.add(ofHour(id, 5, 6), 'shard-1');
     await store.add(ofHour(id, 1, 2), 'shard-2');
@@ -67,7 +67,7 @@ describe.each(stores)('stats in $name', ({ table, lossy, short }) => {
     expect(await delivered(id)).toEqual([5]);
   });
 
-  it('are right if two add at once', async () => {
+  it('are correct after concurrent additions', async () => {
     const id = newId('whk');
     await Promise.all([
       store.add(ofHour(id, 1, 2, 3), 'shard-1'),
@@ -77,7 +77,7 @@ describe.each(stores)('stats in $name', ({ table, lossy, short }) => {
     expect(await delivered(id)).toEqual([4]);
   });
 
-  it('are added once if the response was lost', async () => {
+  it('are added once after a lost response', async () => {
     const id = newId('whk');
     await stats(lossy).add(ofHour(id, 1, 2), 'shard-1');
     expect(await delivered(id)).toEqual([2]);

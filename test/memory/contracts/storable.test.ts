@@ -26,7 +26,7 @@ describe.each(stores)('content from outside in $name', ({ table }) => {
     return table.write([put(item)]).then(() => table.get({ pk: item.pk, sk: item.sk }));
   };
 
-  it('keeps the headers of webhooks, requests and responses, whatever their names', async () => {
+  it('keeps the headers of webhooks, requests and responses with any names', async () => {
     await fc.assert(
       fc.asyncProperty(headerLists, headerLists, headerLists, async (headers, sent, received) => {
         const { webhook, event, message } = newDelivery({ headers });
@@ -47,7 +47,7 @@ describe.each(stores)('content from outside in $name', ({ table }) => {
     expect(await written({ text, list: CHARACTERS })).toMatchObject({ text, list: CHARACTERS });
   });
 
-  it.each(['constructor', '__proto__'])('is refused as a member called %s', async (name) => {
+  it.each(['constructor', '__proto__'])('is rejected as a member called %s', async (name) => {
     const members = Object.fromEntries([[name, 'x']]);
     await expect(written({ members })).rejects.toThrow();
     await expect(written({ list: [{ members }] })).rejects.toThrow();
@@ -61,24 +61,24 @@ describe.each(stores)('content from outside in $name', ({ table }) => {
     for (const text of textsOfBytes(1024)) expect(await written({ [name]: text })).toMatchObject({ [name]: text });
   });
 
-  it('refuses a longer sort key', async () => {
+  it('rejects a longer sort key', async () => {
     for (const text of textsOfBytes(1025)) await expect(written({ sk: text })).rejects.toThrow();
   });
 
-  it.each(['pk', 'sk', 'keysOf', 'byStatus'])('is refused as an empty key attribute %s', async (name) => {
+  it.each(['pk', 'sk', 'keysOf', 'byStatus'])('is rejected as an empty key attribute %s', async (name) => {
     await expect(written({ [name]: '' })).rejects.toThrow();
   });
 });
 
-// The databases disagree about these, so the table in memory follows the strictest one.
+// The databases differ in these cases, so the in-memory table follows the strictest one.
 describe('the table in memory', () => {
   const { table } = memoryStore;
 
-  it.each(LONE_SURROGATES)('refuses the lone surrogate %j', async (text) => {
+  it.each(LONE_SURROGATES)('rejects the lone surrogate %j', async (text) => {
     await expect(table.write([put({ pk: 'ANY#1', sk: 'ANY', text })])).rejects.toThrow();
   });
 
-  it('refuses a partition key of more than 2,048 bytes', async () => {
+  it('rejects a partition key of more than 2,048 bytes', async () => {
     for (const pk of textsOfBytes(2049)) await expect(table.write([put({ pk, sk: 'ANY' })])).rejects.toThrow();
   });
 });

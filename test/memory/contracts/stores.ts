@@ -14,13 +14,13 @@ import { MemoryDynamoDb, SCHEMA } from '../simulation/dynamodb.ts';
 
 type Send = (name: string, input: Record<string, unknown>) => Promise<object>;
 
-/** One table in several moods. */
+/** One table with several behaviors. */
 export interface Store {
   name: string;
   table: Table;
-  /** Loses the response to the first try of every write: the SDK sends it again. */
+  /** Loses the response to the first try of every write, so that the SDK retries it. */
   lossy: Table;
-  /** A query reads two items at most, as one that runs into 1 MB of them. */
+  /** A query reads at most two items, as if it reached the limit of 1 MB. */
   short: Table;
   /** A new client that checks the layout of the table, as a new execution environment does. */
   checked(): Table;
@@ -111,7 +111,7 @@ export const memoryStore = simulation();
 /** The real table and the one of the simulation. The contract tests hold for both. */
 export const stores: Store[] = [await database(), memoryStore];
 
-/** A write to hand over with another one, and whether it was done. */
+/** Creates a write for the transaction of another one, and reports whether it was performed. */
 export function companion(table: Table, { isRefused = false } = {}) {
   const key = { pk: `ALSO#${randomUUID()}`, sk: 'ALSO' };
   const part: TransactionPart = transactionPart(put({ ...key }, isRefused ? exists : isNew));

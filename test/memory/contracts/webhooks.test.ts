@@ -23,7 +23,7 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
   }
 
   describe('create', () => {
-    it('stores the webhook and counts it, with what is also written', async () => {
+    it('stores and counts the webhook, together with other writes', async () => {
       const webhook = newWebhook({ description: '', events: ['document.deleted', 'sync.conflict'] });
       const { also, isWritten } = companion(table);
       expect(await store.create(webhook, also)).toBe('created');
@@ -32,7 +32,7 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
       expect(await isWritten()).toBe(true);
     });
 
-    it('finds the space full at its limit, and has room again after a removal', async () => {
+    it('rejects a webhook over the limit, and accepts one after a removal', async () => {
       const space = newSpace();
       const [first] = await fill(space, MAX_WEBHOOKS);
       const refused = newWebhook(space);
@@ -50,7 +50,7 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
       expect(await allWebhooks(table, space)).toHaveLength(MAX_WEBHOOKS);
     });
 
-    it('of a taken id throws, counts nothing and leaves the webhook', async () => {
+    it('throws for an existing id, without a change or a count', async () => {
       const webhook = await create();
       const { also, isWritten } = companion(table);
       await expect(store.create({ ...webhook, url: 'https://other.example/' }, also)).rejects.toThrow('taken');
@@ -59,14 +59,14 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
       expect(await isWritten()).toBe(false);
     });
 
-    it('throws, stores and counts nothing if what is also written is refused', async () => {
+    it('throws, stores and counts nothing if another write of the transaction fails', async () => {
       const webhook = newWebhook();
       await expect(store.create(webhook, companion(table, { isRefused: true }).also)).rejects.toThrow();
       expect(await store.get(webhook, webhook.id)).toBeUndefined();
       expect(await counted(webhook)).toBe(0);
     });
 
-    it('counts once if the response was lost', async () => {
+    it('counts once after a lost response', async () => {
       const webhook = newWebhook();
       expect(await webhooks(lossy).create(webhook, companion(table).also)).toBe('created');
       expect(await counted(webhook)).toBe(1);
@@ -74,7 +74,7 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
   });
 
   describe('get', () => {
-    it('finds a webhook in its own space only', async () => {
+    it('finds a webhook only in its own space', async () => {
       const webhook = await create();
       const spaces: Space[] = [webhook, { ...webhook, environment: 'sandbox' }, newSpace()];
       const found = await Promise.all(spaces.map((space) => store.get(space, webhook.id)));
@@ -84,9 +84,9 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
 
   describe('list', () => {
     it.each([
-      ['as asked for', table],
+      ['of one read', table],
       ['cut short', short],
-    ])('has every webhook of the space once, in the order of creation, in pages %s', async (_, from) => {
+    ])('lists every webhook of the space once, in the order of creation, in pages %s', async (_, from) => {
       const space = newSpace();
       const created = await fill(space, 7);
       await create({ ...space, environment: 'sandbox' });
@@ -99,14 +99,14 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
       expect((await allWebhooks(from, space)).map(recordOf)).toEqual(created);
     });
 
-    it('of as many as a page has is one page', async () => {
+    it('has one page if the number matches the limit', async () => {
       const space = newSpace();
       await fill(space, 3);
       const { webhooks: found, next } = await store.list(space, 3);
       expect([found.length, next]).toEqual([3, undefined]);
     });
 
-    it('goes on after a webhook that was removed', async () => {
+    it('continues after a removed webhook', async () => {
       const space = newSpace();
       const [, second, third] = await fill(space, 3);
       await store.remove(space, second?.id ?? '');
@@ -119,7 +119,7 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
   });
 
   describe('change', () => {
-    it('sets the defined members, removes the undefined ones and returns the webhook as it is then', async () => {
+    it('sets the defined members, removes the undefined ones and returns the new webhook', async () => {
       const webhook = await create({ status: 'disabled', disabledAt: now, disabledReason: 'paused', quickSince: now });
       const change = {
         status: 'enabled',
@@ -133,14 +133,14 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
       expect(Object.keys((await stored(webhook)) ?? {})).not.toContain('disabledAt');
     });
 
-    it('keeps what somebody else changed meanwhile', async () => {
+    it('keeps concurrent changes', async () => {
       const webhook = await create();
       await store.change(webhook, { url: 'https://other.example/' });
       const changed = await store.change(webhook, { description: 'Mine' });
       expect(changed).toMatchObject({ url: 'https://other.example/', description: 'Mine' });
     });
 
-    it('is undefined and changes nothing if the status is no longer what was read', async () => {
+    it('is undefined and changes nothing if the status has changed', async () => {
       const webhook = await create();
       await store.change(webhook, { status: 'disabled' });
       const before = await stored(webhook);
@@ -148,7 +148,7 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
       expect(await stored(webhook)).toEqual(before);
     });
 
-    it('of a webhook that is gone is undefined and makes none', async () => {
+    it('is undefined and creates no webhook if it was deleted', async () => {
       const webhook = await create();
       await store.remove(webhook, webhook.id);
       expect(await store.change(webhook, { description: 'Mine' })).toBeUndefined();
@@ -167,7 +167,7 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
   describe('rotate', () => {
     const change = { secret: 'fresh', previousSecrets: [{ secret: 'secret', until: now + 1 }], updatedAt: now };
 
-    it('replaces the secret, with what is also written', async () => {
+    it('replaces the secret, together with other writes', async () => {
       const webhook = await create();
       const { also, isWritten } = companion(table);
       expect(await store.rotate(webhook, change, also)).toBe(true);
@@ -175,7 +175,7 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
       expect(await isWritten()).toBe(true);
     });
 
-    it('is false and changes nothing if the secret has been replaced meanwhile', async () => {
+    it('is false and changes nothing if the secret was replaced concurrently', async () => {
       const webhook = await create();
       await store.rotate(webhook, change, []);
       const { also, isWritten } = companion(table);
@@ -184,7 +184,7 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
       expect(await isWritten()).toBe(false);
     });
 
-    it('of a webhook that is gone is false and makes none', async () => {
+    it('is false and creates no webhook if it was deleted', async () => {
       const webhook = newWebhook();
       const { also, isWritten } = companion(table);
       expect(await store.rotate(webhook, change, also)).toBe(false);
@@ -192,13 +192,13 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
       expect(await isWritten()).toBe(false);
     });
 
-    it('is false and changes nothing if what is also written is refused', async () => {
+    it('is false and changes nothing if another write of the transaction fails', async () => {
       const webhook = await create();
       expect(await store.rotate(webhook, change, companion(table, { isRefused: true }).also)).toBe(false);
       expect(await stored(webhook)).toEqual(webhook);
     });
 
-    it('succeeds if the response was lost', async () => {
+    it('succeeds after a lost response', async () => {
       const webhook = await create();
       expect(await webhooks(lossy).rotate(webhook, change, [])).toBe(true);
       expect(await webhooks(lossy).rotate({ ...webhook, ...change }, { secret: 'third' }, companion(table).also)).toBe(
@@ -208,7 +208,7 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
   });
 
   describe('remove', () => {
-    it('happens and counts once', async () => {
+    it('removes and counts once', async () => {
       const space = newSpace();
       const [webhook] = await fill(space, 2);
       const id = webhook?.id ?? '';
@@ -218,7 +218,7 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
       expect(await counted(space)).toBe(1);
     });
 
-    it('succeeds and counts once if the response was lost', async () => {
+    it('succeeds and counts once after a lost response', async () => {
       const space = newSpace();
       const [webhook] = await fill(space, 2);
       expect(await webhooks(lossy).remove(space, webhook?.id ?? '')).toBe(true);

@@ -2,10 +2,10 @@ import type { Request, Response } from './requests.ts';
 import type { SimulatedService } from './service.ts';
 import type { World } from './world.ts';
 
-/** A client sends a request again that it has no response to, under the same key, until it has one; at most so often. */
+/** The maximum number of tries. A client repeats a request without a response under the same key. */
 const MAX_TRIES = 8;
 
-/** How customers call the service. */
+/** The API client of customers. */
 export class Client {
   readonly world: World;
   readonly service: SimulatedService;
@@ -18,14 +18,14 @@ export class Client {
     this.seed = seed;
   }
 
-  /** With an idempotency key, a request is sent again until there is a response; without one, once. */
+  /** Sends a request. With an idempotency key, repeats it until there is a response. */
   send(request: Request, isRepeated = true): Promise<Response> {
     if (!isRepeated) return this.attempt(request);
     const idempotencyKey = `key ${this.names++}`;
     return this.untilKnown(() => this.attempt({ ...request, idempotencyKey }));
   }
 
-  /** Does it again until it is known how it ended; `null` if that never is. */
+  /** Repeats an action until its result is known, or returns `null`. */
   async untilKnown<Result>(act: () => Promise<Result | null>): Promise<Result | null> {
     for (let tries = 1; ; tries++) {
       const result = await act();
@@ -34,7 +34,7 @@ export class Client {
     }
   }
 
-  /** The same by several at once, now and then. */
+  /** Sometimes performs the action several times concurrently. */
   async several(act: () => Promise<unknown>): Promise<void> {
     await Promise.all(Array.from({ length: this.world.pick([1, 1, 2]) }, act));
   }
@@ -43,7 +43,7 @@ export class Client {
     return new Promise((resolve) => void this.world.after(ms, resolve));
   }
 
-  /** A text that is nowhere else. */
+  /** Creates a unique text. */
   marker(): string {
     return `marker-${this.seed}-${this.names++}`;
   }

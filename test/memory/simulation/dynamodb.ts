@@ -4,7 +4,7 @@ import { BY_PROJECT, BY_STATUS } from '../../../lib/deployment.ts';
 import { conditionOf, type Item, type Names, updateOf } from './expressions.ts';
 import { type Command, marshalled, requireStorable, requireValid } from './requests-of.ts';
 
-/** A write as the document client sends it. */
+/** A write in the format of the document client. */
 interface Write extends Names {
   Item?: Item;
   Key?: Item;
@@ -16,7 +16,7 @@ interface Write extends Names {
 type Kind = 'Put' | 'Update' | 'Delete' | 'ConditionCheck';
 type TransactItem = Partial<Record<Kind, Write>>;
 
-/** What a read says of the items that it may see. */
+/** The filters of a read. */
 interface Read {
   ConsistentRead?: boolean;
   IndexName?: string;
@@ -39,16 +39,16 @@ class DynamoDbError extends Error {
 }
 
 const QUERY_PAGE = 1000;
-/** In UTF-8, for each UTF-16 unit. */
+/** The maximum UTF-8 bytes per UTF-16 code unit. */
 const MAX_BYTES_OF_CHARACTER = 3;
 
-/** Of the table of the template (infra/data.ts). */
+/** The schema of the table in the template (infra/data.ts). */
 export const SCHEMA: TableSchema = {
   keys: ['pk', 'sk'],
   indexes: { [BY_PROJECT]: ['keysOf', 'pk'], [BY_STATUS]: ['byStatus', 'sk'] },
 };
 
-/** Items by the members that are their key: in the table, or in an index, which only has those with its partition key. */
+/** Items by their key in the table or in an index. An index contains only items with its partition key. */
 class Partitions {
   readonly partition: string;
   readonly order: 'pk' | 'sk';
@@ -63,7 +63,7 @@ class Partitions {
     return this.all.get(partition)?.get(id);
   }
 
-  /** The items of the partition that a query names among its values. */
+  /** Returns the items of the partition in the values of a query. */
   named(values: Record<string, unknown> = {}): Item[] {
     const name = Object.values(values).find((value) => this.all.has(value));
     return [...(this.all.get(name)?.values() ?? [])];
@@ -104,7 +104,7 @@ export class MemoryDynamoDb {
     [BY_STATUS]: new Partitions('byStatus', 'sk'),
   };
   private readonly unreplicated: Change[] = [];
-  /** Of items after an update, as many bytes as they may have. */
+  /** The maximum possible bytes of items after updates. */
   private readonly atMostBytes = new WeakMap<Item, number>();
   private readonly tokens = new Set<string>();
   private readonly options: Required<MemoryDynamoDbOptions>;
@@ -122,7 +122,7 @@ export class MemoryDynamoDb {
     return this.stored.items();
   }
 
-  /** Carries a command out, all of it or nothing, or a changed one in its place. The command must be a valid request. */
+  /** Performs a command atomically, or a changed command in its place. The command must be a valid request. */
   execute(command: Command, { name, input } = command): object {
     requireValid(command, SCHEMA);
     switch (name) {
@@ -160,7 +160,7 @@ export class MemoryDynamoDb {
   }
 
   private transact(items: TransactItem[], token: string | undefined): object {
-    // The SDK sends the same token with every try of one call: DynamoDB carries it out once.
+    // The SDK sends the same token with every try of a call, so DynamoDB performs it once.
     if (token !== undefined && this.tokens.has(token)) return {};
     const writes = items.map((each) => Object.entries(each)[0] as [Kind, Write]);
     const failures = writes.map(([, write]) => this.failureOf(write));
@@ -192,7 +192,7 @@ export class MemoryDynamoDb {
     return { key, before, after };
   }
 
-  /** Throws if an update leaves an item that is too large. Counts exactly only items that may be. */
+  /** Throws if an update makes an item too large. Calculates the exact size only when it can exceed the limit. */
   private requireSize(
     before: Item,
     after: Item,
@@ -212,7 +212,7 @@ export class MemoryDynamoDb {
     this.stored.replace(key.sk, before, after);
     this.unreplicated.push(change);
     this.options.replicate(() => {
-      const count = this.unreplicated.indexOf(change) + 1; // earlier changes first, and each one once
+      const count = this.unreplicated.indexOf(change) + 1; // earlier changes first, and each change once
       for (const { key, before, after } of this.unreplicated.splice(0, count)) {
         this.replica.replace(key.sk, before, after);
         for (const index of Object.values(this.indexes)) index.replace(idOf(key), before, after);
@@ -244,7 +244,7 @@ export class MemoryDynamoDb {
       .filter((item) => isWanted(item, input) && (start === undefined || isAfter(place(item), start)))
       .sort((a, b) => (isAfter(place(a), place(b)) ? 1 : -1));
     const read = found.slice(0, Math.min(input.Limit ?? QUERY_PAGE, QUERY_PAGE));
-    // DynamoDB looks no further than `Limit`: the next page may be empty.
+    // DynamoDB stops at `Limit`, so the next page can be empty.
     const last = read.length === input.Limit || read.length < found.length ? read.at(-1) : undefined;
     const { FilterExpression } = input;
     const matching = FilterExpression ? read.filter((item) => conditionOf(FilterExpression)(item, input)) : read;
@@ -261,7 +261,7 @@ function keyOf({ Item, Key }: Write): { pk: string; sk: string } {
   return { pk: String(pk), sk: String(sk) };
 }
 
-/** What a reader gets of a stored item. */
+/** Returns a copy of a stored item for a reader. */
 const ownOf = (item: Item | undefined): Item | undefined => item && { ...item };
 
 const idOf = ({ pk, sk }: { pk: string; sk: string }): string => `${pk} ${sk}`;

@@ -1,8 +1,8 @@
-/** What an endpoint does with the next requests. One that wavers responds or fails. */
+/** The behavior of an endpoint. A wavering endpoint responds or fails. */
 export const BEHAVIOURS = ['responds', 'fails', 'hangs', 'resets', 'dawdles', 'wavers'] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
-/** How a POST to it ends. */
+/** The outcome of a POST for each behavior. */
 export const OUTCOMES: Record<
   Exclude<Behaviour, 'wavers'>,
   [statusCode: number | null, error: string | null, durationMs: number]
@@ -17,17 +17,17 @@ export const OUTCOMES: Record<
 /** A POST that reached an endpoint. */
 export interface Received {
   step: number;
-  /** When it began, by the world's clock. */
+  /** The start of the POST by the clock of the world. */
   at: number;
   url: string;
   eventId: string;
-  /** The newest run that a message of its batch with this attempt is for. */
+  /** The newest run among the messages of its batch with this attempt. */
   run: number;
   attempt: number;
   headers: Readonly<Record<string, string>>;
   body: string;
-  /** When its process took tokens of the rate limit of each webhook, by the clock of that process. */
+  /** The times when its process took tokens of the rate limit of each webhook, by the clock of the process. */
   tokensAt: ReadonlyMap<string, number>;
-  /** The step at which its process began to read what it refers to. */
+  /** The step at which its process started to read its records. */
   readAt: number;
 }

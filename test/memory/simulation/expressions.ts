@@ -16,7 +16,7 @@ function tokensOf(expression: string): string[] {
   return tokens;
 }
 
-/** Parses each expression once: there are few, and they are used over and over. */
+/** Caches parsed expressions, because there are few and they repeat. */
 function cached<Parsed>(parse: (expression: string) => Parsed): (expression: string) => Parsed {
   const known = new Map<string, Parsed>();
   return (expression) => {
@@ -51,7 +51,7 @@ const COMPARISONS: Record<string, (a: never, b: never) => boolean> = {
   '>=': (a, b) => a >= b,
 };
 
-/** Condition, key condition and filter expressions, as far as this service writes them. */
+/** Parses the condition, key condition and filter expressions of this service. */
 export const conditionOf: (expression: string) => (item: Item, names: Names) => boolean = cached((expression) => {
   const tokens = tokensOf(expression);
   let at = 0;
@@ -126,7 +126,7 @@ export const conditionOf: (expression: string) => (item: Item, names: Names) => 
 
 type Change = (item: Item, before: Item, names: Names) => void;
 
-/** Update expressions, as far as this service writes them. Every right side sees the item as it was before. */
+/** Parses the update expressions of this service. The right sides use the item before the update. */
 export const updateOf: (expression: string) => (before: Item, names: Names) => Item = cached((expression) => {
   const tokens = tokensOf(expression);
   const changes: Change[] = [];

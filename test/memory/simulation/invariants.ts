@@ -18,7 +18,7 @@ import type { Node } from './nodes.ts';
 import type { SimulatedService } from './service.ts';
 import { SKEW_MS, type World } from './world.ts';
 
-/** What a promise was broken by. */
+/** A broken promise. */
 export class Violation extends Error {
   readonly invariant: string;
   constructor(invariant: string, detail: string) {
@@ -51,7 +51,7 @@ class History<Value> {
     return this.versions.keys();
   }
 
-  /** What somebody could have read between two steps: the state at the first, and those that followed. */
+  /** Returns the states that a reader could see between two steps, including the state at the first step. */
   between(id: string, first: number, last: number): (Value | undefined)[] {
     const versions = this.all(id);
     const before = versions.filter(({ step }) => step < first).at(-1);
@@ -59,21 +59,26 @@ class History<Value> {
   }
 }
 
-/** What clients were told and have done. */
+/** The responses that clients received, and their actions. */
 export interface Promised {
   /** Events that were accepted (202), by id. */
   accepted: Map<string, { type: string }>;
-  /** Markers of what was created under an idempotency key and acknowledged: exactly one of each is there. */
+  /**
+   * Markers of resources that were created under an idempotency key and acknowledged. Exactly one resource of each must exist.
+   */
   once: Set<string>;
-  /** Markers of what was created under an idempotency key and never acknowledged: at most one of each is there. */
+  /**
+   * Markers of resources that were created under an idempotency key and never acknowledged. At most one resource of each must
+   * exist.
+   */
   atMostOnce: Set<string>;
   /** Sync cycles by their ids. */
   cycles: Map<string, 'begun' | 'completed'>;
-  /** Which connections clients asked to close, and when. */
+  /** The connections that clients asked to close, with the times. */
   goodbyes: [connectionId: string, asked: number][];
   /** Deliveries as they were before a recovery of them was accepted. */
   recovered: DeliveryRecord[];
-  /** What clients have seen broken. */
+  /** The violations that clients observed. */
   broken: [invariant: string, detail: string][];
 }
 
@@ -82,7 +87,7 @@ export class Invariants {
   private readonly webhooks = new History<WebhookRecord>();
   private readonly deliveries = new History<DeliveryRecord>();
   private readonly connections = new History<ConnectionRecord>();
-  /** At which step each event was stored. */
+  /** The step at which each event was stored. */
   private readonly eventSteps = new Map<string, number>();
   private readonly byUrl = new Map<string, string>();
   private readonly signatures = new Map<string, string>();
@@ -194,7 +199,7 @@ export class Invariants {
     return signature;
   }
 
-  /** What must be true when everything has come to rest. */
+  /** Checks the invariants after all work has ended. */
   atRest(promised: Promised): void {
     this.guard(() => {
       onBroken(promised);
@@ -235,7 +240,7 @@ export class Invariants {
   private onRest(webhook: WebhookRecord, event: StoredEvent): void {
     const name = `${event.id} to ${webhook.id}`;
     const isFor = event.webhookId ? event.webhookId === webhook.id : webhook.events.includes(event.type);
-    // One that was not stored yet may or may not have it; nor one that was created at nearly the same time, for clocks differ.
+    // Webhooks that were created later, or at nearly the same time, can lack the delivery, because clocks differ.
     const [created] = this.webhooks.all(webhook.id);
     const wasThere = (created?.step ?? 0) < (this.eventSteps.get(event.id) ?? 0);
     if (!isFor || !wasThere || webhook.createdAt > event.at - SKEW_MS) return;
@@ -262,7 +267,7 @@ export class Invariants {
   ): void {
     const counter = items.find(({ pk }) => String(pk).startsWith('COUNT#'))?.webhooks ?? 0;
     must(counter === webhooks.length, 'The webhook count is correct', `${counter} instead of ${webhooks.length}`);
-    // Webhooks that are gone count too.
+    // Deleted webhooks count too.
     const ever = [...this.webhooks.ids()].map((id) => this.webhooks.all(id)[0]?.value?.description);
     const created = new Map<string, number>();
     for (const text of [...events.map(({ body }) => body), ...ever]) {
@@ -283,7 +288,7 @@ export class Invariants {
       );
   }
 
-  /** With the last failure of a delivery its webhook is disabled, if it was not already. */
+  /** The last failure of a delivery disables its webhook, unless it is already disabled. */
   private onExhausted(): void {
     for (const id of this.deliveries.ids()) {
       for (const { step, value } of this.deliveries.all(id)) {
@@ -298,7 +303,7 @@ export class Invariants {
     }
   }
 
-  /** Whoever went without a goodbye is lost, once, when the last lease ended. */
+  /** A connection that was not closed is lost once, when its last lease ended. */
   private onConnections(items: readonly Item[], events: readonly StoredEvent[], { goodbyes }: Promised): void {
     const isOpen = items.some(({ pk }) => String(pk).startsWith('CONNECTION#'));
     must(!isOpen, 'A connection ends when its lease expires', 'one is still open');
@@ -319,7 +324,7 @@ export class Invariants {
     }
   }
 
-  /** What every node holds after its last cycle is what the service holds. */
+  /** After its last cycle, every node has the same documents as the service. */
   converged(nodes: readonly Node[], promised: Promised): void {
     this.guard(() => {
       onBroken(promised);
@@ -334,7 +339,7 @@ export class Invariants {
     });
   }
 
-  /** Whoever is failing knows since when, and was warned of a disabling if a fourth attempt failed. */
+  /** A failing webhook has the start of its outage, and a warning was sent if a fourth attempt failed. */
   private onOutages(webhooks: readonly WebhookRecord[]): void {
     const { warnings } = this.service;
     for (const webhook of webhooks) {
@@ -384,7 +389,7 @@ function must(condition: boolean, invariant: string, detail: string): asserts co
 
 const idOf = (webhookId: string, eventId: string): string => `${webhookId} ${eventId}`;
 
-/** Whether an attempt was still to be made when a delivery was in this state. */
+/** Whether an attempt was still due in this state of the delivery. */
 function isBefore({ run, attempt }: Received, delivery: DeliveryRecord): boolean {
   if (delivery.run !== run) return delivery.run < run;
   return isUnderWay(delivery.status) && delivery.attempt < attempt;
@@ -418,7 +423,9 @@ function onDelivery(before: DeliveryRecord | undefined, after: DeliveryRecord): 
   }
 }
 
-/** Of three clocks, each off by half of that at most: one recorded an attempt, one queued the next, one made it. */
+/**
+ * Three clocks contribute, each with at most half of the skew: those that recorded the attempt, queued the next one, and made it.
+ */
 const CLOCKS_SKEW_MS = 1.5 * SKEW_MS;
 
 function onDelay(name: string, previous: Attempt, attempt: Attempt): void {
@@ -442,7 +449,7 @@ function onKey(before: KeyRecord | undefined, after: KeyRecord | undefined): voi
   must(isSame, 'A key is rotated once', before.id);
 }
 
-/** Stats match the deliveries, in the hours and in the days. */
+/** The stats match the deliveries, by hour and by day. */
 function onStats(items: readonly Item[], histories: readonly (DeliveryRecord | undefined)[][]): void {
   const expected = new Map<string, number>();
   const count = ({ webhookId, eventType }: DeliveryRecord, counter: string, times: number) => {
@@ -485,7 +492,7 @@ function onBroken({ broken }: Promised): void {
   for (const [invariant, detail] of broken) must(false, invariant, detail);
 }
 
-/** A cycle that ended has one event, and no other has more. */
+/** A completed cycle has one event, and other cycles have at most one. */
 function onCycles(events: readonly StoredEvent[], { cycles }: Promised): void {
   const completed = events.filter(({ type }) => type === 'sync.completed').map(({ body }) => JSON.parse(body).data);
   for (const [syncId, state] of cycles) {
@@ -495,7 +502,7 @@ function onCycles(events: readonly StoredEvent[], { cycles }: Promised): void {
   }
 }
 
-/** Every write of a document has one event, and what the events say adds up to the document. */
+/** Every write of a document has one event, and the events add up to the document. */
 function onDocuments(items: readonly Item[], events: readonly StoredEvent[]): void {
   const documents = items.filter(({ pk }) => String(pk).startsWith('DOCS#'));
   const listed = new Map(items.filter(({ pk }) => String(pk).startsWith('REVISIONS#')).map((item) => [item.sk, item]));
@@ -528,7 +535,7 @@ function onDocuments(items: readonly Item[], events: readonly StoredEvent[]): vo
   }
 }
 
-/** Whatever ended is in the audit log, for it is written in the same transaction. */
+/** Every revocation, rotation and disabling is in the audit log, because one transaction writes both. */
 function onAudit(items: readonly Item[], keys: readonly KeyRecord[]): void {
   const entries = items.filter(({ pk }) => String(pk).startsWith('AUDIT#')) as unknown as AuditRecord[];
   const targets = (action: AuditAction) =>

@@ -3,17 +3,17 @@ import type { Promised } from './invariants.ts';
 import type { Response } from './requests.ts';
 import { SKEW_MS } from './world.ts';
 
-/** For how long a key works on after a rotation. */
+/** How long the old key works after a rotation. */
 const GRACE_MS = 24 * 60 * 60 * 1000;
 
-/** What a client was told of a key. */
+/** The knowledge of a client about a key. */
 interface KnownKey {
   key: string;
-  /** When it was told that the key is revoked. */
+  /** The time of the response that confirmed the revocation. */
   revokedAt?: number;
-  /** Between which times it was told that the key is rotated. */
+  /** The times of the request and the response of the rotation. */
   rotated?: [asked: number, told: number];
-  /** It asked for that and may not know how it ended. */
+  /** Whether a request has an unknown outcome. */
   isUncertain?: boolean;
 }
 
@@ -22,9 +22,9 @@ interface KnownToken {
   tokenId: string;
   keyId: string;
   expiresAt: number;
-  /** When somebody was told that it is revoked. */
+  /** The time of the response that confirmed the revocation. */
   revokedAt?: number;
-  /** Somebody asked for that. */
+  /** Whether a request for it has an unknown outcome. */
   isUncertain?: boolean;
 }
 
@@ -51,7 +51,7 @@ export class KeyHolders {
     const { world, service } = this.client;
     const key = world.pick([service.adminKeyId, ...this.keys.keys()]);
     return this.client.several(async () => {
-      // Two admins may revoke each other.
+      // Two admins can revoke each other.
       const id = world.chance(0.5) ? world.pick([...this.keys.keys()]) : key;
       const known = this.keys.get(id) as KnownKey;
       const isRotation = resource.endsWith('rotate');
@@ -90,7 +90,10 @@ export class KeyHolders {
     });
   }
 
-  /** A revoked credential is rejected, and 24 hours mean 24 hours: for a key, and for a token of it. */
+  /**
+   * Checks that a revoked credential is rejected, and that a rotated key works for exactly 24 hours. This applies to keys and
+   * their tokens.
+   */
   async use(): Promise<void> {
     const { world, service } = this.client;
     const token = world.chance(0.5) ? world.pick(this.tokens) : undefined;
@@ -112,7 +115,7 @@ export class KeyHolders {
       this.promised.broken.push(['A key works until it expires', id]);
   }
 
-  /** A replayed response lacks the key itself. */
+  /** A replayed response does not contain the key. */
   private know(response: Response): void {
     const { id, key } = (response?.status === 201 ? response.body : {}) as { id?: string; key?: string };
     if (id !== undefined) this.keys.set(id, { key: key ?? '' });

@@ -5,8 +5,8 @@ import { PLANTED_BUGS } from './planted-bugs.ts';
 import { runSchedule, shrink } from './scenario.ts';
 
 /*
- * npm run simulate -- [--seeds 1000000] [--from 1] [--coverage] [--seed N [--faults N] [--actions N]] [--bug NAME]
- * With --seed it runs one schedule and tells its story.
+ * npm run simulate -- [--seeds 1000000] [--from 1] [--coverage] [--seed N [--faults N] [--actions N]] [--bug NAME] With --seed,
+ * it runs one schedule and prints every step.
  */
 
 interface Part {
@@ -103,7 +103,7 @@ async function runMany({ from, seeds, bug }: Part, isCoverageShown: boolean): Pr
 async function work({ from, seeds, bug }: Part): Promise<void> {
   const report: Progress = { schedules: 0, faults: 0, coverage: [], failed: undefined };
   let coverage = new Map<string, number>();
-  Error.stackTraceLimit = 0; // of simulated errors nobody looks at the stack; `--seed` has them
+  Error.stackTraceLimit = 0; // simulated errors need no stack traces, except with `--seed`
   const send = () => {
     parentPort?.postMessage({ ...report, coverage: [...coverage] });
     coverage = new Map();

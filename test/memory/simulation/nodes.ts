@@ -3,10 +3,10 @@ import type { Promised } from './invariants.ts';
 
 type Fields = Record<string, unknown>;
 
-/** A replica as its own program knows it. */
+/** A replica with its local state. */
 export interface Node {
   id: string;
-  /** What it was told of each document: `null` of one that was deleted. */
+  /** The last known state of each document. `null` for a deleted document. */
   copy: Map<string, { revision: number; fields: Fields | null }>;
   isSyncing: boolean;
 }
@@ -45,7 +45,7 @@ export class Nodes {
     await this.client.several(() => this.client.send({ fn: 'documents', resource, path, ...request }, false));
   }
 
-  /** One cycle: what the node changed, then everything that it does not know yet. */
+  /** Runs one cycle, which pushes the changes of the node and pulls all differences. */
   async sync(
     node = this.client.world.pick(this.all),
     pushes = this.client.world.pick([0, 1, 2]),
@@ -76,7 +76,7 @@ export class Nodes {
     const body = { node_id: 'n1', lease_seconds };
     const request = { fn: 'documents', method: 'PUT', resource: '/v1/connections/{id}', path, body } as const;
     const renew = () => this.client.several(() => this.client.send(request, false));
-    // Some renew at the last moment, again and again.
+    // Some clients renew repeatedly at the last moment.
     for (let renewals = world.pick([0, 0, 2]); renewals > 0; renewals--) {
       const endsAt = world.now + lease_seconds * 1000;
       await renew();

@@ -6,7 +6,7 @@ import { NotYetError } from '../../../lib/errors.ts';
 import type { Command } from './requests-of.ts';
 import type { PlantedBug } from './service.ts';
 
-/** A change of every write that a pattern of its kind and expressions finds. */
+/** Changes every write that matches a condition on its text. */
 const writes =
   (isMeant: (text: string) => boolean, change: (write: Record<string, unknown>) => Record<string, unknown>) =>
   (command: Command): Command => {
@@ -44,7 +44,7 @@ const deliver = (change: (deps: BatchDeps) => Partial<BatchDeps>): PlantedBug =>
   deliver: (deps) => ({ ...deps, ...change(deps) }),
 });
 
-/** Ways to break the service that the simulation must find. Each is a hole that was there once, or one mistake away. */
+/** Bugs that the simulation must find. Each one existed before, or needs only a small mistake. */
 export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
   'a lost response counts as the write of another run': {
     error: (error) => {

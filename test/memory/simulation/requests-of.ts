@@ -5,7 +5,7 @@ import type { Attributes } from '../../../infra/local/models/dynamodb/values.ts'
 import { requireModel } from '../../../infra/local/models/models.ts';
 import type { Item } from './expressions.ts';
 
-/** A command of the document client: its name without `Command`, and its input. */
+/** A command of the document client, with its name without `Command` and its input. */
 export interface Command {
   name: string;
   // biome-ignore lint/suspicious/noExplicitAny: inputs of many shapes
@@ -23,7 +23,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 /** Members that the document client converts to attribute values. */
 const ITEMS = ['Key', 'Item', 'ExpressionAttributeValues', 'ExclusiveStartKey'];
 
-/** Throws what the document client or DynamoDB throws for an invalid request. */
+/** Throws the error of the document client or DynamoDB for an invalid request. */
 export function requireValid({ name, input }: Command, schema: TableSchema): void {
   const operation = OPERATIONS[name] ?? name;
   const request = requestOf(input);
@@ -31,7 +31,7 @@ export function requireValid({ name, input }: Command, schema: TableSchema): voi
   requireDynamoDbRequest(operation, request, schema);
 }
 
-/** Throws what DynamoDB throws if a write would leave an invalid item. */
+/** Throws the error of DynamoDB if a write would store an invalid item. */
 export const requireStorable = (item: Item, schema: TableSchema): number => requireItem(marshalled(item), schema);
 
 export const marshalled = (item: Item): Attributes =>

@@ -9,14 +9,14 @@ export interface Request {
   path?: Record<string, string>;
   body?: object;
   idempotencyKey?: string | undefined;
-  /** The key that sends it; that of the users, if absent. */
+  /** The key that sends the request. The default is the key of the users. */
   keyId?: string;
 }
 
-/** A response; `null` if the client never got one. */
+/** A response, or `null` if the client received none. */
 export type Response = { status: number; body: never } | null;
 
-/** A request as API Gateway hands it to a function, once its authorizer has let it through. */
+/** The event of API Gateway for an authorized request. */
 export function proxyEventOf(
   { method, resource, path, body, idempotencyKey, keyId }: Request,
   projectId: string,

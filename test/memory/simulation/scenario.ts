@@ -6,7 +6,7 @@ import { World } from './world.ts';
 export interface ScheduleOptions {
   seed: number;
   bug?: PlantedBug | undefined;
-  /** Fewer of them than the seed says: to shrink a failure. */
+  /** A limit below the number of the seed, to shrink a failure. */
   maxFaults?: number | undefined;
   maxActions?: number | undefined;
   isTold?: boolean;
@@ -21,16 +21,16 @@ export interface Outcome {
   story: readonly string[];
 }
 
-/** Far more than any schedule takes. */
+/** More steps than any schedule needs. */
 const STEPS_MAX = 20_000;
 const FAULTS_MAX = 6;
 const ACTIONS_MAX = 12;
 
-/** One schedule: everything that its seed makes happen, until nothing is left to do. */
+/** Runs the schedule of a seed until no work is left. */
 export async function runSchedule({ seed, bug, maxFaults, maxActions, isTold }: ScheduleOptions): Promise<Outcome> {
   const world = new World({
     seed,
-    // Every fourth schedule has no fault: then less is allowed.
+    // Every fourth schedule has no fault, because stricter invariants apply then.
     maxFaults: Math.min(maxFaults ?? FAULTS_MAX, seed % 4 === 0 ? 0 : FAULTS_MAX),
     faultRate: 0.03,
     isTold: isTold ?? false,
@@ -54,7 +54,7 @@ export async function runSchedule({ seed, bug, maxFaults, maxActions, isTold }: 
   return { violation: invariants.violation, steps, faults, coverage, story, actions: users.done };
 }
 
-/** The same failure with the fewest faults and actions that still show it. */
+/** Finds the fewest faults and actions with the same failure. */
 export async function shrink(options: ScheduleOptions): Promise<ScheduleOptions> {
   const fails = async (fewer: ScheduleOptions) => (await runSchedule(fewer)).violation !== undefined;
   let smallest: ScheduleOptions = { ...options, maxFaults: FAULTS_MAX, maxActions: ACTIONS_MAX + 3 };

@@ -55,23 +55,23 @@ export interface SentEmail {
   at: number;
 }
 
-/** Changes of the real code, or around it, that break a promise. */
+/** Changes to the real code or its dependencies that break a promise. */
 export interface PlantedBug {
-  /** Of a command to the table. */
+  /** Changes a command to the table. */
   command?(command: Command): Command;
-  /** Of an error that the table throws. */
+  /** Changes an error of the table. */
   error?(error: unknown): unknown;
   deliver?(deps: BatchDeps): BatchDeps;
   fanOut?(deps: FanOutDeps): FanOutDeps;
   isOutage?(error: unknown): boolean;
-  /** Of the stats of one batch. */
+  /** Changes the stats of a batch. */
   stats?(tallies: Tally[]): Tally[];
   handlers?(handlers: Record<string, unknown>): Record<string, unknown>;
   authenticate?: typeof authenticate;
   connections?(deps: ConnectionsDeps): ConnectionsDeps;
-  /** Whether a message is done although its handling failed so. */
+  /** Whether a failed message is acknowledged. */
   isDone?(error: unknown): boolean;
-  /** Of how a request hands messages to the queue. */
+  /** Changes how a request sends messages to the queue. */
   enqueue?(enqueue: Enqueue): Enqueue;
 }
 
@@ -79,18 +79,18 @@ const API_LIMIT_MS = 20_000;
 const DELIVER_LIMIT_MS = 30_000;
 const FAN_OUT_LIMIT_MS = 60_000;
 const CHECK_LIMIT_MS = 30_000;
-/** When a write reaches indexes and eventually consistent reads. Most writes take milliseconds. */
+/** The delays until indexes and eventually consistent reads contain a write. Most writes take milliseconds. */
 const REPLICATION_MS = [1, 10, 900];
-/** The queues refuse one event in so many, until an operator replays it. */
+/** The queues reject 1 in this many events, until an operator replays it. */
 const REFUSED_EVERY = 32;
 const REPLAY_AFTER_MS = 10 * 60 * 1000;
 const STATS_LIMIT_MS = 60_000;
-/** For how long changes are gathered before they are counted (infra/stats.ts); a full batch does not wait. */
+/** How long changes are gathered before they are counted (infra/stats.ts). A full batch does not wait. */
 const GATHERING_MS = 30_000;
-/** Shards of the stream that stats are counted from: a partition can be split in the middle of a log. */
+/** The shards of the stream for stats. DynamoDB can split a partition within a log. */
 const SHARDS = ['shard-0', 'shard-1'];
 
-/** The service: its real code, on simulated services. */
+/** The real code of the service on simulated services. */
 export class SimulatedService {
   readonly db: MemoryDynamoDb;
   readonly queues: Record<Lane, SimulatedQueue<QueueMessage>>;
@@ -102,16 +102,16 @@ export class SimulatedService {
   readonly received: Received[] = [];
   readonly emails: SentEmail[] = [];
   readonly warnings: SentEmail[] = [];
-  /** Events that the fan-out set aside, and those that an operator replayed since. */
+  /** The events that the fan-out set aside, including replayed ones. */
   readonly setAside = new Map<string, StoredEvent>();
   readonly replayed = new Set<string>();
   readonly space: Space = { projectId: 'prj_1', environment: 'live' };
-  /** Told of every change of an item, and of every POST. */
+  /** Called for every change of an item, and for every POST. */
   onChange: (before: Item | undefined, after: Item | undefined) => void = () => {};
   onPost: (post: Received) => void = () => {};
   private readonly world: World;
   private readonly bug: PlantedBug;
-  /** The first admin key: that of the users. */
+  /** The first admin key, which the users have. */
   adminKey = '';
   adminKeyId = '';
   private tokens = 0;
@@ -148,7 +148,7 @@ export class SimulatedService {
     });
   }
 
-  /** A project with an admin key, without a fault. */
+  /** Creates a project with an admin key, without faults. */
   async setUp(): Promise<void> {
     const { random, now } = this.world;
     const documents = { send: async (command: object) => this.db.execute(commandOf(command)) };
@@ -161,7 +161,7 @@ export class SimulatedService {
     this.adminKey = key.key;
   }
 
-  /** Whether anything is on its way. */
+  /** Whether no work is pending. */
   get isIdle(): boolean {
     const waiting = [...this.setAside.keys()].some((id) => !this.replayed.has(id));
     return (
@@ -184,20 +184,20 @@ export class SimulatedService {
     return false;
   }
 
-  /** What the log of a webhook has of an event. */
+  /** Returns the delivery of an event in the log of a webhook. */
   delivery(webhookId: string, eventId: string): DeliveryRecord | undefined {
     const { pk, sk } = itemKey.delivery(webhookId, eventId);
     const item = this.db.get(pk, sk);
     return item && toDelivery(item);
   }
 
-  /** The deliveries to a webhook that ended without success. */
+  /** Returns the deliveries of a webhook that ended without success. */
   undelivered(webhookId: string): DeliveryRecord[] {
     const ofWebhook = [...this.db.items()].filter(({ pk }) => String(pk).startsWith(`HOOK#${webhookId}#`));
     return ofWebhook.map(toDelivery).filter((delivery) => isRecoverable(delivery, 0));
   }
 
-  /** Since when a webhook may have missed something. */
+  /** Returns the time since which a webhook can have missed events. */
   undeliveredSince(webhookId: string): number | undefined {
     return (this.db.get(`HOOKS#prj_1#live`, webhookId) as unknown as WebhookRecord | undefined)?.undeliveredSince;
   }
@@ -222,7 +222,7 @@ export class SimulatedService {
     });
   }
 
-  /** Calls with a key: whether it works. `null` if the client got no answer. */
+  /** Calls with a key and returns whether it works, or `null` without a response. */
   authorize(key: string): Promise<boolean | null> {
     return new Promise((resolve) => {
       const work = async (process: Process): Promise<void> => {
@@ -247,7 +247,7 @@ export class SimulatedService {
         command = { ...command, input: { ClientRequestToken: `token ${this.tokens++}`, ...command.input } };
       }
       const changed = this.bug.command?.(command) ?? command;
-      // Every partition of a log is asked at once: together they fail as often as one call.
+      // All partitions of a log are read together, so each read has only its share of the risk.
       const risk = command.input.IndexName === BY_STATUS ? 1 / LOG_PARTITIONS : 1;
       const perform = (): object => {
         try {
@@ -296,7 +296,7 @@ export class SimulatedService {
     });
   }
 
-  /** Whether the queues refuse an event until it is replayed. */
+  /** Whether the queues reject an event until it is replayed. */
   isRefusable(eventId: string): boolean {
     const sum = [...eventId].reduce((total, character) => total + character.charCodeAt(0), 0);
     return sum % REFUSED_EVERY === 0;
@@ -322,7 +322,7 @@ export class SimulatedService {
     this.shards.get(shard)?.append(change);
   }
 
-  /** One invocation for a batch of changes, which comes again as a whole. */
+  /** Runs one invocation for a batch of changes, which is retried as a whole. */
   private count(shard: string, batch: readonly DeliveryChange[], settle: Settle): void {
     const work = async (process: Process): Promise<void> => {
       const { add } = countDeps(this.platformOf(process));
@@ -378,7 +378,7 @@ export class SimulatedService {
     });
   }
 
-  /** One invocation for a batch: those that throw come again, or all of them if it dies. */
+  /** Runs one invocation for a batch. Failed entries are retried, or all entries if the process is killed. */
   private run<Entry>(
     name: string,
     limitMs: number,
@@ -461,7 +461,7 @@ export class SimulatedService {
     return (event) => respond(event).finally(held.done);
   }
 
-  /** The platform of one invocation: the simulated services, as a process reaches them. */
+  /** The platform of one invocation, with the simulated services of its process. */
   private platformOf(process: Process) {
     const queueOf = (lane: Lane): DeliveryQueue => ({
       send: (message, delaySeconds) => this.send(process, lane, message, delaySeconds),
@@ -481,7 +481,7 @@ export class SimulatedService {
     };
   }
 
-  /** Signing and verifying tokens is real work off this thread. Time stands still from the read of a key until `done`. */
+  /** Signing and verifying tokens run on another thread. Virtual time stops from the read of a key until `done`. */
   private holding<Given extends { table: Table }>(platform: Given) {
     let done = () => {};
     const get: Table['get'] = async (key) => {
@@ -496,7 +496,8 @@ export class SimulatedService {
 type Enqueue = (messages: readonly QueueMessage[], delaySeconds?: number) => Promise<void>;
 type Settle = (failed: ReadonlySet<number> | 'all') => void;
 
-// A transaction carries a token, and a conditional write an id: what is sent twice by the SDK counts once. A read can be as often as it likes.
+// A transaction contains a token and a conditional write contains an id, so a retry of the SDK has no second effect. Reads can be
+// repeated freely.
 const TABLE_FAULTS = ['refused', 'throttled', 'lost', 'repeated', 'killed before', 'killed after', 'late'] as const;
 
 function commandOf(command: object): Command {

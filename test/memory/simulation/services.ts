@@ -6,18 +6,20 @@ const MAX_RECEIVES = 20;
 /** For how long a received message is hidden (infra/queues.ts). */
 const VISIBILITY_MS = 3 * 60 * 1000;
 
-/** Now and then the queue is out of order: a message comes hours later. */
+/** The rate of outages, in which a message arrives hours late. */
 const OUTAGE_RATE = 0.003;
 const OUTAGE_MS = 5 * 60 * 60 * 1000;
 
 interface Stored<Message> {
   message: Message;
   receives: number;
-  /** Whoever got it deletes it for everybody who got it. */
+  /** Whether a consumer deleted the message. */
   isDeleted: boolean;
 }
 
-/** An SQS queue: at least once, in no particular order. `deliver` gets batches and says what becomes of each message. */
+/**
+ * An SQS queue with at-least-once delivery in no particular order. `deliver` receives batches and returns the failed messages.
+ */
 export class SimulatedQueue<Message> {
   private readonly visible: Stored<Message>[] = [];
   private readonly world: World;
@@ -37,7 +39,7 @@ export class SimulatedQueue<Message> {
     this.duplicateRate = duplicateRate;
   }
 
-  /** Messages that wait, are hidden or are delayed. */
+  /** The number of waiting, hidden and delayed messages. */
   get size(): number {
     return this.visible.length + this.hidden;
   }
@@ -76,7 +78,7 @@ export class SimulatedQueue<Message> {
         const [stored] = this.visible.splice(Math.floor(this.world.choosing() * this.visible.length), 1);
         return stored as Stored<Message>;
       });
-      // At least once: now and then two consumers get a message at the same time.
+      // Delivery is at least once, so sometimes two consumers receive a message at the same time.
       for (const stored of batch) if (this.world.chance(this.duplicateRate)) this.visible.push(stored);
       if (this.visible.length > 0) this.poll();
       this.hidden += batch.length;
@@ -102,7 +104,9 @@ export class SimulatedQueue<Message> {
   }
 }
 
-/** EventBridge Scheduler: one-shot schedules that fire within a minute after their time, at least once, and are gone then. */
+/**
+ * EventBridge Scheduler with one-shot schedules. They fire at least once, within a minute after their time, and are then deleted.
+ */
 export class SimulatedScheduler {
   private readonly names = new Set<string>();
   private readonly world: World;
@@ -118,7 +122,7 @@ export class SimulatedScheduler {
   }
 
   create(name: string, atMs: number, message: QueueMessage): void {
-    if (this.names.has(name)) return; // ConflictException, which the adapter takes for success
+    if (this.names.has(name)) return; // ConflictException, which the adapter treats as success
     this.names.add(name);
     const lateMs = Math.floor(this.world.choosing() * 60_000);
     this.world.after(Math.max(0, atMs - this.world.now) + lateMs, () => {
@@ -129,7 +133,9 @@ export class SimulatedScheduler {
   }
 }
 
-/** The table's stream: records in order, a failed batch again from its first failed record, for as long as it takes. */
+/**
+ * The stream of the table. It delivers records in order, and retries a failed batch from its first failed record without a limit.
+ */
 export class SimulatedStream<Entry> {
   private readonly records: Entry[] = [];
   private readonly world: World;
@@ -137,7 +143,7 @@ export class SimulatedStream<Entry> {
   private readonly delaysMs: readonly number[];
   private isBusy = false;
 
-  /** After one of the delays whatever has come meanwhile is read. */
+  /** Reads all new records after one of the delays. */
   constructor(
     world: World,
     consume: (batch: readonly Entry[], settle: (failed: ReadonlySet<number> | 'all') => void) => void,

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { PLANTED_BUGS } from './planted-bugs.ts';
 import { runSchedule, shrink } from './scenario.ts';
 
-/** Of the whole suite's time a few seconds; `npm run simulate` runs millions. */
+/** Takes a few seconds. `npm run simulate` runs millions of schedules. */
 const SCHEDULES = 500;
-/** One in ten publishes a batch, whose ids must be the same again. */
+/** One schedule in ten publishes a batch, whose ids must be repeatable. */
 const REPEATED = 100;
-/** Within so many schedules every bug is found. */
+/** The number of schedules within which every bug is found. */
 const BUG_SCHEDULES = 20_000;
-/** Where the search for those begins that `npm run simulate -- --bug NAME` finds late: a little before. */
+/** The first seeds for bugs that need many schedules, slightly before the seed that finds them. */
 const LATE: Record<string, number> = {
   'a lease renewed during its check is not checked again': 8964,
   'a revoked token still works': 7662,
@@ -51,7 +51,7 @@ describe('any schedule', () => {
     }
   });
 
-  it(`happens again as it happened (${REPEATED} schedules from seed ${from})`, async () => {
+  it(`is exactly repeatable (${REPEATED} schedules from seed ${from})`, async () => {
     for (let seed = from; seed < from + REPEATED; seed++) {
       const first = await runSchedule({ seed, isTold: true });
       const second = await runSchedule({ seed, isTold: true });
@@ -61,8 +61,8 @@ describe('any schedule', () => {
   });
 });
 
-describe('a service that is changed', () => {
-  it.each(Object.entries(PLANTED_BUGS))('is found out: %s', { timeout: 240_000 }, async (name, bug) => {
+describe('a service with a planted bug', () => {
+  it.each(Object.entries(PLANTED_BUGS))('is detected: %s', { timeout: 240_000 }, async (name, bug) => {
     const from = LATE[name] ?? 1;
     for (let seed = from; seed < from + BUG_SCHEDULES; seed++) {
       const { violation } = await runSchedule({ seed, bug });

@@ -9,13 +9,13 @@ import { SKEW_MS, type World } from './world.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** One of so many schedules has webhooks with a rate limit. */
+/** 1 in this many schedules has webhooks with a rate limit. */
 const LIMITED_EVERY = 11;
 const LIMITS = [1, 2, null] as const;
 /** Most endpoints work. */
 const MIXED = [...BEHAVIOURS, 'responds', 'responds'] as const;
 
-/** The customers of a service: they may do anything at any time. */
+/** The customers of a service, who can perform any action at any time. */
 export class Users {
   readonly promised: Promised = {
     accepted: new Map(),
@@ -26,7 +26,7 @@ export class Users {
     recovered: [],
     broken: [],
   };
-  /** How often each action was done. */
+  /** The number of runs of each action. */
   readonly done = new Map<string, number>();
   private readonly webhookIds: string[] = [];
   private readonly eventIds: string[] = [];
@@ -85,12 +85,12 @@ export class Users {
     ['change the limit', () => this.change({ max_per_second: this.world.pick(LIMITS) })],
   ];
 
-  /** So many actions, each some time after the one before; some do not wait for it. */
+  /** Performs `count` actions with delays between them. Some actions do not wait for the previous one. */
   async act(count: number): Promise<void> {
     await this.createWebhook();
     if (this.world.chance(0.5)) await this.createWebhook();
-    await this.client.pass(2 * SKEW_MS); // by any clock, what follows is after them
-    // Few kinds in one schedule meet each other more often than all of them do (Groce et al., "Swarm testing", 2012).
+    await this.client.pass(2 * SKEW_MS); // later events are later by any clock
+    // A few kinds of actions in one schedule interact more often than all kinds (Groce et al., "Swarm testing", 2012).
     const all = this.isLimited ? [...this.actions, ...this.limitedActions] : this.actions;
     const actions = all.filter(([name]) => name === 'publish' || this.world.chance(0.6));
     for (let i = 0; i < count; i++) {
@@ -104,7 +104,7 @@ export class Users {
     }
   }
 
-  /** When everything has come to rest, every node synchronizes once more. */
+  /** Synchronizes every node once more, after all work has ended. */
   async settle(): Promise<void> {
     if (!this.service.hasDocuments) return;
     for (const node of this.nodes.all) await this.nodes.sync(node, 0, 100);
@@ -216,7 +216,7 @@ export class Users {
     );
   }
 
-  /** What had ended without success before a recovery was asked for gets a new run, unless the outage was another by then. */
+  /** Deliveries that ended without success before a recovery get a new run, unless a new outage has started. */
   private async recover(): Promise<void> {
     const id = this.world.pick(this.webhookIds);
     if (id === undefined) return;

@@ -10,38 +10,38 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** One invocation of a Lambda function, or a client. Once it is killed, nothing that it awaits ever comes back. */
+/** An invocation of a Lambda function, or a client. After it is killed, none of its awaited calls settle. */
 export interface Process {
   id: number;
   name: string;
   isAlive: boolean;
-  /** How far its clock is from the world's. */
+  /** The difference of its clock from the clock of the world. */
   skewMs: number;
   onDeath: () => void;
-  /** The step at which it began to read what it acts on. */
+  /** The step at which it started to read its records. */
   readAt: number;
-  /** When it last took tokens of the rate limit of each webhook, by its clock. */
+  /** The last times when it took tokens of the rate limit of each webhook, by its clock. */
   tokensAt: Map<string, number>;
 }
 
-/** A call of a process to a service, which waits until the world carries it out. */
+/** A call of a process to a service, which waits until the world performs it. */
 interface Call {
   process: Process;
-  /** What is called, as the story names it and as coverage counts it. */
+  /** The name of the call for the log and for coverage. */
   name: string;
   perform(): unknown;
-  /** Which faults can happen to it. */
+  /** The possible faults. */
   faults: readonly FaultKind[];
-  /** How likely one is: so many times as at a usual call. */
+  /** The probability of a fault, relative to a usual call. */
   risk: number;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
 
 /**
- * `refused`, `throttled`: not carried out. `lost`: carried out, and the response lost for good. `repeated`: carried out, the
- * response lost, and sent again by the SDK. `twice`: carried out twice. `killed before`, `killed after`: the process dies.
- * `late`: seconds pass before it is carried out.
+ * `refused` and `throttled` calls are not performed. A `lost` call is performed, and its response never arrives. A `repeated`
+ * call is performed, and the SDK sends it again after a lost response. `twice` performs the call twice. `killed before` and
+ * `killed after` kill the process. A `late` call is performed after some seconds.
  */
 const FAULT_KINDS = [
   'refused',
@@ -63,19 +63,19 @@ interface Timer {
 
 export interface WorldOptions {
   seed: number;
-  /** Faults after which there are no more. */
+  /** The maximum number of faults. */
   maxFaults: number;
-  /** Chance of a fault at a call. */
+  /** The probability of a fault for a call. */
   faultRate: number;
-  /** Keeps what happens, for people. */
+  /** Whether to record every step as text. */
   isTold?: boolean;
 }
 
 const START_MS = Date.UTC(2026, 0, 31, 12);
-/** Clocks of two functions are apart by at most this. */
+/** The maximum difference between the clocks of two functions. */
 export const SKEW_MS = 5000;
 
-/** An error as the SDK throws it. */
+/** An error in the format of the SDK. */
 const sdkError = (name: string): Error => Object.assign(new Error(name), { name });
 const SDK_ERRORS: Partial<Record<FaultKind, string>> = {
   refused: 'InternalServerError',
@@ -83,22 +83,22 @@ const SDK_ERRORS: Partial<Record<FaultKind, string>> = {
   lost: 'TimeoutError',
 };
 
-/** Virtual time, and a scheduler that decides at every await of anybody what runs next. One seed, one history. */
+/** Virtual time, and a scheduler that decides at every `await` which task runs next. A seed determines the history. */
 export class World {
   now = START_MS;
   steps = 0;
   faults = 0;
-  /** How often each fault met each kind of call. */
+  /** The number of times that each fault hit each kind of call. */
   readonly coverage = new Map<string, number>();
   readonly story: string[] = [];
-  /** Work that is neither a call nor a wait: time stands still until it is done. */
+  /** Work that is neither a call nor a wait. Time stops until it is done. */
   private held = 0;
   private readonly calls: Call[] = [];
   private readonly timers: Timer[] = [];
   private order = 0;
   private processes = 0;
   private readonly options: WorldOptions;
-  // Streams of their own, so that fewer faults leave the order of everything else as it was, as long as they can.
+  // Separate random streams, so that a limit on faults changes the order of other events as little as possible.
   private readonly scheduling: () => number;
   private readonly failing: () => number;
   readonly choosing: () => number;
@@ -168,7 +168,7 @@ export class World {
     process.onDeath();
   }
 
-  /** A call of a process to a service: it settles when the world says so, or never. */
+  /** Calls a service from a process. The world decides when and whether the call settles. */
   call<Result>(
     process: Process,
     name: string,
@@ -182,24 +182,24 @@ export class World {
     });
   }
 
-  /** Time that a process waits for. */
+  /** Waits for a time in a process. */
   wait(process: Process, ms: number): Promise<void> {
     return new Promise((resolve) => this.after(ms, () => process.isAlive && resolve()));
   }
 
-  /** Lets nothing else happen until what is returned is called. For work that leaves the thread, as WebCrypto does. */
+  /** Stops all other work until the returned function is called. Used for work on other threads, such as WebCrypto. */
   hold(): () => void {
     this.held++;
     return () => void this.held--;
   }
 
-  /** Runs until nothing is left to do or `isOver`, or until `stepsMax` is reached: then it returns `false`. */
+  /** Runs until no work is left or `isOver` returns true. Returns `false` if it reaches `stepsMax`. */
   async run(stepsMax: number, isOver: () => boolean = () => false): Promise<boolean> {
     for (const last = this.steps + stepsMax; this.steps < last; this.steps++) {
-      await new Promise((resolve) => process.nextTick(resolve)); // when everybody waits for the world again
+      await new Promise((resolve) => process.nextTick(resolve)); // when every process waits for the world again
       while (this.held > 0) await new Promise(setImmediate);
       if (isOver()) return true;
-      // Now and then time passes although somebody could go on.
+      // Sometimes time passes even though a process could continue.
       const isLate = this.calls.length === 0 || (this.isSoon() && this.scheduling() < 0.05);
       if (!isLate) this.perform(this.take());
       else if (this.timers.length > 0) this.passTime();
@@ -252,7 +252,7 @@ export class World {
     try {
       let result = call.perform();
       if (fault === 'repeated') {
-        // The SDK's second try is one call more: others may come first.
+        // The retry of the SDK is another call, so other calls can run first.
         this.calls.push(call);
         return;
       }

@@ -7,7 +7,7 @@ import { StageError } from '../../../lib/stages.ts';
 const record = { eventID: 'e1', dynamodb: { SequenceNumber: '7' } };
 const error = new StageError('enqueue', new Error('refused'));
 
-it('stores a record as a replayable batch with the failed stage', async () => {
+it('stores a record with the failed stage as a batch for a replay', async () => {
   const objects = new Map<string, string>();
   const setAside = failedEvents('https://bucket', async (url, body) => {
     objects.set(url, body);
