@@ -191,7 +191,7 @@ async function run(scenario: Scenario, lost: number): Promise<{ writes: string[]
   }
 }
 
-describe('a write whose response is lost, and which the SDK sends again', () => {
+describe('a write with a lost response, which the SDK retries', () => {
   it.each(Object.entries(SCENARIOS))('makes no difference: %s', async (_, scenario) => {
     const clean = await run(scenario, -1);
     expect(clean.writes.length).toBeGreaterThan(0);

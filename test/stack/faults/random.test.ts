@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 describe('several faults in one run', () => {
-  it(`lose nothing (${RUNS} schedules)`, { timeout: RUNS * 20_000 }, async () => {
+  it(`lose no data (${RUNS} schedules)`, { timeout: RUNS * 20_000 }, async () => {
     // Faults of one call in a row lead to the dead-letter queue after 5 receives, as they should: here there are fewer.
     const faults = fc.uniqueArray(
       fc.record({ at: fc.nat(35), kind: fc.constantFrom(...KINDS, 'duplicate' as const) }),

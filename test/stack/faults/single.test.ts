@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 
 describe('without a fault', () => {
-  it('every service is called, each attempt once', () => {
+  it('calls every service, and makes each attempt once', () => {
     const actions = new Set(clean.calls.map(({ service, action }) => `${service} ${action}`));
     expect([...actions].sort()).toEqual([
       'dynamodb BatchGetItem',
@@ -30,7 +30,7 @@ describe('without a fault', () => {
 });
 
 describe.each(KINDS)('a call that is %s', (kind) => {
-  it('loses nothing, whichever it is', async () => {
+  it('loses no data, for any call', async () => {
     for (const [at, { principal, action }] of clean.calls.entries()) {
       // Each function's first call of an action: the later ones are the same code, which the simulation covers in every state.
       // The SDK waits a second between tries of a throttled call: each action once.
@@ -45,8 +45,8 @@ describe.each(KINDS)('a call that is %s', (kind) => {
   });
 });
 
-describe('a message that comes twice', () => {
-  it('is dealt with once, whichever it is', async () => {
+describe('a duplicate message', () => {
+  it('is processed once, for any message', async () => {
     for (let at = 0; at < clean.messages; at++) await scenario([{ at, kind: 'duplicate' }]);
   });
 });

@@ -108,7 +108,7 @@ async function deliver(): Promise<void> {
   await live('DELETE', `/v1/webhooks/${webhook.id}`);
 }
 
-it('no alarm rings while deliveries succeed, an endpoint fails and invalid credentials come in', async () => {
+it('fires no alarm while deliveries succeed, an endpoint fails and invalid credentials arrive', async () => {
   const receiver = await startReceiver();
   receiver.behave(500);
   const webhook = await createWebhook(live, receiver.url);
@@ -123,7 +123,7 @@ it('no alarm rings while deliveries succeed, an endpoint fails and invalid crede
   await live('DELETE', `/v1/webhooks/${webhook.id}`);
 });
 
-it('the filter of the runbook finds failures on our side, and not the errors of invalid credentials', async () => {
+it('finds internal failures with the filter of the runbook, but no errors of invalid credentials', async () => {
   const [, filter = ''] = /use the filter `(\{ \$\.level[^`]+)`/.exec(readFileSync('infra/RUNBOOK.md', 'utf8')) ?? [];
   const printedBefore = service.log.length;
   const printed = () =>
@@ -341,12 +341,12 @@ async function returned(what: 'bounces' | 'complaints'): Promise<string[]> {
   return minutes(60);
 }
 
-describe('exactly the alarm of that part rings when', () => {
+describe('only the alarm of the part fires when', () => {
   it.each(BREAKAGES)('%s: %j', async (_name, alarms, rings) => {
     expect(await rings()).toEqual(alarms);
   });
 
-  it('any part breaks: every alarm of the template is among them', () => {
+  it('any part breaks, which covers every alarm of the template', () => {
     const tested = new Set(BREAKAGES.flatMap(([, alarms]) => alarms));
     expect([...tested].sort()).toEqual(service.stack.cloudWatch.alarms.map(({ id }) => nameOf(id)).sort());
   });

@@ -17,7 +17,7 @@ const actions = async (admin: Client, query = '') => (await entries(admin, query
 const idOf = (key: string): string => `key_${key.split('_')[2]?.slice(0, 12)}`;
 
 describe('the audit log', () => {
-  it('tells who did what to keys, allowlists and tokens, from where', async () => {
+  it('lists changes of keys, allowlists and tokens, with actor and address', async () => {
     const { id, admin, adminKey } = await service.project();
     const from = '127.0.0.7';
     const post = async (path: string, body?: object) => (await admin('POST', path, { body, from })).body;
@@ -47,7 +47,7 @@ describe('the audit log', () => {
       expect(JSON.stringify(found)).not.toContain(secret);
   });
 
-  it('tells of webhooks without their URLs and secrets, and of nothing that did not happen', async () => {
+  it('lists changes of webhooks without URLs and secrets, and no failed changes', async () => {
     const { admin, ...project } = await service.project();
     const live = await project.client('live');
     const url = 'https://example.com/hook?token=hidden';
@@ -77,7 +77,7 @@ describe('the audit log', () => {
     for (const hidden of [secret, rotated.secret, 'hidden']) expect(JSON.stringify(found)).not.toContain(hidden);
   });
 
-  it('is filtered by actor, target and time, in pages, and is of one project', async () => {
+  it('is filtered by actor, target and time, in pages, for one project', async () => {
     const { admin, adminKey, key } = await service.project();
     const second = await key('admin');
     const other = service.as(second);
@@ -100,7 +100,7 @@ describe('the audit log', () => {
     expect(await actions((await service.project()).admin)).toEqual(['project.created']);
   });
 
-  it('is for admin keys, and keeps what was promised: 400 days', async () => {
+  it('is readable with admin keys, and keeps entries for 400 days', async () => {
     const project = await service.project();
     const live = await project.client('live');
     expect((await live('GET', '/v1/audit')).status).toBe(403);

@@ -13,7 +13,7 @@ describe('a connection', () => {
   const renew = (client: Client, id: string, body: object = {}) =>
     client('PUT', `/v1/connections/${id}`, { body: { node_id: 'node-1', lease_seconds: 60, ...body } });
 
-  it('that is renewed or closed in time causes nothing; one that lapses is lost once', async () => {
+  it('publishes nothing if it is renewed or closed in time, and connection.lost once if it expires', async () => {
     const client = await live();
     const events = await eventsOf(client);
     const opened = (await renew(client, 'kept')).body;
@@ -34,7 +34,7 @@ describe('a connection', () => {
     expect(events.all().map(({ data }) => data.connection_id)).toEqual(['lost', 'kept']);
   });
 
-  it('that comes back after its lease was lost before', async () => {
+  it('was lost if it is renewed after its lease', async () => {
     const client = await live();
     const events = await eventsOf(client);
     const first = (await renew(client, 'c', { lease_seconds: 900 })).body;
@@ -45,7 +45,7 @@ describe('a connection', () => {
     expect(lost.data).toMatchObject({ connected_at: first.connected_at, lost_at: first.expires_at });
   });
 
-  it('is refused with a lease out of range', async () => {
+  it('is rejected with a lease outside the range', async () => {
     const client = await live();
     for (const body of [{ lease_seconds: 9 }, { lease_seconds: 901 }, { node_id: 'x'.repeat(65) }, { node_id: 'ä' }]) {
       expect(code(await renew(client, 'c', body))).toEqual([400, 'invalid_request']);
@@ -55,7 +55,7 @@ describe('a connection', () => {
 });
 
 describe('the six events', () => {
-  it('are each caused by a real operation and reach a webhook, signed and in their shape', async () => {
+  it('are each published by an operation and reach a webhook, signed and valid', async () => {
     const client = await live();
     const { receiver, all } = await eventsOf(client);
     const { secret } = await createWebhook(client, `${receiver.url}?second`);

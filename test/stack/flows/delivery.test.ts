@@ -13,7 +13,7 @@ const HOSTILE_TEXT = '\ufffe\uffff\u0000\u001f\u007f\u0085\u2028\ufeff\ufdd0\u{1
 describe('an event', () => {
   const service = useService();
 
-  it('reaches a subscribed webhook exactly as it is stored, signed for both kinds of receivers', async () => {
+  it('reaches a subscribed webhook unchanged, with both kinds of signatures', async () => {
     const live = await (await service.project()).client('live');
     const receiver = await startReceiver();
     const webhook = await createWebhook(live, receiver.url);
@@ -34,7 +34,7 @@ describe('an event', () => {
     expect(headers).not.toHaveProperty('x-service-test');
   });
 
-  it('reaches the webhooks of its type and environment and no others', async () => {
+  it('reaches only the webhooks of its type and environment', async () => {
     const project = await service.project();
     const [live, test] = [await project.client('live'), await project.client('test')];
     const receivers = await Promise.all([startReceiver(), startReceiver(), startReceiver(), startReceiver()]);
@@ -81,7 +81,7 @@ describe('an event', () => {
     }
   });
 
-  it('of every type is accepted in the shape of the specification', async () => {
+  it('is accepted for every type in the documented format', async () => {
     const live = await (await service.project()).client('live');
     const receiver = await startReceiver();
     const { id } = await createWebhook(live, receiver.url);
@@ -100,7 +100,7 @@ describe('an event', () => {
 describe('a delivery', () => {
   const service = useService(FAST_DELAYS);
 
-  it('that keeps failing is tried 6 times on schedule, then disables the webhook and emails once', async () => {
+  it('makes 6 attempts on schedule, then disables the webhook and sends one email', async () => {
     const project = await service.project();
     const live = await project.client('live');
     const receiver = await startReceiver(500);
@@ -215,7 +215,7 @@ describe('a delivery', () => {
     expect(receiver.received).toHaveLength(6);
   });
 
-  it.concurrent('to a receiver that takes 6 seconds fails after 5 and is tried again', async () => {
+  it.concurrent('fails after 5 seconds for an endpoint that needs 6, and is retried', async () => {
     const live = await (await service.project()).client('live');
     const receiver = await startReceiver((response, count) => {
       setTimeout(() => response.writeHead(200).end(), count === 1 ? 6000 : 0);
@@ -231,7 +231,7 @@ describe('a delivery', () => {
     expect(attempts[0].duration_ms).toBeGreaterThan(4900);
   });
 
-  it('is one of many that fail at once: one disables, one warning and one email are sent', async () => {
+  it('disables once, with one warning and one email, when many fail together', async () => {
     const project = await service.project();
     const live = await project.client('live');
     const receiver = await startReceiver(500);
@@ -247,7 +247,7 @@ describe('a delivery', () => {
     expect(subjects.map((subject) => subject.split(':')[0])).toEqual(['Webhook failing', 'Webhook disabled']);
   });
 
-  it('to a receiver that recovers at the 4th attempt succeeds', async () => {
+  it('succeeds when the endpoint recovers at the 4th attempt', async () => {
     const live = await (await service.project()).client('live');
     const receiver = await startReceiver((response, count) => void response.writeHead(count < 4 ? 503 : 200).end('ok'));
     const { id } = await createWebhook(live, receiver.url);
@@ -261,7 +261,7 @@ describe('a delivery', () => {
   it.each([
     ['travels in its message', HOSTILE_TEXT],
     ['is read for each attempt', HOSTILE_TEXT.repeat(100)],
-  ])('arrives byte-identical in all 6 attempts with any characters when it %s', async (_, text) => {
+  ])('has the same bytes in all 6 attempts with any characters when it %s', async (_, text) => {
     const live = await (await service.project()).client('live');
     const [failing, healthy] = [await startReceiver(500), await startReceiver()];
     const { id } = await createWebhook(live, failing.url, { events: ['document.created'] });
@@ -284,7 +284,7 @@ describe('a delivery', () => {
     expect([bodiesOf(healthy, created.id), bodiesOf(healthy, other.body.id)]).toEqual([[stored], [other.text]]);
   });
 
-  it('of a deleted webhook is dropped', async () => {
+  it('is dropped for a deleted webhook', async () => {
     const live = await (await service.project()).client('live');
     const receiver = await startReceiver(500);
     const { id } = await createWebhook(live, receiver.url);

@@ -40,7 +40,7 @@ describe('a document', () => {
     expect(await put(client, 'org:acme:d', {})).toMatchObject({ status: 201, body: { revision: 5 } });
   });
 
-  it('keeps every number, text and name as it was written', async () => {
+  it('keeps every number, text and name unchanged', async () => {
     const client = await live();
     const nested = '['.repeat(150) + ']'.repeat(150);
     const fields = `{"n":[12345678901234567890,1e400,-0,1.0,0.1],"":"","__proto__":{"x":1},"u":"\\ud800😀\\u0000","deep":${nested}}`;
@@ -50,7 +50,7 @@ describe('a document', () => {
     expect((await client('GET', '/v1/documents/d')).text).toContain('12345678901234567890,1e400,-0,1.0');
   });
 
-  it('obeys preconditions', async () => {
+  it('applies preconditions', async () => {
     const client = await live();
     const failed = [412, 'precondition_failed'];
     expect(code(await put(client, 'd', {}, { 'If-Match': '*' }))).toEqual(failed);
@@ -67,7 +67,7 @@ describe('a document', () => {
     expect((await client('GET', '/v1/documents/d', { headers: { 'If-None-Match': '"1"' } })).status).toBe(200);
   });
 
-  it('is listed below prefixes that end at a segment, in pages, without what was deleted', async () => {
+  it('is listed by prefixes that end at a segment, in pages, without deleted documents', async () => {
     const client = await live();
     for (const key of ['org', 'org:a', 'org:a:1', 'org:a:2', 'org:ab', 'org:b']) await put(client, key, {});
     await client('DELETE', '/v1/documents/org:a:1');
@@ -88,7 +88,7 @@ describe('a document', () => {
     expect(code(await client('GET', '/v1/documents?prefix=org:'))).toEqual([400, 'invalid_request']);
   });
 
-  it('is refused past its limits', async () => {
+  it('is rejected over its limits', async () => {
     const client = await live();
     expect(code(await put(client, 'd', { a: 'x'.repeat(128 * 1024) }))).toEqual([413, 'payload_too_large']);
     expect((await put(client, 'd', { a: 'x'.repeat(128 * 1024 - 8) })).status).toBe(201);
@@ -109,7 +109,7 @@ describe('a document', () => {
     }
   });
 
-  it('of several writers at once loses no write and no event', async () => {
+  it('loses no write and no event of concurrent writers', async () => {
     const client = await live();
     const events = await eventsOf(client);
     let calls = 0;
@@ -152,8 +152,8 @@ describe('a document', () => {
   });
 });
 
-describe('a document that others keep changing', () => {
-  it('answers 503 and is as it was', async () => {
+describe('a document with too many concurrent writes', () => {
+  it('returns 503 and does not change', async () => {
     const client = await live();
     await put(client, 'd', { a: 1 });
     const events = await eventsOf(client);

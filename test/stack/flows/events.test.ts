@@ -43,7 +43,7 @@ describe('events', () => {
     await live('POST', `/v1/webhooks/${id}/test`, { body: { type: 'document.deleted' } });
   });
 
-  it('are listed newest first, those that a write caused too, but no test events', async () => {
+  it('are listed newest first, including events of writes, but without test events', async () => {
     const found = await all(live, 'limit=7');
     expect(found).toHaveLength(32);
     expect(found.map(({ timestamp }) => timestamp)).toEqual(
@@ -55,7 +55,7 @@ describe('events', () => {
     expect(new Set(found.map(({ id }) => id))).toEqual(new Set([...ids, ...found.slice(-2).map(({ id }) => id)]));
   });
 
-  it('of a document tell what happened to it', async () => {
+  it('list the changes of a document', async () => {
     const found = await all(live, 'document_key=org:acme:a');
     expect(found.map(({ type, data }) => [type, data.revision])).toEqual([
       ['document.changed', 2],
@@ -65,7 +65,7 @@ describe('events', () => {
     expect(await all(live, 'document_key=org:acme:1&type=sync.conflict')).toEqual([]);
   });
 
-  it('are found by type and time, and are as they were published', async () => {
+  it('are found by type and time, and are unchanged', async () => {
     const [newest] = await all(live, 'type=document.deleted&limit=100');
     expect((await live('GET', `/v1/events/${newest?.id}`)).body).toEqual(newest);
     const between = `since=${newest?.timestamp}&until=9999-12-31T00:00:00Z`;
@@ -73,14 +73,14 @@ describe('events', () => {
     expect(await all(live, `until=${newest?.timestamp}&type=document.deleted`)).toEqual([]);
   });
 
-  it('are those of one environment', async () => {
+  it('belong to one environment', async () => {
     expect(await all(admin, 'environment=sandbox')).toEqual([]);
     expect(await all(admin, '')).toHaveLength(32);
     const { status } = await admin('GET', `/v1/events/${ids[0]}?environment=sandbox`);
     expect(status).toBe(404);
   });
 
-  it('are not listed for filters that can match none', async () => {
+  it('are not listed for filters that cannot match', async () => {
     const { status, body } = await live('GET', '/v1/events?type=nothing&document_key=a:&since=yesterday&until=');
     expect(status).toBe(400);
     const fields = body.errors.map(({ field }: { field: string }) => field);
@@ -89,7 +89,7 @@ describe('events', () => {
 });
 
 describe('the event types', () => {
-  it('have a meaning, and a sample that their schema accepts', async () => {
+  it('have a meaning and a valid sample', async () => {
     const { body } = await service.as(null)('GET', '/v1/event-types');
     expect(body.data.map(({ name }: { name: string }) => name)).toEqual(EVENT_TYPES);
     const ajv = new Ajv2020({ strict: false });

@@ -4,7 +4,7 @@ import { useService } from '../../support/service.ts';
 const service = useService();
 
 describe('HEAD', () => {
-  it('is answered like GET, without the content, and asks for the same credential', async () => {
+  it('returns the same as GET without the content, and needs the same credential', async () => {
     const { admin } = await service.project();
     await admin('PUT', '/v1/documents/a', { body: { fields: {} } });
     for (const path of ['/v1/keys', '/v1/documents/a', '/v1/webhooks/whk_1', '/dashboard', '/v1/openapi.json']) {
@@ -18,7 +18,7 @@ describe('HEAD', () => {
 });
 
 describe('a method that a path does not have', () => {
-  it('returns 405 and the methods of the path to every valid credential, whatever the body', async () => {
+  it('returns 405 and the methods of the path for every valid credential and any body', async () => {
     const project = await service.project();
     const read = await project.client('read');
     for (const call of [{}, { body: {} }, { body: 'x', headers: { 'Content-Type': 'text/plain' } }]) {
@@ -62,7 +62,7 @@ describe('a method that a path does not have', () => {
 });
 
 describe('a 201', () => {
-  it('says where the new resource is, also when it is replayed', async () => {
+  it('contains the URL of the new resource, also when it is replayed', async () => {
     const { admin } = await service.project();
     const key = await admin('POST', '/v1/keys', { body: { type: 'live' } });
     const bodies: [string, object][] = [
@@ -85,7 +85,7 @@ describe('a 201', () => {
 });
 
 describe('a 403', () => {
-  it('says who may, and who asked', async () => {
+  it('states the allowed credentials and the type of the credential', async () => {
     const project = await service.project();
     const read = await project.client('read');
     const live = await project.client('live');
@@ -105,14 +105,14 @@ describe('a 403', () => {
 });
 
 describe('a report of leaked keys', () => {
-  it('is taken by nobody unless the operator says whose', async () => {
+  it('is rejected unless the operator configured the keys', async () => {
     const { status, body } = await service.as(null)('POST', '/v1/secret-scanning/github', { body: [] });
     expect([status, body.code]).toEqual([404, 'route_not_found']);
   });
 });
 
 describe('the root', () => {
-  it('leads to the dashboard', async () => {
+  it('redirects to the dashboard', async () => {
     const { status, headers } = await service.as(null)('GET', '/');
     expect([status, headers.location]).toEqual([302, `${service.stack.baseUrl}/dashboard`]);
   });

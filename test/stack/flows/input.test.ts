@@ -20,7 +20,7 @@ beforeAll(async () => {
 const invalid = [400, 'invalid_request'];
 const missing = [404, 'not_found'];
 
-describe('an id that cannot be one', () => {
+describe('a malformed id', () => {
   it.each([
     ['GET', '/v1/webhooks/{id}'],
     ['PATCH', '/v1/webhooks/{id}'],
@@ -57,7 +57,7 @@ describe('a time', () => {
     '9999-12-31T23:59:59-23:59',
     '2027-01-01',
     '2027-01-01T00:00:00',
-  ])('that does not exist is refused: %s', async (text) => {
+  ])('is rejected if it does not exist: %s', async (text) => {
     expect(code(await expiring(text))).toEqual(invalid);
   });
 
@@ -66,12 +66,12 @@ describe('a time', () => {
     '2400-02-29T23:59:59.999Z',
     '9999-12-31T23:59:59Z',
     '2027-02-28T23:59:59-23:59',
-  ])('that exists is kept: %s', async (text) => {
+  ])('is kept if it exists: %s', async (text) => {
     const answer = await expiring(text);
     expect([answer.status, Date.parse(answer.body.expires_at)]).toEqual([201, Date.parse(text)]);
   });
 
-  it('before 1970 is refused in a window; a window without an event has none', async () => {
+  it('is rejected before 1970, and a window without events is empty', async () => {
     const { id } = await createWebhook(live, 'https://example.com/');
     const recover = (body: object) => live('POST', `/v1/webhooks/${id}/recover`, { body });
     expect(code(await recover({ since: '1969-12-31T23:59:59Z' }))).toEqual(invalid);
@@ -85,7 +85,7 @@ describe('a time', () => {
 });
 
 describe('a body', () => {
-  it('that is an array is no object', async () => {
+  it('is rejected as an array', async () => {
     const { id, secret } = await createWebhook(live, 'https://example.com/');
     for (const [method, path] of [
       ['PATCH', `/v1/webhooks/${id}`],
@@ -99,7 +99,7 @@ describe('a body', () => {
     expect((await live('GET', `/v1/webhooks/${id}`)).body.secret_hint).toBe(secret.slice(-4));
   });
 
-  it('with bytes that are not UTF-8 is refused, and nothing is stored', async () => {
+  it('is rejected with invalid UTF-8, and nothing is stored', async () => {
     const sent = await new Promise<{ status: number; text: string }>((resolve, reject) => {
       const headers = { Authorization: `Bearer ${liveKey}`, 'Content-Type': 'application/json' };
       const request = http.request(`${service.stack.baseUrl}/v1/documents/bytes`, { method: 'PUT', headers });
@@ -125,20 +125,20 @@ describe('a name', () => {
     '\u0085',
     'a\ud800b',
     '\udc00',
-  ])('of unprintable text is refused: %j', async (name) => {
+  ])('is rejected with unprintable text: %j', async (name) => {
     expect(code(await admin('POST', '/v1/keys', { body: { type: 'live', name } }))).toEqual(invalid);
     const webhook = { url: 'https://example.com/', events: ['sync.completed'] };
     for (const more of [{ description: name }, { secret: name }])
       expect(code(await live('POST', '/v1/webhooks', { body: { ...webhook, ...more } }))).toEqual(invalid);
   });
 
-  it.each(['Ünïcödé', '漢字', '👩‍💻', 'a\u200fb'])('in any script is kept: %s', async (name) => {
+  it.each(['Ünïcödé', '漢字', '👩‍💻', 'a\u200fb'])('is kept in any script: %s', async (name) => {
     expect((await admin('POST', '/v1/keys', { body: { type: 'live', name } })).body.name).toBe(name);
   });
 });
 
 describe('a URL', () => {
-  it('is stored as the URL standard writes it', async () => {
+  it('is stored in the form of the URL standard', async () => {
     const events = ['sync.completed'];
     const created = await live('POST', '/v1/webhooks', { body: { url: 'HTTPS://EXAMPLE.com:443/a/../b?ä', events } });
     expect(created.body.url).toBe('https://example.com/b?%C3%A4');
@@ -152,7 +152,7 @@ describe('a URL', () => {
 });
 
 describe('a cursor', () => {
-  it('works on the list it came from, and on no other', async () => {
+  it('works only for its own list', async () => {
     for (const key of ['c:1', 'c:2']) await put(live, key, {});
     for (let i = 0; i < 2; i++) await createWebhook(live, 'https://example.com/');
     const cursorOf = async (path: string) => (await admin('GET', `${path}?limit=1`)).body.next_cursor;
@@ -180,7 +180,7 @@ describe('a precondition', () => {
 });
 
 describe('the description of the API', () => {
-  it('is the same whatever a Host header says', async () => {
+  it('does not depend on the Host header', async () => {
     const hosts = ['evil","x":"', '$&$`', '<script>', 'a b'];
     for (const Host of hosts) {
       const { status, body } = await service.as(null)('GET', '/v1/openapi.json', { headers: { Host } });
@@ -190,7 +190,7 @@ describe('the description of the API', () => {
 });
 
 describe('an event', () => {
-  it('of a project is not found under an id of the wrong form', async () => {
+  it('is not found with a malformed id', async () => {
     const { body } = await live('POST', '/v1/events', { body: changed() });
     expect((await live('GET', `/v1/events/${body.id}`)).status).toBe(200);
     expect(code(await live('GET', `/v1/events/${body.id.toLowerCase()}`))).toEqual(missing);

@@ -12,7 +12,7 @@ const code = async (answer: Promise<{ status: number; body: { code?: string } }>
 };
 
 describe('a key', () => {
-  it('is shown once and described without its secret ever after', async () => {
+  it('is shown once, and later described without its secret', async () => {
     const { admin } = await service.project();
     const created = (await admin('POST', '/v1/keys', { body: { type: 'read', name: 'Site' } })).body;
     expect(created.key).toMatch(/^svc_read_[0-9A-Za-z]{50}$/);
@@ -35,7 +35,7 @@ describe('a key', () => {
     expect((await admin('GET', `/v1/keys/${key}`)).body).toEqual(rest);
   });
 
-  it('ends when it expires, to the millisecond', async () => {
+  it('expires exactly to the millisecond', async () => {
     const { admin } = await service.project();
     const expiresAt = service.stack.clock.now() + 60_000;
     const body = { type: 'live', expires_at: new Date(expiresAt).toISOString() };
@@ -49,7 +49,7 @@ describe('a key', () => {
     ).toEqual([400, 'invalid_request']);
   });
 
-  it('of another project, or of none, is 404', async () => {
+  it('returns 404 for another project or an unknown key', async () => {
     const { admin } = await service.project();
     const foreign = await (await service.project()).key('live');
     const unknown = newApiKey('live', Date.now(), (n) => crypto.getRandomValues(new Uint8Array(n))).key;
@@ -66,7 +66,7 @@ describe('a key', () => {
     expect(await status(service.as(unknown))).toBe(401);
   });
 
-  it('is renamed, and nothing else of it', async () => {
+  it('can be renamed without other changes', async () => {
     const { admin } = await service.project();
     const { key, ...created } = (await admin('POST', '/v1/keys', { body: { type: 'live', name: 'Old' } })).body;
     const renamed = { ...created, name: 'New' };
@@ -81,7 +81,7 @@ describe('a key', () => {
     ]);
   });
 
-  it('tells in how many hours of each day it was used', async () => {
+  it('lists the number of hours of use for each day', async () => {
     const { admin, key } = await service.project();
     const live = await key('live');
     const usage = async () => (await admin('GET', `/v1/keys/${live}/usage`)).body.days;
@@ -141,7 +141,7 @@ describe('rotation', () => {
     expect(await status(service.as(receiverKey))).toBe(200);
   });
 
-  it('lets the old key work for 24 hours and not longer', async () => {
+  it('keeps the old key working for exactly 24 hours', async () => {
     const { admin, key } = await service.project();
     const old = await key('live');
     await admin('POST', `/v1/keys/${old}/rotate`);
@@ -152,7 +152,7 @@ describe('rotation', () => {
     expect(await status(service.as(old))).toBe(401);
   });
 
-  it('lets it work for as long as it is asked to, and not at all with no grace', async () => {
+  it('keeps the old key working for the given grace period, or not at all', async () => {
     const { admin, key } = await service.project();
     const [short, none] = [await key('live'), await key('live')];
     const rotate = (of: string, grace_seconds: unknown) =>
@@ -167,7 +167,7 @@ describe('rotation', () => {
     expect(await status(service.as(none))).toBe(401);
   });
 
-  it('never lengthens the life of a key', async () => {
+  it('never extends the expiry of a key', async () => {
     const { admin } = await service.project();
     const expires_at = new Date(service.stack.clock.now() + 60_000).toISOString();
     const { id } = (await admin('POST', '/v1/keys', { body: { type: 'live', expires_at } })).body;
@@ -176,7 +176,7 @@ describe('rotation', () => {
     expect(fresh.expires_at).toBe(null);
   });
 
-  it('that happens twice at once happens once', async () => {
+  it('succeeds for one of two concurrent requests', async () => {
     const { admin, key } = await service.project();
     const old = await key('live');
     const answers = await Promise.all(Array.from({ length: 4 }, () => admin('POST', `/v1/keys/${old}/rotate`)));
@@ -194,7 +194,7 @@ describe('revocation', () => {
     expect((await admin('POST', `/v1/keys/${live}/revoke`)).body).toEqual(first);
   });
 
-  it('spares the last admin key that works, also when two go at once', async () => {
+  it('keeps the last working admin key, also with two concurrent requests', async () => {
     const { admin, adminKey, key } = await service.project();
     expect(await code(admin('POST', `/v1/keys/${adminKey}/revoke`))).toEqual([409, 'conflict']);
     const second = await key('admin');
@@ -212,7 +212,7 @@ describe('an allowlist', () => {
   const set = (admin: Client, key: string, cidrs: unknown) =>
     admin('POST', `/v1/keys/${key}/allowlist`, { body: { cidrs } });
 
-  it('is set with an admin key on the key in the path, and holds for the next request', async () => {
+  it('is set with an admin key for the key in the path, and applies to the next request', async () => {
     const { admin, key } = await service.project();
     const live = await key('live');
     const answer = await set(admin, live, ['127.0.0.2', '2001:0DB8::1']);
@@ -231,7 +231,7 @@ describe('an allowlist', () => {
     expect(await status(client)).toBe(200);
   });
 
-  it('stores what the table of cases says and refuses the rest, naming the entry', async () => {
+  it('stores the entries in the table of cases and rejects the others by entry', async () => {
     const { admin, key } = await service.project();
     const live = await key('live');
     for (const { entry, canonical } of allowlist.entries) {
@@ -246,7 +246,7 @@ describe('an allowlist', () => {
     }
   });
 
-  it('has at most 100 different entries, all of them strings', async () => {
+  it('accepts at most 100 different entries, all of them strings', async () => {
     const { admin, key } = await service.project();
     const live = await key('live');
     const many = Array.from({ length: 101 }, (_, i) => `10.0.0.${i}`);
@@ -259,7 +259,7 @@ describe('an allowlist', () => {
 });
 
 describe('the list of keys', () => {
-  it('comes in pages, newest first, with cursors that work nowhere else', async () => {
+  it('has pages, newest first, with cursors only for this list', async () => {
     const { admin, key } = await service.project();
     for (let i = 0; i < 5; i++) await key('live');
     const all = await eventually(async () => {
@@ -294,7 +294,7 @@ describe('the list of keys', () => {
 });
 
 describe('the log', () => {
-  it('holds no key, hash or header', async () => {
+  it('contains no key, hash or header', async () => {
     const { admin, key, adminKey } = await service.project();
     const live = await key('live');
     await admin('GET', `/v1/keys/${live}`);

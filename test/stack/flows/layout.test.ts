@@ -14,7 +14,7 @@ const service = useService({ ...FAST, concurrency: 3 });
 const documents = DynamoDBDocumentClient.from(dynamoDbClient(databaseEndpoint()));
 afterAll(() => documents.destroy());
 
-it('a table with the layout of a newer release takes no writes, returns 503 and loses no work', async () => {
+it('writes nothing to a table with a newer layout, returns 503 and loses no work', async () => {
   const { stack, log } = service;
   const name = stack.template.ref('Table');
   const table = createTable(name, { documents });

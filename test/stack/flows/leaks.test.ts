@@ -17,7 +17,7 @@ const emailsTo = (address: string) => service.stack.ses.emails.filter(({ to }) =
 const idOf = (key: string): string => `key_${key.split('_')[2]?.slice(0, 12)}`;
 
 describe('a report of leaked keys', () => {
-  it('tells each project of its keys, once, and GitHub which are genuine', async () => {
+  it('notifies each project once of its keys, and returns to GitHub which keys are genuine', async () => {
     const { email, admin, ...project } = await service.project('Acme');
     const key = await project.key('live');
     const madeUp = newApiKey('live', 0, (n) => new Uint8Array(n)).key;
@@ -51,7 +51,7 @@ describe('a report of leaked keys', () => {
     ]);
   });
 
-  it('revokes them if the project wants that, but for its last admin key', async () => {
+  it('revokes the keys if the project enabled it, except the last admin key', async () => {
     const { email, admin, adminKey, ...project } = await service.project();
     const [key, spent] = [await project.key('read'), await project.key('live')];
     await admin('PATCH', '/v1/project', { body: { on_leak: 'revoke' } });
@@ -73,7 +73,7 @@ describe('a report of leaked keys', () => {
       expect(data).toContainEqual(expect.objectContaining(entry));
   });
 
-  it('without a genuine signature is refused, and changes nothing', async () => {
+  it('is rejected without a genuine signature, and changes nothing', async () => {
     const { email, ...project } = await service.project();
     const call = reportOf([matchOf(await project.key('live'))]);
     const headers = call.headers ?? {};
@@ -90,7 +90,7 @@ describe('a report of leaked keys', () => {
     expect(emailsTo(email)).toEqual([]);
   });
 
-  it('that is signed and makes no sense is refused', async () => {
+  it('is rejected when it is signed but invalid', async () => {
     for (const report of ['{', '{}', '[1]', '[{"token":1}]', []]) {
       const { status, body } = await send(report);
       if (Array.isArray(report)) expect([status, body]).toEqual([200, []]);

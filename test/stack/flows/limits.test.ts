@@ -22,7 +22,7 @@ describe('a body of 1 MiB', () => {
     ([, { body, callers }]) => body !== undefined && callers !== 'anyone',
   );
 
-  it.each(withBody)('is refused with a short response, whatever is in it: %s', async (id, {
+  it.each(withBody)('is rejected with a short response for any content: %s', async (id, {
     method,
     path,
     parameters,
@@ -44,7 +44,7 @@ describe('a body of 1 MiB', () => {
 });
 
 describe('a text', () => {
-  it.each(['document_key', 'origin'])('with a lone surrogate is refused as the %s of an event', async (member) => {
+  it.each(['document_key', 'origin'])('is rejected with a lone surrogate as the %s of an event', async (member) => {
     for (const text of LONE_SURROGATES) {
       const event = { type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'n', [member]: text } };
       const { status, body } = await admin('POST', '/v1/events', { body: event });
@@ -55,7 +55,7 @@ describe('a text', () => {
     }
   });
 
-  it('of any characters is stored in an event as it was sent', async () => {
+  it('is stored unchanged in an event with any characters', async () => {
     const named = Object.fromEntries(
       [...PROTOTYPE_NAMES, ...CHARACTERS, ...LONE_SURROGATES].map((name) => [name, name]),
     );

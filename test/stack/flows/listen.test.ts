@@ -8,7 +8,7 @@ import { eventually, useService } from '../../support/service.ts';
 const service = useService();
 const secret = 'whsec_bGlzdGVuIHRvIG1lLCBsaXN0ZW4gdG8gbWU=';
 
-it('events are forwarded as they happen: signed, once, oldest first, those of the types that are wanted', async () => {
+it('forwards new events of the selected types, signed, once, oldest first', async () => {
   const project = await service.project();
   const live = await project.client('live');
   const receiver = await startReceiver(204);
@@ -50,7 +50,7 @@ it('events are forwarded as they happen: signed, once, oldest first, those of th
   );
 });
 
-it('without an address, events are verified and shown as the endpoint of the local stack shows them', async () => {
+it('verifies and prints events without a URL, like the endpoint of the local stack', async () => {
   const { adminKey, admin } = await service.project();
   const stop = new AbortController();
   const lines: string[] = [];
@@ -67,7 +67,7 @@ it('without an address, events are verified and shown as the endpoint of the loc
   expect(lines[0]).toMatch(/evt_\w+ {2}✓ verified {2}document\.changed {2}attempt 1\n {2}sha256=\w{64}\n {2}\{"id"/);
 });
 
-it('a key that is refused ends it', async () => {
+it('stops when the API rejects the key', async () => {
   const options = {
     forwardTo: 'http://127.0.0.1:9',
     types: [],

@@ -84,7 +84,7 @@ async function walk(client: Client, path: string): Promise<{ items: string[]; pa
 }
 
 describe('a list', () => {
-  it('of a token whose pattern matches few of many documents is short of queries, and complete', async () => {
+  it('needs few queries and is complete for a token whose pattern matches few of many documents', async () => {
     await put(live, 'zz:nothing', {});
     const token = service.as(await mint(live, ['*:nothing'], ['read'], 600));
     const found = await walk(token, '/v1/documents?limit=1');
@@ -92,7 +92,7 @@ describe('a list', () => {
     expect(found.queriesMax).toBeLessThanOrEqual(10);
   });
 
-  it('of a token with narrow patterns reads what they match and little else', async () => {
+  it('reads little more than the matching documents for a token with narrow patterns', async () => {
     const patterns = [`many:${number(17)}:d`, 'many:001499:*', 'zz:*', 'none:*'];
     const token = service.as(await mint(live, patterns, ['read'], 600));
     const found = await walk(token, '/v1/documents?limit=100');
@@ -101,18 +101,18 @@ describe('a list', () => {
     expect((await walk(token, '/v1/documents?prefix=many:001499')).items).toEqual(['many:001499:d']);
   });
 
-  it('below a prefix that ends at a segment holds neither its siblings nor the rest', async () => {
+  it('contains only documents below a prefix that ends at a segment', async () => {
     for (const key of ['p', 'p:1', 'p-1', 'p:1:2', 'p1', 'q']) await put(live, key, {});
     expect((await walk(live, '/v1/documents?prefix=p')).items).toEqual(['p', 'p:1', 'p:1:2']);
   });
 
-  it('of all documents comes in pages of any size, each once', async () => {
+  it('lists all documents once, in pages of any size', async () => {
     const { items, pages } = await walk(live, '/v1/documents?prefix=many&limit=97');
     expect(new Set(items).size).toBe(DOCUMENTS);
     expect([items.length, pages]).toEqual([DOCUMENTS, Math.ceil(DOCUMENTS / 97)]);
   });
 
-  it('of few deliveries among many reads those and no others, one query of each partition for a page', async () => {
+  it('reads only matching deliveries, with one query for each partition and page', async () => {
     for (const limit of [1, 3, 100]) {
       const found = await walk(live, `/v1/webhooks/${webhookId}/deliveries?status=failed&limit=${limit}`);
       expect(found.items).toHaveLength(DELIVERIES / 1000);
@@ -123,7 +123,7 @@ describe('a list', () => {
     expect(found.queriesMax).toBeLessThanOrEqual(4 * LOG_PARTITIONS);
   });
 
-  it('of what a recovery finds is counted by one query for each status and partition', async () => {
+  it('counts the deliveries of a recovery with one query for each status and partition', async () => {
     const path = `/v1/webhooks/${webhookId}/recover?since=2020-01-01T00:00:00Z`;
     const [{ body }, queries] = await counted(() => live('GET', path));
     expect([body.count, queries]).toEqual([DELIVERIES / 1000, 5 * LOG_PARTITIONS]);
@@ -131,7 +131,7 @@ describe('a list', () => {
 });
 
 describe('a sync', () => {
-  it('of a pattern that matches few of many documents ends, page by page', async () => {
+  it('ends page by page for a pattern that matches few of many documents', async () => {
     const changes: string[] = [];
     for (let cursor: string | undefined; ; ) {
       const { body } = await sync(live, { pattern: '*:nothing', limit: 1, ...(cursor && { cursor }) });
@@ -147,7 +147,7 @@ describe('a write', () => {
   const wide = (value: string) =>
     Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`f${number(i)}`, value.repeat(112)]));
 
-  it('whose events would be too large is refused, and nothing is stored', async () => {
+  it('is rejected if its events would be too large, and nothing is stored', async () => {
     const client = await (await service.project()).client('live');
     expect((await put(client, 'wide', wide('a'), { 'X-Node-Id': 'n'.repeat(64) })).status).toBe(201);
     const refused = await put(client, 'wide', wide('b'), { 'X-Node-Id': 'n'.repeat(64) });

@@ -6,7 +6,7 @@ const service = useService();
 const conflict = [409, 'conflict'];
 
 describe('a project', () => {
-  it('keeps an admin key that its caller may use from where they are', async () => {
+  it('keeps an admin key that the caller can use from the same address', async () => {
     const { admin, adminKey } = await service.project();
     const restrict = (key: string, cidrs: string[], from?: string) =>
       admin('POST', `/v1/keys/${key}/allowlist`, { body: { cidrs }, ...(from && { from }) });
@@ -25,7 +25,7 @@ describe('a project', () => {
     expect((await service.as(second.key)('GET', '/v1/keys')).status).toBe(200);
   });
 
-  it('does not count on admin keys that will expire', async () => {
+  it('ignores admin keys with an expiry', async () => {
     const { admin, adminKey } = await service.project();
     const expires_at = new Date(service.stack.clock.now() + 3_600_000).toISOString();
     await admin('POST', '/v1/keys', { body: { type: 'admin', expires_at } });
@@ -39,7 +39,7 @@ describe('a project', () => {
     expect((await service.as(rotated.key)('GET', '/v1/keys')).status).toBe(200);
   });
 
-  it('keeps one of two admin keys that shut each other out at the same time', async () => {
+  it('keeps one of two admin keys that restrict each other concurrently', async () => {
     const { admin, adminKey } = await service.project();
     const second = (await admin('POST', '/v1/keys', { body: { type: 'admin' } })).body.key;
     const restrict = (as: string, key: string) =>
@@ -50,7 +50,7 @@ describe('a project', () => {
     expect(usable.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(1);
   });
 
-  it('restricts keys of other types without a second thought', async () => {
+  it('does not guard non-admin keys against lockout', async () => {
     const { admin, key } = await service.project();
     const live = await key('live');
     expect((await admin('POST', `/v1/keys/${live}/allowlist`, { body: { cidrs: ['192.0.2.1'] } })).status).toBe(200);
@@ -58,7 +58,7 @@ describe('a project', () => {
 });
 
 describe('a whole key in a path', () => {
-  it('names the key only if it is that key', async () => {
+  it('identifies the key only if the complete key matches', async () => {
     const { admin, key } = await service.project();
     const { encodeBase62 } = await import('../../../lib/access/base62.ts');
     const { crc32 } = await import('node:zlib');

@@ -8,7 +8,7 @@ const addresses = () => Array.from({ length: 2 }, () => `${crypto.randomUUID()}@
 const emailsTo = (address: string) => service.stack.ses.emails.filter(({ to }) => to === address);
 
 describe('a project', () => {
-  it('is read and changed with an admin key, and is another for each', async () => {
+  it('is read and changed with its own admin key', async () => {
     const { id, admin, email, ...project } = await service.project('Acme');
     const before = (await admin('GET', '/v1/project')).body;
     expect(before).toMatchObject({ id, name: 'Acme', emails: [email], on_leak: 'report' });
@@ -54,7 +54,7 @@ describe('an email of a project', () => {
     expect(Number(again.headers['retry-after'])).toBeGreaterThan(1);
   });
 
-  it('is not sent to a recipient that the sandbox of SES lacks, and the caller learns of it', async () => {
+  it('is not sent to an unverified recipient in the SES sandbox, and the caller gets an error', async () => {
     const { admin, email } = await service.project();
     service.stack.ses.sandbox = new Set();
     const { status, body } = await admin('POST', '/v1/project/test-mail').finally(() => {
@@ -74,7 +74,7 @@ describe('an email of a project', () => {
     expect([emailsTo(suppressed).length, emailsTo(other).length]).toEqual([0, 1]);
   });
 
-  it('arrives with the longest name of a project, in any characters that a name may have', async () => {
+  it('is sent with the longest project name in any valid characters', async () => {
     const { admin } = await service.project();
     const emails = addresses();
     const name = `${'😀'.repeat(49)}é\u2028`.slice(0, 100);

@@ -19,7 +19,7 @@ function expectProblem(answer: Answer, status: number, code: string): void {
 describe('a credential', () => {
   const events = (body = changed()) => ({ body });
 
-  it('that is absent, malformed, unknown or of a wrong checksum is refused with the same 401', async () => {
+  it('returns the same 401 if it is missing, malformed, unknown or has a wrong checksum', async () => {
     const key = await (await service.project()).key('live');
     const flipped = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
     const values = [
@@ -43,7 +43,7 @@ describe('a credential', () => {
     expect((await service.as(null)('GET', '/v1/webhooks', long)).status).toBe(400);
   });
 
-  it('that may not call an operation is refused with 403', async () => {
+  it('returns 403 for an operation without permission', async () => {
     const project = await service.project();
     const read = await project.client('read');
     expectProblem(await read('POST', '/v1/webhooks', { body: {} }), 403, 'insufficient_permissions');
@@ -75,7 +75,7 @@ describe('a credential', () => {
 });
 
 describe('a request', () => {
-  it('to an unknown path is 404', async () => {
+  it('returns 404 for an unknown path', async () => {
     const live = await (await service.project()).client('live');
     for (const [method, path] of [
       ['GET', '/v1'],
@@ -90,7 +90,7 @@ describe('a request', () => {
     }
   });
 
-  it('that is not JSON, not declared as JSON or too large is refused', async () => {
+  it('is rejected if it is not JSON, not declared as JSON or too large', async () => {
     const live = await (await service.project()).client('live');
     for (const body of [
       '{',
@@ -115,7 +115,7 @@ describe('a request', () => {
     expect((await live('POST', '/v1/events', { body: changed({ note: 'x'.repeat(255 * 1024) }) })).status).toBe(202);
   });
 
-  it('with several faults is told all of them', async () => {
+  it('returns several violations together', async () => {
     const live = await (await service.project()).client('live');
     const answer = await live('POST', '/v1/webhooks?color=red', {
       body: { url: 5, events: ['nothing', 'nothing'], more: true },
@@ -130,7 +130,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('with faults of every kind is told all of them at once', async () => {
+  it('returns violations of every kind together', async () => {
     const { admin } = await service.project();
     const fields = async (method: string, path: string, body: object, headers = {}) => {
       const answer = await admin(method, path, { body, headers });
@@ -157,7 +157,7 @@ describe('a request', () => {
 });
 
 describe('an event', () => {
-  it('of an unknown type or a wrong shape is refused, and a batch with one is refused whole', async () => {
+  it('is rejected with an unknown type or an invalid shape, also in a batch', async () => {
     const live = await (await service.project()).client('live');
     const fields = (answer: Answer) => answer.body.errors.map(({ field }: { field: string }) => field);
     const unknown = await live('POST', '/v1/events', { body: { type: 'document.moved', data: {} } });
@@ -192,7 +192,7 @@ describe('an event', () => {
 describe('an idempotency key', () => {
   const key = () => ({ 'Idempotency-Key': crypto.randomUUID() });
 
-  it('replays the first answer, and stores nothing twice', async () => {
+  it('replays the first response, and stores nothing twice', async () => {
     const live = await (await service.project()).client('live');
     const call = { body: changed(), headers: key() };
     const first = await live('POST', '/v1/events', call);
@@ -208,7 +208,7 @@ describe('an idempotency key', () => {
     );
   });
 
-  it('replays it even if the request would be refused by now', async () => {
+  it('replays the response even if the request would be rejected now', async () => {
     const { admin } = await service.project();
     const expires_at = new Date(service.stack.clock.now() + 60_000).toISOString();
     const call = { body: { type: 'live', expires_at }, headers: key() };
@@ -229,7 +229,7 @@ describe('an idempotency key', () => {
     expect((await admin('GET', '/v1/keys')).body.data).toHaveLength(2);
   });
 
-  it('lets one of several requests at once do the work', async () => {
+  it('lets one of several concurrent requests do the work', async () => {
     const live = await (await service.project()).client('live');
     const call = { body: { url: 'https://example.com/', events: EVENT_TYPES }, headers: key() };
     const answers = await Promise.all(Array.from({ length: 4 }, () => live('POST', '/v1/webhooks', call)));
@@ -239,7 +239,7 @@ describe('an idempotency key', () => {
     expect((await live('GET', '/v1/webhooks')).body.data).toHaveLength(1);
   });
 
-  it('replays a large batch whole', async () => {
+  it('replays the complete response of a large batch', async () => {
     const live = await (await service.project()).client('live');
     const events = Array.from({ length: 100 }, (_, i) => changed({ revision: i + 1, note: '😀é'.repeat(1500) }));
     const call = { body: { events }, headers: key() };
@@ -248,7 +248,7 @@ describe('an idempotency key', () => {
     expect((await live('POST', '/v1/events/batch', call)).text).toBe(first.text);
   });
 
-  it('belongs to one environment, is free after a refusal, and must be printable', async () => {
+  it('belongs to one environment, is released after a problem, and must be printable', async () => {
     const project = await service.project();
     const headers = key();
     const [live, test] = [await project.client('live'), await project.client('test')];

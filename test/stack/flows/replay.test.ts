@@ -37,7 +37,7 @@ function failedSchedules() {
   };
 }
 
-it('an event that the fan-out gave up is kept, and delivered when it is replayed', async () => {
+it('keeps an event that the fan-out discarded, and delivers it when it is replayed', async () => {
   const { stack } = service;
   const live = await (await service.project()).client('live');
   const receiver = await startReceiver();
@@ -61,7 +61,7 @@ it('an event that the fan-out gave up is kept, and delivered when it is replayed
   expect(await access.list()).toEqual([]);
 });
 
-it('sets an event aside that always fails, and delivers the events behind it', async () => {
+it('sets aside an event that always fails, and delivers later events', async () => {
   const project = await service.project();
   const live = await project.client('live');
   const receiver = await startReceiver();
@@ -90,7 +90,7 @@ it('sets an event aside that always fails, and delivers the events behind it', a
   await access.remove(key);
 });
 
-it('a retry whose schedule could not queue it is kept, and queued when it is replayed', async () => {
+it('keeps a retry that its schedule could not queue, and queues it when it is replayed', async () => {
   const { stack } = service;
   const project = await service.project();
   const live = await project.client('live');
@@ -118,7 +118,7 @@ it('a retry whose schedule could not queue it is kept, and queued when it is rep
   expect(await replaySchedules(access)).toBe(0);
 });
 
-it('does not replay an object that holds no batch', () => {
+it('does not replay an object without a batch', () => {
   for (const text of ['{}', '{"payload":"{}"}', '{"payload":{"Records":[]}}'])
     expect(() => batchIn(text)).toThrow('Records');
 });

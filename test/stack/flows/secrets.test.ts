@@ -14,7 +14,7 @@ function isSignedWith(secret: string, { headers, body }: Received): boolean {
 const HOUR_MS = 60 * 60 * 1000;
 
 describe('a rotated secret', () => {
-  it('signs for 24 hours, however often it is rotated in between', async () => {
+  it('signs for 24 hours, even after more rotations', async () => {
     const client = await (await service.project()).client('live');
     const endpoint = await startReceiver();
     const { id, secret } = await createWebhook(client, endpoint.url);
@@ -43,7 +43,7 @@ describe('a rotated secret', () => {
     expect(last).not.toHaveProperty('x-service-signature-previous');
   });
 
-  it('is one of at most 5 that sign beside the new one', async () => {
+  it('is one of at most 5 previous secrets that sign', async () => {
     const client = await (await service.project()).client('live');
     const { id } = await createWebhook(client, 'https://example.com/');
     const rotate = () => client('POST', `/v1/webhooks/${id}/rotate-secret`);
@@ -54,7 +54,7 @@ describe('a rotated secret', () => {
     expect((await rotate()).status).toBe(200);
   });
 
-  it('is rotated once, however often the request comes', async () => {
+  it('is rotated once for a repeated request', async () => {
     const client = await (await service.project()).client('live');
     const { id } = await createWebhook(client, 'https://example.com/');
     const call = { headers: { 'Idempotency-Key': 'once' } };
@@ -65,7 +65,7 @@ describe('a rotated secret', () => {
     expect(again.body).toEqual({ ...first.body, secret: undefined });
   });
 
-  it('is one of several that are rotated at the same time, and all of them sign', async () => {
+  it('keeps signing with all secrets after concurrent rotations', async () => {
     const client = await (await service.project()).client('live');
     const endpoint = await startReceiver();
     const { id, secret } = await createWebhook(client, endpoint.url);

@@ -57,7 +57,7 @@ async function sumOf(client: Client, query: string, expected: Partial<Stats>): P
   }).catch(() => expect(seen).toEqual(expected));
 }
 
-it('counts the other deliveries when the stream has a change that cannot be read', async () => {
+it('counts the other deliveries when the stream contains an unreadable change', async () => {
   const live = await (await service.project()).client('live');
   const receiver = await startReceiver();
   await createWebhook(live, receiver.url);
@@ -68,7 +68,7 @@ it('counts the other deliveries when the stream has a change that cannot be read
 });
 
 describe('the stats', () => {
-  it('are what happened to every delivery, by webhook and type, by the hour and the day', async () => {
+  it('match every delivery, by webhook and type, hour and day', async () => {
     const project = await service.project();
     const live = await project.client('live');
     const [good, bad] = [await startReceiver(), await startReceiver(500)];
@@ -118,7 +118,7 @@ describe('the stats', () => {
     expect(await statsOf(live, 'from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).toEqual([]);
   });
 
-  it('are added up by webhook, or by the hour or day, in pages that are complete in themselves', async () => {
+  it('are added up by webhook, or by hour or day, in pages of complete entries', async () => {
     const live = await (await service.project()).client('live');
     const receiver = await startReceiver();
     const hooks: { id: string }[] = [];
@@ -164,7 +164,7 @@ describe('the stats', () => {
     expect([older, newer.reduce((sum, { delivered }) => sum + delivered, 0), more]).toEqual([[], 15, []]);
   });
 
-  it('of a webhook that is not there, or of too long a time, are a problem', async () => {
+  it('return a problem for an unknown webhook or a range that is too long', async () => {
     const [live, other] = await Promise.all(
       [await service.project(), await service.project()].map((project) => project.client('live')),
     );

@@ -6,7 +6,7 @@ const service = useService();
 const live = async () => (await service.project()).client('live');
 
 describe('a sync', () => {
-  it('pushes each change by itself and pulls what the node does not know, also what was deleted', async () => {
+  it('pushes each change independently and pulls missing changes, including deletions', async () => {
     const client = await live();
     await put(client, 'org:a', { x: 1 });
     await put(client, 'org:b', { x: 1 });
@@ -58,7 +58,7 @@ describe('a sync', () => {
     expect((await sync(client, { pattern: 'org:*', known })).body.changes).toEqual([]);
   });
 
-  it('comes in pages, ends once, and converges', async () => {
+  it('has pages, completes once, and converges', async () => {
     const client = await live();
     for (let i = 0; i < 5; i++) await put(client, `d:${i}`, { i });
     const events = await eventsOf(client);
@@ -85,7 +85,7 @@ describe('a sync', () => {
     expect(events.all().filter(({ type }) => type === 'sync.completed')).toHaveLength(1);
   });
 
-  it('may be done by a read key, without pushes', async () => {
+  it('is possible with a read key without pushes', async () => {
     const project = await service.project();
     await put(await project.client('live'), 'd', { a: 1 });
     const read = await project.client('read');
@@ -105,7 +105,7 @@ describe('a sync', () => {
     expect((await sync(await project.client('test'))).body.changes).toEqual([]);
   });
 
-  it('is refused past its limits', async () => {
+  it('is rejected over its limits', async () => {
     const client = await live();
     const push = { op: 'put', document_key: 'd', base_revision: 0, fields: {} };
     const known = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`d${i}`, 1]));

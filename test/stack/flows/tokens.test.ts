@@ -6,7 +6,7 @@ const service = useService();
 const live = async () => (await service.project()).client('live');
 
 describe('a scoped token', () => {
-  it('reaches its documents with its permissions, and nothing else', async () => {
+  it('allows only its documents and permissions', async () => {
     const client = await live();
     await put(client, 'org:acme:d', { a: 1 });
     await put(client, 'org:other:d', { a: 1 });
@@ -51,7 +51,7 @@ describe('a scoped token', () => {
     }
   });
 
-  it('dies with its parent, obeys its allowlist, and expires', async () => {
+  it('stops working with its parent key, uses its allowlist, and expires', async () => {
     const { admin, ...project } = await service.project();
     const parent = await project.key('live');
     const client = service.as(parent);
@@ -70,7 +70,7 @@ describe('a scoped token', () => {
     expect(await status(long)).toBe(401);
   });
 
-  it('works in the environment it was minted for', async () => {
+  it('works only in its environment', async () => {
     const { admin } = await service.project();
     const minted = await admin('POST', '/v1/tokens?environment=sandbox', {
       body: { documents: ['*'], permissions: ['read', 'write'], ttl: 60 },
@@ -113,7 +113,7 @@ describe('a token that is revoked', () => {
   const works = async ({ token }: { token: string }) =>
     (await service.as(token)('GET', '/v1/documents')).status === 200;
 
-  it('is refused from then on, and others of its key are not', async () => {
+  it('is rejected, unlike other tokens of its key', async () => {
     const client = await live();
     const [one, two] = [await minted(client), await minted(client)];
     expect([await works(one), await works(two)]).toEqual([true, true]);
@@ -122,7 +122,7 @@ describe('a token that is revoked', () => {
     expect((await revoke(client, one.token_id)).status).toBe(204);
   });
 
-  it('may be of any key for an admin key, and of keys of its type for another', async () => {
+  it('can belong to any key for an admin key, and to keys of its type for other keys', async () => {
     const { admin, ...project } = await service.project();
     const [client, other, test] = [
       await project.client('live'),
@@ -152,7 +152,7 @@ describe('a token that is revoked', () => {
       for (const each of [client, admin]) expect(code(await revoke(each, id))).toEqual([404, 'not_found']);
   });
 
-  it('leaves no entry in the audit log when it has expired before', async () => {
+  it('creates no audit entry if it has already expired', async () => {
     const { admin, ...project } = await service.project();
     const client = await project.client('live');
     const { token_id } = (await client('POST', '/v1/tokens', { body: { ...body, ttl: 1 } })).body;
@@ -161,7 +161,7 @@ describe('a token that is revoked', () => {
     expect((await admin('GET', `/v1/audit?target=${token_id}`)).body.data).toEqual([]);
   });
 
-  it('counts to 100 for live keys, which leaves room for admin keys', async () => {
+  it('is limited to 100 for live keys, which leaves room for admin keys', async () => {
     const { admin, ...project } = await service.project();
     const [victim, client] = [await project.client('live'), await project.client('live')];
     const tokens = await Promise.all(Array.from({ length: 102 }, () => minted(victim)));

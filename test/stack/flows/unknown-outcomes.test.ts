@@ -34,12 +34,12 @@ const errors = () =>
     .split('\n')
     .flatMap((line) => (line.includes('"level":"ERROR"') ? [JSON.parse(line.slice(line.indexOf('{')))] : []));
 
-describe('a request whose outcome nobody knows', () => {
+describe('a request with an unknown outcome', () => {
   it.each<[string, Fault, string | undefined]>([
     ['its answer could not be stored', 'error before', undefined],
     ['it took too long', 'throttled', undefined],
     ['the function died', 'error before', 'Events'],
-  ])('says so, and takes effect once when it is sent again: %s', async (_, fault, kill) => {
+  ])('returns an unknown outcome, and takes effect once when it is repeated: %s', async (_, fault, kill) => {
     const client = await live();
     const endpoint = await startReceiver();
     await createWebhook(client, endpoint.url);
@@ -61,7 +61,7 @@ describe('a request whose outcome nobody knows', () => {
     expect(ids.sort()).toEqual([...published, marker.body.id].sort());
   });
 
-  it('may run again at once where the first write of it failed', async () => {
+  it('can run again immediately if its first write failed', async () => {
     const client = await live();
     break_(byEvents('TransactWriteItems'), 'throttled');
     const first = await client('POST', '/v1/events', keyed(changed()));
@@ -70,7 +70,7 @@ describe('a request whose outcome nobody knows', () => {
     expect((await client('POST', '/v1/events', keyed(changed()))).status).toBe(202);
   });
 
-  it('says that nothing was done only where it is known', async () => {
+  it('states that nothing was changed only if this is certain', async () => {
     const client = await live();
     break_(({ action }) => action === 'TransactWriteItems', 'conflict');
     const refused = await put(client, 'd', { a: 1 });
@@ -80,8 +80,8 @@ describe('a request whose outcome nobody knows', () => {
   });
 });
 
-describe('a push that fails on our side', () => {
-  it('is rejected by itself; the others are applied, and it can be pushed again', async () => {
+describe('a push with an internal failure', () => {
+  it('is rejected alone and can be pushed again, and the others are applied', async () => {
     const client = await live();
     break_(
       ({ action, input }) => action === 'TransactWriteItems' && JSON.stringify(input).includes('"b"'),
@@ -106,10 +106,10 @@ describe('a push that fails on our side', () => {
   });
 });
 
-describe('a failure on our side', () => {
+describe('an internal failure', () => {
   const since = (before: number) => errors().slice(before);
 
-  it('of a request is one line that names the operation', async () => {
+  it('logs one line with the operation of a request', async () => {
     const client = await live();
     const before = errors().length;
     break_(byEvents('PutItem'), 'throttled');
@@ -127,7 +127,7 @@ describe('a failure on our side', () => {
     ['loadContexts', ({ action, principal }) => action === 'BatchGetItem' && /Deliver/.test(principal)],
     ['record', ({ action, input }) => action === 'UpdateItem' && JSON.stringify(input).includes('list_append')],
     ['retry', ({ action, principal }) => action === 'SendMessageBatch' && /DeliverNew/.test(principal)],
-  ])('of a delivery is one line that names the stage: %s', async (stage, matches) => {
+  ])('logs one line with the stage of a delivery: %s', async (stage, matches) => {
     const client = await live();
     const endpoint = await startReceiver(500);
     const { id } = await createWebhook(client, endpoint.url);
@@ -145,7 +145,7 @@ describe('a failure on our side', () => {
     });
   });
 
-  it('to note how slow an endpoint is costs it nothing', async () => {
+  it('does not affect an attempt when the pace cannot be stored', async () => {
     const client = await live();
     const endpoint = await startReceiver();
     await createWebhook(client, endpoint.url);

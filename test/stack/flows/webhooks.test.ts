@@ -33,7 +33,7 @@ describe('a webhook', () => {
     expect(generated.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   });
 
-  it('is refused with its faults, and nothing is stored', async () => {
+  it('is rejected with its violations, and nothing is stored', async () => {
     const client = await live();
     const valid = { url: 'https://example.com/', events: ['sync.completed'] };
     const faults = [
@@ -59,7 +59,7 @@ describe('a webhook', () => {
     expect((await client('GET', '/v1/webhooks')).body.data).toEqual([]);
   });
 
-  it('is one of at most 100, also when several are created at once', async () => {
+  it('is one of at most 100, also with concurrent creations', async () => {
     const client = await live();
     const body = { url: 'https://example.com/', events: ['sync.completed'] };
     const answers: Answer[] = [];
@@ -71,7 +71,7 @@ describe('a webhook', () => {
     expect((await client('POST', '/v1/webhooks', { body })).status).toBe(201);
   });
 
-  it('is changed in what is given and nothing else', async () => {
+  it('changes only the given members', async () => {
     const client = await live();
     const { id, secret: _, ...before } = await createWebhook(client, 'https://example.com/');
     const answer = await client('PATCH', `/v1/webhooks/${id}`, {
@@ -91,7 +91,7 @@ describe('a webhook', () => {
     expect(code(await client('PATCH', '/v1/webhooks/whk_x', { body: {} }))).toEqual([404, 'not_found']);
   });
 
-  it('that is paused misses nothing that cannot be recovered', async () => {
+  it('can recover everything after a pause', async () => {
     const client = await live();
     const receiver = await startReceiver();
     const { id } = await createWebhook(client, receiver.url);
@@ -159,7 +159,7 @@ describe('a webhook', () => {
     expect(delays()).toBe(before);
   });
 
-  it('that is paused between two attempts is not sent to', async () => {
+  it('receives nothing when it is paused between two attempts', async () => {
     const client = await live();
     const receiver = await startReceiver();
     const { id } = await createWebhook(client, receiver.url);
@@ -201,7 +201,7 @@ describe('a webhook', () => {
     expect(own.body.secret_hint).toBe('');
   });
 
-  it('is tested with one attempt that disables nothing, also while it is paused', async () => {
+  it('can be tested with one attempt that disables nothing, also during a pause', async () => {
     const client = await live();
     const receiver = await startReceiver(500);
     const bystander = await startReceiver();
@@ -225,7 +225,7 @@ describe('a webhook', () => {
 });
 
 describe('an event', () => {
-  it('has a delivery to each webhook it goes to, pending until its first attempt is recorded', async () => {
+  it('has a delivery to each of its webhooks, which is pending until its first attempt is recorded', async () => {
     const client = await live();
     const receiver = await startReceiver();
     const webhooks = [await createWebhook(client, receiver.url), await createWebhook(client, receiver.url)];
@@ -306,7 +306,7 @@ describe('the delivery log', () => {
     expect(code(await other('GET', `/v1/webhooks/${id}/deliveries/${events[0]}`))).toEqual([404, 'not_found']);
   });
 
-  it('shows a redelivery beside what was before, on the whole schedule', async () => {
+  it('lists a redelivery with the earlier attempts and the full schedule', async () => {
     const client = await live();
     const receiver = await startReceiver(500);
     const { id } = await createWebhook(client, receiver.url);
@@ -353,7 +353,7 @@ describe('an endpoint', () => {
       .filter((line) => line.includes(id) && line.includes('"delivery.attempted"'))
       .map((line) => /^DeliveryDeliver(New|Slow)?/.exec(line)?.[1] ?? 'Quick');
 
-  it('earns the quick lane by a quick response, and loses it by a slow one', async () => {
+  it('moves to the quick lane after a quick response, and leaves it after a slow one', async () => {
     const client = await live();
     const receiver = await startReceiver();
     const { id } = await createWebhook(client, receiver.url);
@@ -379,8 +379,8 @@ describe('an endpoint', () => {
   });
 });
 
-describe('a webhook of its own', () => {
-  it('takes only events of its documents, sends its headers, and shows what exactly was sent', async () => {
+describe('a webhook with documents and headers', () => {
+  it('receives only events of its documents, with its headers, and shows the exact request', async () => {
     const client = await live();
     const receiver = await startReceiver((response) => void response.writeHead(200, { 'X-Trace': 't-1' }).end());
     const own = { documents: ['org:acme:*'], headers: { Authorization: 'Bearer s3cret', 'X-Tenant': 'acme' } };
@@ -413,7 +413,7 @@ describe('a webhook of its own', () => {
 });
 
 describe('an outage', () => {
-  it('found after a weekend ends with one call: the webhook is enabled, and nothing is lost', async () => {
+  it('can be recovered after a weekend with one call that enables the webhook, without losses', async () => {
     const client = await live();
     const receiver = await startReceiver();
     const { id } = await createWebhook(client, receiver.url);

@@ -22,8 +22,8 @@ async function documentWithSecrets(): Promise<string> {
   return key;
 }
 
-describe('a token that may only write', () => {
-  it('is shown of a document what its own request held', async () => {
+describe('a token with only write permission', () => {
+  it('receives only the fields of its own request', async () => {
     const key = await documentWithSecrets();
     const patch = (body: object) => writer('PATCH', `/v1/documents/${key}`, { body });
     const untouched = await patch({ fields: {} });
@@ -35,7 +35,7 @@ describe('a token that may only write', () => {
     for (const { text } of [untouched, changed, replaced]) expect(secretOf(text)).toBeUndefined();
   });
 
-  it('is told of conflicts without the values of others, and only about its own fields', async () => {
+  it('receives only conflicts about its own fields, without the values of other writers', async () => {
     for (const on_conflict of ['last_write_wins', 'keep_server']) {
       const key = await documentWithSecrets();
       const body = { fields: { secret: 'guess' }, base_revision: 1, on_conflict };
@@ -53,7 +53,7 @@ describe('a token that may only write', () => {
     expect(secretOf(refused.text)).toBeUndefined();
   });
 
-  it('is shown nothing else by a sync, whatever it pushes', async () => {
+  it('receives nothing else from a sync with any pushes', async () => {
     for (const op of ['put', 'patch', 'delete']) {
       for (const on_conflict of ['last_write_wins', 'keep_server', 'reject']) {
         const document_key = await documentWithSecrets();
@@ -67,7 +67,7 @@ describe('a token that may only write', () => {
     }
   });
 
-  it('sees all of it once it may read too', async () => {
+  it('receives everything with read permission', async () => {
     const key = await documentWithSecrets();
     const both = service.as(await mint(owner, ['sec:*'], ['read', 'write']));
     const answer = await both('PATCH', `/v1/documents/${key}`, { body: { fields: { mine: 1 } } });
@@ -79,7 +79,7 @@ describe('connections and sync cycles', () => {
   const renew = (client: Client, id: string) =>
     client('PUT', `/v1/connections/${id}`, { body: { node_id: 'n', lease_seconds: 10 } });
 
-  it('belong to the credential that began them', async () => {
+  it('belong to the credential that started them', async () => {
     const [one, two] = await Promise.all(
       ['a:*', 'b:*'].map(async (pattern) => service.as(await mint(owner, [pattern], ['read', 'write']))),
     );
@@ -105,7 +105,7 @@ describe('connections and sync cycles', () => {
     expect(last.status).toBe(200);
   });
 
-  it('of credentials without write take no name of those that may write', async () => {
+  it('of credentials without write do not block names of credentials with write', async () => {
     const { admin: _, ...project } = await service.project();
     const [live, readKey] = [await project.client('live'), await project.client('read')];
     const reader = service.as(await mint(live, ['*'], ['read']));
@@ -119,7 +119,7 @@ describe('connections and sync cycles', () => {
     expect((await live('DELETE', '/v1/connections/phone-1')).status).toBe(204);
   });
 
-  it('publish sync.completed only for credentials that may write', async () => {
+  it('publish sync.completed only for credentials with write', async () => {
     const { admin: _, ...project } = await service.project();
     const [live, readKey] = [await project.client('live'), await project.client('read')];
     const completed = async () => (await live('GET', '/v1/events?type=sync.completed')).body.data.length;
@@ -133,7 +133,7 @@ describe('connections and sync cycles', () => {
     expect(await completed()).toBe(2);
   });
 
-  it('that ran out are free for others', async () => {
+  it('are free for other credentials after they expire', async () => {
     const one = service.as(await mint(owner, ['a:*'], ['read'], 600));
     const two = service.as(await mint(owner, ['a:*'], ['read'], 600));
     await renew(one, 'phone-9');

@@ -13,12 +13,12 @@ const response = (text: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${text.le
 const ok = { statusCode: 200, error: null };
 const reset = { statusCode: null, error: 'connection_reset' };
 
-describe('a kept connection', () => {
+describe('a reused connection', () => {
   it.each([
     ['a second response', response('smuggled')],
     ['half a second response', response('smuggled').slice(0, 20)],
     ['garbage', 'garbage'],
-  ])('does not carry %s over to the next post', async (_, extra) => {
+  ])('does not use %s for the next POST', async (_, extra) => {
     const hostile = await endpoint(
       (socket, count) => void socket.write(response(`${count}`) + (count === 1 ? extra : '')),
     );
@@ -27,7 +27,7 @@ describe('a kept connection', () => {
     expect(hostile.posts).toBe(2);
   });
 
-  it('is closed when something comes that nobody asked for', async () => {
+  it('is closed after an unexpected response', async () => {
     const hostile = await endpoint((socket, count) => void socket.write(response(`${count}`)));
     expect(await besideHealthy(post, hostile.url)).toMatchObject({ ...ok, excerpt: '1' });
     const [first] = hostile.connections;
@@ -36,7 +36,7 @@ describe('a kept connection', () => {
     expect(await besideHealthy(post, hostile.url)).toMatchObject({ ...ok, excerpt: '2' });
   });
 
-  it('that is reset after every request costs one POST more, on a connection of its own', async () => {
+  it('is retried with one POST on a new connection after a reset', async () => {
     const first: net.Socket[] = [];
     const hostile = await endpoint((socket, count) => {
       if (count > 10) return void socket.resetAndDestroy();
@@ -54,7 +54,7 @@ describe('a kept connection', () => {
   it.each([
     ['part of a response', 'HTTP/1.1 200 OK\r\nX: '],
     ['an interim response', 'HTTP/1.1 102 Processing\r\n\r\n'],
-  ])('that gives %s and is reset was not dead: one POST', async (_, text) => {
+  ])('makes one POST if it is reset after %s', async (_, text) => {
     const hostile = await endpoint((socket, count) => {
       if (count === 1) socket.write(response('ok'));
       else resetAfter(socket, text);
@@ -65,7 +65,7 @@ describe('a kept connection', () => {
     expect(hostile.connections).toHaveLength(1);
   });
 
-  it('that died shares the time of the attempt with the new one', async () => {
+  it('shares the time limit of the attempt with a new connection after a reset', async () => {
     const hostile = await endpoint((socket, count) => {
       if (count === 1) socket.write(response('ok'));
       if (count !== 2) return;
@@ -82,13 +82,13 @@ describe('a kept connection', () => {
 });
 
 describe('a connection', () => {
-  it('of its own that is reset is one POST', async () => {
+  it('makes one POST if it is new and reset', async () => {
     const hostile = await endpoint((socket) => void socket.resetAndDestroy());
     expect(await besideHealthy(post, hostile.url)).toMatchObject(reset);
     expect(hostile.posts).toBe(1);
   });
 
-  it('that is never accepted is given up', async () => {
+  it('is given up if it is never accepted', async () => {
     const worker = new Worker(
       `const { parentPort } = require('node:worker_threads');
        const server = require('node:net').createServer();
@@ -108,17 +108,17 @@ describe('a connection', () => {
     await worker.terminate();
   });
 
-  it('that is closed before the request is a reset', async () => {
+  it('is reset if it is closed before the request', async () => {
     const port = await listen(net.createServer((socket) => void socket.end()));
     expect(await besideHealthy(post, `http://127.0.0.1:${port}/`)).toMatchObject(reset);
   });
 
-  it('that gives its response before it has the request is taken at its word', async () => {
+  it('accepts a response before the request', async () => {
     const port = await listen(net.createServer((socket) => void socket.write(response('early'))));
     expect(await besideHealthy(post, `http://127.0.0.1:${port}/`)).toMatchObject(ok);
   });
 
-  it('whose endpoint never reads is given up', async () => {
+  it('is given up if the endpoint never reads', async () => {
     const server = net.createServer({ pauseOnConnect: true });
     const url = `http://127.0.0.1:${await listen(server)}/`;
     const attempt = post({ url, headers: {}, body: 'x'.repeat(16 * 1024 * 1024) });

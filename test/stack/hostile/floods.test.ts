@@ -31,7 +31,7 @@ describe('a flood', () => {
     ['trailers', `${CHUNKED}0\r\n`, 'X: y\r\n', 200, 'response_too_large'],
     ['one trailer', `${CHUNKED}0\r\nX: `, 'x', 200, 'response_too_large'],
     ['responses', '', `${OK}Content-Length: 0\r\n\r\n`, 200, null],
-  ])('of %s is broken off', async (_, head, unit, statusCode, error) => {
+  ])('is stopped: %s', async (_, head, unit, statusCode, error) => {
     const hostile = await endpoint((socket) => {
       socket.write(head);
       flood(socket, unit);

@@ -75,21 +75,21 @@ describe('a name', () => {
     ['public, but broken in IPv6', (type) => (type === 'A' ? [V4] : { rcode: SERVFAIL }), ok],
     ['public, but broken in IPv4', (type) => (type === 'A' ? { rcode: SERVFAIL } : [V6]), ok],
     ['without IPv6, broken in IPv4', (type) => (type === 'A' ? { rcode: SERVFAIL } : []), failure('dns_failed')],
-  ])('that is %s', async (_, records, outcome) => {
+  ])('has the expected outcome with addresses: %s', async (_, records, outcome) => {
     const { post } = await world({ 'hostile.example.com': records });
     const hostile = post('hostile.example.com');
     expect(await post('healthy.example.com')).toMatchObject(ok);
     expect(await hostile).toMatchObject(outcome);
   });
 
-  it('is connected to at the very addresses that were checked', async () => {
+  it('connects only to the verified addresses', async () => {
     const { post, queries } = await world({ 'both.example.com': [V6, V4] });
     expect(await post('both.example.com')).toMatchObject(ok);
     expect(connections.get('both.example.com')).toEqual([[V4, V6]]);
     expect(queries.toSorted()).toEqual(['A both.example.com', 'AAAA both.example.com']);
   });
 
-  it('that becomes private is refused at the next connection', async () => {
+  it('is rejected at the next connection after it becomes private', async () => {
     const rebinding = (_: string, earlier: number): Records => (earlier === 0 ? [V4] : ['127.0.0.1']);
     const { post } = await world({ 'rebinding.example.com': rebinding });
     const [first, second] = await Promise.all([post('rebinding.example.com'), post('rebinding.example.com')]);
@@ -97,7 +97,7 @@ describe('a name', () => {
     expect(connections.get('rebinding.example.com')).toEqual([[V4]]);
   });
 
-  it('that becomes private is refused at the second POST of an attempt, after a kept connection that died', async () => {
+  it('is rejected at the second POST of an attempt after it becomes private', async () => {
     const name = 'stale.example.com';
     const { post } = await world({ [name]: (_, earlier) => (earlier === 0 ? [V4] : ['127.0.0.1']) });
     expect(await post(name)).toMatchObject(ok);
@@ -106,7 +106,7 @@ describe('a name', () => {
     expect(connections.get(name)).toEqual([[V4]]);
   });
 
-  it('that is refused is so before anything is looked up, if it is known to be private', async () => {
+  it('is rejected before a lookup if it is known to be private', async () => {
     const { post, queries } = await world({});
     for (const name of ['localhost', 'router', 'printer.local', 'db.internal', '127.0.0.1', '[::1]', '[::ffff:7f00:1]'])
       expect(await post(name)).toMatchObject(refused);
@@ -119,7 +119,7 @@ describe('a name server', () => {
     ['is silent', 'silence', failure('dns_failed')],
     ['is silent about IPv6', (type) => (type === 'A' ? [V4] : 'silence'), ok],
     ['is silent about IPv6 and has no IPv4', (type) => (type === 'A' ? [] : 'silence'), failure('dns_failed')],
-  ])('that %s is waited for in part of the time only', async (_, records, outcome) => {
+  ])('uses only a part of the time limit when it %s', async (_, records, outcome) => {
     const { post } = await world({ 'hostile.example.com': records });
     const hostile = post('hostile.example.com');
     expect(await post('healthy.example.com')).toMatchObject(ok);
@@ -127,12 +127,12 @@ describe('a name server', () => {
     expect(await hostile).toMatchObject({ ...outcome, durationMs: LOOKUP_LIMIT_MS });
   });
 
-  it('that is silent once is asked again', async () => {
+  it('is queried again after one lost response', async () => {
     const { post } = await world({ 'slow.example.com': (_, earlier) => (earlier === 0 ? 'silence' : [V4]) });
     expect(await post('slow.example.com')).toMatchObject(ok);
   });
 
-  it('that is silent about many names costs no other name its attempt', async () => {
+  it('does not affect other names when it ignores many queries', async () => {
     const names = Array.from({ length: 24 }, (_, i) => `silent-${i}.example.com`);
     const { post } = await world(Object.fromEntries(names.map((name) => [name, 'silence'])));
     const hostile = Promise.all(names.map(post));
@@ -143,7 +143,7 @@ describe('a name server', () => {
     for (const outcome of await hostile) expect(outcome).toMatchObject(failure('dns_failed'));
   });
 
-  it('that is not there is a failure on our side, and no attempt', async () => {
+  it('causes an internal failure and no attempt when it is missing', async () => {
     const post = httpPost('public', { nameServers: ['127.0.0.1:1'] });
     await expect(post({ url: 'https://any.example.com/', headers: {}, body: '' })).rejects.toThrow('ECONNREFUSED');
   });

@@ -111,13 +111,13 @@ describe.each([
   });
 });
 
-it('that hangs in the body keeps its status, and what came of the body', async () => {
+it('keeps the status and the received part of a body that hangs', async () => {
   const hostile = await endpoint(`${length(10)}part`);
   const outcome = await besideHealthy(post, hostile.url, hostile.until(1));
   expect(outcome).toMatchObject({ statusCode: 200, error: 'timeout', excerpt: 'part' });
 });
 
-it('that is a compressed bomb is not decompressed', async () => {
+it('does not decompress a compressed bomb', async () => {
   const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024));
   const { url } = await endpoint((socket) => {
     socket.write(`${OK}Content-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`);

@@ -44,21 +44,21 @@ describe('TLS', () => {
     ['is garbage', handshake((socket) => void socket.write('garbage'.repeat(10))), null, 'tls_failed'],
     ['is plain HTTP', () => http.createServer(), null, 'tls_failed'],
     ['carries 101', connected((socket) => void socket.write('HTTP/1.1 101 X\r\n\r\n')), 101, 'response_invalid'],
-  ])('that %s', async (_, start, statusCode, error) => {
+  ])('has the expected outcome when it %s', async (_, start, statusCode, error) => {
     const server = start();
     const url = `https://127.0.0.1:${await listen(server)}/`;
     const hanging = error === 'timeout' ? once(server, 'connection') : undefined;
     expect(await besideHealthy(post, url, hanging)).toMatchObject({ statusCode, error });
   });
 
-  it('where plain HTTP was expected is no HTTP', async () => {
+  it('is not HTTP if plain HTTP was expected', async () => {
     const url = `http://127.0.0.1:${await listen(secure(valid)())}/`;
     const { statusCode, error } = await besideHealthy(post, url);
     expect(statusCode).toBeNull();
     expect(['response_invalid', 'connection_reset']).toContain(error);
   });
 
-  it('has its certificate verified again on a connection of its own', async () => {
+  it('verifies the certificate again on a new connection', async () => {
     let posts = 0;
     const server = tls.createServer(valid, (socket) => {
       socket.on('data', () => {
@@ -73,7 +73,7 @@ describe('TLS', () => {
     expect(posts).toBe(2);
   });
 
-  it('that was closed while nobody looked is no failure of the endpoint', async () => {
+  it('is no failure of the endpoint if it was closed while idle', async () => {
     const sockets: tls.TLSSocket[] = [];
     const server = tls.createServer(valid, (socket) => {
       sockets.push(socket);

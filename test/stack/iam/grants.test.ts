@@ -9,7 +9,7 @@ const service = useService({ environment: SCANNER_ENVIRONMENT, ...FAST, concurre
 const INVISIBLE = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'];
 
 describe('the roles', () => {
-  it('may do all that the flows need, and need each of their grants', async () => {
+  it('allow everything that the flows need, and need each of their grants', async () => {
     const flows = Object.entries(await createFlows(service));
     const run = async ([name, flow]: (typeof flows)[number]) => {
       await flow().catch((error: Error) => {

@@ -72,8 +72,8 @@ describe.each([
   'DeliveryDeliver',
   'DeliveryDeliverNew',
   'DeliveryDeliverSlow',
-])('%s, which talks to hostile hosts,', (id) => {
-  it('reads and changes what a delivery is made of', async () => {
+])('%s, which connects to untrusted hosts,', (id) => {
+  it('can read and change the items of deliveries', async () => {
     const { get, update, batchGet, transact } = roleOf(id);
     expect(await get('PROJECT#p')).toEqual(ALLOWED);
     expect(await update('HOOK#w')).toEqual(ALLOWED);
@@ -81,13 +81,13 @@ describe.each([
     expect(await transact('HOOK#w', 'HOOKS#p#live')).toEqual(ALLOWED);
   });
 
-  it('changes no project and no event', async () => {
+  it('cannot change projects or events', async () => {
     const { update, put, remove } = roleOf(id);
     for (const pk of ['PROJECT#p', 'EVENT#e'])
       expect([await update(pk), await put(pk), await remove(pk)]).toEqual([DENIED, DENIED, DENIED]);
   });
 
-  it('neither reads nor changes a key, alone or among other items', async () => {
+  it('cannot read or change keys, alone or with other items', async () => {
     const { get, update, batchGet, transact, query } = roleOf(id);
     const outcomes = await Promise.all([
       get('KEY#k'),
@@ -110,7 +110,7 @@ describe('a role', () => {
     ['Tokens', 'PROJECT#p'],
     ['Authorize', 'PROJECT#p'],
     ['ConnectionsCheck', 'DOCS#p#live'],
-  ])('reaches no items but its own: %s does not read %s', async (id, pk) => {
+  ])('accesses only its own items: %s does not read %s', async (id, pk) => {
     expect(await roleOf(id).get(pk)).toEqual(DENIED);
   });
 });
@@ -128,7 +128,7 @@ describe('the audit log', () => {
     expect([await put('AUDIT#p'), await update('AUDIT#p'), await remove('AUDIT#p')]).toEqual([ALLOWED, DENIED, DENIED]);
   });
 
-  it('gets its entry in the transaction of a change, and is not changed in one', async () => {
+  it('accepts new entries in transactions of changes, but no changed entries', async () => {
     const { changeWith } = roleOf('Tokens');
     expect(await changeWith('KEY#k', 'AUDIT#p')).toEqual(ALLOWED);
     expect(await changeWith('AUDIT#p', 'KEY#k')).toEqual(DENIED);

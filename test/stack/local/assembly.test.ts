@@ -22,11 +22,11 @@ const directory = mkdtempSync(join(tmpdir(), 'assembly-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 describe('the assembly', () => {
-  it('is made once as long as nothing changes', async () => {
+  it('is created once if nothing changes', async () => {
     expect(await Promise.all([assemble(), assemble()])).toEqual([inject('assembly'), inject('assembly')]);
   });
 
-  it('stays while a process uses it, however many newer ones there are', () => {
+  it('is kept while a process uses it, regardless of newer assemblies', () => {
     const all = mkdtempSync(join(directory, 'all-'));
     const minutes = { 'in use': 2, left: 4, new1: 0, new2: 0, new3: 0, new4: 0 };
     for (const [name, age] of Object.entries(minutes)) {
@@ -47,7 +47,7 @@ describe('the assembly', () => {
     ['version of a dependency', 'package-lock.json'],
     ['installed dependency', 'node_modules/.package-lock.json'],
     ['setting of the compiler', 'tsconfig.json'],
-  ])('is another one after a change to the %s', (_name, file) => {
+  ])('changes with the %s', (_name, file) => {
     const root = mkdtempSync(join(directory, 'root-'));
     for (const folder of ['functions/site/dashboard', 'lib/delivery', 'infra', 'node_modules'])
       mkdirSync(join(root, folder), { recursive: true });
@@ -64,7 +64,7 @@ describe('the assembly', () => {
     expect(inputHash(root)).toBe(after);
   });
 
-  it('has the bundles that each function alone would get', () => {
+  it('contains the same bundles as separate builds', () => {
     const functions = readTemplate().ofType<FunctionProperties>('AWS::Lambda::Function');
     const bundle = (id: string) => {
       const properties = functions.find((fn) => fn.id.startsWith(id))?.properties as FunctionProperties;

@@ -81,7 +81,7 @@ describe('an alarm', () => {
       'more than 10 metrics',
       { Metrics: Array(11).fill({ MetricStat: { Metric: properties, Period: 60, Stat: 'Sum' } }) },
     ],
-  ])('is refused with %s', (reason, overrides) => {
+  ])('is rejected with %s', (reason, overrides) => {
     expect(() => new LocalAlarm('Alarm', { ...properties, ...overrides })).toThrow(reason);
   });
 });
@@ -103,7 +103,7 @@ describe('a statistic', () => {
 });
 
 describe('a log', () => {
-  it('holds metrics in the embedded format, one or several values of each', () => {
+  it('contains metrics in embedded format with one or several values', () => {
     const CloudWatchMetrics = [{ Namespace: 'Mine', Dimensions: [['service']], Metrics: [{ Name: 'Failures' }] }];
     const event = { _aws: { Timestamp: 1, CloudWatchMetrics }, service: 'sync' };
     const text = [
@@ -126,7 +126,7 @@ describe('a log', () => {
     expect(matchesPattern(pattern, { status: '503', error: '-' })).toBe(matches);
   });
 
-  it('refuses patterns of other forms', () => {
+  it('rejects other pattern formats', () => {
     for (const pattern of ['{ $.status > 500 }', 'ERROR', '{ $.a = "1" || $.b = "2" }'])
       expect(() => matchesPattern(pattern, {})).toThrow('Unknown filter pattern');
   });
@@ -144,7 +144,7 @@ describe('the local CloudWatch', () => {
     return new LocalCloudWatch({ ofType, ref: (id) => id });
   };
 
-  it('refuses an alarm on a metric, a dimension or a resource that AWS does not know', () => {
+  it('rejects an alarm on an unknown metric, dimension or resource', () => {
     const Deliver = { Name: 'FunctionName', Value: 'Deliver' };
     expect(watch([Deliver]).alarms).toHaveLength(1);
     expect(() => watch([Deliver], 'Error')).toThrow('AWS does not publish AWS/Lambda Error FunctionName=Deliver');
@@ -153,7 +153,7 @@ describe('the local CloudWatch', () => {
     expect(() => watch([])).toThrow('AWS does not publish');
   });
 
-  it('refuses a metric of AWS that an emulator invents', () => {
+  it('rejects an AWS metric that does not exist', () => {
     const cloudWatch = watch([{ Name: 'FunctionName', Value: 'Deliver' }]);
     expect(() => cloudWatch.put({ namespace: 'AWS/Lambda', name: 'Fails', dimensions: {} }, 1)).toThrow();
   });

@@ -17,19 +17,19 @@ const load = (source: string) => {
 const kept = () => readdirSync(cache);
 
 describe('a module', () => {
-  it('is CommonJS, and knows where it is', () => {
+  it('is CommonJS and has its path', () => {
     const source = `exports.answer = [require('node:path').basename(__filename), __dirname];`;
     expect(load(source).exports.answer).toEqual(['index.cjs', directory]);
     expect(load('module.exports = { answer: module.filename ?? 42 };').exports.answer).toBe(42);
   });
 
-  it('that throws says where', () => {
+  it('reports the position of an error', () => {
     expect(() => load('\nthrow new Error("no");')).toThrow('no');
     const { stack } = load(`exports.answer = new Error('here');`).exports.answer as Error;
     expect(stack).toContain(`${path}:1:18`);
   });
 
-  it('is compiled once: what was kept is used, and kept once', () => {
+  it('is compiled and stored once', () => {
     const first = load('exports.answer = 1;');
     first.keep();
     first.keep();
@@ -41,7 +41,7 @@ describe('a module', () => {
     expect(kept()).toEqual([name]);
   });
 
-  it('that was changed is compiled again, even to another of the same length', () => {
+  it('is compiled again after a change, even with the same length', () => {
     load('exports.answer = 1;').keep();
     const second = load('exports.answer = 2;');
     expect(second.exports.answer).toBe(2);
@@ -49,7 +49,7 @@ describe('a module', () => {
     expect(kept()).toHaveLength(2);
   });
 
-  it('is compiled and kept again if what was kept is of no use', () => {
+  it('is compiled and stored again if the cache is unusable', () => {
     load('exports.answer = 1;').keep();
     const [name = ''] = kept();
     writeFileSync(join(cache, name), 'of another version of V8');

@@ -10,7 +10,7 @@ describe('the disk space of a start', () => {
   const statfs = (bavail: number, blocks = 1_000_000) =>
     (() => ({ bavail, blocks, bsize: 4096 }) as StatsFs) as unknown as typeof statfsSync;
 
-  it('is required before anything is written', () => {
+  it('is checked before anything is written', () => {
     expect(() => requireDiskSpace('/data', statfs(100))).toThrow(new StartError(SENTENCE));
     expect(() => requireDiskSpace('/data', statfs(10_000))).not.toThrow();
   });
@@ -20,8 +20,8 @@ describe('the disk space of a start', () => {
   });
 });
 
-describe('a write that fails', () => {
-  it('is explained in one sentence when the disk is full', () => {
+describe('a failed write', () => {
+  it('has a clear message when the disk is full', () => {
     const file = new DatabaseSync(':memory:');
     file.exec('CREATE TABLE a (b); PRAGMA max_page_count = 2');
     let full: unknown;

@@ -33,7 +33,7 @@ async function fill(fn: LocalFunction, count: number): Promise<string> {
 }
 
 describe('the execution environments of a function', () => {
-  it('are as many as it has invocations at once, up to the concurrency', async () => {
+  it('grow with concurrent invocations up to the limit', async () => {
     const fn = createFunction(ID, { options: { concurrency: 3 } });
     expect(fn.size).toBe(0);
     const file = await fill(fn, 3);
@@ -41,7 +41,7 @@ describe('the execution environments of a function', () => {
     expect([fn.busy, fn.size]).toEqual([0, 3]);
   });
 
-  it('are used again, the last one first, so that the others become idle', async () => {
+  it('are reused in last-in-first-out order, so that others become idle', async () => {
     const fn = createFunction(ID, { options: { concurrency: 4 } });
     const file = await fill(fn, 4);
     const ids = new Set();
@@ -49,7 +49,7 @@ describe('the execution environments of a function', () => {
     expect([fn.size, ids.size]).toEqual([4, 1]);
   });
 
-  it('are one more than are at work, if so wanted', async () => {
+  it('include one idle environment if configured', async () => {
     const fn = createFunction(HANG, { options: { concurrency: 3, keepsSpare: true } });
     await fn.invoke({ ms: 1 });
     await eventually(() => fn.size === 2);
@@ -60,7 +60,7 @@ describe('the execution environments of a function', () => {
     await Promise.all(long);
   });
 
-  it('are ended when nobody needs them, and never at work', async () => {
+  it('are stopped when they are idle, and never when they are busy', async () => {
     const fn = createFunction(ID, { options: { concurrency: 3, idleMs: 100 } });
     const [long, short] = [join(directory, randomUUID()), join(directory, randomUUID())];
     const running = fn.invoke({ file: long });
@@ -76,7 +76,7 @@ describe('the execution environments of a function', () => {
     expect(await fn.invoke({ file: long })).toEqual(expect.any(Number));
   });
 
-  it('that end while they load fail one invocation each', async () => {
+  it('fail one invocation each when they end while loading', async () => {
     const fn = createFunction('process.exit(0);', { options: { concurrency: 2 } });
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => fn.invoke({})));
     expect(results).toEqual(
@@ -85,7 +85,7 @@ describe('the execution environments of a function', () => {
     expect([fn.busy, fn.size]).toEqual([0, 0]);
   });
 
-  it('that crash leave a place for who waits', async () => {
+  it('start a waiting invocation after a crash', async () => {
     const source = 'exports.handler = async ({ crash }) => (crash ? process.exit(1) : "ok");';
     const fn = createFunction(source, { options: { concurrency: 1 } });
     const crash = fn.invoke({ crash: true });
@@ -95,7 +95,7 @@ describe('the execution environments of a function', () => {
     expect(fn.size).toBe(1);
   });
 
-  it('can be killed at work', async () => {
+  it('can be killed while busy', async () => {
     const fn = createFunction(HANG, { options: { concurrency: 2 } });
     expect(fn.killOne()).toBe(false);
     await fn.invoke({ ms: 0 });
@@ -107,7 +107,7 @@ describe('the execution environments of a function', () => {
     expect([fn.busy, fn.size]).toEqual([0, 0]);
   });
 
-  it('are none after a stop, whoever waits', async () => {
+  it('are removed by a stop, even with waiting invocations', async () => {
     const fn = createFunction(HANG, { options: { concurrency: 1 } });
     const running = fn.invoke({ ms: 60_000 });
     const waiting = fn.invoke({ ms: 0 });
@@ -121,7 +121,7 @@ describe('the execution environments of a function', () => {
 });
 
 describe('a function with reserved concurrency', () => {
-  it('is throttled beyond it, and waits for nothing', async () => {
+  it('throttles invocations over the limit immediately', async () => {
     const fn = createFunction(HANG, { options: { concurrency: 8 }, properties: { ReservedConcurrentExecutions: 2 } });
     const running = [fn.invoke({ ms: 500 }), fn.invoke({ ms: 500 })];
     await expect(fn.invoke({ ms: 0 })).rejects.toMatchObject({ name: THROTTLED });
@@ -129,7 +129,7 @@ describe('a function with reserved concurrency', () => {
     expect(await fn.invoke({ ms: 0 })).toBe('ok');
   });
 
-  it('of none never runs', async () => {
+  it('never runs with a limit of 0', async () => {
     const fn = createFunction(HANG, { properties: { ReservedConcurrentExecutions: 0 } });
     await expect(fn.invoke({ ms: 0 })).rejects.toMatchObject({ name: THROTTLED });
     expect(fn.size).toBe(0);

@@ -13,7 +13,7 @@ function createOrder() {
 }
 
 describe('a fair queue', () => {
-  it('hands out the oldest first while nobody is noisy, of whatever group', () => {
+  it('returns the oldest message first while no group is noisy', () => {
     const { add, takeIds } = createOrder();
     add('a', 2);
     add('b', 1);
@@ -21,7 +21,7 @@ describe('a fair queue', () => {
     expect(takeIds(5)).toEqual(['a0', 'a1', 'b0', '-0']);
   });
 
-  it('hands out those of quiet groups first once a group has 30 and more than a tenth in flight', () => {
+  it('returns messages of quiet groups first when a group has 30 messages and more than a tenth in flight', () => {
     const { add, take, takeIds } = createOrder();
     add('noisy', 60);
     take(29);
@@ -30,7 +30,7 @@ describe('a fair queue', () => {
     expect(takeIds(3)).toEqual(['quiet1', 'noisy30', 'noisy31']);
   });
 
-  it('calls nobody noisy whose 30 are no more than a tenth', () => {
+  it('treats a group as quiet with 30 messages that are at most a tenth', () => {
     const { add, take, takeIds } = createOrder();
     for (let i = 0; i < 30; i++) add(`other${i}`, 10);
     take(300);
@@ -40,7 +40,7 @@ describe('a fair queue', () => {
     expect(takeIds(2)).toEqual(['many31', 'quiet0']);
   });
 
-  it('calls a group noisy whose few messages take more than a tenth of the time', () => {
+  it('treats a group as noisy when its few messages take more than a tenth of the time', () => {
     const { add, take, takeIds, order } = createOrder();
     add('slow', 3);
     add('quick', 1);
@@ -49,7 +49,7 @@ describe('a fair queue', () => {
     expect(takeIds(3)).toEqual(['quick0', 'slow1', 'slow2']);
   });
 
-  it('forgets slowness in some minutes', () => {
+  it('ignores slow processing after some minutes', () => {
     const { add, take, takeIds, order, clock } = createOrder();
     add('slow', 2);
     for (const message of take(1)) order.end(message, 2000);
@@ -60,7 +60,7 @@ describe('a fair queue', () => {
     expect(takeIds(3)).toEqual(['slow1', 'quick0', 'slower1']);
   });
 
-  it('hands out those of the noisy group with the fewest in flight where all are noisy', () => {
+  it('returns messages of the noisy group with the fewest in flight when all are noisy', () => {
     const { add, take, takeIds } = createOrder();
     add('a', 80);
     take(40);
@@ -69,7 +69,7 @@ describe('a fair queue', () => {
     expect(takeIds(3).map((id) => id[0])).toEqual(['b', 'b', 'b']);
   });
 
-  it('calls nobody noisy who has sent nothing for 5 minutes', () => {
+  it('treats a group as quiet after 5 minutes without messages', () => {
     const { add, take, takeIds, clock } = createOrder();
     add('a', 60);
     take(40);
@@ -78,7 +78,7 @@ describe('a fair queue', () => {
     expect(takeIds(1)).toEqual(['a40']);
   });
 
-  it('never calls messages without a group noisy', () => {
+  it('treats messages without a group as quiet', () => {
     const { add, take, takeIds } = createOrder();
     add(undefined, 60);
     take(40);
@@ -86,7 +86,7 @@ describe('a fair queue', () => {
     expect(takeIds(1)).toEqual(['-40']);
   });
 
-  it('remembers no group that has nothing waiting or in flight', () => {
+  it('removes groups without messages', () => {
     const { add, take, order } = createOrder();
     for (let i = 0; i < 1000; i++) {
       add(`group${i}`);

@@ -50,7 +50,7 @@ describe('a fault of one try', () => {
 });
 
 describe('a call', () => {
-  it('carries what it asks for', async () => {
+  it('contains its parameters', async () => {
     failAt(0, 'throttled');
     await read();
     expect(calls).toMatchObject([
@@ -58,7 +58,7 @@ describe('a call', () => {
     ]);
   });
 
-  it('by a form does, too', async () => {
+  it('contains its parameters from a form', async () => {
     failAt(0, 'throttled');
     const credentials = { accessKeyId: 'role', secretAccessKey: 'local' };
     const client = new SESClient({ endpoint: endpoints.url('ses'), region: 'us-east-1', credentials });
@@ -72,7 +72,7 @@ describe('a call', () => {
     ]);
   });
 
-  it.each(['not JSON', ''])('with the body "%s" is seen all the same', async (body) => {
+  it.each(['not JSON', ''])('reaches the interceptor with the body "%s"', async (body) => {
     failAt(0, 'throttled');
     await fetch(endpoints.url('dynamodb'), { method: 'POST', body });
     expect(calls).toMatchObject([{ attempt: 1, input: {} }]);

@@ -18,14 +18,14 @@ describe('a gateway response', () => {
     ['INTEGRATION_TIMEOUT', 500],
     ['AUTHORIZER_CONFIGURATION_ERROR', 500],
     ['UNAUTHORIZED', 400],
-  ])('%s that the template does not declare is its default', (type, expected) => {
+  ])('uses the default for an undeclared %s', (type, expected) => {
     const responses = withResponses({ INTEGRATION_FAILURE: '503', DEFAULT_4XX: '400', DEFAULT_5XX: '500' });
     expect(responses.of(type, { requestId: 'r' }).statusCode).toBe(expected);
   });
 });
 
 describe('a header of a function', () => {
-  it('is renamed where API Gateway renames it', async () => {
+  it('is renamed like in API Gateway', async () => {
     const headers = { 'WWW-Authenticate': 'Bearer', Date: 'today', ETag: '"1"' };
     const { url } = await startGateway({ invoke: () => ({ statusCode: 401, headers, body: '' }) });
     const response = await fetch(`${url}/v1/keys`, { headers: { Authorization: 'x' } });
@@ -36,7 +36,7 @@ describe('a header of a function', () => {
 });
 
 describe('a function that fails', () => {
-  it('is a failure of the integration', async () => {
+  it('causes an integration failure', async () => {
     const { url } = await startGateway({ invoke: () => Promise.reject(new Error('no')) });
     const response = await fetch(`${url}/v1/keys`, { headers: { Authorization: 'x' } });
     expect(await response.json()).toMatchObject({ status: 503, code: 'unavailable' });

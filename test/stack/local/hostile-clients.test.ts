@@ -16,8 +16,8 @@ const note = (fault: unknown) => void faults.push(fault);
 beforeAll(() => void process.on('unhandledRejection', note).on('uncaughtException', note));
 afterAll(() => void process.off('unhandledRejection', note).off('uncaughtException', note));
 
-describe('the gateway outlives a client that', () => {
-  it('breaks off a body', async () => {
+describe('the gateway survives a client that', () => {
+  it('ends a body early', async () => {
     const { port, handled } = await startGateway({ invoke: () => ok });
     await hangUp(port, BROKEN_OFF);
     await hangUp(port, BROKEN_OFF.replace('Content-Length: 100', 'Transfer-Encoding: chunked'));
@@ -26,7 +26,7 @@ describe('the gateway outlives a client that', () => {
     await expect(Promise.all(handled)).resolves.toBeDefined();
   });
 
-  it('goes while the function runs', async () => {
+  it('disconnects while the function runs', async () => {
     let begin = () => {};
     let end = (_: unknown) => {};
     const running = new Promise<void>((resolve) => {
@@ -71,15 +71,15 @@ describe('the gateway outlives a client that', () => {
   });
 });
 
-describe('the gateway outlives a client that sends', () => {
-  it('more headers than a server reads', async () => {
+describe('the gateway survives a client that sends', () => {
+  it('more headers than a server accepts', async () => {
     const { port } = await startGateway({ invoke: () => ok });
     await exchange(port, get('/v1/keys', `X: ${'a'.repeat(200_000)}\r\n`)); // 431, if it is read before the reset
     expect(statusesOf(await exchange(port, last))).toEqual([200]);
   });
 });
 
-describe('the gateway outlives a function that returns', () => {
+describe('the gateway survives a function that returns', () => {
   it.each([
     ['nothing', null],
     ['a text', 'hello'],
@@ -99,14 +99,14 @@ describe('the gateway outlives a function that returns', () => {
     ['no body', { statusCode: 204 }, /^HTTP\/1\.1 204 /],
     ['a number as a header', { statusCode: 200, headers: { 'X-A': 1 } }, /^x-a: 1\r$/im],
     ['a length of its own', { statusCode: 200, headers: { 'Content-Length': '1' }, body: 'abc' }, /\r\nabc\r\n/],
-  ])('%s, and passes it on', async (_name, result, expected) => {
+  ])('%s, and forwards it', async (_name, result, expected) => {
     const { port } = await startGateway({ invoke: () => result });
     expect(await exchange(port, last)).toMatch(expected);
   });
 });
 
-describe('the services outlive a function that', () => {
-  it('dies in the middle of a call', async () => {
+describe('the services survive a function that', () => {
+  it('ends during a call', async () => {
     const endpoints = new Endpoints();
     await endpoints.listen();
     endpoints.add('echo', ({ body }) => ({ body }));
@@ -118,8 +118,8 @@ describe('the services outlive a function that', () => {
   });
 });
 
-describe('the demo receiver outlives a sender that', () => {
-  it('breaks off a delivery', async () => {
+describe('the demo receiver survives a sender that', () => {
+  it('ends a delivery early', async () => {
     const lines: string[] = [];
     const receiver = await startDemoReceiver({ secret: 'whsec_x', port: 0, print: (line) => void lines.push(line) });
     const { port } = new URL(receiver.url);
@@ -133,7 +133,7 @@ describe('the demo receiver outlives a sender that', () => {
 describe('the local stack', () => {
   const service = useService();
 
-  it('answers after all of that', async () => {
+  it('still responds after these requests', async () => {
     const { port } = new URL(service.stack.baseUrl);
     await Promise.all(Array.from({ length: 20 }, () => hangUp(Number(port), BROKEN_OFF)));
     expect(statusesOf(await exchange(Number(port), 'hello\r\n\r\n'))).toEqual([400]);
@@ -142,6 +142,6 @@ describe('the local stack', () => {
   });
 });
 
-it('nothing was left uncaught', () => {
+it('leaves no uncaught error', () => {
   expect(faults).toEqual([]);
 });

@@ -13,22 +13,22 @@ function createIam(...Statement: object[]): LocalIam {
 
 describe('a role', () => {
   it.each([
-    ['what no statement allows', [], 'arn:aws:sqs:::queue', false],
-    ['what a statement allows', [ALLOW], 'arn:aws:sqs:::queue', true],
-    ['what one statement allows and another denies', [ALLOW, DENY], 'arn:aws:sqs:::secret', false],
-    ['what is denied before it is allowed', [DENY, ALLOW], 'arn:aws:sqs:::secret', false],
-    ['what a denial does not name', [ALLOW, DENY], 'arn:aws:sqs:::queue', true],
+    ['an action that no statement allows', [], 'arn:aws:sqs:::queue', false],
+    ['an action that a statement allows', [ALLOW], 'arn:aws:sqs:::queue', true],
+    ['an action that one statement allows and another denies', [ALLOW, DENY], 'arn:aws:sqs:::secret', false],
+    ['an action that is denied before it is allowed', [DENY, ALLOW], 'arn:aws:sqs:::secret', false],
+    ['an action outside a denial', [ALLOW, DENY], 'arn:aws:sqs:::queue', true],
     [
-      'what is denied under a condition that does not hold',
+      'an action denied under an unmet condition',
       [ALLOW, { ...DENY, Condition: { StringEquals: { a: 'b' } } }],
       'arn:aws:sqs:::secret',
       true,
     ],
-  ])('may do %s: as IAM decides', (_name, statements, resource, isAllowed) => {
+  ])('decides like IAM about %s: %s', (_name, statements, resource, isAllowed) => {
     expect(createIam(...statements).allows('role', 'sqs:SendMessage', resource)).toBe(isAllowed);
   });
 
-  it('that another role is allowed something may not do it', () => {
+  it('is denied the permissions of another role', () => {
     expect(createIam(ALLOW).allows('another', 'sqs:SendMessage', 'arn:aws:sqs:::queue')).toBe(false);
   });
 });
@@ -54,12 +54,12 @@ describe('a condition', () => {
     expect(allows({ [operator]: { key: wanted } }, context)).toBe(isMet);
   });
 
-  it('that is not known here is no reason to allow anything', () => {
+  it('throws for an unsupported operator', () => {
     expect(() => allows({ StringNotLike: { key: 'a' } }, {})).toThrow('StringNotLike');
   });
 });
 
-describe('a request to the table asks', () => {
+describe('a request to the table authorizes', () => {
   const pk = (S: string) => ({ pk: { S }, sk: { S: 'x' } });
   const asked = (operation: string, input: object) =>
     dynamoDbActions(operation, JSON.stringify(input), (name) => `arn:${name}`);
@@ -80,7 +80,7 @@ describe('a request to the table asks', () => {
     expect(asked(operation, input)).toEqual([{ action: `dynamodb:${operation}`, resource, leadingKeys }]);
   });
 
-  it('of a transaction for every write, with its own key and with the keys of all', () => {
+  it('every write of a transaction, with its own key and with all keys', () => {
     const TransactItems = [
       { Put: { TableName: 't', Item: pk('A') } },
       { ConditionCheck: { TableName: 't', Key: pk('B') } },
@@ -94,7 +94,7 @@ describe('a request to the table asks', () => {
     ]);
   });
 
-  it('nothing that can be answered if its key condition is not understood', () => {
+  it('nothing and throws for an unsupported key condition', () => {
     expect(() => asked('Query', { ...query, KeyConditionExpression: 'sk > :sk AND pk = :pk' })).toThrow(
       'partition key',
     );

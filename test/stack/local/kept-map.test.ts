@@ -27,7 +27,7 @@ describe('a kept map', () => {
     expect([...open('a').map]).toEqual([...map]);
   });
 
-  it('makes no change that the disk has no room for, and goes on when it has room again', () => {
+  it('makes no change on a full disk, and continues when there is space again', () => {
     const { file, map } = open('b');
     map.set('before', 'kept').set('removed', 1);
     const { page_count: pages } = file.prepare('PRAGMA page_count').get() as { page_count: number };

@@ -23,13 +23,13 @@ function templateOf(name: string, AttributeName = 'PK'): Template {
   return { ref: () => name, ofType: () => [{ id: name, properties }] } as unknown as Template;
 }
 
-describe('a table that is there already', () => {
-  it('is used, with its stream', async () => {
+describe('an existing table', () => {
+  it('is reused with its stream', async () => {
     const template = templateOf(`kept-${randomUUID()}`);
     expect(await createTables(template, endpoint)).toEqual(await createTables(template, endpoint));
   });
 
-  it('is not used with other keys', async () => {
+  it('is not reused with different keys', async () => {
     const name = `kept-${randomUUID()}`;
     await createTables(templateOf(name), endpoint);
     await expect(createTables(templateOf(name, 'other'), endpoint)).rejects.toThrow('differ from the template');
@@ -37,7 +37,7 @@ describe('a table that is there already', () => {
 });
 
 describe('a stream', () => {
-  it('is read on from where it was', async () => {
+  it('is read from the stored position', async () => {
     const [{ name, streamArn } = { name: '', streamArn: '' }] = await createTables(
       templateOf(`kept-${randomUUID()}`),
       endpoint,

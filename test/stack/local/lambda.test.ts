@@ -10,7 +10,7 @@ const EXITED = 'Runtime.ExitError';
 const nameOf = (name: string) => expect.objectContaining({ name });
 
 describe('an event', () => {
-  it('reaches the handler as JSON carries it, and so does its result come back', async () => {
+  it('is serialized as JSON for the handler, and so is the result', async () => {
     const event = JSON.parse('{"__proto__":{"a":1},"constructor":"b","c":[null,1.5,"\\u0000漢"]}');
     const at = new Date(0);
     expect(await echo().invoke({ ...event, at, none: undefined })).toEqual({ ...event, at: at.toISOString() });
@@ -21,17 +21,17 @@ describe('an event', () => {
 describe('a response', () => {
   const repeat = () => createFunction('exports.handler = async ({ text, count }) => text.repeat(count);');
 
-  it('of as many bytes of JSON as Lambda passes on is passed on', async () => {
+  it('is accepted at the size limit of Lambda', async () => {
     const count = (MAX_RESPONSE_BYTES - 2) / 2; // quotes around it, and two bytes for each character
     expect(await repeat().invoke({ text: 'é', count })).toBe('é'.repeat(count));
   });
 
-  it('of one byte more is an error of the function', async () => {
+  it('is a function error one byte over the limit', async () => {
     const event = { text: 'a', count: MAX_RESPONSE_BYTES - 1 };
     await expect(repeat().invoke(event)).rejects.toEqual(nameOf('Function.ResponseSizeTooLarge'));
   });
 
-  it('of more bytes because JSON within JSON doubles its quotes, too', async () => {
+  it('is a function error if escaped quotes exceed the limit', async () => {
     const source = `exports.handler = async () => ({ statusCode: 200, body: JSON.stringify('"'.repeat(2_000_000)) });`;
     const fn = createFunction(source);
     const { port } = await startGateway({ invoke: (event) => fn.invoke(event) });
@@ -45,7 +45,7 @@ describe('a response', () => {
 });
 
 describe('a request', () => {
-  it('of more than 6 MB as the event of a function is refused', async () => {
+  it('is rejected over 6 MB as the event of a function', async () => {
     const fn = echo();
     const { url } = await startGateway({ invoke: (event) => fn.invoke(event) });
     const post = (body: string) => fetch(`${url}/v1/events`, { method: 'POST', headers: { Authorization: 'x' }, body });
@@ -63,14 +63,14 @@ describe('a function that fails', () => {
     ['throws nothing where nobody waits', 'setImmediate(() => { throw null }); await new Promise(() => {})', EXITED],
     ['fails where nobody waits', 'setImmediate(() => { throw new Error() }); return new Promise(() => {})', EXITED],
     ['takes more memory than it has', 'const a = []; for (;;) a.push(new Array(1e5).fill({}))', EXITED],
-  ])('because it %s says so, and the next invocation runs', async (_name, code, name) => {
+  ])('reports that it %s, and the next invocation runs', async (_name, code, name) => {
     const fn = createFunction(`exports.handler = async (event) => { if (event.fail) { ${code} } return 'ok'; };`);
     await expect(fn.invoke({ fail: true })).rejects.toEqual(nameOf(name));
     expect(await fn.invoke({})).toBe('ok');
     expect(fn.busy).toBe(0);
   });
 
-  it('prints the line that the runtime of Lambda prints when a handler throws', async () => {
+  it('prints the error line of the Lambda runtime when a handler throws', async () => {
     const printed: string[] = [];
     const options = { output: (_id: string, text: string) => void printed.push(text) };
     const source = `class Refused extends Error {} exports.handler = async () => { throw new Refused('no'); };`;
@@ -84,7 +84,7 @@ describe('a function that fails', () => {
     });
   });
 
-  it('because its time is over says so, and its environment is not used again', async () => {
+  it('reports a timeout, and its environment is not reused', async () => {
     const source = 'let n = 0; exports.handler = ({ hang }) => hang ? new Promise(() => {}) : Promise.resolve(++n);';
     const printed: string[] = [];
     const options = { output: (_id: string, text: string) => void printed.push(text) };
@@ -95,13 +95,13 @@ describe('a function that fails', () => {
     expect(await fn.invoke({})).toBe(1);
   });
 
-  it('because its module does not load fails each time with the reason', async () => {
+  it('reports a module that cannot load every time', async () => {
     const fn = createFunction(`throw new RangeError('not here');`);
     await expect(fn.invoke({})).rejects.toEqual(nameOf('RangeError'));
     await expect(fn.invoke({})).rejects.toEqual(nameOf('RangeError'));
   });
 
-  it('may take its time to load', async () => {
+  it('does not count the load time for the timeout', async () => {
     const source = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500); exports.handler = async () => 'ok';`;
     expect(await createFunction(source, { properties: { Timeout: 0.2 } }).invoke({})).toBe('ok');
   });

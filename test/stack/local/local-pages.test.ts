@@ -74,7 +74,7 @@ describe('the services of the local stack', () => {
 });
 
 describe('a sign-in link', () => {
-  it('gives the key once, to the holder of its ticket', async () => {
+  it('returns the key once for its ticket', async () => {
     const link = pages.signInUrl('svc_admin_1');
     const [url = '', ticket = ''] = link.split('#');
     expect(link).not.toContain('svc_admin_1');

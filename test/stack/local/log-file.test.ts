@@ -8,7 +8,7 @@ const directory = mkdtempSync(join(tmpdir(), 'log-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('the log of the functions', () => {
-  it('has the newest text in two files of a limited size', () => {
+  it('contains the newest text in two files of a limited size', () => {
     const path = join(directory, 'a.log');
     const write = openLog(path, 100);
     for (let i = 0; i < 25; i++) write(`line ${String(i).padStart(4, '0')}\n`);
@@ -18,14 +18,14 @@ describe('the log of the functions', () => {
     expect(text.length).toBeLessThan(220);
   });
 
-  it('begins empty', () => {
+  it('starts empty', () => {
     const path = join(directory, 'b.log');
     openLog(path, 100)('old');
     openLog(path, 100)('new');
     expect(readFileSync(path, 'utf8')).toBe('new');
   });
 
-  it('ends nothing when it cannot be written', () => {
+  it('does not throw when it cannot be written', () => {
     const path = join(directory, 'gone', 'c.log');
     rmSync(join(directory, 'gone'), { recursive: true, force: true });
     expect(() => openLog(path, 10)).toThrow(); // that is said at the start

@@ -38,7 +38,7 @@ function event({ headers = [], ...overrides }: Partial<ProxyRequest> & { headers
 const ILL_FORMED = Buffer.from([0x7b, 0xff, 0x7d]);
 
 describe('names of query parameters and headers', () => {
-  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('%s is a name like any other', (name) => {
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('accepts the name %s', (name) => {
     const made = event({ query: `${name}=1&${name}=2`, headers: [[name, 'a']] });
     expect(Object.entries(made.queryStringParameters ?? {})).toEqual([[name, '2']]);
     expect(Object.entries(made.multiValueQueryStringParameters ?? {})).toEqual([[name, ['1', '2']]]);
@@ -46,7 +46,7 @@ describe('names of query parameters and headers', () => {
     expect(Object.entries(made.headers)).toContainEqual([name, 'a']);
   });
 
-  it('are none if there are none', () => {
+  it('are absent without parameters', () => {
     expect(event()).toMatchObject({ queryStringParameters: null, multiValueQueryStringParameters: null, body: null });
   });
 });
@@ -60,7 +60,7 @@ describe('a body', () => {
     ['application/json', ['image/png', 'application~1json']],
     ['image/png', ['image/*']],
     ['image/png', ['*/*']],
-  ])('of the type %s is Base64 where %j are binary', (type, binaryMediaTypes) => {
+  ])('is Base64 for the type %s with the binary types %j', (type, binaryMediaTypes) => {
     const made = event({ body: ILL_FORMED, headers: [['Content-Type', type]], binaryMediaTypes });
     expect([made.body, made.isBase64Encoded]).toEqual([encoded, true]);
   });
@@ -71,12 +71,12 @@ describe('a body', () => {
     ['text/json', ['application/json']],
     ['json', ['*/*']],
     ['', ['*/*']],
-  ])('of the type "%s" is text where %j are binary, U+FFFD for what is not UTF-8', (type, binaryMediaTypes) => {
+  ])('is text for the type "%s" with the binary types %j, and invalid UTF-8 becomes U+FFFD', (type, binaryMediaTypes) => {
     const made = event({ body: ILL_FORMED, headers: [['Content-Type', type]], binaryMediaTypes });
     expect([made.body, made.isBase64Encoded]).toEqual(['{\ufffd}', false]);
   });
 
-  it('that is empty is null, binary or not', () => {
+  it('is null if it is empty, binary or not', () => {
     const made = event({ headers: [['Content-Type', 'application/json']], binaryMediaTypes: ['application/json'] });
     expect([made.body, made.isBase64Encoded]).toEqual([null, false]);
   });
@@ -102,7 +102,7 @@ describe('the gateway', () => {
     expect(events).toMatchObject([expected]);
   });
 
-  it('answers a preflight by itself', async () => {
+  it('responds to a preflight request without a function', async () => {
     const { resource } = readRoutes(readTemplate()).find(({ method }) => method === 'OPTIONS') ?? {};
     const { port } = await startGateway({
       invoke: () => expect.unreachable(),
@@ -113,12 +113,12 @@ describe('the gateway', () => {
     expect(text).toMatch(/access-control-allow-origin: \*/i);
   });
 
-  it('passes the parameters of a path on as they are in it', () => {
+  it('passes path parameters unchanged', () => {
     const found = findRoute(readRoutes(readTemplate()), 'GET', '/v1/documents/a%253Ab%');
     expect(found?.parameters).toEqual({ key: 'a%253Ab%' });
   });
 
-  it('passes everything behind the first question mark on', async () => {
+  it('passes everything after the first question mark', async () => {
     const events: { queryStringParameters?: unknown }[] = [];
     const { port } = await startGateway({
       invoke: (each) => {
@@ -134,7 +134,7 @@ describe('the gateway', () => {
 describe('the local stack', () => {
   const service = useService();
 
-  it.each(['__proto__', 'constructor'])('refuses a parameter %s as the cloud does', async (name) => {
+  it.each(['__proto__', 'constructor'])('rejects a parameter %s like AWS', async (name) => {
     const live = await (await service.project()).client('live');
     expect((await live('GET', `/v1/webhooks?${name}=1`)).status).toBe(400);
     expect((await live('GET', '/v1/webhooks', { headers: { [name]: 'x' } })).status).toBe(200);

@@ -52,7 +52,7 @@ const send = (queue: LocalQueue, count: number) => {
 };
 
 describe('the poller of a queue', () => {
-  it('begins with five batches at once and adds to them while messages wait', async () => {
+  it('starts with five concurrent batches and adds more while messages wait', async () => {
     const queue = createQueue({ visibilityTimeoutSeconds: 60 });
     const { running } = startPoller(queue);
     send(queue, 30);
@@ -65,7 +65,7 @@ describe('the poller of a queue', () => {
     ['the concurrency of the stack', {}, 3, 3],
     ['the MaximumConcurrency of the mapping', { ScalingConfig: { MaximumConcurrency: 2 } }, 20, 2],
     ['the smaller of both', { ScalingConfig: { MaximumConcurrency: 20 } }, 4, 4],
-  ])('runs no more batches at once than %s', async (_name, mapping, concurrency, limit) => {
+  ])('runs at most as many concurrent batches as %s', async (_name, mapping, concurrency, limit) => {
     const queue = createQueue({ visibilityTimeoutSeconds: 60 });
     const { running, peak } = startPoller(queue, mapping, concurrency);
     send(queue, 12);
@@ -73,7 +73,7 @@ describe('the poller of a queue', () => {
     expect(peak()).toBe(limit);
   });
 
-  it('grows to its limit and no further', async () => {
+  it('grows only to its limit', async () => {
     const queue = createQueue({ visibilityTimeoutSeconds: 60 });
     const { running, peak } = startPoller(queue, { ScalingConfig: { MaximumConcurrency: 7 } });
     send(queue, 30);
@@ -86,7 +86,7 @@ describe('the poller of a queue', () => {
     expect(peak()).toBe(7);
   });
 
-  it('begins with five again after a pause', async () => {
+  it('starts with five again after a pause', async () => {
     const queue = createQueue({ visibilityTimeoutSeconds: 60 });
     const { running } = startPoller(queue);
     send(queue, 7);
@@ -98,7 +98,7 @@ describe('the poller of a queue', () => {
     expect(queue.counts().visible).toBe(1);
   });
 
-  it('deletes what succeeded and shows the rest again', async () => {
+  it('deletes successful messages and makes the others visible again', async () => {
     const queue = createQueue();
     const { running } = startPoller(queue, { BatchSize: 10, FunctionResponseTypes: ['ReportBatchItemFailures'] });
     send(queue, 3);
@@ -111,7 +111,7 @@ describe('the poller of a queue', () => {
     await eventually(() => queue.counts().inFlight === 0);
   });
 
-  it('shows the whole batch again if the function names a message that is not in it', async () => {
+  it('makes the complete batch visible again if the response contains an unknown id', async () => {
     const queue = createQueue();
     const { running } = startPoller(queue, { BatchSize: 10, FunctionResponseTypes: ['ReportBatchItemFailures'] });
     send(queue, 2);
@@ -160,14 +160,14 @@ describe('the poller of a queue', () => {
     expect(deadLetters.counts().visible).toBe(deadLetterCount);
   });
 
-  it('begins to count again with an event from elsewhere', async () => {
+  it('starts a new count for an event from another source', async () => {
     const fn = createFunction('exports.handler = async () => process.env._X_AMZN_TRACE_ID;');
     let trace: string | undefined;
     for (let i = 0; i < 16; i++) trace = (await fn.invoke({}, [trace, undefined])) as string;
     expect([fn.endsChain(trace), fn.endsChain(undefined)]).toEqual([true, false]);
   });
 
-  it('counts a receive for what Lambda throttles, up to the dead letters', async () => {
+  it('counts receives of throttled batches, up to the dead letters', async () => {
     const deadLetters = createQueue();
     const queue = createQueue({
       visibilityTimeoutSeconds: 60,

@@ -473,7 +473,7 @@ describe('DynamoDB', () => {
     requireDynamoDbRequest(operation, input, SCHEMA);
   };
 
-  it.each(REFUSED_BY_DYNAMODB)('refuses %s in %s', (_rule, operation, input, expected) => {
+  it.each(REFUSED_BY_DYNAMODB)('rejects %s in %s', (_rule, operation, input, expected) => {
     const error = errorOf(() => require(operation, input));
     if (typeof expected === 'string') expect(error.code).toBe(expected);
     else expect(error).toMatchObject({ code: 'ValidationException', message: expect.stringMatching(expected) });
@@ -485,16 +485,16 @@ describe('DynamoDB', () => {
 });
 
 describe('SES', () => {
-  it('accepts what it should', () => requireEmail(email));
+  it('accepts valid emails', () => requireEmail(email));
 
-  it.each(REFUSED_BY_SES)('refuses %s', (_rule, members, message) => {
+  it.each(REFUSED_BY_SES)('rejects %s', (_rule, members, message) => {
     const error = errorOf(() => requireEmail({ ...email, ...members }));
     expect(error).toMatchObject({ code: 'InvalidParameterValue', message: expect.stringMatching(message) });
   });
 });
 
 describe('another service', () => {
-  it.each(REFUSED_BY_OTHERS)('%s refuses %s', (service, _rule, [action, path, body], code) => {
+  it.each(REFUSED_BY_OTHERS)('%s rejects %s', (service, _rule, [action, path, body], code) => {
     const error = errorOf(() => {
       const found = operationOf(service, { method: action, action, path, body: JSON.stringify(body) });
       requireModel(service, found?.operation ?? '', found?.input);

@@ -57,7 +57,7 @@ const templateFunctions = () =>
   Object.values<RawFunction>(read('template.json').Resources).filter(({ Type }) => Type === 'AWS::Lambda::Function');
 
 describe('the template for sam local', () => {
-  it('knows every function by a name that people can type, those of the README too', () => {
+  it('has a short name for every function, as in the README', () => {
     const names = templateFunctions().map(({ Metadata }) => Metadata.SamResourceId);
     expect(new Set(names).size).toBe(names.length);
     const readme = readFileSync('infra/README.md', 'utf8');
@@ -68,7 +68,7 @@ describe('the template for sam local', () => {
     expect(names).toEqual(expect.arrayContaining(typed));
   });
 
-  it('declares every variable that the functions get', () => {
+  it('declares every environment variable of the functions', () => {
     const variables = read('env.json');
     for (const { Metadata, Properties } of templateFunctions()) {
       const values = variables[Metadata.SamResourceId];
@@ -77,7 +77,7 @@ describe('the template for sam local', () => {
     }
   });
 
-  it('is not there if the services could not start', async () => {
+  it('is not written if the services cannot start', async () => {
     const own = mkdtempSync(join(directory, 'failed-'));
     writeFileSync(join(own, 'template.json'), '{}'); // of the last time
     const port = Number(new URL(sam.endpoints.url('')).port);
@@ -87,7 +87,7 @@ describe('the template for sam local', () => {
 });
 
 describe('the sample event', () => {
-  it('is there for every function', () => {
+  it('exists for every function', () => {
     const names = templateFunctions().map(({ Metadata }) => Metadata.SamResourceId);
     const samples = readdirSync(join(directory, 'events')).map((file) => file.replace('.json', ''));
     expect(samples.sort()).toEqual(names.sort());
@@ -102,11 +102,11 @@ describe('the sample event', () => {
     ['Events', { statusCode: 202 }],
     ['Documents', { statusCode: 201 }],
     ['Dashboard', { statusCode: 200 }],
-  ])('of %s is served', async (name, response) => {
+  ])('for %s is handled', async (name, response) => {
     expect(await run(name)).toMatchObject(response);
   });
 
-  it('of fan-out goes to the queue of its webhook', async () => {
+  it('for the fan-out is queued for its webhook', async () => {
     const ofDeliveries = [...sam.queues].filter(([id]) => id.endsWith('Deliveries')).map(([, queue]) => queue);
     const queued = () => ofDeliveries.reduce((sum, queue) => sum + queue.counts().visible, 0);
     const before = queued();
@@ -114,7 +114,7 @@ describe('the sample event', () => {
     expect(queued()).toBe(before + 1);
   });
 
-  it('of stats is counted', async () => {
+  it('for stats is counted', async () => {
     expect(await run('StatsCount')).toEqual({ state: {} });
   });
 
@@ -122,13 +122,13 @@ describe('the sample event', () => {
     'DeliveryDeliver',
     'DeliveryDeliverNew',
     'DeliveryDeliverSlow',
-  ])('of %s is posted and verified', async (name) => {
+  ])('for %s is posted and verified', async (name) => {
     const { eventId } = JSON.parse(sample(name).Records[0].body);
     expect(await run(name)).toEqual({ batchItemFailures: [] });
     expect(printed.find((line) => line.includes(eventId))).toMatch(/^✓ verified {2}document\.changed {2}attempt 1/);
   });
 
-  it('of the check finds a connection that is lost', async () => {
+  it('for the check finds a lost connection', async () => {
     const { find } = tableItems(endpoint, sam.tableName);
     expect(await find('CONNECTION')).toBeDefined();
     expect(await run('ConnectionsCheck')).toEqual({ batchItemFailures: [] });
@@ -137,7 +137,7 @@ describe('the sample event', () => {
 });
 
 describe('the services for sam local', () => {
-  it('listen where they are told to and nowhere else', async () => {
+  it('listen only on the given addresses', async () => {
     const emails = (host: string) =>
       fetch(sam.endpoints.url('emails').replace('127.0.0.1', host)).then((r) => r.json());
     expect(await emails('127.0.0.1')).toEqual([]);
@@ -145,7 +145,7 @@ describe('the services for sam local', () => {
     await expect(emails('127.0.0.3')).rejects.toThrow();
   });
 
-  it('are told to listen on loopback and on the bridge of Docker', () => {
+  it('use loopback and the bridge of Docker', () => {
     const ipv4 = (address: string) => ({ address, family: 'IPv4' }) as const;
     const common = { netmask: '', mac: '', internal: false, cidr: null };
     const interfaces = { eth0: [{ ...common, ...ipv4('192.0.2.1') }], docker0: [{ ...common, ...ipv4('172.17.0.1') }] };
@@ -156,7 +156,7 @@ describe('the services for sam local', () => {
   it.each([
     [['-c', 'architecture=x86_64'], "Unknown option '-c'"],
     [['--port', '0'], '--port must be'],
-  ])('refuse %j', (args, reason) => {
+  ])('reject %j', (args, reason) => {
     const { status, stderr } = spawnSync(process.execPath, ['infra/local/sam.ts', ...args], { encoding: 'utf8' });
     expect(stderr).toContain(reason);
     expect(stderr).toContain('npm run sam:services -- [--port 3002] [--pipeline]');
@@ -165,7 +165,7 @@ describe('the services for sam local', () => {
 });
 
 describe('the pipeline', () => {
-  it('has containers invoked once they run, and again after an error', async () => {
+  it('invokes containers when they run, and again after an error', async () => {
     const port = await freePort();
     const own = mkdtempSync(join(directory, 'pipeline-'));
     const { invoke } = await start({ startLambdaUrl: `http://127.0.0.1:${port}`, directory: own });

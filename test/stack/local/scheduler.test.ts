@@ -34,12 +34,12 @@ function createScheduler(kept = new Map<string, Schedule>()) {
 
 describe('a schedule', () => {
   it.each([
-    ['of a day that is none', 'at(2026-99-99T00:00:00)', '{}'],
-    ['that is not one-shot', 'rate(1 minute)', '{}'],
-    ['whose input is no JSON', 'at(2026-01-01T00:00:00)', '{'],
-    ['whose input is null', 'at(2026-01-01T00:00:00)', 'null'],
-    ['whose time has passed', 'at(1969-12-31T23:59:59)', '{}'],
-  ])('%s is refused', (_name, expression, input) => {
+    ['with an invalid day', 'at(2026-99-99T00:00:00)', '{}'],
+    ['with a rate', 'rate(1 minute)', '{}'],
+    ['with an input that is not JSON', 'at(2026-01-01T00:00:00)', '{'],
+    ['with the input null', 'at(2026-01-01T00:00:00)', 'null'],
+    ['with a time in the past', 'at(1969-12-31T23:59:59)', '{}'],
+  ])('is rejected: %s', (_name, expression, input) => {
     const { scheduler, create } = createScheduler();
     expect(() => create(expression, input)).toThrow(/not valid|not a JSON object|past/);
     expect(scheduler.count()).toBe(0);
@@ -57,13 +57,13 @@ describe('a schedule', () => {
     '{"QueueUrl":"nowhere","MessageBody":"a"}',
     '{"QueueUrl":"main"}',
     '{"QueueUrl":"main","MessageBody":1}',
-  ])('with an input that sends nothing, %s, goes to its dead letters', (Input) => {
+  ])('sends an invalid input to its dead letters: %s', (Input) => {
     const { scheduler, bodies } = createScheduler();
     scheduler.fire({ Arn: sendMessageTarget('aws'), RoleArn: 'role', Input, DeadLetterConfig: { Arn: 'dead' } });
     expect([bodies('main'), bodies('dead')]).toEqual([[], [Input]]);
   });
 
-  it('of a scheduler that ended fires at its time, once', async () => {
+  it('fires once on time after a restart of the scheduler', async () => {
     const kept = new Map<string, Schedule>();
     const ended = createScheduler(kept);
     ended.create('at(1970-01-01T00:00:01)', JSON.stringify({ QueueUrl: 'main', MessageBody: 'hello' }));
@@ -74,7 +74,7 @@ describe('a schedule', () => {
     expect([bodies('main'), kept.size]).toEqual([['hello'], 0]);
   });
 
-  it('that is deleted is not kept', () => {
+  it('is not kept after it is deleted', () => {
     const kept = new Map<string, Schedule>();
     const { scheduler, create } = createScheduler(kept);
     create('at(1970-01-01T01:00:00)', '{}');

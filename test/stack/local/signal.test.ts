@@ -3,7 +3,7 @@ import { Signal } from '../../../infra/local/services/signal.ts';
 
 const FOREVER_MS = 1_000_000;
 
-it('a signal wakes all who wait for the next one, and those who come late not at all', async () => {
+it('resolves all waits for the next event, but no later ones', async () => {
   const signal = new Signal();
   const waiting = [signal.beyond(0, FOREVER_MS), signal.beyond(0, FOREVER_MS)];
   signal.give();
@@ -15,6 +15,6 @@ it('a signal wakes all who wait for the next one, and those who come late not at
   expect([await next, signal.count]).toEqual(['next', 2]);
 });
 
-it('without a signal the wait ends by itself', async () => {
+it('ends a wait after the timeout', async () => {
   await new Signal().beyond(0, 1);
 });

@@ -32,7 +32,7 @@ describe('SQS', () => {
     ['the longest delay', { MessageBody: 'a', DelaySeconds: 900 }],
     ['the largest message', { MessageBody: 'a'.repeat(MIB) }],
     ['the longest group', { MessageBody: 'a', MessageGroupId: '_'.repeat(128) }],
-  ])('takes %s', async (_name, input) => {
+  ])('accepts %s', async (_name, input) => {
     const { queue, call } = createService();
     expect(await errorOf(call('SendMessage', input))).toBe('none');
     queue.stop();
@@ -45,7 +45,7 @@ describe('SQS', () => {
     ['no message', { MessageBody: '' }],
     ['a longer group', { MessageBody: 'a', MessageGroupId: '_'.repeat(129) }],
     ['a group with a space', { MessageBody: 'a', MessageGroupId: 'a b' }],
-  ])('refuses %s', async (_name, input) => {
+  ])('rejects %s', async (_name, input) => {
     const { queue, call } = createService();
     expect(await errorOf(call('SendMessage', input))).toBe('InvalidParameterValue');
     expect(queue.counts()).toEqual({ visible: 0, inFlight: 0, delayed: 0 });
@@ -59,7 +59,7 @@ describe('SQS', () => {
     '\udfff',
     '\ufffe',
     '\uffff',
-  ])('refuses a message with %j', async (MessageBody) => {
+  ])('rejects a message with %j', async (MessageBody) => {
     expect(await errorOf(createService().call('SendMessage', { MessageBody }))).toBe('InvalidMessageContents');
     const { Failed, Successful } = await createService().call('SendMessageBatch', {
       Entries: [entry('a'), entry('b', { MessageBody })],
@@ -74,7 +74,7 @@ describe('SQS', () => {
     '\u007f',
     '\ud7ff\ue000\ufffd',
     '\u{10000}\u{1ffff}\u{10ffff}',
-  ])('takes a message with %j', async (MessageBody) => {
+  ])('accepts a message with %j', async (MessageBody) => {
     const { queue, call } = createService();
     expect(await errorOf(call('SendMessage', { MessageBody }))).toBe('none');
     queue.stop();
@@ -87,11 +87,11 @@ describe('SQS', () => {
     ['an id of 81 characters', [entry('a'.repeat(81))], 'InvalidBatchEntryId'],
     ['two of one id', [entry('a'), entry('a')], 'BatchEntryIdsNotDistinct'],
     ['too much in all', [entry('a', { MessageBody: 'a'.repeat(MIB) }), entry('b')], 'BatchRequestTooLong'],
-  ])('refuses a batch of %s', async (_name, Entries, code) => {
+  ])('rejects a batch of %s', async (_name, Entries, code) => {
     expect(await errorOf(createService().call('SendMessageBatch', { Entries }))).toBe(code);
   });
 
-  it('sends what is valid in a batch and names the rest', async () => {
+  it('sends the valid entries of a batch and reports the others', async () => {
     const { queue, call } = createService();
     const Entries = [entry('good'), entry('bad', { DelaySeconds: 1000 })];
     expect(await call('SendMessageBatch', { Entries })).toMatchObject({
@@ -103,7 +103,7 @@ describe('SQS', () => {
 });
 
 describe('a role', () => {
-  it('may do what one statement allows and none denies', () => {
+  it('is allowed an action if one statement allows it and none denies it', () => {
     const statement = (Effect: string, Action: string) => ({ Effect, Action, Resource: '*' });
     const Statement = [statement('Allow', 'sqs:*'), statement('Deny', 'sqs:Delete*')];
     const policy = {

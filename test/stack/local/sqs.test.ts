@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { createQueue } from './queues.ts';
 
 describe('a queue', () => {
-  it('hands out one poll from several groups', () => {
+  it('returns messages of several groups in one poll', () => {
     const queue = createQueue();
     for (const group of ['a', 'b', undefined]) queue.send(`${group}`, { group });
     expect(queue.receive(10).map(({ body }) => body)).toEqual(['a', 'b', 'undefined']);
     queue.stop();
   });
 
-  it('shows a message again that its consumer failed, with a new receipt', async () => {
+  it('makes a failed message visible again with a new receipt', async () => {
     const queue = createQueue();
     queue.send('a');
     const [first] = queue.receive(1);
@@ -21,7 +21,7 @@ describe('a queue', () => {
     queue.stop();
   });
 
-  it('hands a message over to its dead letters when it was received too often', async () => {
+  it('moves a message to the dead letters after too many receives', async () => {
     const deadLetters = createQueue();
     const queue = createQueue({ deadLetters: { queue: () => deadLetters, maxReceiveCount: 2 } });
     queue.send('a', { group: 'g' });
@@ -36,7 +36,7 @@ describe('a queue', () => {
     deadLetters.stop();
   });
 
-  it('remembers nothing of what was deleted', () => {
+  it('removes all state of deleted messages', () => {
     const queue = createQueue();
     for (let i = 0; i < 1000; i++) {
       queue.send('a', { group: `group${i}` });
@@ -46,7 +46,7 @@ describe('a queue', () => {
     expect(queue.groupCount).toBe(0);
   });
 
-  it('that takes the place of one that ended has its messages: those that wait, are in flight, or are delayed', async () => {
+  it('contains the waiting, in-flight and delayed messages of the queue that it replaces', async () => {
     const kept = new Map();
     const ended = createQueue({ kept });
     const other = createQueue({ kept, name: 'other' });
@@ -70,7 +70,7 @@ describe('a queue', () => {
     queue.stop();
   });
 
-  it('keeps a message in one place when it goes to the dead letters', async () => {
+  it('stores a message once when it moves to the dead letters', async () => {
     const kept = new Map();
     const deadLetters = createQueue({ kept, name: 'dead' });
     const queue = createQueue({ kept, deadLetters: { queue: () => deadLetters, maxReceiveCount: 0 } });

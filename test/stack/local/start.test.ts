@@ -49,7 +49,7 @@ function runCommand(command: string, before: readonly string[], options: readonl
 }
 
 describe('npm start', () => {
-  it('listens on loopback only, tells its secrets to its user, and leaves nothing when it is stopped', async () => {
+  it('listens only on loopback, shows its secrets only to its user, and leaves nothing behind', async () => {
     const service = run();
     const { output, stack } = await service.ready();
     const pids = processesOf(service.pid);
@@ -82,7 +82,7 @@ describe('npm start', () => {
     if (file) expect(existsSync(dirname(file))).toBe(false);
   });
 
-  it('goes on with --keep where it was stopped: keys, deliveries that wait, and who may use it', async () => {
+  it('continues with --keep with the same keys and pending deliveries, for one process at a time', async () => {
     const endpoint = await startReceiver(500);
     const options = ['--keep', '--speed', '600'];
     const first = run(...options);
@@ -101,7 +101,7 @@ describe('npm start', () => {
     expect([delivery.status, delivery.attempts.length, endpoint.received.length]).toEqual(['succeeded', 4, 4]);
   });
 
-  it('ends with one sentence when the kept table has another layout', async () => {
+  it('stops with a short message when the kept table has a different layout', async () => {
     const other = mkdtempSync(join(tmpdir(), 'start-layout-'));
     const kept = join(other, 'kept', defaultDatabase());
     mkdirSync(kept, { recursive: true });

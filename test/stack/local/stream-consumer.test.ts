@@ -45,21 +45,21 @@ const fail = (name = 'Error') => {
 };
 
 describe('the poller of a stream', () => {
-  it('hands records on in order, as Lambda writes them', async () => {
+  it('passes records in order in the format of Lambda', async () => {
     const { consume, batches, events } = createConsumer(() => null, { BatchSize: 2 });
     await consume([record('1'), record('2', 90), record('3')]);
     expect(batches).toEqual([['1', '2'], ['3']]);
     expect(events[0]?.Records[1]?.dynamodb.ApproximateCreationDateTime).toBe(NOW / 1000 - 90);
   });
 
-  it('leaves out what the filters do not match', async () => {
+  it('omits records that the filters do not match', async () => {
     const FilterCriteria = { Filters: [{ Pattern: '{"eventName":["INSERT"]}' }] };
     const { consume, batches } = createConsumer(() => null, { FilterCriteria });
     await consume([record('1'), record('2', 0, 'MODIFY')]);
     expect(batches).toEqual([['1']]);
   });
 
-  it('goes on from the first record that failed', async () => {
+  it('continues from the first failed record', async () => {
     const { consume, batches } = createConsumer(
       (_ids, tries) => (tries === 1 ? { batchItemFailures: [{ itemIdentifier: '2' }] } : null),
       { FunctionResponseTypes: ['ReportBatchItemFailures'] },
@@ -71,7 +71,7 @@ describe('the poller of a stream', () => {
     ]);
   });
 
-  it.each([undefined, -1])('tries for ever with MaximumRetryAttempts %s', async (MaximumRetryAttempts) => {
+  it.each([undefined, -1])('retries without a limit with MaximumRetryAttempts %s', async (MaximumRetryAttempts) => {
     const mapping = MaximumRetryAttempts === undefined ? {} : { MaximumRetryAttempts };
     const { consume, batches, discarded } = createConsumer((_ids, tries) => (tries <= 1001 ? fail() : null), mapping);
     await consume([record('1')]);
@@ -79,7 +79,7 @@ describe('the poller of a stream', () => {
     expect(discarded()).toEqual([]);
   });
 
-  it.each([0, 3])('discards records after %i retries, and goes on', async (MaximumRetryAttempts) => {
+  it.each([0, 3])('discards records after %i retries, and continues', async (MaximumRetryAttempts) => {
     const mapping = { MaximumRetryAttempts, BatchSize: 2 };
     const { consume, batches, events, discarded } = createConsumer(
       (ids) => (ids.includes('2') ? fail() : null),
@@ -96,7 +96,7 @@ describe('the poller of a stream', () => {
     expect(discarded().map(({ payload }) => JSON.parse(payload))).toEqual([events[0]]);
   });
 
-  it('does not count what Lambda throttled: it did not reach the function', async () => {
+  it('does not count throttled batches, because they did not reach the function', async () => {
     const { consume, batches, discarded } = createConsumer((_ids, tries) => (tries <= 5 ? fail(THROTTLED) : null), {
       MaximumRetryAttempts: 1,
     });
@@ -105,7 +105,7 @@ describe('the poller of a stream', () => {
     expect(discarded()).toEqual([]);
   });
 
-  it('discards records that are too old by the clock of the stack, untried', async () => {
+  it('discards records that are too old by the clock of the stack, without a try', async () => {
     const { consume, batches, discarded } = createConsumer(() => null, { MaximumRecordAgeInSeconds: 60 });
     await consume([record('1', 61), record('2', 60), record('3')]);
     expect(batches).toEqual([['2', '3']]);
@@ -120,7 +120,7 @@ describe('the poller of a stream', () => {
     expect(batches).toEqual([['1']]);
   });
 
-  it('names the shard and the window of a batch if the mapping has a tumbling window', async () => {
+  it('passes the shard and the window of a batch if the mapping has a tumbling window', async () => {
     const mapping = { TumblingWindowInSeconds: 60, EventSourceArn: 'stream' };
     const { consume, events } = createConsumer(() => ({ state: {} }), mapping);
     await consume([record('1', 90)]);
@@ -132,14 +132,14 @@ describe('the poller of a stream', () => {
     });
   });
 
-  it('takes a response without a state for a failure if the mapping has a tumbling window', async () => {
+  it('treats a response without a state as a failure if the mapping has a tumbling window', async () => {
     const responses = [null, { batchItemFailures: [] }, { state: {} }];
     const { consume, batches } = createConsumer((_, tries) => responses[tries - 1], { TumblingWindowInSeconds: 60 });
     await consume([record('1')]);
     expect(batches).toEqual([['1'], ['1'], ['1']]);
   });
 
-  it('matches beginnings', async () => {
+  it('matches prefixes', async () => {
     const FilterCriteria = { Filters: [{ Pattern: '{"dynamodb":{"SequenceNumber":[{"prefix":"1"}]}}' }] };
     const { consume, batches } = createConsumer(() => null, { FilterCriteria });
     await consume([record('1'), record('21'), record('12')]);

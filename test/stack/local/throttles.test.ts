@@ -10,7 +10,7 @@ async function statuses(url: string, count: number, headers: Record<string, stri
   return found;
 }
 
-it('who asks for more than its share is told to wait, and takes nothing from others', async () => {
+it('rejects requests over a share without an effect on other shares', async () => {
   let now = 0;
   const [own, other] = apiKeys(readTemplate());
   const apiKey = (event: Record<string, unknown>) => (JSON.stringify(event.headers).includes('other') ? other : own);
@@ -27,14 +27,14 @@ it('who asks for more than its share is told to wait, and takes nothing from oth
   expect(await call(6)).toEqual([200, 200, 200, 200, 200, 429]);
 });
 
-it('an authorizer that names an unknown share is an internal failure: 503', async () => {
+it('returns 503 if the authorizer returns an unknown share', async () => {
   const { url } = await startGateway({ invoke: respond, apiKey: () => 'a'.repeat(32) });
   const response = await fetch(`${url}/v1/keys`, { headers: { Authorization: 'x' } });
   expect(response.headers.get('Retry-After')).toBe('1');
   expect(await response.json()).toMatchObject({ status: 503, code: 'unavailable' });
 });
 
-it('requests over the share of a project take nothing of the limit of the method', async () => {
+it('does not count requests over a share for the limit of the method', async () => {
   const [own, other] = apiKeys(readTemplate());
   const stage = [{ ResourcePath: '/*', HttpMethod: '*', ThrottlingRateLimit: 1, ThrottlingBurstLimit: 7 }];
   const { url } = await startGateway({
@@ -55,7 +55,7 @@ it('limits preflight requests separately from pages', async () => {
   expect(found.filter((status) => status === 204)).toHaveLength(500);
 });
 
-it('strangers can exhaust a page, and no other method', async () => {
+it('limits requests without a credential to a page, without an effect on other methods', async () => {
   let now = 0;
   const { url } = await startGateway({ invoke: respond, now: () => now });
   expect(new Set(await statuses(`${url}/docs`, 250))).toEqual(new Set([200]));
@@ -66,7 +66,7 @@ it('strangers can exhaust a page, and no other method', async () => {
   expect(await statuses(`${url}/docs`, 2)).toEqual([200, 429]);
 });
 
-it('a method takes as much as the stage says, unless it is named', async () => {
+it('applies the limits of the stage to methods without their own', async () => {
   const MethodSettings = [
     { ResourcePath: '/*', HttpMethod: '*', ThrottlingRateLimit: 1, ThrottlingBurstLimit: 2 },
     { ResourcePath: '/~1v1~1keys', HttpMethod: 'GET', ThrottlingRateLimit: 1, ThrottlingBurstLimit: 3 },

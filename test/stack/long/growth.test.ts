@@ -13,7 +13,7 @@ const CONCURRENCY = 3;
 describe('the local stack, when its work is done', () => {
   const service = useService({ concurrency: CONCURRENCY, idleMs: 2000 });
 
-  it('holds no message, no group, no schedule and no execution environment', async () => {
+  it('keeps no message, group, schedule or execution environment', async () => {
     const { queues, scheduler, functions } = service.stack;
     const project = await service.project();
     const live = await project.client('live');
@@ -36,7 +36,7 @@ describe('the local stack, when its work is done', () => {
 });
 
 describe('an execution environment', () => {
-  it('has the memory of its function, and little of it for new objects', async () => {
+  it('has the memory of its function, with a small young generation', async () => {
     const source = `
       const { resourceLimits } = require('node:worker_threads');
       exports.handler = async () => resourceLimits;`;
@@ -46,7 +46,7 @@ describe('an execution environment', () => {
 });
 
 describe('the emails', () => {
-  it('are the newest 10,000', () => {
+  it('are limited to the newest 10,000', () => {
     const iam = new LocalIam(readTemplate());
     iam.isPermissive = true;
     const ses = new LocalSes(() => 0, iam, new Map());

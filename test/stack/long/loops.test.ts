@@ -12,7 +12,7 @@ const PAGES = 8;
 const deadLetters = () =>
   [...service.stack.queues].flatMap(([name, queue]) => (name === 'DeadLetters' ? queue.receive(10) : []));
 
-it('a connection that was kept for 40 leases and then is not raises its event', async () => {
+it('publishes the event of a connection that expires after 40 leases', async () => {
   const client = await (await service.project()).client('live');
   const events = await eventsOf(client);
   const isOpen = (line: string) => line.includes('"connection_id":"kept"') && line.includes('"result":"open"');
@@ -29,7 +29,7 @@ it('a connection that was kept for 40 leases and then is not raises its event', 
   expect(deadLetters()).toEqual([]);
 });
 
-it('a recovery goes on for more pages than Lambda lets a chain have', async () => {
+it('continues a recovery for more pages than the chain limit of Lambda', async () => {
   const { stack } = service;
   const project = await service.project();
   const client = await project.client('live');

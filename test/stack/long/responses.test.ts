@@ -7,9 +7,9 @@ const number = (i: number) => String(i).padStart(6, '0');
 
 describe('a page', () => {
   it.each([
-    ['of text in other scripts', '漢'.repeat(43_000)],
-    ['of quotes', '"'.repeat(64_000)],
-  ])('%s has no more bytes than a function may answer', async (_, value) => {
+    ['text in other scripts', '漢'.repeat(43_000)],
+    ['quotes', '"'.repeat(64_000)],
+  ])('stays below the response limit of a function: %s', async (_, value) => {
     const client = await (await service.project()).client('live');
     const keys = Array.from({ length: 51 }, (_, i) => `big:${number(i)}`);
     for (const key of keys) expect((await put(client, key, { text: value })).status).toBe(201);
@@ -35,7 +35,7 @@ describe('a page', () => {
 });
 
 describe('a write', () => {
-  it('that conflicts in many large documents is answered within what a function may answer', async () => {
+  it('stays below the response limit with conflicts in many large documents', async () => {
     const client = await (await service.project()).client('live');
     const keys = Array.from({ length: 25 }, (_, i) => `wide:${number(i)}`);
     for (const key of keys) await put(client, key, { text: '"'.repeat(60_000) });

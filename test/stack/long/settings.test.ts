@@ -27,7 +27,7 @@ const combinations = covering();
 
 describe('the template', () => {
   it(
-    `is made of any two of its context parameters together, clean by cdk-nag (${combinations.length} combinations)`,
+    `has no cdk-nag findings for any two context parameters together (${combinations.length} combinations)`,
     { timeout: 300_000 },
     () => {
       for (const combination of combinations)

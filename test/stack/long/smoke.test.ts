@@ -85,7 +85,7 @@ async function start(
 }
 
 describe('npm run smoke', () => {
-  it('finds that everything holds, and leaves nothing behind', async () => {
+  it('passes every check and leaves nothing behind', async () => {
     const project = await service.project();
     const port = await freePort();
     const args = ['--base-url', `${service.stack.baseUrl}/`, '--admin-key', project.adminKey];
@@ -122,7 +122,7 @@ describe('npm run smoke', () => {
     [['--base-url', 'http://127.0.0.1:1', '--admin-key', 'svc_live_1'], '--admin-key'],
     [['--base-url', 'http://127.0.0.1:1', '--admin-key', 'svc_admin_1', '--listen', '0'], '--listen'],
     [['--color'], '--color'],
-  ])('with %j says what is wrong and how it is used', async (args, named) => {
+  ])('prints the error and the usage with %j', async (args, named) => {
     const { code, printed } = await start(args);
     expect(printed).toContain(named);
     expect(printed).toContain('npm run smoke -- --base-url URL');
@@ -137,7 +137,7 @@ describe('npm run smoke', () => {
 });
 
 describe('a check', () => {
-  it('is shown to fail, each of them', () => {
+  it('has a test in which it fails', () => {
     const shown = [TLS, ...[...SERVICE_BREAKAGES, ...TUNNEL_BREAKAGES].map(([name]) => name)];
     expect(new Set(shown)).toEqual(new Set([BEGIN, CLEAN_UP, ...checks.map(({ name }) => name)]));
   });
