@@ -10,6 +10,10 @@ export const put = (client: Client, key: string, fields: object, headers = {}) =
 
 export const get = async (client: Client, key: string) => (await client('GET', `/v1/documents/${key}`)).body;
 
+/** The first page of a list. */
+// biome-ignore lint/suspicious/noExplicitAny: responses are checked against the OpenAPI document, not by types
+export const listed = async (client: Client, path: string): Promise<any[]> => (await client('GET', path)).body.data;
+
 export const sync = (client: Client, body: object = {}) =>
   client('POST', '/v1/sync', { body: { node_id: 'node-1', pattern: '*', push: [], known: {}, ...body } });
 

@@ -111,20 +111,27 @@ export function useService(options: Options = {}): Service {
     },
     async project(name = 'Test') {
       const email = `${crypto.randomUUID()}@example.com`;
-      const created = (await running.stack.invoke('CreateProject', { name, email })) as {
-        project: { id: string };
-        admin_key: { key: string };
-      };
-      const adminKey = created.admin_key.key;
-      const admin = as(adminKey);
-      const key = async (type: string) => {
-        const answer = await admin('POST', '/v1/keys', { body: { type } });
-        expect(answer.status, answer.text).toBe(201);
-        return answer.body.key as string;
-      };
-      return { id: created.project.id, email, adminKey, admin, key, client: async (type) => as(await key(type)) };
+      const created = (await running.stack.invoke('CreateProject', { name, email })) as CreatedProject;
+      return projectOf(created, as);
     },
   };
+}
+
+interface CreatedProject {
+  project: { id: string; email: string };
+  admin_key: { key: string };
+}
+
+/** The clients of a new project. */
+export function projectOf({ project, admin_key }: CreatedProject, as: Service['as']): Project {
+  const admin = as(admin_key.key);
+  const key = async (type: string): Promise<string> => {
+    const answer = await admin('POST', '/v1/keys', { body: { type } });
+    expect(answer.status, answer.text).toBe(201);
+    return answer.body.key;
+  };
+  const client = async (type: string) => as(await key(type));
+  return { id: project.id, email: project.email, adminKey: admin_key.key, admin, key, client };
 }
 
 export function request(baseUrl: string, method: string, path: string, { body, headers, from }: Call): Promise<Answer> {

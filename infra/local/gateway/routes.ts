@@ -62,11 +62,11 @@ export const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PU
  * Finds the method of the most specific resource. A literal segment takes precedence over a parameter, regardless of the methods,
  * as in API Gateway. Parameters stay percent-encoded, because REST APIs, unlike HTTP APIs, do not decode them.
  */
-export function findRoute(
-  routes: Route[],
+export function findRoute<Found extends Pick<Route, 'method' | 'resource' | 'segments'>>(
+  routes: readonly Found[],
   method: string,
   path: string,
-): { route: Route; parameters: Record<string, string> } | undefined {
+): { route: Found; parameters: Record<string, string> } | undefined {
   const pathSegments = segmentsOf(path);
   const [first] = routes
     .filter(({ segments }) => segments.length === pathSegments.length)
@@ -87,4 +87,5 @@ export function findRoute(
 
 const segmentsOf = (path: string): string[] => (path === '/' ? [] : path.split('/').slice(1));
 const isParameter = (segment: string): boolean => segment.startsWith('{');
-const literals = ({ segments }: Route): number => segments.filter((segment) => !isParameter(segment)).length;
+const literals = ({ segments }: Pick<Route, 'segments'>): number =>
+  segments.filter((segment) => !isParameter(segment)).length;

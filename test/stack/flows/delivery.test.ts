@@ -3,7 +3,7 @@ import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { serviceSignature } from '../../../lib/webhooks/signature.ts';
 import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
 import { changed } from '../../support/changed.ts';
-import { type Behaviour, startReceiver, type TestReceiver } from '../../support/receiver.ts';
+import { startReceiver, type TestReceiver } from '../../support/receiver.ts';
 import { type Attempt, createWebhook, deliveryOf, publish, publishAll, settled } from '../../support/requests.ts';
 import { eventually, FAST_DELAYS, useService } from '../../support/service.ts';
 
@@ -34,28 +34,6 @@ describe('an event', () => {
     expect(headers).not.toHaveProperty('x-service-test');
   });
 
-  it('reaches only the webhooks of its type and environment', async () => {
-    const project = await service.project();
-    const [live, test] = [await project.client('live'), await project.client('test')];
-    const receivers = await Promise.all([startReceiver(), startReceiver(), startReceiver(), startReceiver()]);
-    const [all, deletions, sandbox, foreign] = receivers;
-    await createWebhook(live, all.url);
-    await createWebhook(live, deletions.url, { events: ['document.deleted'] });
-    await createWebhook(test, sandbox.url);
-    await createWebhook(await (await service.project()).client('live'), foreign.url);
-
-    const change = await publish(live);
-    const deletion = await publish(live, {
-      type: 'document.deleted',
-      data: { document_key: 'a', revision: 3, origin: 'n' },
-    });
-    const inSandbox = await publish(test);
-
-    await Promise.all([all.until(2), deletions.until(1), sandbox.until(1)]);
-    const ids = receivers.map(({ received }) => received.map(({ body }) => JSON.parse(body).id).sort());
-    expect(ids).toEqual([[change.body.id, deletion.body.id].sort(), [deletion.body.id], [inSandbox.body.id], []]);
-  });
-
   it('reaches each of 3 webhooks with one request for each attempt, for 300 events', async () => {
     const live = await (await service.project()).client('live');
     const receivers = await Promise.all([startReceiver(), startReceiver(), startReceiver()]);
@@ -78,21 +56,6 @@ describe('an event', () => {
       // What a function failed at, or was out of time for, comes again: then it says so.
       if (new Set(attempts).size < attempts.length)
         expect(service.log.join('')).toMatch(/Task timed out|delivery\.handling_failed/);
-    }
-  });
-
-  it('is accepted for every type in the documented format', async () => {
-    const live = await (await service.project()).client('live');
-    const receiver = await startReceiver();
-    const { id } = await createWebhook(live, receiver.url);
-    for (const type of EVENT_TYPES) {
-      expect((await live('POST', `/v1/webhooks/${id}/test`, { body: { type } })).status).toBe(202);
-    }
-    await receiver.until(EVENT_TYPES.length);
-    for (const { headers, body } of [...receiver.received]) {
-      expect(headers['x-service-test']).toBe('true');
-      const { type, data } = JSON.parse(body);
-      expect((await live('POST', '/v1/events', { body: { type, data } })).status).toBe(202);
     }
   });
 });
@@ -191,73 +154,6 @@ describe('a delivery', () => {
 
   const endOf = ({ at, duration_ms }: Attempt) => Date.parse(at) + duration_ms;
 
-  const failures: [string, Behaviour, number | null, string][] = [
-    ['answers 404', 404, 404, 'status_not_2xx'],
-    [
-      'redirects',
-      (response) => void response.writeHead(302, { Location: '/elsewhere' }).end(),
-      302,
-      'redirect_not_followed',
-    ],
-    ['resets the connection', (response) => void response.socket?.resetAndDestroy(), null, 'connection_reset'],
-    ['closes the connection', (response) => void response.socket?.end(), null, 'connection_reset'],
-    ['answers no HTTP', (response) => void response.socket?.end('hello\r\n\r\n'), null, 'response_invalid'],
-  ];
-  it.concurrent.each(failures)('to a receiver that %s fails 6 times', async (_, behaviour, status, error) => {
-    const live = await (await service.project()).client('live');
-    const receiver = await startReceiver(behaviour);
-    const { id } = await createWebhook(live, receiver.url);
-    const event = await publish(live);
-    const { attempts } = await settled(live, id, event.body.id);
-    expect(attempts.map((attempt: Attempt) => [attempt.status_code, attempt.error])).toEqual(
-      Array(6).fill([status, error]),
-    );
-    expect(receiver.received).toHaveLength(6);
-  });
-
-  it.concurrent('fails after 5 seconds for an endpoint that needs 6, and is retried', async () => {
-    const live = await (await service.project()).client('live');
-    const receiver = await startReceiver((response, count) => {
-      setTimeout(() => response.writeHead(200).end(), count === 1 ? 6000 : 0);
-    });
-    const { id } = await createWebhook(live, receiver.url);
-    const event = await publish(live);
-    const { status, attempts } = await settled(live, id, event.body.id);
-    expect(status).toBe('succeeded');
-    expect(attempts.map((attempt: Attempt) => [attempt.status_code, attempt.error])).toEqual([
-      [null, 'timeout'],
-      [200, null],
-    ]);
-    expect(attempts[0].duration_ms).toBeGreaterThan(4900);
-  });
-
-  it('disables once, with one warning and one email, when many fail together', async () => {
-    const project = await service.project();
-    const live = await project.client('live');
-    const receiver = await startReceiver(500);
-    const { id } = await createWebhook(live, receiver.url);
-    const events = await Promise.all(Array.from({ length: 8 }, () => publish(live)));
-    const deliveries = await Promise.all(events.map(({ body }) => settled(live, id, body.id)));
-    const statuses = deliveries.map(({ status }) => status);
-    expect(statuses).toContain('failed');
-    for (const status of statuses) expect(['failed', 'canceled']).toContain(status);
-    expect((await live('GET', `/v1/webhooks/${id}`)).body.disabled_reason).toBe('deliveries_failed');
-    await eventually(() => [...service.stack.functions.values()].every((fn) => fn.busy === 0));
-    const subjects = service.stack.ses.emails.filter(({ to }) => to === project.email).map(({ subject }) => subject);
-    expect(subjects.map((subject) => subject.split(':')[0])).toEqual(['Webhook failing', 'Webhook disabled']);
-  });
-
-  it('succeeds when the endpoint recovers at the 4th attempt', async () => {
-    const live = await (await service.project()).client('live');
-    const receiver = await startReceiver((response, count) => void response.writeHead(count < 4 ? 503 : 200).end('ok'));
-    const { id } = await createWebhook(live, receiver.url);
-    const event = await publish(live);
-    const delivery = await settled(live, id, event.body.id);
-    expect(delivery).toMatchObject({ status: 'succeeded', next_attempt_at: null });
-    expect(delivery.attempts.map(({ status_code }: Attempt) => status_code)).toEqual([503, 503, 503, 200]);
-    expect((await live('GET', `/v1/webhooks/${id}`)).body.status).toBe('enabled');
-  });
-
   it.each([
     ['travels in its message', HOSTILE_TEXT],
     ['is read for each attempt', HOSTILE_TEXT.repeat(100)],
@@ -282,22 +178,5 @@ describe('a delivery', () => {
       receiver.received.filter(({ headers }) => headers['x-service-event-id'] === eventId).map(({ body }) => body);
     expect(bodiesOf(failing, created.id)).toEqual(Array(6).fill(stored));
     expect([bodiesOf(healthy, created.id), bodiesOf(healthy, other.body.id)]).toEqual([[stored], [other.text]]);
-  });
-
-  it('is dropped for a deleted webhook', async () => {
-    const live = await (await service.project()).client('live');
-    const receiver = await startReceiver(500);
-    const { id } = await createWebhook(live, receiver.url);
-    await publish(live);
-    await receiver.until(1);
-    expect((await live('DELETE', `/v1/webhooks/${id}`)).status).toBe(204);
-    expect((await live('GET', `/v1/webhooks/${id}`)).status).toBe(404);
-    const { queues, scheduler } = service.stack;
-    await eventually(
-      () =>
-        scheduler.count() === 0 &&
-        [...queues.values()].every((queue) => Object.values(queue.counts()).every((n) => n === 0)),
-    );
-    expect(receiver.received.length).toBeLessThan(6);
   });
 });

@@ -1,4 +1,7 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
+import { EVENT_MEANINGS, EVENT_TYPES } from '../../../lib/events/types.ts';
 import { useService } from '../../support/service.ts';
 
 const service = useService();
@@ -115,5 +118,20 @@ describe('the root', () => {
   it('redirects to the dashboard', async () => {
     const { status, headers } = await service.as(null)('GET', '/');
     expect([status, headers.location]).toEqual([302, `${service.stack.baseUrl}/dashboard`]);
+  });
+});
+
+describe('the event types', () => {
+  it('have a meaning and a valid sample', async () => {
+    const { body } = await service.as(null)('GET', '/v1/event-types');
+    expect(body.data.map(({ name }: { name: string }) => name)).toEqual(EVENT_TYPES);
+    const ajv = new Ajv2020({ strict: false });
+    (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
+    for (const { name, meaning, schema, sample } of body.data) {
+      expect(meaning).toBe(EVENT_MEANINGS[name as keyof typeof EVENT_MEANINGS]);
+      expect(ajv.validate(schema, sample), JSON.stringify(ajv.errors)).toBe(true);
+      expect(ajv.validate(schema, { ...sample, type: 'another' })).toBe(false);
+      expect(ajv.validate(schema, { ...sample, data: {} })).toBe(false);
+    }
   });
 });

@@ -61,7 +61,7 @@ describe('a report of leaked keys', () => {
     const textOf = (id: string) => emailsTo(email).find(({ text }) => text.includes(`(${id}, ending in`))?.text;
     expect(textOf(idOf(key))).toContain('We revoked it');
     expect(textOf(idOf(adminKey))).toContain('last admin key');
-    expect(textOf(idOf(spent))).toContain('need not do anything');
+    expect(textOf(idOf(spent))).toContain('No action is needed');
     // The first two may be of the same millisecond.
     const { data } = (await admin('GET', `/v1/audit?target=${idOf(key)}`)).body;
     expect(data).toHaveLength(3);

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Fault, ServiceCall } from '../../../infra/local/services/endpoints.ts';
 import { changed } from '../../support/changed.ts';
-import { code, put, sync } from '../../support/documents.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { createWebhook, publish } from '../../support/requests.ts';
 import { eventually, useService } from '../../support/service.ts';
@@ -60,50 +59,6 @@ describe('a request with an unknown outcome', () => {
     const published = again.body.data.map(({ id }: { id: string }) => id);
     expect(ids.sort()).toEqual([...published, marker.body.id].sort());
   });
-
-  it('can run again immediately if its first write failed', async () => {
-    const client = await live();
-    break_(byEvents('TransactWriteItems'), 'throttled');
-    const first = await client('POST', '/v1/events', keyed(changed()));
-    expect(code(first)).toEqual([503, 'unavailable']);
-    mend();
-    expect((await client('POST', '/v1/events', keyed(changed()))).status).toBe(202);
-  });
-
-  it('states that nothing was changed only if this is certain', async () => {
-    const client = await live();
-    break_(({ action }) => action === 'TransactWriteItems', 'conflict');
-    const refused = await put(client, 'd', { a: 1 });
-    expect(code(refused)).toEqual([503, 'unavailable']);
-    mend();
-    expect(code(await client('GET', '/v1/documents/d'))).toEqual([404, 'not_found']);
-  });
-});
-
-describe('a push with an internal failure', () => {
-  it('is rejected alone and can be pushed again, and the others are applied', async () => {
-    const client = await live();
-    break_(
-      ({ action, input }) => action === 'TransactWriteItems' && JSON.stringify(input).includes('"b"'),
-      'throttled',
-    );
-    const push = ['a', 'b', 'c'].map((document_key) => ({
-      op: 'put',
-      document_key,
-      base_revision: 0,
-      fields: { v: 1 },
-    }));
-    const { body } = await sync(client, { push });
-    const outcomes = (results: Record<string, string>[]) => results.map(({ status, code }) => [status, code]);
-    expect(outcomes(body.results)).toEqual([
-      ['applied', undefined],
-      ['rejected', 'unavailable'],
-      ['applied', undefined],
-    ]);
-    expect(errors().at(-1)).toMatchObject({ message: 'sync.push_failed' });
-    mend();
-    expect(outcomes((await sync(client, { push: push.slice(1, 2) })).body.results)).toEqual([['applied', undefined]]);
-  });
 });
 
 describe('an internal failure', () => {
@@ -124,9 +79,7 @@ describe('an internal failure', () => {
   });
 
   it.each<[stage: string, (call: ServiceCall) => boolean]>([
-    ['loadContexts', ({ action, principal }) => action === 'BatchGetItem' && /Deliver/.test(principal)],
     ['record', ({ action, input }) => action === 'UpdateItem' && JSON.stringify(input).includes('list_append')],
-    ['retry', ({ action, principal }) => action === 'SendMessageBatch' && /DeliverNew/.test(principal)],
   ])('logs one line with the stage of a delivery: %s', async (stage, matches) => {
     const client = await live();
     const endpoint = await startReceiver(500);

@@ -1,79 +1,278 @@
-import { expect, it } from 'vitest';
-import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
-import type { RecoveryWindow } from '../../../lib/delivery/redelivery.ts';
-import { EVENT_RETENTION_MS, type StoredEvent } from '../../../lib/events/events.ts';
-import { type DeliveriesDeps, deliveryHandlers } from '../../../lib/handlers/deliveries.ts';
-import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
-import { attempt, event, now, record, webhook } from '../delivery/builders.ts';
+import { describe, expect, it } from 'vitest';
+import { exists } from '../../../lib/aws/dynamodb/conditions.ts';
+import { remove } from '../../../lib/aws/dynamodb/expressions.ts';
+import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
+import { EVENT_RETENTION_MS } from '../../../lib/events/events.ts';
+import { changed } from '../../support/changed.ts';
+import { code, listed } from '../../support/documents.ts';
+import { memoryService } from '../../support/memory-service.ts';
+import { type Attempt, createWebhook, deliveryOf, publish, publishAll, settled } from '../../support/requests.ts';
 
-const path = { id: 'whk_1', event_id: 'evt_1' };
-const space = { projectId: 'prj_1', environment: 'live' };
+const service = memoryService();
+const live = async () => (await service.project()).client('live');
+const conflict = [409, 'conflict'];
 
-/** Handlers with one webhook, one delivery and, unless it expired, its event. They record their effects. */
-function handlers(
-  { delivery, found }: { delivery: DeliveryRecord; found: StoredEvent | undefined },
-  hook: Partial<WebhookRecord> = {},
-) {
-  const effects: string[] = [];
-  const windows: RecoveryWindow[] = [];
-  const messages: unknown[] = [];
-  const deps = {
-    webhooks: { get: async () => webhook(hook) },
-    events: { get: async () => found },
-    deliveries: {
-      get: async () => delivery,
-      startRun: async () => void effects.push('start'),
-      countRecoverable: async (_: string, window: RecoveryWindow) => windows.push(window),
-    },
-    enqueue: async (sent: unknown[]) => {
-      effects.push('enqueue');
-      messages.push(...sent);
-    },
-    clock: () => now,
-  } as unknown as DeliveriesDeps;
-  return { effects, windows, messages, ...deliveryHandlers(deps) };
-}
+describe('a webhook', () => {
+  it('skips events while it is paused, and recovers them', async () => {
+    const client = await live();
+    const receiver = service.endpoint();
+    const { id } = await createWebhook(client, receiver.url);
+    const since = new Date(service.clock.now() - 1000).toISOString();
+    const paused = await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    expect(paused.body).toMatchObject({
+      status: 'disabled',
+      disabled_reason: 'paused',
+      disabled_at: paused.body.updated_at,
+    });
+    const events = await Promise.all([1, 2, 3].map((revision) => publish(client, changed({ revision }))));
+    await service.settle();
+    for (const { body } of events) expect((await settled(client, id, body.id)).status).toBe('skipped');
+    expect(code(await client('POST', `/v1/webhooks/${id}/recover`, { body: { since } }))).toEqual(conflict);
+    expect(code(await client('POST', `/v1/webhooks/${id}/deliveries/${events[0]?.body.id}/redeliver`))).toEqual([
+      409,
+      'conflict',
+    ]);
 
-it('redelivers an event that is still stored', async () => {
-  const { effects, redeliver } = handlers({ delivery: record({ status: 'failed' }), found: event() });
-  expect(await redeliver({ path, space } as never, () => [], undefined)).toMatchObject({ body: { status: 'pending' } });
-  expect(effects).toEqual(['enqueue', 'start']);
+    const path = `/v1/webhooks/${id}/recover`;
+    expect((await client('GET', path)).body).toEqual({ count: 3 });
+    expect((await client('GET', `${path}?until=${since}`)).body).toEqual({ count: 0 });
+    expect(receiver.received).toHaveLength(0);
+    const recovered = await client('POST', path, { body: { enable: true } });
+    expect([recovered.status, recovered.body]).toEqual([202, { count: 3 }]);
+    await service.settle();
+    expect(receiver.received.map(({ body }) => body).sort()).toEqual(events.map(({ text }) => text).sort());
+    for (const { body } of events) expect((await settled(client, id, body.id)).status).toBe('succeeded');
+    expect((await client('POST', path, { body: { since } })).body).toEqual({ count: 0 });
+    const enabled = await client('GET', `/v1/webhooks/${id}`);
+    expect(enabled.body).toMatchObject({ status: 'enabled', disabled_reason: null, disabled_at: null });
+    expect(code(await client('POST', path, { body: { per_second: 0, since: 'x' } }))).toEqual([400, 'invalid_request']);
+  });
+
+  it('cancels a retry when it is paused between two attempts', async () => {
+    const client = await live();
+    const receiver = service.endpoint();
+    const { id } = await createWebhook(client, receiver.url);
+    receiver.behave(async () => {
+      await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+      return 500;
+    });
+    const event = await publish(client);
+    await service.settle();
+    const delivery = await settled(client, id, event.body.id);
+    expect(delivery).toMatchObject({
+      status: 'canceled',
+      next_attempt_at: null,
+      attempts: [{ number: 1, status_code: 500 }],
+    });
+    expect(receiver.received).toHaveLength(1);
+  });
 });
 
-it('returns not_found for the redelivery of an expired event and starts no run', async () => {
-  const { effects, redeliver } = handlers({ delivery: record({ status: 'failed' }), found: undefined });
-  expect(await redeliver({ path, space } as never, () => [], undefined)).toMatchObject({ code: 'not_found' });
-  expect(effects).toEqual([]);
+describe('a webhook with documents and headers', () => {
+  it('receives only events of its documents, with its headers, and shows the exact request', async () => {
+    const client = await live();
+    const receiver = service.endpoint();
+    const own = { documents: ['org:acme:*'], headers: { Authorization: 'Bearer s3cret', 'X-Tenant': 'acme' } };
+    const { id } = await createWebhook(client, receiver.url, own);
+    const described = (await client('GET', `/v1/webhooks/${id}`)).body;
+    expect(described).toMatchObject({ documents: own.documents, headers: { Authorization: '***', 'X-Tenant': '***' } });
+
+    const other = await publish(client, changed({ document_key: 'org:other:doc' }));
+    const event = await publish(client, changed({ document_key: 'org:acme:doc' }));
+    await service.settle();
+    const delivery = await settled(client, id, event.body.id);
+    const [{ headers = {} } = {}] = receiver.received;
+    expect(headers).toMatchObject({ Authorization: 'Bearer s3cret', 'X-Tenant': 'acme' });
+    expect(delivery).toMatchObject({ document_key: 'org:acme:doc', url: receiver.url, test: false });
+    const [{ request_headers: sent, trigger }] = delivery.attempts;
+    expect(trigger).toBe('schedule');
+    expect(sent).toMatchObject({ Authorization: '***', 'X-Tenant': '***' });
+    for (const [name, value] of Object.entries(sent))
+      if (value !== '***') expect([name, headers[name]]).toEqual([name, value]);
+    expect(sent['X-Service-Signature']).toMatch(/^sha256=/);
+    const { body } = await client('GET', `/v1/webhooks/${id}/deliveries`);
+    expect(body.data).toMatchObject([{ event_id: event.body.id, attempts: [{ request_headers: null }] }]);
+    expect((await client('GET', `/v1/webhooks/${id}/deliveries/${other.body.id}`)).status).toBe(404);
+    expect(service.log.join('')).not.toContain('s3cret');
+
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { documents: [], headers: {} } });
+    await publish(client, changed({ document_key: 'org:other:doc' }));
+    await service.settle();
+    expect(receiver.received[1]?.headers).not.toHaveProperty('Authorization');
+  });
 });
 
-it('returns a redelivery without the content of earlier attempts, so that the response fits its transaction', async () => {
-  const attempts = Array.from({ length: 30 }, () => attempt({ excerpt: 'x'.repeat(1024) }));
-  const { redeliver } = handlers({ delivery: record({ status: 'failed', attempts }), found: event() });
-  let stored = '';
-  const store = (response: object) => {
-    stored = JSON.stringify(response);
-    return [];
-  };
-  await redeliver({ path, space } as never, store, undefined);
-  expect(stored.length).toBeGreaterThan(1000);
-  expect(stored.length).toBeLessThan(20_000);
+describe('an event', () => {
+  it('has a delivery to each of its webhooks, which is pending until its first attempt is recorded', async () => {
+    const client = await live();
+    const receiver = service.endpoint();
+    const webhooks = [await createWebhook(client, receiver.url), await createWebhook(client, receiver.url)];
+    const other = await createWebhook(client, receiver.url, { events: ['document.deleted'] });
+    const event = await publish(client);
+    const path = `/v1/events/${event.body.id}/deliveries`;
+    const { body } = await client('GET', path);
+    const pending = { status: 'pending', attempts: [], created_at: event.body.timestamp };
+    expect(body.data).toMatchObject(webhooks.map(({ id }) => ({ webhook_id: id, ...pending })));
+    const delivery = `/v1/webhooks/${webhooks[0]?.id}/deliveries/${event.body.id}`;
+    expect((await client('GET', delivery)).body).toEqual(body.data[0]);
+    expect(code(await client('POST', `${delivery}/redeliver`))).toEqual(conflict);
+    const page = await client('GET', `${path}?limit=1`);
+    expect(page.body).toEqual({ data: body.data.slice(0, 1), next_cursor: expect.any(String) });
+    await service.settle();
+
+    for (const { id } of webhooks) expect((await settled(client, id, event.body.id)).status).toBe('succeeded');
+    expect((await client('GET', path)).body.data).toMatchObject(webhooks.map(() => ({ status: 'succeeded' })));
+    // An earlier event has no pending delivery to a webhook whose subscription changed since.
+    await client('PATCH', `/v1/webhooks/${other.id}`, { body: { events: ['document.changed'] } });
+    expect((await client('GET', `/v1/webhooks/${other.id}/deliveries/${event.body.id}`)).status).toBe(404);
+    const stranger = await live();
+    expect(code(await stranger('GET', path))).toEqual([404, 'not_found']);
+  });
 });
 
-it('excludes expired events from a recovery', async () => {
-  const { windows, countRecovery } = handlers({ delivery: record(), found: undefined });
-  for (const since of [undefined, 0, now - 1]) {
-    await countRecovery({ path, space, query: { since } } as never, () => [], undefined);
-  }
-  const oldest = now - EVENT_RETENTION_MS;
-  expect(windows.map(({ since }) => since)).toEqual([oldest, oldest, now - 1]);
+describe('the delivery log', () => {
+  it('is newest first, filtered by status and time, in pages', async () => {
+    const client = await live();
+    const receiver = service.endpoint((_, count) => (count === 2 ? 400 : 200));
+    const { id } = await createWebhook(client, receiver.url);
+    const events: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      events.unshift((await publish(client)).body.id);
+      await service.clock.advance(1000);
+    }
+    await service.settle();
+    const ids = async (query: string) => {
+      const { body } = await client('GET', `/v1/webhooks/${id}/deliveries?${query}`);
+      return { ids: body.data.map(({ event_id }: { event_id: string }) => event_id), next: body.next_cursor };
+    };
+    expect((await ids('')).ids).toEqual(events);
+    const first = await ids('limit=3');
+    expect(first.ids).toEqual(events.slice(0, 3));
+    expect((await ids(`limit=3&cursor=${first.next}`)).ids).toEqual(events.slice(3));
+    expect((await ids('status=failed')).ids).toEqual([]);
+    const since = (await client('GET', `/v1/events/${events[1]}`)).body.timestamp;
+    expect((await ids(`since=${since}`)).ids).toEqual(events.slice(0, 2));
+    expect((await ids(`until=${since}`)).ids).toEqual(events.slice(2));
+    expect((await ids('type=document.changed&status=succeeded')).ids).toEqual(events);
+    expect((await ids('type=document.created')).ids).toEqual([]);
+    const document = 'document_key=org:acme:doc-1';
+    expect((await ids(document)).ids).toEqual(events);
+    const newest = await ids(`${document}&limit=3&status=succeeded`);
+    expect(newest.ids).toEqual(events.slice(0, 3));
+    expect((await ids(`${document}&limit=3&status=succeeded&cursor=${newest.next}`)).ids).toEqual(events.slice(3));
+    expect((await ids(`${document}&until=${since}&type=document.changed`)).ids).toEqual(events.slice(2));
+    for (const other of [`${document}&status=failed`, `${document}&type=document.created`, 'document_key=org:acme'])
+      expect((await ids(other)).ids).toEqual([]);
+    const delivery = await deliveryOf(client, id, events[2] ?? '');
+    expect(delivery.attempts.map(({ status_code }: Attempt) => status_code)).toEqual([400, 200]);
+    expect(
+      code(await client('GET', `/v1/webhooks/${id}/deliveries?status=lost&since=yesterday&document_key=a:`)),
+    ).toEqual([400, 'invalid_request']);
+    const other = await live();
+    expect(code(await other('GET', `/v1/webhooks/${id}/deliveries`))).toEqual([404, 'not_found']);
+    expect(code(await other('GET', `/v1/webhooks/${id}/deliveries/${events[0]}`))).toEqual([404, 'not_found']);
+  });
 });
 
-it.each([
-  [{}, {}, 50],
-  [{ per_second: 100 }, { maxPerSecond: 20 }, 20],
-  [{ per_second: 10 }, { maxPerSecond: 20 }, 10],
-])('paces a recovery with %j for a webhook with %j at %d deliveries per second', async (body, hook, perSecond) => {
-  const { messages, recover } = handlers({ delivery: record(), found: event() }, hook);
-  await recover({ path, space, body } as never, () => [], undefined);
-  expect(messages).toMatchObject([{ recover: { perSecond } }]);
+describe('a redelivery', () => {
+  it('runs the whole schedule again, and the log keeps the earlier attempts', async () => {
+    const client = await live();
+    const endpoint = service.endpoint((_, count) => (count < 8 ? 500 : 200));
+    const { id } = await createWebhook(client, endpoint.url);
+    const event = await publish(client);
+    await service.settle();
+    expect((await client('GET', `/v1/webhooks/${id}`)).body).toMatchObject({ disabled_reason: 'deliveries_failed' });
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
+    const call = { headers: { 'Idempotency-Key': 'once' } };
+    const path = `/v1/webhooks/${id}/deliveries/${event.body.id}`;
+    const first = await client('POST', `${path}/redeliver`, call);
+    expect([first.status, first.body]).toMatchObject([202, { status: 'pending', event_id: event.body.id }]);
+    expect(first.body.next_attempt_at).toBe(new Date(service.clock.now()).toISOString());
+    expect(first.body.attempts.every((attempt: { request_headers: unknown }) => attempt.request_headers === null));
+    expect((await client('POST', `${path}/redeliver`, call)).headers['idempotency-replayed']).toBe('true');
+    await service.settle();
+    const delivery = await deliveryOf(client, id, event.body.id);
+    expect(delivery.status).toBe('succeeded');
+    expect(delivery.attempts.map(({ number }: Attempt) => number)).toEqual([1, 2, 3, 4, 5, 6, 1, 2]);
+    expect(delivery.attempts.at(-1)).toMatchObject({ trigger: 'redelivery' });
+    expect(endpoint.received.map(({ body }) => body)).toEqual(Array(8).fill(event.text));
+  });
+
+  it('returns 404 for an event that has expired or was never delivered, and sends nothing', async () => {
+    const project = await service.project();
+    const client = await project.client('live');
+    const endpoint = service.endpoint();
+    const { id } = await createWebhook(client, endpoint.url, { events: ['document.changed'] });
+    const expired = await publish(client);
+    const data = { document_key: 'a', revision: 1, origin: 'n' };
+    const other = await publish(client, { type: 'document.deleted', data });
+    await service.settle();
+    await service.table.write([
+      remove(itemKey.event({ projectId: project.id, environment: 'live' }, expired.body.id), exists),
+    ]);
+    for (const { body } of [expired, other]) {
+      const redelivered = await client('POST', `/v1/webhooks/${id}/deliveries/${body.id}/redeliver`);
+      expect(code(redelivered)).toEqual([404, 'not_found']);
+    }
+    await service.settle();
+    expect(endpoint.received).toHaveLength(1);
+  });
+});
+
+describe('a recovery', () => {
+  it('redelivers several pages, and leaves out expired events', async () => {
+    const client = await live();
+    const endpoint = service.endpoint();
+    const { id } = await createWebhook(client, endpoint.url);
+    const path = `/v1/webhooks/${id}/recover`;
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    await publish(client);
+    await service.clock.advance(EVENT_RETENTION_MS);
+    for (let batch = 0; batch < 3; batch++)
+      await publishAll(
+        client,
+        Array.from({ length: 100 }, () => changed()),
+      );
+    await service.settle();
+    expect((await client('GET', path)).body).toEqual({ count: 300 });
+    expect((await client('GET', `${path}?since=1970-01-01T00:00:00Z`)).body).toEqual({ count: 300 });
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
+    expect((await client('POST', path, { body: { per_second: 100 } })).body).toEqual({ count: 300 });
+    await service.settle();
+    expect(endpoint.received).toHaveLength(300);
+    expect((await client('GET', path)).body).toEqual({ count: 0 });
+  });
+
+  it('contains by default what failed since the outage began', async () => {
+    const client = await live();
+    const endpoint = service.endpoint(400);
+    const { id } = await createWebhook(client, endpoint.url);
+    const path = `/v1/webhooks/${id}/recover`;
+    const failed = await publish(client);
+    await service.settle();
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
+    endpoint.behave(200);
+    await service.clock.advance(3_600_000);
+    await publish(client);
+    await service.settle();
+    expect((await client('GET', `/v1/webhooks/${id}`)).body.failing_since).toBeNull();
+    endpoint.behave(400);
+    await service.clock.advance(3_600_000);
+    const again = await publish(client);
+    await service.settle();
+    expect((await client('GET', path)).body).toEqual({ count: 1 });
+    expect((await client('GET', `${path}?since=${failed.body.timestamp}`)).body).toEqual({ count: 2 });
+    const window = `since=${failed.body.timestamp}&until=${new Date(Date.parse(failed.body.timestamp) + 1000).toISOString()}`;
+    expect((await client('GET', `${path}?${window}`)).body).toEqual({ count: 1 });
+    const call = { body: { enable: true }, headers: { 'Idempotency-Key': 'once' } };
+    endpoint.behave(200);
+    const recovered = await client('POST', path, call);
+    expect([recovered.status, recovered.body]).toEqual([202, { count: 1 }]);
+    expect((await client('POST', path, call)).headers['idempotency-replayed']).toBe('true');
+    await service.settle();
+    expect((await deliveryOf(client, id, again.body.id)).status).toBe('succeeded');
+    expect((await deliveryOf(client, id, failed.body.id)).status).toBe('failed');
+    const actions = await listed(client, `/v1/webhooks/${id}/deliveries?status=failed`);
+    expect(actions).toHaveLength(1);
+  });
 });

@@ -1,12 +1,10 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { EVENT_MEANINGS, EVENT_TYPES } from '../../../lib/events/types.ts';
 import { put } from '../../support/documents.ts';
+import { memoryService } from '../../support/memory-service.ts';
 import { createWebhook, publishAll } from '../../support/requests.ts';
-import { type Client, useService } from '../../support/service.ts';
+import type { Client } from '../../support/service.ts';
 
-const service = useService();
+const service = memoryService();
 let live: Client;
 let admin: Client;
 
@@ -85,20 +83,5 @@ describe('events', () => {
     expect(status).toBe(400);
     const fields = body.errors.map(({ field }: { field: string }) => field);
     expect(fields.sort()).toEqual(['document_key', 'since', 'type', 'until']);
-  });
-});
-
-describe('the event types', () => {
-  it('have a meaning and a valid sample', async () => {
-    const { body } = await service.as(null)('GET', '/v1/event-types');
-    expect(body.data.map(({ name }: { name: string }) => name)).toEqual(EVENT_TYPES);
-    const ajv = new Ajv2020({ strict: false });
-    (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
-    for (const { name, meaning, schema, sample } of body.data) {
-      expect(meaning).toBe(EVENT_MEANINGS[name as keyof typeof EVENT_MEANINGS]);
-      expect(ajv.validate(schema, sample), JSON.stringify(ajv.errors)).toBe(true);
-      expect(ajv.validate(schema, { ...sample, type: 'another' })).toBe(false);
-      expect(ajv.validate(schema, { ...sample, data: {} })).toBe(false);
-    }
   });
 });

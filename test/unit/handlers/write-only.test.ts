@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { code, mint, put, sync } from '../../support/documents.ts';
-import { type Client, useService } from '../../support/service.ts';
+import { memoryService } from '../../support/memory-service.ts';
+import type { Client } from '../../support/service.ts';
 
-const service = useService();
+const service = memoryService();
 let owner: Client;
 let writer: Client;
 
@@ -137,7 +138,7 @@ describe('connections and sync cycles', () => {
     const one = service.as(await mint(owner, ['a:*'], ['read'], 600));
     const two = service.as(await mint(owner, ['a:*'], ['read'], 600));
     await renew(one, 'phone-9');
-    service.stack.clock.advance(10_000);
+    await service.clock.advance(10_000);
     expect((await renew(two, 'phone-9')).status).toBe(200);
     expect(code(await renew(one, 'phone-9'))).toEqual([409, 'conflict']);
   });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { code, get, mint, put, sync } from '../../support/documents.ts';
-import { type Client, useService } from '../../support/service.ts';
+import { memoryService } from '../../support/memory-service.ts';
+import type { Client } from '../../support/service.ts';
 
-const service = useService();
+const service = memoryService();
 const live = async () => (await service.project()).client('live');
 
 describe('a scoped token', () => {
@@ -64,7 +65,7 @@ describe('a scoped token', () => {
     expect(code(await token('GET', '/v1/documents/d'))).toEqual([403, 'ip_not_allowed']);
     expect((await token('GET', '/v1/documents/d', { from: '127.0.0.9' })).status).toBe(200);
     await admin('POST', `/v1/keys/${parent}/allowlist`, { body: { cidrs: [] } });
-    service.stack.clock.advance(60_000);
+    await service.clock.advance(60_000);
     expect([await status(token), await status(long)]).toEqual([401, 200]);
     await admin('POST', `/v1/keys/${parent}/revoke`);
     expect(await status(long)).toBe(401);
@@ -156,7 +157,7 @@ describe('a token that is revoked', () => {
     const { admin, ...project } = await service.project();
     const client = await project.client('live');
     const { token_id } = (await client('POST', '/v1/tokens', { body: { ...body, ttl: 1 } })).body;
-    service.stack.clock.advance(6000);
+    await service.clock.advance(6000);
     expect((await revoke(client, token_id)).status).toBe(204);
     expect((await admin('GET', `/v1/audit?target=${token_id}`)).body.data).toEqual([]);
   });
@@ -171,7 +172,7 @@ describe('a token that is revoked', () => {
     expect((await revoke(client, ids[0])).status).toBe(204);
     expect((await revoke(admin, ids[100])).status).toBe(204);
     expect([await works(tokens[0]), await works(tokens[100]), await works(tokens[101])]).toEqual([false, false, true]);
-    service.stack.clock.advance(3_606_000);
+    await service.clock.advance(3_606_000);
     expect((await revoke(client, (await minted(victim)).token_id)).status).toBe(204);
   });
 });

@@ -1,8 +1,11 @@
-import { describe, expect, it } from 'vitest';
-import { code, eventsOf, get, put, sync } from '../../support/documents.ts';
-import { eventually, useService } from '../../support/service.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { code, get, listed, put, sync } from '../../support/documents.ts';
+import { memoryService } from '../../support/memory-service.ts';
 
-const service = useService();
+const service = memoryService();
+afterEach(() => {
+  service.faults.command = undefined;
+});
 const live = async () => (await service.project()).client('live');
 
 describe('a sync', () => {
@@ -61,7 +64,6 @@ describe('a sync', () => {
   it('has pages, completes once, and converges', async () => {
     const client = await live();
     for (let i = 0; i < 5; i++) await put(client, `d:${i}`, { i });
-    const events = await eventsOf(client);
     const known: Record<string, number> = {};
     let cursor: string | null = null;
     let last: object = {};
@@ -74,15 +76,10 @@ describe('a sync', () => {
     }
     expect(known).toEqual({ 'd:0': 1, 'd:1': 1, 'd:2': 1, 'd:3': 1, 'd:4': 1 });
     await sync(client, last); // the last page once more
-    const [completed] = await events.until(1);
-    expect(completed).toMatchObject({
-      type: 'sync.completed',
-      data: { node_id: 'node-1', pattern: '*', pushed: 0, pulled: 5, conflicts: 0 },
-    });
+    const completed = await listed(client, '/v1/events?type=sync.completed');
+    const data = { node_id: 'node-1', pattern: '*', pushed: 0, pulled: 5, conflicts: 0 };
+    expect(completed).toMatchObject([{ data }]);
     expect(code(await sync(client, { cursor: 'x.y' }))).toEqual([400, 'invalid_cursor']);
-    await put(client, 'after', {});
-    await eventually(() => events.all().some(({ type }) => type === 'document.created'));
-    expect(events.all().filter(({ type }) => type === 'sync.completed')).toHaveLength(1);
   });
 
   it('is possible with a read key without pushes', async () => {
@@ -125,5 +122,40 @@ describe('a sync', () => {
     ]) {
       expect(code(await sync(client, bad))).toEqual([400, 'invalid_request']);
     }
+  });
+
+  it('rejects a push that fails internally, reports it, and applies the others', async () => {
+    const client = await live();
+    service.faults.command = (name, input) =>
+      name === 'TransactWrite' && JSON.stringify(input).includes('"b"') ? new Error('broken') : undefined;
+    const push = ['a', 'b', 'c'].map((document_key) => ({ op: 'put', document_key, base_revision: 0, fields: {} }));
+    const outcomes = async (pushes: object[]) =>
+      (await sync(client, { push: pushes })).body.results.map(({ status, code }: Record<string, string>) => [
+        status,
+        code,
+      ]);
+    expect(await outcomes(push)).toEqual([
+      ['applied', undefined],
+      ['rejected', 'unavailable'],
+      ['applied', undefined],
+    ]);
+    expect(service.failures).toEqual(['sync.push_failed']);
+    service.faults.command = undefined;
+    expect(await outcomes(push.slice(1, 2))).toEqual([['applied', undefined]]);
+  });
+
+  it('rejects pushes after the results have half the size of a response', async () => {
+    const client = await live();
+    const fields = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`f${i}`, 'x'.repeat(10_000)]));
+    await put(client, 'd', fields);
+    await put(client, 'd', {}, { 'X-Node-Id': 'node-2' });
+    const push = Array.from({ length: 25 }, () => ({
+      ...{ op: 'patch', document_key: 'd', base_revision: 1, on_conflict: 'keep_server' },
+      fields: Object.fromEntries(Object.keys(fields).map((name) => [name, 'y'.repeat(3000)])),
+    }));
+    const { text, body } = await sync(client, { push });
+    const codes: string[] = body.results.map(({ code }: { code?: string }) => code);
+    expect(codes.slice(0, 10)).not.toContain('payload_too_large');
+    expect(text.length).toBeLessThan(6 * 1024 * 1024);
   });
 });

@@ -2,8 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Operation } from '../../../lib/api/operation.ts';
 import { type OperationId, operations } from '../../../lib/api/operations.ts';
 import { EXAMPLES } from '../../../lib/openapi/examples.ts';
-import { CHARACTERS, costlyBodies, LONE_SURROGATES, PROTOTYPE_NAMES } from '../../support/adversarial.ts';
-import { changed } from '../../support/changed.ts';
+import { costlyBodies } from '../../support/adversarial.ts';
 import { createWebhook } from '../../support/requests.ts';
 import { type Client, useService } from '../../support/service.ts';
 
@@ -40,30 +39,5 @@ describe('a body of 1 MiB', () => {
         `${name}: ${status}`,
       ).toEqual([true, true]);
     }
-  });
-});
-
-describe('a text', () => {
-  it.each(['document_key', 'origin'])('is rejected with a lone surrogate as the %s of an event', async (member) => {
-    for (const text of LONE_SURROGATES) {
-      const event = { type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'n', [member]: text } };
-      const { status, body } = await admin('POST', '/v1/events', { body: event });
-      expect([status, body.errors]).toEqual([
-        400,
-        [{ field: `data.${member}`, detail: 'must not contain lone surrogates' }],
-      ]);
-    }
-  });
-
-  it('is stored unchanged in an event with any characters', async () => {
-    const named = Object.fromEntries(
-      [...PROTOTYPE_NAMES, ...CHARACTERS, ...LONE_SURROGATES].map((name) => [name, name]),
-    );
-    const data = { ...changed().data, document_key: CHARACTERS.join(''), named };
-    const { status, body } = await admin('POST', '/v1/events', { body: { type: 'document.changed', data } });
-    expect(status).toBe(202);
-    const read = (await admin('GET', `/v1/events/${body.id}`)).body;
-    expect(Object.entries(read.data.named)).toEqual(Object.entries(named));
-    expect(read.data.document_key).toBe(data.document_key);
   });
 });

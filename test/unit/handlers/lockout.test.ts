@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { code } from '../../support/documents.ts';
-import { useService } from '../../support/service.ts';
+import { memoryService } from '../../support/memory-service.ts';
 
-const service = useService();
+const service = memoryService();
 const conflict = [409, 'conflict'];
 
 describe('a project', () => {
@@ -27,7 +27,7 @@ describe('a project', () => {
 
   it('ignores admin keys with an expiry', async () => {
     const { admin, adminKey } = await service.project();
-    const expires_at = new Date(service.stack.clock.now() + 3_600_000).toISOString();
+    const expires_at = new Date(service.clock.now() + 3_600_000).toISOString();
     await admin('POST', '/v1/keys', { body: { type: 'admin', expires_at } });
     expect(code(await admin('POST', `/v1/keys/${adminKey}/revoke`))).toEqual(conflict);
     const rotated = (await admin('POST', `/v1/keys/${adminKey}/rotate`)).body;

@@ -1,0 +1,34 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Operation } from '../../../lib/api/operation.ts';
+import { apiOperations, type OperationId, operations } from '../../../lib/api/operations.ts';
+import { EXAMPLES } from '../../../lib/openapi/examples.ts';
+import { createWebhook } from '../../support/requests.ts';
+import { type Client, useService } from '../../support/service.ts';
+
+const service = useService();
+let admin: Client;
+let webhookId: string;
+
+beforeAll(async () => {
+  ({ admin } = await service.project());
+  ({ id: webhookId } = await createWebhook(admin, 'https://example.com/'));
+});
+
+const cases = (Object.entries(operations) as [OperationId, Operation][])
+  .filter(([, operation]) => apiOperations.includes(operation) && operation.callers !== 'anyone')
+  .sort(([, a], [, b]) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
+
+describe('the gateway', () => {
+  it.each(cases)('passes %s to its function with a credential, and rejects it without one', async (id, operation) => {
+    const { method, path, parameters, body } = operation;
+    const isOfWebhook = path.startsWith('/v1/webhooks/{id}');
+    const filled = path.replace(/\{(\w+)\}/g, (_, name) =>
+      isOfWebhook && name === 'id' ? webhookId : (parameters[name]?.example ?? ''),
+    );
+    const call = body ? { body: EXAMPLES[id].body } : {};
+    const { status, body: problem } = await admin(method, filled, call);
+    const codes = ['not_found', 'conflict', 'document_not_allowed'];
+    expect(status < 300 || codes.includes(problem.code), `${method} ${filled}: ${status} ${problem?.code}`).toBe(true);
+    expect((await service.as(null)(method, filled, call)).status).toBe(401);
+  });
+});

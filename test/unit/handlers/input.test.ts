@@ -1,0 +1,195 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { CHARACTERS, LONE_SURROGATES, PROTOTYPE_NAMES } from '../../support/adversarial.ts';
+import { changed } from '../../support/changed.ts';
+import { code, put } from '../../support/documents.ts';
+import { memoryService } from '../../support/memory-service.ts';
+import { createWebhook } from '../../support/requests.ts';
+import type { Client } from '../../support/service.ts';
+
+const service = memoryService();
+let live: Client;
+let admin: Client;
+
+beforeAll(async () => {
+  const project = await service.project();
+  ({ admin } = project);
+  live = await project.client('live');
+});
+
+const invalid = [400, 'invalid_request'];
+const missing = [404, 'not_found'];
+
+describe('a malformed id', () => {
+  it.each([
+    ['GET', '/v1/webhooks/{id}'],
+    ['PATCH', '/v1/webhooks/{id}'],
+    ['DELETE', '/v1/webhooks/{id}'],
+    ['POST', '/v1/webhooks/{id}/test'],
+    ['POST', '/v1/webhooks/{id}/rotate-secret'],
+    ['POST', '/v1/webhooks/{id}/recover'],
+    ['GET', '/v1/webhooks/{id}/deliveries'],
+    ['GET', '/v1/webhooks/{id}/deliveries/{id}'],
+    ['POST', '/v1/webhooks/{id}/deliveries/{id}/redeliver'],
+    ['GET', '/v1/events/{id}'],
+    ['GET', '/v1/documents/{id}'],
+    ['DELETE', '/v1/connections/{id}'],
+  ] as const)('names nothing: %s %s', async (method, path) => {
+    const body = path.endsWith('recover') ? { body: { since: '2026-01-01T00:00:00Z' } } : {};
+    for (const id of ['a'.repeat(1500), 'a'.repeat(2050), 'whk_x', '%00', '__proto__', '%F0%9F%92%A9']) {
+      expect(code(await live(method, path.replaceAll('{id}', id), body)), id).toEqual(missing);
+    }
+  });
+});
+
+describe('a time', () => {
+  const expiring = (expires_at: string) => admin('POST', '/v1/keys', { body: { type: 'live', expires_at } });
+
+  it.each([
+    '2027-02-31T00:00:00Z',
+    '2027-02-29T00:00:00Z',
+    '2100-02-29T00:00:00Z',
+    '2027-04-31T00:00:00Z',
+    '2027-01-01T24:00:00Z',
+    '2027-13-01T00:00:00Z',
+    '2027-00-10T00:00:00Z',
+    '2027-01-00T00:00:00Z',
+    '9999-12-31T23:59:59-23:59',
+    '2027-01-01',
+    '2027-01-01T00:00:00',
+  ])('is rejected if it does not exist: %s', async (text) => {
+    expect(code(await expiring(text))).toEqual(invalid);
+  });
+
+  it.each([
+    '2028-02-29T00:00:00Z',
+    '2400-02-29T23:59:59.999Z',
+    '9999-12-31T23:59:59Z',
+    '2027-02-28T23:59:59-23:59',
+  ])('is kept if it exists: %s', async (text) => {
+    const answer = await expiring(text);
+    expect([answer.status, Date.parse(answer.body.expires_at)]).toEqual([201, Date.parse(text)]);
+  });
+
+  it('is rejected before 1970, and a window without events is empty', async () => {
+    const { id } = await createWebhook(live, 'https://example.com/');
+    const recover = (body: object) => live('POST', `/v1/webhooks/${id}/recover`, { body });
+    expect(code(await recover({ since: '1969-12-31T23:59:59Z' }))).toEqual(invalid);
+    expect(code(await live('GET', `/v1/webhooks/${id}/deliveries?since=0001-01-01T00:00:00Z`))).toEqual(invalid);
+    const reversed = await recover({ since: '2026-02-01T00:00:00Z', until: '2026-01-01T00:00:00Z' });
+    expect(code(reversed)).toEqual(invalid);
+    expect(reversed.body.errors).toEqual([{ field: 'until', detail: 'must not be before since' }]);
+    expect((await recover({ since: '2100-01-01T00:00:00Z' })).body).toEqual({ count: 0 });
+    expect((await recover({ since: '1970-01-01T00:00:00Z' })).body).toEqual({ count: 0 });
+  });
+});
+
+describe('a body', () => {
+  it('is rejected as an array', async () => {
+    const { id, secret } = await createWebhook(live, 'https://example.com/');
+    for (const [method, path] of [
+      ['PATCH', `/v1/webhooks/${id}`],
+      ['POST', `/v1/webhooks/${id}/rotate-secret`],
+      ['POST', `/v1/webhooks/${id}/test`],
+      ['DELETE', `/v1/webhooks/${id}`],
+    ] as const) {
+      for (const body of ['[]', '[{}]', '"a"', '1', 'null', 'true'])
+        expect(code(await live(method, path, { body })), `${method} ${path} ${body}`).toEqual(invalid);
+    }
+    expect((await live('GET', `/v1/webhooks/${id}`)).body.secret_hint).toBe(secret.slice(-4));
+  });
+});
+
+describe('a name', () => {
+  it.each([
+    'a\nb',
+    'a\u0000',
+    '\u001b[1m',
+    '\u0085',
+    'a\ud800b',
+    '\udc00',
+  ])('is rejected with unprintable text: %j', async (name) => {
+    expect(code(await admin('POST', '/v1/keys', { body: { type: 'live', name } }))).toEqual(invalid);
+    const webhook = { url: 'https://example.com/', events: ['sync.completed'] };
+    for (const more of [{ description: name }, { secret: name }])
+      expect(code(await live('POST', '/v1/webhooks', { body: { ...webhook, ...more } }))).toEqual(invalid);
+  });
+
+  it.each(['Ünïcödé', '漢字', '👩‍💻', 'a\u200fb'])('is kept in any script: %s', async (name) => {
+    expect((await admin('POST', '/v1/keys', { body: { type: 'live', name } })).body.name).toBe(name);
+  });
+});
+
+describe('a URL', () => {
+  it('is stored in the form of the URL standard', async () => {
+    const events = ['sync.completed'];
+    const created = await live('POST', '/v1/webhooks', { body: { url: 'HTTPS://EXAMPLE.com:443/a/../b?ä', events } });
+    expect(created.body.url).toBe('https://example.com/b?%C3%A4');
+    const changed = await live('PATCH', `/v1/webhooks/${created.body.id}`, { body: { url: 'https://Example.com' } });
+    expect(changed.body.url).toBe('https://example.com/');
+    for (const url of ['https://example.com/\r\nX: 1', ' https://example.com/', 'https:example.com']) {
+      expect(code(await live('POST', '/v1/webhooks', { body: { url, events } })), url).toEqual(invalid);
+      expect(code(await live('PATCH', `/v1/webhooks/${created.body.id}`, { body: { url } })), url).toEqual(invalid);
+    }
+  });
+});
+
+describe('a cursor', () => {
+  it('works only for its own list', async () => {
+    for (const key of ['c:1', 'c:2']) await put(live, key, {});
+    for (let i = 0; i < 2; i++) await createWebhook(live, 'https://example.com/');
+    const cursorOf = async (path: string) => (await admin('GET', `${path}?limit=1`)).body.next_cursor;
+    const lists = ['/v1/keys', '/v1/webhooks', '/v1/documents'];
+    for (const from of lists) {
+      const cursor = await cursorOf(from);
+      expect(cursor).toBeTruthy();
+      for (const to of lists) {
+        const expected = from === to ? [200, undefined] : [400, 'invalid_cursor'];
+        expect(code(await admin('GET', `${to}?limit=1&cursor=${cursor}`)), `${from} on ${to}`).toEqual(expected);
+      }
+    }
+  });
+});
+
+describe('a precondition', () => {
+  it('compares strongly with If-Match and weakly with If-None-Match', async () => {
+    await put(live, 'tagged', { a: 1 });
+    const weak = { 'If-Match': 'W/"1"' };
+    expect(code(await put(live, 'tagged', { a: 2 }, weak))).toEqual([412, 'precondition_failed']);
+    expect((await put(live, 'tagged', { a: 2 }, { 'If-Match': '"7", "1"' })).status).toBe(200);
+    const headers = { 'If-None-Match': 'W/"2"' };
+    expect((await live('GET', '/v1/documents/tagged', { headers })).status).toBe(304);
+  });
+});
+
+describe('an event', () => {
+  it('is not found with a malformed id', async () => {
+    const { body } = await live('POST', '/v1/events', { body: changed() });
+    expect((await live('GET', `/v1/events/${body.id}`)).status).toBe(200);
+    expect(code(await live('GET', `/v1/events/${body.id.toLowerCase()}`))).toEqual(missing);
+  });
+});
+
+describe('a text', () => {
+  it.each(['document_key', 'origin'])('is rejected with a lone surrogate as the %s of an event', async (member) => {
+    for (const text of LONE_SURROGATES) {
+      const event = { type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'n', [member]: text } };
+      const { status, body } = await admin('POST', '/v1/events', { body: event });
+      expect([status, body.errors]).toEqual([
+        400,
+        [{ field: `data.${member}`, detail: 'must not contain lone surrogates' }],
+      ]);
+    }
+  });
+
+  it('is stored unchanged in an event with any characters', async () => {
+    const named = Object.fromEntries(
+      [...PROTOTYPE_NAMES, ...CHARACTERS, ...LONE_SURROGATES].map((name) => [name, name]),
+    );
+    const data = { ...changed().data, document_key: CHARACTERS.join(''), named };
+    const { status, body } = await admin('POST', '/v1/events', { body: { type: 'document.changed', data } });
+    expect(status).toBe(202);
+    const read = (await admin('GET', `/v1/events/${body.id}`)).body;
+    expect(Object.entries(read.data.named)).toEqual(Object.entries(named));
+    expect(read.data.document_key).toBe(data.document_key);
+  });
+});

@@ -1,0 +1,312 @@
+import { describe, expect, it } from 'vitest';
+import { newApiKey } from '../../../lib/access/api-key.ts';
+import allowlist from '../../cases/allowlist.json' with { type: 'json' };
+import { memoryService } from '../../support/memory-service.ts';
+import { type Client, eventually } from '../../support/service.ts';
+
+const service = memoryService();
+const DAY_MS = 24 * 60 * 60 * 1000;
+const status = async (client: Client) => (await client('GET', '/v1/webhooks')).status;
+const code = async (answer: Promise<{ status: number; body: { code?: string } }>) => {
+  const { status, body } = await answer;
+  return [status, body.code];
+};
+
+describe('a key', () => {
+  it('is shown once, and later described without its secret', async () => {
+    const { admin } = await service.project();
+    const created = (await admin('POST', '/v1/keys', { body: { type: 'read', name: 'Site' } })).body;
+    expect(created.key).toMatch(/^svc_read_[0-9A-Za-z]{50}$/);
+    const { key, ...rest } = created;
+    expect(rest).toEqual({
+      id: `key_${key.slice(9, 21)}`,
+      type: 'read',
+      name: 'Site',
+      hint: key.slice(-4),
+      status: 'active',
+      cidrs: [],
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      last_used_at: null,
+      expires_at: null,
+      revoked_at: null,
+      replaces: null,
+      replaced_by: null,
+    });
+    expect((await admin('GET', `/v1/keys/${rest.id}`)).body).toEqual(rest);
+    expect((await admin('GET', `/v1/keys/${key}`)).body).toEqual(rest);
+  });
+
+  it('expires exactly to the millisecond', async () => {
+    const { admin } = await service.project();
+    const expiresAt = service.clock.now() + 60_000;
+    const body = { type: 'live', expires_at: new Date(expiresAt).toISOString() };
+    const { key, id } = (await admin('POST', '/v1/keys', { body })).body;
+    expect(await status(service.as(key))).toBe(200);
+    await service.clock.advance(expiresAt - service.clock.now());
+    expect(await status(service.as(key))).toBe(401);
+    expect((await admin('GET', `/v1/keys/${id}`)).body.status).toBe('expired');
+    expect(
+      await code(admin('POST', '/v1/keys', { body: { type: 'live', expires_at: '2020-01-01T00:00:00Z' } })),
+    ).toEqual([400, 'invalid_request']);
+  });
+
+  it('returns 404 for another project or an unknown key', async () => {
+    const { admin } = await service.project();
+    const foreign = await (await service.project()).key('live');
+    const unknown = newApiKey('live', Date.now(), (n) => crypto.getRandomValues(new Uint8Array(n))).key;
+    for (const key of [foreign, `key_${foreign.slice(9, 21)}`, unknown, 'key_short', 'nothing']) {
+      expect(await code(admin('GET', `/v1/keys/${key}`))).toEqual([404, 'not_found']);
+      expect(await code(admin('POST', `/v1/keys/${key}/revoke`))).toEqual([404, 'not_found']);
+      expect(await code(admin('POST', `/v1/keys/${key}/rotate`))).toEqual([404, 'not_found']);
+      expect(await code(admin('POST', `/v1/keys/${key}/allowlist`, { body: { cidrs: [] } }))).toEqual([
+        404,
+        'not_found',
+      ]);
+    }
+    expect(await status(service.as(foreign))).toBe(200);
+    expect(await status(service.as(unknown))).toBe(401);
+  });
+
+  it('can be renamed without other changes', async () => {
+    const { admin } = await service.project();
+    const { key, ...created } = (await admin('POST', '/v1/keys', { body: { type: 'live', name: 'Old' } })).body;
+    const renamed = { ...created, name: 'New' };
+    expect((await admin('PATCH', `/v1/keys/${key}`, { body: { name: 'New' } })).body).toEqual(renamed);
+    expect((await admin('GET', `/v1/keys/${created.id}`)).body).toEqual(renamed);
+    expect((await admin('PATCH', `/v1/keys/${key}`, { body: { name: null } })).body.name).toBe(null);
+    for (const body of [{}, { name: '' }, { name: 'x', type: 'admin' }])
+      expect(await code(admin('PATCH', `/v1/keys/${key}`, { body }))).toEqual([400, 'invalid_request']);
+    expect(await code(admin('PATCH', '/v1/keys/key_000000000000', { body: { name: 'x' } }))).toEqual([
+      404,
+      'not_found',
+    ]);
+  });
+
+  it('lists the number of hours of use for each day', async () => {
+    const { admin, key } = await service.project();
+    const live = await key('live');
+    const usage = async () => (await admin('GET', `/v1/keys/${live}/usage`)).body.days;
+    const total = (days: { active_hours: number }[]) => days.reduce((sum, { active_hours }) => sum + active_hours, 0);
+    expect(total(await usage())).toBe(0);
+    for (let i = 0; i < 3; i++) await status(service.as(live));
+    expect(total(await usage())).toBe(1);
+    await service.clock.advance(3_600_000);
+    await status(service.as(live));
+    const days = await usage();
+    expect([days.length, total(days)]).toEqual([30, 2]);
+    expect(days[0].date).toBe(new Date(service.clock.now()).toISOString().slice(0, 10));
+  });
+
+  it('shows the hour of its last use', async () => {
+    const project = await service.project();
+    const { key, id } = (await project.admin('POST', '/v1/keys', { body: { type: 'live' } })).body;
+    await status(service.as(key));
+    const hour = new Date(Math.floor(service.clock.now() / 3_600_000) * 3_600_000).toISOString();
+    expect((await project.admin('GET', `/v1/keys/${id}`)).body.last_used_at).toBe(hour);
+  });
+});
+
+describe('rotation', () => {
+  it('follows the walk-through: generate, switch, deploy, revoke', async () => {
+    const { admin, ...project } = await service.project();
+    const old = (await admin('POST', '/v1/keys', { body: { type: 'live', name: 'App' } })).body;
+    const receiverKey = await project.key('live');
+    const cidrs = ['127.0.0.0/8'];
+    await admin('POST', `/v1/keys/${old.id}/allowlist`, { body: { cidrs } });
+
+    const rotatedAt = service.clock.now();
+    const rotated = await admin('POST', `/v1/keys/${old.id}/rotate`);
+    expect(rotated.status).toBe(201);
+    const fresh = rotated.body;
+    expect(fresh).toMatchObject({
+      type: 'live',
+      name: 'App',
+      cidrs,
+      status: 'active',
+      replaces: old.id,
+      replaced_by: null,
+    });
+    expect(await status(service.as(fresh.key))).toBe(200);
+    expect(await status(service.as(old.key))).toBe(200);
+    const expiring = (await admin('GET', `/v1/keys/${old.id}`)).body;
+    expect(expiring).toMatchObject({ status: 'expiring', replaced_by: fresh.id });
+    const end = Date.parse(expiring.expires_at);
+    expect(end - rotatedAt).toBeGreaterThanOrEqual(DAY_MS);
+    expect(end - rotatedAt).toBeLessThan(DAY_MS + 10_000);
+    expect(await code(admin('POST', `/v1/keys/${old.id}/rotate`))).toEqual([409, 'conflict']);
+
+    expect((await admin('POST', `/v1/keys/${old.key}/revoke`)).body.status).toBe('revoked');
+    expect(await status(service.as(old.key))).toBe(401);
+    expect(await status(service.as(fresh.key))).toBe(200);
+    expect(await code(admin('POST', `/v1/keys/${old.id}/rotate`))).toEqual([409, 'conflict']);
+    expect(await status(service.as(receiverKey))).toBe(200);
+  });
+
+  it('keeps the old key working for exactly 24 hours', async () => {
+    const { admin, key } = await service.project();
+    const old = await key('live');
+    await admin('POST', `/v1/keys/${old}/rotate`);
+    const end = Date.parse((await admin('GET', `/v1/keys/${old}`)).body.expires_at);
+    await service.clock.advance(end - service.clock.now() - 10_000);
+    expect(await status(service.as(old))).toBe(200);
+    await service.clock.advance(end - service.clock.now());
+    expect(await status(service.as(old))).toBe(401);
+  });
+
+  it('keeps the old key working for the given grace period, or not at all', async () => {
+    const { admin, key } = await service.project();
+    const [short, none] = [await key('live'), await key('live')];
+    const rotate = (of: string, grace_seconds: unknown) =>
+      admin('POST', `/v1/keys/${of}/rotate`, { body: { grace_seconds } });
+    for (const grace of [-1, 86_401, 1.5, '60'])
+      expect(await code(rotate(short, grace))).toEqual([400, 'invalid_request']);
+    expect((await rotate(short, 3600)).status).toBe(201);
+    const end = Date.parse((await admin('GET', `/v1/keys/${short}`)).body.expires_at);
+    expect(Math.abs(end - service.clock.now() - 3_600_000)).toBeLessThan(60_000);
+    expect(await status(service.as(short))).toBe(200);
+    expect((await rotate(none, 0)).status).toBe(201);
+    expect(await status(service.as(none))).toBe(401);
+  });
+
+  it('never extends the expiry of a key', async () => {
+    const { admin } = await service.project();
+    const expires_at = new Date(service.clock.now() + 60_000).toISOString();
+    const { id } = (await admin('POST', '/v1/keys', { body: { type: 'live', expires_at } })).body;
+    const fresh = (await admin('POST', `/v1/keys/${id}/rotate`)).body;
+    expect((await admin('GET', `/v1/keys/${id}`)).body.expires_at).toBe(expires_at);
+    expect(fresh.expires_at).toBe(null);
+  });
+
+  it('succeeds for one of two concurrent requests', async () => {
+    const { admin, key } = await service.project();
+    const old = await key('live');
+    const answers = await Promise.all(Array.from({ length: 4 }, () => admin('POST', `/v1/keys/${old}/rotate`)));
+    expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409, 409, 409]);
+    expect((await admin('GET', '/v1/keys')).body.data).toHaveLength(3);
+  });
+});
+
+describe('revocation', () => {
+  it('is idempotent and keeps its time', async () => {
+    const { admin, key } = await service.project();
+    const live = await key('live');
+    const first = (await admin('POST', `/v1/keys/${live}/revoke`)).body;
+    await service.clock.advance(1000);
+    expect((await admin('POST', `/v1/keys/${live}/revoke`)).body).toEqual(first);
+  });
+
+  it('keeps the last working admin key, also with two concurrent requests', async () => {
+    const { admin, adminKey, key } = await service.project();
+    expect(await code(admin('POST', `/v1/keys/${adminKey}/revoke`))).toEqual([409, 'conflict']);
+    const second = await key('admin');
+    const two = await Promise.all([
+      admin('POST', `/v1/keys/${second}/revoke`),
+      service.as(second)('POST', `/v1/keys/${adminKey}/revoke`),
+    ]);
+    const left = await Promise.all([adminKey, second].map((each) => status(service.as(each))));
+    expect(two.some((answer) => answer.status === 200)).toBe(true);
+    expect(left.filter((each) => each === 200)).toHaveLength(1);
+  });
+});
+
+describe('an allowlist', () => {
+  const set = (admin: Client, key: string, cidrs: unknown) =>
+    admin('POST', `/v1/keys/${key}/allowlist`, { body: { cidrs } });
+
+  it('is set with an admin key for the key in the path, and applies to the next request', async () => {
+    const { admin, key } = await service.project();
+    const live = await key('live');
+    const answer = await set(admin, live, ['127.0.0.2', '2001:0DB8::1']);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ id: `key_${live.slice(9, 21)}`, cidrs: ['127.0.0.2/32', '2001:db8::1/128'] });
+    expect((await admin('GET', `/v1/keys/${live}/allowlist`)).body).toEqual(answer.body);
+
+    const client = service.as(live);
+    expect(await code(client('GET', '/v1/webhooks'))).toEqual([403, 'ip_not_allowed']);
+    expect((await client('GET', '/v1/webhooks', { from: '127.0.0.2' })).status).toBe(200);
+    const spoofed = { headers: { 'X-Forwarded-For': '127.0.0.2' } };
+    expect(await code(client('GET', '/v1/webhooks', spoofed))).toEqual([403, 'ip_not_allowed']);
+    await set(admin, live, ['::/0']);
+    expect(await code(client('GET', '/v1/webhooks'))).toEqual([403, 'ip_not_allowed']);
+    await set(admin, live, []);
+    expect(await status(client)).toBe(200);
+  });
+
+  it('stores the entries in the table of cases and rejects the others by entry', async () => {
+    const { admin, key } = await service.project();
+    const live = await key('live');
+    for (const { entry, canonical } of allowlist.entries) {
+      const answer = await set(admin, live, [entry]);
+      if (canonical) expect(answer.body.cidrs).toEqual([canonical]);
+      else
+        expect([
+          answer.status,
+          answer.body.errors[0].field,
+          answer.body.errors[0].detail.includes(`"${entry}"`),
+        ]).toEqual([400, 'cidrs[0]', true]);
+    }
+  });
+
+  it('accepts at most 100 different entries, all of them strings', async () => {
+    const { admin, key } = await service.project();
+    const live = await key('live');
+    const many = Array.from({ length: 101 }, (_, i) => `10.0.0.${i}`);
+    expect((await set(admin, live, many.slice(0, 100))).status).toBe(200);
+    for (const cidrs of [many, undefined, '10.0.0.1', [7], ['10.0.0.1', '10.0.0.1/32'], null]) {
+      expect(await code(set(admin, live, cidrs))).toEqual([400, 'invalid_request']);
+    }
+    expect((await admin('GET', `/v1/keys/${live}/allowlist`)).body.cidrs).toHaveLength(100);
+  });
+});
+
+describe('the list of keys', () => {
+  it('has pages, newest first, with cursors only for this list', async () => {
+    const { admin, key } = await service.project();
+    for (let i = 0; i < 5; i++) await key('live');
+    const all = await eventually(async () => {
+      const { data } = (await admin('GET', '/v1/keys')).body;
+      return data.length === 6 ? data : undefined;
+    });
+    const seen: unknown[] = [];
+    let cursor = '';
+    for (let pages = 0; pages < 3; pages++) {
+      const { data, next_cursor } = (await admin('GET', `/v1/keys?limit=2${cursor && `&cursor=${cursor}`}`)).body;
+      seen.push(...data);
+      cursor = next_cursor ?? '';
+      if (pages === 0) {
+        const bad = [
+          `${cursor}x`,
+          cursor.slice(1),
+          `${cursor[0] === 'A' ? 'B' : 'A'}${cursor.slice(1)}`,
+          'nothing',
+          Buffer.from('key_000000000000').toString('base64url'),
+        ];
+        for (const each of bad)
+          expect(await code(admin('GET', `/v1/keys?cursor=${each}`))).toEqual([400, 'invalid_cursor']);
+        const other = (await service.project()).admin;
+        expect(await code(other('GET', `/v1/keys?cursor=${cursor}`))).toEqual([400, 'invalid_cursor']);
+      }
+    }
+    expect(seen).toEqual(all);
+    for (const limit of ['0', '101', '-1', '1.5', 'x', '']) {
+      expect(await code(admin('GET', `/v1/keys?limit=${limit}`))).toEqual([400, 'invalid_request']);
+    }
+  });
+});
+
+describe('the log', () => {
+  it('contains no key, hash or header', async () => {
+    const { admin, key, adminKey } = await service.project();
+    const live = await key('live');
+    await admin('GET', `/v1/keys/${live}`);
+    await admin('POST', `/v1/keys/${live}/rotate`, { body: { unexpected: live } });
+    await service.as(`${live.slice(0, -1)}!`)('GET', '/v1/webhooks');
+    const log = service.log.join('');
+    expect(log).toContain('request.rejected');
+    for (const secret of [live, adminKey]) {
+      expect(log).not.toContain(secret);
+      expect(log).not.toContain(secret.slice(21, 53));
+    }
+    expect(log).not.toMatch(/Bearer|tokenSecret|"hash"/);
+  });
+});

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { changed } from '../../support/changed.ts';
+import { listed } from '../../support/documents.ts';
+import { memoryService } from '../../support/memory-service.ts';
+import { createWebhook, publishAll } from '../../support/requests.ts';
+import type { Client } from '../../support/service.ts';
+
+const service = memoryService();
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+interface Stats {
+  at: string;
+  webhook_id: string | null;
+  type: string | null;
+  delivered: number;
+  attempts_failed: number;
+  failed: number;
+  skipped: number;
+  canceled: number;
+  latency_ms: {
+    p50: number | null;
+    p95: number | null;
+    p99: number | null;
+    histogram: { le: number; count: number }[] | null;
+  };
+}
+const deleted = { type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'n' } };
+
+async function pagesOf(client: Client, query: string): Promise<Stats[][]> {
+  const pages: Stats[][] = [];
+  for (let cursor = ''; ; ) {
+    const { status, text, body } = await client('GET', `/v1/stats?${query}${cursor}`);
+    expect(status, text).toBe(200);
+    pages.push(body.data);
+    if (body.next_cursor === null) return pages;
+    cursor = `&cursor=${encodeURIComponent(body.next_cursor)}`;
+  }
+}
+
+async function statsOf(client: Client, query = ''): Promise<Stats[]> {
+  const [stats = [], ...others] = await pagesOf(client, query);
+  expect(others).toEqual([]);
+  return stats;
+}
+
+describe('the stats', () => {
+  it('contain what happened to every delivery, by webhook and type, by hour and day', async () => {
+    const project = await service.project();
+    const live = await project.client('live');
+    const [healthy, broken] = await Promise.all([
+      createWebhook(live, service.endpoint().url),
+      createWebhook(live, service.endpoint(500).url, { events: ['document.deleted'] }),
+    ]);
+    await publishAll(live, [...Array(40).fill(changed()), ...Array(10).fill(deleted)]);
+    await live('POST', `/v1/webhooks/${healthy.id}/test`, { body: { type: 'sync.conflict' } });
+    await service.settle();
+    await publishAll(live, [deleted]);
+    await service.settle();
+    for (const by of ['hour', 'day']) {
+      const from = by === 'hour' ? `&from=${new Date(service.clock.now() - 2 * DAY_MS).toISOString()}` : '';
+      const sums = async (query: string) => {
+        const rows = await statsOf(live, `by=${by}${from}&${query}`);
+        const sum = (name: 'delivered' | 'attempts_failed' | 'failed' | 'skipped' | 'canceled') =>
+          rows.reduce((total, row) => total + row[name], 0);
+        return [sum('delivered'), sum('attempts_failed'), sum('failed'), sum('skipped'), sum('canceled')];
+      };
+      expect(await sums(`webhook_id=${healthy.id}`)).toEqual([51, 0, 0, 0, 0]);
+      expect(await sums(`webhook_id=${healthy.id}&type=document.deleted`)).toEqual([11, 0, 0, 0, 0]);
+      const log: { status: string; attempts: object[] }[] = await listed(
+        live,
+        `/v1/webhooks/${broken.id}/deliveries?limit=100`,
+      );
+      const having = (status: string) => log.filter((delivery) => delivery.status === status).length;
+      const attempts = log.reduce((sum, each) => sum + each.attempts.length, 0);
+      const expected = [0, attempts, having('failed'), having('skipped'), having('canceled')];
+      expect(expected.slice(2).reduce((sum, count) => sum + count)).toBe(11);
+      expect(await sums(`webhook_id=${broken.id}`)).toEqual(expected);
+    }
+    const rows = await statsOf(live, `by=day&webhook_id=${healthy.id}`);
+    expect(new Set(rows.map(({ type }) => type))).toEqual(new Set(['document.changed', 'document.deleted']));
+    for (const { at, webhook_id, latency_ms } of rows) {
+      expect([at.slice(10), webhook_id, latency_ms.histogram]).toEqual(['T00:00:00.000Z', healthy.id, null]);
+      expect(latency_ms.p50).toBeGreaterThan(0);
+      expect(latency_ms.p99).toBeGreaterThanOrEqual(latency_ms.p50 ?? 0);
+    }
+    expect(await statsOf(project.admin, 'environment=sandbox')).toEqual([]);
+    expect(await statsOf(live, 'from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).toEqual([]);
+  });
+
+  it('are added up by webhook, or by hour or day, in pages of complete entries', async () => {
+    const live = await (await service.project()).client('live');
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i++) ids.push((await createWebhook(live, service.endpoint().url)).id);
+    await publishAll(live, [changed(), changed(), deleted]);
+    await service.settle();
+    const summary = ({ webhook_id, type, delivered }: Stats) => [webhook_id, type, delivered];
+
+    for (const by of ['hour', 'day']) {
+      const byWebhook = await statsOf(live, `by=${by}&group_by=webhook_id`);
+      expect(byWebhook.map(summary)).toEqual(ids.map((id) => [id, null, 3]));
+      for (const { latency_ms } of byWebhook) {
+        expect(latency_ms.histogram?.reduce((sum, { count }) => sum + count, 0)).toBe(3);
+        expect(latency_ms.histogram?.map(({ le }) => le)).toContain(latency_ms.p95);
+      }
+      const changes = await statsOf(live, `by=${by}&group_by=webhook_id&type=document.changed`);
+      expect(changes.map(summary)).toEqual(ids.map((id) => [id, 'document.changed', 2]));
+
+      const total = async (query: string) => {
+        const rows = await statsOf(live, `by=${by}&group_by=at&${query}`);
+        expect(rows.map(({ at }) => at)).toEqual(rows.map(({ at }) => at).toSorted());
+        return [rows[0]?.webhook_id, rows[0]?.type, rows.reduce((sum, { delivered }) => sum + delivered, 0)];
+      };
+      expect(await total('')).toEqual([null, null, 15]);
+      expect(await total('type=document.deleted')).toEqual([null, 'document.deleted', 5]);
+      expect(await total(`webhook_id=${ids[1]}`)).toEqual([ids[1], null, 3]);
+      expect(await total(`to=${new Date(service.clock.now() - 2 * DAY_MS).toISOString()}`)).toEqual([
+        undefined,
+        undefined,
+        0,
+      ]);
+    }
+
+    // Of 720 hours, four webhooks are a page, or 620 hours of five of them.
+    const month = `from=${new Date(service.clock.now() - 30 * DAY_MS).toISOString()}&by=hour`;
+    expect((await pagesOf(live, month)).map((page) => new Set(page.map(({ webhook_id }) => webhook_id)).size)).toEqual([
+      4, 1,
+    ]);
+    const [first, second, ...others] = await pagesOf(live, `${month}&group_by=webhook_id`);
+    expect([first?.map(summary), second?.map(summary), others]).toEqual([
+      ids.slice(0, 4).map((id) => [id, null, 3]),
+      [[ids[4], null, 3]],
+      [],
+    ]);
+    const [older, newer = [], ...more] = await pagesOf(live, `${month}&group_by=at`);
+    expect([older, newer.reduce((sum, { delivered }) => sum + delivered, 0), more]).toEqual([[], 15, []]);
+  });
+
+  it('return a problem for an unknown webhook or a range that is too long', async () => {
+    const [live, other] = await Promise.all(
+      [await service.project(), await service.project()].map((project) => project.client('live')),
+    );
+    if (!live || !other) throw new Error('No client');
+    const { id } = await createWebhook(other, 'http://127.0.0.1:9/');
+    expect((await live('GET', `/v1/stats?webhook_id=${id}`)).status).toBe(404);
+    for (const query of [
+      'from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z',
+      'from=2026-01-01T00:00:00Z&to=2026-03-01T00:00:00Z',
+      'by=day&from=2024-01-01T00:00:00Z&to=2026-01-01T00:00:00Z',
+      'by=month&webhook_id=none&type=all&from=now',
+      'group_by=type',
+    ]) {
+      const { status, body } = await live('GET', `/v1/stats?${query}`);
+      expect([status, body.code], query).toEqual([400, 'invalid_request']);
+    }
+  });
+});

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import type { Post } from '../../../lib/delivery/post.ts';
+import { standardSignature } from '../../../lib/webhooks/signature.ts';
+import { code } from '../../support/documents.ts';
+import { memoryService } from '../../support/memory-service.ts';
+import { createWebhook, publish, settled } from '../../support/requests.ts';
+import type { Answer, Client } from '../../support/service.ts';
+
+const service = memoryService();
+const live = async () => (await service.project()).client('live');
+const invalid = [400, 'invalid_request'];
+const missing = [404, 'not_found'];
+
+/** Those of the secrets that sign the next delivery. */
+async function signingAmong(secrets: readonly string[], client: Client, { received }: { received: Post[] }) {
+  const event = await publish(client);
+  await service.settle();
+  const { headers, body } = received.at(-1) ?? { headers: {} as Record<string, string>, body: '' };
+  expect(body).toBe(event.text);
+  const signatures = headers['webhook-signature']?.split(' ') ?? [];
+  const [id = '', seconds] = [headers['webhook-id'], headers['webhook-timestamp']];
+  const found = secrets.filter((secret) => signatures.includes(standardSignature(secret, id, Number(seconds), body)));
+  expect([found.length, 'X-Service-Signature-Previous' in headers]).toEqual([signatures.length, found.length > 1]);
+  return found;
+}
+
+describe('a webhook', () => {
+  it('is described without its secret', async () => {
+    const client = await live();
+    const url = 'https://example.com/hook?a=1';
+    const secret = 'my own long enough secret';
+    const created = await client('POST', '/v1/webhooks', {
+      body: { url, events: ['sync.completed'], secret, description: 'D' },
+    });
+    expect(created.body.secret).toBe(secret);
+    const { secret: _, ...rest } = created.body;
+    expect(rest).toMatchObject({
+      url,
+      events: ['sync.completed'],
+      description: 'D',
+      status: 'enabled',
+      environment: 'live',
+      secret_hint: 'cret',
+    });
+    expect((await client('GET', `/v1/webhooks/${rest.id}`)).body).toEqual(rest);
+    expect((await client('GET', '/v1/webhooks')).body).toEqual({ data: [rest], next_cursor: null });
+    const generated = await createWebhook(client, url);
+    expect(generated.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  });
+
+  it('is rejected with its violations, and nothing is stored', async () => {
+    const client = await live();
+    const valid = { url: 'https://example.com/', events: ['sync.completed'] };
+    const faults = [
+      { ...valid, url: 'http://user@example.com/#x' },
+      { ...valid, url: 'nothing' },
+      { ...valid, events: [] },
+      { ...valid, events: ['sync.completed', 'sync.completed'] },
+      { ...valid, events: 'sync.completed' },
+      { ...valid, documents: ['a:**'] },
+      { ...valid, headers: { 'X-Service-Event-Id': 'x', 'not a name': 'y' } },
+      { ...valid, secret: '' },
+      { ...valid, secret: 'a\nb' },
+      { ...valid, secret: 'x'.repeat(257) },
+      { url: valid.url },
+      { ...valid, status: 'enabled' },
+    ];
+    for (const body of faults) expect(code(await client('POST', '/v1/webhooks', { body }))).toEqual(invalid);
+    expect((await client('GET', '/v1/webhooks')).body.data).toEqual([]);
+  });
+
+  it('is one of at most 100, also with concurrent creations', async () => {
+    const client = await live();
+    const body = { url: 'https://example.com/', events: ['sync.completed'] };
+    const answers: Answer[] = [];
+    for (let i = 0; i < 13; i++)
+      answers.push(...(await Promise.all(Array.from({ length: 8 }, () => client('POST', '/v1/webhooks', { body })))));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(100);
+    expect(answers.filter((answer) => answer.body.code === 'limit_reached')).toHaveLength(4);
+    expect((await client('DELETE', `/v1/webhooks/${answers[0]?.body.id}`)).status).toBe(204);
+    expect((await client('POST', '/v1/webhooks', { body })).status).toBe(201);
+  });
+
+  it('changes only the given members', async () => {
+    const client = await live();
+    const { id, secret: _, ...before } = await createWebhook(client, 'https://example.com/');
+    const answer = await client('PATCH', `/v1/webhooks/${id}`, {
+      body: { events: ['document.deleted'], description: null },
+    });
+    expect(answer.body).toEqual({
+      ...before,
+      id,
+      events: ['document.deleted'],
+      description: null,
+      updated_at: answer.body.updated_at,
+    });
+    expect((await client('GET', `/v1/webhooks/${id}`)).body).toEqual(answer.body);
+    for (const body of [{ status: 'on' }, { url: 'ftp://example.com' }, { id: 'x' }]) {
+      expect(code(await client('PATCH', `/v1/webhooks/${id}`, { body }))).toEqual(invalid);
+    }
+    expect(code(await client('PATCH', '/v1/webhooks/whk_x', { body: {} }))).toEqual(missing);
+  });
+
+  it('can be tested with one attempt that disables nothing, also during a pause', async () => {
+    const client = await live();
+    const receiver = service.endpoint(500);
+    const bystander = service.endpoint();
+    await createWebhook(client, bystander.url);
+    const { id } = await createWebhook(client, receiver.url, { events: ['document.deleted'] });
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    const { event_id } = (await client('POST', `/v1/webhooks/${id}/test`)).body;
+    await service.settle();
+    const delivery = await settled(client, id, event_id);
+    expect(delivery).toMatchObject({ status: 'failed', test: true, event_type: 'document.changed' });
+    expect(delivery.attempts).toMatchObject([{ number: 1, trigger: 'test' }]);
+    expect((await client('GET', `/v1/webhooks/${id}/recover`)).body).toEqual({ count: 0 });
+    expect((await client('GET', `/v1/webhooks/${id}`)).body.failing_since).toBeNull();
+    expect(receiver.received).toHaveLength(1);
+    expect(bystander.received).toHaveLength(0);
+    expect(service.emails.filter(({ text }) => text.includes(id))).toEqual([]);
+    expect(code(await client('POST', `/v1/webhooks/${id}/test`, { body: { type: 'x' } }))).toEqual(invalid);
+    expect(code(await client('POST', '/v1/webhooks/whk_01ARZ3NDEKTSV4RRFFQ69G5FAV/test'))).toEqual(missing);
+  });
+});
+
+describe('the secret of a webhook', () => {
+  const HOUR_MS = 60 * 60 * 1000;
+  const rotating = (client: Client, id: string) => (call?: object) =>
+    client('POST', `/v1/webhooks/${id}/rotate-secret`, call);
+
+  it('signs for 24 hours after its rotation, also after further rotations', async () => {
+    const client = await live();
+    const endpoint = service.endpoint();
+    const { id, secret } = await createWebhook(client, endpoint.url);
+    const rotate = rotating(client, id);
+    await service.clock.advance(HOUR_MS);
+    const second = (await rotate()).body.secret;
+    await service.clock.advance(HOUR_MS);
+    const third = (await rotate()).body.secret;
+    const secrets = [secret, second, third];
+    expect(new Set(secrets.map((each) => /^whsec_/.test(each))).size).toBe(1);
+    expect(await signingAmong(secrets, client, endpoint)).toEqual(secrets);
+    await service.clock.advance(23 * HOUR_MS);
+    expect(await signingAmong(secrets, client, endpoint)).toEqual([second, third]);
+    await service.clock.advance(HOUR_MS);
+    expect(await signingAmong(secrets, client, endpoint)).toEqual([third]);
+    const own = await rotate({ body: { secret: 'chosen' } });
+    expect([own.body.secret, own.body.secret_hint]).toEqual(['chosen', '']);
+  });
+
+  it('has at most 5 predecessors that still sign', async () => {
+    const client = await live();
+    const { id } = await createWebhook(client, 'https://example.com/');
+    const rotate = rotating(client, id);
+    const rotated = await Promise.all(Array.from({ length: 5 }, () => rotate()));
+    expect(rotated.map(({ status }) => status)).toEqual(Array(5).fill(200));
+    const rejected = await rotate();
+    expect(code(rejected)).toEqual([409, 'limit_reached']);
+    const next = /after (\S+Z)/.exec(rejected.body.detail)?.[1] ?? '';
+    await service.clock.advance(Date.parse(next) - service.clock.now());
+    expect((await rotate()).status).toBe(200);
+  });
+
+  it('is rotated once by a repeated request, whose response omits it', async () => {
+    const client = await live();
+    const { id } = await createWebhook(client, 'https://example.com/');
+    const call = { headers: { 'Idempotency-Key': 'once' } };
+    const first = await rotating(client, id)(call);
+    const again = await rotating(client, id)(call);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.body).toEqual({ ...first.body, secret: undefined });
+  });
+
+  it('signs along with all others of concurrent rotations', async () => {
+    const client = await live();
+    const endpoint = service.endpoint();
+    const { id, secret } = await createWebhook(client, endpoint.url);
+    const answers = await Promise.all(Array.from({ length: 4 }, () => rotating(client, id)()));
+    const secrets = [secret, ...answers.map(({ body }) => body.secret)];
+    expect(new Set(secrets).size).toBe(5);
+    expect(await signingAmong(secrets, client, endpoint)).toEqual(secrets);
+  });
+});
+
+describe('a webhook that is missing or of another project', () => {
+  it.each([
+    ['GET', ''],
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['POST', '/rotate-secret'],
+    ['POST', '/test'],
+    ['GET', '/recover'],
+    ['POST', '/recover'],
+    ['GET', '/deliveries'],
+  ] as const)('is not found: %s %s', async (method, path) => {
+    const { id } = await createWebhook(await live(), 'https://example.com/');
+    const client = await live();
+    const deleted = await createWebhook(client, 'https://example.com/');
+    expect((await client('DELETE', `/v1/webhooks/${deleted.id}`)).status).toBe(204);
+    for (const each of [id, deleted.id])
+      expect(code(await client(method, `/v1/webhooks/${each}${path}`))).toEqual(missing);
+  });
+});
+
+describe('a list of webhooks', () => {
+  it('is in the order of creation, in pages', async () => {
+    const client = await live();
+    const ids: string[] = [];
+    for (let i = 0; i < 3; i++) ids.push((await createWebhook(client, 'https://example.com/')).id);
+    const first = (await client('GET', '/v1/webhooks?limit=2')).body;
+    const rest = (await client('GET', `/v1/webhooks?limit=2&cursor=${first.next_cursor}`)).body;
+    expect([...first.data, ...rest.data].map(({ id }) => id)).toEqual(ids);
+    expect(rest.next_cursor).toBeNull();
+  });
+});
