@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** What takes longest, and guards what changes seldom: `npm run test:long`. */
+/** Slow tests of parts that rarely change. Run them with `npm run test:long`. */
 export const LONG = ['test/stack/long/**/*.test.ts', 'test/stack/faults/{lost-responses,random}.test.ts'];
 
-/** Files that mostly wait, or calculate for long: begun first, so that none of them is left alone at the end. */
+/** Slow files. They start first, so that none of them runs alone at the end. */
 const EARLY = /\/(faults|simulation|iam|flows)\/|\/long\/smoke/;
 
 class LongestFirst extends BaseSequencer {
@@ -23,7 +23,7 @@ export default defineConfig({
     exclude: ['test/browser/**', 'test/measure/mutation/**', ...LONG],
     globalSetup: 'test/support/global-setup.ts',
     setupFiles: 'test/support/setup.ts',
-    isolate: false, // what has been loaded and compiled once stays so
+    isolate: false, // keeps loaded modules between files
     sequence: { sequencer: LongestFirst },
     maxWorkers: 3,
     env: {

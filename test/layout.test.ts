@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** The rooms of lib/, floor by floor. A file imports from floors below its own and from its own room, and nothing else. */
+/** The folders of lib/ by level. A file can import only from lower levels and from its own folder. */
 const FLOORS = [
   ['ground'],
   ['access', 'events'],
@@ -23,7 +23,7 @@ const files = ['functions', 'infra', 'lib'].flatMap((folder) =>
 const importsOf = (file: string, text = readFileSync(file, 'utf8')): string[] =>
   [...text.matchAll(IMPORT)].map(([, path = '']) => normalize(join(dirname(file), path)));
 
-/** The room of a file of lib/; a file at its root is the ground. */
+/** Returns the folder of a file in lib/. A file in the root belongs to the lowest level. */
 function roomOf(file: string): string | undefined {
   const [folder, room, rest] = file.split('/');
   if (folder !== 'lib') return undefined;
@@ -31,7 +31,7 @@ function roomOf(file: string): string | undefined {
 }
 const floorOf = (room: string): number => FLOORS.findIndex((rooms) => rooms.includes(room));
 
-/** Why a file may not import another; `null` if it may. */
+/** Returns why a file must not import another one, or `null`. */
 function objectionTo(file: string, imported: string): string | null {
   const [from, to] = [roomOf(file), roomOf(imported)];
   if (to === undefined) return from === undefined ? null : 'lib/ stands on nothing but itself';

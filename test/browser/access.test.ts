@@ -49,7 +49,7 @@ beforeAll(async () => {
   };
 });
 
-/** The violations that axe-core finds, one line each; by default of WCAG 2.2 A and AA and of its best practices. */
+/** Returns the violations that axe-core finds, one per line. The default rules are WCAG 2.2 A and AA, and best practices. */
 async function violations(page: Page, options: axe.RunOptions = {}): Promise<string[]> {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(
@@ -61,7 +61,7 @@ async function violations(page: Page, options: axe.RunOptions = {}): Promise<str
   );
 }
 
-/** Rules that a theme makes a difference to; the light one is checked by all of them. */
+/** The rules that depend on the theme. The light theme is checked with all rules. */
 const RULES = { light: {}, dark: { runOnly: ['color-contrast', 'link-in-text-block'] } } as const;
 const inTheme = (theme: keyof typeof RULES) => (page: Page) =>
   violations(page, structuredClone(RULES[theme]) as axe.RunOptions);

@@ -7,9 +7,9 @@ export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 export interface Dashboard {
   /** Opens a page without signing in. */
   open(path?: string, options?: BrowserContextOptions): Promise<Page>;
-  /** Opens another tab of the same browser profile, as a link does. */
+  /** Opens another tab in the same browser profile, like a link. */
   openBeside(page: Page, path: string): Promise<Page>;
-  /** Opens a page, signed in, at a place such as `/live/keys`. */
+  /** Signs in and opens a page at a place such as `/live/keys`. */
   signIn(key: string, place?: string, options?: BrowserContextOptions): Promise<Page>;
 }
 
@@ -46,7 +46,7 @@ export function useDashboard(service: Service): Dashboard {
       void dialog.dismiss();
     });
     page.on('console', (message) => {
-      // Chromium logs every 4xx; the page shows those in its own words.
+      // Chromium logs every 4xx, which the page handles.
       const isStatus = message.text().startsWith('Failed to load resource: the server responded with a status');
       if (message.type() === 'error' && !isStatus) errors.push(message.text());
     });
@@ -75,7 +75,7 @@ export async function signInWith(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** The secret that a dialog shows once, taken with its copy button. */
+/** Returns the secret in a dialog, read with its copy button. */
 export async function copyShown(page: Page): Promise<string> {
   await page.getByRole('dialog').getByRole('button', { name: /^Copy/ }).first().click();
   const text = await page.evaluate(() => navigator.clipboard.readText());
@@ -89,7 +89,7 @@ export const heading = (page: Page, name: string | RegExp) => page.getByRole('he
 export const fact = (page: Page, name: string) =>
   page.locator('.facts > div', { has: page.getByText(name, { exact: true }) }).locator('dd');
 
-/** Counts the user's clicks from now on, also on other pages of the dashboard. What the keyboard does counts as none. */
+/** Counts the clicks of the user on all pages of the dashboard. Keyboard actions do not count. */
 export async function countClicks(page: Page): Promise<() => Promise<number>> {
   const counter = await page.evaluateHandle(() => {
     const counted = { clicks: 0 };

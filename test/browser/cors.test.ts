@@ -10,7 +10,7 @@ const service = useService();
 let close: () => Promise<unknown>;
 let page: Page;
 
-/** A customer's frontend: a page of another origin. */
+/** A frontend of a customer, which is a page of another origin. */
 beforeAll(async () => {
   const frontend = http.createServer((_request, response) => response.end('<!doctype html><title>Frontend</title>'));
   await new Promise<void>((resolve) => frontend.listen(0, '127.0.0.1', resolve));
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => close?.());
 
-/** What the page sees of a response: status, ETag and error code; `blocked` if the browser withholds it. */
+/** Returns the status, ETag and error code that the page can read, or `blocked` if the browser hides the response. */
 const fetched = (credential: string, method: string, path: string, body?: object) =>
   page.evaluate(
     async ([url, verb, token, text]) => {

@@ -47,7 +47,7 @@ describe('a row of the delivery log', () => {
     expect(await drawer(page).getByRole('region', { name: 'Payload' }).textContent()).toContain('document.changed');
     await drawer(page).getByRole('button', { name: 'Copy as curl' }).click();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(`curl -g '${receiver.url}'`);
-    expect(await rows(page).count()).toBe(3); // the list, as it was filtered
+    expect(await rows(page).count()).toBe(3); // the filtered list
     await heading(page, receiver.url).waitFor();
   });
 
@@ -137,7 +137,7 @@ describe('a row of the delivery log', () => {
     expect(await shown(page)).toBe(events[0]); // the first one
     await drawer(page).getByRole('button', { name: 'Next' }).press('Enter');
     await expect.poll(() => shown(page)).toBe(events[1]);
-    await page.mouse.click(20, 400); // beside it
+    await page.mouse.click(20, 400); // outside the drawer
     await closed(page);
   });
 

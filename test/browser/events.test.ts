@@ -17,7 +17,7 @@ describe('an event', () => {
       await project.admin('PUT', `/v1/documents/${key}`, { body: { fields: { title: key } } });
     for (const receiver of receivers) await receiver.until(2);
 
-    // From the key of a document to every delivery of its last event.
+    // Opens every delivery of the last event of a document.
     const page = await dashboard.signIn(project.adminKey);
     const clicks = await countClicks(page);
     const rows = page.getByRole('table', { name: 'Events' }).locator('tbody tr');
@@ -30,7 +30,7 @@ describe('an event', () => {
     await expect.poll(() => page.getByRole('cell', { name: 'succeeded' }).count()).toBe(2);
     expect(await clicks()).toBe(2);
 
-    // The page of the document is nearer still.
+    // The page of the document needs fewer clicks.
     await page.goto(`${service.stack.baseUrl}/dashboard#/live/documents/org%3Aacme%3Aa`);
     await page.getByRole('link', { name: 'document.created' }).click();
     await expect.poll(() => page.getByRole('cell', { name: 'succeeded' }).count()).toBe(2);
@@ -45,7 +45,7 @@ describe('an event', () => {
     await page.getByRole('button', { name: 'Search' }).click();
     await heading(page, 'document.created').waitFor();
 
-    // What its page shows is to be had as a text and, byte for byte as it was sent, as a file.
+    // The page offers its content as text, and the sent bytes as a file.
     await page.getByRole('button', { name: 'Copy payload' }).click();
     expect(JSON.parse(await page.evaluate(() => navigator.clipboard.readText()))).toEqual(body.data[0]);
     const downloaded = page.waitForEvent('download');

@@ -8,7 +8,7 @@ import { heading, useDashboard } from './browser.ts';
 const service = useService(FAST_DELAYS);
 const dashboard = useDashboard(service);
 
-/** Sets `pwned` if any part of it becomes markup, a URL or a script. */
+/** Sets `pwned` if any part of the text becomes markup, a URL or a script. */
 const HOSTILE = `"'></code></pre><script>window.pwned=1</script><img src=x onerror="window.pwned=1">{{7*7}}javascript:window.pwned=1`;
 const RIGHT_TO_LEFT = '\u202egnp.exe';
 
@@ -64,7 +64,7 @@ describe('untrusted text', () => {
     await expectText(page, JSON.stringify(HOSTILE));
     expect(await page.locator('main').textContent()).not.toContain(RIGHT_TO_LEFT);
 
-    // In the editor too, where it is the same JSON.
+    // Also in the editor, where it is the same JSON.
     await page.getByRole('button', { name: 'Edit' }).click();
     const text = await page.getByLabel('Fields', { exact: true }).inputValue();
     expect(text).not.toContain(RIGHT_TO_LEFT);

@@ -112,7 +112,7 @@ describe('signing in', () => {
     const page = await dashboard.signIn(second, '/live/keys');
     await heading(page, 'Keys').waitFor();
     await project.admin('POST', `/v1/keys/${second}/revoke`);
-    // The next request notices it: one of another page, or one that this page has still to make.
+    // The next request detects it, from this page or another one.
     const webhooks = await page.getByRole('link', { name: 'Webhooks' }).elementHandles();
     for (const link of webhooks) await link.evaluate((each) => (each as HTMLElement).click());
     await page.getByText('this key was revoked or has expired').waitFor();
@@ -140,7 +140,7 @@ describe('a key', () => {
     const fresh = await copyShown(page);
     expect(fresh).toMatch(/^svc_live_/);
     expect(fresh).not.toBe(old);
-    // For 24 hours both are valid: the page counts them down.
+    // Both are valid for 24 hours, which the page counts down.
     await expect.poll(() => page.locator('.callout .countdown').textContent()).toMatch(/^23 h 59 min( \d+ s)?$/);
     expect([await status(old), await status(fresh)]).toEqual([200, 200]);
     expect(await page.getByRole('button', { name: 'Rotate' }).count()).toBe(0);
@@ -219,7 +219,7 @@ describe('a key', () => {
     await page.getByRole('button', { name: 'Generate' }).click();
     await page.getByText('Expiry must be in the future.').waitFor();
     expect(await page.getByLabel('Expiry').getAttribute('aria-invalid')).toBe('true');
-    expect(await page.getByLabel('svc_live_').count()).toBe(0); // live keys are not of the sandbox
+    expect(await page.getByLabel('svc_live_').count()).toBe(0); // live keys do not belong to the sandbox
   });
 });
 

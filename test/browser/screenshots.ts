@@ -4,8 +4,8 @@ import { chromium } from 'playwright-core';
 import { CHROMIUM } from './browser.ts';
 
 /**
- * `npm run screenshots` takes the README's screenshots of a running `npm start`, after some use. It takes seven minutes: the
- * times in the pictures are true.
+ * `npm run screenshots` takes the screenshots of the README from a running `npm start`. It takes seven minutes, because the times
+ * in the pictures are real.
  */
 const directory = '.github/screenshots';
 const { base_url, keys } = JSON.parse(readFileSync('.local/stack.json', 'utf8'));
@@ -33,7 +33,7 @@ const webhook = await call('POST', '/v1/webhooks', {
   events: ['document.created', 'document.changed'],
   description: 'Search index',
 });
-/** Three attempts of each failing delivery: at once, after 1 minute and after 5 more. */
+/** The time for three attempts of a failing delivery: immediately, after 1 minute, and after 5 more minutes. */
 const THREE_ATTEMPTS_MS = 6.4 * 60 * 1000;
 const count = async (status: string): Promise<number> =>
   (await call('GET', `/v1/webhooks/${webhook.id}/deliveries?status=${status}`)).data.length;

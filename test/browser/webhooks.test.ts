@@ -193,13 +193,13 @@ describe('an endpoint that fails', () => {
     const link = /https?:\S+\/dashboard(#\S+)/.exec(email.text)?.[1];
     expect(link).toBe(`#/live/webhooks/${id}`);
 
-    await publish(project.admin); // skipped meanwhile
+    await publish(project.admin); // skipped while the webhook is disabled
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.getByText('was disabled').waitFor();
     receiver.behave(200);
     const before = receiver.received.length;
 
-    // From the link in the email to the cause, and to all that was missed.
+    // Opens the cause and the missed deliveries from the link in the email.
     await page.goto(`${service.stack.baseUrl}/dashboard${link}`);
     const clicks = await countClicks(page);
     await heading(page, receiver.url).waitFor();
@@ -210,7 +210,7 @@ describe('an endpoint that fails', () => {
     await page.getByText('Out of order').first().waitFor();
     await page.getByRole('link', { name: 'Webhook', exact: true }).click();
     await page.getByRole('button', { name: 'Enable and recover' }).click();
-    await page.getByRole('dialog').getByText('2 deliveries will be sent again.').waitFor(); // says so beforehand
+    await page.getByRole('dialog').getByText('2 deliveries will be sent again.').waitFor(); // shown before the confirmation
     await page.getByRole('dialog').getByRole('button', { name: 'Enable and recover' }).click();
     await page.getByRole('dialog').getByRole('status').getByText('2 deliveries will be sent again.').waitFor();
     await page.getByRole('button', { name: 'Done' }).click();
@@ -305,7 +305,7 @@ describe('the delivery log', () => {
     await page.getByText('No deliveries match these filters.').waitFor();
     await page.goBack();
 
-    // Many at once, by keyboard; what cannot be sent again is named with the reason.
+    // Redelivers many deliveries by keyboard. Failed requests are listed with the reason.
     const redeliver = async () => {
       await page.getByRole('button', { name: 'Redeliver selected' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Redeliver' }).click();
@@ -373,9 +373,9 @@ describe('a search in the delivery log', () => {
     };
     await expect.poll(() => rows.count()).toBe(3);
     await search('org:acme:doc-1');
-    await expect.poll(() => rows.count()).toBe(2); // the webhook takes no document.created
+    await expect.poll(() => rows.count()).toBe(2); // the webhook is not subscribed to document.created
     await put(project.admin, 'org:acme:doc-1', { title: 'Four' });
-    await expect.poll(() => rows.count()).toBe(3); // by itself
+    await expect.poll(() => rows.count()).toBe(3); // without a reload
     await page.reload();
     await expect.poll(() => rows.count()).toBe(3);
     expect(await page.getByLabel('Document key or event id').inputValue()).toBe('org:acme:doc-1');
@@ -430,9 +430,9 @@ describe('the overview', () => {
     const page = await dashboard.signIn(project.adminKey, '/live');
     const count = (name: string) => page.locator('.legend li', { hasText: name }).locator('strong').textContent();
     await expect.poll(() => count('Succeeded')).toBe('4');
-    // The stats of each delivery arrive on their own.
+    // The stats of each delivery arrive separately.
     await expect.poll(async () => Number(await count('Failed')) + Number(await count('Canceled or skipped'))).toBe(4);
-    // However few failed of many, they are seen.
+    // A few failures among many deliveries are visible.
     const failed = page.locator('.chart .apart rect.failed');
     const heights = await failed.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
     expect(Math.max(...heights)).toBeGreaterThan(1);

@@ -27,10 +27,10 @@ const watched: WatchedMetric[] = alarms.flatMap((alarm) =>
     : alarm.Metrics.flatMap(({ MetricStat }: { MetricStat?: { Metric: WatchedMetric } }) => MetricStat?.Metric ?? []),
 );
 
-/** What our code writes in the embedded metric format. */
+/** Returns the metrics that the code writes in embedded metric format. */
 async function emitted(): Promise<{ Namespace: string; names: string[]; dimensions: string[] }[]> {
   const lines: string[] = [];
-  vi.stubEnv('POWERTOOLS_DEV', 'true'); // so that it writes to the console that is watched
+  vi.stubEnv('POWERTOOLS_DEV', 'true'); // writes to the observed console
   vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
   vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Mine');
   vi.resetModules(); // another file may have imported it with other settings
@@ -65,7 +65,7 @@ async function emitted(): Promise<{ Namespace: string; names: string[]; dimensio
 
 describe('an alarm', () => {
   it('watches only metrics that AWS publishes for the resources of the template, or that the code writes', async () => {
-    const { alarms } = new LocalCloudWatch(readTemplate()); // throws at any other metric of AWS
+    const { alarms } = new LocalCloudWatch(readTemplate()); // throws for any other AWS metric
     const written = (await emitted()).flatMap(({ names, dimensions }) => names.map((name) => [name, dimensions]));
     const ofFilters = Object.values(template.findResources('AWS::Logs::MetricFilter')).flatMap(({ Properties }) =>
       Properties.MetricTransformations.map(({ MetricName }: { MetricName: string }) => [MetricName, []]),
@@ -103,7 +103,7 @@ describe('an alarm', () => {
     for (const theirs of ['4XXError', 'Unauthorized', 'Forbidden', 'Count']) expect(names).not.toContain(theirs);
     const errors = alarms.filter((alarm) => JSON.stringify(alarm).includes('"Errors"'));
     expect(errors.length).toBe(1);
-    for (const alarm of errors) expect(JSON.stringify(alarm)).not.toContain('Authorize'); // it throws at bad credentials
+    for (const alarm of errors) expect(JSON.stringify(alarm)).not.toContain('Authorize'); // it throws for invalid credentials
   });
 
   it('costs ten cents per metric, so all alarms watch few metrics, and the dashboard is optional', () => {

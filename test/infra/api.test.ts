@@ -107,7 +107,7 @@ describe('the API', () => {
     const key = ['HttpMethod', 'ResourcePath'];
     const patches = settings.flatMap((setting) => Object.keys(setting).filter((name) => !key.includes(name)));
     expect(patches.length).toBeGreaterThan(settings.length);
-    expect(patches.length).toBeLessThanOrEqual(75); // of 80: the deployment and the access log take some
+    expect(patches.length).toBeLessThanOrEqual(75); // of 80, because the deployment and the access log need some
   });
 
   it('allows other origins only for operations of scoped tokens', () => {

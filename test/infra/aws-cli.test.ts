@@ -7,7 +7,7 @@ import { failedEvents, failedSchedules } from '../../infra/commands/aws-cli.ts';
 const directory = mkdtempSync(join(tmpdir(), 'aws-cli-'));
 const calls = join(directory, 'calls');
 
-/** An AWS CLI that notes how it is called and answers as the real one does; its function responds with its payload. */
+/** An AWS CLI that records its calls and responds like the real one. Its function returns the payload. */
 const CLI = `#!/bin/sh
 printf '%s\\n' "$*" >> '${calls}'
 case "$1 $2" in

@@ -18,7 +18,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close().closeAllConnections();
 });
 
-/** An API whose clock stands still, with the events that tests add. `fails` gives the status of a request that fails. */
+/** An API with a fixed clock and the events that tests add. `fails` returns the status of a failing request. */
 async function startApi(fails: (path: string) => number | undefined = () => undefined) {
   const events: Listed[] = [];
   const keys: (string | undefined)[] = [];
@@ -38,7 +38,7 @@ async function startApi(fails: (path: string) => number | undefined = () => unde
   return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, events, keys };
 }
 
-/** Polls once after each change, and returns what it prints. */
+/** Polls once after each change, and returns the printed lines. */
 async function linesOf(api: { baseUrl: string }, changes: (() => void)[]): Promise<string[]> {
   const lines: string[] = [];
   const stop = new AbortController();

@@ -8,7 +8,7 @@ const site = created();
 const { pages } = site;
 const serve = createSite(site, { info() {} });
 
-/** A request as API Gateway hands it on, below a stage or at a domain of one's own. */
+/** A request from API Gateway, below a stage or with a custom domain. */
 const request = (resource: string, { file = '', base = '/live', headers = {}, httpMethod = 'GET' } = {}) =>
   serve({
     resource,

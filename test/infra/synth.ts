@@ -10,14 +10,14 @@ import { afterFile } from '../support/after-file.ts';
 
 export const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
 
-// Bundles do not depend on settings: they are left out.
+// Excludes bundles, because they do not depend on settings.
 function createAppWith(settings: object) {
   const outdir = mkdtempSync(join(tmpdir(), 'service-settings-'));
   afterFile(() => rmSync(outdir, { recursive: true }));
   return createApp({ outdir, context: { ...context, 'aws:cdk:bundling-stacks': [], ...settings } });
 }
 
-/** The template with these settings, without the CDK's own validation of it: that takes as long again. */
+/** Synthesizes the template with these settings, without the validation of the CDK, which would double the time. */
 export function synth(settings: object): Template {
   vi.stubEnv('CDK_VALIDATION', 'false');
   try {
@@ -27,7 +27,7 @@ export function synth(settings: object): Template {
   }
 }
 
-/** The warnings of a synthesis with these settings. */
+/** Returns the warnings of a synthesis with these settings. */
 export function warningsOf(settings: object): string[] {
   vi.stubEnv('CDK_VALIDATION', 'false');
   try {
@@ -38,7 +38,7 @@ export function warningsOf(settings: object): string[] {
   }
 }
 
-/** Which rules of cdk-nag the template with these settings violates. */
+/** Returns the rules of cdk-nag that the template with these settings violates. */
 export function violationsOf(settings: object): string[] {
   const app = createAppWith(settings);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
@@ -54,7 +54,7 @@ export const domain = {
   certificateArn: 'arn:aws:acm:eu-west-1:111122223333:certificate/abc-1',
 };
 
-/** The options of each parameter, those that go together as one. */
+/** The options of each parameter. Dependent parameters form one option. */
 export const choices: Record<string, object[]> = {
   architecture: [{}, { architecture: 'x86_64' }],
   encryption: [{}, { encryption: 'customer' }],

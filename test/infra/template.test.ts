@@ -8,7 +8,7 @@ const template = Assertions.fromString(
   readFileSync(join(inject('assembly'), 'DocumentSyncService.template.json'), 'utf8'),
 );
 
-// Actions that know no resource (Service Authorization Reference).
+// Actions without resource types (Service Authorization Reference).
 const UNNAMEABLE = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords', 'dynamodb:ListStreams'];
 
 describe('the table', () => {
@@ -177,7 +177,7 @@ describe('the functions', () => {
     for (const { Properties } of functions) {
       expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'], Handler: 'index.handler' });
       expect(Properties.Timeout).toBeLessThanOrEqual(60);
-      expect(Properties.TracingConfig).toBeUndefined(); // it costs more than all else, and nobody asked
+      expect(Properties.TracingConfig).toBeUndefined(); // it is expensive and off by default
       expect(Properties.Environment.Variables).not.toHaveProperty('ALLOW_PRIVATE_ENDPOINTS');
     }
   });

@@ -30,7 +30,7 @@ schedule group is empty. A replaced API, stage or domain has another address. Ca
 works. CloudFormation cannot create an API key, a queue's event source or a DNS record again while the old one exists. Restore
 the logical id (pinLogicalId) and the property. Change ${KEPT} only to add a resource.`;
 
-/** Logical id → type → the properties that it cannot change in place, with every option on. */
+/** Maps logical ids to types and the properties that cannot change in place, with every option enabled. */
 function keptResources(): Record<string, object> {
   const settings = {
     ...choices.encryption?.[1],

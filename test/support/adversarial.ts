@@ -1,29 +1,29 @@
 import fc from 'fast-check';
 
 /*
- * Content that a service further down may refuse or change, shared by the tests of every boundary: names that an object
- * has already, characters that a queue, a table or a terminal does not take, and texts as long as they may be.
+ * Content that another service can reject or change, for the tests of every boundary. It contains names of inherited members,
+ * characters that a queue, a table or a terminal does not accept, and texts of maximum length.
  */
 
 /** `constructor`, `__proto__`, `toString` … */
 export const PROTOTYPE_NAMES = Object.getOwnPropertyNames(Object.prototype);
 
-/** Half of a pair: valid in a JavaScript string and in JSON, but in no encoding of Unicode. */
+/** Half of a surrogate pair, which is valid in a JavaScript string and in JSON, but in no Unicode encoding. */
 export const LONE_SURROGATES = ['\ud800', '\udbff', '\udc00', '\udfff', 'a\ud83d', '\ude00b', '\udc00\ud800'];
 
-/** U+FDD0 to U+FDEF and the last two code points of every plane. Valid Unicode, but SQS takes none of U+FFFE and U+FFFF. */
+/** U+FDD0 to U+FDEF and the last two code points of every plane. They are valid Unicode, but SQS rejects U+FFFE and U+FFFF. */
 const NONCHARACTERS = ['\ufdd0', '\ufdef', '\ufffe', '\uffff', '\u{1fffe}', '\u{10ffff}'];
 
 /** C0, DEL and C1. */
 const CONTROLS = ['\0', '\x07', '\b', '\t', '\n', '\v', '\f', '\r', '\x1b', '\x7f', '\x85', '\x9b', '\x9f'];
 
-/** Characters that change the direction or the look of the text around them, or that nobody sees. */
+/** Invisible characters, and characters that change the direction or the display of text. */
 const FORMATS = [
   ...['\u200b', '\u200d', '\u200e', '\u200f', '\u202a', '\u202e', '\u2066', '\u2069', '\ufeff', '\u00ad', '\u061c'],
   ...['\u{e0001}', '\u{1d173}'],
 ];
 
-/** The first character of every general category that a text may have (all but Cs), and those that are special somehow. */
+/** The first character of every general category that a text can have (all except Cs), and special characters. */
 export const CHARACTERS = [
   ...new Set([
     ...firstOfEveryCategory(),
@@ -48,7 +48,7 @@ function firstOfEveryCategory(): string[] {
   return [...found.values()];
 }
 
-/** Every name that `node:http` takes for a header, those of `Object.prototype` more often than chance would. */
+/** Every header name that `node:http` accepts, with a higher share of the names in `Object.prototype`. */
 export const headerName = (): fc.Arbitrary<string> =>
   fc.oneof(
     fc.constantFrom(...PROTOTYPE_NAMES, '0', '-1', '4294967295', 'then', 'toJSON', "!#$%&'*+.^_`|~-"),
@@ -56,18 +56,18 @@ export const headerName = (): fc.Arbitrary<string> =>
   );
 const TOKEN_CHARACTERS = "!#$%&'*+.^_`|~-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/** Well-formed text of any characters. */
+/** Well-formed text with any characters. */
 export const wellFormedText = (maxLength = 20): fc.Arbitrary<string> =>
   fc.string({ unit: fc.constantFrom(...CHARACTERS, ...PROTOTYPE_NAMES), minLength: 1, maxLength });
 
-/** Texts of exactly so many bytes in UTF-8, of characters with 1, 2, 3 and 4 bytes each. */
+/** Texts with exactly `bytes` bytes in UTF-8, with characters of 1, 2, 3 and 4 bytes. */
 export const textsOfBytes = (bytes: number): string[] =>
   ['a', 'é', '中', '😀'].map((unit) => {
     const text = unit.repeat(Math.floor(bytes / Buffer.byteLength(unit)));
     return text + 'a'.repeat(bytes - Buffer.byteLength(text));
   });
 
-/** JSON texts of at most so many bytes that are expensive to parse, to check or to answer. */
+/** JSON texts of limited size that are expensive to parse, to validate or to respond to. */
 const COSTLY_JSON: Readonly<Record<string, (bytes: number) => string>> = {
   'a list of objects': (bytes) => filled('[', () => '{}', ']', bytes),
   'a list of texts': (bytes) => filled('[', (i) => `"a${i}"`, ']', bytes),
@@ -91,7 +91,7 @@ function filled(before: string, unit: (i: number) => string, after: string, byte
   return before + units.join(',') + after;
 }
 
-/** Bodies of at most so many bytes: each costly JSON text in the place of the example, and of each value in it. */
+/** Bodies of limited size, in which each costly JSON text replaces the example or one of its values. */
 export function* costlyBodies(example: unknown, bytes: number): Generator<[name: string, body: string]> {
   for (const [place, around] of placesIn(example)) {
     for (const [shape, textOf] of Object.entries(COSTLY_JSON)) {

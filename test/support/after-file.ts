@@ -1,17 +1,17 @@
 /*
- * What tests start is stopped when the tests of their file have run. The files that one worker runs share the modules of this
- * folder, but not hooks: those of a module would run after the first file only.
+ * Stops the processes of tests after their file. Files in one worker share the modules of this folder but not their hooks, so a
+ * hook in a module would run only after the first file.
  */
 let stops: (() => unknown)[] = [];
 
-/** Has something stopped when the tests of this file have run. */
+/** Registers a function that runs after the tests of this file. */
 export function afterFile(stop: () => unknown): void {
   stops.push(stop);
 }
 
-/** For `setup.ts`. */
+/** Runs the registered functions. Used by `setup.ts`. */
 export async function stopAll(): Promise<void> {
   const all = stops;
   stops = [];
-  await Promise.all(all.map(async (stop) => stop())); // also where one throws: a test may have failed
+  await Promise.all(all.map(async (stop) => stop())); // also if one throws, because a test can have failed
 }

@@ -1,4 +1,4 @@
-/** A valid `document.changed` as a request publishes it, with text beyond ASCII. */
+/** A valid `document.changed` event in a request, with non-ASCII text. */
 export const changed = (overrides: object = {}) => ({
   type: 'document.changed',
   data: {

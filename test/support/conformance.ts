@@ -6,14 +6,14 @@ import { PROBLEM_TYPE, PROBLEMS, type ProblemCode } from '../../lib/api/problems
 import type { Answer } from './service.ts';
 
 interface Response {
-  /** Of a problem. */
+  /** A reference to a problem. */
   $ref?: string;
   description: string;
   content?: Record<string, unknown>;
   headers?: Record<string, unknown>;
 }
 
-/** Checks an answer against the OpenAPI document: whatever any test calls, it keeps what is promised. */
+/** Checks a response against the OpenAPI document, for every call of a test. */
 export function expectConformance(method: string, path: string, { status, headers, text, body }: Answer): void {
   expect(headers['x-request-id'], 'every answer has a request id').toBeTruthy();
   expect(headers['strict-transport-security'], 'every answer has an HSTS policy').toBe('max-age=31536000');
@@ -37,14 +37,14 @@ export function expectConformance(method: string, path: string, { status, header
   }
   if (!isOperation) {
     const isOther = known !== undefined && METHODS.includes(method);
-    // Only a caller with a credential learns which methods the path has.
+    // Only callers with a credential receive the methods of the path.
     const codes = isOther ? ['method_not_allowed', 'unauthorized', 'ip_not_allowed'] : ['route_not_found'];
     expect(codes, `${method} ${route}`).toContain(body?.code);
     expect('allow' in headers).toBe(body?.code === 'method_not_allowed');
     return;
   }
   const operation = openApi.paths[known]?.[method.toLowerCase()] as { responses: Record<number, Response> } | undefined;
-  if (!operation) return; // a page for people
+  if (!operation) return; // a web page
   const given = operation.responses[status];
   expect(given, `${method} ${route} may answer ${status} ${body?.code ?? ''}`).toBeDefined();
   if (status >= 400) expect(given?.description, `${method} ${route} ${status}`).toContain(`\`${body.code}\``);
@@ -54,7 +54,7 @@ export function expectConformance(method: string, path: string, { status, header
     : ['paths', known, method.toLowerCase(), 'responses', status];
   const response = given?.$ref ? (openApi.components.responses[name] as Response) : given;
   for (const name of Object.keys(response?.headers ?? {})) {
-    const isOptional = name === 'Idempotency-Replayed'; // of a repetition only
+    const isOptional = name === 'Idempotency-Replayed'; // only in repeated responses
     if (!isOptional) expect(headers, `${method} ${route} ${status}`).toHaveProperty(name.toLowerCase());
   }
   const type = headers['content-type']?.split(';')[0] ?? '';
@@ -68,7 +68,7 @@ export function expectConformance(method: string, path: string, { status, header
   expect(faults, `${method} ${route} ${status} ${body?.code ?? ''}`).toEqual([]);
 }
 
-/** The path of the operation that a request is for: of those that match, that with the fewest parameters. */
+/** Returns the path of the operation for a request, which is the match with the fewest parameters. */
 function pathOf(route: string): string | undefined {
   const matching = [...operationsByPath.keys()].filter((each) => patternOf(each).test(route));
   return matching.sort((a, b) => a.split('{').length - b.split('{').length)[0];

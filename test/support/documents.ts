@@ -23,7 +23,7 @@ export async function mint(client: Client, documents: string[], permissions: str
   return answer.body.token;
 }
 
-/** All events of a space from now on, in the order of arrival. */
+/** Receives all later events of a space, in the order of arrival. */
 export async function eventsOf(client: Client) {
   const receiver = await startReceiver();
   await createWebhook(client, receiver.url);

@@ -7,7 +7,7 @@ import type { Outcome } from '../../lib/deliveries/attempt.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../lib/delivery/post.ts';
 import { afterFile } from './after-file.ts';
 
-/** The port of a server that runs until the tests of the file are over. */
+/** Starts a server until the tests of the file have ended, and returns its port. */
 export async function listen(server: net.Server, host = '127.0.0.1'): Promise<number> {
   const sockets = new Set<net.Socket>();
   afterFile(() => {
@@ -23,7 +23,7 @@ export async function listen(server: net.Server, host = '127.0.0.1'): Promise<nu
   return (server.address() as AddressInfo).port;
 }
 
-/** On which nothing listens. */
+/** Returns a free port. */
 export async function freePort(): Promise<number> {
   const server = net.createServer();
   const port = await listen(server);
@@ -31,19 +31,19 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** What an endpoint does with a request: writes this, or anything else. */
+/** The behavior of an endpoint: a text to write, or a function. */
 export type Behavior = string | ((socket: net.Socket, count: number) => void);
 
 export interface Endpoint {
   url: string;
-  /** POSTs so far, repeated ones included. */
+  /** The number of POSTs so far, including repeated ones. */
   posts: number;
   connections: net.Socket[];
-  /** Once that many POSTs have been dealt with. */
+  /** Resolves when that many POSTs have been processed. */
   until(posts: number): Promise<void>;
 }
 
-/** An endpoint that is free to break every rule. */
+/** An endpoint that can violate every protocol rule. */
 export async function endpoint(behavior: Behavior): Promise<Endpoint> {
   const dealtWith = new EventEmitter();
   const started: Endpoint = {
@@ -69,7 +69,7 @@ export async function endpoint(behavior: Behavior): Promise<Endpoint> {
   return started;
 }
 
-/** Writes the same for as long as somebody reads. */
+/** Writes the same text while the other end reads. */
 export function flood(socket: net.Socket, unit: string): void {
   const block = Buffer.from(unit.repeat(Math.ceil(65_536 / unit.length)));
   const write = () => {
@@ -84,10 +84,10 @@ export function trickle(socket: net.Socket): void {
   socket.on('close', () => clearInterval(timer));
 }
 
-/** Resets a connection once its other end, in this process too, has read what was written. */
+/** Resets a connection after its other end, in the same process, has read all data. */
 export function resetAfter(socket: net.Socket, text: string): void {
   socket.write(text);
-  setImmediate(() => setImmediate(() => socket.resetAndDestroy())); // it reads between the two
+  setImmediate(() => setImmediate(() => socket.resetAndDestroy())); // the other end reads between the two
 }
 
 /** Resolves once a connection is closed. */
@@ -95,8 +95,8 @@ export const closed = (socket: net.Socket | undefined): Promise<void> =>
   new Promise((resolve) => (!socket || socket.closed ? resolve() : socket.once('close', () => resolve())));
 
 /**
- * Makes time stand still for attempts in the tests of a file, and pass only when they say so: a busy machine is no slow
- * endpoint. Sockets, name servers and `setInterval` keep the real time.
+ * Stops time for attempts in the tests of a file, so that a busy machine does not look like a slow endpoint. Tests advance it.
+ * Sockets, name servers and `setInterval` use the real time.
  */
 export function stopTime(): void {
   beforeEach(
@@ -107,7 +107,7 @@ export function stopTime(): void {
 }
 
 let healthyUrl: Promise<string> | undefined;
-/** An endpoint as it should be: one for all tests of the file. */
+/** A healthy endpoint for all tests of the file. */
 async function healthy(): Promise<string> {
   afterFile(() => {
     healthyUrl = undefined;
@@ -117,9 +117,9 @@ async function healthy(): Promise<string> {
 }
 
 /**
- * Posts to an endpoint, and at the same time to a healthy one, which must not notice.
+ * Posts to an endpoint, and concurrently to a healthy one, which must not be affected.
  *
- * @param hanging if the endpoint hangs, resolves once it does: then the time of the attempt passes.
+ * @param hanging resolves when the endpoint hangs, if it does. Then the time limit of the attempt passes.
  */
 export async function besideHealthy(post: HttpPost, url: string, hanging?: Promise<unknown>): Promise<Outcome> {
   healthyUrl ??= healthy();
@@ -132,7 +132,7 @@ export async function besideHealthy(post: HttpPost, url: string, hanging?: Promi
   await undisturbed();
   if (hanging) {
     await hanging;
-    await undisturbed(); // and what the hanging endpoint had to say has been read
+    await undisturbed(); // all data of the hanging endpoint has been read
     vi.advanceTimersByTime(ATTEMPT_TIMEOUT_MS);
   }
   return outcome;

@@ -8,17 +8,17 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** Directory of the synthesized stack. */
     assembly: string;
-    /** As many as work side by side, or one. */
+    /** One database per worker, or one for all. */
     databaseEndpoints: string[];
-    /** The file to which workers write how many requests to AWS services they validated. */
+    /** The file in which workers store the number of validated AWS requests. */
     requestCounts: string;
   }
 }
 
-/** Once per run: the synthesized stack, and databases, by name in `DATABASE` if not the default. */
+/** Prepares the synthesized stack and the databases once per run. `DATABASE` selects another database. */
 export default async function setup(project: TestProject): Promise<() => void> {
   const name = (process.env.DATABASE as DatabaseName | undefined) ?? defaultDatabase();
-  // Amazon's takes seconds to start.
+  // DynamoDB Local takes seconds to start.
   const count = name === 'dynoxide' ? project.config.maxWorkers : 1;
   const starting = Promise.all(Array.from({ length: count }, () => startDatabase(name)));
   starting.catch(() => {}); // awaited below

@@ -3,7 +3,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
 import type { LocalStack } from '../../infra/local/stack.ts';
 
-/** Writes items past the service: as many as a busy project has after a while. */
+/** Writes many items directly, like those of a busy project. */
 export async function writeItems(
   { template }: LocalStack,
   databaseEndpoint: string,

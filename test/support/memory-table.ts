@@ -1,7 +1,7 @@
 import { createTable, type Table, type TableOptions } from '../../lib/aws/dynamodb/table.ts';
 import { MemoryDynamoDb } from '../memory/simulation/dynamodb.ts';
 
-/** A table in memory, which `test/memory/contracts` holds to the database. */
+/** A table in memory. `test/memory/contracts` compares it with the database. */
 export function memoryTable(): Table {
   const memory = new MemoryDynamoDb();
   const documents = {

@@ -10,7 +10,7 @@ export interface Received {
   body: string;
 }
 
-/** Answers a request: with a status, or in any other way. */
+/** The response to a request: a status code or a function. */
 export type Behaviour =
   | number
   | ((response: http.ServerResponse, count: number, request: http.IncomingMessage) => void);
@@ -19,11 +19,11 @@ export interface TestReceiver {
   url: string;
   received: Received[];
   behave(behaviour: Behaviour): void;
-  /** Resolves once that many requests have come. */
+  /** Resolves when that many requests have arrived. */
   until(count: number): Promise<Received[]>;
 }
 
-/** What is wrong with a delivery by `webhooks` of the OpenAPI document: with the headers and the body. */
+/** Returns the violations of a delivery by `webhooks` of the OpenAPI document, in its headers and body. */
 function faultsIn({ headers, body }: Received): string[] {
   const type = headers['x-service-event-type'] as keyof typeof openApi.webhooks;
   const delivery = openApi.webhooks[type]?.post;
@@ -42,7 +42,7 @@ function faultsIn({ headers, body }: Received): string[] {
   return faults;
 }
 
-/** A real HTTP server, until the tests of the file are over. */
+/** Starts an HTTP server until the tests of the file have ended. */
 export async function startReceiver(behaviour: Behaviour = 200): Promise<TestReceiver> {
   let current = behaviour;
   const received: Received[] = [];

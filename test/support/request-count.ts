@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { takeRequestCount } from '../../infra/local/models/models.ts';
 
-/** Adds the requests to AWS services that the tests of this file made, and that were valid by the service models, or refused. */
+/** Adds the validated AWS requests of the tests in this file to the count. */
 export function reportRequests(): void {
   appendFileSync(inject('requestCounts'), `${takeRequestCount()}\n`);
 }
 
-/** The file to which workers write their counts, for the process that starts them. */
+/** Creates the file in which workers store their counts, for the main process. */
 export function countRequests() {
   const directory = mkdtempSync(join(tmpdir(), 'requests-'));
   const path = join(directory, 'counts');

@@ -14,7 +14,7 @@ export async function createWebhook(
   return answer.body;
 }
 
-/** Publishes events together. A 503 says that it may have taken effect: like any client, it sends the same request again. */
+/** Publishes events together. After a 503, it repeats the same request, because the outcome is unknown. */
 export async function publishAll(client: Client, events: readonly object[]): Promise<string[]> {
   const call = { body: { events }, headers: { 'Idempotency-Key': crypto.randomUUID() } };
   const answer = await eventually(async () => {
@@ -40,13 +40,13 @@ export interface Attempt {
   response_excerpt: string | null;
 }
 
-/** A delivery, once there is a record of it. */
+/** Waits for the record of a delivery. */
 export async function deliveryOf(client: Client, webhookId: string, eventId: string) {
   const { status, body } = await client('GET', `/v1/webhooks/${webhookId}/deliveries/${eventId}`);
   return status === 200 && !(body.status === 'pending' && body.attempts.length === 0) ? body : undefined;
 }
 
-/** A delivery, once no attempt is due any more. */
+/** Waits until a delivery has no more attempts. */
 export function settled(client: Client, webhookId: string, eventId: string) {
   return eventually(async () => {
     const delivery = await deliveryOf(client, webhookId, eventId);

@@ -11,12 +11,12 @@ const published = {
 
 export const SCANNER_PATH = '/v1/secret-scanning/github';
 
-/** Where a service finds the keys of this scanner. */
+/** The environment variables of a service that uses the keys of this scanner. */
 export const SCANNER_ENVIRONMENT = {
   SECRET_SCANNING_KEYS_URL: `data:application/json,${encodeURIComponent(JSON.stringify(published))}`,
 };
 
-/** A report as GitHub sends it, signed. */
+/** A signed report in the format of GitHub. */
 export function reportOf(report: unknown): Call {
   const body = typeof report === 'string' ? report : JSON.stringify(report);
   const headers = {

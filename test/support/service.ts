@@ -16,11 +16,11 @@ export interface Answer {
 export interface Call {
   body?: unknown;
   headers?: Record<string, string>;
-  /** The caller's address: any of 127.0.0.0/8. */
+  /** The address of the caller, in 127.0.0.0/8. */
   from?: string;
 }
 
-/** Calls one service as one credential. */
+/** Calls a service with one credential. */
 export type Client = (method: string, path: string, call?: Call) => Promise<Answer>;
 
 export interface Project {
@@ -28,30 +28,30 @@ export interface Project {
   email: string;
   adminKey: string;
   admin: Client;
-  /** A new key of that type. */
+  /** Creates a key of that type. */
   key(type: 'live' | 'test' | 'read' | 'admin'): Promise<string>;
-  /** A client with a new key of that type. */
+  /** Creates a client with a new key of that type. */
   client(type: 'live' | 'test' | 'read'): Promise<Client>;
 }
 
 export interface Service {
   readonly stack: LocalStack;
-  /** What functions printed since the tests of this file began. */
+  /** The output of functions since the tests of this file started. */
   readonly log: string[];
   as(credential: string | null): Client;
   project(name?: string): Promise<Project>;
-  /** The content of a delivery, verified as a receiver does whose clock is that of the stack. */
+  /** Verifies a delivery like an endpoint with the clock of the stack, and returns its content. */
   verified(secret: string, delivery: { headers: Record<string, string>; body: string }): unknown;
 }
 
 type Options = Omit<Partial<StackOptions>, 'output' | 'state'>;
 type Running = Pick<Service, 'stack' | 'log'>;
 
-/** Options by which an hour of delays passes in 18 ms; and by which a failed message comes again at once, too. */
+/** Options with which an hour of delays passes in 18 ms. The second also makes failed messages visible immediately. */
 export const FAST_DELAYS = { speed: 200_000 };
 export const FAST = { ...FAST_DELAYS, visibilitySpeed: 2000 };
 
-/** By options. They end with the process of the worker: a start costs more than all requests of most files. */
+/** Stacks by options. They run until the worker ends, because a start costs more than all requests of most files. */
 const stacks = new Map<string, Promise<Running>>();
 
 async function start(options: Options): Promise<Running> {
@@ -63,8 +63,8 @@ async function start(options: Options): Promise<Running> {
 }
 
 /**
- * A local stack: real bundles, real protocols. The files that one worker runs share it, one after another, if they ask for
- * the same options: a test has projects of its own, and takes the time from the clock of the stack.
+ * A local stack with real bundles and protocols. Files in one worker share it if they use the same options. A test creates its
+ * own projects, and uses the clock of the stack.
  */
 export function useService(options: Options = {}): Service {
   let running: Running;
@@ -154,7 +154,7 @@ export function request(baseUrl: string, method: string, path: string, { body, h
   });
 }
 
-/** Waits until `probe` gives something: for what happens after an answer, such as a delivery. */
+/** Waits until `probe` returns a value, for effects after a response, such as a delivery. */
 export async function eventually<T>(probe: () => T | Promise<T>, timeoutMs = 90_000): Promise<NonNullable<T>> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

@@ -2,8 +2,8 @@ import { Session } from 'node:inspector/promises';
 import { afterAll, beforeAll } from 'vitest';
 
 /**
- * Counts how many blocks of code an action executes in files whose URL matches: the work of the processor as a number that
- * is the same in every run. It does not see blocks of native functions, but the callbacks that they call.
+ * Counts the code blocks that an action executes in files with a matching URL. The count measures the CPU work and is equal in
+ * every run. It excludes native functions, but includes their callbacks.
  */
 export function useSteps(files: RegExp): (act: () => void) => Promise<number> {
   const session = new Session();
@@ -18,7 +18,7 @@ export function useSteps(files: RegExp): (act: () => void) => Promise<number> {
   });
 
   return async (act) => {
-    await session.post('Profiler.takePreciseCoverage'); // begins at zero
+    await session.post('Profiler.takePreciseCoverage'); // starts at zero
     act();
     const { result } = await session.post('Profiler.takePreciseCoverage');
     return result

@@ -6,18 +6,21 @@ import { createWebhook, deliveryOf, publish } from '../../support/requests.ts';
 import { type Client, eventually, FAST, type Project, type Service } from '../../support/service.ts';
 
 /**
- * Delays of hours pass in milliseconds, and so does the time until a failed message comes again. The SDK tries again as it
- * does in service: a fault is given to all tries of a call, so that it reaches our own code.
+ * Delays of hours and visibility timeouts pass in milliseconds. The SDK retries as in production, so a fault applies to all tries
+ * of a call to reach the code of the service.
  */
 export const OPTIONS = { ...FAST, concurrency: 2 };
 
-/** How often the SDK sends a call by default. SES sends the email each time. */
+/** The default number of tries of the SDK. SES sends the email each time. */
 const SDK_TRIES = 3;
 
-/** For which SQS hides a message whose consumer died (infra/queues.ts). */
+/** The time for which SQS hides a message after its consumer ended (infra/queues.ts). */
 const VISIBILITY_MS = 3 * 60 * 1000;
 
-/** `npm run test:faults`: every fault at every call. `npm test` has one at each, and leaves the rest to the simulation. */
+/**
+ * `npm run test:faults` runs every fault at every call. `npm test` runs one fault at each call, and the simulation covers the
+ * rest.
+ */
 export const IS_THOROUGH = process.env.FAULT_RUNS !== undefined;
 
 export const KINDS = [
@@ -30,20 +33,20 @@ export const KINDS = [
 ] as const;
 type Kind = (typeof KINDS)[number];
 
-/** A fault at the n-th call of fan-out and deliver, or a duplicate of the n-th message. */
+/** A fault at the n-th call of the fan-out and deliver functions, or a duplicate of the n-th message. */
 interface Planned {
   at: number;
   kind: Kind | 'duplicate';
 }
 
 export interface Run {
-  /** Calls of fan-out and deliver, in order; the tries of one call count once. */
+  /** The calls of the fan-out and deliver functions, in order. All tries of a call count once. */
   calls: ServiceCall[];
-  /** Messages that were sent. */
+  /** The number of messages that were sent. */
   messages: number;
 }
 
-/** Runs one event to a receiver that always fails and one that is well, with faults, to its end; checks that nothing is lost. */
+/** Runs one event for a failing and a healthy endpoint with faults, until all work has ended. Checks that nothing is lost. */
 export type Scenario = (faults: readonly Planned[]) => Promise<Run>;
 
 export async function createScenario(service: Service): Promise<Scenario> {
@@ -89,7 +92,7 @@ function inject({ stack }: Service, faults: readonly Planned[]) {
     calls.push(call);
     const emailIsNear = call.action === 'SendEmail' || calls.at(-2)?.action === 'SendEmail';
     if (kind && emailIsNear) aroundEmail++;
-    // The message comes again at once here, and minutes later by the clock.
+    // The message becomes visible again immediately, and minutes later by the clock.
     if (kind) stack.clock.advance(VISIBILITY_MS);
     if (kind?.startsWith('killed')) kill(call.principal);
     const fault = kind === 'killed before' ? 'error before' : kind === 'killed after' ? 'no answer' : kind;
@@ -154,7 +157,8 @@ async function expectNothingLost(
   expect(postsTo(healthy).length, 'posts to the healthy receiver').toBeGreaterThanOrEqual(1);
   expect(postsTo(healthy).length, 'posts to the healthy receiver').toBeLessThanOrEqual(1 + faults);
   expect([...new Set(postsTo(failing))].sort()).toEqual(['1', '2', '3', '4', '5', '6']);
-  // A fault before an attempt is recorded repeats that attempt, and those of its batch; a duplicate message, its own.
+  // A fault before an attempt is recorded repeats that attempt and the others of its batch. A duplicate message repeats only its
+  // own.
   expect(postsTo(failing).length, 'posts to the failing receiver').toBeLessThanOrEqual(6 + faults);
 
   const succeeded = await deliveryOf(live, wellId, eventId);

@@ -7,7 +7,7 @@ import { reportOf, SCANNER_ENVIRONMENT, SCANNER_PATH } from '../../support/scann
 import { type Answer, type Client, eventually, FAST, type Project, useService } from '../../support/service.ts';
 import { IS_THOROUGH } from './harness.ts';
 
-// The SDK tries as often as it does in service.
+// The SDK has the same number of tries as in production.
 const service = useService({ ...FAST, environment: SCANNER_ENVIRONMENT });
 
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems']);
@@ -17,7 +17,7 @@ interface Context {
   admin: Client;
   live: Client;
 }
-/** Does something and returns what it led to, without what differs from one time to the next. */
+/** Performs actions and returns their results without random or time-dependent parts. */
 type Scenario = (context: Context) => Promise<unknown>;
 
 const statusOf = async (answer: Promise<Answer>) => (await answer).status;
@@ -26,7 +26,7 @@ const document = { fields: { title: 'Draft' } };
 const EVENT = changed();
 const WEBHOOK = { url: 'http://127.0.0.1:9/', events: ['sync.completed'] };
 
-/** Sends a request under an idempotency key, and once more. */
+/** Sends a request twice with one idempotency key. */
 async function twice(client: Client, method: string, path: string, body?: unknown) {
   const call = keyed(body);
   const first = await client(method, path, call);
@@ -38,7 +38,7 @@ async function newKey({ admin }: Context, type = 'live'): Promise<string> {
   return (await admin('POST', '/v1/keys', { body: { type } })).body.id;
 }
 
-/** Publishes to an endpoint and tells what was sent, recorded and emailed. */
+/** Publishes an event for an endpoint, and returns the requests, records and emails. */
 async function delivered({ live, project }: Context, statuses: number[]) {
   const endpoint = await startReceiver(
     (response, count) => void response.writeHead(statuses[count - 1] ?? statuses.at(-1) ?? 200).end(),
@@ -135,7 +135,7 @@ const SCENARIOS: Record<string, Scenario> = {
     await createWebhook(context.live, endpoint.url, { events: ['connection.lost'] });
     await context.live('PUT', '/v1/connections/c', { body: { node_id: 'n', lease_seconds: 10 } });
     service.stack.clock.advance(10_000);
-    // At this speed the queue's own check may have come before the connection was written.
+    // At this speed, the check from the queue can run before the connection is written.
     const message = { connectionId: 'c', projectId: context.project.id, environment: 'live' };
     const record = { messageId: 'check', body: JSON.stringify(message), attributes: {} };
     await service.stack.invoke('ConnectionsCheck', { Records: [record] });
@@ -143,7 +143,7 @@ const SCENARIOS: Record<string, Scenario> = {
     return endpoint.received.map(({ headers }) => headers['x-service-event-type']);
   },
   'an attempt succeeds': (context) => delivered(context, [200]),
-  // What follows failed attempts: single.test.ts.
+  // single.test.ts covers the steps after failed attempts.
   'an attempt fails and one succeeds': (context) => delivered(context, [500, 200]),
   'an event is skipped and recovered': async (context) => {
     const { live } = context;
@@ -170,11 +170,11 @@ const SCENARIOS: Record<string, Scenario> = {
   },
 };
 
-/** Runs a scenario while the response to the first try of one write is lost. Returns how many writes there were. */
+/** Runs a scenario while the response to the first try of one write is lost. Returns the number of writes. */
 async function run(scenario: Scenario, lost: number): Promise<{ writes: string[]; result: unknown }> {
   const project = await service.project();
   const context = { project, admin: project.admin, live: await project.client('live') };
-  await context.live('GET', '/v1/events/evt_none'); // its first use is noted
+  await context.live('GET', '/v1/events/evt_none'); // records its first use
   const calls = new Set<string>();
   const writes: string[] = [];
   const intercept: Interceptor = ({ principal, action, callId }) => {
@@ -196,7 +196,7 @@ describe('a write with a lost response, which the SDK retries', () => {
     const clean = await run(scenario, -1);
     expect(clean.writes.length).toBeGreaterThan(0);
     for (let lost = 0; lost < clean.writes.length; lost++) {
-      // Each function's writes of one action once.
+      // Tests the writes of each function and action once.
       if (!IS_THOROUGH && clean.writes.indexOf(clean.writes[lost] ?? '') !== lost) continue;
       const { result } = await run(scenario, lost);
       expect(result, `write ${lost} (${clean.writes[lost]}) was done and its response lost`).toEqual(clean.result);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 describe('several faults in one run', () => {
   it(`lose no data (${RUNS} schedules)`, { timeout: RUNS * 20_000 }, async () => {
-    // Faults of one call in a row lead to the dead-letter queue after 5 receives, as they should: here there are fewer.
+    // Limits the faults per call, because 5 receives would correctly move the message to the dead-letter queue.
     const faults = fc.uniqueArray(
       fc.record({ at: fc.nat(35), kind: fc.constantFrom(...KINDS, 'duplicate' as const) }),
       {

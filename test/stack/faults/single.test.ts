@@ -32,8 +32,8 @@ describe('without a fault', () => {
 describe.each(KINDS)('a call that is %s', (kind) => {
   it('loses no data, for any call', async () => {
     for (const [at, { principal, action }] of clean.calls.entries()) {
-      // Each function's first call of an action: the later ones are the same code, which the simulation covers in every state.
-      // The SDK waits a second between tries of a throttled call: each action once.
+      // Tests the first call of each function and action, because later calls run the same code, which the simulation covers in
+      // every state. Throttles each action once, because the SDK waits a second between tries.
       const isSame = (call: ServiceCall) =>
         call.action === action && (kind === 'throttled' || call.principal === principal);
       if (clean.calls.findIndex(isSame) !== at) continue;

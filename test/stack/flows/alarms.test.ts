@@ -8,7 +8,7 @@ import { startReceiver } from '../../support/receiver.ts';
 import { createWebhook, publish, settled } from '../../support/requests.ts';
 import { type Client, eventually, FAST, type Project, useService } from '../../support/service.ts';
 
-// A limit that no other file asks for: these tests break the stack that they run on.
+// A unique limit, so that no other file shares the stack that these tests break.
 const service = useService({ ...FAST, accountConcurrency: 999 });
 const MINUTE_MS = 60_000;
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 const nameOf = (id: string): string => id.replace(/^Observability(\w+?)[0-9A-F]{8}$/, '$1');
 
-/** Does some work in each of so many minutes. Returns the alarms that rang at the end of any of them. */
+/** Performs work in each of `count` minutes. Returns the alarms that fired at the end of any minute. */
 async function minutes(count: number, work: (minute: number) => unknown = () => {}): Promise<string[]> {
   const rang = new Set<string>();
   for (let minute = 0; minute < count; minute++) {
@@ -48,7 +48,7 @@ function queueOf(name: string): LocalQueue {
   return queue;
 }
 
-/** What undoes the breakage of the current test. */
+/** The functions that undo the breakage of the current test. */
 const cures: (() => void)[] = [];
 
 function purge(queue: LocalQueue): void {
@@ -64,7 +64,7 @@ function disable(mappingId: string): void {
   });
 }
 
-/** Lets no invocation of a function begin. */
+/** Throttles every invocation of a function. */
 function throttle(name: string): void {
   const fn = functionOf(name);
   fn.reservedConcurrency = 0;
@@ -73,7 +73,7 @@ function throttle(name: string): void {
   });
 }
 
-/** Lets every invocation of a function time out. Returns what resolves when there has been one more. */
+/** Makes every invocation of a function time out. Returns a function that waits for one more invocation. */
 function timeOut(name: string): () => Promise<void> {
   const fn = functionOf(name);
   let count = 0;
@@ -96,10 +96,10 @@ afterEach(async () => {
   expect(await minutes(1)).toEqual([]);
 });
 
-/** How many lines of the log have a metric. */
+/** Returns the number of log lines with a metric. */
 const countOf = (metric: string): number => service.log.join('').split(`"${metric}":1`).length - 1;
 
-/** An event that is delivered at its first attempt. */
+/** Delivers an event at its first attempt. */
 async function deliver(): Promise<void> {
   const receiver = await startReceiver();
   const webhook = await createWebhook(live, receiver.url);
@@ -144,7 +144,7 @@ it('finds internal failures with the filter of the runbook, but no errors of inv
   expect(found).toEqual([expect.objectContaining({ message: 'delivery.handling_failed' })]);
 });
 
-/** How to break one part of the service, and which alarms ring. */
+/** Breaks one part of the service, and lists the alarms that must fire. */
 const BREAKAGES: [name: string, alarms: string[], rings: () => Promise<string[]>][] = [
   [
     'a message is a dead letter',
@@ -325,7 +325,7 @@ const UNREADABLE = {
 };
 const SQS_RECORD = { messageId: 'm', body: 'no message', attributes: {}, eventSource: 'aws:sqs' };
 
-/** Each read is throttled once, and succeeds when the SDK repeats it. */
+/** Throttles each read once, so that the retry of the SDK succeeds. */
 function throttled(role: string, action: string, path: string): Promise<string[]> {
   service.stack.endpoints.intercept = (call) =>
     call.principal.startsWith(role) && call.action === action && call.attempt === 1 ? 'throttled' : undefined;

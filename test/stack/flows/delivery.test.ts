@@ -7,7 +7,7 @@ import { startReceiver, type TestReceiver } from '../../support/receiver.ts';
 import { type Attempt, createWebhook, deliveryOf, publish, publishAll, settled } from '../../support/requests.ts';
 import { eventually, FAST_DELAYS, useService } from '../../support/service.ts';
 
-/** Every character of JSON text that a service on the way could refuse or replace, and some of each size in UTF-8. */
+/** Characters of JSON text that a service could reject or replace, and some of each size in UTF-8. */
 const HOSTILE_TEXT = '\ufffe\uffff\u0000\u001f\u007f\u0085\u2028\ufeff\ufdd0\u{1fffe}\u{10ffff}äöü€😀"\\';
 
 describe('an event', () => {
@@ -46,14 +46,14 @@ describe('an event', () => {
     expect(new Set(ids).size).toBe(300);
     for (const receiver of receivers) {
       const received = () => new Set(receiver.received.map(({ headers }) => headers['x-service-event-id']));
-      // On a busy machine, some attempts fail, and the next ones are minutes later.
+      // On a busy machine, some attempts fail, and their retries are minutes later.
       await eventually(() => received().size >= 300, 500_000);
       expect(received()).toEqual(new Set(ids));
-      // Where a response takes 5 s, on a busy machine, there is a second attempt.
+      // On a busy machine, a response can take 5 s, which causes a second attempt.
       const attempts = receiver.received.map(
         ({ headers: h }) => `${h['x-service-event-id']} ${h['x-service-attempt']}`,
       );
-      // What a function failed at, or was out of time for, comes again: then it says so.
+      // A failed or timed-out function retries its messages, and logs the failure.
       if (new Set(attempts).size < attempts.length)
         expect(service.log.join('')).toMatch(/Task timed out|delivery\.handling_failed/);
     }
@@ -69,7 +69,7 @@ describe('a delivery', () => {
     const receiver = await startReceiver(500);
     const { id } = await createWebhook(live, receiver.url);
     const delays: number[] = [];
-    // Before it answers an attempt, it looks up when that attempt was announced.
+    // Before it responds to an attempt, it reads the announced time of the attempt.
     receiver.behave(async (response, count, request) => {
       const eventId = String(request.headers['x-service-event-id']);
       const recorded = async () => {

@@ -62,7 +62,7 @@ describe('a report of leaked keys', () => {
     expect(textOf(idOf(key))).toContain('We revoked it');
     expect(textOf(idOf(adminKey))).toContain('last admin key');
     expect(textOf(idOf(spent))).toContain('No action is needed');
-    // The first two may be of the same millisecond.
+    // The first two can have the same millisecond.
     const { data } = (await admin('GET', `/v1/audit?target=${idOf(key)}`)).body;
     expect(data).toHaveLength(3);
     for (const entry of [

@@ -23,7 +23,7 @@ it('forwards new events of the selected types, signed, once, oldest first', asyn
     signal: stop.signal,
     print: (line) => lines.push(line),
   });
-  // It shows what happens from now on: when that is, only it knows.
+  // It prints only events after its start, and its start time is unknown to the test.
   const early: string[] = [];
   await eventually(async () => {
     early.push((await publish(live, changed())).body.id);
@@ -57,7 +57,7 @@ it('verifies and prints events without a URL, like the endpoint of the local sta
   const options = { forwardTo: undefined, types: [], secret, signal: stop.signal };
   const print = (line: string) => void lines.push(line);
   const listening = forwardEvents({ baseUrl: service.stack.baseUrl, key: adminKey, ...options, print });
-  // It shows what happens from now on: when that is, only it knows.
+  // It prints only events after its start, and its start time is unknown to the test.
   await eventually(async () => {
     await publish(admin);
     return lines.length > 0;

@@ -30,7 +30,7 @@ beforeAll(async () => {
   });
   const revision = (i: number) => ({ ...itemKey.revision(space, `many:${number(i)}:d`), revision: 1 });
   const eventIdOf = (i: number) => `${earliestId('evt', now - i)}${'0'.repeat(16)}`;
-  // One in each thousand, each in a partition of its own: two in one partition can take another query.
+  // One in each thousand, each in a separate partition, because two in one partition can need another query.
   const failed = logPartitions()
     .slice(0, DELIVERIES / 1000)
     .map((partition, k) => {
@@ -50,12 +50,12 @@ beforeAll(async () => {
   ]);
 }, 240_000);
 
-/** Leaves out the fan-out, which can still work on what an earlier test has written. */
+/** Excludes the fan-out, which can still process writes of an earlier test. */
 const IS_API = /^(Documents|Webhooks|Events)/;
 
 /**
- * What `act` returns, and how many queries the API made for it. Leaves out retries of the SDK and requests of earlier files,
- * which share the stack.
+ * Returns the result of `act` and the number of its queries. Excludes retries of the SDK and requests of earlier files, which
+ * share the stack.
  */
 async function counted<Result>(act: () => Promise<Result>): Promise<[result: Result, queries: number]> {
   let queries = 0;
@@ -69,7 +69,7 @@ async function counted<Result>(act: () => Promise<Result>): Promise<[result: Res
   return [result, queries];
 }
 
-/** Follows a list to its end: all that is in it, and the most queries that one page took. */
+/** Reads a complete list. Returns its entries and the maximum number of queries per page. */
 async function walk(client: Client, path: string): Promise<{ items: string[]; pages: number; queriesMax: number }> {
   const items: string[] = [];
   let [pages, queriesMax] = [0, 0];

@@ -12,7 +12,7 @@ import { eventually, useService } from '../../support/service.ts';
 const service = useService({ speed: 1000, visibilitySpeed: 1000 });
 const HALF_A_DAY_MS = 12 * 60 * 60 * 1000;
 
-/** What `npm run replay -- events` reaches by the AWS CLI, on the local stack. */
+/** The access of `npm run replay -- events`, for the local stack. */
 function failedEvents() {
   const bucket = [...service.stack.buckets.values()][0] ?? new Map<string, string>();
   return {

@@ -8,7 +8,7 @@ import { eventually, useService } from '../../support/service.ts';
 const service = useService();
 const live = async () => (await service.project()).client('live');
 
-/** Gives the calls that match, all their tries, a fault. */
+/** Injects a fault into all tries of the matching calls. */
 function break_(matches: (call: ServiceCall) => boolean, fault: Fault, kill?: string): void {
   service.stack.endpoints.intercept = (call) => {
     if (!matches(call)) return undefined;
@@ -26,7 +26,7 @@ const byEvents = (action: string) => (call: ServiceCall) =>
 const keyed = (body: unknown) => ({ body, headers: { 'Idempotency-Key': 'the-key' } });
 const batch = { events: [1, 2, 3].map((revision) => changed({ revision })) };
 
-/** The lines of level ERROR that functions wrote. */
+/** Returns the log lines with level ERROR. */
 const errors = () =>
   service.log
     .join('')
@@ -47,7 +47,7 @@ describe('a request with an unknown outcome', () => {
     expect(first.status).toBeGreaterThanOrEqual(500);
     expect(first.body.detail).toContain('check first whether the request took effect');
     mend();
-    // A function that died could not say that it is over.
+    // A killed function could not release its lock.
     if (kill) service.stack.clock.advance(30_000);
     const again = await client('POST', '/v1/events/batch', keyed(batch));
     expect([again.status, again.headers['idempotency-replayed']]).toEqual([202, undefined]);

@@ -94,12 +94,12 @@ describe('a connection', () => {
        const server = require('node:net').createServer();
        server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
          parentPort.postMessage(server.address().port);
-         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); // and accepts nobody
+         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); // and accepts no connections
        });`,
       { eval: true },
     );
     const [port] = await once(worker, 'message');
-    // The system itself accepts as many as are to wait, and drops what comes then.
+    // The system accepts connections up to the backlog, and drops later ones.
     const waiting = [net.connect(port, '127.0.0.1'), net.connect(port, '127.0.0.1')];
     await Promise.all(waiting.map((socket) => once(socket, 'connect')));
     const url = `http://127.0.0.1:${port}/`;

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { httpPost } from '../../../lib/aws/http-post.ts';
 import { besideHealthy, closed, endpoint, flood, stopTime } from '../../support/endpoints.ts';
 
-stopTime(); // what ends a flood is never the time
+stopTime(); // the time limit never ends a flood
 const post = httpPost('any');
-/** What the buffers of the system's two sockets take, and no more. */
+/** The maximum size of the buffers of both sockets. */
 const MAX_SENT_BYTES = 16 * 1024 * 1024;
 
 const OK = 'HTTP/1.1 200 OK\r\n';

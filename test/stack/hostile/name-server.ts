@@ -3,13 +3,13 @@ import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { afterFile } from '../../support/after-file.ts';
 
-/** What a query gets: addresses (those of its family), a name for another name, an error code, or nothing. */
+/** The response to a query: addresses of its family, an alias, an error code, or no response. */
 export type Records =
   | readonly string[]
   | { cname: string; addresses: readonly string[] }
   | { rcode: number }
   | 'silence';
-/** By name; a function is given the type and how many queries of that type came before. */
+/** Records by name. A function receives the type and the number of earlier queries of that type. */
 export type Zone = Record<string, Records | ((type: QueryType, earlier: number) => Records)>;
 type QueryType = 'A' | 'AAAA';
 
@@ -22,13 +22,13 @@ const TYPES: Record<number, QueryType> = { 1: 'A', 28: 'AAAA' };
 const CNAME = 5;
 
 export interface NameServer {
-  /** For `nameServers`. */
+  /** The address for `nameServers`. */
   address: string;
-  /** Every query that came, such as `A one.example.com`. */
+  /** Every received query, such as `A one.example.com`. */
   queries: string[];
 }
 
-/** A name server that knows one zone and says what it is told to (RFC 1035), until the tests of the file are over. */
+/** Starts a name server for one zone (RFC 1035), which runs until the tests of the file have ended. */
 export async function startNameServer(zone: Zone): Promise<NameServer> {
   const queries: string[] = [];
   const socket = dgram.createSocket('udp4');
@@ -68,7 +68,7 @@ function response(question: Buffer, type: QueryType, records: Exclude<Records, '
   );
   if ('cname' in records) answers.unshift(record(ASKED, CNAME, encoded(records.cname)));
   const header = Buffer.from(question.subarray(0, 12));
-  header.writeUInt16BE(0x8180 | rcode, 2); // a response, recursion desired and available
+  header.writeUInt16BE(0x8180 | rcode, 2); // a response with recursion desired and available
   header.writeUInt16BE(answers.length, 6);
   header.writeUInt32BE(0, 8);
   return Buffer.concat([header, question.subarray(12), ...answers]);
@@ -84,7 +84,7 @@ function record(name: Buffer, type: number, data: Iterable<number>): Buffer {
   const bytes = Buffer.from([...data]);
   const fixed = Buffer.alloc(10);
   fixed.writeUInt16BE(type, 0);
-  fixed.writeUInt16BE(1, 2); // class IN; the time to live stays 0
+  fixed.writeUInt16BE(1, 2); // class IN with a time to live of 0
   fixed.writeUInt16BE(bytes.length, 8);
   return Buffer.concat([name, fixed, bytes]);
 }

@@ -9,7 +9,7 @@ import { ATTEMPT_TIMEOUT_MS } from '../../../lib/delivery/post.ts';
 import { listen, stopTime } from '../../support/endpoints.ts';
 import { NXDOMAIN, REFUSED, type Records, SERVFAIL, startNameServer, type Zone } from './name-server.ts';
 
-/** Of the 5 seconds of an attempt. */
+/** The part of the 5 seconds of an attempt for lookups. */
 const LOOKUP_LIMIT_MS = 3000;
 const V4 = '93.184.215.14';
 const V6 = '2606:2800:21f:cb07:6820:80da:af6b:8b2c';
@@ -19,10 +19,10 @@ stopTime();
 
 const server = https.createServer({ key: pem('key'), cert: pem('valid') }, (_, response) => response.end('ok'));
 const port = await listen(server);
-/** By name, the addresses that each connection was to be made to. */
+/** The target addresses of each connection, by name. */
 const connections = new Map<string, string[][]>();
 const { createConnection } = https.Agent.prototype;
-// In place of the network. A socket gets its addresses as ever, but those that it would connect to are all this machine.
+// Replaces the network. A socket resolves its addresses normally, but always connects to this machine.
 vi.spyOn(https.Agent.prototype, 'createConnection').mockImplementation(function (this: https.Agent, options, callback) {
   const { lookup } = options as TcpSocketConnectOpts;
   if (!lookup) throw new Error('The connection would resolve names without a check');
@@ -36,7 +36,7 @@ vi.spyOn(https.Agent.prototype, 'createConnection').mockImplementation(function 
   return createConnection.call(this, { ...options, lookup: here }, callback);
 });
 
-/** Posts to names of a zone as the service does. */
+/** Posts to names of a zone like the service. */
 async function world(zone: Zone) {
   const { address, queries } = await startNameServer({ 'healthy.example.com': [V4], ...zone });
   const post = httpPost('public', { nameServers: [address] });

@@ -18,10 +18,10 @@ stopTime();
 const post = httpPost('any');
 const secure = (options: https.ServerOptions) => () =>
   https.createServer(options, (request, response) => request.resume().on('end', () => response.end('ok')));
-/** Reads the first message of the handshake, and then. */
+/** Reads the first message of the handshake, then runs `then`. */
 const handshake = (then: (socket: net.Socket) => void) => () =>
   net.createServer((socket) => void socket.once('data', () => then(socket)));
-/** Ends the handshake as it should, and then. */
+/** Completes the handshake, then runs `then`. */
 const connected = (then: (socket: tls.TLSSocket) => void) => () => tls.createServer(valid, then);
 const alert = (description: number) => Buffer.from([21, 3, 3, 0, 2, 2, description]);
 
@@ -81,7 +81,7 @@ describe('TLS', () => {
     });
     const url = `https://127.0.0.1:${await listen(server)}/`;
     expect(await post({ url, headers: {}, body: '' })).toMatchObject({ statusCode: 204, error: null });
-    sockets[0]?.end(); // with a word of farewell, which the other end has not read yet
+    sockets[0]?.end(); // with a close_notify that the other end has not read yet
     expect(await post({ url, headers: {}, body: '' })).toMatchObject({ statusCode: 204, error: null });
     expect(sockets).toHaveLength(2);
   });

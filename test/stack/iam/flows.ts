@@ -7,7 +7,7 @@ import { createWebhook, deliveryOf } from '../../support/requests.ts';
 import { reportOf, SCANNER_PATH } from '../../support/scanner.ts';
 import { type Answer, type Client, eventually, type Project, type Service } from '../../support/service.ts';
 
-/** Everything that each role is there for: a flow throws if any of it does not happen. */
+/** Performs everything that each role is for. A flow throws if any part fails. */
 export async function createFlows(service: Service): Promise<Record<string, () => Promise<void>>> {
   const { stack, log } = service;
   const project: Project = await service.project();
@@ -19,7 +19,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
     return body;
   };
   const key = () => ({ 'Idempotency-Key': crypto.randomUUID() });
-  /** A creating operation under an idempotency key: first, replayed, and released after a refusal. */
+  /** Runs a creating operation under an idempotency key: the first request, a replay, and a release after a problem. */
   const idempotent = async (client: Client, path: string, body: object) => {
     const call = { body, headers: key() };
     await ok(client('POST', path, call));
@@ -51,7 +51,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
   await live('PATCH', `/v1/webhooks/${paused.id}`, { body: { status: 'disabled' } });
   const publish = async (event: object = changed()) =>
     (await ok(live('POST', '/v1/events', { body: event }))).id as string;
-  /** Enables the webhook until something has happened: what is still on its way may disable it in between. */
+  /** Enables the webhook until something has happened, because pending attempts can disable it again. */
   const enabled = (happens: () => Promise<boolean>) =>
     eventually(async () => {
       await ok(live('PATCH', `/v1/webhooks/${hook.id}`, { body: { status: 'enabled' } }));
@@ -68,20 +68,22 @@ export async function createFlows(service: Service): Promise<Record<string, () =
     trigger: 'schedule',
   };
 
-  /** Publishes until the quick lane delivers to an endpoint. A test event does not tell, because the lane of new endpoints takes it. */
+  /**
+   * Publishes until the quick lane delivers to an endpoint. Test events do not help, because they use the lane of new endpoints.
+   */
   const prove = async (webhookId: string, event: object): Promise<void> => {
     const hasAttempted = (lane: RegExp, id: string) =>
       log.some((line) => lane.test(line) && line.includes(id) && line.includes('attempted'));
     await eventually(async () => {
       const eventId = await publish(event);
       await eventually(() => deliveryOf(live, webhookId, eventId));
-      // On a busy machine an endpoint can be slow, and then keeps the slow lane for 10 minutes.
+      // On a busy machine, an endpoint can be slow and stays in the slow lane for 10 minutes.
       if (hasAttempted(/^DeliveryDeliverSlow/, eventId)) stack.clock.advance(SLOW_FOR_MS);
       return hasAttempted(/^DeliveryDeliver[0-9A-F]{8} /, webhookId);
     });
   };
 
-  /** A message of each kind of attempt, in a lane: retried by the queue, retried by a schedule, and the last one. */
+  /** Sends a message of each kind of attempt to a lane: with a retry in the queue, with a schedule, and the last one. */
   const lane = (queue: 'Deliveries' | 'NewDeliveries' | 'SlowDeliveries') => async () => {
     const emails = stack.ses.emails.length;
     for (const attempt of [1, 3, 6]) {
@@ -104,7 +106,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
     await eventually(() => queueNamed(queue).counts().inFlight === 0);
   };
 
-  /** A message to a slow endpoint, in a lane where it does not belong. */
+  /** Sends a message for a slow endpoint to a faster lane. */
   const handOn = async (queue: 'Deliveries' | 'NewDeliveries'): Promise<void> => {
     const webhook = await createWebhook(live, sluggish.url, { events: ['sync.conflict'] });
     const { event_id } = await ok(live('POST', `/v1/webhooks/${webhook.id}/test`));
@@ -202,10 +204,10 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       const id = crypto.randomUUID();
       const renew = (lease_seconds: number) =>
         ok(live('PUT', `/v1/connections/${id}`, { body: { node_id: 'n', lease_seconds } }));
-      // At this speed a check can come before its record is written. The second check then finds the record of the first.
+      // At this speed, a check can run before its record is written. The second check then finds the record of the first.
       for (const lease_seconds of [900, 10]) await renew(lease_seconds);
       await eventually(() => found(id, 'open'));
-      // For the same reason the record of the second can be without a check, until a renewal after its lease sends another one.
+      // For the same reason, the record of the second can have no check until a renewal after its lease sends another one.
       await eventually(async () => {
         stack.clock.advance(11_000);
         if (found(id, 'lost')) return true;
@@ -237,7 +239,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
         for (const bucket of stack.buckets.values()) bucket.clear();
         await publish();
         await eventually(() => hasFailed);
-        stack.clock.advance(24 * 60 * 60 * 1000); // longer than an event is tried again
+        stack.clock.advance(24 * 60 * 60 * 1000); // longer than the retries of an event
         await eventually(() => [...stack.buckets.values()].some(({ size }) => size > 0));
       } finally {
         stack.endpoints.intercept = undefined;
@@ -292,7 +294,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       expect(drain('FailedSchedules')).toBe(1);
     },
   };
-  // What a function does, or a function of the API rejects, is in its log; a schedule has none.
+  // Functions log their work and rejected requests. Schedules have no log.
   return Object.fromEntries(
     Object.entries(flows).map(([name, flow]) => [
       name,

@@ -5,7 +5,7 @@ import { createFlows } from './flows.ts';
 
 const service = useService({ environment: SCANNER_ENVIRONMENT, ...FAST, concurrency: 2 });
 
-// Tracing is best effort: nothing that can be seen depends on it.
+// Tracing is best effort, so it has no visible effect.
 const INVISIBLE = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'];
 
 describe('the roles', () => {
@@ -22,7 +22,7 @@ describe('the roles', () => {
         .filter(({ action }) => !INVISIBLE.includes(action))
         .map(({ role, action, resources, kind = '' }) => `${role} ${action} ${kind || resources}`);
     for (const each of flows) await run(each);
-    // On a busy machine an endpoint can be slow, and then another lane takes what a lane was to do.
+    // On a busy machine, an endpoint can be slow, and another lane then does the work.
     for (const each of flows) if (superfluous().some((grant) => grant.startsWith(each[0]))) await run(each);
     await eventually(() => superfluous().length === 0).catch(() => {});
     expect(superfluous()).toEqual([]);

@@ -16,7 +16,7 @@ const service = useService();
 const ALLOWED = { name: 'none' };
 const DENIED = { name: 'AccessDeniedException' };
 
-/** Calls the table with the role of a function. Resolves with the error, if there is one. */
+/** Calls the table with the role of a function, and returns the error, if any. */
 function roleOf(functionId: string) {
   const { stack } = service;
   const fn = [...stack.functions.values()].find(({ id }) => new RegExp(`^${functionId}[0-9A-F]{8}$`).test(id));
@@ -43,7 +43,7 @@ function roleOf(functionId: string) {
     update: (pk: string) => outcome(client.send(new UpdateItemCommand(update(pk)))),
     put: (pk: string) => outcome(client.send(new PutItemCommand(item(pk)))),
     remove: (pk: string) => outcome(client.send(new DeleteItemCommand({ TableName, Key: key(pk) }))),
-    /** One transaction that changes an item of one kind and adds one of another. */
+    /** Runs one transaction that changes an item of one kind and adds an item of another. */
     changeWith: (changed: string, added: string) =>
       outcome(
         client.send(

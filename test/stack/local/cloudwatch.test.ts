@@ -20,7 +20,7 @@ const properties: AlarmProperties = {
   TreatMissingData: 'notBreaching',
 };
 
-/** The state after each minute. `X` is a minute above the threshold, `0` one below, `-` one without a value. */
+/** Returns the state after each minute. `X` is a minute above the threshold, `0` is below, and `-` has no value. */
 function statesOf(minutes: string, overrides: Partial<AlarmProperties> = {}): string {
   const alarm = new LocalAlarm('Alarm', { ...properties, ...overrides });
   const store = new MetricStore();

@@ -9,7 +9,7 @@ import { dynoxideBinary } from '../../../infra/local/services/dynoxide.ts';
 const directory = mkdtempSync(join(tmpdir(), 'dynoxide-test-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-// As the binary has them.
+// The queries in the binary.
 const LAST = 'SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) FROM _stream_records WHERE table_name = ?';
 const NEXT = `SELECT * FROM _stream_records WHERE table_name = ? AND shard_id = ? AND CAST(sequence_number AS INTEGER) > ?
   ORDER BY CAST(sequence_number AS INTEGER) ASC LIMIT 10`;

@@ -8,7 +8,7 @@ import { eventually } from '../../support/service.ts';
 import { createFunction } from './functions.ts';
 
 const HANG = 'exports.handler = async ({ ms }) => new Promise((resolve) => setTimeout(resolve, ms, "ok"));';
-// Leaves a file behind when it begins, and says which environment it is once another one is there.
+// Creates a file when it starts, and returns its environment when another file exists.
 const ID = `
   const { existsSync, writeFileSync } = require('node:fs');
   const id = Math.random();
@@ -20,7 +20,7 @@ const ID = `
 const directory = mkdtempSync(join(tmpdir(), 'environments-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** Invokes it as often at once as there can be environments, and lets them go when they all are at work. */
+/** Starts as many concurrent invocations as there can be environments, and ends them when all are busy. */
 async function fill(fn: LocalFunction, count: number): Promise<string> {
   const name = randomUUID();
   const file = join(directory, name);
@@ -101,7 +101,7 @@ describe('the execution environments of a function', () => {
     await fn.invoke({ ms: 0 });
     expect(fn.killOne()).toBe(false);
     const hanging = fn.invoke({ ms: 60_000 });
-    await Promise.resolve(); // it has its environment
+    await Promise.resolve(); // it has an environment
     expect(fn.killOne()).toBe(true);
     await expect(hanging).rejects.toMatchObject({ name: 'Runtime.ExitError' });
     expect([fn.busy, fn.size]).toEqual([0, 0]);

@@ -53,7 +53,7 @@ describe('a fair queue', () => {
     const { add, take, takeIds, order, clock } = createOrder();
     add('slow', 2);
     for (const message of take(1)) order.end(message, 2000);
-    clock.ms += 240_000; // a sixteenth of it counts
+    clock.ms += 240_000; // a sixteenth of it still counts
     add('slower', 2);
     for (const message of take(1)) order.end(message, 10_000);
     add('quick');

@@ -6,7 +6,7 @@ import { LocalClock } from '../../../infra/local/lambda/clock.ts';
 import { type FunctionProperties, type LambdaOptions, LocalFunction } from '../../../infra/local/lambda/lambda.ts';
 import { afterFile } from '../../support/after-file.ts';
 
-/** A Lambda function whose module is this source. */
+/** Creates a Lambda function from a source text. */
 export function createFunction(
   source: string,
   { options, properties }: { options?: Partial<LambdaOptions>; properties?: Partial<FunctionProperties> } = {},

@@ -8,22 +8,22 @@ import { afterFile } from '../../support/after-file.ts';
 export interface TestGateway {
   url: string;
   port: number;
-  /** One for each request: settles when it is over for the gateway. */
+  /** One promise per request, which settles when the gateway has finished. */
   handled: Promise<void>[];
 }
 
 export interface TestGatewayOptions {
-  /** What the function behind every operation does. */
+  /** The function of every operation. */
   invoke: (event: Record<string, unknown>) => unknown;
   /** Overrides properties of resources, by their type. */
   properties?: Record<string, object>;
-  /** The API key by which the authorizer names the caller: by default one of the template's. */
+  /** The API key that the authorizer returns. The default is one of the template. */
   apiKey?: (event: Record<string, unknown>) => string | undefined;
-  /** Milliseconds; stands still by default. */
+  /** The clock in milliseconds, which does not advance by default. */
   now?: () => number;
 }
 
-/** The synthesized template without policies, names and places: for what reads it. */
+/** The synthesized template without policies, names and addresses. */
 export function readTemplate(): Template {
   return new Template(inject('assembly'), { queuesUrl: 'http://127.0.0.1', tablePrefix: '', baseUrl: () => '' });
 }
@@ -32,7 +32,7 @@ export function readTemplate(): Template {
 export const apiKeys = (template: Template): string[] =>
   template.ofType<{ Value: string }>('AWS::ApiGateway::ApiKey').map(({ properties }) => properties.Value);
 
-/** The gateway of the synthesized template, with an authorizer that lets everybody in. */
+/** Starts the gateway of the synthesized template, with an authorizer that allows everything. */
 export async function startGateway({
   invoke,
   properties,

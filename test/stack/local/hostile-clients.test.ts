@@ -10,7 +10,7 @@ const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\nAut
 const last = get('/v1/keys', 'Connection: close\r\n');
 const ok = { statusCode: 200, body: '{}' };
 
-// What would end the process.
+// Errors that would end the process.
 const faults: unknown[] = [];
 const note = (fault: unknown) => void faults.push(fault);
 beforeAll(() => void process.on('unhandledRejection', note).on('uncaughtException', note));

@@ -49,7 +49,7 @@ describe('a condition', () => {
     ['ForAllValues:StringLike', ['A#*', 'B#*'], { key: ['A#1', 'B#2'] }, true],
     ['ForAllValues:StringLike', ['A#*', 'B#*'], { key: ['A#1', 'C#2'] }, false],
     ['ForAllValues:StringLike', ['A#*'], { key: 'AA#1' }, false],
-    ['ForAllValues:StringLike', ['A#*'], {}, true], // so it is for AWS: a request without keys needs an action of its own
+    ['ForAllValues:StringLike', ['A#*'], {}, true], // like AWS, because a request without keys needs a separate action
   ])('%s %o is met by %o: %s', (operator, wanted, context, isMet) => {
     expect(allows({ [operator]: { key: wanted } }, context)).toBe(isMet);
   });

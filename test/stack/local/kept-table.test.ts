@@ -13,7 +13,7 @@ const endpoint = databaseEndpoint();
 const client = dynamoDbClient(endpoint);
 afterAll(() => client.destroy());
 
-/** A template with one table of this name, whose key is one attribute. */
+/** A template with one table of this name and a key attribute. */
 function templateOf(name: string, AttributeName = 'PK'): Template {
   const properties = {
     KeySchema: [{ KeyType: 'HASH', AttributeName }],

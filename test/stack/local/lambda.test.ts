@@ -22,7 +22,7 @@ describe('a response', () => {
   const repeat = () => createFunction('exports.handler = async ({ text, count }) => text.repeat(count);');
 
   it('is accepted at the size limit of Lambda', async () => {
-    const count = (MAX_RESPONSE_BYTES - 2) / 2; // quotes around it, and two bytes for each character
+    const count = (MAX_RESPONSE_BYTES - 2) / 2; // two quotes, and two bytes per character
     expect(await repeat().invoke({ text: 'é', count })).toBe('é'.repeat(count));
   });
 

@@ -22,7 +22,7 @@ afterAll(async () => {
   await endpoints.close();
 });
 
-/** The status and body of a response to a request that names a host. */
+/** Sends a request with a Host header, and returns the status and the body. */
 function send(
   url: string,
   host: string,

@@ -28,7 +28,7 @@ describe('the log of the functions', () => {
   it('does not throw when it cannot be written', () => {
     const path = join(directory, 'gone', 'c.log');
     rmSync(join(directory, 'gone'), { recursive: true, force: true });
-    expect(() => openLog(path, 10)).toThrow(); // that is said at the start
+    expect(() => openLog(path, 10)).toThrow(); // reported at the start
     const write = openLog(join(directory, 'd.log'), 5);
     rmSync(directory, { recursive: true });
     for (let i = 0; i < 3; i++) expect(() => write('longer than that')).not.toThrow();

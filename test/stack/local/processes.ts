@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** A process and all that it has started, by id. Of Linux, as the rest here. */
+/** Returns a process and its descendants by id. Works on Linux only, like the rest of this file. */
 export function processesOf(pid: number): number[] {
   const parents = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -14,7 +14,7 @@ export const isRunning = (pid: number): boolean => /\) [^Z]/.test(read(`/proc/${
 
 export const argumentsOf = (pid: number): string[] => read(`/proc/${pid}/cmdline`).split('\0');
 
-/** The addresses on which these processes listen for TCP connections, in hexadecimal as the kernel has them. */
+/** Returns the TCP addresses on which these processes listen, in the hexadecimal format of the kernel. */
 export function listeningAddresses(pids: readonly number[]): string[] {
   const inodes = new Set(pids.flatMap(socketsOf));
   const sockets = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => read(path).split('\n').slice(1));
@@ -33,7 +33,7 @@ function socketsOf(pid: number): string[] {
     try {
       return /^socket:\[(\d+)\]$/.exec(readlinkSync(`${directory}/${fd}`))?.[1] ?? [];
     } catch {
-      return []; // closed meanwhile
+      return []; // closed in the meantime
     }
   });
 }

@@ -16,7 +16,7 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop();
 });
 
-/** Polls a queue; every batch stays at work until the test ends it. */
+/** Polls a queue. Every batch runs until the test ends it. */
 function startPoller(queue: LocalQueue, mapping: Partial<MappingProperties> = {}, concurrency = 20) {
   const running = new Set<{ batch: Batch; end(result?: unknown): void }>();
   let peak = 0;
@@ -145,7 +145,7 @@ describe('the poller of a queue', () => {
       visibilityTimeoutSeconds: 60,
       deadLetters: { queue: () => deadLetters, maxReceiveCount: 3 },
     });
-    // As the SDK does: what a function sends has the trace header of its invocation.
+    // Like the SDK, a message of a function contains the trace header of its invocation.
     const source = `exports.handler = async () => process.env._X_AMZN_TRACE_ID;`;
     const fn = createFunction(source, { properties: RecursiveLoop ? { RecursiveLoop } : {} });
     let count = 0;

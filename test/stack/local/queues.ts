@@ -2,7 +2,7 @@ import { LocalQueue } from '../../../infra/local/services/sqs.ts';
 
 type Settings = ConstructorParameters<typeof LocalQueue>[0];
 
-/** A queue whose failed messages come again after a millisecond. */
+/** A queue whose failed messages become visible after a millisecond. */
 export const createQueue = (settings: Partial<Settings> = {}): LocalQueue =>
   new LocalQueue({
     name: 'queue',

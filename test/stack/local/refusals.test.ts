@@ -8,8 +8,8 @@ import { requireEmail } from '../../../infra/local/models/ses.ts';
 import { SCHEMA } from '../../memory/simulation/dynamodb.ts';
 
 /*
- * Requests that AWS refuses, with the page that says so and the error. The local services apply the same rules to every
- * request of the functions, and each test of a local stack fails if one of its functions made such a request.
+ * Requests that AWS rejects, with the error and the page of the rule. The local services apply the same rules to every request of
+ * the functions. Each test of a local stack fails if one of its functions made such a request.
  */
 
 const DYNAMODB = 'https://docs.aws.amazon.com/amazondynamodb/latest';

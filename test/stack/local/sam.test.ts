@@ -22,7 +22,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** What `npm run sam:services` starts, and its functions outside containers. */
+/** Starts the services of `npm run sam:services`, with functions outside containers. */
 async function start(options: Partial<Parameters<typeof startSam>[0]> = {}) {
   const sam = await startSam({
     assembly: inject('assembly'),
@@ -79,7 +79,7 @@ describe('the template for sam local', () => {
 
   it('is not written if the services cannot start', async () => {
     const own = mkdtempSync(join(directory, 'failed-'));
-    writeFileSync(join(own, 'template.json'), '{}'); // of the last time
+    writeFileSync(join(own, 'template.json'), '{}'); // of an earlier start
     const port = Number(new URL(sam.endpoints.url('')).port);
     await expect(start({ directory: own, port })).rejects.toThrow('EADDRINUSE');
     expect(readdirSync(own)).toEqual([]);

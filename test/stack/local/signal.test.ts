@@ -8,7 +8,7 @@ it('resolves all waits for the next event, but no later ones', async () => {
   const waiting = [signal.beyond(0, FOREVER_MS), signal.beyond(0, FOREVER_MS)];
   signal.give();
   await Promise.all(waiting);
-  await signal.beyond(0, FOREVER_MS); // it has happened since
+  await signal.beyond(0, FOREVER_MS); // it has already happened
   const next = signal.beyond(signal.count, FOREVER_MS).then(() => 'next');
   expect(await Promise.race([next, Promise.resolve('waits')])).toBe('waits');
   signal.give();

@@ -1,6 +1,6 @@
 import net from 'node:net';
 
-/** Sends bytes as they are and resolves with everything that comes back until the other side closes or resets. */
+/** Sends raw bytes, and returns everything that it receives until the other side closes or resets the connection. */
 export function exchange(port: number, text: string | Buffer): Promise<string> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -11,7 +11,7 @@ export function exchange(port: number, text: string | Buffer): Promise<string> {
   });
 }
 
-/** Sends bytes as they are and hangs up: resolves when the connection is gone. */
+/** Sends raw bytes and disconnects. Resolves when the connection is closed. */
 export function hangUp(port: number, text: string, { after }: { after?: Promise<unknown> } = {}): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = net.connect(port, '127.0.0.1', () => {
@@ -25,6 +25,6 @@ export function hangUp(port: number, text: string, { after }: { after?: Promise<
   });
 }
 
-/** The status codes of the responses in a stream of bytes. */
+/** Returns the status codes of the responses in a stream of bytes. */
 export const statusesOf = (text: string): number[] =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));

@@ -17,7 +17,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** The program of `npm start` with these options, on any free ports. */
+/** Runs `npm start` with these options on free ports. */
 const run = (...options: string[]) => runCommand(process.execPath, ['infra/local/main.ts'], options);
 
 function runCommand(command: string, before: readonly string[], options: readonly string[] = []) {

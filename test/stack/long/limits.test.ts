@@ -31,9 +31,9 @@ describe('a body of 1 MiB', () => {
       path.startsWith('/v1/webhooks') ? webhook.id : (parameters[name]?.example ?? ''),
     );
     for (const [name, body] of costlyBodies(EXAMPLES[id].body, MIB)) {
-      if (name.split('.').length > 2) continue; // deeper places have a test without a server
+      if (name.split('.').length > 2) continue; // a test without a server covers deeper places
       const { status, text } = await admin(method, given, { body });
-      const isAccepted = status < 300 && name.startsWith(REPEATED); // the last member with a name counts
+      const isAccepted = status < 300 && name.startsWith(REPEATED); // the last member with a name wins
       expect(
         [isAccepted || (status >= 400 && status < 500), text.length < MAX_RESPONSE_BYTES],
         `${name}: ${status}`,

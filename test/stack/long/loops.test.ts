@@ -7,7 +7,7 @@ import { createWebhook } from '../../support/requests.ts';
 import { eventually, useService } from '../../support/service.ts';
 
 const service = useService({ speed: 300 });
-/** Of a recovery: the chain of the first one has two invocations left. */
+/** The pages of the recovery. The chain of the first page has two invocations left. */
 const PAGES = 8;
 const deadLetters = () =>
   [...service.stack.queues].flatMap(([name, queue]) => (name === 'DeadLetters' ? queue.receive(10) : []));
@@ -47,7 +47,7 @@ it('continues a recovery for more pages than the chain limit of Lambda', async (
   await eventually(() => skipped() >= expected.size);
   await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
 
-  // A page of a recovery that has gone on for long.
+  // A page of a long recovery.
   const queue = [...stack.queues.values()].find(({ settings: { name } }) => name === 'Deliveries');
   const deliver = [...stack.functions.keys()].find((name) => /^DeliveryDeliver[0-9A-F]{8}$/.test(name));
   const space = { projectId: project.id, environment: 'live' };

@@ -8,7 +8,7 @@ import { type FuzzRequest, requests } from '../../measure/fuzz/requests.ts';
 import { expectConformance } from '../../support/conformance.ts';
 import { useService } from '../../support/service.ts';
 
-// FUZZ_SEED sends the same requests again. Ids that the service makes differ, so what is stored may too.
+// FUZZ_SEED repeats the same requests. Generated ids differ, so the stored data can differ too.
 const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
 const BATCHES = Number(process.env.FUZZ_BATCHES ?? 100);
 const service = useService();
@@ -40,7 +40,7 @@ async function statusOf(sent: FuzzRequest): Promise<number> {
   if (response instanceof Error) throw new Error(seen);
   expect(response.status, seen).toBeLessThan(500);
   if (response.status < 300) expect(bodyViolations(sent), seen).toEqual([]);
-  // The gateway refuses what it cannot decompress before it looks for an operation: this 413 belongs to none.
+  // The gateway rejects bodies that it cannot decompress before it finds an operation, so this 413 belongs to none.
   if (response.status === 413 && sent.headers.some(([name]) => name === 'Content-Encoding')) return response.status;
   try {
     expectConformance(sent.method, sent.target, response);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { choices, violationsOf } from '../../infra/synth.ts';
 
-/** Every combination, as the option of each parameter. */
+/** All options of each parameter. */
 const everything = Object.values(choices).reduce<number[][]>(
   (all, options) => all.flatMap((one) => options.map((_, option) => [...one, option])),
   [[]],
@@ -9,7 +9,10 @@ const everything = Object.values(choices).reduce<number[][]>(
 const pairsOf = (combination: number[]): string[] =>
   combination.flatMap((a, i) => combination.slice(i + 1).map((b, j) => [i, a, j, b].join()));
 
-/** Few combinations that have every two options of two parameters among them: most interactions are of two (NIST SP 800-142). */
+/**
+ * Returns few combinations that cover every pair of options of two parameters, because most interactions involve two (NIST SP
+ * 800-142).
+ */
 function covering(): object[] {
   const open = new Set(everything.flatMap(pairsOf));
   const gain = (combination: number[]) => pairsOf(combination).filter((pair) => open.has(pair)).length;

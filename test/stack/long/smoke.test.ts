@@ -10,7 +10,7 @@ import { type Project, useService } from '../../support/service.ts';
 import { SERVICE_BREAKAGES, TUNNEL_BREAKAGES } from './smoke/breakages.ts';
 import { type Breakage, startProxy } from './smoke/proxy.ts';
 
-// The longest lets a lease run out; many do what takes a second on an idle machine.
+// The longest test waits until a lease expires. Many others take a second on an idle machine.
 const service = useService();
 const pem = (name: string) => readFileSync(new URL(`../../support/certificates/${name}.pem`, import.meta.url), 'utf8');
 const TLS = 'TLS: accepts 1.3 and rejects 1.2';
@@ -30,7 +30,7 @@ async function proxied(...args: Parameters<typeof startProxy>): Promise<string> 
   return url;
 }
 
-/** Runs the checks of one name against the stack, with something broken in front of it or of the receiver. */
+/** Runs the checks with one name against the stack, with a broken proxy in front of the service or the receiver. */
 async function run(name: string, { service: broken, tunnel, ...options }: Partial<Options> & Broken = {}) {
   const { adminKey } = await service.project();
   return smoke(
@@ -52,7 +52,7 @@ interface Broken {
 }
 const of = (results: Result[], name: string) => results.find((result) => result.name === name);
 
-/** What is left of a run in its project. */
+/** Returns the resources that a run left in its project. */
 async function leftBy({ admin }: Project) {
   const { body: keys } = await admin('GET', '/v1/keys');
   const { body: webhooks } = await admin('GET', '/v1/webhooks?environment=sandbox');
@@ -63,7 +63,7 @@ async function leftBy({ admin }: Project) {
   return [...working, ...webhooks.data, ...documents.data];
 }
 
-/** `npm run smoke` as a process, until it ends; `seen` sees what it prints so far. */
+/** Runs `npm run smoke` until it ends. `seen` receives the output so far. */
 async function start(
   args: string[],
   seen: (printed: string, kill: () => void) => void = () => {},

@@ -13,7 +13,7 @@ const deleted = (document_key: string, revision: number) => ({
   data: { document_key, revision, origin: 'n' },
 });
 
-/** Every event of a list, page by page. */
+/** Returns every event of a list, page by page. */
 async function all(client: Client, query: string) {
   const found: { id: string; type: string; timestamp: string; data: Record<string, unknown> }[] = [];
   for (let cursor = ''; ; ) {

@@ -121,7 +121,7 @@ describe('the stats', () => {
       ]);
     }
 
-    // Of 720 hours, four webhooks are a page, or 620 hours of five of them.
+    // A page contains 720 hours of four webhooks, or 620 hours of five.
     const month = `from=${new Date(service.clock.now() - 30 * DAY_MS).toISOString()}&by=hour`;
     expect((await pagesOf(live, month)).map((page) => new Set(page.map(({ webhook_id }) => webhook_id)).size)).toEqual([
       4, 1,

@@ -75,7 +75,7 @@ describe('a sync', () => {
       if (!body.has_more) break;
     }
     expect(known).toEqual({ 'd:0': 1, 'd:1': 1, 'd:2': 1, 'd:3': 1, 'd:4': 1 });
-    await sync(client, last); // the last page once more
+    await sync(client, last); // the last page again
     const completed = await listed(client, '/v1/events?type=sync.completed');
     const data = { node_id: 'node-1', pattern: '*', pushed: 0, pulled: 5, conflicts: 0 };
     expect(completed).toMatchObject([{ data }]);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 const SECRET = { secret: 'TOPSECRET', salary: 987_654_321 };
 const secretOf = (text: string) => /TOPSECRET|salary|987654321/.exec(text)?.[0];
 
-/** A document with secrets, changed by its owner since revision 1. */
+/** Creates a document with secrets that its owner has changed since revision 1. */
 async function documentWithSecrets(): Promise<string> {
   const key = `sec:${crypto.randomUUID()}`;
   await put(owner, key, { title: 'Draft' });

@@ -87,9 +87,9 @@ describe('a body', () => {
     ['is refused with a byte order mark (RFC 8259 §8.1)', base64([0xef, 0xbb, 0xbf], '{}'), 'invalid_json'],
     ['is refused if it is cut', posting('{"name":'), 'invalid_json'],
     ['is refused if it is two', posting('{} {}'), 'invalid_json'],
-    ['is refused if it is no JSON', posting('name=a'), 'invalid_json'],
+    ['is rejected if it is not JSON', posting('name=a'), 'invalid_json'],
     ['may be nested 200 deep', posting(`{"x":${'['.repeat(199)}${']'.repeat(199)}}`), expect.anything()],
-    ['may not be nested deeper', posting(`{"x":${'['.repeat(200)}${']'.repeat(200)}}`), 'invalid_json'],
+    ['is rejected if it is nested too deeply', posting(`{"x":${'['.repeat(200)}${']'.repeat(200)}}`), 'invalid_json'],
   ])('%s', (_, given, outcome) => {
     expect(outcomeOf(given)).toEqual(outcome);
   });

@@ -4,7 +4,7 @@ import type { Breakage, ProxiedRequest, ProxiedResponse } from './proxy.ts';
 const isOn = (method: string, path: RegExp) => (request: ProxiedRequest) =>
   request.method === method && path.test(request.path);
 
-/** Changes the responses to some requests. */
+/** Changes the responses to matching requests. */
 const answering = (method: string, path: RegExp, change: (response: ProxiedResponse) => void): Breakage => ({
   response: (response, request) => {
     if (isOn(method, path)(request)) change(response);
@@ -18,7 +18,7 @@ const edit = (method: string, path: RegExp, change: (text: string) => string) =>
   answering(method, path, (response) => {
     response.body = Buffer.from(change(response.body.toString()));
   });
-/** Says yes, and does nothing: what should change something reads it. */
+/** Replaces a change with a read, so that it succeeds without an effect. */
 const ignoring = (path: RegExp): Breakage => ({
   request(request) {
     if (!isOn('POST', path)(request)) return;
@@ -31,7 +31,7 @@ const ignoring = (path: RegExp): Breakage => ({
 });
 const anything = /./;
 
-/** For every check, a service that is broken in front of it, and what the check says then. */
+/** For every check, a broken service and the expected reason. */
 export const SERVICE_BREAKAGES: [check: string, breakage: Breakage, says: RegExp][] = [
   [BEGIN, withStatus('POST', /^\/v1\/keys$/, 500), /POST \/v1\/keys: 500/],
   [CLEAN_UP, withStatus('DELETE', /^\/v1\/documents/, 500), /are left: DELETE \/v1\/documents\/.*: 500/],
@@ -179,7 +179,7 @@ const leadingNowhere: Breakage = {
   response: (response) => void Object.assign(response, { status: 502 }),
 };
 
-/** The same for a tunnel that is broken in front of the receiver. */
+/** For checks of deliveries, a broken tunnel and the expected reason. */
 export const TUNNEL_BREAKAGES: [check: string, breakage: Breakage, says: RegExp][] = [
   ['Webhooks: deliver changes as documented', leadingNowhere, /the delivery failed: \S+ 502/],
   ['Webhooks: deliver changes as documented', header('x-service-attempt', '2'), /x-service-attempt is 2, not 1/],

@@ -15,13 +15,13 @@ export interface ProxiedResponse extends Message {
   status: number;
 }
 
-/** Breaks what passes, in place: what is asked of the service, or what it responds. */
+/** Changes requests or responses in place. */
 export interface Breakage {
   request?(request: ProxiedRequest): void;
   response?(response: ProxiedResponse, request: ProxiedRequest): void;
 }
 
-/** Passes requests on to `target`, broken on purpose. With `tls` it takes https. */
+/** Forwards requests to `target` with deliberate changes. With `tls`, it uses https. */
 export async function startProxy(target: string, { request, response }: Breakage = {}, tls?: https.ServerOptions) {
   const handle: http.RequestListener = async (incoming, outgoing) => {
     const { method = '', url = '', headers } = incoming;
