@@ -13,18 +13,21 @@ export const MAX_EVENT_BYTES = 256 * 1024;
 export const MAX_BATCH = 100;
 export const EVENT_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 
-export const PublishEvent = v.pipe(
-  v.strictObject({ type: oneOf(EVENT_TYPES), data: jsonObject }),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
+type TypedData = { type: EventType; data?: { [key: string]: Json } | undefined };
+
+/** Checks that `data`, if present, is what its event type requires. */
+export const dataOfType = <Input extends TypedData>() =>
+  v.rawCheck<Input>(({ dataset, addIssue }) => {
+    if (!dataset.typed || dataset.value.data === undefined) return;
     for (const issue of v.safeParse(EVENT_DATA[dataset.value.type], dataset.value.data).issues ?? []) {
       addIssue({
         message: issue.input === undefined ? 'is required' : issue.message,
         path: [pathItem(dataset.value, 'data'), ...((issue.path ?? []) as [])],
       });
     }
-  }),
-);
+  });
+
+export const PublishEvent = v.pipe(v.strictObject({ type: oneOf(EVENT_TYPES), data: jsonObject }), dataOfType());
 export const PublishEvents = v.strictObject({
   events: described(list(PublishEvent, 1, MAX_BATCH), 'The events. The service publishes all of them or none.'),
 });

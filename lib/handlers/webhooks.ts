@@ -137,10 +137,10 @@ export function webhookHandlers(deps: WebhooksDeps): WebhookHandlers {
       });
     },
 
-    async testWebhook({ path: { id = '' }, body: { type }, space }, idempotencyWrites) {
+    async testWebhook({ path: { id = '' }, body: { type, data: ownData }, space }, idempotencyWrites) {
       if (!(await webhooks.get(space, id))) return notFound('webhook');
       const now = clock();
-      const data = sampleData(type, now);
+      const data = ownData ?? sampleData(type, now);
       const eventId = newEventId(type, data, now, random);
       const response = { body: { event_id: eventId } };
       const event = newEvent({ ...space, id: eventId, at: now, type, data, webhookId: id });

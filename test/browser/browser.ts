@@ -87,7 +87,7 @@ export const heading = (page: Page, name: string | RegExp) => page.getByRole('he
 
 /** The value of a fact such as "Status" on the page. */
 export const fact = (page: Page, name: string) =>
-  page.locator('.facts > div', { has: page.getByText(name, { exact: true }) }).locator('dd');
+  page.locator('.facts > div, .stats > div', { has: page.getByText(name, { exact: true }) }).locator('dd');
 
 /** Counts the clicks of the user on all pages of the dashboard. Keyboard actions do not count. */
 export async function countClicks(page: Page): Promise<() => Promise<number>> {

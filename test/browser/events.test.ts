@@ -37,6 +37,7 @@ describe('an event', () => {
 
     await page.getByRole('link', { name: 'Events' }).first().click();
     await expect.poll(() => rows.count()).toBe(2);
+    await expect.poll(() => rows.locator('.badge').allTextContents()).toEqual(['2 of 2 delivered', '2 of 2 delivered']);
     await page.getByLabel('Type').selectOption('document.deleted');
     await page.getByText('No events of the last 30 days match.').waitFor();
     await page.getByLabel('Type').selectOption('');

@@ -1,68 +1,243 @@
-import { mkdirSync, readFileSync } from 'node:fs';
-import http from 'node:http';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { chromium } from 'playwright-core';
+import { assemble } from '../../infra/local/assembly.ts';
+import { dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
+import type { LocalStack } from '../../infra/local/stack.ts';
+import { itemKey, statusIndexEntry } from '../../lib/aws/dynamodb/items.ts';
+import type { Attempt } from '../../lib/deliveries/attempt.ts';
+import { LATENCY_BOUNDS_MS } from '../../lib/deliveries/latency.ts';
+import { countName, PERIOD_MS, PERIODS, startOf } from '../../lib/deliveries/stats.ts';
+import { newEvent } from '../../lib/events/events.ts';
+import { newEventId } from '../../lib/events/placement.ts';
+import { createProject } from '../measure/bench/project.ts';
+import { startBench } from '../measure/bench/stack.ts';
+import { writeItems } from '../support/items.ts';
 import { CHROMIUM } from './browser.ts';
 
-/**
- * `npm run screenshots` takes the screenshots of the README from a running `npm start`. It takes seven minutes, because the times
- * in the pictures are real.
+/*
+ * `npm run screenshots` takes the screenshots of the README from a local stack with a day of sample traffic. An argument
+ * chooses another directory, and adds a picture of every page in light, dark and 400 pixels.
  */
-const directory = '.github/screenshots';
-const { base_url, keys } = JSON.parse(readFileSync('.local/stack.json', 'utf8'));
 
-async function call(method: string, path: string, body?: unknown) {
-  const headers = { Authorization: `Bearer ${keys.live}`, 'Content-Type': 'application/json' };
-  const response = await fetch(base_url + path, {
-    method,
-    headers,
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(await response.text());
-  return response.json();
+const MINUTE_MS = 60_000;
+const TYPES = ['document.created', 'document.changed', 'document.deleted'] as const;
+
+const WEBHOOKS = [
+  { description: 'Search index', url: 'https://search.acme-docs.com/hooks/documents', perHour: 620 },
+  { description: 'Billing', url: 'https://billing.acme-docs.com/webhooks/sync', perHour: 410 },
+  { description: 'Analytics warehouse', url: 'https://ingest.acme-analytics.com/v2/events', perHour: 620 },
+  { description: 'Mobile push', url: 'https://push.acme-docs.com/document-events', perHour: 240 },
+];
+/** The webhook that has been failing for some minutes, and the one that the service disabled. */
+const [FAILING, DISABLED] = [1, 3];
+
+/** More traffic by day than by night, in UTC. */
+const shareOf = (hourMs: number): number =>
+  0.55 - 0.45 * Math.cos(((new Date(hourMs).getUTCHours() - 3) / 24) * 2 * Math.PI);
+
+/** The counts of one hour, with 1 to 2 % of failed attempts. */
+function countsOf(total: number): Record<string, number> {
+  const ofType = { 'document.created': 0.2, 'document.changed': 0.74, 'document.deleted': 0.06 } as const;
+  const latency: Record<number, number> = {
+    20: 0.1,
+    30: 0.24,
+    50: 0.36,
+    75: 0.17,
+    100: 0.08,
+    200: 0.03,
+    500: 0.015,
+    1000: 0.005,
+  };
+  return Object.fromEntries(
+    TYPES.flatMap((type) => {
+      const delivered = Math.round(total * ofType[type]);
+      return [
+        [countName(type, 'delivered'), delivered],
+        [countName(type, 'attempts_failed'), Math.round(delivered * 0.014)],
+        ...LATENCY_BOUNDS_MS.map((bound) => [
+          countName(type, `le_${bound}`),
+          Math.round(delivered * (latency[bound] ?? 0)),
+        ]),
+      ];
+    }),
+  );
 }
 
-let isBroken = false;
-const receiver = http.createServer((request, response) => {
-  request.resume();
-  response.writeHead(isBroken ? 503 : 200).end(isBroken ? 'Service Unavailable' : '');
-});
-await new Promise<void>((resolve) => receiver.listen(4000, '127.0.0.1', resolve));
-const url = 'http://127.0.0.1:4000/search-index';
-const webhook = await call('POST', '/v1/webhooks', {
-  url,
-  events: ['document.created', 'document.changed'],
-  description: 'Search index',
-});
-/** The time for three attempts of a failing delivery: immediately, after 1 minute, and after 5 more minutes. */
-const THREE_ATTEMPTS_MS = 6.4 * 60 * 1000;
-const count = async (status: string): Promise<number> =>
-  (await call('GET', `/v1/webhooks/${webhook.id}/deliveries?status=${status}`)).data.length;
-for (let i = 1; i <= 9; i++) {
-  isBroken = i > 6;
-  await call('PUT', `/v1/documents/org:acme:page-${i}`, {
-    fields: { title: `Page ${i}`, words: 120 * i, published: true },
-  });
-  while ((await count('succeeded')) + (await count('retrying')) < i)
-    await new Promise((resolve) => setTimeout(resolve, 100));
+function statsItems(webhookId: string, perHour: number, now: number) {
+  return PERIODS.flatMap((period) =>
+    Array.from({ length: period === 'hour' ? 24 : 30 }, (_, i) => {
+      const start = startOf(period, now) - i * PERIOD_MS[period];
+      const total = period === 'hour' ? perHour * shareOf(start) : perHour * 13 * (i === 0 ? 0.6 : 1 - (i % 7) * 0.07);
+      return { ...itemKey.stats(webhookId, period, start), ...countsOf(total) };
+    }),
+  );
 }
-await new Promise((resolve) => setTimeout(resolve, THREE_ATTEMPTS_MS));
 
-const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
-mkdirSync(directory, { recursive: true });
-const { data } = await call('GET', `/v1/webhooks/${webhook.id}/deliveries?status=retrying`);
-const pictures = [
-  ['webhook', `/live/webhooks/${webhook.id}`, 'light', 'Redeliver selected'],
-  ['delivery', `/live/webhooks/${webhook.id}/deliveries/${data[0].event_id}`, 'dark', 'Copy payload'],
+/** From the first attempt. */
+const ATTEMPT_DELAYS_MS = [0, MINUTE_MS, 6 * MINUTE_MS];
+
+/** Events of the last half hour, newest first. */
+function recentEvents(projectId: string, now: number) {
+  return Array.from({ length: 40 }, (_, i) => {
+    const isRecent = i < 3;
+    const at = now - (isRecent ? 7 * MINUTE_MS + i * 4000 : 9 * MINUTE_MS + i * 41_000 + (i % 5) * 3700);
+    const documentKey = `org:acme:${['contract', 'invoice', 'handbook', 'roadmap'][i % 4]}-${1204 + ((i * 37) % 61)}`;
+    const changes = [{ field: 'title', old_value: 'Draft', new_value: 'Signed', origin: 'laptop-4' }];
+    const data = { document_key: documentKey, revision: 3 + (i % 9), changes };
+    const id = newEventId('document.changed', data, at, randomBytes);
+    return { ...newEvent({ projectId, environment: 'live', id, type: 'document.changed', at, data }), documentKey };
+  });
+}
+
+/** The delivery of the nth event to a webhook. The latest three fail if the webhook is failing. */
+function deliveryItem(
+  { id, at, documentKey }: ReturnType<typeof recentEvents>[number],
+  n: number,
+  webhook: { id: string; url: string; isFailing: boolean },
+) {
+  const isRetrying = webhook.isFailing && n < 3;
+  const outcomes = isRetrying ? [503, 503, 503] : n === 17 ? [502, 200] : [200];
+  const attempts: Attempt[] = outcomes.map((statusCode, i) => ({
+    number: i + 1,
+    trigger: 'schedule',
+    at: at + (ATTEMPT_DELAYS_MS[i] ?? 0),
+    statusCode,
+    error: statusCode === 200 ? null : 'status_not_2xx',
+    durationMs: 18 + ((n * 29 + i * 11) % 67),
+    excerpt: statusCode === 200 ? '{"status":"queued"}' : '{"error":"The billing database is restarting"}',
+    headers: [
+      ['content-type', 'application/json'],
+      ...(statusCode === 200 ? [] : [['retry-after', '30'] as [string, string]]),
+    ],
+    url: webhook.url,
+    sent: [['X-Service-Signature', `sha256=${randomBytes(32).toString('hex')}`]],
+  }));
+  const status = isRetrying ? 'retrying' : 'succeeded';
+  const { byStatus } = statusIndexEntry(webhook.id, id, status);
+  return {
+    ...itemKey.delivery(webhook.id, id),
+    ...{
+      eventType: 'document.changed',
+      documentKey,
+      status,
+      run: 0,
+      attempt: attempts.length,
+      attempts,
+      createdAt: at,
+    },
+    ...(byStatus && { byStatus }),
+    ...(isRetrying && { nextAttemptAt: at + 36 * MINUTE_MS }),
+  };
+}
+
+/** A project after a day of traffic. */
+async function fill(stack: LocalStack, databaseEndpoint: string) {
+  const project = await createProject(stack, 'Acme Docs');
+  const now = Date.now();
+  for (let i = 1; i <= 9; i++)
+    await project.send('PUT', `/v1/documents/org:acme:page-${i}`, {
+      fields: { title: `Page ${i}`, words: 120 * i, published: true },
+    });
+  const events = recentEvents(project.id, now);
+  const space = { projectId: project.id, environment: 'live' } as const;
+  const items: Record<string, unknown>[] = events.map(({ id, type, at, documentKey, body }) => ({
+    ...itemKey.event(space, id),
+    ...{ at, type, documentKey, body },
+  }));
+  const ids: string[] = [];
+  for (const [i, { perHour, ...webhook }] of WEBHOOKS.entries()) {
+    const { id = '' } = await project.post('/v1/webhooks', { ...webhook, events: TYPES });
+    ids.push(id);
+    items.push(...statsItems(id, perHour, now));
+    const target = { id, url: webhook.url, isFailing: i === FAILING };
+    items.push(...events.map((event, n) => deliveryItem(event, n, target)));
+  }
+  await writeItems(stack, databaseEndpoint, items);
+  await changeItem(stack, databaseEndpoint, itemKey.webhook(space, ids[FAILING] ?? ''), {
+    failingSince: now - 7 * MINUTE_MS,
+    undeliveredSince: now - 7 * MINUTE_MS,
+  });
+  await changeItem(stack, databaseEndpoint, itemKey.webhook(space, ids[DISABLED] ?? ''), {
+    status: 'disabled',
+    disabledReason: 'deliveries_failed',
+    disabledAt: now - 95 * MINUTE_MS,
+  });
+  return { ...project, ids };
+}
+
+async function changeItem(stack: LocalStack, databaseEndpoint: string, key: object, change: Record<string, unknown>) {
+  const client = dynamoDbClient(databaseEndpoint);
+  const names = Object.keys(change);
+  await client.send(
+    new UpdateItemCommand({
+      TableName: stack.template.ref(stack.template.ofType('AWS::DynamoDB::Table')[0]?.id ?? ''),
+      Key: marshall(key),
+      UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
+      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+      ExpressionAttributeValues: marshall(Object.fromEntries(names.map((name) => [`:${name}`, change[name]]))),
+    }),
+  );
+  client.destroy();
+}
+
+const { stack, databaseEndpoint, stop } = await startBench(await assemble());
+const { adminKey, ids } = await fill(stack, databaseEndpoint);
+const read = async (path: string) =>
+  (await (await fetch(stack.baseUrl + path, { headers: { Authorization: `Bearer ${adminKey}` } })).json()).data;
+const [retrying] = await read(`/v1/webhooks/${ids[FAILING]}/deliveries?status=retrying`);
+const [event] = await read('/v1/events?limit=1&type=document.changed');
+
+const webhook = `/live/webhooks/${ids[FAILING]}`;
+const delivery = `${webhook}/deliveries/${retrying.event_id}`;
+const PICTURES = [
+  ['overview', '/live', 'light'],
+  ['webhook', webhook, 'light'],
+  ['delivery', delivery, 'dark'],
 ] as const;
-for (const [name, place, colorScheme, lastButton] of pictures) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 960 }, colorScheme });
-  await page.goto(`${base_url}/dashboard#${place}`);
-  await page.getByLabel('Admin key').fill(keys.admin);
-  await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
-  await page.getByRole('button', { name: lastButton }).waitFor();
-  await page.waitForLoadState('networkidle');
-  await page.screenshot({ path: `${directory}/${name}.png` });
+const PAGES = {
+  overview: '/live',
+  events: '/live/events',
+  event: `/live/events/${event.id}`,
+  webhooks: '/live/webhooks',
+  webhook,
+  disabled: `/live/webhooks/${ids[DISABLED]}`,
+  'webhook-settings': `${webhook}/settings`,
+  'new-webhook': '/live/webhooks/new',
+  delivery,
+  keys: '/live/keys',
+  tokens: '/live/tokens',
+  documents: '/live/documents',
+  document: '/live/documents/org:acme:page-1',
+  settings: '/live/settings',
+};
+
+const [, , directory = '.github/screenshots', ...names] = process.argv;
+const isReview = process.argv.length > 2;
+const all = isReview
+  ? Object.entries(PAGES)
+      .filter(([name]) => names.length === 0 || names.includes(name))
+      .flatMap(([name, place]) => [
+        [name, place, 'light', 1280] as const,
+        [`${name}-dark`, place, 'dark', 1280] as const,
+        [`${name}-400`, place, 'light', 400] as const,
+      ])
+  : PICTURES.map((picture) => [...picture, 1280] as const);
+mkdirSync(directory, { recursive: true });
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+for (const [name, place, colorScheme, width] of all) {
+  const context = await browser.newContext({ viewport: { width, height: 960 }, colorScheme });
+  await context.addInitScript((key) => sessionStorage.setItem('admin-key', key), adminKey);
+  const page = await context.newPage();
+  await page.goto(`${stack.baseUrl}/dashboard#${place}`);
+  await page.waitForFunction(
+    () => document.querySelector('main h1') && !document.querySelector('main .skeleton, main [aria-busy="true"]'),
+  );
+  await page.waitForTimeout(400); // until animations are over
+  await page.screenshot({ path: `${directory}/${name}.png`, fullPage: isReview });
+  await context.close();
 }
 await browser.close();
-receiver.close();
+await stop();

@@ -100,6 +100,11 @@ describe('a webhook', () => {
 
     await page.getByRole('button', { name: 'Send test event' }).click();
     await page.getByLabel('Event type').selectOption('connection.lost');
+    await page.getByLabel('Data').fill('{"connection_id":"c-7"}');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText('Data node_id is required').waitFor();
+    await page.getByLabel('Event type').selectOption('document.deleted');
+    await page.getByLabel('Event type').selectOption('connection.lost');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await heading(page, 'connection.lost').waitFor();
     await expect.poll(() => badge(page)).toBe('succeeded');
@@ -126,7 +131,8 @@ describe('a webhook', () => {
     await page.getByLabel('Custom headers').fill('X-Tenant: acme:1');
     await page.getByLabel('Requests per second').fill('20');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.locator('.subtitle', { hasText: 'Search index' }).waitFor();
+    await heading(page, 'Search index').waitFor();
+    await page.locator('.subtitle', { hasText: receiver.url }).waitFor();
     const { body: changed } = await project.admin('GET', `/v1/webhooks/${id}`);
     expect(changed).toMatchObject({ documents: ['org:acme:*'], headers: { 'X-Tenant': '***' }, max_per_second: 20 });
     expect(await fact(page, 'Rate limit').textContent()).toContain('20 requests per second');
@@ -160,11 +166,22 @@ describe('the health of a webhook', () => {
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
     const succeeded = page.locator('.legend li', { hasText: 'Succeeded' }).locator('strong');
     await expect.poll(() => succeeded.textContent()).toBe('1');
-    await expect.poll(() => fact(page, 'Success rate').textContent()).toBe('100 %');
-    for (const name of ['p50', 'p95']) expect(await fact(page, name).textContent()).toMatch(/^[\d,]+ ms$/);
+    await expect.poll(() => fact(page, 'Success rate').textContent()).toBe('100 % of attempts');
+    for (const name of ['Latency p50', 'Latency p95'])
+      expect(await fact(page, name).textContent()).toMatch(/^≤ \d+ ms $/);
     await page.getByLabel('30 days').check();
     await expect.poll(() => page.locator('.chart tbody tr').count()).toBe(30);
     expect(await succeeded.textContent()).toBe('1');
+
+    // The bar of today shows its numbers, and opens its deliveries.
+    const today = page.locator('.chart g').nth(29);
+    await today.hover();
+    await page.locator('.tip', { hasText: 'Succeeded 1' }).waitFor();
+    await today.click();
+    await expect.poll(() => page.url()).toContain('until=');
+    await expect.poll(() => page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr').count()).toBe(1);
+    await page.locator('.chart g').nth(0).click();
+    await page.getByText('No deliveries match these filters.').waitFor();
   });
 });
 
@@ -195,7 +212,7 @@ describe('an endpoint that fails', () => {
 
     await publish(project.admin); // skipped while the webhook is disabled
     await page.getByRole('link', { name: 'Overview' }).click();
-    await page.getByText('was disabled').waitFor();
+    await page.locator('.attention li', { hasText: 'HTTP 503' }).getByText('Enable and recover').waitFor();
     receiver.behave(200);
     const before = receiver.received.length;
 
@@ -322,7 +339,9 @@ describe('the delivery log', () => {
     await page.getByLabel('Select document.changed').first().check();
     await redeliver();
     await page.getByText('0 of 1 delivery queued.').waitFor();
-    expect(await page.locator('.results li').textContent()).toMatch(/document\.changed evt_\w+ .*disabled/);
+    expect(await page.locator('.results li').textContent()).toMatch(
+      /document\.changed evt_\w+ Enable the webhook first\./,
+    );
   });
 });
 
@@ -432,8 +451,8 @@ describe('the overview', () => {
     await expect.poll(() => count('Succeeded')).toBe('4');
     // The stats of each delivery arrive separately.
     await expect.poll(async () => Number(await count('Failed')) + Number(await count('Canceled or skipped'))).toBe(4);
-    // A few failures among many deliveries are visible.
-    const failed = page.locator('.chart .apart rect.failed');
+    // However few failed of many, they are seen.
+    const failed = page.locator('.chart .row rect.failed');
     const heights = await failed.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
     expect(Math.max(...heights)).toBeGreaterThan(1);
     await page.getByText('View as table').click();
@@ -441,9 +460,9 @@ describe('the overview', () => {
     expect(cells.map(Number).reduce((a, b) => a + b)).toBe(4);
     await page.getByLabel('7 days').check();
     await expect.poll(() => count('Succeeded')).toBe('4');
-    await page.getByText('Failed attempts').waitFor();
-    await page.getByText('expires in 23 h').waitFor();
-    await page.getByRole('link', { name: failing.url }).click();
+    await fact(page, 'Failed attempts').waitFor();
+    await page.locator('.attention li', { hasText: 'expiring' }).getByText('in 23 h').waitFor();
+    await page.locator('.attention').getByRole('link', { name: failing.url }).click();
     await heading(page, failing.url).waitFor();
 
     // The list of webhooks has the stats of each.
@@ -453,7 +472,7 @@ describe('the overview', () => {
     await expect.poll(urls).toEqual([failing.url, working.url]); // attention first
     await expect
       .poll(() => rows.last().locator('td:not(.choose)').allTextContents())
-      .toEqual(['enabled', '6 of 6', '4', '100 %', /^[\d,]+ ms$/].map((text) => expect.stringMatching(text)));
+      .toEqual(['enabled', '6 of 6', '4', '100 %', /^≤ \d+ ms$/].map((text) => expect.stringMatching(text)));
     await page.getByLabel('Sort by').selectOption('Most delivered');
     await expect.poll(urls).toEqual([working.url, failing.url]);
     await page.getByLabel('Search').fill(failing.url.slice(7).toUpperCase());

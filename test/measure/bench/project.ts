@@ -1,9 +1,9 @@
 import type { LocalStack } from '../../../infra/local/stack.ts';
 
 /** A new project. `send` and `post` call the API with its admin key, and throw what is not a success. */
-export async function createProject(stack: LocalStack) {
+export async function createProject(stack: LocalStack, name = 'Bench') {
   const { project, admin_key } = (await stack.invoke('CreateProject', {
-    name: 'Bench',
+    name,
     email: 'bench@example.com',
   })) as { project: { id: string }; admin_key: { key: string } };
   const { key: adminKey } = admin_key;

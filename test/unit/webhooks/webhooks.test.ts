@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
 import { generateSecret, previousSecretsAt } from '../../../lib/webhooks/secrets.ts';
-import { RotateSecret, type WebhookRecord, webhookResource } from '../../../lib/webhooks/webhooks.ts';
+import { RotateSecret, TestWebhook, type WebhookRecord, webhookResource } from '../../../lib/webhooks/webhooks.ts';
 import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
 import { violationsOf } from '../../support/violations.ts';
 
@@ -57,6 +57,18 @@ describe('a webhook as customers see it', () => {
       disabled_at: '2026-01-31T12:00:00.003Z',
       disabled_reason: 'paused',
     });
+  });
+});
+
+describe('a test event', () => {
+  it.each([
+    [{}, []],
+    [{ type: 'document.deleted' }, []],
+    [{ type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'b', more: [] } }, []],
+    [{ type: 'document.deleted', data: { document_key: 'a', origin: 'b' } }, ['data.revision is required']],
+    [{ data: [] }, ['data must be an object']],
+  ])('%j has violations in %j', (body, violations) => {
+    expect(violationsOf(TestWebhook, body)).toEqual(violations);
   });
 });
 

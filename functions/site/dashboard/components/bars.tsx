@@ -1,65 +1,61 @@
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { type Bar, Columns, type ColumnsProps } from './columns.tsx';
 
-const WIDTH = 720;
-const HEIGHT = 160;
 /** The minimum height of a bar with a value. */
 const LEAST_HEIGHT = 12;
 
-interface Bar {
-  /** The start of the bar. */
-  label: string;
-  /** One value for each kind, in the same order. */
+/** A row of small bars with its own scale, because small numbers among large ones would not be visible. */
+interface Row {
+  className: string;
+  name: string;
+  /** One value for each bar. A row of zeros is hidden. */
   values: readonly number[];
+  textOf?: (value: number) => string;
 }
 
-interface BarsProps {
-  /** The stacked kinds from the bottom up: the class with the color, and the name. */
-  kinds: readonly (readonly [className: string, name: string])[];
-  /** Oldest first. The last one ends now. */
-  bars: readonly Bar[];
+interface BarsProps extends Pick<ColumnsProps, 'kinds' | 'bars'> {
   /** The value of a full bar. The default is a round number above the highest bar. */
   max?: number;
-  /** The kind that also has a separate row with its own scale, because a few among many would not be visible. */
-  apart?: number;
+  rows?: readonly Row[];
   /** The text for an empty chart. */
   empty?: string;
   children?: ComponentChildren;
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, each) => total + each, 0);
+const inWords = (value: number): string => value.toLocaleString();
 
 /** Bars over time. A table has the same numbers for people who cannot see them. */
-export function Bars({ kinds, bars, max, apart = -1, empty, children }: BarsProps) {
+export function Bars({ kinds, bars, max, rows = [], empty, children }: BarsProps) {
+  const [pointed, setPointed] = useState<number>();
   const highest = Math.max(0, ...bars.map(({ values }) => sum(values)));
   const top = max ?? roundedUp(highest);
-  const mostApart = Math.max(0, ...bars.map(({ values }) => values[apart] ?? 0));
+  const shown = rows.filter(({ values }) => values.some((value) => value > 0));
   return (
     <figure class="chart">
       {children}
-      <div class="plot">
+      <div class="plot" onPointerLeave={() => setPointed(undefined)}>
         <div class="scale" aria-hidden="true">
           {[top, top / 2, 0].map((value) => (
-            <span key={value}>{value.toLocaleString()}</span>
+            <span key={value}>{inWords(value)}</span>
           ))}
         </div>
-        <Columns kinds={kinds} bars={bars} top={top} />
+        <div class="columns-and-tip">
+          <Columns kinds={kinds} bars={bars} top={top} onPoint={setPointed} />
+          {pointed !== undefined && (
+            <Tip
+              of={bars[pointed]}
+              at={(pointed + 0.5) / bars.length}
+              kinds={kinds}
+              rows={rows.map((row) => [row.name, textIn(row, pointed)])}
+            />
+          )}
+        </div>
         {highest === 0 && empty && <p class="nothing">{empty}</p>}
-        {mostApart > 0 && (
-          <>
-            <div class="scale of-apart" aria-hidden="true">
-              <span>{mostApart.toLocaleString()}</span>
-            </div>
-            <div class="apart">
-              <span aria-hidden="true">{kinds[apart]?.[1]}</span>
-              <Columns
-                kinds={kinds.filter((_, kind) => kind === apart)}
-                bars={bars.map(({ label, values }) => ({ label, values: [values[apart] ?? 0] }))}
-                top={mostApart}
-                least={LEAST_HEIGHT}
-              />
-            </div>
-          </>
-        )}
+        {shown.map((row) => (
+          <RowOfBars key={row.name} of={row} bars={bars} onPoint={setPointed} />
+        ))}
         <div class="labels" aria-hidden="true">
           {bars
             .filter((_, i) => i % Math.ceil(bars.length / 4) === 0)
@@ -75,19 +71,22 @@ export function Bars({ kinds, bars, max, apart = -1, empty, children }: BarsProp
           <thead>
             <tr>
               <th scope="col">From</th>
-              {kinds.map(([className, name]) => (
-                <th key={className} scope="col">
+              {[...kinds.map(([, name]) => name), ...rows.map(({ name }) => name)].map((name) => (
+                <th key={name} scope="col">
                   {name}
                 </th>
               ))}
             </tr>
           </thead>
           <tbody>
-            {bars.map(({ label, values }, i) => (
+            {bars.map(({ label, values, href }, i) => (
               <tr key={i}>
-                <th scope="row">{label}</th>
-                {kinds.map(([className], kind) => (
-                  <td key={className}>{values[kind]}</td>
+                <th scope="row">{href ? <a href={href}>{label}</a> : label}</th>
+                {values.map((value, kind) => (
+                  <td key={kind}>{value}</td>
+                ))}
+                {rows.map((row) => (
+                  <td key={row.name}>{textIn(row, i)}</td>
                 ))}
               </tr>
             ))}
@@ -98,45 +97,57 @@ export function Bars({ kinds, bars, max, apart = -1, empty, children }: BarsProp
   );
 }
 
-interface ColumnsProps extends Pick<BarsProps, 'kinds' | 'bars'> {
-  /** The value of the full height. */
-  top: number;
-  /** The minimum height of a bar with a value. */
-  least?: number;
+const textIn = ({ values, textOf = inWords }: Row, i: number): string => textOf(values[i] ?? 0);
+
+interface TipProps extends Pick<BarsProps, 'kinds'> {
+  of: Bar | undefined;
+  /** The middle of the bar, from 0 to 1. */
+  at: number;
+  rows: readonly (readonly [name: string, text: string])[];
 }
 
-function Columns({ kinds, bars, top, least = 0 }: ColumnsProps) {
-  const step = WIDTH / bars.length;
+/** The numbers of the bar under the pointer. */
+function Tip({ of: bar, at, kinds, rows }: TipProps) {
+  if (!bar) return null;
   return (
-    <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-      {[0.5, HEIGHT / 2, HEIGHT - 0.5].map((y) => (
-        <line key={y} x1="0" x2={WIDTH} y1={y} y2={y} class="axis" />
+    <div class={at > 0.5 ? 'tip left' : 'tip'} style={{ left: `${at * 100}%` }} aria-hidden="true">
+      <strong>{bar.label}</strong>
+      {kinds.map(([className, name], kind) => (
+        <span key={name}>
+          <i class={className} /> {name} <b>{inWords(bar.values[kind] ?? 0)}</b>
+        </span>
       ))}
-      {bars.map(({ label, values }, i) => {
-        let y = HEIGHT;
-        return (
-          <g key={i}>
-            <title>{`${label}: ${kinds.map(([, name], kind) => `${values[kind]} ${name.toLowerCase()}`).join(', ')}`}</title>
-            <rect x={i * step} y="0" width={step} height={HEIGHT} class="ground" />
-            {kinds.map(([className], kind) => {
-              const value = values[kind] ?? 0;
-              const height = value === 0 ? 0 : Math.max(least, (value / top) * HEIGHT);
-              y -= height;
-              return (
-                <rect
-                  key={className}
-                  x={i * step + step * 0.12}
-                  y={y}
-                  width={step * 0.76}
-                  height={height}
-                  class={className}
-                />
-              );
-            })}
-          </g>
-        );
-      })}
-    </svg>
+      {rows.map(([name, text]) => (
+        <span key={name}>
+          {name} <b>{text}</b>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+interface RowProps extends Pick<ColumnsProps, 'bars' | 'onPoint'> {
+  of: Row;
+}
+
+function RowOfBars({ of: { className, name, values, textOf = inWords }, bars, onPoint }: RowProps) {
+  const top = Math.max(...values);
+  return (
+    <>
+      <div class="scale of-row" aria-hidden="true">
+        <span>{textOf(top)}</span>
+      </div>
+      <div class="row">
+        <span aria-hidden="true">{name}</span>
+        <Columns
+          kinds={[[className, name]]}
+          bars={bars.map((bar, i) => ({ ...bar, values: [values[i] ?? 0] }))}
+          top={top}
+          least={LEAST_HEIGHT}
+          onPoint={onPoint}
+        />
+      </div>
+    </>
   );
 }
 

@@ -43,7 +43,7 @@ export function PageTitle({
   actions,
 }: {
   children: string;
-  subtitle?: string | undefined;
+  subtitle?: ComponentChildren;
   actions?: ComponentChildren;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -58,7 +58,7 @@ export function PageTitle({
         <h1 ref={heading} tabIndex={-1}>
           {children}
         </h1>
-        {subtitle && <p class="subtitle">{subtitle}</p>}
+        {subtitle && <div class="subtitle">{subtitle}</div>}
       </div>
       {actions && <div class="actions">{actions}</div>}
     </header>

@@ -13,21 +13,19 @@ export function Time({ at }: { at: string }) {
   );
 }
 
-const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
-const DAY_AND_CLOCK = new Intl.DateTimeFormat(undefined, {
+const ROW_TIME = new Intl.DateTimeFormat(undefined, {
   month: 'short',
   day: 'numeric',
   hour: 'numeric',
   minute: '2-digit',
+  second: '2-digit',
 });
 
-/** A time for a row of a table: today's without the date. */
+/** A time for a row of a table: without the year. */
 export function ShortTime({ at }: { at: string }) {
-  const date = new Date(at);
-  const isToday = date.toDateString() === new Date(serverNow()).toDateString();
   return (
     <time dateTime={at} title={utc(at)}>
-      {(isToday ? CLOCK : DAY_AND_CLOCK).format(date)}
+      {ROW_TIME.format(new Date(at))}
     </time>
   );
 }

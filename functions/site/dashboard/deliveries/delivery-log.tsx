@@ -24,6 +24,16 @@ const SPANS = [
   ['24', 'Last 24 hours'],
   ['168', 'Last 7 days'],
 ] as const;
+/** The option for a span of the chart, which no other option has. */
+const CHOSEN_SPAN = 'span';
+const SPAN_TIME = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+});
+const spanText = (since: string, until: string): string =>
+  SPAN_TIME.formatRange(Date.parse(since) || 0, Date.parse(until) || 0);
 const all = <Option extends string>(options: readonly Option[]) =>
   [['', 'All'], ...options.map((each) => [each, each] as const)] as const;
 
@@ -45,21 +55,23 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
   const [isExporting, setExporting] = useState(false);
   const parameter = (name: string) => query.get(name) ?? '';
   const [status, type, documentKey] = [parameter('status'), parameter('type'), parameter('document_key')];
-  const [hours, since, cursor, open] = [
+  const [hours, since, until, cursor, open] = [
     parameter('hours'),
     parameter('since'),
+    parameter('until'),
     parameter('cursor'),
     parameter('delivery'),
   ];
   const at = (change: Record<string, string>) =>
-    linkTo(environment, ['webhooks', id], { status, type, document_key: documentKey, hours, since, ...change });
+    linkTo(environment, ['webhooks', id], { status, type, document_key: documentKey, hours, since, until, ...change });
   const list: DeliveryList = { open, at: (delivery) => at({ cursor, delivery }) };
-  const place = `${id} ${status} ${type} ${documentKey} ${since} ${cursor}`;
+  const place = `${id} ${status} ${type} ${documentKey} ${since} ${until} ${cursor}`;
   const filters: LogQuery = {
     status: status ? (status as DeliveryStatus) : undefined,
     type: type ? (type as EventType) : undefined,
     document_key: documentKey || undefined,
     since: since || undefined,
+    until: until || undefined,
   };
   const read = () =>
     call('GET /v1/webhooks/{id}/deliveries', {
@@ -67,7 +79,7 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
       query: { ...filters, cursor: cursor || undefined, limit: PAGE },
     });
   const loaded = useLoaded(place, read, version);
-  const isFiltered = Boolean(status || type || since || cursor);
+  const isFiltered = Boolean(status || type || since || until || cursor);
   // Empty results take the longest to find.
   const everyMs = loaded.value?.data.length === 0 && type ? EMPTY_REFRESH_MS : REFRESH_MS;
   useRepeated(cursor === '' ? everyMs : null, loaded.reload);
@@ -101,9 +113,9 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
         />
         <Select
           label="Time"
-          value={hours}
-          options={SPANS}
-          onChange={(chosen) => goTo(at({ hours: chosen, since: hoursAgo(chosen) }))}
+          value={until ? CHOSEN_SPAN : hours}
+          options={until ? [[CHOSEN_SPAN, spanText(since, until)], ...SPANS] : SPANS}
+          onChange={(chosen) => goTo(at({ hours: chosen, since: hoursAgo(chosen), until: '' }))}
         />
       </EventSearch>
       <Await of={loaded}>

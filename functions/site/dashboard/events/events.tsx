@@ -1,5 +1,5 @@
 import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
-import { PageTitle } from '../components/basics.tsx';
+import { Badge, PageTitle } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Select } from '../components/field.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
@@ -85,10 +85,35 @@ export function EventTable({ events, isOfOne = false }: { events: Event[]; isOfO
       ),
     ],
     ...(isOfOne ? [] : [DOCUMENT]),
+    ['Deliveries', ({ id }) => <EventOutcome id={id} />],
     ['Revision', ({ data }) => (typeof data['revision'] === 'number' ? data['revision'] : '–'), 'number'],
     ['Time', ({ timestamp }) => <ShortTime at={timestamp} />, 'number'],
   ];
   return <Table caption="Events" columns={columns} rows={events} keyOf={({ id }) => id} isDense />;
+}
+
+/** How many webhooks have accepted an event. */
+function EventOutcome({ id }: { id: string }) {
+  const { call } = useSession();
+  const { value } = useLoaded(id, () =>
+    call('GET /v1/events/{id}/deliveries', { path: { id }, query: { limit: '100' } }),
+  );
+  if (!value)
+    return (
+      <span class="muted" aria-busy="true">
+        …
+      </span>
+    );
+  const { data } = value;
+  if (data.length === 0) return <span class="muted">none</span>;
+  const delivered = data.filter(({ status }) => status === 'succeeded').length;
+  const isFailed = data.some(({ status }) => status === 'failed');
+  const tone = delivered === data.length ? 'good' : isFailed ? 'bad' : 'waiting';
+  return (
+    <Badge tone={tone}>
+      {delivered} of {data.length} delivered
+    </Badge>
+  );
 }
 
 const DOCUMENT: Column<Event> = ['Document', ({ data }) => <DocumentLink of={data} />, 'wide'];

@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks';
 import { Bars } from '../components/bars.tsx';
-import { type Counts, KINDS, PERIODS, type Period, type PeriodName, type Stats } from './stats.ts';
+import { type Counts, KINDS, latencyText, PERIODS, type Period, type PeriodName, type Stats } from './stats.ts';
 
 const NAMES: Record<keyof Counts, string> = {
   delivered: 'Succeeded',
@@ -8,8 +8,15 @@ const NAMES: Record<keyof Counts, string> = {
   unsent: 'Canceled or skipped',
 };
 
-/** Deliveries over time, by outcome. */
-export function Chart({ of: { spans, total }, period }: { of: Stats; period: Period }) {
+interface ChartProps {
+  of: Stats;
+  period: Period;
+  /** The address of the deliveries in a span, if there is a list of them. */
+  hrefOf?: (from: number, until: number) => string;
+}
+
+/** Deliveries over time by outcome, failures, and the latency. */
+export function Chart({ of: { spans, total }, period, hrefOf }: ChartProps) {
   const format = new Intl.DateTimeFormat(
     undefined,
     period.by === 'day' ? { day: 'numeric', month: 'short', timeZone: 'UTC' } : { timeStyle: 'short' },
@@ -17,11 +24,24 @@ export function Chart({ of: { spans, total }, period }: { of: Stats; period: Per
   return (
     <Bars
       kinds={KINDS.map((kind) => [kind, NAMES[kind]] as const)}
-      bars={spans.map(({ from, counts }) => ({
+      bars={spans.map(({ from, until, summary: { counts } }) => ({
         label: format.format(from),
         values: KINDS.map((kind) => counts[kind]),
+        href: hrefOf?.(from, until),
       }))}
-      apart={KINDS.indexOf('failed')}
+      rows={[
+        {
+          className: 'failed',
+          name: 'Failed attempts',
+          values: spans.map(({ summary }) => summary.attemptsFailed),
+        },
+        {
+          className: 'latency',
+          name: 'Latency p95',
+          values: spans.map(({ summary }) => summary.p95 ?? 0),
+          textOf: (ms) => latencyText(ms === 0 ? null : ms),
+        },
+      ]}
       empty="No deliveries ended in this period."
     >
       <ul class="legend">

@@ -37,8 +37,8 @@ export type PeriodName = keyof typeof PERIODS;
 
 /** Counts of deliveries over time. */
 export interface Stats {
-  /** Oldest first. Each span starts at `from`. */
-  spans: { from: number; counts: Counts }[];
+  /** Oldest first. Each span starts at `from`, and lasts until the next one. */
+  spans: { from: number; until: number; summary: Summary }[];
   total: Summary;
 }
 
@@ -53,7 +53,11 @@ export async function readStats(call: Call, period: Period, webhookId?: string):
   const first = startOf(period);
   const spans = Array.from({ length: period.spans }, (_, i) => {
     const from = first + i * SPAN_MS[period.by];
-    return { from, counts: summaryOf(entries.filter(({ at }) => Date.parse(at) === from)).counts };
+    return {
+      from,
+      until: from + SPAN_MS[period.by],
+      summary: summaryOf(entries.filter(({ at }) => Date.parse(at) === from)),
+    };
   });
   return { value: { spans, total: summaryOf(entries) } };
 }
@@ -80,17 +84,23 @@ function summaryOf(entries: readonly Entry[]): Summary {
   };
 }
 
-/** The share of successful deliveries among those that ended, from 0 to 1. `null` if none ended. */
-export function shareDelivered({ counts }: Summary): number | null {
-  const all = KINDS.reduce((sum, kind) => sum + counts[kind], 0);
-  return all === 0 ? null : counts.delivered / all;
+/** The share of successful attempts, from 0 to 1. `null` without attempts. Each success ends a delivery. */
+export function successShare({ counts: { delivered }, attemptsFailed }: Summary): number | null {
+  const attempts = delivered + attemptsFailed;
+  return attempts === 0 ? null : delivered / attempts;
 }
 
-/** Formats the share, such as `99.5 %`, or `–` without deliveries. */
+/** Formats the share, such as `99.5 %`, or `–` without attempts. */
 export function successRate(summary: Summary): string {
-  const share = shareDelivered(summary);
+  const share = successShare(summary);
   // Never rounded up to 100.
   return share === null ? '–' : `${(Math.floor(share * 1000) / 10).toLocaleString()} %`;
+}
+
+/** Formats a percentile. It is the upper bound of a bar of the histogram, so the value is at most this. */
+export function latencyText(ms: number | null): string {
+  if (ms === null) return '–';
+  return ms < 1000 ? `≤ ${ms} ms` : `≤ ${(ms / 1000).toLocaleString()} s`;
 }
 
 type Grouping = Pick<QueryOf<'GET /v1/stats'>, 'group_by' | 'webhook_id'>;

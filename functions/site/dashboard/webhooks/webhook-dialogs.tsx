@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
+import type { Json } from '../../../../lib/json.ts';
 import { Confirm, Dialog, Done } from '../components/dialog.tsx';
-import { Input, otherProblem, Select, violationOf } from '../components/field.tsx';
+import { Input, otherProblem, Select, TextArea, violationIn, violationOf } from '../components/field.tsx';
 import { fromLocal } from '../components/time.tsx';
 import type { Webhook } from '../state/api.ts';
 import { useLoaded, useSending } from '../state/hooks.ts';
@@ -18,8 +19,17 @@ interface DialogProps {
 export function TestDialog({ of: { id, events }, onClose }: DialogProps) {
   const { call, environment } = useSession();
   const [type, setType] = useState<EventType>(events[0] ?? 'document.changed');
-  const sending = useSending(() => call('POST /v1/webhooks/{id}/test', { path: { id }, body: { type } }));
+  const [edited, setEdited] = useState<string>();
+  const [error, setError] = useState<string>();
+  const types = useLoaded('event types', () => call('GET /v1/event-types', {}));
+  const sample = types.value?.data.find(({ name }) => name === type)?.sample.data;
+  const text = edited ?? (sample ? JSON.stringify(sample, null, 2) : '');
+  // Without a change, the service sends its sample with the current time.
+  const data = edited === undefined ? undefined : objectIn(edited);
+  const sending = useSending(() => call('POST /v1/webhooks/{id}/test', { path: { id }, body: { type, data } }));
   const send = async () => {
+    setError(edited !== undefined && data === undefined ? 'must be a JSON object' : undefined);
+    if (edited !== undefined && data === undefined) return;
     const sent = await sending.send();
     if (sent) goTo(linkTo(environment, ['webhooks', id, 'deliveries', sent.event_id]));
   };
@@ -28,7 +38,7 @@ export function TestDialog({ of: { id, events }, onClose }: DialogProps) {
       title="Send a test event"
       action="Send"
       busy={sending.busy}
-      problem={sending.problem}
+      problem={otherProblem(sending.problem, ['data'])}
       onConfirm={send}
       onClose={onClose}
     >
@@ -40,10 +50,30 @@ export function TestDialog({ of: { id, events }, onClose }: DialogProps) {
         label="Event type"
         value={type}
         options={EVENT_TYPES.map((each) => [each, each])}
-        onChange={(chosen) => setType(chosen as EventType)}
+        onChange={(chosen) => {
+          setType(chosen as EventType);
+          setEdited(undefined);
+        }}
+      />
+      <TextArea
+        label="Data"
+        rows={8}
+        value={text}
+        onInput={setEdited}
+        error={error ?? violationIn(sending.problem, 'data')}
       />
     </Confirm>
   );
+}
+
+/** The JSON object in a text. `undefined` if it is something else. */
+function objectIn(text: string): { [member: string]: Json } | undefined {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 export function RotateSecretDialog({ of: { id }, onClose }: DialogProps) {

@@ -3,11 +3,11 @@ import { EVENT_TYPES } from '../../../../lib/events/types.ts';
 import { Badge, Button } from '../components/basics.tsx';
 import { BatchDialog } from '../components/batch-dialog.tsx';
 import { ChosenBar, type Column, Table } from '../components/table.tsx';
-import { latencyText } from '../overview/overview.tsx';
 import type { Webhook } from '../state/api.ts';
 import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
-import { type Summary, successRate } from './stats.ts';
+import { latencyText, type Summary, successRate } from './stats.ts';
+import { webhookName } from './webhook-text.ts';
 
 /** The stats by webhook id. */
 export type Stats = ReadonlyMap<string, Summary>;
@@ -49,12 +49,12 @@ export function WebhookTable({ webhooks, stats, onChange }: WebhookTableProps) {
   const columns: Column<Webhook>[] = [
     [
       'Endpoint',
-      ({ id, url, description }) => (
+      (webhook) => (
         <>
-          <a href={linkTo(environment, ['webhooks', id])} title={url}>
-            {url}
+          <a href={linkTo(environment, ['webhooks', webhook.id])} title={webhook.url}>
+            {webhookName(webhook)}
           </a>
-          {description && <small>{description}</small>}
+          {webhook.description && <small>{webhook.url}</small>}
         </>
       ),
       'wide',

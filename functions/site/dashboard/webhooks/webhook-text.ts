@@ -1,3 +1,8 @@
+/** What people call a webhook: its description, or else its address. */
+export function webhookName({ url, description }: { url: string; description: string | null }): string {
+  return description ?? url.replace(/^https:\/\//, '');
+}
+
 /** The lines of a text that are not empty. */
 export const linesOf = (text: string): string[] =>
   text
@@ -28,7 +33,7 @@ export const headerText = (headers: Headers): string =>
 export function hiddenIn(text: string, saved: string): string | undefined {
   if (text === saved) return undefined;
   const [name] = Object.entries(headersOf(text)).find(([, value]) => value === HIDDEN) ?? [];
-  return name === undefined ? undefined : `need the value of ${name} again, for it is hidden`;
+  return name === undefined ? undefined : `Enter the value of ${name} again. Saved values are hidden.`;
 }
 
 /** The rate limit that a text says. What is no number becomes 0, which the API rejects. */

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Button, PageTitle, Tabs } from '../components/basics.tsx';
+import { CopyButton } from '../components/copyable.tsx';
 import { outcomeText } from '../components/deliveries.tsx';
 import { Await, Callout, ProblemNote } from '../components/feedback.tsx';
 import { Time } from '../components/time.tsx';
@@ -11,6 +12,7 @@ import { useSession } from '../state/session.ts';
 import { Health } from './health.tsx';
 import { RecoverDialog, TestDialog } from './webhook-dialogs.tsx';
 import { WebhookSettings } from './webhook-settings.tsx';
+import { webhookName } from './webhook-text.ts';
 
 const REFRESH_MS = 5000;
 
@@ -24,7 +26,7 @@ interface PageProps {
 export function WebhookPage({ id, tab, query }: PageProps) {
   const { call, environment } = useSession();
   const [version, setVersion] = useState(0);
-  const [isRecovering, setRecovering] = useState(false);
+  const [isRecovering, setRecovering] = useState(query.get('recover') === '1');
   const loaded = useLoaded(id, () => call('GET /v1/webhooks/{id}', { path: { id } }), version);
   const reload = () => setVersion((last) => last + 1);
   useRepeated(REFRESH_MS, loaded.reload);
@@ -37,10 +39,10 @@ export function WebhookPage({ id, tab, query }: PageProps) {
         {(webhook) => (
           <>
             <PageTitle
-              subtitle={webhook.description ?? undefined}
+              subtitle={<Address of={webhook} />}
               actions={<WebhookActions of={webhook} onRecover={() => setRecovering(true)} onChange={reload} />}
             >
-              {webhook.url}
+              {webhookName(webhook)}
             </PageTitle>
             <Tabs
               label="Webhook"
@@ -71,6 +73,17 @@ export function WebhookPage({ id, tab, query }: PageProps) {
           </>
         )}
       </Await>
+    </>
+  );
+}
+
+function Address({ of: { url } }: { of: Webhook }) {
+  return (
+    <>
+      <span>{url}</span>{' '}
+      <CopyButton text={url} label="Copy the endpoint URL">
+        Copy
+      </CopyButton>
     </>
   );
 }

@@ -6,7 +6,7 @@ import { all, type Webhook } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
-import { PERIODS, readSummaries, type Summary, shareDelivered } from './stats.ts';
+import { PERIODS, readSummaries, type Summary, successShare } from './stats.ts';
 import { type Stats, WebhookTable } from './webhook-table.tsx';
 
 const REFRESH_MS = 30_000;
@@ -28,7 +28,7 @@ const ORDERS: Record<string, Order> = {
   'Attention first': (a, b, stats) => urgencyOf(a) - urgencyOf(b) || byUrl(a, b, stats),
   'Endpoint URL': byUrl,
   'Most delivered': bySummary((summary) => summary?.counts.delivered ?? 0),
-  'Worst success rate': bySummary((summary) => 1 - (summary ? (shareDelivered(summary) ?? 1) : 1)),
+  'Worst success rate': bySummary((summary) => 1 - (summary ? (successShare(summary) ?? 1) : 1)),
   'Highest p95': bySummary((summary) => summary?.p95 ?? 0),
 };
 const ORDER_NAMES = Object.keys(ORDERS);
