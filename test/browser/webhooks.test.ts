@@ -451,7 +451,7 @@ describe('the overview', () => {
     await expect.poll(() => count('Succeeded')).toBe('4');
     // The stats of each delivery arrive separately.
     await expect.poll(async () => Number(await count('Failed')) + Number(await count('Canceled or skipped'))).toBe(4);
-    // However few failed of many, they are seen.
+    // A few failures among many deliveries remain visible.
     const failed = page.locator('.chart .row rect.failed');
     const heights = await failed.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
     expect(Math.max(...heights)).toBeGreaterThan(1);

@@ -101,6 +101,22 @@ describe('a webhook', () => {
     expect(code(await client('PATCH', '/v1/webhooks/whk_x', { body: {} }))).toEqual(missing);
   });
 
+  it('sends a test event with the data of the request', async () => {
+    const client = await live();
+    const receiver = service.endpoint();
+    const { id } = await createWebhook(client, receiver.url);
+    const data = { document_key: 'a:b', revision: 7, origin: 'me', amount: 1.1 };
+    await client('POST', `/v1/webhooks/${id}/test`, { body: { type: 'document.deleted', data } });
+    await service.settle();
+    expect(receiver.received.map(({ body }) => JSON.parse(body).data)).toEqual([data]);
+    const { document_key: _, ...incomplete } = data;
+    const refused = await client('POST', `/v1/webhooks/${id}/test`, {
+      body: { type: 'document.deleted', data: incomplete },
+    });
+    expect(code(refused)).toEqual(invalid);
+    expect(receiver.received).toHaveLength(1);
+  });
+
   it('can be tested with one attempt that disables nothing, also during a pause', async () => {
     const client = await live();
     const receiver = service.endpoint(500);
