@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { serviceSignature } from '../../../lib/webhooks/signature.ts';
 
-/** A client that POSTs bodies with their signatures, so many at once, and does nothing else. */
+/** A client that only POSTs bodies with their signatures, with limited concurrency. */
 export function bareClient(url: string, together: number) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: together });
   return async (bodies: readonly string[]): Promise<void> => {

@@ -7,7 +7,7 @@ import { median } from './median.ts';
 
 const RUNS = 7;
 
-/** Size and import time of every function. Each import is a process of its own, as at a cold start. */
+/** Size and import time of every function. Each import runs in a separate process, as in a cold start. */
 export async function measureBundles(assembly: string) {
   const empty = medianImportMs('data:text/javascript,', {});
   const places = { queuesUrl: 'http://127.0.0.1', tablePrefix: '', baseUrl: () => '' };

@@ -12,7 +12,7 @@ import { changed } from '../../support/changed.ts';
 import { bareClient } from './bare-client.ts';
 import { median } from './median.ts';
 
-/** The bundles of two functions, and what they are called with. */
+/** The bundles of two functions and their inputs. */
 export interface Calls {
   authorizer: string;
   deliver: string;
@@ -32,14 +32,14 @@ export type Call =
   | 'deliver, in batches of 10';
 
 const REPEATS = 9;
-/** Not measured: code is compiled, connections are made. */
+/** Warm-up calls, which compile code and open connections. */
 const WARM_UP = 4;
-/** Of each kind in one repetition. */
+/** The calls of each kind in one repetition. */
 const CALLS = 500;
-/** Messages that one invocation gets at most. */
+/** The maximum number of messages in an invocation. */
 const BATCH = 10;
 
-// Tells its parent how many milliseconds of a processor each call takes.
+// Sends the CPU milliseconds of each call to its parent process.
 process.once('message', async (calls: Calls) => {
   process.send?.(await measure(calls));
   process.disconnect();

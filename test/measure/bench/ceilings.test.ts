@@ -12,7 +12,7 @@ const costs: UnitCosts = {
   logReads: 1,
   fanOuts: 0.5,
 };
-/** Nothing but events, each to one webhook, at its first attempt. */
+/** Only events to one webhook, which succeed at the first attempt. */
 const plain: Load = {
   ...{ events: 1000, projectEvents: 1000, published: 1, webhooks: 1, endpointMs: 100, failing: 0, lasting: 0 },
   ...{ deliveriesOfBatch: 10, requests: 0, keyRequests: 0, documentWrites: 0, documentKb: 0, syncCycles: 0 },
@@ -23,25 +23,25 @@ describe.each<[string, Partial<Load>, number, number]>([
   // 1,000 writes over 16 partitions, and over 12
   ['writes: delivery log of a webhook', {}, 62.5, 16_000],
   ['writes: events of one type', { published: 100 }, 1000 / 12, 12_000],
-  // each failed attempt takes three more writes there and one and a half in the index
+  // each failed attempt needs three more writes there, and 1.5 in the index
   ['writes: delivery log of a webhook', { failing: 0.1, lasting: 0 }, 1300 / 16, 16_000 / 1.3],
   ['writes: undelivered ones of a webhook', { failing: 1, lasting: 1 }, (6000 * 1.5) / 16, 16_000 / 9],
   ['reads: events of one type', { webhooks: 10 }, 10_000 / 12, 3600],
-  // 100 batches, and a list of one webhook 40 times a second in each of two batches of two shards
+  // 100 batches, and a list of one webhook 40 times per second in each of two batches of two shards
   ['reads: webhooks of a project', {}, 260, 11_538],
   // 10,000 batches for 9.56 of 100 webhooks each, and 500 lists of 60 KB
   ['reads: webhooks of a project', { webhooks: 100 }, 95_618 + 7500, 29.09],
-  // a transaction counts twice; 100 cycles a second over 1,000 documents, whose revisions have 90 KB
+  // a transaction counts twice, and 100 cycles per second read 1,000 documents with 90 KB of revisions
   ['writes: documents of a project', { documentWrites: 50, documentKb: 10 }, 1000, 1000],
   ['writes: revisions of a project', { documentWrites: 50, documentKb: 10 }, 100, 10_000],
   ['reads: revisions of a project', { syncCycles: 100, syncedDocuments: 1000 }, 2300, 1304],
   ['reads: one key', { keyRequests: 1500 }, 1500, 2000],
-  // two writes each half minute for each of two shards
+  // two writes per half minute for each of two shards
   ['writes: stats of a webhook', {}, 4 / 30, 7_500_000],
   ['requests: throttle of one method', { published: 100, requests: 90 }, 10, 100_000],
   ['requests: throttle of a project', { published: 100, keyRequests: 90 }, 100, 5000],
   ['requests: API Gateway', { connections: 60_000 }, 2000, 5000],
-  // 27 ms of a request, 12.5 of a share of the fan-out, 0.5 of a message, 22 of a share of a batch
+  // 27 ms per request, 12.5 for a share of the fan-out, 0.5 per message, 22 for a share of a batch
   ['Lambda: all executions', {}, 27 + 12.5 + 0.5 + 22, 1000 / 0.062],
   ['Lambda: a lane', {}, 22, 150 / 0.022],
   ['Lambda: a queue', { deliveriesOfBatch: 100, webhooks: 100 }, 1120, 1000 / 1.12],

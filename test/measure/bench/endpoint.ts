@@ -1,6 +1,6 @@
 import { listening } from './http.ts';
 
-// An endpoint in a process of its own: tells its parent its address, and then how many requests it has answered.
+// An endpoint in a separate process. Sends its address to its parent, and later the number of handled requests.
 let received = 0;
 const { url } = await listening((request, response) => {
   request.resume().on('end', () => {

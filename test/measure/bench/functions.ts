@@ -7,10 +7,10 @@ import { startEndpoint } from './endpoint-process.ts';
 import { createProject } from './project.ts';
 import { startBench } from './stack.ts';
 
-/** Milliseconds of a processor for each call. */
+/** The CPU milliseconds of each call. */
 type Times = Readonly<Record<Call, number>>;
 
-/** What no program could do without, to which a call is compared. */
+/** The minimal work that a call is compared with. */
 const COMPARED: Partial<Record<string, Call>> = {
   'authorizer, key': 'one read by the SDK',
   'authorizer, token': 'one read by the SDK',
@@ -19,8 +19,8 @@ const COMPARED: Partial<Record<string, Call>> = {
 };
 
 /**
- * Processor time of one authorization beside one read by the SDK, and of one delivery in a batch of ten beside one POST by a client
- * that does nothing else than POST, and note that it did. What is called are the bundles that are deployed, one after the other in a process of their own.
+ * Measures the CPU time of an authorization relative to one read with the SDK, and of a delivery in a batch of ten relative to a
+ * bare POST and one write. Calls the deployed bundles sequentially in a separate process.
  */
 export async function measureFunctions(assembly: string) {
   const { stack, databaseEndpoint, stop } = await startBench(assembly);
@@ -29,7 +29,7 @@ export async function measureFunctions(assembly: string) {
   const { token = '' } = await post('/v1/tokens', { documents: ['org:acme:*'], permissions: ['read'], ttl: 3600 });
   const { id: webhookId = '' } = await post('/v1/webhooks', { url: endpoint.url, events: ['document.changed'] });
   const authorizer = functionOf(stack, { POWERTOOLS_SERVICE_NAME: 'authorizer' });
-  // Of the lane in which an endpoint that nobody knows begins.
+  // The function of the lane for new endpoints.
   const deliver = functionOf(stack, { POWERTOOLS_SERVICE_NAME: 'deliver', LANE: 'new' });
   const calls: Calls = {
     authorizer: authorizer.path,
@@ -66,7 +66,7 @@ export async function measureFunctions(assembly: string) {
 
 const round = (value: number): number => Number(value.toPrecision(3));
 
-/** The function with these variables. */
+/** Returns the function with these variables. */
 function functionOf({ template }: LocalStack, wanted: Record<string, string>) {
   for (const { properties } of template.ofType<FunctionProperties>('AWS::Lambda::Function')) {
     const variables = properties.Environment?.Variables ?? {};

@@ -5,25 +5,25 @@ import { createProject } from './project.ts';
 import { startBench } from './stack.ts';
 
 const HEALTHY = 10;
-/** To each endpoint. */
+/** The interval of events to each endpoint. */
 const INTERVAL_MS = 1000;
 const SECONDS = 20;
 const REPEATS = 3;
-/** Not measured: functions start, and endpoints show how quick they are. */
+/** The warm-up, in which functions start and endpoints get their lanes. */
 const WARM_UP_SECONDS = 8;
-/** Of the measured time, when the good endpoint begins to hang. */
+/** The time in the measurement when the good endpoint starts to hang. */
 const TURNS_AFTER_SECONDS = 4;
 
 /**
- * What other endpoints do, at the same rate: respond, never respond, or respond first and later never again. Of those that are as
- * customers' are, four in ten fail and two hang.
+ * The behavior of the other endpoints at the same rate: respond, hang, or respond first and hang later. Of realistic endpoints,
+ * four in ten fail and two hang.
  */
 type Behaviour = 'respond' | 'hang' | 'begin to hang' | 'do as they like';
 
 /**
- * p50 and p99 from publication to receipt at ten healthy endpoints with an event a second each, beside others that hang: as a
- * ratio to the same beside as many others that respond. Two of 200 receipts lie above a p99, so each is the
- * median of `REPEATS` runs.
+ * Measures p50 and p99 from publication to receipt at ten healthy endpoints with one event per second each, next to other
+ * endpoints that hang. Returns the ratio to the same with ten other endpoints that respond. Only two of 200 receipts are above
+ * p99, so each value is the median of `REPEATS` runs.
  */
 export async function measureIsolation(assembly: string) {
   await run(assembly, 1, 'respond', 5); // warms the machine up
@@ -87,11 +87,11 @@ async function run(assembly: string, others: number, behaviour: Behaviour, secon
   };
   const otherOf = (i: number) => kinds[behaviour][i % kinds[behaviour].length] ?? responding;
 
-  // Each endpoint is a customer's of its own; they take turns, so that the rate is steady.
+  // Each endpoint belongs to a different customer. They alternate, so that the rate is steady.
   const endpoints = [...Array.from({ length: others }, (_, i) => otherOf(i)), ...Array(HEALTHY).fill(healthy)];
   const publishers = [];
   for (const endpoint of endpoints) publishers.push(await publisherTo(stack, endpoint));
-  // Somewhere there is always an endpoint that hangs: the functions of the slow lane have started, too.
+  // One endpoint always hangs, so that the functions of the slow lane have started too.
   const publishHanging = await publisherTo(stack, hanging);
   const published: Promise<unknown>[] = [];
   const startedAt = performance.now();
@@ -113,7 +113,7 @@ async function run(assembly: string, others: number, behaviour: Behaviour, secon
 
 const until = (time: number) => new Promise((resolve) => setTimeout(resolve, Math.max(0, time - performance.now())));
 
-/** A project with one webhook; what publishes an event to it. */
+/** Creates a project with one webhook, and returns a function that publishes an event to it. */
 async function publisherTo(stack: LocalStack, { url }: Listening): Promise<(revision: number) => Promise<unknown>> {
   const { post } = await createProject(stack);
   await post('/v1/webhooks', { url, events: ['document.deleted'] });

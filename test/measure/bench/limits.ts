@@ -8,9 +8,9 @@ import { startBench } from './stack.ts';
 const MIB = 1024 * 1024;
 
 /**
- * Processor time of one request with the most expensive body of each operation: costly JSON in every place of its example,
- * as large as the operation allows, and of 1 MiB. The time includes the client, the gateway, the authorizer and the
- * database client, which take that of `the example`.
+ * Measures the CPU time of the most expensive invalid body of each operation: costly JSON in every place of its example, with the
+ * maximum size of the operation and with 1 MiB. The time includes the client, the gateway, the authorizer and the database
+ * client, which `the example` shows separately.
  */
 export async function measureLimits(assembly: string) {
   const { stack, stop } = await startBench(assembly);

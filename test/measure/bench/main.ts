@@ -10,9 +10,9 @@ import { measureLimits } from './limits.ts';
 import { measurePages } from './pages.ts';
 import { measureEndurance, measureThroughput } from './throughput.ts';
 
-// `npm run bench [-- bundles|functions|throughput|endurance|isolation|pages|cost|limits]`: what is said to be fast or cheap, measured in one
-// run on one machine. Ratios and counts carry over to others, times do not. `npm run bench -- ceilings [--events 100 …]`: what
-// gives first, by the counts.
+// `npm run bench [-- bundles|functions|throughput|endurance|isolation|pages|cost|limits]`: measures speed and cost in one run on
+// one machine. Ratios and counts apply to other machines, but times do not. `npm run bench -- ceilings [--events 100 …]`: prints
+// the first limits of a load, based on the counts.
 const wanted = process.argv.slice(2);
 if (wanted[0] === 'ceilings') {
   printCeilings(wanted.slice(1));

@@ -1,3 +1,3 @@
-/** The upper one of the two in the middle, if their number is even. */
+/** Returns the median, or the upper of the two middle values. */
 export const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;

@@ -11,15 +11,15 @@ import { createProject } from './project.ts';
 import { startBench } from './stack.ts';
 
 const WEBHOOKS = 100;
-/** To one of the webhooks, in 29 days; every hundredth failed. */
+/** The deliveries of one webhook in 29 days. Every hundredth failed. */
 const DELIVERIES = 100_000;
 const DELIVERY_INTERVAL_MS = 25_000;
-/** Of the newest deliveries. */
+/** The events of the newest deliveries. */
 const EVENTS = 10_000;
 const PERIODS_KEPT: Readonly<Record<Period, number>> = { hour: 24, day: 30 };
 const REPEATS = 5;
 
-/** Milliseconds until each page of the dashboard is complete, opened anew in Chromium. */
+/** Measures the milliseconds until each page of the dashboard is complete in Chromium. */
 export async function measurePages(assembly: string) {
   const { stack, databaseEndpoint, stop } = await startBench(assembly, { spares: true });
   const { adminKey, webhookId, eventId } = await fill(stack, databaseEndpoint);
@@ -56,7 +56,7 @@ export async function measurePages(assembly: string) {
   return rows;
 }
 
-/** From opening the page, or from choosing a period on it, until nothing is being loaded any more. */
+/** Measures from opening the page, or selecting a period, until all data is loaded. */
 async function completeAfter(browser: Browser, adminKey: string, url: string, period?: string): Promise<number> {
   const context = await browser.newContext();
   await context.addInitScript((key) => sessionStorage.setItem('admin-key', key), adminKey);
@@ -86,7 +86,7 @@ const untilComplete = () =>
     requestAnimationFrame(look);
   });
 
-/** A project after a busy time. */
+/** Fills a project with the data of a busy time. */
 async function fill(stack: LocalStack, databaseEndpoint: string) {
   const { id: projectId, adminKey, post } = await createProject(stack);
   const ids: string[] = [];

@@ -1,6 +1,6 @@
 import type { LocalStack } from '../../../infra/local/stack.ts';
 
-/** A new project. `send` and `post` call the API with its admin key, and throw what is not a success. */
+/** Creates a project. `send` and `post` call the API with its admin key, and throw if the request fails. */
 export async function createProject(stack: LocalStack, name = 'Bench') {
   const { project, admin_key } = (await stack.invoke('CreateProject', {
     name,

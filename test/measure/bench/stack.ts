@@ -1,7 +1,7 @@
 import { startDatabase } from '../../../infra/local/services/database.ts';
 import { type StackOptions, startStack } from '../../../infra/local/stack.ts';
 
-/** A local stack on a database of its own: that slows down with what it holds. */
+/** Starts a local stack on a separate database, because a database becomes slower with more data. */
 export async function startBench(assembly: string, options: Partial<StackOptions> = {}) {
   const database = await startDatabase();
   const stack = await startStack({ assembly, databaseEndpoint: database.endpoint, ...options });

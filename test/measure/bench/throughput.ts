@@ -9,12 +9,12 @@ import { startBench } from './stack.ts';
 const EVENTS = 1000;
 const BATCH = 100;
 const REPEATS = 5;
-/** Not measured: functions start, code is compiled, and endpoints show how quick they are. */
+/** Warm-up rounds, in which functions start, code is compiled and endpoints get their lanes. */
 const WARM_UP = 3;
-/** Thousands of events of the long run, and of those how many are compared at its ends. */
+/** The thousands of events in the long run, and the number that is compared at its start and end. */
 const ROUNDS = 100;
 const COMPARED = 10;
-/** Requests of the bare client at once. */
+/** The concurrent requests of the bare client. */
 const TOGETHER = 20;
 
 const event = (i: number) => changed({ document_key: `org:acme:doc-${i}` });
@@ -22,9 +22,9 @@ const event = (i: number) => changed({ document_key: `org:acme:doc-${i}` });
 const BODIES = Array.from({ length: EVENTS }, (_, i) => JSON.stringify(event(i)));
 
 /**
- * A thousand events at once, from publishing them in batches of 100 until their last delivery is answered; beside them, the same
- * POSTs with the same signatures by a client that does nothing else. The time of this process is counted, in which the whole
- * local stack runs but for its database; the endpoint is a process of its own.
+ * Measures a thousand concurrent events, from publication in batches of 100 to the last delivery. Compares them with the same
+ * signed POSTs of a bare client. Counts the CPU time of this process, which runs the local stack except for the database and the
+ * endpoint.
  */
 export async function measureThroughput(assembly: string) {
   const { stack, stop } = await startBench(assembly, { spares: true });
@@ -57,10 +57,7 @@ export async function measureThroughput(assembly: string) {
   );
 }
 
-/**
- * Whether the last of a hundred thousand deliveries to one webhook take more than those after the first thousands: processor time of
- * each, and the memory of this process.
- */
+/** Compares the CPU time and the memory of the last of 100,000 deliveries to one webhook with those of earlier ones. */
 export async function measureEndurance(assembly: string) {
   const { stack, stop } = await startBench(assembly, { spares: true });
   const endpoint = await startEndpoint();
@@ -91,13 +88,13 @@ export async function measureEndurance(assembly: string) {
   };
 }
 
-/** Of one delivery. */
+/** The usage of one delivery. */
 interface Usage {
   seconds: number;
   cpuMs: number;
 }
 
-/** What so many deliveries take that an act sets off, until the last of them is answered. */
+/** Measures the deliveries that an action causes, until the last one has a response. */
 async function usageOf(
   endpoint: Awaited<ReturnType<typeof startEndpoint>>,
   deliveries: number,
@@ -113,7 +110,7 @@ async function usageOf(
   };
 }
 
-/** A project with webhooks; what publishes the events to them. */
+/** Creates a project with webhooks, and returns a function that publishes events to them. */
 async function publisherTo(stack: LocalStack, url: string, webhooks: number): Promise<() => Promise<void>> {
   const { post } = await createProject(stack);
   for (let i = 0; i < webhooks; i++) await post('/v1/webhooks', { url: `${url}${i}`, events: ['document.changed'] });

@@ -8,7 +8,7 @@ export interface RawBody {
   contentType: string | null;
 }
 
-/** For an operation whose example is given: the example with something wrong in it, and what is no JSON at all. */
+/** Creates invalid variants of an example, and texts that are not JSON. */
 export function hostileBodies(example: unknown): fc.Arbitrary<RawBody> {
   const meant = example === undefined ? fc.constant('{}') : mutated(example);
   const text = fc.oneof({ weight: 8, arbitrary: meant }, fc.constantFrom('[]', '[{}]', 'null', '0', '""'), hostileText);
@@ -28,7 +28,7 @@ export function hostileBodies(example: unknown): fc.Arbitrary<RawBody> {
 
 const hostileText = fc.oneof(fc.constantFrom(...JSON_TEXTS), fc.json());
 
-/** JSON text in the place of a value: what `JSON.stringify` cannot write. */
+/** JSON text in place of a value, which `JSON.stringify` cannot write. */
 class Verbatim {
   readonly text: string;
   constructor(text: string) {
@@ -36,7 +36,7 @@ class Verbatim {
   }
 }
 
-/** The example as text, with up to three of its values replaced, left out, put into an array or joined by an unknown one. */
+/** Returns the example as text, with up to three values replaced, removed, wrapped in an array or joined by an unknown one. */
 function mutated(example: unknown): fc.Arbitrary<string> {
   const change = fc.record({
     at: fc.nat(),
@@ -67,7 +67,7 @@ function alike(value: unknown, at: number): Verbatim {
 
 type Holder = Record<string, unknown>;
 
-/** Every value below, as what holds it and under which name. Arrays are holders too. */
+/** Returns every nested value as its parent and name. Arrays are parents too. */
 function placesIn(holder: object): [Holder, string][] {
   return Object.entries(holder).flatMap(([name, value]): [Holder, string][] => {
     const isHolder = typeof value === 'object' && value !== null && !(value instanceof Verbatim);
@@ -82,7 +82,7 @@ function write(value: unknown): string {
   return `{${Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}:${write(each)}`)}}`;
 }
 
-/** Cut off, with bytes in it that are no UTF-8 (RFC 3629), in other encodings, with more after its end. */
+/** Damages a text: truncated, with invalid UTF-8 (RFC 3629), in other encodings, or with text after its end. */
 function damaged(text: string): fc.Arbitrary<Buffer> {
   const bytes = Buffer.from(text);
   const inserted = ['ff', 'c080', 'eda080', 'f4908080', '00', 'efbbbf'].map((hex) => Buffer.from(hex, 'hex'));
@@ -102,7 +102,7 @@ function damaged(text: string): fc.Arbitrary<Buffer> {
   );
 }
 
-/** As large as a request may be, to the byte. */
+/** A body of exactly the maximum size. */
 function large(example: unknown): Buffer[] {
   const fill = (before: string, after: string, filler: string) => {
     const count = Math.floor((MAX_BYTES - Buffer.byteLength(before + after)) / Buffer.byteLength(filler));

@@ -1,4 +1,4 @@
-/** Values that have broken programs before. JSON texts by what they stand in for; no serializer writes some of them. */
+/** Values that often break programs. JSON texts by the type that they replace. No serializer writes some of them. */
 
 const long = (length: number) => JSON.stringify('a'.repeat(length));
 const nested = (levels: number, open: string, close: string) => `${open.repeat(levels)}1${close.repeat(levels)}`;
@@ -57,7 +57,7 @@ export const JSON_TEXTS: readonly string[] = [
   ...['null', 'true', 'false', ...times, ...urls, ...addresses, ...texts, ...numbers, ...structures],
 ];
 
-/** Those that look most like the value in whose place they come, so that they get furthest. */
+/** Returns the texts that are most similar to the replaced value, so that they pass more checks. */
 export function jsonTextsLike(value: unknown): readonly string[] {
   if (typeof value === 'number') return numbers;
   if (typeof value !== 'string') return structures;
@@ -66,7 +66,7 @@ export function jsonTextsLike(value: unknown): readonly string[] {
   return /^\d+(\.\d+){3}/.test(value) ? addresses : texts;
 }
 
-/** Segments of a path, written as they are sent. */
+/** Path segments in the sent form. */
 export const SEGMENTS: readonly string[] = [
   ...[
     '',
@@ -108,7 +108,7 @@ export const SEGMENTS: readonly string[] = [
   ...['evt_01M7ZADZPGGVV6894YRQS65MSF', 'evt_', 'whk_%00', `evt_${'0'.repeat(2000)}`, '%F0%9F%99%82'],
 ];
 
-/** Values in a query, written as they are sent. */
+/** Query values in the sent form. */
 export const QUERY_VALUES: readonly string[] = [
   ...['', '0', '1', '100', '101', '-1', '1e2', '01', '+1', '1.0', '999999999999999999999', 'NaN', 'true', 'null', '[]'],
   ...['%', '%ff', '%00', '%0D%0A', '%ED%A0%80', '%F0%9F%99%82', '__proto__', 'a'.repeat(5000), 'eyJhIjoxfQ', 'e30.e30'],
@@ -117,7 +117,7 @@ export const QUERY_VALUES: readonly string[] = [
   ...['2026-01-31T12:00:00%2B01:00', '2026-01-31T12:00:00+01:00', '2026-02-30T00:00:00Z'],
 ];
 
-/** Names in a query beside those of the operation. */
+/** Query names in addition to those of the operation. */
 export const QUERY_NAMES: readonly string[] = [
   ...[
     '__proto__',
@@ -134,7 +134,7 @@ export const QUERY_NAMES: readonly string[] = [
   ],
 ];
 
-/** Headers of any operation; values are bytes, as Latin-1. */
+/** Headers for any operation. Values are bytes in Latin-1. */
 export const HEADERS: readonly (readonly [name: string, value: string])[] = [
   ...['', 'a', 'a'.repeat(255), 'a'.repeat(256), 'k\xfcche', '"quoted"', 'a,b'].map(
     (value) => ['Idempotency-Key', value] as const,
@@ -159,7 +159,7 @@ export const HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['X-Long', 'a'.repeat(8000)],
 ];
 
-/** `Authorization` headers; empty: none. */
+/** `Authorization` headers. An empty text means no header. */
 export const CREDENTIALS: readonly string[] = [
   ...[
     '',

@@ -3,19 +3,19 @@ import { startReceiver } from '../../support/receiver.ts';
 import { createWebhook, publish } from '../../support/requests.ts';
 import type { Service } from '../../support/service.ts';
 
-/** What requests are about, beside what does not exist. */
+/** The existing resources for requests. */
 export interface Known {
   /** `Authorization` headers. */
   bearers: Readonly<Record<CallerType, string>>;
-  /** By the collection they belong to, such as `/v1/webhooks`; `DELETE /v1/webhooks`: those that may go. */
+  /** Ids by collection, such as `/v1/webhooks`. `DELETE /v1/webhooks` contains ids that requests can delete. */
   ids: Readonly<Record<string, readonly string[]>>;
-  /** An endpoint on this machine, in the place of that of the examples. */
+  /** An endpoint on this machine, which replaces the endpoint of the examples. */
   endpointUrl: string;
 }
 
 const SPARES = 8;
 
-/** Callers of every kind, and something in each collection of both environments for them to call about. */
+/** Creates callers of every type, and resources in each collection of both environments. */
 export async function createKnown(service: Service): Promise<Known> {
   const project = await service.project();
   const { url } = await startReceiver();

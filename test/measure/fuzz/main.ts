@@ -7,8 +7,8 @@ import { type LocalStack, startStack } from '../../../infra/local/stack.ts';
 import { attack, type Run } from './schemathesis.ts';
 import { CALLER_TYPES, createLastAdminKey, createSubject } from './subjects.ts';
 
-// `npm run test:fuzz`: Schemathesis against the local stack, as every kind of caller. FUZZ_SEED and FUZZ_EXAMPLES choose other
-// requests and more of them, FUZZ_CALLERS some of the kinds; the same seed sends the same ones.
+// `npm run test:fuzz` runs Schemathesis against the local stack with every type of caller. FUZZ_SEED and FUZZ_EXAMPLES set the
+// seed and the number of requests, and FUZZ_CALLERS selects types of callers. The same seed sends the same requests.
 const seed = Number(process.env.FUZZ_SEED ?? 20_260_131);
 const maxExamples = Number(process.env.FUZZ_EXAMPLES ?? 3);
 
@@ -41,12 +41,12 @@ const waiting: (() => Promise<Run>)[] = callers.map((type, i) => async () => {
   return attack(await createSubject(stack, type), { ...options, seed: seed + i });
 });
 waiting.push(() => attackLastAdminKey(stack));
-await Promise.all(Array.from({ length: 2 * availableParallelism() }, work)); // each waits half of its time
+await Promise.all(Array.from({ length: 2 * availableParallelism() }, work)); // each one is idle half of the time
 await stack.stop();
 database.stop();
 report(runs);
 
-/** Said by the logger of a function, or by the end of one that crashed. */
+/** A line of the logger of a function, or of a crashed function. */
 function isError(line: string): boolean {
   return line.includes('"level":"ERROR"') || /^\w*Error\b/.test(line);
 }
@@ -60,7 +60,7 @@ async function work(): Promise<void> {
   }
 }
 
-/** Nothing that an admin does to the only admin key may lock the project out. Rotation is left out: it makes a second one. */
+/** No request with the only admin key can lock out the project. Excludes rotation, because it creates a second key. */
 async function attackLastAdminKey(stack: LocalStack): Promise<Run> {
   const subject = await createLastAdminKey(stack);
   const run = await attack(subject, { ...options, seed, operationIds: ['setAllowlist', 'revokeKey'] });

@@ -2,26 +2,26 @@ import http from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import type { Answer } from '../../support/service.ts';
 
-/** A request as it goes over the wire: nothing is added but `Host` and the framing of the body, nothing is escaped. */
+/** A raw request. Only `Host` and the framing of the body are added, and nothing is escaped. */
 export interface RawRequest {
   method: string;
-  /** The request target: any printable ASCII but `#`. */
+  /** The request target, with any printable ASCII except `#`. */
   target: string;
-  /** In this order, one name as often as one likes; values are bytes, as Latin-1. */
+  /** Headers in order, with possible duplicates. Values are bytes in Latin-1. */
   headers: readonly (readonly [name: string, value: string])[];
   body: Buffer | null;
   /** Without a `Content-Length`. */
   chunked: boolean;
 }
 
-/** Sends it to a server on this machine. Rejects if there is no response. */
+/** Sends the request to a server on this machine. Rejects without a response. */
 export function sendRaw(baseUrl: string, { method, target, headers, body, chunked }: RawRequest): Promise<Answer> {
   const { hostname, port, host } = new URL(baseUrl);
   const framing = chunked ? ['Transfer-Encoding', 'chunked'] : ['Content-Length', String(body?.length ?? 0)];
   const options = {
     ...{ hostname, port, method, path: target },
     headers: ['Host', host, ...headers.flat(), ...(body === null ? [] : framing)],
-    agent: false, // a kept connection may be closed at its other end just now
+    agent: false, // the other end can close a reused connection
   };
   return new Promise((resolve, reject) => {
     const request = http.request(options, async (response) => {
@@ -37,7 +37,7 @@ export function sendRaw(baseUrl: string, { method, target, headers, body, chunke
   });
 }
 
-/** For a shell. Bodies with bytes that a shell cannot pass on are written in hexadecimal. */
+/** Formats the request for a shell. Bodies with bytes that a shell cannot pass are in hexadecimal. */
 export function asCurl({ method, target, headers, body }: RawRequest): string {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   const parts = ['curl', '--path-as-is', '-g', '-X', method, quoted(`$BASE${target}`).replace("'$BASE", "$BASE'")];

@@ -3,8 +3,9 @@ import { operations } from '../../../lib/api/operations.ts';
 import type { FuzzRequest } from './requests.ts';
 
 /**
- * Why no operation may take this body: it is no UTF-8, no JSON, or not what the OpenAPI document describes. An empty list
- * is no promise, for documents do not say all. A body that comes with GET means nothing (RFC 9110 §9.3.1).
+ * Returns why the operation must reject a body: invalid UTF-8, invalid JSON, or a violation of the OpenAPI document. An empty
+ * list does not prove that the body is valid, because the document does not describe every rule. The body of a GET has no meaning
+ * (RFC 9110 §9.3.1).
  */
 export function bodyViolations({ operationId, body }: FuzzRequest): string[] {
   const { path, method: upperCased } = operations[operationId];

@@ -7,19 +7,21 @@ import * as hostile from './hostile.ts';
 import type { Known } from './known.ts';
 import { asCurl, type RawRequest } from './raw-http.ts';
 
-/** A request that was meant for an operation. */
+/** A request for an operation. */
 export interface FuzzRequest extends RawRequest {
   operationId: OperationId;
 }
 
-/** API Gateway takes 10,240 bytes of request line and headers (quotas of REST APIs); `Host` and framing come on top of these. */
+/**
+ * API Gateway accepts 10,240 bytes of request line and headers (quotas of REST APIs). `Host` and framing are not included here.
+ */
 const MAX_HEAD_BYTES = 10_000;
 
-/** What is wrong with a request. With everything wrong few get far; with one thing wrong they find who checks it. */
+/** The invalid part of a request. Requests with one invalid part pass more checks than requests with many. */
 const FOCUSES = ['caller', 'path', 'query', 'headers', 'everything', 'body', 'body', 'body'] as const;
 type Focus = (typeof FOCUSES)[number];
 
-/** A request to an operation of the table: as its example is, but for the part in focus. */
+/** A request to an operation, which equals its example except for the part in focus. */
 export const requests = (known: Known): fc.Arbitrary<FuzzRequest> =>
   fc
     .constantFrom(...(Object.entries(operations) as [OperationId, Operation][]))
@@ -71,7 +73,7 @@ const bodyOf = (example: unknown): RawBody =>
     ? { bytes: null, contentType: null }
     : { bytes: Buffer.from(JSON.stringify(example)), contentType: 'application/json' };
 
-/** The path with its parameters filled in; a hostile one now and then with a segment too many or too few. */
+/** The path with its parameters. Sometimes it has too many or too few segments. */
 function paths({ method, path }: Operation, isHostile: boolean, { ids }: Known): fc.Arbitrary<string> {
   const parts = path.split('/');
   const segments = parts.map((segment, i) => {

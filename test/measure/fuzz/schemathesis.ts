@@ -4,36 +4,38 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Subject } from './subjects.ts';
 
-/** The program, of the version in requirements.txt. */
+/** The program in the version of requirements.txt. */
 const PROGRAM = process.env.SCHEMATHESIS ?? 'schemathesis';
-/** Then something hangs. */
+/** The time after which a run counts as hanging. */
 const MAX_RUN_MS = 15 * 60_000;
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 export interface RunOptions {
   baseUrl: string;
-  /** Where reports go; not kept. */
+  /** The directory for reports, which are deleted later. */
   directory: string;
   seed: number;
-  /** Requests of the fuzzing phase per operation, and sequences of the stateful phase. */
+  /** The requests per operation in the fuzzing phase, and the sequences in the stateful phase. */
   maxExamples: number;
-  /** Only these; default: all. */
+  /** The operations to test. The default is all. */
   operationIds?: readonly string[];
 }
 
 export interface Run {
   name: string;
-  /** What the program printed. */
+  /** The output of the program. */
   output: string;
   requests: number;
   failures: number;
-  /** Why failures were accepted (accepted.py): one entry for each of them. */
+  /** The reasons for accepted failures (accepted.py), one entry per failure. */
   accepted: string[];
-  /** Seconds. */
+  /** The duration in seconds. */
   seconds: number;
 }
 
-/** Attacks the API as one subject, in all phases and with all checks. Throws if that was not done, whatever the findings. */
+/**
+ * Tests the API as one subject, in all phases and with all checks. Throws if the run was incomplete, independent of the findings.
+ */
 export async function attack(subject: Subject, options: RunOptions): Promise<Run> {
   const { baseUrl, directory, seed, maxExamples, operationIds = [] } = options;
   const started = performance.now();
@@ -78,7 +80,7 @@ interface Report {
   errors: unknown[];
 }
 
-// Nothing found by a run that did not happen is no news.
+// A result without failures counts only for a complete run.
 function requireWholeRun(
   { complete, operations, phases, test_cases, errors }: Report,
   exitCode: number,
@@ -90,7 +92,7 @@ function requireWholeRun(
   throw new Error(`Schemathesis stopped early with exit code ${exitCode}:\n${output}`);
 }
 
-/** As Web Fuzzing Commons has it; schemathesis.toml names the two users. */
+/** The format of Web Fuzzing Commons. schemathesis.toml names the two users. */
 function credentialsOf({ credential, otherCredential }: Subject) {
   const user = (name: string, value: string) => ({
     name,

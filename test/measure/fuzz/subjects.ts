@@ -6,19 +6,19 @@ import type { CallerType } from '../../../lib/api/operation.ts';
 
 export const CALLER_TYPES = ['admin', 'live', 'test', 'read', 'token'] as const satisfies readonly CallerType[];
 
-/** Whose requests a run sends. */
+/** The caller of a run. */
 export interface Subject {
   name: string;
   credential: string;
-  /** One of the same type, in another project. */
+  /** A credential of the same type in another project. */
   otherCredential: string;
-  /** The id of the key, or of the token's parent. */
+  /** The id of the key, or of the parent key of the token. */
   keyId: string;
-  /** A key of the same project that is revoked, rotated and restricted instead; `null`: the run does that to its own. */
+  /** Another key of the project, which the run revokes, rotates and restricts. With `null`, the run uses its own key. */
   spareKeyId: string | null;
 }
 
-/** A project of its own, with keys of all types and webhooks at a receiver on this machine, for each run: none spoils another. */
+/** Creates a project for each run, with keys of all types and webhooks to a local receiver, so that runs are independent. */
 export async function createSubject(stack: LocalStack, type: CallerType): Promise<Subject> {
   const [own, other] = await Promise.all([createKeys(stack), createKeys(stack)]);
   const parent = type === 'token' ? own.live : own[type];
@@ -33,7 +33,7 @@ export async function createSubject(stack: LocalStack, type: CallerType): Promis
   };
 }
 
-/** A project's only key. */
+/** Creates a project with a single key. */
 export async function createLastAdminKey(stack: LocalStack): Promise<Subject> {
   const create = async () => {
     const project = await stack.invoke('CreateProject', { name: 'Fuzz', email: 'fuzz@example.com' });

@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { openApiDocument } from '../../../lib/openapi/document.ts';
 
 /*
- * npm run test:generators
- * Generates clients from the OpenAPI document, and compiles a program with each: strictly, as their users do.
+ * npm run test:generators Generates clients from the OpenAPI document, and compiles a program with each in strict mode.
  */
 
-/** Types that a client may have beside one for the request, response and error of each operation. */
+/** The maximum number of types of a client, in addition to the request, response and error types of operations. */
 const MAX_TYPES = 100;
 
 const directory = join(import.meta.dirname, 'generated');

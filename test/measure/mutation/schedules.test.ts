@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runSchedule } from '../../memory/simulation/scenario.ts';
 
-/** Enough for every kind of action and fault; each mutant waits for them. */
+/** Enough for every kind of action and fault, but few, because they run for each mutant. */
 const SCHEDULES = 40;
 
 it('keeps every promise in the first schedules', async () => {

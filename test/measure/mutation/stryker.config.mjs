@@ -1,6 +1,6 @@
 import { declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';
 
-/** What people read in the API reference, and nothing else does: the text of `described(schema, text)`. */
+/** Ignores the text of `described(schema, text)`, which only the API reference shows. */
 const descriptions = {
   shouldIgnore({ node, parent }) {
     const isText =
@@ -17,9 +17,9 @@ export default {
   vitest: { configFile: 'test/measure/mutation/vitest.config.ts', related: false },
   plugins: ['@stryker-mutator/vitest-runner', import.meta.filename],
   ignorers: ['descriptions'],
-  tsconfigFile: '', // nothing to rewrite: types are stripped, not compiled
+  tsconfigFile: '', // not needed, because types are stripped and not compiled
   coverageAnalysis: 'perTest',
-  ignoreStatic: true, // each of them would take all tests; constants are seen by those that use them
+  ignoreStatic: true, // each of them would run all tests
   concurrency: 2,
   ignorePatterns: ['.local', 'cdk.out'],
   tempDirName: '.local/mutation',

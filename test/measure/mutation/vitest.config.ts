@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The tests of the rooms that decide, which need no database, and schedules of the simulation that are always the same. */
+/** The tests of the rules, which need no database, and fixed schedules of the simulation. */
 export default defineConfig({
   test: {
     include: ['test/{unit/{access,delivery,documents,events,webhooks},measure/mutation}/**/*.test.ts'],

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { LOAD, type Load, readMeasured, unitCostsOf } from './load.ts';
 import { breaksAt, type Ceiling, ceilingsOf, utilization } from './model.ts';
 
-/** Of which load one wants to know what gives first. */
+/** Example loads. */
 const EXAMPLES: Record<string, Partial<Load>> = {
   'a small deployment': {},
   'one project, 10,000 events a second, one webhook': {
@@ -15,7 +15,10 @@ const EXAMPLES: Record<string, Partial<Load>> = {
   },
 };
 
-/** The first to break and the next five; with numbers of a load (`--events 100 --webhooks 5 …`), all of them for that load. */
+/**
+ * Prints the first six limits of each example load. With the numbers of a load (`--events 100 --webhooks 5 …`), prints all limits
+ * of that load.
+ */
 export function printCeilings(args: string[]): void {
   const own = loadOf(args);
   const loads = own ? { 'your load': own } : EXAMPLES;
@@ -43,7 +46,7 @@ function rowOf(ceiling: Ceiling, load: Load) {
   };
 }
 
-/** `undefined` without arguments. Throws at one that is no number. */
+/** Returns `undefined` without arguments. Throws if one is not a number. */
 function loadOf(args: string[]): Partial<Load> | undefined {
   if (args.length === 0) return undefined;
   const options = Object.fromEntries(Object.keys(LOAD).map((name) => [name, { type: 'string' as const }]));

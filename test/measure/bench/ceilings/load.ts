@@ -1,38 +1,38 @@
 import { readFileSync } from 'node:fs';
 import type { Counts } from '../cost/usage.ts';
 
-/** What a deployment is asked to do. Rates are per second. */
+/** The load of a deployment. Rates are per second. */
 export interface Load {
-  /** Events of all projects, and of the busiest one, all of one type. */
+  /** The events of all projects, and of the busiest project, all of one type. */
   events: number;
   projectEvents: number;
-  /** Events of one request. */
+  /** The events in one request. */
   published: number;
-  /** Webhooks that take each event. */
+  /** The webhooks for each event. */
   webhooks: number;
-  /** Milliseconds until an endpoint has responded. */
+  /** The response time of endpoints in milliseconds. */
   endpointMs: number;
-  /** Share of first attempts that fail, and of those the share whose retries all fail too. */
+  /** The share of first attempts that fail, and the share of those whose retries all fail too. */
   failing: number;
   lasting: number;
-  /** Deliveries that one batch of a lane carries when its queue is full: 10, or 100 with a batching window. */
+  /** The deliveries in a full batch of a lane, which are 10, or 100 with a batching window. */
   deliveriesOfBatch: number;
-  /** Requests other than to publish, and of those with one key and its tokens. */
+  /** The requests except publications, and the part of them with one key and its tokens. */
   requests: number;
   keyRequests: number;
-  /** Of the busiest project: documents that are written, their size, and sync cycles over how many documents. */
+  /** The document writes of the busiest project, their size, and its sync cycles with their number of documents. */
   documentWrites: number;
   documentKb: number;
   syncCycles: number;
   syncedDocuments: number;
-  /** Connections that are held open, and how often each is renewed, in seconds. */
+  /** The open connections, and the interval of their renewals in seconds. */
   connections: number;
   renewedEverySeconds: number;
-  /** Webhooks that go down: an email each to warn, and one when it is disabled. */
+  /** The webhooks that fail. Each causes a warning and an email when it is disabled. */
   outages: number;
 }
 
-/** A small deployment; each member of it can be given on the command line. */
+/** A small deployment. The command line can override each member. */
 export const LOAD: Load = {
   events: 100,
   projectEvents: 20,
@@ -53,22 +53,22 @@ export const LOAD: Load = {
   outages: 0.01,
 };
 
-/** Units of the table that one event or one attempt takes. */
+/** The table units of an event and an attempt. */
 export interface UnitCosts {
   eventWrites: number;
   logWrites: number;
-  /** Of an attempt that failed, with what marks its retry as queued. */
+  /** The writes of a failed attempt, including the flag of its retry. */
   failedLogWrites: number;
   failedIndexWrites: number;
   keyReads: number;
-  /** Of one attempt. */
+  /** The reads of an attempt. */
   eventReads: number;
   logReads: number;
-  /** Invocations of the fan-out for one event at a steady rate. */
+  /** The fan-out invocations per event at a steady rate. */
   fanOuts: number;
 }
 
-/** What `npm run bench -- cost` counted last, by scenario. */
+/** The last counts of `npm run bench -- cost`, by scenario. */
 export type Measured = Record<
   'singly, one after another' | 'singly, 100 at once' | 'in batches of 100' | 'delivered at the 3rd attempt',
   Counts
@@ -77,7 +77,7 @@ export type Measured = Record<
 export const MEASURED_FILE = new URL('./measured.json', import.meta.url);
 export const readMeasured = (): Measured => JSON.parse(readFileSync(MEASURED_FILE, 'utf8'));
 
-/** What follows from the counts. A delivery at its third attempt failed twice before. */
+/** Calculates the unit costs from the counts. A delivery at its third attempt failed twice before. */
 export function unitCostsOf(measured: Measured, { published }: Pick<Load, 'published'>): UnitCosts {
   const single = measured['singly, one after another'];
   const third = measured['delivered at the 3rd attempt'];

@@ -7,7 +7,7 @@ import { BATCH_MS, DELIVERY_CPU_MS, MESSAGE_CPU_MS } from '../cost/prices.ts';
 import type { Load, UnitCosts } from './load.ts';
 import { QUOTAS, type Quota } from './quotas.ts';
 
-/** One limit, how much of it a load takes, and what lifts it. */
+/** A limit, its use by a load, and how to raise it. */
 export interface Ceiling {
   name: string;
   used: number;
@@ -15,35 +15,35 @@ export interface Ceiling {
   lift: string;
 }
 
-/** Of 1: where it is reached, deliveries come late, and requests get 429 or 503. Nothing is lost. */
+/** The use from 0 to 1. At 1, deliveries are late, and requests return 429 or 503. No data is lost. */
 export const utilization = ({ used, quota }: Ceiling): number => used / quota.limit;
 
-/** The events of all projects in a second at which it is reached, if all of the load grows alike. */
+/** The events per second of all projects that reach the limit, if all parts of the load grow equally. */
 export const breaksAt = (ceiling: Ceiling, { events }: Load): number => events / utilization(ceiling);
 
-/** Every limit, the first to be reached first. */
+/** Returns every limit, sorted by the rate that reaches it. */
 export function ceilingsOf(load: Load, costs: UnitCosts): Ceiling[] {
   return [...ofProject(load, costs), ...ofAll(load, costs)].sort((a, b) => utilization(b) - utilization(a));
 }
 
-/** Milliseconds of a function, beyond those of the endpoint (test/measure/bench/cost/prices.ts). */
+/** The duration of a function in milliseconds, without the endpoint (test/measure/bench/cost/prices.ts). */
 const REQUEST_MS = 12 + 15;
 const FAN_OUT_MS = 25;
 const WEBHOOK_KB = 0.6;
-/** With a key of 30 bytes. */
+/** The size of a revision with a key of 30 bytes. */
 const REVISION_KB = 0.09;
-/** Half a minute of changes is added up, by the hour and by the day, for each shard of the stream. */
+/** The stats add up half a minute of changes for each shard of the stream, by hour and by day. */
 const STATS_SECONDS = 30;
 const STATS_WRITES = 2;
-/** A transaction writes an item at twice its size. */
+/** A transaction doubles the write units. */
 const TRANSACTION = 2;
 
-/** Attempts that fail for each delivery: one, and of those whose retries fail too all the others. */
+/** The failed attempts per delivery: one, or all if the retries fail too. */
 const failuresOf = ({ failing, lasting }: Load): number => failing * (1 + lasting * RETRY_DELAYS_SECONDS.length);
 
 const unitsOf = (kb: number, kbOfUnit: number): number => Math.ceil(kb / kbOfUnit);
 
-/** Of one project: its partitions, of which no request raises what each can take, and its share of the API. */
+/** The limits of one project: its table partitions, whose limits are fixed, and its share of the API. */
 function ofProject(load: Load, costs: UnitCosts): Ceiling[] {
   const { projectEvents, webhooks, documentWrites, documentKb, keyRequests } = load;
   const failures = projectEvents * failuresOf(load);
@@ -91,7 +91,7 @@ const reads = (of: string, used: number, lift: string): Ceiling => ({
   lift,
 });
 
-/** Every batch of deliveries reads its webhooks, every run of the fan-out all of them. */
+/** Every batch of deliveries reads its webhooks, and every fan-out reads all webhooks. */
 function webhookReadsOf(load: Load, costs: UnitCosts, events: number): number {
   const { webhooks, deliveriesOfBatch } = load;
   const batches = (events * (1 + failuresOf(load)) * webhooks) / deliveriesOfBatch;
@@ -100,14 +100,14 @@ function webhookReadsOf(load: Load, costs: UnitCosts, events: number): number {
   return batches * webhooksOfBatch + fanOuts * unitsOf(webhooks * WEBHOOK_KB, 4);
 }
 
-/** A shard has so many batches at the same time, and what has to wait fills the next one. */
+/** A shard has a limited number of concurrent batches, and waiting records fill the next one. */
 const fanOutsMax = (load: Load, costs: UnitCosts): number =>
   (shardsOf(load, costs) * FAN_OUTS_OF_SHARD * 1000) / FAN_OUT_MS;
 
 const shardsOf = (load: Load, costs: UnitCosts): number =>
   Math.ceil(tableWritesOf(load, costs) / QUOTAS.partitionWrites.limit);
 
-/** Quotas of the account and of the table, and our own settings. */
+/** The quotas of the account and of the table, and the settings of the stack. */
 function ofAll(load: Load, costs: UnitCosts): Ceiling[] {
   const deliveries = load.events * load.webhooks;
   const attempts = deliveries * (1 + failuresOf(load));
@@ -152,7 +152,7 @@ function ofAll(load: Load, costs: UnitCosts): Ceiling[] {
   ];
 }
 
-/** Retries that no queue can delay so long wait in a schedule each. */
+/** The retries whose delay exceeds the queue limit. Each needs a schedule. */
 const SCHEDULED = RETRY_DELAYS_SECONDS.filter((seconds) => seconds > MAX_QUEUE_DELAY_SECONDS);
 const SCHEDULED_SECONDS = SCHEDULED.reduce((total, seconds) => total + seconds, 0);
 const EMAILS_OF_OUTAGE = 2;

@@ -1,7 +1,7 @@
-/** A quota: of AWS, in us-east-1 in January 2026, unless its source is a file of ours. Rates are per second. */
+/** A quota of AWS in us-east-1 (January 2026), or of the stack if its source is a file. Rates are per second. */
 export interface Quota {
   limit: number;
-  /** Raised on request (Service Quotas), or by a parameter of ours. */
+  /** Whether Service Quotas or a parameter can raise it. */
   adjustable: boolean;
   source: string;
 }
@@ -11,16 +11,16 @@ const LAMBDA = 'https://docs.aws.amazon.com/lambda/latest/dg';
 const SCHEDULER = 'https://docs.aws.amazon.com/scheduler/latest/UserGuide/scheduler-quotas.html';
 const SETTINGS = 'infra/settings.ts';
 
-/** Check them before you rely on them: quotas grow. */
+/** Check these values before you rely on them, because AWS raises quotas. */
 export const QUOTAS = {
   partitionWrites: { limit: 1000, adjustable: false, source: `${DYNAMODB}/bp-partition-key-design.html` },
   partitionReads: { limit: 3000, adjustable: false, source: `${DYNAMODB}/bp-partition-key-design.html` },
-  /** Of an on-demand table on its first day. */
+  /** The limits of a new on-demand table. */
   newTableWrites: { limit: 4000, adjustable: true, source: `${DYNAMODB}/on-demand-capacity-mode.html` },
   newTableReads: { limit: 12_000, adjustable: true, source: `${DYNAMODB}/on-demand-capacity-mode.html` },
   tableWrites: { limit: 40_000, adjustable: true, source: `${DYNAMODB}/ServiceQuotas.html` },
   tableReads: { limit: 40_000, adjustable: true, source: `${DYNAMODB}/ServiceQuotas.html` },
-  /** Of each method, and of each share of the projects. */
+  /** The limits of each method, and of each share of the projects. */
   throttleRate: { limit: 1000, adjustable: true, source: SETTINGS },
   projectThrottleRate: { limit: 500, adjustable: true, source: SETTINGS },
   gatewayRequests: {
@@ -29,7 +29,7 @@ export const QUOTAS = {
     source: 'https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html',
   },
   lambdaConcurrency: { limit: 1000, adjustable: true, source: `${LAMBDA}/gettingstarted-limits.html` },
-  /** Batches of one lane at the same time, and what the parameter goes up to. */
+  /** The concurrent batches of a lane, and the maximum of the parameter. */
   deliverConcurrency: { limit: 150, adjustable: true, source: SETTINGS },
   mappingConcurrency: { limit: 1000, adjustable: false, source: `${LAMBDA}/services-sqs-scaling.html` },
   messagesInFlight: {

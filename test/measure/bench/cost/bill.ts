@@ -3,7 +3,7 @@ import type { Usage } from './usage.ts';
 
 const GB = 1e9;
 
-/** What a usage costs, line by line as on a bill, in US dollars. */
+/** Returns the cost of a usage in US dollars, with one line per billed item. */
 export function billOf(usage: Usage): Record<string, number> {
   return {
     'API Gateway': usage.apiRequests * PRICES.apiRequest,
@@ -21,20 +21,23 @@ export function billOf(usage: Usage): Record<string, number> {
 export const sum = (bill: Record<string, number>): number =>
   Object.values(bill).reduce((total, line) => total + line, 0);
 
-/** Long polls of an idle queue: five pollers, 20 s each (Lambda Developer Guide, "Configuring scaling behavior for SQS"). */
+/**
+ * The long polls of an idle queue, with five pollers of 20 s each (Lambda Developer Guide, "Configuring scaling behavior for
+ * SQS").
+ */
 const IDLE_POLLS_A_MONTH = (5 * 30 * 24 * 60 * 60) / 20;
 
 export interface Fixed {
-  /** Custom metrics. */
+  /** The custom metrics. */
   metrics: number;
   alarmMetrics: number;
-  /** Mappings that count their events: without events each has one metric, the polls. */
+  /** Event source mappings with `EventCount` metrics. Without events, each has one metric for polls. */
   countedMappings: number;
   dashboards: number;
   polledQueues: number;
 }
 
-/** What a month costs in which nothing happens, line by line, in US dollars. */
+/** Returns the cost of an idle month in US dollars, with one line per billed item. */
 export function idleBillOf({
   metrics,
   alarmMetrics,

@@ -17,10 +17,7 @@ const SCENARIOS: Record<string, Scenario> = {
   'failed until disabled': { events: 1, failures: 6 },
 };
 
-/**
- * What a million events of each kind take, and what they cost, in US dollars; and a month without them, in which nothing
- * happens or 10,000 connections are held open.
- */
+/** Measures the usage and the cost of a million events of each kind, of an idle month, and of 10,000 open connections. */
 export async function measureCost(assembly: string) {
   const usage: Record<string, object> = {};
   const bill: Record<string, object> = {};

@@ -4,28 +4,28 @@ import type { LocalStack } from '../../../../infra/local/stack.ts';
 import { durationMs, MESSAGE_CPU_MS, pollRequests } from './prices.ts';
 import { added, type Counts, NO_COUNTS, NOTHING, type Usage } from './usage.ts';
 
-/** Lines that Lambda writes for an invocation: `START`, `END`, `REPORT`. */
+/** The lines `START`, `END` and `REPORT` that Lambda writes for an invocation. */
 const PLATFORM_LOG_BYTES = 300 + 3 * 26;
 const CHUNK_BYTES = 64 * 1024;
 /** CloudWatch Logs bills each event with its timestamp and framing. */
 const LOG_EVENT_BYTES = 26;
-/** Of an HTTP response or request: status line, headers, TLS records. */
+/** The overhead of an HTTP request or response: status line, headers and TLS records. */
 const HTTP_BYTES = 600;
 const FAN_OUT_GB = 0.5;
-/** Of an item, a key, or the value that a query looks for. */
+/** The partition key in an item, a key or a query. */
 const PARTITION_KEY = /":?(?:pk|partition)":\{"S":"([A-Z]+)#/g;
 
 /**
- * Stats are added up for half a minute, which is no time on a stack whose clock is that quick: what they take is counted, and not
- * billed to events.
+ * The stats gather changes for half a minute, which passes too fast on this stack. Their usage is counted but not billed to
+ * events.
  */
 export const isOfStats = (name: string): boolean => /^stats/i.test(name);
 
-/** Counts what AWS would bill for what happens on a local stack. */
+/** Counts the usage of a local stack that AWS would bill. */
 export class Meter {
   private usage: Usage = { ...NOTHING };
   private counts: Counts = NO_COUNTS;
-  /** Names of the custom metrics that were written. */
+  /** The names of the written custom metrics. */
   readonly metrics = new Set<string>();
 
   constructor(stack: LocalStack) {
@@ -76,7 +76,7 @@ export class Meter {
     }
   }
 
-  /** What a function prints. */
+  /** Counts the output of a function. */
   log(text: string): void {
     for (const line of text.split('\n')) {
       if (line === '') continue;
@@ -86,19 +86,19 @@ export class Meter {
     }
   }
 
-  /** A call of the API, with the length of its response and of the line in the access log. */
+  /** Counts an API call, with the size of its response and of its line in the access log. */
   request(responseBytes: number, accessLogBytes: number): void {
     this.usage.apiRequests++;
     this.usage.outBytes += responseBytes + HTTP_BYTES;
     this.usage.logBytes += accessLogBytes + LOG_EVENT_BYTES;
   }
 
-  /** What an endpoint got. */
+  /** Counts a delivery to an endpoint. */
   delivered(bodyBytes: number): void {
     this.usage.outBytes += bodyBytes + HTTP_BYTES;
   }
 
-  /** The usage since it was taken last, and what it was for. */
+  /** Returns the usage since the last call, by purpose. */
   take(): { usage: Usage; counts: Counts } {
     const { usage, counts } = this;
     this.usage = { ...NOTHING };
@@ -139,7 +139,7 @@ interface Capacity {
   CapacityUnits?: number;
 }
 
-/** The kinds of the items that a request names, each as often as it names one: what its partition key begins with. */
+/** Returns the kinds of all items in a request, which are the prefixes of their partition keys. */
 const kindsOf = (input: object): string[] =>
   [...JSON.stringify(input).matchAll(PARTITION_KEY)].map(([, kind]) => kind as string);
 

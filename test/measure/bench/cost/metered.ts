@@ -6,22 +6,25 @@ import { startBench } from '../stack.ts';
 import { isOfStats, Meter } from './meter.ts';
 import { storedBytesOf } from './storage.ts';
 
-/** A local stack, a project, and what its use would cost. */
+/** A local stack with a project and a meter. */
 export interface Metered {
   stack: LocalStack;
   meter: Meter;
-  /** The project's. */
+  /** The id of the project. */
   projectId: string;
-  /** Calls the API with an admin key. Throws what is not a success. */
+  /** Calls the API with an admin key. Throws if the request fails. */
   send(method: string, path: string, body: object, headers?: Record<string, string>): Promise<void>;
-  /** Nothing has been to do for half a second longer than batches are gathered: what a stream hands on is nowhere else. */
+  /**
+   * Waits until there was no work for half a second longer than the batching windows, because records in the stream are not
+   * visible otherwise.
+   */
   atRest(): Promise<void>;
-  /** Without stats, which are kept for a year. */
+  /** Excludes stats, which are stored for more than a year. */
   storedBytes(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** `speed`: how many times faster queue delays and schedules pass. */
+/** `speed` is the factor for queue delays and schedules. */
 export async function startMetered(assembly: string, speed: number): Promise<Metered> {
   let log = (_text: string) => {};
   const { stack, databaseEndpoint, stop } = await startBench(assembly, {
@@ -62,7 +65,7 @@ export async function startMetered(assembly: string, speed: number): Promise<Met
   };
 }
 
-/** Values of a successful request, in the access log; those of errors are `-`. */
+/** The values of a successful request in the access log. Error fields are `-`. */
 const LOGGED: Record<string, string> = {
   requestId: '4be9b33f-dd99-4860-ab37-1e0cbb0b048c',
   requestTimeEpoch: '1769860800000',
@@ -77,7 +80,7 @@ const LOGGED: Record<string, string> = {
 const accessLineOf = (format: string): string =>
   format.replace(/\$context\.([\w.]+)/g, (_, name: string) => LOGGED[name] ?? '-');
 
-/** The longest time for which a batch is gathered, without those of stats and checks: nothing else waits for them. */
+/** The longest batching window, except for stats and checks, which no other work waits for. */
 function gatheringMs({ template }: LocalStack): number {
   const mappings = template.ofType<{ MaximumBatchingWindowInSeconds?: number }>('AWS::Lambda::EventSourceMapping');
   const ofDeliveries = mappings.filter(({ id }) => /^(FanOut|Deliver)/.test(id));

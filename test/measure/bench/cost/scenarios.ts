@@ -5,23 +5,23 @@ import { startMetered } from './metered.ts';
 import { type Counts, scaled, scaledCounts, type Usage } from './usage.ts';
 
 export interface Scenario {
-  /** Events that are published. */
+  /** The number of events. */
   events: number;
-  /** How many of them in one request. */
+  /** The events per request. */
   batch?: number;
-  /** Requests that are under way at once. */
+  /** The concurrent requests. */
   together?: number;
   webhooks?: number;
   /** Whether each request has an `Idempotency-Key`. */
   idempotent?: boolean;
-  /** Attempts of each delivery that fail. */
+  /** The failed attempts of each delivery. */
   failures?: number;
 }
 
-/** Retries after hours come in milliseconds. */
+/** Retries after hours run within milliseconds. */
 const SPEED = 20_000;
 
-/** What one event of a scenario takes, from its publication until nothing is left to do with it. */
+/** Measures the usage of one event of a scenario, including its deliveries. */
 export async function usageOf(
   assembly: string,
   { events, batch = 1, together = 1, webhooks = 1, failures = 0, idempotent = false }: Scenario,
@@ -42,7 +42,7 @@ export async function usageOf(
 
   for (let i = 0; i < webhooks; i++)
     await post('/v1/webhooks', { url: endpoint.url, events: ['document.changed'], secret: 'bench secret' });
-  // Endpoints earn the quick lane, functions start.
+  // Endpoints move to the quick lane, and functions start.
   if (failures === 0) {
     for (let i = 0; i < 3; i++) {
       await publish(-1 - i);

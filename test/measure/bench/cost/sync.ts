@@ -5,7 +5,7 @@ const DOCUMENTS = 1000;
 const BYTES = 4000;
 const PUSHES = 25;
 
-/** What a sync cycle takes over 1,000 documents of 4 KB that the node has, by how many of them have changed. */
+/** Measures the usage of a sync cycle over 1,000 known documents of 4 KB, by the number of changed documents. */
 export async function usageOfSync(assembly: string): Promise<Record<string, Usage>> {
   const { meter, send, atRest, stop } = await startMetered(assembly, 1);
   const keys = Array.from({ length: DOCUMENTS }, (_, i) => `org:acme:project:doc-${String(i).padStart(8, '0')}`);

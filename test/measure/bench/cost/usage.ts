@@ -1,4 +1,4 @@
-/** What a piece of work takes of what AWS bills. */
+/** The billed usage of some work. */
 export interface Usage {
   apiRequests: number;
   invocations: number;
@@ -11,9 +11,9 @@ export interface Usage {
   schedules: number;
   emails: number;
   logBytes: number;
-  /** To the internet: responses and deliveries. */
+  /** Responses and deliveries to the internet. */
   outBytes: number;
-  /** What stays in the table for 30 days. */
+  /** The bytes in the table for 30 days. */
   storedBytes: number;
 }
 
@@ -31,17 +31,17 @@ export const NOTHING: Usage = {
   storedBytes: 0,
 };
 
-/** Each member of `usage`, by `factor`. */
+/** Multiplies each member of `usage` by `factor`. */
 export function scaled(usage: Usage, factor: number): Usage {
   return Object.fromEntries(Object.entries(usage).map(([name, value]) => [name, value * factor])) as unknown as Usage;
 }
 
-/** Both, member by member. */
+/** Adds two usages member by member. */
 export function sumOf(one: Usage, other: Usage): Usage {
   return added({ ...one }, { ...other }) as unknown as Usage;
 }
 
-/** Units and invocations, by what they were for: the kind of an item or the name of an index; a function. */
+/** Table units by kind of item or index, and invocations by function. */
 export interface Counts {
   readUnits: Readonly<Record<string, number>>;
   writeUnits: Readonly<Record<string, number>>;
@@ -50,7 +50,7 @@ export interface Counts {
 
 export const NO_COUNTS: Counts = { readUnits: {}, writeUnits: {}, invocations: {} };
 
-/** Member by member. */
+/** Adds member by member. */
 export function added(
   some: Readonly<Record<string, number>>,
   more: Readonly<Record<string, number>>,
@@ -60,7 +60,7 @@ export function added(
   return sum;
 }
 
-/** Each count, by `factor`. */
+/** Multiplies each count by `factor`. */
 export function scaledCounts(counts: Counts, factor: number): Counts {
   const times = (some: Counts[keyof Counts]) =>
     Object.fromEntries(Object.entries(some).map(([name, value]) => [name, value * factor]));

@@ -11,7 +11,7 @@ import {
 const auth = 'key';
 const TYPES: EventType[] = ['document.changed', 'connection.lost'];
 
-/** The README's own body: nothing else must be given. */
+/** The body in the README, which must be sufficient. */
 export async function create(url: string): Promise<Webhook | Problem> {
   const { data, error } = await createWebhook({ auth, body: { url, events: TYPES } });
   return data ?? error;

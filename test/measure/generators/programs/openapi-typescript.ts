@@ -5,7 +5,7 @@ type Event = components['schemas']['Event'];
 
 const client = createClient<paths>({ baseUrl: 'https://api.example.com', headers: { Authorization: 'Bearer key' } });
 
-/** The README's own body: nothing else must be given. */
+/** The body in the README, which must be sufficient. */
 export async function createWebhook(url: string): Promise<string> {
   const { data, error } = await client.POST('/v1/webhooks', { body: { url, events: ['document.changed'] } });
   if (data) return data.secret ?? '';
@@ -26,7 +26,7 @@ export async function* eventsOf(documentKey: string): AsyncGenerator<Event> {
   }
 }
 
-/** What an endpoint gets: the type decides what is in it. */
+/** A received event, whose type determines its data. */
 export function titleOf(event: Event): string {
   switch (event.type) {
     case 'document.created':
