@@ -3,7 +3,9 @@ import { defineConfig } from 'vitest/config';
 /** The tests of the rules, which need no database, and fixed schedules of the simulation. */
 export default defineConfig({
   test: {
-    include: ['test/{unit/{access,delivery,documents,events,webhooks},measure/mutation}/**/*.test.ts'],
+    include: [
+      'test/{unit/{access,deliveries,delivery,documents,events,handlers,webhooks},measure/mutation}/**/*.test.ts',
+    ],
     env: {
       TABLE_NAME: 'unused',
       SHARE_PREFIX: 'unused',

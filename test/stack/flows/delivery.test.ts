@@ -34,20 +34,19 @@ describe('an event', () => {
     expect(headers).not.toHaveProperty('x-service-test');
   });
 
-  it('reaches each of 3 webhooks with one request for each attempt, for 300 events', async () => {
+  it('reaches each of 3 webhooks with one request for each attempt, for 100 events', async () => {
     const live = await (await service.project()).client('live');
     const receivers = await Promise.all([startReceiver(), startReceiver(), startReceiver()]);
     for (const { url } of receivers) await createWebhook(live, url);
-    const ids: string[] = [];
-    for (let batch = 0; batch < 3; batch++) {
-      const events = Array.from({ length: 100 }, (_, i) => changed({ revision: batch * 100 + i + 1 }));
-      ids.push(...(await publishAll(live, events)));
-    }
-    expect(new Set(ids).size).toBe(300);
+    const ids = await publishAll(
+      live,
+      Array.from({ length: 100 }, (_, i) => changed({ revision: i + 1 })),
+    );
+    expect(new Set(ids).size).toBe(100);
     for (const receiver of receivers) {
       const received = () => new Set(receiver.received.map(({ headers }) => headers['x-service-event-id']));
       // On a busy machine, some attempts fail, and their retries are minutes later.
-      await eventually(() => received().size >= 300, 500_000);
+      await eventually(() => received().size >= 100, 500_000);
       expect(received()).toEqual(new Set(ids));
       // On a busy machine, a response can take 5 s, which causes a second attempt.
       const attempts = receiver.received.map(

@@ -37,31 +37,6 @@ describe('a project', () => {
 });
 
 describe('an email of a project', () => {
-  it('is sent as a test to all addresses', async () => {
-    const { admin } = await service.project('Acme <b>');
-    const emails = addresses();
-    await admin('PATCH', '/v1/project', { body: { emails } });
-    const { status, body } = await admin('POST', '/v1/project/test-mail');
-    expect([status, body]).toEqual([202, { emails }]);
-    for (const address of emails) {
-      const [email] = emailsTo(address);
-      expect(email?.subject).toBe('Test email: Acme <b>');
-      expect(email?.html).toContain('Acme &#60;b&#62;');
-    }
-    const again = await admin('POST', '/v1/project/test-mail');
-    expect([again.status, again.body.code]).toEqual([429, 'too_many_requests']);
-    expect(Number(again.headers['retry-after'])).toBeGreaterThan(1);
-  });
-
-  it('is sent with the longest project name in any valid characters', async () => {
-    const { admin } = await service.project();
-    const emails = addresses();
-    const name = `${'😀'.repeat(49)}é\u2028`.slice(0, 100);
-    expect((await admin('PATCH', '/v1/project', { body: { name, emails } })).status).toBe(200);
-    expect((await admin('POST', '/v1/project/test-mail')).status).toBe(202);
-    expect(emailsTo(emails[0] ?? '')).toMatchObject([{ subject: `Test email: ${name}` }]);
-  });
-
   it('goes to all addresses when a webhook is disabled', async () => {
     const { admin, ...project } = await service.project();
     const emails = addresses();
