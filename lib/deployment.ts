@@ -60,7 +60,7 @@ export const BY_STATUS = 'by_status';
 /** The one dimension of every metric. */
 export const METRICS_SERVICE = 'document-sync';
 
-/** Counts units of work that failed on our side. */
+/** Counts units of work with internal failures. */
 export const HANDLING_FAILURES = 'HandlingFailures';
 
 /** Counts events that the fan-out could not handle and stored in the bucket of failed events. */
@@ -69,5 +69,5 @@ export const EVENTS_SET_ASIDE = 'EventsSetAside';
 /** The prefix of the objects that the fan-out stores there. */
 export const SET_ASIDE_PREFIX = 'set-aside/';
 
-/** The universal target of schedules in a partition of AWS: unlike the templated one it passes the group of a fair queue on. */
+/** The universal target of schedules in an AWS partition. Unlike the templated target, it supports the group of a fair queue. */
 export const sendMessageTarget = (partition: string): string => `arn:${partition}:scheduler:::aws-sdk:sqs:sendMessage`;

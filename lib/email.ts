@@ -1,4 +1,4 @@
-/** An email: each of the recipients gets it. */
+/** An email to all recipients. */
 export interface Email {
   to: readonly string[];
   subject: string;
@@ -6,7 +6,7 @@ export interface Email {
   html: string;
 }
 
-/** An email of paragraphs. Nothing of their text becomes markup. */
+/** An email of paragraphs, whose text never becomes markup. */
 export function emailOf(to: readonly string[], subject: string, paragraphs: readonly string[]): Email {
   const html = paragraphs.map((each) => `<p>${escapeHtml(each).replaceAll('\n', '<br>')}</p>`).join('\n');
   return {
@@ -17,7 +17,7 @@ export function emailOf(to: readonly string[], subject: string, paragraphs: read
   };
 }
 
-/** The HTML of an email around its content. */
+/** Wraps content in the HTML document of an email. */
 export const htmlDocument = (body: string): string =>
   `<!doctype html><html lang="en"><body style="font-family:sans-serif">\n${body}\n</body></html>`;
 

@@ -1,4 +1,4 @@
-/** Gave up after too many write conflicts: nothing was changed, and the same request may be sent again. */
+/** Too many write conflicts. Nothing was changed, and the same request can be repeated. */
 export class ConflictError extends Error {
   override readonly name = 'ConflictError';
 }
@@ -20,7 +20,7 @@ export class NotYetError extends Error {
   override readonly name = 'NotYetError';
 }
 
-/** A service refused the input itself: the same call fails in the same way however often it is repeated. */
+/** A service rejected the input, so every repetition of the call fails in the same way. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }

@@ -4,10 +4,10 @@ import * as v from 'valibot';
 /** Prefixes of the resource ids (opaque to clients). */
 export type IdPrefix = 'prj' | 'whk' | 'evt' | 'con' | 'syn' | 'tok' | 'aud';
 
-/** Randomness as an argument: returns that many unpredictable bytes. */
+/** A source of randomness, which returns that many unpredictable bytes. */
 export type Random = (bytes: number) => Uint8Array;
 
-// Crockford's base32: its characters are in ASCII order, so ids sort as their times do.
+// Crockford's base32, whose characters are in ASCII order, so ids sort by time.
 export const ID_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_LENGTH = 10;
 const RANDOM_LENGTH = 16;
@@ -49,7 +49,10 @@ export const fromDigits = (digits: string): number =>
 export const idOf = (prefix: IdPrefix) =>
   v.pipe(v.string('must be a string'), v.regex(new RegExp(`^${prefix}_${SORTABLE}$`)));
 
-/** The same bytes for the same `name`, and as hard to guess as it is: for what may be created a second time by the same request. */
+/**
+ * Derives the same bytes from the same `name`, which are as hard to guess as `name`. Used for resources that a repeated request
+ * creates again.
+ */
 export const derivedFrom =
   (name: string): Random =>
   (bytes) =>

@@ -1,4 +1,4 @@
-/** Nesting that a body may have. Deeper ones are refused: no program reads them, and recursion has an end. */
+/** The maximum nesting of a body. Deeper bodies are rejected, which limits recursion. */
 const MAX_JSON_DEPTH = 200;
 
 /** A number whose text is kept because a double would change it (`12345678901234567890`, `1e400`, `-0`, `1.0`). */
@@ -16,7 +16,7 @@ const native = JSON as unknown as {
   isRawJSON(value: unknown): value is RawNumber;
 };
 
-/** A text that this is not found in has no number but integers of up to 15 digits: a double holds them, and writes them so. */
+/** Without a match, every number in a text is an integer of at most 15 digits, which a double represents exactly. */
 const MAY_LOSE_DIGITS = /-0|\d[.eE]|\d{16}/;
 
 /** Parses JSON and keeps every digit: `JSON.stringify` of the result prints each number as it was. Throws `SyntaxError`. */

@@ -5,7 +5,7 @@ const MAX_TRIES = 20;
 
 /**
  * Repeats an action that reads a record and changes it if it is unchanged. A result of `undefined` means that another writer was
- * faster. Throws a ConflictError if other writers always were. Nothing was changed then.
+ * faster. Throws a ConflictError if other writers were always faster, and then nothing was changed.
  */
 export async function optimistically<T>(change: () => Promise<T | undefined>): Promise<T> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {

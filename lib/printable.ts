@@ -1,6 +1,6 @@
-// The browser imports this too: it must stay light.
+// The browser imports this file too, so it must stay small.
 
-/** Text of others without control or direction characters, for emails, logs and the dashboard. Keeps tabs and line feeds. */
+/** Removes control and direction characters from foreign text, for emails, logs and the dashboard. Keeps tabs and line feeds. */
 export const printable = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: this pattern finds the characters to remove
   text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');

@@ -5,7 +5,7 @@ import { isJsonObject, isRawNumber, type Json } from './json.ts';
 export const described = <const Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
   v.pipe(schema, v.description(meaning));
 
-/** One thing that is wrong with a request: where, and what to do about it. */
+/** One violation in a request, with its field and its solution. */
 export interface Violation {
   field: string;
   detail: string;
@@ -20,7 +20,7 @@ export const text = (min: number, max: number) =>
     v.metadata({ jsonSchema: { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' } }),
   );
 
-// The categories Cc and Cs of Unicode: what a terminal obeys, and what is no text at all.
+// The Unicode categories Cc and Cs: control characters and lone surrogates.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
 // Bodies keep the text of unusual numbers (lib/json.ts). Here `60.0` is the integer 60, and 1e400 is not an integer.
@@ -93,7 +93,7 @@ export const timestampInput = v.pipe(
 const FIRST_MS = 0;
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-// Date.parse rolls over to the next month where a month has no such day, and takes 24:00 for the next day.
+// Date.parse accepts days after the end of a month and 24:00, and continues with the next day.
 function isDateTime(text: string): boolean {
   const [, year, month, day, hour] = TIMESTAMP.exec(text) ?? [];
   const ms = Date.parse(text);
@@ -108,10 +108,10 @@ export const timestamp = v.pipe(v.string(), v.isoTimestamp());
 export const iso = (ms: number): string => new Date(ms).toISOString();
 export const isoOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : iso(ms));
 
-/** Violations that one response lists at most. */
+/** The maximum number of violations in a response. */
 export const MAX_VIOLATIONS = 100;
 
-/** Characters of a name or value from the request that a violation repeats. */
+/** The maximum characters of a name or value in a violation. */
 const MAX_QUOTED_LENGTH = 64;
 
 /** A text from the request, short enough to be repeated in the response. */

@@ -1,4 +1,4 @@
-// The browser imports this too: it must stay light.
+// The browser imports this file too, so it must stay small.
 
 export const ENVIRONMENTS = ['live', 'sandbox'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];

@@ -1,4 +1,4 @@
-/** A failure on our side, named by the step that failed. The cause says why. */
+/** An internal failure, named by the failed step. The cause contains the reason. */
 export class StageError extends Error {
   override readonly name = 'StageError';
   readonly stage: string;
@@ -15,7 +15,7 @@ export const stageOf = (error: unknown): string => (error instanceof StageError 
 /** The error that a stage threw. */
 export const rootCause = (error: unknown): unknown => (error instanceof StageError ? rootCause(error.cause) : error);
 
-/** The same dependencies. Errors that one of them throws name it by its path, such as `disabledEmail.send`. */
+/** Wraps dependencies so that their errors contain the path of the step, such as `disabledEmail.send`. */
 export function withStages<Deps extends object>(deps: Deps, prefix = ''): Deps {
   const staged = Object.entries(deps).map(([name, member]) => [name, stagedMember(`${prefix}${name}`, member)]);
   return Object.fromEntries(staged) as Deps;

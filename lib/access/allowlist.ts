@@ -33,7 +33,7 @@ export function parseEntry(entry: string): Entry {
 export function isAllowed(cidrs: readonly string[], caller: string): boolean {
   if (cidrs.length === 0) return true;
   if (!ipaddr.isValid(caller)) return false;
-  const address = ipaddr.process(caller); // an IPv4-mapped IPv6 caller is its IPv4 self
+  const address = ipaddr.process(caller); // an IPv4-mapped IPv6 address counts as its IPv4 address
   return cidrs.some((cidr) => {
     const [network, length] = ipaddr.parseCIDR(cidr);
     return network.kind() === address.kind() && address.match(network, length);

@@ -26,24 +26,24 @@ export function newApiKey(type: KeyType, nowMs: number, random: Random): ApiKey 
   return { type, id: `key_${id}`, key: unchecked + checksum(unchecked) };
 }
 
-/** `null` for whatever cannot be a key: wrong prefix, length, alphabet or checksum. Reads nothing. */
+/** Parses a key. Returns `null` for a wrong prefix, length, alphabet or checksum. Does not read the table. */
 export function parseApiKey(text: string): ApiKey | null {
   const [, type, id] = KEY_FORMAT.exec(text) ?? [];
   if (!type || text.slice(-6) !== checksum(text.slice(0, -6))) return null;
   return { type: type as KeyType, id: `key_${id}`, key: text };
 }
 
-/** The key id that a path segment means: an id, or a whole key. `null` if it is neither. */
+/** The key id in a path segment, which is an id or a complete key. `null` if it is neither. */
 export function keyIdOf(text: string): string | null {
   return KEY_ID.test(text) ? text : (parseApiKey(text)?.id ?? null);
 }
 
-/** SHA-256 in hex: all that is stored of a key. */
+/** The hexadecimal SHA-256 of a key. The service stores only this hash. */
 export function hashApiKey(key: string): string {
   return hash('sha256', key);
 }
 
-/** In constant time, over hashes of equal length. */
+/** Compares hashes of equal length in constant time. */
 export function sameHash(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Json } from '../json.ts';
 import { described, iso, jsonObject, timestamp } from '../schema.ts';
 
-/** For how many days an entry of the audit log is kept. */
+/** The retention of audit entries in days. */
 export const AUDIT_DAYS = 400;
 
 const AUDIT_ACTIONS = [
@@ -24,7 +24,7 @@ const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** Who changed what. Holds no secret, whatever was sent. */
+/** An entry of the audit log. It never contains secrets. */
 export interface AuditRecord {
   id: string;
   projectId: string;

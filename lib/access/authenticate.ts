@@ -3,19 +3,21 @@ import { isUsable, type KeyRecord } from './keys.ts';
 import { type Grant, parentOf, verifyToken } from './tokens.ts';
 
 export interface AuthenticateDeps {
-  /** Strongly consistent: what was revoked a moment ago is revoked. */
+  /** Strongly consistent, so a revocation applies immediately. */
   keys: { get(id: string): Promise<KeyRecord | undefined> };
   clock(): number;
 }
 
-/** Whose credential it is: a key, or a scoped token and its parent key. */
+/** The key of a credential, or the parent key of a scoped token. */
 export interface Authenticated {
   record: KeyRecord;
   /** The grant of a scoped token, or `null` for a key. */
   grant: Grant | null;
 }
 
-/** `null` for a credential that is not genuine, or works no longer. One read at most, and none for what cannot be a key or a token. */
+/**
+ * Returns `null` for a credential that is not genuine or no longer works. Needs at most one read, and none for malformed text.
+ */
 export async function authenticate(
   credential: string,
   { keys, clock }: AuthenticateDeps,

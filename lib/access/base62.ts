@@ -1,6 +1,6 @@
 import type { Random } from '../ids.ts';
 
-// In ASCII order, so that numbers of one length sort as their texts do.
+// In ASCII order, so that numbers of equal length sort like their texts.
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** A non-negative integer below 62^length, padded with `0` to exactly `length` characters. */
@@ -10,7 +10,7 @@ export function encodeBase62(value: number, length: number): string {
   return text;
 }
 
-/** `length` characters, each drawn evenly: bytes that would favour some characters are thrown away. */
+/** Draws `length` characters with equal probability. Discards bytes that would favor some characters. */
 export function randomBase62(length: number, random: Random): string {
   let text = '';
   while (text.length < length) {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { described } from '../schema.ts';
 import type { KeyRecord } from './keys.ts';
 
-/** For how many days the use of a key is kept. */
+/** The retention of the use of a key in days. */
 export const USAGE_DAYS = 30;
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -29,7 +29,7 @@ export type KeyUse = Required<{ [Member in keyof Usage]: Exclude<Usage[Member], 
 
 /**
  * The change of a key's record for a use: its hour, in one write per key and hour. `null` if the hour is recorded. Days without
- * use are zeros, and days that are too old are removed.
+ * use are zeros, and days over the retention are removed.
  */
 export function useToRecord({ lastUsedAt, activeHours = [] }: Usage, nowMs: number): KeyUse | null {
   const hour = Math.floor(nowMs / HOUR_MS) * HOUR_MS;

@@ -30,7 +30,7 @@ export interface KeyRecord {
   /** Whether the service revoked it because it was found in public. */
   revokedAsLeaked?: true | undefined;
   lastUsedAt?: number | undefined;
-  /** When the project was told that the key was found in public. */
+  /** When the project was notified that the key was found in public. */
   leakedAt?: number | undefined;
   /** In how many hours of a day the key was used: on the day of `lastUsedAt`, the day before that, and so on. */
   activeHours?: number[] | undefined;
@@ -46,7 +46,7 @@ export interface Revocation {
   revokedAsLeaked?: true;
 }
 
-/** How a path names a key: by its id, or by the key itself, as the interface shows it. */
+/** A key in a path, as its id or as the key itself. */
 export const KeyReference = v.pipe(
   v.string('must be a string'),
   v.regex(/^(key_[0-9A-Za-z]{12}|svc_(live|test|read|admin)_[0-9A-Za-z]{50})$/),
@@ -117,7 +117,7 @@ export const KeyResource = v.strictObject({
   replaced_by: described(v.nullable(v.string()), 'The key that replaced this one.'),
 });
 
-/** `key` is the whole key. Only this response contains it, and its replay omits it. */
+/** `key` is the complete key. Only this response contains it, and its replay omits it. */
 export const CreatedKey = v.strictObject({
   ...KeyResource.entries,
   key: v.optional(
@@ -129,7 +129,7 @@ export const KeyAllowlist = v.strictObject({
   cidrs: described(v.array(v.string()), 'The allowlist in canonical form. An empty list means no restriction.'),
 });
 
-/** A key's record as it is before its first use. */
+/** Creates the record of a key before its first use. */
 export function newKeyRecord(
   { id, key, type }: ApiKey,
   rest: Pick<KeyRecord, 'projectId' | 'name' | 'tokenSecret' | 'createdAt'> & Partial<KeyRecord>,
@@ -151,7 +151,7 @@ export function isUsable(record: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>, now
   return ['active', 'expiring'].includes(keyStatus(record, nowMs));
 }
 
-/** Whether a project can count on a key: it works, and no end is in sight. */
+/** Whether a key works and has no expiry. */
 export const isLasting = (record: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>, nowMs: number): boolean =>
   keyStatus(record, nowMs) === 'active';
 

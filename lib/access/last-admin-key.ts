@@ -7,7 +7,7 @@ export interface AdminKeys {
 }
 
 export interface RevocableKeys extends AdminKeys {
-  /** `relyingOn`: another key that must still be as it was read. `false` if it is not. */
+  /** `relyingOn` is another key that must not have changed since it was read. Returns `false` if it has. */
   revoke(
     id: string,
     revocation: Revocation,
@@ -16,7 +16,7 @@ export interface RevocableKeys extends AdminKeys {
   ): Promise<boolean>;
 }
 
-/** Revokes a key, unless it is the last admin key of its project that works and has no end in sight: then `false`. */
+/** Revokes a key, but returns `false` for the last working admin key without an expiry. */
 export function revokeSafely(
   keys: RevocableKeys,
   record: KeyRecord,
@@ -29,7 +29,7 @@ export function revokeSafely(
   return relyingOnOne(others, (other) => keys.revoke(record.id, revocation, other, also));
 }
 
-/** The other admin keys of the project that work and have no end in sight. The index may be a moment behind. */
+/** Lists the other working admin keys of the project without an expiry. The index can be slightly late. */
 export async function* lastingAdminKeys(
   keys: AdminKeys,
   { id, projectId }: KeyRecord,
@@ -40,7 +40,10 @@ export async function* lastingAdminKeys(
     if (key.id !== id && isLasting(key, nowMs) && admits(key)) yield key;
 }
 
-/** Makes a change that takes one of `others` to stay as it is, or none if they are `null`. `false` if no one does. */
+/**
+ * Makes a change under the condition that one of `others` does not change concurrently. Without a condition if `others` is
+ * `null`. Returns `false` if no condition holds.
+ */
 export async function relyingOnOne(
   others: AsyncGenerator<KeyRecord> | null,
   change: (other?: KeyRecord) => Promise<boolean>,

@@ -20,8 +20,8 @@ export interface LeakedKeyDeps {
 }
 
 /**
- * Applies `on_leak` of its project to a leaked key. The revocation comes first, then the email, then the note that the email was
- * sent, so a repeated report continues at the step that failed.
+ * Applies `on_leak` of its project to a leaked key. The revocation comes first, then the email, then the record that it was sent,
+ * so a repeated report continues at the failed step.
  */
 export async function handleLeakedKey(
   record: KeyRecord,

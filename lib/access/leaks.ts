@@ -15,7 +15,7 @@ import type { ProjectRecord } from './projects.ts';
 /** Matches of one report. */
 const MAX_MATCHES = 1000;
 
-/** One place where something that looks like a key was found. More members may be present. */
+/** A place where text that looks like a key was found. Additional members are allowed. */
 export const LeakMatch = v.looseObject(
   {
     token: described(v.string('must be a string'), 'The text that was found.'),
@@ -61,7 +61,7 @@ const DONE: Record<LeakOutcome, string> = {
   ended: 'It was already revoked or expired. No action is needed.',
 };
 
-/** Places that an email and the audit log name: an item of the table has at most 400 KB. */
+/** The maximum number of places in an email and in the audit log, because a table item has at most 400 KB. */
 const MAX_PLACES = 20;
 const MAX_PLACE_LENGTH = 2048;
 
@@ -73,7 +73,7 @@ export const placesOf = (matches: readonly LeakMatch[]): string[] => {
   return [...new Set(places)].slice(0, MAX_PLACES);
 };
 
-/** The email about a key that was found in public. It does not hold the key. */
+/** The email about a key that was found in public. It does not contain the key. */
 export function leakEmail(
   { name, emails }: ProjectRecord,
   { id, type, hint, name: keyName }: KeyRecord,

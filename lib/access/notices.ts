@@ -3,7 +3,7 @@ import { iso } from '../schema.ts';
 import type { KeyRecord } from './keys.ts';
 import type { ProjectRecord } from './projects.ts';
 
-/** A change that the holders of a project learn of by email, because an intruder would make it. */
+/** A change that the owners of a project are notified of, because an attacker would make it. */
 export interface Notice {
   subject: string;
   /** One sentence for each change. */

@@ -1,12 +1,12 @@
-// The browser imports this too: it must stay light.
+// The browser imports this file too, so it must stay small.
 
 /** Maximum length of a document key or pattern, in characters. */
 export const MAX_KEY_LENGTH = 512;
 export const MAX_SEGMENTS = 16;
 const SEGMENT = /^[A-Za-z0-9._~@-]{1,64}$/;
 
-// A key is one segment of a URL path, and every client removes these two (RFC 3986 §5.2.4), even written as %2E
-// (§6.2.2.2): a document of that name could be pushed but never requested.
+// A key is one segment of a URL path. Every client removes these two (RFC 3986 §5.2.4), even as %2E (§6.2.2.2), so such a
+// document could be pushed but never requested.
 const DOT_SEGMENT = /^\.{1,2}$/;
 
 /** Segments joined by `:`. Case-sensitive, and not `.` or `..`. */
@@ -31,7 +31,7 @@ export const matchesPattern = (pattern: string, key: string): boolean => covers(
 export const matchesAny = (patterns: readonly string[], key: string): boolean =>
   patterns.some((pattern) => matchesPattern(pattern, key));
 
-/** Whether every key that `inner` matches is matched by `outer` too. A key is the pattern of itself alone. */
+/** Whether `outer` matches every key that `inner` matches. A key is a pattern that matches only itself. */
 export function covers(outer: string, inner: string): boolean {
   const outers = outer.split(':');
   const inners = inner.split(':');
@@ -56,7 +56,7 @@ export function rangesOf(patterns: readonly string[]): KeyRange[] {
   const merged: KeyRange[] = [];
   for (const range of sorted) {
     const before = merged.at(-1);
-    if (!before || range.first > before.last) merged.push(range); // else it is inside: ranges of prefixes never cross
+    if (!before || range.first > before.last) merged.push(range); // otherwise it is inside, because ranges of prefixes never overlap partially
   }
   return merged;
 }

@@ -2,10 +2,10 @@ import * as v from 'valibot';
 import { uniqueList } from '../lists.ts';
 import { described, iso, oneOf, text, timestamp } from '../schema.ts';
 
-/** Addresses that notifications of a project go to. */
+/** The maximum number of notification addresses of a project. */
 const MAX_EMAILS = 5;
 
-/** The reaction to a key that was found in public: an email to its project, or also its revocation. */
+/** The reaction to a leaked key: an email to its project, or an email and its revocation. */
 const ON_LEAK = ['report', 'revoke'] as const;
 export type OnLeak = (typeof ON_LEAK)[number];
 
@@ -33,7 +33,8 @@ export const ProjectName = v.pipe(
   v.check((value) => !/\p{Cf}/u.test(value), 'must not contain format characters'),
   v.check((value) => !value.includes('://'), 'must not contain ://'),
 );
-// A dot-string at a domain of several labels (RFC 5321 §4.1.2): what SES takes. It refuses the whole email for one bad address.
+// A dot-string at a domain of several labels (RFC 5321 §4.1.2), which SES accepts. SES rejects the complete email for one invalid
+// address.
 const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]";
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
 export const EmailAddress = v.pipe(

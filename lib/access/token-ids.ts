@@ -29,7 +29,7 @@ interface Parent {
   tokenSecret: string;
 }
 
-/** By how much the clocks that create, verify and revoke a token may differ. */
+/** The maximum difference between the clocks that create, verify and revoke a token. */
 export const CLOCK_LEEWAY_MS = 5000;
 
 /** The id of a new token. It names the parent key and the time at which the token expires. */
@@ -57,7 +57,7 @@ const tagOf = (untagged: string, { tokenSecret }: Parent): string => {
 
 /** Revoked tokens of one key that have not expired. Each request with the key reads this list. */
 export const MAX_REVOKED_TOKENS = 100;
-/** More of them for admin keys, so that holders of other keys cannot use up all the room. */
+/** A higher limit for admin keys, so that other keys cannot use the complete list. */
 export const MAX_REVOKED_TOKENS_BY_ADMIN = 2 * MAX_REVOKED_TOKENS;
 
 /** Adds a token to the revoked ones and drops those that have expired; `null` if more than `max` would remain. */

@@ -63,7 +63,7 @@ const Claims = v.strictObject({
   permissions: uniqueList(oneOf(PERMISSIONS), 1, PERMISSIONS.length),
 });
 
-/** Signs a token that lives from the second of `nowMs` on. The secret is that of the parent key (base64url). */
+/** Signs a token that is valid from the second of `nowMs`. The secret is that of the parent key (base64url). */
 export function signToken(grant: Grant, ttlSeconds: number, nowMs: number, secret: string): Promise<string> {
   const issuedAt = Math.floor(nowMs / 1000);
   const { environment: env, documents, permissions } = grant;
@@ -79,8 +79,8 @@ export function signToken(grant: Grant, ttlSeconds: number, nowMs: number, secre
 }
 
 /**
- * The parent key that a text claims to be a token of; `null` if it can be none: too long, not three canonical base64url
- * parts (RFC 7515 §2), or a header with anything but what `signToken` writes. Nothing else of it is to be believed yet.
+ * Returns the parent key that a token claims. Returns `null` if the text is too long, does not have three canonical base64url
+ * parts (RFC 7515 §2), or has a header that `signToken` does not write. The content is still unverified.
  */
 export function parentOf(token: string): string | null {
   const parts = token.split('.');
@@ -131,7 +131,7 @@ export async function verifyToken(
   }
 }
 
-// "Canonical": a decoder that ignores stray bits or padding would give one token several spellings.
+// Checks the canonical form, because a lenient decoder would accept several spellings of a token.
 function isCanonicalBase64Url(part: string): boolean {
   return part !== '' && Buffer.from(part, 'base64url').toString('base64url') === part;
 }

@@ -8,7 +8,7 @@ import type { ProblemCode } from './problems.ts';
 /** The functions behind the API, each a file in functions/. */
 export type ApiFunction = 'keys' | 'tokens' | 'project' | 'webhooks' | 'events' | 'documents' | 'leaks' | 'dashboard';
 
-/** Who calls: with a key of a type, or with a scoped token. */
+/** The type of a caller: the type of its key, or a scoped token. */
 export type CallerType = KeyType | 'token';
 
 export const KIB = 1024;
@@ -18,7 +18,7 @@ export const MAX_BODY_BYTES = 1024 * KIB;
 const MAX_PAGE = 100;
 export const DEFAULT_PAGE = 50;
 
-/** A parameter of a path: what it names, and the form of it. */
+/** A path parameter, with its resource and its schema. */
 export interface PathParameter {
   /** The name of the resource in a 404 response. */
   resource: string;
@@ -30,7 +30,7 @@ export interface PathParameter {
 /** One HTTP operation. Routes, dispatch, policies, documentation and clients are derived from it. */
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** As in API Gateway: `{name}` is a parameter, one segment. */
+  /** The path in the syntax of API Gateway, in which `{name}` is a parameter of one segment. */
   path: `/${string}`;
   function: ApiFunction;
   summary: string;
@@ -55,11 +55,11 @@ export interface Operation {
   location?: `/${string}`;
   /** The content type of a success. */
   produces: string;
-  /** Codes beyond those that follow from the rest. */
+  /** Error codes in addition to those that follow from the other members. */
   problems: readonly ProblemCode[];
-  /** Creates something: honours `Idempotency-Key`. */
+  /** Whether the operation creates something and supports `Idempotency-Key`. */
   creates: boolean;
-  /** Members of the response that are shown once and left out of a replay. */
+  /** Members of the response that are shown only once and omitted from a replay. */
   secrets: readonly string[];
 }
 
@@ -75,7 +75,7 @@ type Defaults =
   | 'creates'
   | 'secrets';
 
-/** Fills in what most operations do not have. */
+/** Adds the defaults of an operation. */
 export function operation<const Given extends Omit<Operation, Defaults> & Partial<Pick<Operation, Defaults>>>(
   given: Given,
 ) {
@@ -117,7 +117,7 @@ export const WRITERS_AND_TOKENS = [...WRITERS, 'token'] as const;
 export const isFor = ({ callers }: Pick<Operation, 'callers'>, type: CallerType): boolean =>
   callers !== 'anyone' && callers.includes(type);
 
-/** Whether a caller may call an operation: the gateway's policy says so too, but a policy cannot say everything. */
+/** Whether a caller can call an operation. The policy of the gateway checks this too, but it cannot express every rule. */
 export const mayCall = (operation: Operation, type: CallerType, permissions: readonly Permission[]): boolean =>
   isFor(operation, type) && (type !== 'token' || operation.permissions.some((each) => permissions.includes(each)));
 
@@ -165,7 +165,7 @@ const newListOf = <const Item extends v.GenericSchema>(item: Item) =>
 
 const lists = new Map<v.GenericSchema, v.GenericSchema>();
 
-/** One page of a list: the same schema for the same entries, so that it has one name. */
+/** The schema of a page of a list. It is cached by entry, so that it has one name. */
 export function listOf<const Item extends v.GenericSchema>(item: Item): ReturnType<typeof newListOf<Item>> {
   const list = lists.get(item) ?? newListOf(item);
   lists.set(item, list);

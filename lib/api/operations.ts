@@ -10,7 +10,7 @@ import { statOperations } from './stats.ts';
 import { tokenOperations } from './tokens.ts';
 import { webhookOperations } from './webhooks.ts';
 
-/** Every HTTP operation, once. A route that is not here does not exist. */
+/** Every HTTP operation. Other routes do not exist. */
 export const operations = {
   ...keyOperations,
   ...tokenOperations,
@@ -33,14 +33,14 @@ export type OperationOf<Name extends ApiFunction> = {
 export const allOperations = Object.values(operations) as readonly Operation[];
 
 const pages: readonly Operation[] = Object.values(pageOperations);
-/** Those that programs call: the pages for people are no API. */
+/** The operations for programs, without web pages. */
 export const apiOperations = allOperations.filter((operation) => !pages.includes(operation));
 
-/** HEAD is GET without the content, wherever GET is (RFC 9110 §9.3.2). */
+/** Every GET also supports HEAD, which returns no content (RFC 9110 §9.3.2). */
 export const methodsOf = ({ method }: Pick<Operation, 'method'>): string[] =>
   method === 'GET' ? ['GET', 'HEAD'] : [method];
 
-/** By method and path: every request asks. */
+/** Operations by method and path, because every request looks one up. */
 const operationsByRoute = new Map(
   (Object.entries(operations) as [OperationId, Operation][]).flatMap((entry) =>
     methodsOf(entry[1]).map((method) => [`${method} ${entry[1].path}`, entry]),
@@ -56,7 +56,7 @@ export const operationsByPath: ReadonlyMap<string, readonly Operation[]> = Map.g
   ({ path }) => path,
 );
 
-/** What `Allow` says of every path. The gateway itself responds to OPTIONS where pages of other origins may call. */
+/** The value of `Allow` for every path. API Gateway responds to OPTIONS where other origins can call. */
 export const allowedMethods: Readonly<Record<string, string[]>> = Object.fromEntries(
   Array.from(operationsByPath, ([path, all]) => [
     path,

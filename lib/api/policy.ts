@@ -4,10 +4,10 @@ import { MAX_TOKEN_BYTES } from '../access/tokens.ts';
 import { type CallerType, callersText, mayCall, type Operation } from './operation.ts';
 import { PROBLEMS } from './problems.ts';
 
-/** RFC 6750 §2.1 in the one form that is accepted: the scheme, one space, one credential. */
+/** The only accepted form of RFC 6750 §2.1: the scheme, one space, one credential. */
 const BEARER = /^Bearer ([A-Za-z0-9._~+/_-]+=*)$/i;
 
-/** The credential of an `Authorization` header, or `null` if there is not exactly one, or it is longer than any can be. */
+/** The credential of an `Authorization` header, or `null` if there is not exactly one, or if it is too long. */
 export function bearerCredential(header: string | undefined): string | null {
   const credential = BEARER.exec(header ?? '')?.[1];
   return credential !== undefined && credential.length <= MAX_TOKEN_BYTES ? credential : null;
@@ -25,8 +25,8 @@ export type Decision = { allowed: true } | { allowed: false; problem: Forbidden 
 export const callerTypeOf = ({ record, grant }: Authenticated): CallerType => (grant ? 'token' : record.type);
 
 /**
- * Whether a valid credential may call an operation from this address. A path's other methods have no operation, and every
- * credential can learn from the 405 which methods there are.
+ * Whether a valid credential can call an operation from this address. Other methods of a path have no operation, so every
+ * credential receives the 405 with the methods of the path.
  */
 export function decide(caller: Authenticated, operation: Operation | undefined, address: string): Decision {
   const { record, grant } = caller;
@@ -53,5 +53,5 @@ const forbidden = (code: Forbidden['code'], detail: string): Decision => ({
 export const pathArn = (methodArn: string, path: string): string =>
   methodArn.split('/').slice(0, 3).join('/') + path.replace(/\{\w+\}/g, '*');
 
-/** Every method of the stage that a method ARN belongs to. */
+/** The ARN pattern of every method in the stage of a method ARN. */
 export const stageArn = (methodArn: string): string => `${methodArn.split('/').slice(0, 2).join('/')}/*`;

@@ -26,12 +26,12 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** An expected outcome that is not success: returned, never thrown. */
+/** An expected outcome that is not a success. Functions return it and never throw it. */
 export class Problem {
   readonly code: ProblemCode;
   readonly detail: string;
   readonly errors: readonly Violation[] | undefined;
-  /** Headers beside those that go with its status. */
+  /** Headers in addition to those of its status. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ProblemCode, detail: string, errors?: readonly Violation[], headers: Record<string, string> = {}) {
@@ -69,7 +69,7 @@ export const notFound = (what: string): Problem =>
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** Seconds after which a 429 or 503 is worth another try. */
+/** The seconds after which clients should retry a 429 or 503. */
 const RETRY_AFTER_SECONDS = 1;
 
 /** The detail of a 500 or 503 response with an unknown outcome. */
@@ -83,7 +83,7 @@ export function problemHeaders(status: number): Record<string, string> {
   return {};
 }
 
-/** The `type` of a problem: where the API reference explains it, as an absolute URI (RFC 9457 §3.1.1). */
+/** The `type` of a problem, which is the absolute URI of its documentation (RFC 9457 §3.1.1). */
 export const problemType = (baseUrl: string, code: string): string => `${baseUrl}/docs/errors#${code}`;
 
 /** The body of an error response (RFC 9457). */

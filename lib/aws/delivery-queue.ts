@@ -2,7 +2,7 @@ import { allDone } from '../all-done.ts';
 import { groupOf, type QueueMessage } from '../delivery/messages.ts';
 import { queue } from './queue.ts';
 
-/** A queue of deliveries: every message travels in the fair-queue group of its webhook. */
+/** A queue of deliveries. Every message has the fair-queue group of its webhook. */
 export function deliveryQueue(url: string) {
   const { send } = queue(url);
   const sendOne = (message: QueueMessage, delaySeconds?: number): Promise<void> =>

@@ -8,8 +8,8 @@ export function environment(name: Variable): string {
   return value;
 }
 
-/** Where a scanner of secrets publishes its keys; `undefined` if the operator takes no reports. */
+/** The URL where a secret scanner publishes its keys. `undefined` if the operator accepts no reports. */
 export const secretScanningKeysUrl = (): string | undefined => process.env.SECRET_SCANNING_KEYS_URL;
 
-/** The deployed stack never sets `ALLOW_PRIVATE_ENDPOINTS`; the local one does, for endpoints on loopback. */
+/** Only the local stack sets `ALLOW_PRIVATE_ENDPOINTS`, for endpoints on loopback. */
 export const addressPolicy = (): AddressPolicy => (process.env.ALLOW_PRIVATE_ENDPOINTS === 'true' ? 'any' : 'public');

@@ -1,7 +1,7 @@
 import { ConflictError, RefusedError, UnavailableError } from '../errors.ts';
 import { rootCause } from '../stages.ts';
 
-// Errors of the AWS SDK that mean "try again": nothing is wrong with the request.
+// Errors of the AWS SDK for valid requests that can succeed later.
 const TRANSIENT = new Set([
   'InternalServerError',
   'LimitExceededException',
@@ -14,7 +14,7 @@ const TRANSIENT = new Set([
   'TransactionInProgressException',
 ]);
 
-/** Whether the same request may well succeed a little later. */
+/** Whether the same request can succeed later. */
 function isTransient(error: unknown): boolean {
   const { name, $retryable } = error as { name?: string; $retryable?: unknown };
   return $retryable !== undefined || TRANSIENT.has(name ?? '');
@@ -32,11 +32,11 @@ export function domainError(error: unknown): unknown {
 
 /**
  * Whether an error says nothing about the input: AWS failed, was unreachable or denied access, so the same input can succeed
- * later. Refusals of the input and bugs in this code are not outages, because every repetition fails in the same way.
+ * later. Rejected inputs and bugs are not outages, because every repetition fails in the same way.
  */
 export function isOutage(error: unknown): boolean {
   const cause = rootCause(error);
-  // Node's own TypeErrors have a `code` too.
+  // TypeErrors of Node have a `code` too.
   if (cause instanceof RefusedError || cause instanceof TypeError || cause instanceof RangeError) return false;
   if (cause instanceof UnavailableError || cause instanceof ConflictError) return true;
   return cause instanceof Error && ('$metadata' in cause || 'code' in cause); // the SDK's errors and Node's system errors

@@ -4,25 +4,24 @@ import { EXCERPT_BYTES, excerptOf, type Failure, failureCode, isOwnFault } from 
 import { bounded } from '../deliveries/headers.ts';
 import type { HeaderList } from '../webhooks/custom-headers.ts';
 
-/** Bytes that are read of a response body. */
+/** The maximum bytes that are read from a response body. */
 const MAX_BODY_BYTES = 64 * 1024;
-/** Of everything received for one request: interim responses, headers, framing, body and trailers. */
+/** The maximum bytes received for one request: interim responses, headers, framing, body and trailers. */
 const MAX_RECEIVED_BYTES = 256 * 1024;
-/** 1xx before the response (RFC 9110 §15.2 sets no limit). */
+/** The maximum 1xx responses before the response (RFC 9110 §15.2 sets no limit). */
 const MAX_INTERIM_RESPONSES = 8;
 
 export type UntimedOutcome = Omit<Outcome, 'durationMs'>;
 
 export interface Exchange {
   outcome: UntimedOutcome;
-  /** The connection was a kept one and turned out to be dead: nothing was ever received for this request. */
+  /** A reused connection was closed, and nothing was received for this request. */
   wasStale: boolean;
 }
 
 /**
- * Sends one request and settles with what came back: within `limitMs`, by a timer that depends on no event of the
- * connection, and with bounded memory. Closes the connection unless the response was read to its end. Rejects for our
- * own faults only.
+ * Sends one request and returns the outcome within `limitMs`, with bounded memory. The timer does not depend on events of the
+ * connection. Closes the connection unless the response was read completely. Rejects only for internal failures.
  */
 export function exchange(request: http.ClientRequest, body: string, limitMs: number): Promise<Exchange> {
   const { promise, resolve, reject } = Promise.withResolvers<Exchange>();
@@ -45,7 +44,7 @@ export function exchange(request: http.ClientRequest, body: string, limitMs: num
   function close(): void {
     clearTimeout(timer);
     request.socket?.off('data', count);
-    request.destroy(); // does nothing to a connection that is kept
+    request.destroy(); // has no effect on a reusable connection
   }
 
   function count({ length }: Buffer): void {
@@ -57,7 +56,7 @@ export function exchange(request: http.ClientRequest, body: string, limitMs: num
   request.on('information', () => {
     if (++interimResponses > MAX_INTERIM_RESPONSES) settle('response_invalid');
   });
-  // Without a listener Node closes the connection and says nothing.
+  // Without a listener, Node closes the connection without an event.
   request.on('upgrade', (response) => {
     statusCode = response.statusCode ?? null;
     settle('response_invalid');
@@ -66,7 +65,7 @@ export function exchange(request: http.ClientRequest, body: string, limitMs: num
     statusCode = response.statusCode ?? null;
     headers = bounded(pairsOf(response.rawHeaders));
     response.on('data', (chunk: Buffer) => {
-      // One byte more than is kept, to tell an excerpt from a whole body.
+      // One byte more than is stored, to detect a longer body.
       excerpt = Buffer.concat([excerpt, chunk.subarray(0, EXCERPT_BYTES + 1 - excerpt.length)]);
       bodyBytes += chunk.length;
       if (bodyBytes > MAX_BODY_BYTES) settle('response_too_large');
@@ -89,7 +88,7 @@ export function exchange(request: http.ClientRequest, body: string, limitMs: num
   return promise;
 }
 
-/** Node lists names and values in turn, as they came. */
+/** Node alternates names and values in their original order. */
 const pairsOf = (raw: readonly string[]): HeaderList =>
   Array.from({ length: raw.length / 2 }, (_, i) => [raw[2 * i] ?? '', raw[2 * i + 1] ?? ''] as const);
 

@@ -11,10 +11,7 @@ import { publicLookup } from './public-lookup.ts';
 const LOOKUP_SHARE = 0.6;
 /** The time limit for one of several addresses. Node's default of 250 ms would exclude distant endpoints. */
 const ADDRESS_TIMEOUT_MS = 1000;
-/**
- * Waiting is counted in these. A function that gets too little time to run counts fewer: then it is not the endpoint that is
- * slow.
- */
+/** The unit for counting the wait. A function without enough CPU counts fewer units, because then the endpoint is not slow. */
 const TICK_MS = 100;
 /**
  * How long an idle connection is kept. Between invocations, a function and its timers are frozen. A connection that the network
@@ -27,7 +24,7 @@ const MAX_IDLE_CONNECTIONS = 64;
 export type HttpPost = ReturnType<typeof httpPost>;
 
 export interface HttpPostOptions {
-  /** The time limit of one attempt: name, connection, TLS and response. */
+  /** The time limit of an attempt, including name resolution, connection, TLS and response. */
   timeoutMs?: number;
   /** When an attempt counts as slow. A multiple of 100. */
   slowAfterMs?: number | undefined;

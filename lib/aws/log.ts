@@ -1,7 +1,7 @@
 import { LogFormatter, Logger, LogItem } from '@aws-lambda-powertools/logger';
 import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types';
 
-/** Without what is the same in every line: each byte of a log is billed. */
+/** Omits fields that are equal in every line, because AWS bills each byte of a log. */
 class Short extends LogFormatter {
   formatAttributes(
     { logLevel: level, message, timestamp, serviceName: service }: UnformattedAttributes,

@@ -2,7 +2,7 @@ import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { DeliverResult } from '../delivery/deliver.ts';
 import { EVENTS_SET_ASIDE, HANDLING_FAILURES, METRICS_SERVICE } from '../deployment.ts';
 
-/** CloudWatch metrics, written to the log in the embedded format: no call, no wait. Their namespace is that of the stack. */
+/** CloudWatch metrics, written to the log in embedded format without a call. Their namespace is that of the stack. */
 const metrics = new Metrics({ serviceName: METRICS_SERVICE });
 
 /**
@@ -17,13 +17,13 @@ export function countAttempt(result: DeliverResult): void {
   if (disabled) metrics.addMetric('Disabled', MetricUnit.Count, 1);
 }
 
-/** Counts and publishes a failure on our side: an alarm watches it. */
+/** Counts and publishes an internal failure. An alarm watches it. */
 export function countFailure(): void {
   metrics.addMetric(HANDLING_FAILURES, MetricUnit.Count, 1);
   publishMetrics();
 }
 
-/** Counts and publishes an event that the fan-out set aside: an alarm watches it. */
+/** Counts and publishes an event that the fan-out set aside. An alarm watches it. */
 export function countSetAside(): void {
   metrics.addMetric(EVENTS_SET_ASIDE, MetricUnit.Count, 1);
   publishMetrics();

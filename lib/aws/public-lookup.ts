@@ -6,7 +6,7 @@ import { isPublicAddress } from '../webhooks/endpoint-url.ts';
 /** Milliseconds. c-ares doubles the first wait for a name server up to the longest. */
 const QUERIES = { timeout: 500, maxTimeout: 1500, tries: 4 };
 
-/** `ETIMEOUT` as in c-ares: no name server answered in time. */
+/** `ETIMEOUT`, as in c-ares, means that no name server responded in time. */
 class LookupError extends Error {
   readonly code: 'ADDRESS_NOT_PUBLIC' | 'ENOTFOUND' | 'ETIMEOUT';
   constructor(code: LookupError['code']) {
@@ -55,9 +55,9 @@ export function publicLookup(limitMs: number, nameServers?: readonly string[]): 
 const addressesIn = (result: PromiseSettledResult<string[]>, family: 4 | 6): LookupAddress[] =>
   result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : [];
 
-// A name is missing only if both queries say so. Otherwise what matters is why the other one failed.
+// A name is missing only if both queries report it. Otherwise the failure of the other query counts.
 function failureOf(results: readonly PromiseSettledResult<string[]>[]): unknown {
   const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-  // c-ares gives no reason, but an empty list, for a CNAME that leads nowhere.
+  // c-ares returns an empty list without a reason for a CNAME without addresses.
   return reasons.find(({ code }) => code !== 'ENOTFOUND' && code !== 'ENODATA') ?? new LookupError('ENOTFOUND');
 }

@@ -7,7 +7,7 @@ const TIMEOUT_MS = 5000;
 const MAX_BYTES = 64 * 1024;
 /** After this time, the keys are fetched again, because the scanner can withdraw one. */
 const MAX_AGE_MS = 60 * 60 * 1000;
-/** Callers can make identifiers up, and GitHub limits the requests of an address. */
+/** Callers can invent identifiers, and GitHub limits the requests of an address. */
 const UNKNOWN_IDENTIFIER_MS = 5 * 60 * 1000;
 /** For this time, a failed fetch is not repeated. */
 const FAILURE_MS = 60 * 1000;

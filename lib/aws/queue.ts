@@ -13,10 +13,10 @@ const BATCH = 10;
  */
 const CONCURRENT_REQUESTS = 16;
 
-/** The characters that JSON leaves as they are and SQS refuses (SQS API Reference, `SendMessage`). */
+/** The characters that JSON does not escape and SQS rejects (SQS API Reference, `SendMessage`). */
 const REFUSED_CHARACTERS = /[\ufffe\uffff]/g;
 
-/** The JSON text of a message body, with an escape sequence for each character that SQS refuses. */
+/** The JSON text of a message body, with an escape sequence for each character that SQS rejects. */
 export const messageText = (body: unknown): string =>
   JSON.stringify(body).replace(REFUSED_CHARACTERS, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
 
@@ -72,7 +72,7 @@ export function queue(url: string, client: Pick<SQSClient, 'send'> = createClien
       });
     } catch (cause) {
       const error = domainError(cause);
-      // The refusal of a request does not name the message, so each one is sent alone.
+      // A rejected request does not identify the message, so each message is sent separately.
       if (error instanceof RefusedError && batch.length > 1) for (const one of batch) await sendBatch([one]);
       else for (const { reject } of batch) reject(error);
     }

@@ -4,7 +4,7 @@ import { countFailure } from './metrics.ts';
 
 /**
  * Reports an internal failure to the operator: one ERROR line with the stage that failed, and one count of the metric that an
- * alarm watches. Mistakes of customers and unauthenticated clients must not get here.
+ * alarm watches. Do not call it for mistakes of customers or unauthenticated clients.
  */
 export function reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void {
   log.error(event, { ...fields, stage: stageOf(error), error: error as Error });

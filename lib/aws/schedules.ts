@@ -20,7 +20,7 @@ export function schedules(
 ) {
   const [, partition = 'aws'] = roleArn.split(':');
   return {
-    /** `name` identifies the message: scheduling it again changes nothing. */
+    /** `name` identifies the message, so scheduling it again has no effect. */
     async sendAt(atMs: number, name: string, message: { body: unknown; group: string }): Promise<void> {
       const second = new Date(Math.ceil(atMs / 1000) * 1000).toISOString().slice(0, 19);
       const send = { QueueUrl: queueUrl, MessageBody: JSON.stringify(message.body), MessageGroupId: message.group };

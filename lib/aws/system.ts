@@ -9,5 +9,5 @@ export interface System {
   random: Random;
 }
 
-/** The clock and the randomness of the machine: handed to whatever needs them. */
+/** The clock and the randomness of the machine, which are passed as arguments. */
 export const system: System = { clock: () => Date.now(), random: randomBytes };

@@ -5,7 +5,7 @@ import type { Trigger } from './statuses.ts';
 export interface Outcome {
   /** `null` if there was no response. */
   statusCode: number | null;
-  /** A stable code if anything went wrong (failures.ts lists them), else `null`. */
+  /** A stable code of a failure (see endpoint-failures.ts), or `null`. */
   error: string | null;
   durationMs: number;
   /** At most 1 KiB of the response's text. */
@@ -14,7 +14,7 @@ export interface Outcome {
   headers?: HeaderList | undefined;
 }
 
-/** With the time that the endpoint kept us waiting: less than the duration if we were kept from running. */
+/** The duration without the time in which the function could not run. */
 export interface TimedOutcome extends Outcome {
   waitedMs: number;
 }
@@ -26,8 +26,8 @@ export interface Attempt extends Outcome {
   number: number;
   trigger: Trigger;
   at: number;
-  /** Where it was posted: the webhook may have had another URL before. */
+  /** The URL of the attempt. The webhook can have a different URL now. */
   url?: string | undefined;
-  /** The headers that it sent and that do not follow from the rest (`keptHeaders`). */
+  /** The sent headers that other members do not determine (`keptHeaders`). */
   sent?: HeaderList | undefined;
 }

@@ -1,4 +1,4 @@
-// The browser imports this too: it must stay light.
+// The browser imports this file too, so it must stay small.
 
 import { printable } from '../printable.ts';
 
@@ -46,11 +46,11 @@ const CERTIFICATE =
   /^(CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|PATH_LENGTH_|ERR_TLS_CERT_|ERROR_IN_CERT_)/;
 const OWN_FAULTS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
 
-/** Whether an error of a connection is no fault of the endpoint. */
+/** Whether an error of a connection is an internal failure and not caused by the endpoint. */
 export function isOwnFault(error: unknown): boolean {
   const code = codeOf(error);
   const { syscall } = error as { syscall?: string };
-  // A query asks our own name server. c-ares calls it refused, too, when we have no file descriptors left.
+  // A query uses the name server of the system. c-ares also reports it as refused when no file descriptors are left.
   return OWN_FAULTS.has(code) || (code === 'ECONNREFUSED' && syscall?.startsWith('query') === true);
 }
 
@@ -72,7 +72,7 @@ export function failureCode(error: unknown): Failure {
 /** The first KiB of a response as text without control or direction characters; `null` if it is empty. */
 export function excerptOf(body: Buffer): string | null {
   if (body.length === 0) return null;
-  // `stream` leaves out a character that the cut went through.
+  // `stream` omits an incomplete character at the end.
   const text = new TextDecoder().decode(body.subarray(0, EXCERPT_BYTES), { stream: body.length > EXCERPT_BYTES });
   return printable(text);
 }

@@ -3,7 +3,7 @@ import { printable } from '../printable.ts';
 import { type HeaderList, masked } from '../webhooks/custom-headers.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 
-/** The headers of an attempt that follow from what else is recorded of it: they are not kept. */
+/** The headers of an attempt that other members determine, so they are not stored. */
 export function derivedHeaders(
   { eventId, eventType, test }: { eventId: string; eventType: EventType; test?: boolean | undefined },
   { number, at }: { number: number; at: number },
@@ -20,7 +20,7 @@ export function derivedHeaders(
   };
 }
 
-/** The others, as they are kept: the signatures, and the names of the webhook's own headers. */
+/** The other headers in their stored form: the signatures, and the names of custom headers. */
 export function keptHeaders(
   post: { headers: Record<string, string> },
   { headers }: Pick<WebhookRecord, 'headers'>,
@@ -30,7 +30,7 @@ export function keptHeaders(
   return bounded([...signed, ...masked(headers)]);
 }
 
-/** Bytes of the headers of a request or response that are kept. */
+/** The maximum stored bytes of the headers of a request or response. */
 export const KEPT_HEADER_BYTES = 1024;
 
 /** The first headers that fit. Values of one name are joined (RFC 9110 §5.3). */

@@ -1,11 +1,11 @@
-// The browser imports this too: it must stay light.
+// The browser imports this file too, so it must stay small.
 
 /** Upper bounds of the histogram of successful attempts, in milliseconds. No attempt takes longer than the last bound. */
 export const LATENCY_BOUNDS_MS = [
   5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 4000, 5000,
 ] as const;
 
-/** One bar of a histogram: attempts that took at most `le` milliseconds, and more than the bound before. */
+/** A bucket of a histogram, with the attempts that took at most `le` milliseconds and more than the previous bound. */
 export interface Bar {
   le: number;
   count: number;
@@ -15,7 +15,7 @@ export interface Bar {
 export const barsOf = (histogram: readonly number[]): Bar[] =>
   LATENCY_BOUNDS_MS.map((le, i) => ({ le, count: histogram[i] ?? 0 })).filter(({ count }) => count > 0);
 
-/** The histogram that bars of several add up to. */
+/** Adds up the buckets of several histograms. */
 export const histogramOfBars = (bars: readonly Bar[]): number[] =>
   LATENCY_BOUNDS_MS.map((bound) => bars.reduce((sum, { le, count }) => (le === bound ? sum + count : sum), 0));
 

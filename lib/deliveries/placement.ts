@@ -1,8 +1,8 @@
 import { bucketOf, ID_ALPHABET } from '../ids.ts';
 
 /**
- * Of the delivery log of one webhook: together they take 16,000 writes of 1 KB a second (DynamoDB quotas). A list reads all
- * of them.
+ * The partitions of the delivery log of a webhook. Together they support 16,000 writes of 1 KB per second (DynamoDB quotas). A
+ * list reads all of them.
  */
 export const LOG_PARTITIONS = 16;
 

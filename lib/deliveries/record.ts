@@ -12,7 +12,7 @@ export interface DeliveryRecord {
   eventId: string;
   eventType: EventType;
   documentKey?: string | undefined;
-  /** A sample event: recoveries and stats leave it out. */
+  /** Whether the event is a sample. Recoveries and stats exclude it. */
   test?: boolean | undefined;
   status: DeliveryStatus;
   run: number;
@@ -39,14 +39,14 @@ export const deliveredEvent = ({ eventType, documentKey, test, webhookId }: Deli
 
 /** Which deliveries of a webhook. */
 export interface DeliveryFilter {
-  /** Of events at this time or later, and before `until`. */
+  /** Only deliveries of events at this time or later, and before `until`. */
   since?: number | undefined;
   until?: number | undefined;
   status?: DeliveryStatus | undefined;
   type?: EventType | undefined;
 }
 
-/** Whether a recovery sends it again: it ended without success, or its next attempt was due before `stuckBefore`. */
+/** Whether a recovery redelivers it, because it ended without success, or its next attempt was due before `stuckBefore`. */
 export function isRecoverable({ status, test, nextAttemptAt = 0 }: DeliveryRecord, stuckBefore: number): boolean {
   if (test || status === 'succeeded') return false;
   return !isUnderWay(status) || nextAttemptAt < stuckBefore;

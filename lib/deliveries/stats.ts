@@ -19,14 +19,14 @@ export const STATS_KEPT_MS: Readonly<Record<Period, number>> = {
 export const COUNTERS = ['delivered', 'attempts_failed', 'failed', 'skipped', 'canceled'] as const;
 export type Counter = (typeof COUNTERS)[number];
 
-/** How often each counter and each bar of the histogram of a type went up, by `countName`. */
+/** The increments of each counter and each histogram bucket of a type, by `countName`. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** The name of one number: of letters, digits and underscores. */
+/** The name of a count, with letters, digits and underscores. */
 export const countName = (type: EventType, count: Counter | `le_${number}`): string =>
   `${type.replace('.', '_')}_${count}`;
 
-/** A change of a delivery, as the stream of the table shows it. */
+/** A change of a delivery in the stream of the table. */
 export interface DeliveryChange {
   before: DeliveryRecord | undefined;
   after: DeliveryRecord;
@@ -86,7 +86,7 @@ function countsOf({ before, after }: DeliveryChange): { at: number; counts: Coun
   return { at: endedAt ?? after.createdAt, counts: { [countName(eventType, status)]: 1 } };
 }
 
-// Of one run no two attempts have a number, and of two runs no two a time.
+// Attempts of one run have different numbers, and attempts of different runs have different times.
 const isSame = (a: Attempt, b: Attempt | undefined): boolean => a.number === b?.number && a.at === b.at;
 
 const latencyBar = (durationMs: number) =>
@@ -115,17 +115,17 @@ export const COUNT_NAMES: ReadonlySet<string> = new Set(
   Object.values(NAMES).flatMap(({ counters, bars }) => [...counters, ...bars]),
 );
 
-/** The types of which anything was counted. */
+/** The types with counts. */
 export const countedTypes = (counts: Counts): EventType[] =>
   EVENT_TYPES.filter((type) => NAMES[type].counters.some((name) => (counts[name] ?? 0) > 0));
 
-/** How often each counter went up for events of these types. */
+/** Adds up each counter for events of these types. */
 export function countersOf(counts: Counts, types: readonly EventType[]): Record<Counter, number> {
   const sums = COUNTERS.map((counter, i) => [counter, sumOver(types, (type) => counts[NAMES[type].counters[i] ?? ''])]);
   return Object.fromEntries(sums);
 }
 
-/** The successful attempts with events of these types: how many are in each bar of the histogram. */
+/** Adds up the histogram of successful attempts for events of these types. */
 export const histogramOf = (counts: Counts, types: readonly EventType[]): number[] =>
   LATENCY_BOUNDS_MS.map((_, i) => sumOver(types, (type) => counts[NAMES[type].bars[i] ?? '']));
 

@@ -1,9 +1,9 @@
-// The browser imports this too: it must stay light.
+// The browser imports this file too, so it must stay small.
 
 export const DELIVERY_STATUSES = ['pending', 'retrying', 'succeeded', 'failed', 'canceled', 'skipped'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** An attempt of the run is still to be made. */
+/** Whether the run has another attempt. */
 export const UNDER_WAY = ['pending', 'retrying'] as const satisfies DeliveryStatus[];
 
 /** The run ended without success. */

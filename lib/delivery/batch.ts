@@ -14,13 +14,13 @@ export interface BatchDeps extends Omit<DeliverDeps, 'takeSlot'> {
   /** Reads the data that the messages refer to, in their order. */
   loadContexts(messages: readonly DeliveryMessage[]): Promise<DeliveryContext[]>;
   recoverPage(message: RecoverMessage): Promise<void>;
-  /** Told once for every delivery that was dealt with. */
+  /** Called once for every processed delivery. */
   done(message: DeliveryMessage, result: DeliverResult): void;
 }
 
 /**
  * Handles the messages of a batch separately. A message whose handling throws must be received again. One read loads the data of
- * all messages, and if it fails, all of them must be received again. Copies of one message are one delivery.
+ * all messages, and if it fails, all of them must be received again. Copies of a message count as one delivery.
  */
 export function deliverBatch(messages: readonly (QueueMessage | null)[], deps: BatchDeps) {
   const loading = load();

@@ -24,21 +24,21 @@ export interface DeliverDeps extends OutageNotes {
   clock(): number;
   /** Calls `onSlow` once if the attempt takes longer than `SUSPECT_AFTER_MS`. */
   post(request: Post, onSlow: () => void): Promise<TimedOutcome>;
-  /** Hands the next attempt to the queue or a schedule. At least once. */
+  /** Sends the next attempt to the queue or a schedule, at least once. */
   retry(message: DeliveryMessage, due: Due): Promise<void>;
-  /** Hands the message to a slower lane. At least once. */
+  /** Forwards the message to a slower lane, at least once. */
   defer(message: DeliveryMessage, lane: Lane): Promise<void>;
   /** Takes a token of the webhook's rate limit for an attempt, or books a slot for it. `null`: it has a token. */
   takeSlot(message: DeliveryMessage, maxPerSecond: number, isTest: boolean): Promise<Slot | null>;
-  /** Puts the message back in its queue for some seconds. At least once. */
+  /** Returns the message to its queue for some seconds, at least once. */
   delay(message: DeliveryMessage, seconds: number): Promise<void>;
-  /** Notes how quick an endpoint is. Nothing depends on it. */
+  /** Stores the pace of an endpoint. A failure has no effect on the attempt. */
   setPace(message: DeliveryMessage, pace: Pace): Promise<void>;
   /** `false`: another run of the message has recorded this attempt, or a newer run has begun. */
   record(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Promise<boolean>;
-  /** Notes that the retry of the last recorded attempt is queued. */
+  /** Records that the retry of the last attempt is queued. */
   markRetried(message: DeliveryMessage): Promise<void>;
-  /** `disabled`: by this delivery, and its email may not be sent yet. */
+  /** `disabled` means by this delivery, and its email may not be sent yet. */
   exhaust(
     message: DeliveryMessage,
     event: StoredEvent,

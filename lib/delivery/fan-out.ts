@@ -16,7 +16,7 @@ export const FAN_OUTS_OF_SHARD = 2;
 export interface FanOut {
   /** To be sent, by lane. */
   lanes: Map<Lane, DeliveryMessage[]>;
-  /** Their webhooks are disabled: recorded, so that `recover` finds them. */
+  /** Records deliveries of disabled webhooks, so that `recover` finds them. */
   skipped: DeliveryMessage[];
 }
 
@@ -48,7 +48,7 @@ export function isFor(event: StoredEvent, { id, events, documents = [], createdA
 
 /**
  * Whether a delivery without a record is still pending. For an event before the last change of the subscription, it is unknown
- * whether it was for this webhook.
+ * whether the webhook was subscribed.
  */
 export function isAwaited(event: StoredEvent, webhook: WebhookRecord, nowMs: number): boolean {
   const { subscribedAt = 0 } = isTest(event) ? {} : webhook;
@@ -56,8 +56,8 @@ export function isAwaited(event: StoredEvent, webhook: WebhookRecord, nowMs: num
 }
 
 /**
- * A delivery of which nothing is recorded yet. It is not stored: what an event and a webhook say is enough, and a write for
- * every delivery would cost as much as the one that records its first attempt.
+ * A delivery without a recorded attempt. It is derived from the event and the webhook and not stored, because a write would cost
+ * as much as the record of the first attempt.
  */
 export function pendingDelivery(event: StoredEvent, webhook: WebhookRecord): DeliveryRecord {
   return {
@@ -78,7 +78,7 @@ export function pendingDelivery(event: StoredEvent, webhook: WebhookRecord): Del
 export interface FanOutDeps {
   /** Every webhook of a space. */
   webhooks(space: Space): Promise<readonly WebhookRecord[]>;
-  /** Hands messages to the queue of a lane. At least once. */
+  /** Sends messages to the queue of a lane, at least once. */
   enqueue(lane: Lane, messages: readonly DeliveryMessage[]): Promise<void>;
   /** Records that an event was not sent. */
   skip(message: DeliveryMessage, event: StoredEvent): Promise<void>;

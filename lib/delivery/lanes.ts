@@ -14,7 +14,7 @@ export type Pace = Pick<WebhookRecord, 'quickSince' | 'slowUntil'>;
 
 /** A longer attempt moves the next ones to the slow lane for a while. A shorter one moves the endpoint to the quick lane. */
 export const SUSPECT_AFTER_MS = 1000;
-/** Longer than any attempt takes: by then it has shown what it was. */
+/** Longer than any attempt, so that its result is known by then. */
 export const SUSPECT_FOR_MS = 6000;
 /** An attempt that takes longer is slow. */
 export const SLOW_AFTER_MS = 2000;

@@ -1,7 +1,7 @@
 import type { DeliverResult } from './deliver.ts';
 import type { DeliveryMessage } from './messages.ts';
 
-/** The log event of a dealt-with message: a failed attempt is a warning, anything else information. */
+/** The log event of a processed message. A failed attempt is a warning, and everything else is information. */
 export function resultEvent(message: DeliveryMessage, result: DeliverResult): LogEvent {
   const delivery = deliveryFields(message);
   if (!('attempt' in result))

@@ -5,10 +5,10 @@ import { EVENT_TYPES } from '../events/types.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 import { MAX_ATTEMPTS } from './retry-schedule.ts';
 
-/** Bytes of the body of an event that travels in its message: ten of them stay within 64 KB, which SQS bills as one request. */
+/** The maximum body size of an event in its message. Ten of them stay within 64 KB, which SQS bills as one request. */
 const MAX_CARRIED_BYTES = 2048;
 
-/** Of a small event all that its message does not say anyhow, so that the first attempt need not read it. */
+/** The members of a small event that its message does not contain otherwise, so that the first attempt does not read it. */
 const CarriedEvent = v.strictObject({
   type: v.picklist(EVENT_TYPES),
   at: v.number(),
@@ -88,7 +88,7 @@ export const RecoverMessage = v.strictObject({
 });
 export type RecoverMessage = v.InferOutput<typeof RecoverMessage>;
 
-/** Everything that the deliveries queue carries. */
+/** Every kind of message in the deliveries queue. */
 export type QueueMessage = DeliveryMessage | RecoverMessage;
 const QueueMessage = v.union([DeliveryMessage, RecoverMessage]);
 

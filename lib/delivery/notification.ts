@@ -6,7 +6,7 @@ import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import type { Failing } from './outage.ts';
 import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from './retry-schedule.ts';
 
-/** A delivery that failed, with what its email names. */
+/** A failed delivery, with the data for its email. */
 export interface FailingWebhook extends Failing {
   project: { name: string; emails: readonly string[] };
   dashboardUrl: string;
@@ -14,7 +14,7 @@ export interface FailingWebhook extends Failing {
 
 const FIX = 'Fix your endpoint. It must respond with a 2xx status code within 5 seconds.';
 
-/** The email about a disabled webhook: which one, which delivery disabled it, since when it failed, and what to do. */
+/** The email about a disabled webhook, with the delivery that disabled it, the start of the failures and the next steps. */
 export function disabledNotification(failing: FailingWebhook): Email {
   const { webhook } = failing;
   return compose(failing, {
@@ -28,7 +28,7 @@ export function disabledNotification(failing: FailingWebhook): Email {
   });
 }
 
-/** The warning that a webhook will be disabled unless its endpoint is fixed, and when. */
+/** The warning that a webhook will be disabled unless its endpoint is fixed, with the time. */
 export function warningNotification(failing: FailingWebhook): Email {
   const last = failing.attempts.at(-1);
   const attemptsMade = last?.number ?? 0;
@@ -75,10 +75,10 @@ ${links.map(([name, link]) => `<p><a href="${escapeHtml(link)}">${name}</a></p>`
   };
 }
 
-/** Marks each line of an endpoint's text, so that it cannot pass for a part of the email. */
+/** Marks each line of the response, so that it does not look like a part of the email. */
 const quote = (text: string): string => text.replace(/^/gm, '> ');
 
-/** By which people tell webhooks on one host apart: the description, else the path. */
+/** The display name that distinguishes webhooks on one host: the description, or the path. */
 function nameOf({ url, description }: WebhookRecord): string {
   const { host, pathname } = new URL(url);
   const name = description ? `${description} (${host})` : `${host}${pathname}`;

@@ -4,22 +4,25 @@ import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import type { DeliveryMessage } from './messages.ts';
 
 /*
- * An outage of an endpoint begins with the first failed attempt and ends with the next success. Its record knows since when
- * it is failing, and whether the customer was warned. Test events neither begin nor end one.
+ * An outage of an endpoint starts with the first failed attempt and ends with the next success. The record of the webhook
+ * contains its start, and whether the customer was warned. Test events neither start nor end an outage.
  */
 
-/** The failed attempt after which the customer is warned, once in an outage: two more, 14 hours, and the webhook is disabled. */
+/**
+ * The failed attempt after which the customer is warned, once per outage. The webhook is disabled two attempts and 14 hours
+ * later.
+ */
 export const WARNED_ATTEMPT = 4;
 
 export interface OutageNotes {
-  /** Notes the first failed attempt of an outage, unless it is noted. */
+  /** Stores the first failed attempt of an outage, unless it is already stored. */
   beginOutage(message: DeliveryMessage, atMs: number): Promise<void>;
-  /** Notes that an attempt succeeded: an outage that began before it is over. */
+  /** Stores a successful attempt, which ends an outage that started earlier. */
   endOutage(message: DeliveryMessage, atMs: number): Promise<void>;
   warn(event: string, fields: Record<string, unknown>): void;
 }
 
-/** Notes that an endpoint is failing, unless that is known. */
+/** Records that an endpoint is failing, unless it is already recorded. */
 export async function noteFailure(
   message: DeliveryMessage,
   webhook: WebhookRecord,
@@ -29,7 +32,7 @@ export async function noteFailure(
   if (webhook.failingSince === undefined) await beginOutage(message, attempt.at);
 }
 
-/** Notes that an endpoint works again. If the note fails, the next success ends the outage. */
+/** Records that an endpoint works again. If this fails, the next success ends the outage. */
 export async function noteSuccess(
   message: DeliveryMessage,
   { undeliveredSince }: WebhookRecord,
@@ -42,7 +45,7 @@ export async function noteSuccess(
   );
 }
 
-/** Whether an email is this run's to send. `busy`: another run of the message is sending it, and may yet fail. */
+/** Whether this run must send an email. `busy` means that another run of the message is sending it and can still fail. */
 export type Claim = 'claimed' | 'busy' | 'sent';
 
 export interface EmailClaims {

@@ -15,7 +15,7 @@ export interface Post {
   body: string;
 }
 
-/** The request of an attempt: the stored body, signed at the time of the attempt. */
+/** The request of an attempt, with the stored body and signatures at the time of the attempt. */
 export function postOf(message: DeliveryMessage, webhook: WebhookRecord, event: StoredEvent, at: number): Post {
   const headers = {
     ...Object.fromEntries(webhook.headers ?? []),

@@ -4,13 +4,13 @@ import { attemptName, type DeliveryMessage } from './messages.ts';
 /** Seconds that a queue can delay a message (SQS quotas). */
 export const MAX_QUEUE_DELAY_SECONDS = 900;
 
-/** The delay of a message that is due then. After the longest one it waits again. */
+/** The delay of a message until a time. After the maximum delay, the message waits again. */
 export const queueDelay = ({ delaySeconds }: Due): number => Math.min(delaySeconds, MAX_QUEUE_DELAY_SECONDS);
 
 export interface RetryDeps {
   /** At least once, after the delay. */
   enqueue(message: DeliveryMessage, delaySeconds: number): Promise<void>;
-  /** At least once, at the time or within a minute after it. Doing it again under the same name changes nothing. */
+  /** Sends at least once, within a minute after the time. A repeated call with the same name has no effect. */
   schedule(name: string, message: DeliveryMessage, atMs: number): Promise<void>;
 }
 

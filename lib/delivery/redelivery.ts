@@ -6,7 +6,7 @@ import { firstMessage, type QueueMessage, type RecoverMessage } from './messages
 /** A delivery is stuck if its attempt is overdue by this time, because no schedule, queue or outage lasts a day. */
 const STUCK_AFTER_MS = 24 * 60 * 60 * 1000;
 
-/** Deliveries that a recovery sends in a second, unless it says otherwise. */
+/** The default pace of a recovery in deliveries per second. */
 export const DEFAULT_PER_SECOND = 50;
 
 /** The index by status follows the table within a second. A recovery starts after a safe margin. */
@@ -16,13 +16,13 @@ export const RECOVERY_DELAY_SECONDS = 10;
 export interface RecoveryWindow {
   since: number;
   until: number;
-  /** Of those that ended without success, only the ones that did so at this time or later. */
+  /** Only deliveries that ended without success at this time or later. */
   endedSince?: number | undefined;
-  /** Deliveries under way whose next attempt was due before are stuck, and sent again too. */
+  /** Deliveries in progress whose next attempt was due before this time are stuck, and redelivered too. */
   stuckBefore: number;
 }
 
-/** How far a recovery has come: it takes one status after the other. */
+/** The position of a recovery, which processes one status after the other. */
 export type RecoveryPosition = NonNullable<RecoverMessage['recover']['from']>;
 
 export interface Redelivery {
@@ -44,8 +44,7 @@ export interface Recovery extends Omit<Redelivery, 'enqueue'> {
 export const stuckBefore = (nowMs: number): number => nowMs - STUCK_AFTER_MS;
 
 /**
- * Sends deliveries again, each on the whole schedule. The messages go first: if what follows is lost they still arrive,
- * and record themselves.
+ * Redelivers deliveries with the full schedule. Sends the messages first, so that they record themselves if a later step is lost.
  */
 export async function sendAgain(
   space: Space,

@@ -6,9 +6,9 @@ export interface SetAsideDeps<Item> {
 }
 
 /**
- * Handles the records of a stream so that one that always fails does not stop those behind it: a shard is read in order, so a
- * record that throws is repeated until it succeeds or expires. During an outage every record fails and repetition is right. A
- * record that fails for any other reason is set aside. If that fails too, the record is repeated.
+ * Handles the records of a stream so that a record that always fails does not block later ones. Lambda reads a shard in order and
+ * retries a failed record until it succeeds or expires. During an outage, every record fails, so retries are correct. A record
+ * that fails for any other reason is set aside. If that fails too, the record is retried.
  */
 export function settingAside<Item>(
   handle: (record: Item) => Promise<void>,

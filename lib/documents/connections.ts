@@ -3,14 +3,14 @@ import { MEANINGS } from '../events/meanings.ts';
 import { described, integer, iso, timestamp } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 
-/** Seconds that a lease may last: as long as a queue can delay its check. */
+/** The maximum lease in seconds, which is the maximum delay of a queue. */
 export const MAX_LEASE_SECONDS = 900;
 const MIN_LEASE_SECONDS = 10;
 const DEFAULT_LEASE_SECONDS = 300;
 
 export const ConnectionId = v.pipe(v.string('must be a string'), v.regex(/^[A-Za-z0-9_-]{1,64}$/));
 
-/** Begins stored ids of connections that credentials without `write` opened. Ids of callers do not contain `#`. */
+/** The prefix of stored ids of connections that credentials without `write` opened. Ids of callers do not contain `#`. */
 const READERS = 'read#';
 
 /**

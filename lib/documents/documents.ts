@@ -64,7 +64,7 @@ export const ConflictResource = v.strictObject({
 type ShownConflict = v.InferOutput<typeof ConflictResource>;
 
 type Side = { value: Json; origin: string; revision: number };
-/** A field that both sides changed, to different values. */
+/** A field that both sides changed to different values. */
 export type Conflict = { field: string; winner: Side; loser: Side };
 
 export const DocumentResource = v.strictObject({
@@ -88,7 +88,7 @@ export function documentResource(document_key: string, state: DocumentState): v.
 export const fieldsHeld = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 
-/** Conflicts as a token without `read` is shown them: about the fields of its request, without the values of others. */
+/** The conflicts for a token without `read`: only fields of its request, without the values of other writers. */
 export function withoutOthersValues(
   conflicts: readonly Conflict[],
   fields: Fields,
@@ -105,7 +105,7 @@ export function withoutOthersValues(
 
 export const etagOf = ({ revision }: Pick<DocumentState, 'revision'>): string => `"${revision}"`;
 
-/** Whether two JSON values are equal: members in any order, numbers as they are written. */
+/** Whether two JSON values are equal. Compares members in any order, and numbers by their text. */
 export const sameJson = (a: Json | undefined, b: Json | undefined): boolean =>
   canonical(a ?? null) === canonical(b ?? null);
 

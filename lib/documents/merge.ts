@@ -11,7 +11,7 @@ import {
   sameJson,
 } from './documents.ts';
 
-/** Bytes of marks that a document keeps. Beyond that, the marks of the fields that were removed first are dropped. */
+/** The maximum bytes of marks in a document. Above it, the marks of the fields that were removed first are dropped. */
 const MAX_MARKS_BYTES = 214 * 1024;
 
 /** A requested change. `put` replaces all fields, `patch` the given ones (`null` removes a field), and `delete` removes all. */
@@ -74,7 +74,7 @@ export function merge(current: DocumentState | undefined, write: Write, nowMs: n
 
 const EMPTY = { revision: 0, fields: {}, marks: {}, floor: [0, ''] as Mark, deleted: true };
 
-// Names of fields are the customer's: `__proto__` is one like any other.
+// Customers choose the names of fields, so `__proto__` is a valid name.
 const own = (fields: Fields, field: string): Json | undefined =>
   Object.hasOwn(fields, field) ? fields[field] : undefined;
 

@@ -3,24 +3,24 @@ import type { Space } from '../space.ts';
 import type { DocumentState } from './documents.ts';
 
 /**
- * Bytes of documents in one response. A Lambda function may return 6,291,556 bytes of JSON (Lambda quotas), in which the
- * body is a string: its quotes are escaped once more.
+ * The maximum bytes of documents in a response. A Lambda function can return 6,291,556 bytes of JSON (Lambda quotas), in which
+ * the body is a string with escaped quotes.
  */
 export const MAX_PAGE_BYTES = 5 * 1024 * 1024;
 
-/** Documents that each query after the first reads, because most of them may not match. A query reads at most 1 MB. */
+/** The documents per query after the first one, because most of them may not match. A query reads at most 1 MB. */
 const MORE_DOCUMENTS = 1000;
-/** Queries of that size in one request: together they take less than a second. */
+/** The maximum queries of that size in a request. Together they need less than a second. */
 const MAX_CUT_QUERIES = 8;
 
-/** A document as it is found in a list. `read` parses it: only what is wanted need be. */
+/** A document in a list. `read` parses it, so that only needed documents are parsed. */
 export interface FoundDocument {
   documentKey: string;
   deleted: boolean;
   read(): DocumentState;
 }
 
-/** Which revision a document has, deleted ones included. */
+/** The revision of a document, also of a deleted one. */
 export interface FoundRevision {
   documentKey: string;
   revision: number;
@@ -41,10 +41,10 @@ export interface DocumentList {
   list: List<FoundDocument>;
 }
 
-/** Documents by their revisions: few bytes say what has changed. */
+/** The revisions of documents, which show changes in few bytes. */
 export interface RevisionList {
   revisions: List<FoundRevision>;
-  /** Deleted ones included, in the order of the keys. */
+  /** Lists documents in the order of their keys, including deleted ones. */
   getAll(space: Space, documentKeys: readonly string[]): Promise<(DocumentState | undefined)[]>;
 }
 

@@ -22,8 +22,8 @@ export interface Pull {
 }
 
 /**
- * Reads a page of the documents whose revision differs from the one that a node knows, including deleted ones. Only the revision
- * of the others is read.
+ * Reads a page of the documents whose revision differs from the known one, including deleted documents. Of other documents, it
+ * reads only the revision.
  */
 export async function pull(
   documents: RevisionList,
@@ -49,7 +49,7 @@ export async function pull(
   return { changes, next };
 }
 
-/** A document as it is now. None is ever removed: whatever has a revision is there. */
+/** Reads the current document. Documents are never removed, so every document with a revision exists. */
 function changeOf(document_key: string, state: DocumentState | undefined): Change {
   if (!state) throw new Error('A document with a revision is not there');
   const { revision, deleted, fields } = state;

@@ -6,10 +6,13 @@ import type { Space } from '../space.ts';
 import type { DocumentState } from './documents.ts';
 import { type Merge, merge, type Write } from './merge.ts';
 
-/** Documents as they are stored, deleted ones included. */
+/** The stored documents, including deleted ones. */
 export interface DocumentStates {
   get(space: Space, documentKey: string): Promise<DocumentState | undefined>;
-  /** The new state and its events: together, and only if the document is still at that revision (0: was never there). */
+  /**
+   * Stores the new state and its events in one transaction, if the document still has that revision. 0 means that it never
+   * existed.
+   */
   save(
     space: Space,
     documentKey: string,

@@ -4,7 +4,7 @@ import { anyJson, DATE_TIME_SCHEMA, described, integer, iso, jsonObject, timesta
 import { MEANINGS } from './meanings.ts';
 import type { EventType } from './types.ts';
 
-// A table, a queue and every encoding of Unicode refuse lone surrogates.
+// A table, a queue and every Unicode encoding reject lone surrogates.
 const name = v.pipe(
   v.string('must be a string'),
   v.minLength(1, 'must not be empty'),

@@ -7,7 +7,7 @@ import { EVENT_DATA, type EventData } from './data.ts';
 import { documentKeyIn } from './placement.ts';
 import { EVENT_TYPES, type EventType } from './types.ts';
 
-/** Bytes that an event may have, as stored and sent. */
+/** The maximum bytes of an event, stored and sent. */
 export const MAX_EVENT_BYTES = 256 * 1024;
 /** Events in one batch. */
 export const MAX_BATCH = 100;
@@ -39,7 +39,7 @@ export const EventResource = v.strictObject({
   data: described(jsonObject, 'The data of the event. Its shape depends on the type, and more members can be present.'),
 });
 
-/** An event as it is stored: `body` is what every delivery sends, byte for byte. */
+/** A stored event. Every delivery sends exactly the bytes of `body`. */
 export interface StoredEvent extends Space {
   id: string;
   type: EventType;
@@ -47,14 +47,14 @@ export interface StoredEvent extends Space {
   at: number;
   /** The document that it is about. */
   documentKey?: string | undefined;
-  /** The only webhook it goes to: a test event. */
+  /** The only webhook of a test event. */
   webhookId?: string | undefined;
 }
 
 /** Whether an event is a sample that goes to one webhook only. */
 export const isTest = ({ webhookId }: Pick<StoredEvent, 'webhookId'>): boolean => webhookId !== undefined;
 
-/** A filter of the events of a space. Lists leave test events out. */
+/** A filter of the events of a space. Lists exclude test events. */
 export interface EventFilter {
   type?: EventType | undefined;
   documentKey?: string | undefined;
@@ -77,7 +77,7 @@ export interface NewEvent extends Space {
   webhookId?: string;
 }
 
-/** An immutable event, its body fixed here once and for all. */
+/** Creates an immutable event with its final body. */
 export function newEvent({ data, ...event }: NewEvent): StoredEvent {
   const body = JSON.stringify({ id: event.id, type: event.type, timestamp: iso(event.at), data });
   const documentKey = documentKeyIn(data as object);

@@ -1,7 +1,10 @@
 import { bucketOf, ID_ALPHABET, idTag, type Random, sortableId } from '../ids.ts';
 import { EVENT_TYPES, type EventType } from './types.ts';
 
-/** Of the events of one type in one space: together they take 12,000 writes of 1 KB a second (DynamoDB quotas). */
+/**
+ * The partitions of the events of one type in one space. Together they support 12,000 writes of 1 KB per second (DynamoDB
+ * quotas).
+ */
 export const EVENT_PARTITIONS = 12;
 
 /** As of the keys of documents (interface: up to 512 characters). */
@@ -24,14 +27,14 @@ export function newEventId(type: EventType, data: object, atMs: number, random: 
 /** The partition of an event. */
 export const partitionOf = (eventId: string): Partition => idTag(eventId, 2);
 
-/** Every partition that may hold events of these types, or of one document. */
+/** Every partition that can contain events of these types, or of one document. */
 export function partitionsOf(types: readonly EventType[], documentKey: string | undefined): Partition[] {
   const all = Array.from({ length: EVENT_PARTITIONS }, (_, bucket) => bucket);
   const buckets = documentKey === undefined ? all : [bucketOf(documentKey, EVENT_PARTITIONS)];
   return types.flatMap((type) => buckets.map((bucket) => partition(type, bucket)));
 }
 
-/** The document that an event is about; `undefined` if it is about none, or names it longer than any document key is. */
+/** The document of an event. `undefined` without a document, or if the key is too long. */
 export function documentKeyIn(data: object): string | undefined {
   const { document_key: key } = data as { document_key?: unknown };
   return typeof key === 'string' && key.length <= MAX_DOCUMENT_KEY_LENGTH ? key : undefined;

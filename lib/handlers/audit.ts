@@ -11,7 +11,7 @@ import { credentialOf } from './scope.ts';
 export interface AuditLog {
   /** The write of an entry, for the transaction of the change. */
   entry(record: AuditRecord): TransactionPart;
-  /** Newest first. With a filter a page may be short before the end. */
+  /** Newest first. With a filter, a page can be short before the end. */
   list(
     projectId: string,
     filter: AuditFilter,
@@ -51,7 +51,7 @@ export interface AuditListDeps {
 
 export function auditHandlers({ audit, cursors, clock }: AuditListDeps): Pick<Handlers<'project'>, 'listAudit'> {
   return {
-    // The database deletes late: what is older than promised is left out.
+    // Omits entries over the retention, because the database deletes late.
     listAudit: (request) =>
       page(request, cursors, async (limit, after) => {
         const { since = 0, actor, target } = request.query;

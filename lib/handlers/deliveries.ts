@@ -30,9 +30,9 @@ export interface DeliveryLog {
   get(webhookId: string, eventId: string): Promise<DeliveryRecord | undefined>;
   /** Reads the deliveries of one event by webhook. */
   ofEvent(eventId: string, webhookIds: readonly string[]): Promise<ReadonlyMap<string, DeliveryRecord>>;
-  /** Of several events to one webhook, in their order. */
+  /** Reads the deliveries of several events to one webhook, in order. */
   ofWebhook(webhookId: string, eventIds: readonly string[]): Promise<DeliveryRecord[]>;
-  /** Newest first. Reads so much and no more: with a filter, a page may be short, or empty, before the end. */
+  /** Lists newest first with limited reads, so a filtered page can be short or empty before the end. */
   list(
     webhookId: string,
     options: DeliveryFilter & { limit: number; after?: string | undefined },
@@ -49,13 +49,13 @@ export interface DeliveriesDeps extends AuditDeps {
   webhooks: ChangeableWebhooks;
   events: Pick<Events, 'get' | 'ids'>;
   deliveries: DeliveryLog;
-  /** Hands messages to the deliveries queue. */
+  /** Sends messages to the deliveries queue. */
   enqueue(messages: readonly QueueMessage[], delaySeconds?: number): Promise<void>;
   cursors: Cursors;
   clock(): number;
 }
 
-/** The delivery log of a webhook, and sending again. */
+/** The handlers of the delivery log, redeliveries and recoveries. */
 export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
   const { webhooks, events, deliveries, enqueue, cursors, clock } = deps;
   const audited = auditing(deps);
@@ -134,8 +134,8 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
       return { body: { count: await countIn(id, windowOf(webhook, query, clock())) } };
     },
 
-    // The window is that of the webhook before it is enabled. Enabling comes first: what is sent to a disabled webhook is
-    // canceled. Nothing is lost in between, and a repetition does the rest.
+    // Determines the window before it enables the webhook. Enables it first, because messages to a disabled webhook are canceled.
+    // A crash in between loses nothing, and a repeated request continues.
     async recover(request) {
       const { path, body, space } = request;
       const { id = '' } = path;
@@ -158,7 +158,7 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
 
 type Window = Omit<RecoveryWindow, 'stuckBefore'>;
 
-/** By how much clocks of functions may differ, and more. */
+/** A margin above the maximum difference between the clocks of functions. */
 const SKEW_MS = 60_000;
 
 /**

@@ -116,7 +116,7 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
     }
   }
 
-  // A token that may only write is shown what its request held, and nothing that it would have to read.
+  // A token with only `write` receives the content of its request, and nothing that needs `read`.
   function respond<More extends object>(
     caller: Caller,
     written: Written | Problem,
@@ -161,7 +161,7 @@ function precondition({ headers }: Request, current: DocumentState | undefined):
     : undefined;
 }
 
-// If-None-Match compares weakly, If-Match strongly: a weak tag never matches (RFC 9110 §8.8.3.2).
+// If-None-Match compares weakly. If-Match compares strongly, so a weak tag never matches (RFC 9110 §8.8.3.2).
 function namesTag(
   header: string | undefined,
   current: DocumentState | undefined,

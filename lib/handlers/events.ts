@@ -19,12 +19,12 @@ import { parseJson } from '../json.ts';
 import type { Space } from '../space.ts';
 import type { TransactionPart } from '../transaction.ts';
 
-/** Published events. Whatever stores one has it delivered. */
+/** The store of events. Every stored event is delivered. */
 export interface Events {
-  /** Stores all events or none, at most 100 with `also`. Events that an earlier run of the request stored stay. */
+  /** Stores all events or none, at most 100 with `also`. Keeps events that an earlier run of the request stored. */
   publish(events: readonly StoredEvent[], also: readonly TransactionPart[]): Promise<void>;
   get(space: Space, id: string): Promise<StoredEvent | undefined>;
-  /** Newest first. Reads so much and no more: a page may be short, or empty, before the end. */
+  /** Lists newest first with limited reads, so a page can be short or empty before the end. */
   list(space: Space, page: EventPage): Promise<{ events: StoredEvent[]; next: string | undefined }>;
   /** The same, only their ids. */
   ids(space: Space, page: EventPage): Promise<{ ids: string[]; next: string | undefined }>;

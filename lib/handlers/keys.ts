@@ -18,7 +18,7 @@ import { type NoticeDeps, notifying } from './notices.ts';
 
 /** The keys of projects as they are stored. */
 export interface Keys extends RevocableKeys {
-  /** Strongly consistent: what was revoked a moment ago is revoked. */
+  /** Strongly consistent, so a revocation applies immediately. */
   get(id: string): Promise<KeyRecord | undefined>;
   /** Lists keys, newest first. A new key can appear with a short delay. */
   list(projectId: string, limit: number, after?: string): Promise<{ keys: KeyRecord[]; next: string | undefined }>;
@@ -132,7 +132,7 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
         : new Problem('conflict', 'Create another admin key first. This is the last one without an expiry.');
     },
 
-    // Nobody locks themselves out: an admin key that the caller may use from here must be left.
+    // Prevents a lockout. An admin key that the caller can use from this address must remain.
     async setAllowlist(request) {
       const { path, space, address } = request;
       const { cidrs } = request.body;
@@ -160,7 +160,7 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
     },
   };
 
-  // A whole key in the path must be the key itself, not one that shares its id.
+  // A complete key in the path must match the stored hash, not only the id.
   async function ownKey(input = '', projectId: string): Promise<KeyRecord | undefined> {
     const id = keyIdOf(input);
     const record = id ? await keys.get(id) : undefined;

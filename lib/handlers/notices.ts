@@ -7,13 +7,13 @@ import { credentialOf } from './scope.ts';
 export interface NoticeDeps {
   projects: { get(id: string): Promise<ProjectRecord | undefined> };
   sendEmail(email: Email): Promise<void>;
-  /** Tells the operator about an email that was not sent. */
+  /** Reports an email that was not sent to the operator. */
   reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
 }
 
 /**
- * Emails a project about a change. Call it before the change, so that a crash between the two repeats the email and never
- * loses it. A failed email does not stop the change, but the operator learns of it.
+ * Emails a project about a change. Call it before the change, so that a crash between the two repeats the email and never loses
+ * it. A failed email does not stop the change, but is reported to the operator.
  */
 export const notifying =
   ({ projects, sendEmail, reportFailure }: NoticeDeps) =>

@@ -14,7 +14,7 @@ export interface Projects {
   get(id: string): Promise<ProjectRecord | undefined>;
   /** Sets these members. Throws if there is no such project. */
   change(id: string, change: Partial<ProjectRecord>, also: readonly TransactionPart[]): Promise<void>;
-  /** Notes a test email, unless the last one is too recent: then returns the time of that one. */
+  /** Reserves a test email. If the last one is too recent, returns its time instead. */
   reserveTestEmail(id: string, nowMs: number, also: readonly TransactionPart[]): Promise<number | undefined>;
 }
 
@@ -48,7 +48,7 @@ export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
       return { body: projectResource(await own(projectId)) };
     },
 
-    // Reserved before it is sent: an email that fails uses up its minute, so that no failure lets callers send more.
+    // Reserves the email before it sends it, so a failed email counts for the limit and failures do not allow more emails.
     async sendTestEmail(request) {
       const { projectId } = request.space;
       const { name, emails } = await own(projectId);
@@ -73,7 +73,7 @@ export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
   }
 }
 
-/** The given members that have other values now. */
+/** Returns the given members whose values differ from the current ones. */
 function differenceOf(project: ProjectRecord, change: ProjectChange): ProjectChange {
   const current: Record<string, unknown> = projectResource(project);
   return Object.fromEntries(

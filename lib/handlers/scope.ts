@@ -3,7 +3,7 @@ import type { Permission } from '../access/tokens.ts';
 import { Problem } from '../api/problems.ts';
 import type { Caller, Request } from '../http/request.ts';
 
-/** Whether a caller reaches a document: keys reach all of their space, tokens what their patterns match. */
+/** Whether a caller can access a document. Keys can access all of their space, and tokens only matching documents. */
 export const reaches = ({ token }: Caller, documentKey: string): boolean =>
   token === undefined || matchesAny(token.documents, documentKey);
 
@@ -12,7 +12,7 @@ export const may = ({ type, token }: Caller, permission: Permission): boolean =>
 
 export const notAllowed = () => new Problem('document_not_allowed', 'Use a token whose patterns match this document.');
 
-/** The ranges of keys that a caller reaches among those that some patterns match. */
+/** The ranges of keys that match some patterns and that the caller can access. */
 export const rangesFor = ({ token }: Caller, patterns: readonly string[]): KeyRange[] => {
   const ranges = rangesOf(patterns);
   return token ? intersect(ranges, rangesOf(token.documents)) : ranges;
@@ -21,11 +21,11 @@ export const rangesFor = ({ token }: Caller, patterns: readonly string[]): KeyRa
 /** Identifies the credential that opened a connection or sync cycle. A token is a separate credential from its key. */
 export const credentialOf = ({ token, keyId }: Caller): string => token?.tokenId ?? keyId;
 
-/** The document key in the path, or the problem, which says nothing else of a document that the token does not reach. */
+/** The document key in the path, or a problem that reveals nothing about an inaccessible document. */
 export function documentKeyOf({ path, caller }: Request): string | Problem {
   const key = path.key ?? '';
   return reaches(caller, key) ? key : notAllowed();
 }
 
-/** Who is named as the origin of a change: the node, else the credential. It grants nothing. */
+/** The origin of a change, which is the node or the credential. It grants nothing. */
 export const originOf = ({ headers, caller }: Request): string => headers['x-node-id'] ?? credentialOf(caller);

@@ -49,7 +49,7 @@ type TypeGroup = readonly EventType[];
 
 const DEFAULT_PERIODS: Readonly<Record<Period, number>> = { hour: 24, day: 30 };
 
-/** Items that one response reads: 31 days of 100 webhooks. With an entry of 250 bytes for each type of each it has 4.7 MB. */
+/** The maximum items per response, for 31 days of 100 webhooks. With 250 bytes for each type, the response has 4.7 MB. */
 const MAX_ITEMS = 3100;
 
 /** The stats of webhooks. A page contains all stats of some webhooks. A page of sums over webhooks contains a part of the time. */
@@ -108,7 +108,7 @@ const sumsByStart = (periods: readonly PeriodCounts[]): PeriodCounts[] =>
     .map(([start, counts]) => ({ start, counts: sumOf(counts) }))
     .sort((a, b) => a.start - b.start);
 
-/** An entry for each group of types of which anything was counted. */
+/** Returns an entry for each group of types with counts. */
 function entriesOf(
   { start, counts }: PeriodCounts,
   webhookId: string | null,

@@ -17,27 +17,27 @@ import { credentialOf, may, notAllowed, reaches } from './scope.ts';
 
 /** Sync cycles that have a name. */
 export interface SyncCycles {
-  /** Reserves the name of a cycle for the credential that chose it. `false` if it is another one's. */
+  /** Reserves the name of a cycle for its credential. Returns `false` if another credential uses it. */
   claimCycle(space: Space, syncId: string, credentialId: string, nowMs: number): Promise<boolean>;
-  /** The event of a completed cycle, once per sync id. */
+  /** Stores the event of a completed cycle once per sync id. */
   complete(space: Space, syncId: string, credentialId: string, event: StoredEvent): Promise<void>;
 }
 
 export interface SyncDeps extends DocumentsDeps {
   documents: DocumentsDeps['documents'] & RevisionList & SyncCycles;
-  /** Tells the operator about a push that failed on our side. */
+  /** Reports a push with an internal failure to the operator. */
   reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
 }
 
 const PUSHING = 'Push with an admin, live or test key, or with a scoped token that has write.';
 const PULLING = 'Sync without pushes with any key, or with a scoped token that has read.';
 
-/** Bytes of results after which no more is pushed: one more may add half of a response. */
+/** The bytes of results after which no more changes are pushed, because one result can fill half of a response. */
 const MAX_RESULT_BYTES = MAX_PAGE_BYTES / 2;
 
 /**
- * Applies each push independently. Then returns the documents of the pattern that differ from those that the node knows, in
- * pages. A cycle of a credential without `write` claims no sync id and publishes no event.
+ * Applies each push independently. Then returns the documents of the pattern that differ from the known revisions, in pages. A
+ * cycle of a credential without `write` claims no sync id and publishes no event.
  */
 export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'> {
   const { documents, cursors, clock, random, reportFailure } = deps;
@@ -53,7 +53,7 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
       const cycle = await begin(request);
       if (cycle instanceof Problem) return cycle;
       const { results, bytes } = await pushAll(request, cycle.syncId);
-      // A token that may only write is shown nothing.
+      // A token with only `write` receives no changes.
       const { changes, next } = may(caller, 'read')
         ? await pull(documents, { ...body, space, after: cycle.after, bytesMax: MAX_PAGE_BYTES - bytes })
         : { changes: [], next: undefined };
@@ -103,7 +103,7 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
     return { results, bytes: budget.bytes() };
   }
 
-  // A failed push does not stop the others. It may have taken effect, and a repetition is harmless.
+  // A failed push does not stop the others. It can have taken effect, and a repetition is harmless.
   async function tryToApply(request: SyncRequest, push: Push, syncId: string): Promise<PushResult> {
     try {
       return await apply(request, push, syncId);
@@ -148,7 +148,7 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
     }
   }
 
-  // Once per cycle: a repeated last page finds it done.
+  // Runs once per cycle, because a repeated last page finds it completed.
   async function complete({ space, body, caller }: SyncRequest, cycle: Cycle): Promise<void> {
     const now = clock();
     const data = {

@@ -72,7 +72,7 @@ export function tokenHandlers(deps: TokensDeps): Handlers<'tokens'> {
   };
 }
 
-// Keys of one type have the same rights: the key that replaced the parent may, too.
+// Keys of one type have the same rights, so the key that replaced the parent can revoke it too.
 const mayRevoke = ({ projectId, type }: Caller, parent: KeyRecord): boolean =>
   parent.projectId === projectId && (type === 'admin' || type === parent.type);
 

@@ -16,8 +16,8 @@ export interface ReadableWebhooks {
 
 export interface ChangeableWebhooks extends ReadableWebhooks {
   /**
-   * Sets the defined members and removes the undefined ones. Returns the webhook as it is then; `undefined` if it is gone,
-   * or its status is no longer what was read.
+   * Sets the defined members and removes the undefined ones. Returns the new webhook, or `undefined` if it was deleted or its
+   * status has changed.
    */
   change(
     read: WebhookRecord,
@@ -49,7 +49,7 @@ export async function applyChange(
   });
 }
 
-/** The given members that have other values now. */
+/** Returns the given members whose values differ from the current ones. */
 function differenceOf(webhook: WebhookRecord, change: WebhookChange): WebhookChange {
   const { documents = [], headers = [], maxPerSecond = null } = webhook;
   const current: Record<string, unknown> = { ...webhook, documents, headers, max_per_second: maxPerSecond };
@@ -61,15 +61,15 @@ function differenceOf(webhook: WebhookRecord, change: WebhookChange): WebhookCha
   );
 }
 
-// Without the values, except for the status: a URL or a header can hold a secret of the endpoint.
+// Omits the values except for the status, because a URL or a header can contain a secret.
 const detailOf = ({ environment }: Space, changed: WebhookChange) => ({
   environment,
   changed: Object.keys(changed),
   ...(changed.status !== undefined && { status: changed.status }),
 });
 
-// An endpoint that is new, moved or enabled again has not shown yet how quick it is. The outage of a webhook that is enabled
-// again stays known until a delivery succeeds.
+// The pace of a new, moved or re-enabled endpoint is unknown. The outage of a re-enabled webhook continues until a delivery
+// succeeds.
 function changeOf(webhook: WebhookRecord, changed: WebhookChange, now: number): Partial<WebhookRecord> {
   const { status, max_per_second: maxPerSecond, ...rest } = changed;
   const unproven = { quickSince: undefined, slowUntil: undefined };

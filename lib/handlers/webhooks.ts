@@ -44,7 +44,7 @@ export interface WebhooksDeps extends AuditDeps {
   clock(): number;
 }
 
-/** The violations of the URL of a webhook, and of the window of a recovery. */
+/** Returns the violations of the URL of a webhook, and of the window of a recovery. */
 export function webhookViolations(
   addressPolicy: AddressPolicy,
 ): Record<'createWebhook' | 'changeWebhook' | 'recover', BodyViolations> {

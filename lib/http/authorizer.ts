@@ -27,7 +27,7 @@ class Unauthorized extends Error {
   }
 }
 
-/** A REQUEST authorizer. It reads the table once, and not at all for a credential that cannot be a key or a token. */
+/** A REQUEST authorizer. It reads the table once, and never for malformed credentials. */
 export function authorizer({ keys, shareKeyOf, clock, log, reportFailure }: AuthorizerDeps) {
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
     try {
@@ -86,7 +86,7 @@ function policy(resource: string, caller: Authenticated, decision: Decision): AP
   };
 }
 
-// API Gateway keeps the case of header names. Two headers of this name are two credentials.
+// API Gateway keeps the case of header names. Two headers with this name count as two credentials.
 function headerOf({ multiValueHeaders }: APIGatewayRequestAuthorizerEvent): string | undefined {
   const values = Object.entries(multiValueHeaders ?? {}).flatMap(([name, all]) =>
     name.toLowerCase() === 'authorization' ? (all ?? []) : [],

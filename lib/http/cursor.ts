@@ -7,7 +7,7 @@ import type { Random } from '../ids.ts';
  * filters). It is authenticated too, so no cursor works anywhere else.
  */
 const CIPHER = 'aes-256-gcm';
-/** Bytes that NIST SP 800-38D §8.2 recommends. */
+/** The nonce size that NIST SP 800-38D §8.2 recommends. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 

@@ -3,12 +3,12 @@ import { Problem } from '../api/problems.ts';
 import type { TransactionPart } from '../transaction.ts';
 import type { Request } from './request.ts';
 
-/** For how long a first response is replayed. */
+/** How long a first response is replayed. */
 export const REPLAY_MS = 24 * 60 * 60 * 1000;
-/** After that a first request that never ended is taken for dead: no function runs longer. */
+/** The time after which an unfinished request counts as ended, because no function runs longer. */
 export const RUNNING_MS = 30 * 1000;
 
-/** A response as it is stored for replay: without the secrets that are shown once. */
+/** A stored response for a replay, without secrets that are shown only once. */
 export interface StoredResponse {
   status: number;
   body: string;
@@ -18,7 +18,7 @@ export interface StoredResponse {
 /** The record of an idempotency key. */
 export interface IdempotencyRecord {
   fingerprint: string;
-  /** Names the request, whichever run carries it out. */
+  /** Identifies the request in every run. */
   runId: string;
   /** When its first run began. */
   startedAt: number;
@@ -35,13 +35,13 @@ export interface RequestIdentity {
   startedAt: number;
 }
 
-/** A first request under an idempotency key, while it runs. */
+/** The lock of a running first request with an idempotency key. */
 export interface IdempotencyLock extends RequestIdentity {
   /** The write that stores the response, for the transaction that does the work; `null` if the response is too large for it. */
   completion(response: StoredResponse): TransactionPart | null;
   /** Stores the response in a separate write. */
   finish(response: StoredResponse): Promise<void>;
-  /** Nothing was done: the key is free again. */
+  /** Releases the key after a request without an effect. */
   release(): Promise<void>;
   /** The outcome is unknown, so the same request can run again immediately. */
   abandon(): Promise<void>;

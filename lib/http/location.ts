@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Operation } from '../api/operation.ts';
 
-/** `Location` of a 201: where the new resource is, as an absolute URL (RFC 9110 §10.2.2). */
+/** The `Location` of a 201, which is the absolute URL of the new resource (RFC 9110 §10.2.2). */
 export function locationHeader(
   { statusCode, body }: APIGatewayProxyResult,
   { location }: Pick<Operation, 'location'>,

@@ -9,7 +9,7 @@ import { check, type Violation } from '../schema.ts';
 import type { Environment, Space } from '../space.ts';
 import { lowerCased } from './headers.ts';
 
-/** Who calls, as the authorizer found out. */
+/** The caller, as identified by the authorizer. */
 export interface Caller {
   projectId: string;
   keyId: string;
@@ -18,14 +18,14 @@ export interface Caller {
   token?: Pick<Grant, 'tokenId' | 'environment' | 'documents' | 'permissions'> | undefined;
 }
 
-/** A request whose every part has been checked. */
+/** A validated request. */
 export interface Request<Query = unknown, Body = unknown> {
   id: string;
   caller: Caller;
   space: Space;
   /** The operation, as `METHOD /path/{parameter}`. */
   route: string;
-  /** The caller's address, as API Gateway saw it. */
+  /** The IP address of the caller from API Gateway. */
   address: string;
   path: Readonly<Record<string, string>>;
   query: Query;
@@ -41,7 +41,10 @@ export interface Request<Query = unknown, Body = unknown> {
 /** The violations of a body beyond its schema. The body can have any shape. */
 export type BodyViolations = (json: unknown) => Violation[];
 
-/** Checks a proxy event against its operation: the request, or the problem that lists every violation, those of `bodyViolations` too. */
+/**
+ * Validates a proxy event against its operation. Returns the request, or a problem with every violation, including those of
+ * `bodyViolations`.
+ */
 export function parseRequest(
   event: APIGatewayProxyEvent,
   operation: Operation,
@@ -102,7 +105,7 @@ const hasContent = ({ httpMethod }: APIGatewayProxyEvent): boolean => httpMethod
 const bytesOf = (event: APIGatewayProxyEvent): number =>
   hasContent(event) ? Buffer.byteLength(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8') : 0;
 
-// API Gateway passes JSON on as its bytes, for it would replace those that are not UTF-8.
+// API Gateway passes JSON as bytes, because it would otherwise replace invalid UTF-8.
 function textOf(event: APIGatewayProxyEvent): string | null {
   if (!hasContent(event)) return '';
   const { body, isBase64Encoded } = event;
@@ -126,7 +129,7 @@ function parseBody(text: string, contentType: string | undefined): unknown {
   }
 }
 
-// Of V8's message only what cannot be a piece of the body, which may hold a secret.
+// Uses only parts of the message of V8 that cannot contain the body, because it can contain a secret.
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
   if (message.startsWith('nested deeper')) return `is ${message}`;
@@ -151,7 +154,7 @@ function environmentFor({ type, token }: Caller, requested: Environment | undefi
   );
 }
 
-// API Gateway passes the parameters of a REST API as they are in the path: percent-encoded.
+// API Gateway passes the path parameters of a REST API percent-encoded.
 function decoded(parameters: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(parameters).map(([name, value = '']) => {

@@ -28,7 +28,7 @@ type BodyOf<Id extends OperationId> = Operations[Id] extends { body: infer Schem
   : Record<never, never>;
 type ResponseOf<Id extends OperationId> = Operations[Id]['responses'][keyof Operations[Id]['responses']];
 
-/** A success. `json` is a body that is text already and must not change. */
+/** A successful response. `json` is a serialized body that must not change. */
 export interface OperationResponse<Body = unknown> {
   body?: Body;
   json?: string;
@@ -55,7 +55,7 @@ export interface ServeLog {
 export interface ServeDeps<Name extends ApiFunction> {
   idempotency: Idempotency;
   log: ServeLog;
-  /** Tells the operator about a request that failed on our side. */
+  /** Reports a request with an internal failure to the operator. */
   reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
   /** The violations of a body beyond its schema, such as a time in the past. They are listed with all other violations. */
   violations?: { [Id in OperationOf<Name>]?: BodyViolations };
@@ -63,7 +63,7 @@ export interface ServeDeps<Name extends ApiFunction> {
 
 export type ApiHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
 
-/** The one way from a proxy event to a handler and back. */
+/** Handles a proxy event: parses it, calls the handler and converts the result. */
 export function serve<Name extends ApiFunction>(
   handlers: Handlers<Name>,
   { idempotency, log, reportFailure, violations = {} }: ServeDeps<Name>,
@@ -120,7 +120,7 @@ type Handler = (
   identity: RequestIdentity | undefined,
 ) => Promise<OperationResponse | Problem>;
 
-// A repeated request gets the response of the first one, even if its body would not be valid by now.
+// A repeated request gets the first response, even if its body is no longer valid.
 const checked = (handler: Handler, bodyViolations: BodyViolations = () => []): Handler => {
   return async (request, ...rest) => {
     const violations = bodyViolations(request.json);
@@ -150,7 +150,7 @@ async function runOnce(
     if (!completed) await run.finish(withoutSecrets(response, operation));
     return toProxyResult(toStoredResponse(response, operation));
   } catch (error) {
-    await run.abandon().catch(() => {}); // then the key is free when the run is taken for dead
+    await run.abandon().catch(() => {}); // otherwise the key is released when the run counts as ended
     throw error;
   }
 }

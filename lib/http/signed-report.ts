@@ -76,7 +76,7 @@ const unsigned = (): Problem =>
 
 const JSON_HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
 
-// What GitHub signed and is no JSON is no report: 400 says so.
+// A signed body that is not JSON returns 400.
 function jsonOf(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());

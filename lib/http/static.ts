@@ -19,16 +19,16 @@ export interface Page {
   text: string;
 }
 
-/** All that is served without a credential. */
+/** All files that are served without a credential. */
 export interface Site {
   pages: [path: string, page: Page][];
-  /** Where a path leads to instead, below the address of the API. */
+  /** The target of a redirect, below the base URL of the API. */
   redirects: Readonly<Record<string, string>>;
-  /** The methods of every path of the API; a request with another one comes here, too. */
+  /** The methods of every path of the API, because requests with other methods arrive here too. */
   methods: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Stands for the address of the API in a page. */
+/** The placeholder of the base URL in a page. */
 export const BASE_URL = '{base_url}';
 
 /** Seconds for which a document is kept. */
@@ -40,8 +40,8 @@ const COMMON = {
 };
 
 /**
- * Serves pages by their path in the API, and refuses methods that a path does not have. Every page and asset is public:
- * nothing here knows a credential. Cross-origin isolation and framing: OWASP HTTP Headers Cheat Sheet.
+ * Serves pages by their path in the API, and rejects methods that a path does not have. Every page and asset is public and needs
+ * no credential. Cross-origin isolation and framing: OWASP HTTP Headers Cheat Sheet.
  */
 export function createSite({ pages, redirects, methods }: Site, log: ServeLog) {
   const pageAt = new Map(pages);

@@ -123,7 +123,7 @@ function describe(id: OperationId, operation: Operation, tag: string) {
     parameters: parametersOf(operation),
     ...(body && {
       requestBody: {
-        // A body whose members are all optional may be left out.
+        // A body whose members are all optional can be omitted.
         required: !v.is(body, {}),
         description: `At most ${sizeText(operation.maxBodyBytes)}.`,
         content: { 'application/json': { schema: jsonSchemaOf(body), example: EXAMPLES[id].body } },

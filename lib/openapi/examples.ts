@@ -70,7 +70,7 @@ const conflict = {
   loser: { value: 'Final', origin: 'phone', revision: 2 },
 };
 
-/** The event of each type, as it is published and delivered. */
+/** The schema of each event type, as published and delivered. */
 export const EXAMPLE_EVENTS = Object.fromEntries(
   EVENT_TYPES.map((type) => [type, { id: EXAMPLE_IDS.event, type, timestamp: at(0), data: sampleData(type, AT) }]),
 ) as { [Type in EventType]: { id: string; type: Type; timestamp: string; data: object } };

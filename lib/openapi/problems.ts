@@ -1,7 +1,7 @@
 import type { Operation } from '../api/operation.ts';
 import { PROBLEMS, type ProblemCode } from '../api/problems.ts';
 
-/** When each code comes, and what to do about it: the pages under `/docs/errors`. */
+/** The cause and the solution of each code, for the page `/docs/errors`. */
 export const ADVICE: Readonly<Record<ProblemCode, string>> = {
   invalid_json:
     'The body is not JSON in UTF-8, is truncated, or is nested more than 200 levels deep. Nothing was changed.',
@@ -37,7 +37,7 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
     'The service could not finish the request. detail says whether nothing was changed, or whether that is unknown. Send the request again after the number of seconds in Retry-After, with the same Idempotency-Key.',
 };
 
-/** The codes that an operation may respond with, in the order of their status. */
+/** The codes that an operation can return, in the order of their status. */
 export function codesOf(operation: Operation): ProblemCode[] {
   const { method, path, callers, query, creates, problems } = operation;
   const codes = new Set<ProblemCode>([...problems, 'too_many_requests', 'internal_error', 'unavailable']);

@@ -6,7 +6,7 @@ import { EXAMPLE_REQUEST_ID, EXAMPLES } from './examples.ts';
 import { ADVICE, codesOf } from './problems.ts';
 import { jsonSchemaOf, refTo } from './schemas.ts';
 
-/** Every response of an operation by its status: what it is there for, and what it may refuse. */
+/** Returns every response of an operation by status, including its problems. */
 export function responsesOf(id: OperationId, operation: Operation) {
   return {
     ...Object.fromEntries(
@@ -96,7 +96,7 @@ const meaningsOf = (codes: readonly ProblemCode[]): string =>
 const problemExamples = (codes: readonly string[]) =>
   Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
 
-/** `components.examples`: one for every code that an operation may respond with. */
+/** `components.examples` contains one for every code that an operation can return. */
 export function allProblemExamples(baseUrl: string) {
   const codes = [...new Set(apiOperations.flatMap(codesOf))];
   const faults = [{ field: 'limit', detail: 'must be an integer from 1 to 100' }];

@@ -7,7 +7,7 @@ import { NAMED, NAMED_LISTS } from './names.ts';
 
 export type JsonSchema = { [keyword: string]: unknown };
 
-// Schemas that JSON Schema cannot express have their JSON Schema as metadata, or the function checks more than it.
+// Schemas that JSON Schema cannot express contain an approximation as metadata, and the function checks the rest.
 const CONVERSION: ConversionConfig = {
   target: 'draft-2020-12',
   definitions: NAMED,
@@ -16,7 +16,7 @@ const CONVERSION: ConversionConfig = {
   overrideAction({ valibotAction, jsonSchema }) {
     if (valibotAction.type === 'metadata') {
       const { metadata } = valibotAction as unknown as v.MetadataAction<unknown, { jsonSchema?: object }>;
-      const { jsonSchema: _merged, ...rest } = jsonSchema as JsonSchema; // the library copies metadata as it is
+      const { jsonSchema: _merged, ...rest } = jsonSchema as JsonSchema; // the library copies metadata unchanged
       return { ...rest, ...metadata.jsonSchema };
     }
     return BEYOND_JSON_SCHEMA.has(valibotAction.type) ? jsonSchema : null;
@@ -81,7 +81,7 @@ const oneOfTypes = (nameOf: (type: EventType) => string): JsonSchema => ({
   },
 });
 
-/** With short nullable types, named lists of words, and defaults in words, all the way down. */
+/** Simplifies nullable types, named enums and defaults, recursively. */
 export function simplified(jsonSchema: JsonSchema): JsonSchema {
   const schema = withoutDefault(named(nullable(jsonSchema)));
   const properties = schema.properties as Record<string, JsonSchema> | undefined;
@@ -103,7 +103,7 @@ function named(schema: JsonSchema): JsonSchema {
   return { $ref: refTo(name), ...rest };
 }
 
-// Generators take a member with a default for one that is always there, in requests too.
+// Generators treat a member with a default as required, even in requests.
 function withoutDefault({ default: value, ...schema }: JsonSchema): JsonSchema {
   if (value === undefined || value === null) return schema;
   return { ...schema, description: `${schema.description} Default: \`${value}\`.` };

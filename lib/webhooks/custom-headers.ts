@@ -7,8 +7,8 @@ export const MAX_HEADERS = 10;
 export const MAX_HEADERS_BYTES = 2048;
 
 /**
- * Headers as they are stored. An object would not do, because the names come from outside: the document client of
- * DynamoDB cannot store a member called `constructor` or `__proto__`.
+ * Stored headers. An object cannot be used, because customers choose the names and the document client of DynamoDB cannot store a
+ * member called `constructor` or `__proto__`.
  */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
@@ -20,7 +20,7 @@ const RESERVED = new RegExp(
   `^(${[
     // Every attempt sets these (interface §5.1).
     'content-type|content-length|user-agent|x-service-.*|webhook-.*',
-    // HTTP sets these, or they are about one connection only (RFC 9110 §7.6.1).
+    // HTTP sets these headers, or they apply to one connection only (RFC 9110 §7.6.1).
     'host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|http2-settings|expect|date|via',
     // These would change how a proxy or framework in front of the endpoint reads the request.
     'content-(encoding|length|range)|forwarded|x-forwarded|x-(forwarded|original|rewrite|http|amz|amzn)-.*',

@@ -11,7 +11,7 @@ const SPECIAL_USE_NAMES = ['localhost', 'local', 'home.arpa', 'internal', 'onion
 const PRIVATE_NAMES = [...SPECIAL_USE_NAMES, 'localdomain', 'intranet', 'private', 'corp', 'home', 'lan'];
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
-// The URL standard removes or rewrites all of these without a word: what is stored would not be what was typed.
+// The URL standard silently removes or rewrites all of these, so the stored URL would differ from the input.
 const REWRITTEN: readonly (readonly [(text: string) => boolean, string])[] = [
   [(text) => /\p{Cc}/u.test(text), 'must not contain control characters'],
   [(text) => /\p{Z}/u.test(text), 'must not contain white space'],
@@ -30,7 +30,7 @@ export function urlViolations(text: string, addressPolicy: AddressPolicy): strin
   if (url.protocol !== 'https:' && !(addressPolicy === 'any' && url.protocol === 'http:'))
     violations.push('must be an https: URL');
   else if (!/^https?:\/\/[^/]/i.test(text)) violations.push(`must begin with ${url.protocol}// and a host`);
-  // Empty ones are gone from the parsed URL: https://@example.com/, https://example.com/#
+  // The parsed URL no longer contains empty ones: https://@example.com/, https://example.com/#
   if (url.username || url.password || /^https?:\/\/[^/?#\\]*@/i.test(text))
     violations.push('must not contain credentials');
   if (text.includes('#')) violations.push('must not contain a fragment');
@@ -45,10 +45,9 @@ export function urlViolations(text: string, addressPolicy: AddressPolicy): strin
 export const normalizeUrl = (text: string): string => new URL(text).href;
 
 /**
- * Whether a text is a global unicast address, IPv4 in four decimal parts or IPv6. Every block of the IANA
- * special-purpose registries (RFC 6890) is refused, the globally reachable ones too: anycast services and sinks are no
- * endpoints. So is every IPv6 form that embeds an IPv4 address (mapped, NAT64, 6to4, Teredo): it may lead to a private
- * one.
+ * Whether a text is a global unicast address, IPv4 in four decimal parts or IPv6. Rejects every block of the IANA special-purpose
+ * registries (RFC 6890), including globally reachable ones, because anycast services and sinks are not endpoints. Also rejects
+ * every IPv6 form with an embedded IPv4 address (mapped, NAT64, 6to4, Teredo), because it can lead to a private address.
  */
 export function isPublicAddress(text: string): boolean {
   // Parsers read 010.0.0.1 as two different addresses. A zone id belongs to a local address.
@@ -57,20 +56,20 @@ export function isPublicAddress(text: string): boolean {
   return address.range() === 'unicast' && (address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST));
 }
 
-/** The address that a URL's host is, without brackets; `null` if it is a name. */
+/** The address in the host of a URL, without brackets. `null` if the host is a name. */
 function literalAddress(hostname: string): string | null {
   const host = hostname.replace(/^\[|\]$/g, '');
   return isIP(host) ? host : null;
 }
 
-/** Whether a URL's host may be public: a public address, or a name that is not known to be private. */
+/** Whether the host of a URL can be public, which is a public address or a name that is not known to be private. */
 export function isPublicHost(hostname: string): boolean {
   const address = literalAddress(hostname);
   return address ? isPublicAddress(address) : isPublicName(hostname.replace(/\.$/, ''));
 }
 
-// The URL standard lets more through than hosts are called by: quotes, empty labels, any length. These are the
-// characters of RFC 1123 §2.1 with the underscore that some have, and the lengths of RFC 1035 §2.3.4.
+// The URL standard accepts invalid host names, such as quotes, empty labels and any length. These are the characters of RFC 1123
+// §2.1 with the underscore that some have, and the lengths of RFC 1035 §2.3.4.
 const LABEL = /^[a-z0-9_-]{1,63}$/;
 const MAX_NAME_LENGTH = 253;
 

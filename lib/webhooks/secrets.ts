@@ -24,7 +24,7 @@ export function previousSecretsAt(
   return previousSecrets.filter(({ until }) => nowMs < until);
 }
 
-// A hint must not give a short secret away.
+// A hint must not reveal a short secret.
 export function secretHint(value: string): string {
   return value.length >= 16 ? value.slice(-4) : '';
 }

@@ -20,7 +20,7 @@ export function standardSignature(secret: string, id: string, timestampSeconds: 
 
 export interface Signing {
   secret: string;
-  /** Those before rotations that still sign, newest first. */
+  /** The previous secrets that still sign, newest first. */
   previousSecrets?: readonly string[];
   id: string;
   timestampSeconds: number;
@@ -47,7 +47,7 @@ export function signatureHeaders({
   };
 }
 
-// Node takes a key object four times faster than a buffer.
+// Node processes a key object four times faster than a buffer.
 function standardKey(secret: string): KeyObject {
   return secret.startsWith('whsec_')
     ? createSecretKey(secret.slice('whsec_'.length), 'base64')

@@ -29,7 +29,7 @@ export interface WebhookRecord extends Space {
   /** Sent with every attempt. */
   headers?: HeaderList | undefined;
   description: string | null;
-  /** Attempts in a second, at most. Absent: no limit. */
+  /** The maximum attempts per second. Absent without a limit. */
   maxPerSecond?: number | undefined;
   secret: string;
   /** Secrets before rotations, newest first. */
@@ -39,21 +39,21 @@ export interface WebhookRecord extends Space {
   updatedAt: number;
   disabledAt?: number | undefined;
   disabledReason?: (typeof DISABLED_REASONS)[number] | undefined;
-  /** The delivery (event id and run) whose sixth failure disabled it: the one that sends the email. */
+  /** The delivery (event id and run) whose sixth failure disabled it, and which sends the email. */
   disabledBy?: string | undefined;
   emailedAt?: number | undefined;
-  /** Until then a run of that delivery is sending the email. */
+  /** The end of the claim of the run that is sending the email. */
   emailingUntil?: number | undefined;
   /** When the subscription last changed. Absent if it never did. */
   subscribedAt?: number | undefined;
   /** The first failed attempt since the last success. */
   failingSince?: number | undefined;
-  /** The first failed attempt or pause since the last success: what ended without success before was not part of it. */
+  /** The first failed attempt or pause since the last success. Deliveries that ended earlier are not part of this outage. */
   undeliveredSince?: number | undefined;
   /** The delivery (event id and run) whose fourth failure in this outage warned the customer. */
   warnedBy?: string | undefined;
   warnedAt?: number | undefined;
-  /** Until then a run of that delivery is sending the warning. */
+  /** The end of the claim of the run that is sending the warning. */
   warningUntil?: number | undefined;
   /** When the endpoint moved to the quick lane. Absent before that, and after a slow attempt. */
   quickSince?: number | undefined;
@@ -63,7 +63,7 @@ export interface WebhookRecord extends Space {
 
 const URL_MEANING =
   'Where deliveries are posted: an absolute `https:` URL on a public host, without credentials or fragment.';
-// endpoint-url.ts says what is wrong with one.
+// endpoint-url.ts returns the violations.
 const url = v.pipe(
   v.string('must be a string'),
   v.metadata({ jsonSchema: { format: 'uri', maxLength: MAX_URL_LENGTH, examples: ['https://example.com/webhooks'] } }),

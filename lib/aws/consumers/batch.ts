@@ -5,7 +5,7 @@ import { reportFailure } from '../report-failure.ts';
 
 interface Consumer<Item extends SQSRecord | DynamoDBRecord> {
   handle(record: Item): Promise<void>;
-  /** The log event of a record that failed, and what names the record. */
+  /** The log event of a failed record, and the fields that identify the record. */
   describe(record: Item): [event: string, fields: Record<string, unknown>];
 }
 

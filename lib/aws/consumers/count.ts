@@ -5,13 +5,13 @@ import { toDelivery } from '../dynamodb/delivery-log.ts';
 import { log } from '../log.ts';
 import { reportFailure } from '../report-failure.ts';
 
-/** With a tumbling window, Lambda says which shard a batch is of (Lambda Developer Guide, `TimeWindowEvent`). */
+/** With a tumbling window, Lambda passes the shard of a batch (Lambda Developer Guide, `TimeWindowEvent`). */
 export interface WindowedStreamEvent extends DynamoDBStreamEvent {
   shardId: string;
 }
 
 export interface CountDeps {
-  /** Adds to the stats what is not in them yet. */
+  /** Adds changes that the stats do not include yet. */
   add(tally: Tally, shard: string): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export function countConsumer({ add }: CountDeps) {
       throw error;
     }
     log.info('stats.added', { changes: Records.length, tallies: tallies.length });
-    return { state: {} }; // without it, Lambda takes the invocation for failed
+    return { state: {} }; // without it, Lambda treats the invocation as failed
   };
 }
 

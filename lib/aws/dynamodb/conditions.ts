@@ -22,7 +22,7 @@ const compare =
   (name: string, value: unknown): Condition =>
     about(name, `#${name} ${operator} :than_${name}`, { [`:than_${name}`]: value });
 export const is = compare('=');
-/** Each member that is given has its value. */
+/** The condition that each given member has its value. */
 export const areAsGiven = (members: Record<string, unknown>): Condition[] =>
   Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [is(name, value)]));
 export const isBelow = compare('<');
@@ -38,7 +38,7 @@ export const isOneOf = (name: string, values: readonly unknown[]): Condition => 
 export const all = (...parts: Condition[]): Condition => joined(parts, ' AND ');
 export const any = (...parts: Condition[]): Condition => joined(parts, ' OR ');
 
-/** One value for each name: a condition compares a member with one value. */
+/** One value for each name, because a condition compares a member with one value. */
 function joined(parts: readonly Condition[], by: string): Condition {
   return {
     expression: parts.map(({ expression }) => `(${expression})`).join(by),
@@ -47,13 +47,13 @@ function joined(parts: readonly Condition[], by: string): Condition {
   };
 }
 
-/** The members of a request that carry a condition. */
+/** The members of a request that contain a condition. */
 export const conditionOf = ({ expression, names, values }: Condition) => ({
   ConditionExpression: expression,
   ExpressionAttributeNames: names,
   ...withValues(values),
 });
 
-/** The values of a request, if it has any: DynamoDB refuses an empty map. */
+/** The values of a request, or nothing, because DynamoDB rejects an empty map. */
 export const withValues = (values: Record<string, unknown>) =>
   Object.keys(values).length > 0 && { ExpressionAttributeValues: values };

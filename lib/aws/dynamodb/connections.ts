@@ -7,7 +7,7 @@ import { put, remove } from './expressions.ts';
 import { itemKey, timeToLive } from './items.ts';
 import type { Table } from './table.ts';
 
-/** A lapsed connection whose check never came is deleted by the table, a day later. */
+/** The table deletes an expired connection without a check after a day. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 export function connections(table: Table) {

@@ -17,7 +17,7 @@ import { toWebhook } from './webhooks.ts';
 /** Reads and records what the delivery of events needs. */
 export function deliveries(table: Table) {
   return {
-    /** Of many messages with one batched read, in their order. Events that travel in their messages are not read. */
+    /** Loads the data of many messages with one batched read, in order. Does not read events that messages contain. */
     async loadContexts(messages: readonly DeliveryMessage[]): Promise<DeliveryContext[]> {
       const referring = messages.filter(({ event }) => event === undefined);
       const items = await table.batchGet([
@@ -57,7 +57,7 @@ export function deliveries(table: Table) {
       await table.write([endRun(message, event, status, nowMs)]);
     },
 
-    /** Notes how quick an endpoint is: decides its lane. */
+    /** Stores the pace of an endpoint, which determines its lane. */
     async setPace(message: DeliveryMessage, { quickSince, slowUntil }: Pace): Promise<void> {
       await table.write([update(itemKey.webhook(message, message.webhookId), { quickSince, slowUntil }, exists)]);
     },

@@ -16,7 +16,7 @@ export function toDelivery(item: Item): DeliveryRecord {
   return { ...item, webhookId, eventId: item.sk } as unknown as DeliveryRecord;
 }
 
-/** Attempts of earlier runs that a new run leaves in the record. */
+/** The attempts of earlier runs that remain in the record after a new run. */
 const KEPT_ATTEMPTS = 24;
 
 export interface DeliveryPage {
@@ -47,7 +47,7 @@ export function deliveryLog(table: Table) {
       const { status } = filter;
       if (status !== undefined && status !== 'succeeded') {
         const { ids, next } = await idsByStatus(table, { webhookId, status, ...filter }, limit, after);
-        const items = await ofWebhook(webhookId, ids); // as they are now: the index may be a moment behind
+        const items = await ofWebhook(webhookId, ids); // the current records, because the index can be late
         return { deliveries: items.filter((delivery) => delivery.status === status), next };
       }
       const { items, next } = await newestOf(table, logQueries(webhookId, filter), { limit, after });
@@ -104,7 +104,7 @@ export function deliveryLog(table: Table) {
     },
   };
 
-  /** Of several events to one webhook, in their order. */
+  /** Reads the deliveries of several events to one webhook, in order. */
   function ofWebhook(webhookId: string, eventIds: readonly string[]): Promise<DeliveryRecord[]> {
     return read(eventIds.map((id) => itemKey.delivery(webhookId, id)));
   }

@@ -8,19 +8,19 @@ import { newestOf, type PartitionQuery } from './merged.ts';
 import { idRange, rangeQuery } from './queries.ts';
 import type { Query, Table } from './table.ts';
 
-/** In which a recovery looks: those that ended, and the stuck among those under way. */
+/** The statuses that a recovery reads: ended deliveries, and stuck ones in progress. */
 export const RECOVERED_STATUSES: readonly DeliveryStatus[] = [...UNDELIVERED, ...UNDER_WAY];
 
-/** Pages of 1 MB, some 5,000 entries each, that are read of each partition to count. */
+/** The maximum pages of 1 MB per partition for a count. Each has about 5,000 entries. */
 const COUNTED_PAGES = 2;
 
 /** Which entries of the index by status. */
 export interface IndexFilter extends DeliveryFilter {
   webhookId: string;
   status: DeliveryStatus;
-  /** Only what a recovery sends again: no tests, and of those under way only the ones that were due before. */
+  /** Only recoverable deliveries: no tests, and those in progress only if they were due before `stuckBefore`. */
   stuckBefore?: number | undefined;
-  /** Of those that ended, only the ones that did so then or later. */
+  /** Only deliveries that ended at this time or later. */
   endedSince?: number | undefined;
 }
 

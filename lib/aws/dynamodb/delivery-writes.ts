@@ -18,7 +18,7 @@ import type { Write } from './writes.ts';
  *                                          │ canceled,
  *                                          │ skipped
  *
- * Its first run is `pending` as long as nothing is recorded. That costs no write (`pendingDelivery` in delivery/fan-out.ts).
+ * The first run is `pending` until an attempt is recorded, which costs no write (`pendingDelivery` in delivery/fan-out.ts).
  */
 const isEarlierRun = ({ run }: DeliveryMessage): Condition => isBelow('run', run);
 const isThisRunGoingOn = ({ run }: DeliveryMessage): Condition => all(is('run', run), isOneOf('status', UNDER_WAY));

@@ -21,8 +21,8 @@ export function disabling(table: Table) {
 
   return {
     /**
-     * Records the attempt that exhausts the schedule and, if the webhook is still enabled, disables it in the same
-     * transaction, with an audit entry. Of all deliveries that get here, one disables.
+     * Records the attempt that exhausts the schedule and, if the webhook is still enabled, disables it in the same transaction,
+     * with an audit entry. Only one of several concurrent deliveries disables it.
      */
     async exhaust(
       message: DeliveryMessage,
@@ -47,7 +47,7 @@ export function disabling(table: Table) {
       const rejected = await table.write([recorded, update(key, disabled, is('status', 'enabled')), entry]);
       if (rejected.length === 0) return 'disabled';
       if (!rejected.some(({ index }) => index === 0)) await table.write([recorded]); // disabled by another one, or deleted
-      // Recorded by another run of this message, which may have died before the email.
+      // Another run of this message recorded it, and can have ended before the email.
       const webhook = rejected.find(({ index }) => index === 1)?.item;
       return webhook && isEmailOwed(message, toWebhook(webhook)) ? 'disabled' : 'recorded';
     },

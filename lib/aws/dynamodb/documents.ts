@@ -11,7 +11,7 @@ import { type Item, type ItemKey, itemKey, timeToLive } from './items.ts';
 import { rangeQuery } from './queries.ts';
 import type { Table } from './table.ts';
 
-/** Documents, deleted ones included. Their JSON is stored as text, so that no number loses a digit. */
+/** Documents, including deleted ones. Their JSON is stored as text, so that no number loses digits. */
 export function documents(table: Table) {
   return {
     async get(space: Space, documentKey: string): Promise<DocumentState | undefined> {
@@ -70,7 +70,7 @@ export function documents(table: Table) {
       const { items, next } = await table.query({
         ...rangeQuery({ pk: keyOf(space, '').pk }, range),
         Limit: limit,
-        // DynamoDB refuses a position outside of the range.
+        // DynamoDB rejects a position outside the range.
         after: after >= range.first ? keyOf(space, after) : undefined,
       });
       const end = i + 1 < ranges.length ? range.last : undefined;

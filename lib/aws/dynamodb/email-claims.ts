@@ -5,10 +5,10 @@ import { update } from './expressions.ts';
 import { type Item, itemKey } from './items.ts';
 import type { Table } from './table.ts';
 
-/** For which an email is one run's to send: longer than a function may run, shorter than a message stays hidden. */
+/** The duration of a claim. It is longer than the timeout of a function and shorter than the visibility timeout of a message. */
 const CLAIM_MS = 60_000;
 
-/** The members of a webhook that say which delivery an email is about, when it was sent, and until when it is being sent. */
+/** The members of a webhook for an email: its delivery, when it was sent, and the end of the current claim. */
 interface Members {
   by: string;
   sentAt: string;

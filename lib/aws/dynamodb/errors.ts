@@ -12,7 +12,7 @@ interface CancellationReason {
   Item?: AttributeValues | undefined;
 }
 
-/** A write whose condition was false: its place among the writes, and the item as it is stored, if there is one. */
+/** A write whose condition was false, with its index and the stored item, if any. */
 export interface FailedCondition {
   index: number;
   item: AttributeValues | undefined;
@@ -27,7 +27,10 @@ export function failedConditions(error: unknown): FailedCondition[] {
   );
 }
 
-/** Whether a write ran into a transaction that held one of its items: nothing was done (DynamoDB Developer Guide, "Transaction conflict handling"). */
+/**
+ * Whether a write conflicted with a transaction, so nothing was written (DynamoDB Developer Guide, "Transaction conflict
+ * handling").
+ */
 export const isWriteConflict = (error: unknown): boolean =>
   (error as Error).name === 'TransactionConflictException' || isTransientCancellation(error);
 

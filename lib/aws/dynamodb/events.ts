@@ -11,7 +11,7 @@ import { FILTERED_ITEMS, idRange, rangeQuery, type SortKeyRange } from './querie
 import type { Table } from './table.ts';
 import type { Write } from './writes.ts';
 
-/** The insertion of an event: in the transaction of what caused it. The stream takes it from there. */
+/** The write of an event, for the transaction of its cause. The stream then passes it to the fan-out. */
 export function putEvent({ projectId, environment, id, ...event }: StoredEvent): Write {
   const expires = timeToLive(event.at + EVENT_RETENTION_MS);
   return put({ ...itemKey.event({ projectId, environment }, id), ...event, expires }, isNew);

@@ -23,7 +23,7 @@ export const initially = (value: unknown) =>
     (of) => ({ [of]: value }),
   );
 
-/** Adds to the end of a list, which may not be there. */
+/** Appends to a list, which can be missing. */
 export const appended = (entries: readonly unknown[]) =>
   new Action(
     'SET',
@@ -31,7 +31,7 @@ export const appended = (entries: readonly unknown[]) =>
     (of) => ({ [of]: entries, [`${of}_none`]: [] }),
   );
 
-/** Adds to a number, which may not be there. */
+/** Adds to a number, which can be missing. */
 export const increased = (step: number) =>
   new Action(
     'ADD',
@@ -46,7 +46,7 @@ export const increased = (step: number) =>
 export const withoutFirst = (count: number) =>
   new Action('REMOVE', (name) => Array.from({ length: count }, (_, i) => `${name}[${count - 1 - i}]`).join(', '));
 
-/** Sets the defined members of `values`, removes the undefined ones, and does with the others what they say. */
+/** Sets the defined members of `values`, removes the undefined ones, and applies special changes. */
 function updateOf(key: ItemKey, values: Item, condition?: Condition): Named<'Update'>['Update'] {
   const clauses: Record<Action['clause'], string[]> = { SET: [], REMOVE: [], ADD: [] };
   const ExpressionAttributeNames = { ...condition?.names };
@@ -86,7 +86,7 @@ export const remove = (key: ItemKey, condition: Condition): Write => ({
   Delete: { Key: key, ...conditionOf(condition) },
 });
 
-/** Writes nothing: the others of its transaction happen only if the condition is true. */
+/** Writes nothing. The other writes of its transaction are performed only if the condition is true. */
 export const check = (key: ItemKey, condition: Condition): Write => ({
   ConditionCheck: { Key: key, ...conditionOf(condition) } as Named<'ConditionCheck'>['ConditionCheck'],
 });

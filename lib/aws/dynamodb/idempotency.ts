@@ -15,7 +15,7 @@ import { type Item, type ItemKey, itemKey, timeToLive } from './items.ts';
 import type { Table } from './table.ts';
 import { transactionPart, type Write } from './writes.ts';
 
-/** Responses over this are stored in parts: an item may have 400 KB. */
+/** Larger responses are stored in parts, because an item has at most 400 KB. */
 const PART_LENGTH = 90_000;
 
 type StoredRecord = IdempotencyRecord & { owner: string; parts?: number };
@@ -30,7 +30,7 @@ type Run = Omit<StoredRecord, 'runningUntil'>;
  */
 const isFree = (now: number): Condition => any(isNew, isAtMost('expiresAt', now));
 const isOwnedBy = (owner: string): Condition => is('owner', owner);
-/** Its run is dead, and no other has taken its place. */
+/** Its run has ended without a result, and no other run took over. */
 const isUnfinished = ({ owner }: StoredRecord): Condition => all(isOwnedBy(owner), isAbsent('response'));
 
 /** Idempotency records in the table, one per space and key. */

@@ -67,7 +67,7 @@ export const statusIndexEntry = (webhookId: string, eventId: string, status: Del
   byStatus: status === 'succeeded' ? undefined : statusPartition(webhookId, logPartitionOf(eventId), status),
 });
 
-/** Where the index has the deliveries of one partition of a log that have a status. */
+/** The index key for the deliveries in one partition of a log with one status. */
 export const statusPartition = (webhookId: string, partition: string, status: DeliveryStatus): string =>
   `${webhookId}#${status}#${partition}`;
 

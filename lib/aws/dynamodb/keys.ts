@@ -20,7 +20,7 @@ const ofProject = (projectId: string) => ({
   ScanIndexForward: false,
 });
 
-/** Who calls and what they may: the keys of all projects. */
+/** The keys of all projects. */
 export function apiKeys(table: Table) {
   return {
     async get(id: string): Promise<KeyRecord | undefined> {
@@ -73,7 +73,7 @@ export function apiKeys(table: Table) {
       return changeKey(id, { revokedAt: initially(revokedAt), ...rest }, relyingOn, also);
     },
 
-    /** Notes the leak together with `also`, unless it was noted before. */
+    /** Stores the leak together with `also`, unless it is already stored. */
     async markLeaked(id: string, leakedAt: number, also: readonly TransactionPart[]): Promise<void> {
       const isFirst = all(exists, isAbsent('leakedAt'));
       await table.write([update(itemKey.key(id), { leakedAt }, isFirst), ...also]);
@@ -97,7 +97,7 @@ export function apiKeys(table: Table) {
       return (await table.write([update(itemKey.key(read.id), { revokedTokens }, asRead), ...also])).length === 0;
     },
 
-    /** Unless a use has been recorded since the key was read. */
+    /** The condition that no use was recorded since the key was read. */
     async recordUse(read: KeyRecord, use: KeyUse): Promise<void> {
       const asRead = all(exists, isStill('lastUsedAt', read.lastUsedAt));
       await table.write([update(itemKey.key(read.id), { ...use }, asRead)]);
@@ -122,6 +122,6 @@ const isStill = (member: string, value: unknown): Condition =>
 const isAsRead = ({ cidrs }: KeyRecord): Condition =>
   all(exists, isAbsent('replacedBy'), isAbsent('revokedAt'), is('cidrs', cidrs));
 
-/** Still works without an end, from the same addresses. */
+/** The condition that the key still works without an expiry, from the same addresses. */
 const isLastingStill = ({ cidrs }: KeyRecord): Condition =>
   all(isAbsent('revokedAt'), isAbsent('expiresAt'), is('cidrs', cidrs));

@@ -8,7 +8,7 @@ import type { Write } from './writes.ts';
 /** The first project of a table stores its layout. The condition is false in a table with another layout. */
 export const putLayout = (): Write => put({ ...LAYOUT_KEY, layout: LAYOUT }, any(isNew, is('layout', LAYOUT)));
 
-/** Nothing was written. The request can succeed after the deployment of the release that knows the layout. */
+/** Nothing was written. The request can succeed after the deployment of the release with this layout. */
 export const otherLayout = (layout: unknown): UnavailableError =>
   new UnavailableError(new Error(`The table has layout ${layout}, but this release needs layout ${LAYOUT}`));
 

@@ -2,7 +2,7 @@ import type { Item } from './items.ts';
 import { FILTERED_ITEMS } from './queries.ts';
 import type { Query, Table } from './table.ts';
 
-/** Rounds of queries for one page of a list: each reads twice as much as the one before. */
+/** The maximum rounds of queries for one page of a list. Each round reads twice as much as the previous one. */
 const MAX_ROUNDS = 4;
 
 /**
@@ -11,7 +11,7 @@ const MAX_ROUNDS = 4;
  */
 const PATIENCE_MS = 300;
 
-/** Items that are read at first for one of the page: most filters are for what there is plenty of. */
+/** The items to read first per item of the page, because most filters match many items. */
 const FIRST_READS = 4;
 
 /** The query of one partition, and the key of an item with a sort key in it. */
@@ -71,7 +71,7 @@ const isFiltered = ({ query }: PartitionQuery): boolean => query.FilterExpressio
 const sortKeyOf = ({ sk }: Item): string => String(sk);
 const newestFirst = (a: Item, b: Item): number => (sortKeyOf(a) < sortKeyOf(b) ? 1 : -1);
 
-/** Of the partitions that have more; `undefined`: all of them were read to the end. */
+/** The position that all partitions have reached. `undefined` if all were read to the end. */
 const leastProgress = (positions: readonly (string | undefined)[]): string | undefined =>
   positions
     .filter((position) => position !== undefined)

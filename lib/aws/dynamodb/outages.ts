@@ -5,7 +5,7 @@ import { initially, update } from './expressions.ts';
 import { itemKey } from './items.ts';
 import type { Table } from './table.ts';
 
-/** Notes about an outage of an endpoint on the record of its webhook. */
+/** Stores the state of an outage in the record of the webhook. */
 export function outages(table: Table) {
   const keyOf = (message: DeliveryMessage) => itemKey.webhook(message, message.webhookId);
   const warning = emailClaims(table, { by: 'warnedBy', sentAt: 'warnedAt', until: 'warningUntil' }, (message) =>
@@ -13,13 +13,13 @@ export function outages(table: Table) {
   );
 
   return {
-    /** Notes an attempt that failed at a time, unless one of this outage is noted. */
+    /** Stores the time of a failed attempt, unless the outage already has one. */
     async beginOutage(message: DeliveryMessage, atMs: number): Promise<void> {
       const values = { failingSince: atMs, undeliveredSince: initially(atMs) };
       await table.write([update(keyOf(message), values, all(exists, isAbsent('failingSince')))]);
     },
 
-    /** Notes a successful attempt. An outage that began later continues, and so does that of a disabled webhook. */
+    /** Stores a successful attempt. An outage that started later continues, and so does that of a disabled webhook. */
     async endOutage(message: DeliveryMessage, atMs: number): Promise<void> {
       const forgotten = ['failingSince', 'undeliveredSince', 'disabledAt', 'warnedBy', 'warnedAt', 'warningUntil'];
       const isOver = all(

@@ -8,7 +8,7 @@ import { putKey } from './keys.ts';
 import { otherLayout, putLayout } from './layout.ts';
 import type { Table } from './table.ts';
 
-/** Place of the layout among the writes of a new project. */
+/** The index of the layout among the writes of a new project. */
 const LAYOUT_AT = 2;
 
 export function projects(table: Table) {

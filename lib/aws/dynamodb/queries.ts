@@ -11,12 +11,12 @@ export interface SortKeyRange {
 /** The name and the value of a partition key, of the table or of an index. */
 type Partition = { pk: string } | { byStatus: string | undefined };
 
-/** Items that one request reads with a filter that can remove most of them. A request reads at most 1 MB. */
+/** The items that one request reads with a filter, which can remove most of them. A request reads at most 1 MB. */
 export const FILTERED_ITEMS = 1000;
 
 /**
- * The ids that were made at `since` or later and before `until` (milliseconds since 1970); `null` if there can be none:
- * DynamoDB refuses a range from its end to its beginning.
+ * The range of ids that were created at `since` or later and before `until` (milliseconds since 1970). `null` for an empty range,
+ * because DynamoDB rejects it.
  */
 export function idRange(
   prefix: IdPrefix,
@@ -27,7 +27,7 @@ export function idRange(
   return first > last ? null : { first, last };
 }
 
-/** The items of a partition, whose key is given by name, that are in a range and meet every condition. */
+/** A query of the items of a partition in a range that meet every condition. */
 export function rangeQuery(
   partition: Partition,
   { first, last }: SortKeyRange,

@@ -15,17 +15,17 @@ import { rangeQuery } from './queries.ts';
 import type { Table } from './table.ts';
 import type { Write } from './writes.ts';
 
-/** Digits that sequence numbers of a stream have at most (DynamoDB Streams API, `StreamRecord`). */
+/** The maximum digits of sequence numbers in a stream (DynamoDB Streams API, `StreamRecord`). */
 const SEQUENCE_DIGITS = 40;
 
 /**
  * Stats of webhooks by hour and day. For each shard of the stream, an item stores the last change that it includes. The changes
  * of a shard arrive in order the first time (Lambda Developer Guide, "Implementing stateful DynamoDB stream processing"). An
- * earlier change is therefore a repetition, in whatever batch it arrives.
+ * earlier change is therefore a repetition, in any batch.
  */
 export function stats(table: Table) {
   return {
-    /** Adds what is not in the stats yet. Repeating is harmless. `shard` is where the changes come from. */
+    /** Adds changes that the stats do not include yet, so a repetition is harmless. `shard` is the shard of the changes. */
     async add({ webhookId, period, start, entries }: Tally, shard: string): Promise<void> {
       const position = positionOf(shard);
       const key = itemKey.stats(webhookId, period, start);
@@ -47,8 +47,8 @@ export function stats(table: Table) {
     },
 
     /**
-     * The stats of the periods that begin from `from` on and before `to`, oldest first. Eventually consistent, at half the
-     * price: stats are late anyway.
+     * Reads the stats of the periods that start at `from` or later and before `to`, oldest first. Eventually consistent at half
+     * the price, because stats are late anyway.
      */
     async list(
       webhookId: string,

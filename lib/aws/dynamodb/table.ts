@@ -42,13 +42,13 @@ export type Table = ReturnType<typeof createTable>;
 /** Keys of one BatchGetItem (DynamoDB quotas). */
 const MAX_BATCH_GET = 100;
 
-/** Concurrent requests: fewer than the SDK has connections (50), and few enough for a small store. */
+/** The concurrent requests, which are fewer than the connections of the SDK (50) and suit a small store. */
 const CONCURRENT_REQUESTS = 16;
 
 /** Requests for one batch. Keys that a hot partition leaves unprocessed are requested again, for about two seconds. */
 const MAX_BATCH_TRIES = 6;
 
-/** Requests for one page of a list: even of 1 MB each they take less than a second. */
+/** The maximum requests for one page of a list. Even with 1 MB each, they need less than a second. */
 const MAX_REQUESTS = 8;
 
 const keyOf = (item: Item | undefined): ItemKey => ({ pk: String(item?.pk), sk: String(item?.sk) });
@@ -58,9 +58,9 @@ const textOf = ({ pk, sk }: ItemKey): string => `${pk}\n${sk}`;
 export interface TableOptions {
   /** Default: a client of the SDK that checks the layout of the table. */
   documents?: Pick<DynamoDBDocumentClient, 'send'>;
-  /** Between tries of what ran into a transaction, or was left undone. */
+  /** Waits between tries after a conflict, or for unprocessed keys. */
   pause?: Pause;
-  /** Milliseconds, of whichever clock: by it a long list ends its page. */
+  /** A clock in milliseconds with any origin, which limits the time of a list. */
   now?: () => number;
 }
 
@@ -75,7 +75,7 @@ export function createTable(
     now = () => performance.now(),
   }: TableOptions = {},
 ) {
-  // Those that wait do so here: at the SDK's own pool of connections their time limit would run.
+  // Requests wait here, because the time limits of the SDK include the wait for a connection.
   const limited = createLimiter(CONCURRENT_REQUESTS);
   const reading = <T>(act: () => Promise<T>): Promise<T> =>
     limited(act).catch((error: unknown) => {
@@ -83,7 +83,7 @@ export function createTable(
     });
   const named = <T extends object>(input: T): T & { TableName: string } => ({ TableName: name, ...input });
 
-  /** Strongly consistent, except on an index. */
+  /** Queries with strong consistency, except on an index. */
   async function query({ after, ...query }: Query): Promise<Page> {
     const input = named({
       ConsistentRead: query.IndexName === undefined,
@@ -128,7 +128,7 @@ export function createTable(
       return Item && withoutWriteId(Item);
     },
 
-    /** Strongly consistent. For each key, of which there may be repetitions, its item or `undefined`. */
+    /** Returns the item or `undefined` for each key, with strong consistency. Keys can repeat. */
     async batchGet(keys: readonly ItemKey[]): Promise<(Item | undefined)[]> {
       const distinct = [...new Map(keys.map((key) => [textOf(key), key])).values()];
       const parts = Array.from({ length: Math.ceil(distinct.length / MAX_BATCH_GET) }, (_, i) =>
@@ -169,8 +169,8 @@ export function createTable(
     },
 
     /**
-     * Updates one item and returns it as it is then. If the condition is false, it returns the stored item. The item is missing
-     * if the response to the update was lost.
+     * Updates one item and returns the new item. If the condition is false, returns the stored item. The item is missing if the
+     * response to the update was lost.
      */
     async updated(write: Write): Promise<{ isDone: boolean; item: Item | undefined }> {
       let item: Item | undefined;
@@ -190,7 +190,7 @@ export function createTable(
     return limited(() => documents.send(new TransactWriteCommand({ TransactItems } as TransactWriteCommandInput)));
   }
 
-  // A deletion leaves no id to recognize it by. As a transaction it is idempotent, because the SDK sends one token with all tries.
+  // A deletion leaves no write id. A transaction makes it idempotent, because the SDK sends one token with all tries.
   function writeOne(write: Write): Promise<unknown> {
     if ('Put' in write) return limited(() => documents.send(new PutCommand(named(write.Put))));
     if ('Update' in write) return limited(() => documents.send(new UpdateCommand(named(write.Update))));

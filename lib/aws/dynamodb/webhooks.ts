@@ -72,7 +72,7 @@ export function webhooks(table: Table) {
   };
 }
 
-/** Every webhook of a space: there are at most 100. */
+/** The query of every webhook of a space, of which there are at most 100. */
 export async function allWebhooks(table: Table, space: Space): Promise<WebhookRecord[]> {
   const { list } = webhooks(table);
   const records: WebhookRecord[] = [];

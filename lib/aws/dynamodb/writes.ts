@@ -11,29 +11,29 @@ type Unnamed<T> = T extends object
 type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 export type Named<K extends keyof TransactItem> = Unnamed<Required<Pick<TransactItem, K>>>;
 
-/** One write of one item, without the table's name. */
+/** A write of one item, without the table name. */
 export type Write = Named<'Put'> | Named<'Update'> | Named<'Delete'> | Named<'ConditionCheck'>;
 
-/** Hands a write to the caller's transaction. */
+/** Converts a write for the transaction of the caller. */
 export const transactionPart = (write: Write): TransactionPart => write as unknown as TransactionPart;
 
-/** Own writes, and those that callers passed. */
+/** The writes of an adapter and those of its callers. */
 export const opened = (writes: readonly (Write | TransactionPart)[]): Write[] => writes as Write[];
 
-/** Attempts at a write that runs into a transaction, and the longest wait between two. */
+/** The maximum tries of a write with conflicts, and the longest wait between two tries. */
 const CONFLICT_TRIES = 6;
 const CONFLICT_WAIT_MS = 50;
 
 /**
- * Every conditional write leaves a random id in the item. When its condition is false and the stored item has that id, the
- * write was done before: its response was lost and the SDK sent it again.
+ * Every conditional write leaves a random id in the item. When the condition is false and the stored item has that id, the write
+ * already succeeded, but its response was lost and the SDK repeated it.
  */
 const WRITE_ID = 'writeId';
 
-/** 62 random bits: only the writes of one item must differ, and each byte of an item is billed. */
+/** 62 random bits are enough, because only the writes of one item must differ, and AWS bills each byte of an item. */
 const newWriteId = (): string => randomUUID().slice(19);
 
-/** A write whose condition was false: its place among the writes, and what is stored, if anything is. */
+/** A write whose condition was false, with its index and the stored item, if any. */
 export interface Rejected {
   index: number;
   item: Item | undefined;
