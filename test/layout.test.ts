@@ -90,7 +90,9 @@ describe('a file of lib/', () => {
       return importsOf(file, values).filter((path) => path.startsWith('lib/'));
     });
     expect(imported.length).toBeGreaterThan(0);
-    const silent = imported.filter((path) => !readFileSync(path, 'utf8').startsWith('// The browser imports this file too'));
+    const silent = imported.filter(
+      (path) => !readFileSync(path, 'utf8').startsWith('// The browser imports this file too'),
+    );
     expect([...new Set(silent)]).toEqual([]);
   });
 
