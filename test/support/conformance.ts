@@ -31,6 +31,7 @@ export function expectConformance(method: string, path: string, { status, header
     expect(faultsOf(body, 'components', 'schemas', 'Problem')).toEqual([]);
     const code: ProblemCode = body.code;
     expect(body.status).toBe(status);
+    expect(body.detail, 'the detail is a text without a gap').toMatch(/^\S+( \S+)*$/);
     expect(body.type).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:\\d+/docs/errors#${code}$`));
     expect(PROBLEMS[code].status).toBe(status);
     if (body.errors) expect(status).toBe(400);

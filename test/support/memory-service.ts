@@ -52,8 +52,12 @@ export function memoryService() {
   const failures: string[] = [];
   const endpoints = new Map<string, { behaviour: Behaviour; received: Post[] }>();
   const due: { at: number; run: () => Promise<unknown> }[] = [];
-  const faults: { email?: Error; command?: (name: string, input: object) => Error | undefined } = {};
+  const faults: {
+    email?: Error;
+    command?: (name: string, input: object) => Error | undefined;
+  } = {};
   const checks: number[] = [];
+  const messages: QueueMessage[] = [];
   let sequence = 0;
 
   const later = (delayMs: number, run: () => Promise<unknown>) => void due.push({ at: now + delayMs, run });
@@ -123,6 +127,7 @@ export function memoryService() {
   }
 
   async function deliver(lane: Lane, message: QueueMessage): Promise<void> {
+    messages.push(message);
     const deps = wiring.deliverDeps({
       ...platform,
       lane,
@@ -231,6 +236,8 @@ export function memoryService() {
     },
     /** The seconds after which each check of a connection was due. */
     checks,
+    /** The messages that the deliveries queues passed on. */
+    messages,
     emails,
     log,
     /** The names of the internal failures that were reported. */

@@ -44,7 +44,7 @@ describe('a connection', () => {
     expect((await lost(client)).filter(({ data }) => data.connected_at === first.connected_at)).toHaveLength(1);
   });
 
-  it('schedules one check until a lease ends earlier', async () => {
+  it('schedules one check until a lease ends earlier or the check is late', async () => {
     const client = await live();
     const checksOf = async (...leases: number[]) => {
       const before = service.checks.length;
@@ -53,8 +53,12 @@ describe('a connection', () => {
     };
     expect(await checksOf(60, 60, 600)).toEqual([60]);
     expect(await checksOf(10)).toEqual([10]);
-    await service.clock.advance(5000);
-    expect(await checksOf(10)).toEqual([]);
+    service.clock.skip(1999);
+    expect(await checksOf(60)).toEqual([]);
+    service.clock.skip(7999); // the check is due now
+    expect(await checksOf(58)).toEqual([58]);
+    service.clock.skip(10_999);
+    expect(await checksOf(47)).toEqual([]); // the lease ends when the check is due
   });
 
   it('is rejected with a lease out of range or an invalid node or id', async () => {

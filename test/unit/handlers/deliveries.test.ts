@@ -220,6 +220,18 @@ describe('a redelivery', () => {
 });
 
 describe('a recovery', () => {
+  it('is no faster than the rate limit of the webhook', async () => {
+    const client = await live();
+    const { id } = await createWebhook(client, service.endpoint().url, { max_per_second: 5 });
+    const recover = (body: object) => client('POST', `/v1/webhooks/${id}/recover`, { body });
+    for (const per_second of [3, 100]) expect((await recover({ per_second })).status).toBe(202);
+    await service.settle();
+    const rates = service.messages.flatMap((message) =>
+      'recover' in message && message.recover.webhookId === id ? [message.recover.perSecond] : [],
+    );
+    expect(rates).toEqual([3, 5]);
+  });
+
   it('redelivers several pages, and leaves out expired events', async () => {
     const client = await live();
     const endpoint = service.endpoint();

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { put } from '../../support/documents.ts';
+import { changed } from '../../support/changed.ts';
+import { code, put } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import { createWebhook, publishAll } from '../../support/requests.ts';
 import type { Client } from '../../support/service.ts';
@@ -83,5 +84,19 @@ describe('events', () => {
     expect(status).toBe(400);
     const fields = body.errors.map(({ field }: { field: string }) => field);
     expect(fields.sort()).toEqual(['document_key', 'since', 'type', 'until']);
+  });
+});
+
+describe('a large event', () => {
+  it('is rejected alone and in a batch, and nothing is stored', async () => {
+    const client = await (await service.project()).client('live');
+    const event = (bytes: number) => changed({ note: 'x'.repeat(bytes) });
+    for (const [path, body] of [
+      ['/v1/events', event(256 * 1024)],
+      ['/v1/events/batch', { events: [changed(), event(256 * 1024)] }],
+    ] as const)
+      expect(code(await client('POST', path, { body }))).toEqual([413, 'payload_too_large']);
+    expect(await all(client, '')).toEqual([]);
+    expect((await client('POST', '/v1/events', { body: event(255 * 1024) })).status).toBe(202);
   });
 });

@@ -45,9 +45,11 @@ describe('a key', () => {
     await service.clock.advance(expiresAt - service.clock.now());
     expect(await status(service.as(key))).toBe(401);
     expect((await admin('GET', `/v1/keys/${id}`)).body.status).toBe('expired');
-    expect(
-      await code(admin('POST', '/v1/keys', { body: { type: 'live', expires_at: '2020-01-01T00:00:00Z' } })),
-    ).toEqual([400, 'invalid_request']);
+    const now = new Date(service.clock.now() + 1).toISOString(); // the request takes a millisecond
+    for (const expires_at of [now, '2020-01-01T00:00:00Z']) {
+      const { status, body } = await admin('POST', '/v1/keys', { body: { type: 'live', expires_at } });
+      expect([status, body.errors]).toEqual([400, [{ field: 'expires_at', detail: 'must be in the future' }]]);
+    }
   });
 
   it('returns 404 for another project or an unknown key', async () => {
@@ -247,6 +249,13 @@ describe('an allowlist', () => {
     }
   });
 
+  it('returns the same response when it is set again', async () => {
+    const { admin, key } = await service.project();
+    const live = await key('live');
+    const first = await set(admin, live, ['192.0.2.1']);
+    expect((await set(admin, live, ['192.0.2.1/32'])).body).toEqual(first.body);
+  });
+
   it('accepts at most 100 different entries, all of them strings', async () => {
     const { admin, key } = await service.project();
     const live = await key('live');
@@ -291,22 +300,5 @@ describe('the list of keys', () => {
     for (const limit of ['0', '101', '-1', '1.5', 'x', '']) {
       expect(await code(admin('GET', `/v1/keys?limit=${limit}`))).toEqual([400, 'invalid_request']);
     }
-  });
-});
-
-describe('the log', () => {
-  it('contains no key, hash or header', async () => {
-    const { admin, key, adminKey } = await service.project();
-    const live = await key('live');
-    await admin('GET', `/v1/keys/${live}`);
-    await admin('POST', `/v1/keys/${live}/rotate`, { body: { unexpected: live } });
-    await service.as(`${live.slice(0, -1)}!`)('GET', '/v1/webhooks');
-    const log = service.log.join('');
-    expect(log).toContain('request.rejected');
-    for (const secret of [live, adminKey]) {
-      expect(log).not.toContain(secret);
-      expect(log).not.toContain(secret.slice(21, 53));
-    }
-    expect(log).not.toMatch(/Bearer|tokenSecret|"hash"/);
   });
 });

@@ -51,9 +51,17 @@ describe('a project', () => {
   });
 
   it('does not guard non-admin keys against lockout', async () => {
-    const { admin, key } = await service.project();
+    const { admin, adminKey, key } = await service.project();
     const live = await key('live');
     expect((await admin('POST', `/v1/keys/${live}/allowlist`, { body: { cidrs: ['192.0.2.1'] } })).status).toBe(200);
+    const expires_at = new Date(service.clock.now() + 3_600_000).toISOString();
+    const expiring = (await admin('POST', '/v1/keys', { body: { type: 'admin', expires_at } })).body.key;
+    const elsewhere = { body: { cidrs: ['127.0.0.9'] }, from: '127.0.0.9' };
+
+    // Also when the caller's own key expires, and the others are for other addresses.
+    expect(code(await admin('POST', `/v1/keys/${adminKey}/allowlist`, elsewhere))).toEqual([200, undefined]);
+    const again = { body: { cidrs: ['192.0.2.2'] } };
+    expect((await service.as(expiring)('POST', `/v1/keys/${live}/allowlist`, again)).status).toBe(200);
   });
 });
 

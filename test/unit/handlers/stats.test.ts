@@ -154,4 +154,17 @@ describe('the stats', () => {
       expect([status, body.code], query).toEqual([400, 'invalid_request']);
     }
   });
+
+  it('are sums in the order of time, of deliveries in several hours', async () => {
+    const live = await (await service.project()).client('live');
+    for (let i = 0; i < 2; i++) await createWebhook(live, service.endpoint().url);
+    for (let hour = 0; hour < 3; hour++) {
+      await publishAll(live, Array(hour + 1).fill(deleted));
+      await service.settle();
+      await service.clock.advance(DAY_MS / 24);
+    }
+    const sums = await statsOf(live, 'by=hour&group_by=at');
+    expect(sums.map(({ delivered }) => delivered)).toEqual([2, 4, 6]);
+    expect(sums.map(({ at }) => at)).toEqual(sums.map(({ at }) => at).toSorted());
+  });
 });

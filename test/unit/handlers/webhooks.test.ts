@@ -218,6 +218,19 @@ describe('a webhook that is missing or of another project', () => {
   });
 });
 
+describe('the rate limit of a webhook', () => {
+  it('is set and removed', async () => {
+    const client = await live();
+    const { id } = await createWebhook(client, 'https://example.com/');
+    const limited = async (max_per_second: number | null) => {
+      const { body } = await client('PATCH', `/v1/webhooks/${id}`, { body: { max_per_second } });
+      expect((await client('GET', `/v1/webhooks/${id}`)).body).toEqual(body);
+      return body.max_per_second;
+    };
+    expect([await limited(5), await limited(null)]).toEqual([5, null]);
+  });
+});
+
 describe('a list of webhooks', () => {
   it('is in the order of creation, in pages', async () => {
     const client = await live();
