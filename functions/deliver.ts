@@ -2,7 +2,7 @@ import { deliverConsumer, reportResult } from '../lib/aws/consumers/deliver.ts';
 import { addressPolicy, environment } from '../lib/aws/environment.ts';
 import { httpPost } from '../lib/aws/http-post.ts';
 import { schedules } from '../lib/aws/schedules.ts';
-import { type Lane, SUSPECT_AFTER_MS } from '../lib/delivery/lanes.ts';
+import type { Lane } from '../lib/delivery/lanes.ts';
 import { LANE_QUEUES } from '../lib/deployment.ts';
 import { aws, withEmail, withQueues } from './platform.ts';
 import { deliverDeps } from './wiring.ts';
@@ -21,7 +21,7 @@ export const handler = deliverConsumer(
     ...withQueues(),
     lane: environment('LANE') as Lane,
     dashboardUrl: environment('DASHBOARD_URL'),
-    post: httpPost(addressPolicy(), { slowAfterMs: SUSPECT_AFTER_MS }),
+    post: httpPost(addressPolicy()),
     schedule: (name, message, atMs) => sendAt(atMs, name, message),
     done: reportResult,
   }),

@@ -2,6 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { TimedOutcome } from '../deliveries/attempt.ts';
+import type { Watch } from '../delivery/make-attempt.ts';
 import { ATTEMPT_TIMEOUT_MS, type Post } from '../delivery/post.ts';
 import { type AddressPolicy, isPublicHost } from '../webhooks/endpoint-url.ts';
 import { exchange, type UntimedOutcome } from './exchange.ts';
@@ -26,8 +27,6 @@ export type HttpPost = ReturnType<typeof httpPost>;
 export interface HttpPostOptions {
   /** The time limit of an attempt, including name resolution, connection, TLS and response. */
   timeoutMs?: number;
-  /** When an attempt counts as slow. A multiple of 100. */
-  slowAfterMs?: number | undefined;
   idleMs?: number;
   /** The `address:port` of each name server. The default is the system's. */
   nameServers?: readonly string[];
@@ -40,7 +39,7 @@ export interface HttpPostOptions {
  */
 export function httpPost(
   addressPolicy: AddressPolicy,
-  { timeoutMs = ATTEMPT_TIMEOUT_MS, slowAfterMs, idleMs = IDLE_MS, nameServers }: HttpPostOptions = {},
+  { timeoutMs = ATTEMPT_TIMEOUT_MS, idleMs = IDLE_MS, nameServers }: HttpPostOptions = {},
 ) {
   const connection = {
     minVersion: 'TLSv1.3',
@@ -52,17 +51,17 @@ export function httpPost(
   const secure = limitIdle(new https.Agent(options));
   const plain = limitIdle(new http.Agent(options));
 
-  /** Calls `onSlow` at most once, while the attempt runs. It must not throw. */
-  return async function post({ url, headers, body }: Post, onSlow?: () => void): Promise<TimedOutcome> {
+  /** Rejects if the signal of `watch` ends the attempt. Its connection is closed then. */
+  return async function post({ url, headers, body }: Post, watch?: Watch): Promise<TimedOutcome> {
     const started = performance.now();
     const elapsedMs = () => performance.now() - started;
     let waitedMs = 0;
     const waiting = setInterval(() => {
       waitedMs += TICK_MS;
-      if (waitedMs === slowAfterMs) onSlow?.();
+      watch?.tick(waitedMs);
     }, TICK_MS);
     try {
-      const outcome = await outcomeOf(new URL(url));
+      const outcome = await Promise.race([outcomeOf(new URL(url)), aborted(watch?.signal)]);
       return { ...outcome, durationMs: Math.round(elapsedMs()), waitedMs };
     } finally {
       clearInterval(waiting);
@@ -82,13 +81,17 @@ export function httpPost(
       function send(agent: http.Agent) {
         closeIdle(agent, idleMs);
         const length = { 'Content-Length': String(Buffer.byteLength(body)) };
-        const options = { method: 'POST', headers: { ...headers, ...length }, agent };
+        const signal = watch && { signal: watch.signal };
+        const options = { method: 'POST', headers: { ...headers, ...length }, agent, ...signal };
         const request = isSecure ? https.request(target, options) : http.request(target, options);
         return exchange(request, body, timeoutMs - elapsedMs());
       }
     }
   };
 }
+
+const aborted = (signal: AbortSignal | undefined): Promise<never> =>
+  new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
 
 const idleSince = new WeakMap<Duplex, number>();
 const idleOf = (agent: http.Agent) => Object.values(agent.freeSockets).flatMap((sockets = []) => sockets);

@@ -31,6 +31,7 @@ export function deliverBatch(messages: readonly (QueueMessage | null)[], deps: B
     beginOutage: oncePerWebhook(deps.beginOutage),
     endOutage: oncePerWebhook(deps.endOutage),
     takeSlot: takingTogether(deps),
+    suspect: onceSuspected(deps.suspect),
   };
 
   return async function handle(message: QueueMessage | null): Promise<void> {
@@ -51,6 +52,17 @@ export function deliverBatch(messages: readonly (QueueMessage | null)[], deps: B
     const contexts = await deps.loadContexts(due);
     return new Map(due.map((message, i) => [message, contexts[i] as DeliveryContext]));
   }
+}
+
+/** Overdue attempts to one endpoint in a batch occupy the same environment, so all of them stay or leave with the first. */
+function onceSuspected(suspect: BatchDeps['suspect']): BatchDeps['suspect'] {
+  const suspected = new Map<string, Promise<boolean>>();
+  return (message, slowUntil, nowMs) => {
+    const { webhookId } = message;
+    const known = suspected.get(webhookId) ?? suspect(message, slowUntil, nowMs);
+    suspected.set(webhookId, known);
+    return known;
+  };
 }
 
 /** Takes the slots of all messages of a webhook together, so that a batch has one read and one write for each webhook. */

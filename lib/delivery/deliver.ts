@@ -1,10 +1,10 @@
-import type { Attempt, TimedOutcome } from '../deliveries/attempt.ts';
-import { keptHeaders } from '../deliveries/headers.ts';
+import type { Attempt } from '../deliveries/attempt.ts';
 import { type DeliveredEvent, type DeliveryRecord, deliveredEvent } from '../deliveries/record.ts';
 import { isTest, type StoredEvent } from '../events/events.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { type Due, dueAfter, type Task, taskOf, type Verdict, verdictOn } from './decide.ts';
-import { isSlower, type Lane, laneOf, type Pace, paceAfter, paceOfSuspect } from './lanes.ts';
+import { isSlower, type Lane, laneOf, paceAfter } from './lanes.ts';
+import { type AttemptDeps, makeAttempt, notePace, type Sendable } from './make-attempt.ts';
 import { type DeliveryMessage, nextMessage, type Slot } from './messages.ts';
 import {
   type Claim,
@@ -16,14 +16,9 @@ import {
   sendOnce,
   WARNED_ATTEMPT,
 } from './outage.ts';
-import { type Post, postOf } from './post.ts';
 import { queueDelay } from './queue-retry.ts';
 
-export interface DeliverDeps extends OutageNotes {
-  lane: Lane;
-  clock(): number;
-  /** Calls `onSlow` once if the attempt takes longer than `SUSPECT_AFTER_MS`. */
-  post(request: Post, onSlow: () => void): Promise<TimedOutcome>;
+export interface DeliverDeps extends OutageNotes, AttemptDeps {
   /** Sends the next attempt to the queue or a schedule, at least once. */
   retry(message: DeliveryMessage, due: Due): Promise<void>;
   /** Forwards the message to a slower lane, at least once. */
@@ -32,8 +27,6 @@ export interface DeliverDeps extends OutageNotes {
   takeSlot(message: DeliveryMessage, maxPerSecond: number, isTest: boolean): Promise<Slot | null>;
   /** Returns the message to its queue for some seconds, at least once. */
   delay(message: DeliveryMessage, seconds: number): Promise<void>;
-  /** Stores the pace of an endpoint. A failure has no effect on the attempt. */
-  setPace(message: DeliveryMessage, pace: Pace): Promise<void>;
   /** `false`: another run of the message has recorded this attempt, or a newer run has begun. */
   record(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Promise<boolean>;
   /** Records that the retry of the last attempt is queued. */
@@ -59,7 +52,7 @@ export interface DeliveryContext {
   event: StoredEvent | undefined;
   delivery: DeliveryRecord | undefined;
 }
-type Found = DeliveryContext & { webhook: WebhookRecord; event: StoredEvent };
+type Found = DeliveryContext & Sendable;
 
 /**
  * The result of a message: a task without an attempt, or an attempt that this or another run recorded. `delay`: the rate limit
@@ -118,9 +111,13 @@ export async function deliver(
 }
 
 async function send(message: DeliveryMessage, found: Found, deps: DeliverDeps): Promise<DeliverResult> {
-  const { attempt, waitedMs } = await post(message, found, deps);
-  const result = await conclude(message, found, attempt, deps);
-  await updatePace(message, paceAfter(found.webhook, waitedMs, deps.clock()), deps);
+  const made = await makeAttempt(message, found, deps);
+  if (!made) {
+    await deps.defer(message, 'slow');
+    return { task: 'defer' };
+  }
+  const result = await conclude(message, found, made.attempt, deps);
+  await notePace(message, paceAfter(found.webhook, made.waitedMs, deps.clock()), deps);
   return result;
 }
 
@@ -169,30 +166,3 @@ const emailAbout = (
   deps: DeliverDeps,
 ): Promise<Claim> =>
   sendOnce(message, { ...failing, attempts: failing.attempts.slice(-message.attempt) }, email, deps.clock);
-
-async function post(message: DeliveryMessage, { webhook, event }: Found, deps: DeliverDeps) {
-  const at = deps.clock();
-  let suspected: Promise<void> | undefined;
-  const request = postOf(message, webhook, event, at);
-  const { waitedMs, ...outcome } = await deps.post(request, () => {
-    suspected = updatePace(message, paceOfSuspect(webhook, deps.clock()), deps);
-  });
-  await suspected;
-  const sent = keptHeaders(request, webhook);
-  const attempt: Attempt = {
-    number: message.attempt,
-    trigger: message.trigger,
-    at,
-    ...outcome,
-    url: request.url,
-    sent,
-  };
-  return { attempt, waitedMs };
-}
-
-async function updatePace(message: DeliveryMessage, pace: Pace | null, { setPace, warn }: DeliverDeps): Promise<void> {
-  if (!pace) return;
-  await setPace(message, pace).catch((error: unknown) =>
-    warn('webhook.pace_not_noted', { webhook_id: message.webhookId, error }),
-  );
-}

@@ -5,7 +5,7 @@ import type { DeliveryContext } from '../../delivery/deliver.ts';
 import type { Pace } from '../../delivery/lanes.ts';
 import { carriedEvent, type DeliveryMessage } from '../../delivery/messages.ts';
 import type { StoredEvent } from '../../events/events.ts';
-import { exists } from './conditions.ts';
+import { all, any, exists, isAbsent, isAtMost } from './conditions.ts';
 import { toDelivery } from './delivery-log.ts';
 import { endRun, isAtAttempt, recordAttempt } from './delivery-writes.ts';
 import { toStoredEvent } from './events.ts';
@@ -55,6 +55,13 @@ export function deliveries(table: Table) {
       nowMs: number,
     ): Promise<void> {
       await table.write([endRun(message, event, status, nowMs)]);
+    },
+
+    /** Sends the next messages of an endpoint to the slow lane, unless they already go there. */
+    async suspect(message: DeliveryMessage, slowUntil: number, nowMs: number): Promise<boolean> {
+      const isNotSlow = any(isAbsent('slowUntil'), isAtMost('slowUntil', nowMs));
+      const key = itemKey.webhook(message, message.webhookId);
+      return (await table.write([update(key, { slowUntil }, all(exists, isNotSlow))])).length === 0;
     },
 
     /** Stores the pace of an endpoint, which determines its lane. */

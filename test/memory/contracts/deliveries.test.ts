@@ -299,6 +299,37 @@ describe.each(stores)('deliveries in $name', (store) => {
     });
   });
 
+  describe('suspect', () => {
+    const { create, get, remove } = webhooks(table);
+    const until = now + 6000;
+
+    it.each([
+      ['sends the next messages to the slow lane', {}, true],
+      ['does so again after that time', { slowUntil: now }, true],
+      ['lets one of several attempts do it', { slowUntil: now + 1 }, false],
+    ])('%s', async (_, pace, expected) => {
+      const { webhook, message } = newDelivery({ quickSince: now - 1, ...pace });
+      await create(webhook, []);
+      expect(await deliveries(table).suspect(message(), until, now)).toBe(expected);
+      expect(recordOf(await get(webhook, webhook.id))).toEqual({ ...webhook, ...(expected && { slowUntil: until }) });
+      expect(await deliveries(table).suspect(message(), until, now)).toBe(false);
+    });
+
+    it('succeeds although its response was lost', async () => {
+      const { webhook, message } = newDelivery();
+      await create(webhook, []);
+      expect(await deliveries(lossy).suspect(message(), until, now)).toBe(true);
+    });
+
+    it('creates no webhook that is deleted', async () => {
+      const { webhook, message } = newDelivery();
+      await create(webhook, []);
+      await remove(webhook, webhook.id);
+      expect(await deliveries(table).suspect(message(), until, now)).toBe(false);
+      expect(await get(webhook, webhook.id)).toBeUndefined();
+    });
+  });
+
   describe('setPace', () => {
     const { create, get, remove } = webhooks(table);
 

@@ -28,7 +28,8 @@ import { type DeliveryRecord, isRecoverable } from '../../../lib/deliveries/reco
 import { type DeliveryChange, type Tally, tally } from '../../../lib/deliveries/stats.ts';
 import { type BatchDeps, deliverBatch } from '../../../lib/delivery/batch.ts';
 import { type FanOutDeps, fanOutBatch } from '../../../lib/delivery/fan-out.ts';
-import { LANES, type Lane } from '../../../lib/delivery/lanes.ts';
+import { LANES, type Lane, QUICK_WITHIN_MS, SUSPECT_AFTER_MS } from '../../../lib/delivery/lanes.ts';
+import type { Watch } from '../../../lib/delivery/make-attempt.ts';
 import type { QueueMessage } from '../../../lib/delivery/messages.ts';
 import type { Post } from '../../../lib/delivery/post.ts';
 import { settingAside } from '../../../lib/delivery/set-aside.ts';
@@ -345,7 +346,7 @@ export class SimulatedService {
         lane,
         dashboardUrl: '',
         sendEmail: (email) => this.sendEmail(process, email),
-        post: (post, onSlow) => this.post(process, batch, post, onSlow),
+        post: (post, watch) => this.post(process, batch, post, watch),
         schedule: (name, { body }, atMs) =>
           this.world.call(process, 'scheduler CreateSchedule', () => this.scheduler.create(name, atMs, body)),
         done: () => {},
@@ -401,7 +402,7 @@ export class SimulatedService {
     process: Process,
     batch: readonly QueueMessage[],
     { url, headers, body }: Post,
-    onSlow: () => void,
+    watch: Watch,
   ): Promise<TimedOutcome> {
     const eventId = headers['X-Service-Event-Id'] ?? '';
     const attempt = Number(headers['X-Service-Attempt']);
@@ -433,12 +434,20 @@ export class SimulatedService {
     );
     const [statusCode, error, durationMs] = OUTCOMES[behaviour];
     this.world.tell(() => `  the endpoint ${behaviour}`);
-    if (durationMs > 1000) {
-      await this.world.wait(process, 1000);
-      onSlow();
-      await this.world.wait(process, durationMs - 1000);
-    } else await this.world.wait(process, durationMs);
+    await Promise.race([this.pass(process, durationMs, watch), aborted(watch.signal)]);
     return { statusCode, error, durationMs, waitedMs: durationMs, excerpt: null };
+  }
+
+  /** The duration of an attempt, with the ticks that matter. */
+  private async pass(process: Process, durationMs: number, { tick, signal }: Watch): Promise<void> {
+    let passedMs = 0;
+    for (const atMs of [QUICK_WITHIN_MS, SUSPECT_AFTER_MS].filter((ms) => ms < durationMs)) {
+      await this.world.wait(process, atMs - passedMs);
+      if (signal.aborted) return;
+      tick(atMs);
+      passedMs = atMs;
+    }
+    await this.world.wait(process, durationMs - passedMs);
   }
 
   private api(fn: ApiFunction, process: Process): ApiHandler {
@@ -499,6 +508,9 @@ type Settle = (failed: ReadonlySet<number> | 'all') => void;
 // A transaction contains a token and a conditional write contains an id, so a retry of the SDK has no second effect. Reads can be
 // repeated freely.
 const TABLE_FAULTS = ['refused', 'throttled', 'lost', 'repeated', 'killed before', 'killed after', 'late'] as const;
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
 function commandOf(command: object): Command {
   const { input } = command as { input: object };

@@ -81,13 +81,15 @@ describe('time', () => {
   stopTime();
 
   /** Starts a POST to an endpoint that does not respond before `respond`. */
-  async function pending(slowAfterMs?: number) {
+  async function pending() {
     const { promise: asked, resolve: ask } = Promise.withResolvers<net.Socket>();
     const { url } = await endpoint(ask);
-    const onSlow = vi.fn();
-    const outcome = httpPost('any', { slowAfterMs })(to(url), onSlow);
+    const tick = vi.fn();
+    const leaving = new AbortController();
+    const outcome = httpPost('any')(to(url), { tick, signal: leaving.signal });
+    outcome.catch(() => {});
     const socket = await asked;
-    return { outcome, onSlow, respond: () => socket.write(OK) };
+    return { outcome, tick, leaving, socket, respond: () => socket.write(OK) };
   }
 
   it('limits an attempt to 5 seconds', async () => {
@@ -100,26 +102,25 @@ describe('time', () => {
     expect(await late.outcome).toMatchObject({ statusCode: null, error: 'timeout', durationMs: 5000 });
   });
 
-  it('notifies the caller of a slow attempt once', async () => {
-    const { outcome, onSlow } = await pending(2000);
-    vi.advanceTimersByTime(1999);
-    expect(onSlow).not.toHaveBeenCalled();
-    vi.advanceTimersByTime(1);
-    expect(onSlow).toHaveBeenCalledOnce();
-    vi.advanceTimersByTime(3000);
-    expect(await outcome).toMatchObject({ error: 'timeout' });
-    expect(onSlow).toHaveBeenCalledOnce();
+  it('reports the time every 100 ms until the attempt has ended', async () => {
+    const { outcome, tick, respond } = await pending();
+    vi.advanceTimersByTime(99);
+    expect(tick).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(201);
+    expect(tick.mock.calls).toEqual([[100], [200], [300]]);
+    respond();
+    expect(await outcome).toMatchObject({ ...ok, waitedMs: 300 });
+    vi.advanceTimersByTime(10_000);
+    expect(tick).toHaveBeenCalledTimes(3);
   });
 
-  it.each([
-    ['after it has ended', 2000],
-    ['when nobody said what is slow', undefined],
-  ])('does not notify the caller of an attempt %s', async (_, slowAfterMs) => {
-    const { outcome, onSlow, respond } = await pending(slowAfterMs);
-    respond();
-    expect(await outcome).toMatchObject(ok);
+  it('ends an attempt and its connection when the caller aborts it', async () => {
+    const { outcome, tick, leaving, socket } = await pending();
+    leaving.abort();
+    await expect(outcome).rejects.toThrow('This operation was aborted');
+    await closed(socket);
     vi.advanceTimersByTime(10_000);
-    expect(onSlow).not.toHaveBeenCalled();
+    expect(tick).not.toHaveBeenCalled();
   });
 });
 

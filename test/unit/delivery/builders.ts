@@ -100,6 +100,7 @@ export function deliverer(overrides: DeliverOverrides = {}) {
     defer: noting('defer', undefined),
     takeSlot: noting('takeSlot', null),
     delay: noting('delay', undefined),
+    suspect: noting('suspect', true),
     setPace: noting('setPace', undefined),
     warn: (name) => void done.push(name),
     record: noting('record', true),

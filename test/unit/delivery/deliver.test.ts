@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Task } from '../../../lib/delivery/decide.ts';
 import { type DeliverDeps, type DeliveryContext, deliver } from '../../../lib/delivery/deliver.ts';
+import type { Lane } from '../../../lib/delivery/lanes.ts';
 import { StageError, withStages } from '../../../lib/stages.ts';
 import {
   attempt,
@@ -18,6 +19,17 @@ const message = (attempt = 1) => messageWith({ attempt });
 const failing: Partial<DeliverDeps> = {
   post: async () => ({ statusCode: 500, error: 'status_not_2xx', durationMs: 10, waitedMs: 10, excerpt: null }),
 };
+/** An attempt that takes a time, unless the caller aborts it. */
+const lasting =
+  (ms: number): DeliverDeps['post'] =>
+  async (_, { tick, signal }) => {
+    for (let waitedMs = 100; waitedMs <= ms; waitedMs += 100) {
+      tick(waitedMs);
+      await new Promise(setImmediate);
+      signal.throwIfAborted();
+    }
+    return { statusCode: 200, error: null, durationMs: ms, waitedMs: ms, excerpt: null };
+  };
 /** A quick webhook that is already failing, so that an attempt changes neither state. */
 const proven = webhook({ quickSince: now - 1, failingSince: now - 1 });
 
@@ -55,11 +67,10 @@ describe('a delivery', () => {
 
   it('is not repeated when its pace could not be stored', async () => {
     const { done, deps } = deliverer({
+      lane: 'new',
+      suspect: () => Promise.reject(new Error('throttled')),
       setPace: () => Promise.reject(new Error('throttled')),
-      post: async (_, onSlow) => {
-        onSlow();
-        return { statusCode: 200, error: null, durationMs: 3000, waitedMs: 3000, excerpt: null };
-      },
+      post: lasting(3000),
     });
     await deliver(message(), referred({ webhook: proven }), deps);
     expect(done).toEqual(['webhook.pace_not_noted', 'record', 'webhook.pace_not_noted']);
@@ -79,19 +90,39 @@ describe('a delivery', () => {
     }
   });
 
-  it('marks its endpoint as slow during a long attempt', async () => {
-    const paces: unknown[] = [];
-    const { deps } = deliverer({
-      lane: 'quick',
-      setPace: async (_, pace) => void paces.push(pace),
-      post: async (_, onSlow) => {
-        onSlow();
-        expect(paces).toHaveLength(1);
-        return { statusCode: 200, error: null, durationMs: 5000, waitedMs: 5000, excerpt: null };
-      },
-    });
+  it.each<[Lane, number, boolean, string[]]>([
+    ['quick', 200, true, ['record']],
+    ['quick', 300, true, ['suspect', 'record']],
+    ['quick', 900, true, ['suspect', 'record', 'setPace']],
+    ['quick', 1000, true, ['suspect', 'defer']],
+    ['quick', 300, false, ['suspect', 'defer']],
+    ['new', 900, true, ['record', 'setPace']],
+    ['new', 1000, false, ['suspect', 'record', 'setPace']],
+    ['slow', 5000, false, ['suspect', 'record', 'setPace']],
+  ])('in the %s lane, takes these steps after %d ms (first overdue attempt: %s)', async (lane, ms, isFirst, steps) => {
+    const { done, deps } = deliverer({ lane, post: lasting(ms) });
+    deps.suspect = async (_, slowUntil, at) => {
+      done.push('suspect');
+      expect([slowUntil, at]).toEqual([now + 6000, now]);
+      return isFirst;
+    };
     await deliver(message(), referred({ webhook: proven }), deps);
-    expect(paces).toEqual([{ quickSince: now - 1, slowUntil: now + 6000 }, { slowUntil: now + 600_000 }]);
+    expect(done).toEqual(steps);
+  });
+
+  it('goes to the slow lane with the same attempt when it leaves the quick lane', async () => {
+    const deferred: unknown[] = [];
+    const defer: DeliverDeps['defer'] = async (...args) => void deferred.push(args);
+    const { deps } = deliverer({ lane: 'quick', post: lasting(5000), defer });
+    const third = message(3);
+    expect(await deliver(third, referred({ webhook: proven }), deps)).toEqual({ task: 'defer' });
+    expect(deferred).toEqual([[third, 'slow']]);
+  });
+
+  it('makes no note of an overdue attempt while its endpoint has the slow lane', async () => {
+    const { done, deps } = deliverer({ post: lasting(1900) });
+    await deliver(message(), referred({ webhook: webhook({ slowUntil: now + 1 }) }), deps);
+    expect(done).toEqual(['record']);
   });
 });
 
