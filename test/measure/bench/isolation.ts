@@ -1,122 +1,144 @@
-import type { LocalStack } from '../../../infra/local/stack.ts';
+import type http from 'node:http';
 import { type Listening, listening, textOf } from './http.ts';
 import { median } from './median.ts';
 import { createProject } from './project.ts';
 import { startBench } from './stack.ts';
 
 const HEALTHY = 10;
-/** The interval of events to each endpoint. */
-const INTERVAL_MS = 1000;
-const SECONDS = 20;
-const REPEATS = 3;
-/** The warm-up, in which functions start and endpoints get their lanes. */
-const WARM_UP_SECONDS = 8;
-/** The time in the measurement when the good endpoint starts to hang. */
-const TURNS_AFTER_SECONDS = 4;
+/** Events per second, each for every endpoint. */
+const RATES = [1, 10];
+const OTHERS = [1, 10];
+/** Not measured: functions start, and endpoints show how quick they are. */
+const WARM_UP_MS = 8000;
+const BEFORE_MS = 8000;
+const FIRST_MS = 2000;
+const LATER_MS = 10_000;
+const ALTERNATES_EVERY_MS = 3000;
+/** The highest p99 that counts as healthy, and how long each rate is tried. */
+const HEALTHY_P99_MS = 200;
+const RATE_TRIED_MS = 8000;
+const MAX_RATE = 200;
+
+/** What the other endpoints do after they responded for a while. Those that never respond have not responded before either. */
+const BEHAVIOURS = ['never respond', 'stop responding', 'alternate', 'trickle'] as const;
+type Behaviour = (typeof BEHAVIOURS)[number] | 'respond';
+
+/** Milliseconds from publication to receipt at the healthy endpoints. */
+interface Latencies {
+  before: number;
+  first: number;
+  later: number;
+}
 
 /**
- * The behavior of the other endpoints at the same rate: respond, hang, or respond first and hang later. Of realistic endpoints,
- * four in ten fail and two hang.
- */
-type Behaviour = 'respond' | 'hang' | 'begin to hang' | 'do as they like';
-
-/**
- * Measures p50 and p99 from publication to receipt at ten healthy endpoints with one event per second each, next to other
- * endpoints that hang. Returns the ratio to the same with ten other endpoints that respond. Only two of 200 receipts are above
- * p99, so each value is the median of `REPEATS` runs.
+ * The p99 from publication to receipt at ten healthy endpoints of a project, before and after other endpoints of the same project
+ * change: in the first 2 seconds, and later. Each ratio is to the time before. Endpoints that never respond compare with the
+ * others of the same rate.
  */
 export async function measureIsolation(assembly: string) {
-  await run(assembly, 1, 'respond', 5); // warms the machine up
+  await run(assembly, { rate: 10, others: 1, behaviour: 'respond' }); // warms the machine up
   const rows: Record<string, object> = {};
-  const cases: [others: number, behaviours: Behaviour[]][] = [
-    [1, ['respond', 'hang', 'begin to hang']],
-    [10, ['respond', 'do as they like', 'hang']],
-  ];
-  for (const [others, behaviours] of cases) {
-    const runs = new Map<Behaviour, Latencies[]>(behaviours.map((behaviour) => [behaviour, []]));
-    for (let i = 0; i < REPEATS; i++)
-      for (const [behaviour, measured] of runs) measured.push(await run(assembly, others, behaviour));
-    const healthy = medians(runs.get('respond') ?? []);
-    for (const [behaviour, measured] of runs)
-      rows[`beside ${others} that ${behaviour}`] = row(medians(measured), healthy);
-  }
+  for (const rate of RATES)
+    for (const others of OTHERS) {
+      const measured = new Map<Behaviour, Latencies>();
+      for (const behaviour of BEHAVIOURS) measured.set(behaviour, await run(assembly, { rate, others, behaviour }));
+      const responding = median([...measured].filter(([name]) => name !== 'never respond').map(([, ms]) => ms.before));
+      for (const [behaviour, latencies] of measured) {
+        const before = behaviour === 'never respond' ? responding : latencies.before;
+        rows[`${rate}/s, beside ${others} that ${behaviour}`] = rowOf({ ...latencies, before });
+      }
+    }
+  rows[`the highest rate with a p99 below ${HEALTHY_P99_MS} ms`] = { 'events/s': await highestRate(assembly) };
   return rows;
 }
 
-type Latencies = Awaited<ReturnType<typeof run>>;
-
-const medians = (runs: readonly Latencies[]): Latencies => ({
-  p50Ms: median(runs.map(({ p50Ms }) => p50Ms)),
-  p99Ms: median(runs.map(({ p99Ms }) => p99Ms)),
+const rowOf = ({ before, first, later }: Latencies) => ({
+  p99_before_ms: Math.round(before),
+  p99_first_2s_ms: Math.round(first),
+  p99_later_ms: Math.round(later),
+  ratio_first_2s: (first / before).toFixed(2),
+  ratio_later: (later / before).toFixed(2),
 });
 
-const row = (measured: Latencies, healthy: Latencies) => ({
-  p50_ms: Math.round(measured.p50Ms),
-  p99_ms: Math.round(measured.p99Ms),
-  p50_ratio: (measured.p50Ms / healthy.p50Ms).toFixed(2),
-  p99_ratio: (measured.p99Ms / healthy.p99Ms).toFixed(2),
-});
-
-async function run(assembly: string, others: number, behaviour: Behaviour, seconds = SECONDS) {
-  const { stack, stop } = await startBench(assembly, { spares: true });
-  const rounds = WARM_UP_SECONDS + seconds;
-  let round = 0;
-  let received = 0;
-  const latencies: number[] = [];
-  const healthy = await listening(async (request, response) => {
-    const body = await textOf(request);
-    response.writeHead(200).end();
-    const { timestamp, data } = JSON.parse(body);
-    if (data.revision > WARM_UP_SECONDS) latencies.push(Date.now() - Date.parse(timestamp));
-    received++;
-  });
-  const respondWith = (status: () => number | null) =>
-    listening((_, response) => {
-      const code = status();
-      if (code !== null) response.writeHead(code).end();
-    });
-  const responding = await respondWith(() => 200);
-  const failing = await respondWith(() => 500);
-  const hanging = await respondWith(() => null);
-  const turning = await respondWith(() => (round > WARM_UP_SECONDS + TURNS_AFTER_SECONDS ? null : 200));
-  const kinds: Record<Behaviour, Listening[]> = {
-    respond: [responding],
-    hang: [hanging],
-    'begin to hang': [turning],
-    'do as they like': [failing, responding, hanging, failing, responding],
+export async function run(
+  assembly: string,
+  given: { rate: number; others: number; behaviour: Behaviour },
+): Promise<Latencies> {
+  const { rate, others, behaviour } = given;
+  const changesAt = Date.now() + WARM_UP_MS + BEFORE_MS;
+  const endpoints = await Promise.all(Array.from({ length: others }, () => otherEndpoint(behaviour, changesAt)));
+  const latencies = await deliver(assembly, endpoints, rate, changesAt + FIRST_MS + LATER_MS);
+  const between = (from: number, to: number) => p99(latencies.filter(({ at }) => at >= from && at < to));
+  return {
+    before: between(changesAt - BEFORE_MS, changesAt),
+    first: between(changesAt, changesAt + FIRST_MS),
+    later: between(changesAt + FIRST_MS, changesAt + FIRST_MS + LATER_MS),
   };
-  const otherOf = (i: number) => kinds[behaviour][i % kinds[behaviour].length] ?? responding;
+}
 
-  // Each endpoint belongs to a different customer. They alternate, so that the rate is steady.
-  const endpoints = [...Array.from({ length: others }, (_, i) => otherOf(i)), ...Array(HEALTHY).fill(healthy)];
-  const publishers = [];
-  for (const endpoint of endpoints) publishers.push(await publisherTo(stack, endpoint));
-  // One endpoint always hangs, so that the functions of the slow lane have started too.
-  const publishHanging = await publisherTo(stack, hanging);
+/** The highest rate, in steps of 5 events per second, at which healthy endpoints alone have a healthy p99. */
+async function highestRate(assembly: string): Promise<number> {
+  for (let rate = 10; rate <= MAX_RATE; rate += 5) {
+    const from = Date.now() + WARM_UP_MS;
+    const latencies = await deliver(assembly, [], rate, from + RATE_TRIED_MS);
+    if (p99(latencies.filter(({ at }) => at >= from)) >= HEALTHY_P99_MS) return rate - 5;
+  }
+  return MAX_RATE;
+}
+
+interface Latency {
+  /** When the event was published. */
+  at: number;
+  ms: number;
+}
+
+/** Publishes events at a rate until a time, to healthy endpoints and to others. Returns the latencies of the healthy ones. */
+async function deliver(assembly: string, others: Listening[], rate: number, untilMs: number): Promise<Latency[]> {
+  const { stack, stop } = await startBench(assembly, { spares: true });
+  const { post } = await createProject(stack);
+  const latencies: Latency[] = [];
+  const healthy = await listening(async (request, response) => {
+    const { timestamp } = JSON.parse(await textOf(request));
+    response.writeHead(200).end();
+    const at = Date.parse(timestamp);
+    latencies.push({ at, ms: Date.now() - at });
+  });
+  for (const [i, { url }] of [...Array<Listening>(HEALTHY).fill(healthy), ...others].entries())
+    await post('/v1/webhooks', { url: `${url}${i}`, events: ['document.deleted'] });
   const published: Promise<unknown>[] = [];
-  const startedAt = performance.now();
-  for (round = 1; round <= rounds; round++) {
-    if (round <= WARM_UP_SECONDS / 2) published.push(publishHanging(round));
-    for (const [i, publish] of publishers.entries()) {
-      await until(startedAt + (round + i / publishers.length) * INTERVAL_MS);
-      published.push(publish(round));
-    }
+  const startedAt = Date.now();
+  for (let i = 0; startedAt + (i * 1000) / rate < untilMs; i++) {
+    await until(startedAt + (i * 1000) / rate);
+    const data = { document_key: 'a', revision: i + 1, origin: 'bench' };
+    published.push(post('/v1/events', { type: 'document.deleted', data }));
   }
   await Promise.all(published);
-  while (received < HEALTHY * rounds) await until(performance.now() + 50);
-  for (const { close } of [healthy, responding, failing, hanging, turning]) close();
+  while (latencies.length < HEALTHY * published.length) await until(Date.now() + 50);
+  for (const { close } of [healthy, ...others]) close();
   await stop();
-  latencies.sort((a, b) => a - b);
-  const at = (share: number) => latencies[Math.ceil(latencies.length * share) - 1] ?? Number.NaN; // nearest rank
-  return { p50Ms: at(0.5), p99Ms: at(0.99) };
+  return latencies;
 }
 
-const until = (time: number) => new Promise((resolve) => setTimeout(resolve, Math.max(0, time - performance.now())));
-
-/** Creates a project with one webhook, and returns a function that publishes an event to it. */
-async function publisherTo(stack: LocalStack, { url }: Listening): Promise<(revision: number) => Promise<unknown>> {
-  const { post } = await createProject(stack);
-  await post('/v1/webhooks', { url, events: ['document.deleted'] });
-  return (revision) =>
-    post('/v1/events', { type: 'document.deleted', data: { document_key: 'a', revision, origin: 'bench' } });
+/** Changes at a time. */
+async function otherEndpoint(behaviour: Behaviour, changesAt: number): Promise<Listening> {
+  const respond = (response: http.ServerResponse) => response.writeHead(200).end();
+  const trickle = (response: http.ServerResponse) => {
+    response.writeHead(200, { 'Content-Length': '100' });
+    const timer = setInterval(() => response.write('x'), 1000);
+    response.on('close', () => clearInterval(timer));
+  };
+  return listening((request, response) => {
+    request.resume();
+    const sinceMs = Date.now() - changesAt;
+    if (behaviour === 'respond' || (sinceMs < 0 && behaviour !== 'never respond')) return respond(response);
+    if (behaviour === 'trickle') return trickle(response);
+    if (behaviour === 'alternate' && Math.floor(sinceMs / ALTERNATES_EVERY_MS) % 2 === 1) return respond(response);
+  });
 }
+
+function p99(latencies: readonly Latency[]): number {
+  const sorted = latencies.map(({ ms }) => ms).sort((a, b) => a - b);
+  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN; // nearest rank
+}
+
+const until = (time: number) => new Promise((resolve) => setTimeout(resolve, Math.max(0, time - Date.now())));

@@ -6,6 +6,7 @@ import type { Attempt } from '../../../lib/deliveries/attempt.ts';
 import { isSuccess } from '../../../lib/deliveries/attempt.ts';
 import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
 import { isUnderWay } from '../../../lib/deliveries/statuses.ts';
+import { SUSPECT_FOR_MS } from '../../../lib/delivery/lanes.ts';
 import { runKey } from '../../../lib/delivery/messages.ts';
 import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from '../../../lib/delivery/retry-schedule.ts';
 import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
@@ -91,6 +92,8 @@ export class Invariants {
   private readonly eventSteps = new Map<string, number>();
   private readonly byUrl = new Map<string, string>();
   private readonly signatures = new Map<string, string>();
+  /** When an overdue attempt to each webhook last stayed in the quick lane. */
+  private readonly stays = new Map<string, number>();
   private readonly tokens = new Map<string, { at: number; limit: number }[]>();
   private readonly service: SimulatedService;
   private readonly world: World;
@@ -104,6 +107,9 @@ export class Invariants {
     this.world = world;
     service.onChange = (before, after) => this.guard(() => this.onChange(before, after));
     service.onPost = (post) => this.guard(() => this.onPost(post));
+    service.onStay = (id) => this.guard(() => this.onStay(id));
+    service.onLongAttempt = (url) =>
+      this.guard(() => must(false, 'No attempt lasts longer than a second in the quick lane', url));
   }
 
   private guard(look: () => void): void {
@@ -177,6 +183,14 @@ export class Invariants {
 
     const limits = seen.map(({ maxPerSecond = Number.POSITIVE_INFINITY }) => maxPerSecond);
     if (Math.max(...limits) < Number.POSITIVE_INFINITY) this.onLimited(id, Math.max(...limits), post, name);
+  }
+
+  /** An earlier attempt leaves the lane within the time that two clocks need for the same decision. */
+  private onStay(id: string): void {
+    const last = this.stays.get(id);
+    this.stays.set(id, this.world.now);
+    const isAlone = last === undefined || this.world.now >= last + SUSPECT_FOR_MS - SKEW_MS;
+    must(isAlone, 'One overdue attempt to an endpoint stays in the quick lane', id);
   }
 
   /** Attempts are counted by the time for which they took their tokens. The clocks of processes differ, and calls can be late. */

@@ -2,6 +2,7 @@ import { authenticate } from '../../../lib/access/authenticate.ts';
 import type { KeyRecord } from '../../../lib/access/keys.ts';
 import type { BatchDeps } from '../../../lib/delivery/batch.ts';
 import type { DeliveryContext } from '../../../lib/delivery/deliver.ts';
+import { SUSPECT_AFTER_MS } from '../../../lib/delivery/lanes.ts';
 import { NotYetError } from '../../../lib/errors.ts';
 import type { Command } from './requests-of.ts';
 import type { PlantedBug } from './service.ts';
@@ -270,6 +271,17 @@ export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
       return { name, input: { ...input, RequestItems: Object.fromEntries(RequestItems) } };
     },
   },
+  'every overdue attempt stays in the quick lane': deliver(({ suspect }) => ({
+    suspect: async (...args) => (await suspect(...args)) || true,
+  })),
+  'an overdue attempt never leaves the quick lane': deliver(({ post }) => ({
+    post: (request, { tick, signal }) => post(request, { tick: (ms) => ms === SUSPECT_AFTER_MS || tick(ms), signal }),
+  })),
+  'an attempt that leaves the quick lane is dropped': deliver(({ defer }) => ({
+    defer: async (message, lane) => {
+      if (message.attempt !== 1 || lane !== 'slow') await defer(message, lane);
+    },
+  })),
   'a delayed delivery is dropped': deliver(() => ({ delay: async () => {} })),
   'concurrent batches use the same tokens': { command: writes(has('SLOTS#'), unconditional) },
   'a message that waited needs no token': deliver(({ takeSlots }) => ({

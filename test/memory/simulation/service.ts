@@ -110,6 +110,9 @@ export class SimulatedService {
   /** Called for every change of an item, and for every POST. */
   onChange: (before: Item | undefined, after: Item | undefined) => void = () => {};
   onPost: (post: Received) => void = () => {};
+  /** Receives each webhook whose overdue attempt stays in the quick lane, and the URL of each attempt that lasted too long there. */
+  onStay: (webhookId: string) => void = () => {};
+  onLongAttempt: (url: string) => void = () => {};
   private readonly world: World;
   private readonly bug: PlantedBug;
   /** The first admin key, which the users have. */
@@ -201,6 +204,10 @@ export class SimulatedService {
   /** Returns the time since which a webhook can have missed events. */
   undeliveredSince(webhookId: string): number | undefined {
     return (this.db.get(`HOOKS#prj_1#live`, webhookId) as unknown as WebhookRecord | undefined)?.undeliveredSince;
+  }
+
+  private urlOf(webhookId: string): string {
+    return String(this.db.get('HOOKS#prj_1#live', webhookId)?.url);
   }
 
   get hasDocuments(): boolean {
@@ -346,7 +353,7 @@ export class SimulatedService {
         lane,
         dashboardUrl: '',
         sendEmail: (email) => this.sendEmail(process, email),
-        post: (post, watch) => this.post(process, batch, post, watch),
+        post: (post, watch) => this.post(process, lane, batch, post, watch),
         schedule: (name, { body }, atMs) =>
           this.world.call(process, 'scheduler CreateSchedule', () => this.scheduler.create(name, atMs, body)),
         done: () => {},
@@ -357,7 +364,16 @@ export class SimulatedService {
         return slots;
       };
       const deps = { ...wired, takeSlots };
-      return deliverBatch(batch, this.bug.deliver?.(deps) ?? deps);
+      const { suspect, ...rest } = this.bug.deliver?.(deps) ?? deps;
+      return deliverBatch(batch, {
+        ...rest,
+        suspect: async (message, slowUntil, nowMs) => {
+          const isFirst = await suspect(message, slowUntil, nowMs);
+          const { webhookId } = message;
+          if (isFirst && lane === 'quick' && process.posting.has(this.urlOf(webhookId))) this.onStay(webhookId);
+          return isFirst;
+        },
+      });
     });
   }
 
@@ -400,6 +416,7 @@ export class SimulatedService {
 
   private async post(
     process: Process,
+    lane: Lane,
     batch: readonly QueueMessage[],
     { url, headers, body }: Post,
     watch: Watch,
@@ -434,7 +451,11 @@ export class SimulatedService {
     );
     const [statusCode, error, durationMs] = OUTCOMES[behaviour];
     this.world.tell(() => `  the endpoint ${behaviour}`);
-    await Promise.race([this.pass(process, durationMs, watch), aborted(watch.signal)]);
+    process.posting.add(url);
+    await Promise.race([this.pass(process, durationMs, watch), aborted(watch.signal)]).finally(() =>
+      process.posting.delete(url),
+    );
+    if (lane === 'quick' && durationMs > SUSPECT_AFTER_MS) this.onLongAttempt(url);
     return { statusCode, error, durationMs, waitedMs: durationMs, excerpt: null };
   }
 

@@ -20,6 +20,8 @@ export interface Process {
   onDeath: () => void;
   /** The step at which it started to read its records. */
   readAt: number;
+  /** The URLs of its attempts in progress. */
+  posting: Set<string>;
   /** The last times when it took tokens of the rate limit of each webhook, by its clock. */
   tokensAt: Map<string, number>;
 }
@@ -146,6 +148,7 @@ export class World {
       skewMs: Math.round((this.choosing() - 0.5) * SKEW_MS),
       onDeath,
       readAt: this.steps,
+      posting: new Set(),
       tokensAt: new Map(),
     };
     this.tell(() => `${name} ${process.id} starts`);

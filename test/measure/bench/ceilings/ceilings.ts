@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { type LaneLoad, RULES, simulateLane } from './lanes.ts';
 import { LOAD, type Load, readMeasured, unitCostsOf } from './load.ts';
 import { breaksAt, type Ceiling, ceilingsOf, utilization } from './model.ts';
 
@@ -28,9 +29,33 @@ export function printCeilings(args: string[]): void {
     console.log(`\n${name}`);
     console.table(ceilings.slice(0, own ? undefined : 6).map((ceiling) => rowOf(ceiling, load)));
   }
+  if (!own) printLanes();
   console.log(
     '\nFor the quotas and their sources, see test/measure/bench/ceilings/quotas.ts. The counts come from the last `npm run bench -- cost`.',
   );
+}
+
+/** How long endpoints that stop responding delay ten healthy ones, for each rule and event rate. */
+function printLanes(): void {
+  const loads: LaneLoad[] = [
+    { rate: 10, healthy: 10, stopping: 1 },
+    { rate: 100, healthy: 10, stopping: 1 },
+    { rate: 1000, healthy: 10, stopping: 1 },
+    { rate: 10, healthy: 10, stopping: 10 },
+    { rate: 100, healthy: 10, stopping: 10 },
+  ];
+  for (const load of loads) {
+    console.log(
+      `\n${load.rate} events per second, ${load.stopping} of ${load.healthy + load.stopping} endpoints stop responding`,
+    );
+    const rows = Object.entries(RULES).map(([name, rule]) => {
+      const { p99Ms, occupied } = simulateLane(rule, load);
+      const { before, first, later } = p99Ms;
+      const ratios = { 'ratio in 2 s': (first / before).toFixed(1), 'ratio later': (later / before).toFixed(1) };
+      return [name, { p99_ms: before, 'p99 in 2 s': first, 'p99 later': later, ...ratios, environments: occupied }];
+    });
+    console.table(Object.fromEntries(rows));
+  }
 }
 
 function rowOf(ceiling: Ceiling, load: Load) {

@@ -1,7 +1,11 @@
+import { QUICK_WITHIN_MS, SUSPECT_AFTER_MS } from '../../../../lib/delivery/lanes.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../../../lib/delivery/post.ts';
+import { QUOTAS } from './quotas.ts';
+
 /*
  * The quick lane in virtual time, under the documented scaling of event source mappings: five concurrent batches, and up to 300
- * more per minute while messages wait (Lambda Developer Guide, "Scaling behavior", standard mode). It compares rules for attempts
- * to endpoints that stop responding. It says nothing about the time of a function itself.
+ * more per minute while messages wait (Lambda Developer Guide, "Configuring scaling behavior for SQS event source mappings"). It
+ * compares rules for attempts to endpoints that stop responding at the same time.
  */
 
 /** What the lane does with an attempt that takes long. Times are in milliseconds. */
@@ -12,9 +16,28 @@ export interface Rule {
   firstLeavesAfterMs: number;
   /** Every other attempt leaves the lane after this time. */
   othersLeaveAfterMs: number;
-  /** Messages of an endpoint in one event's time that travel as one. */
-  eventsOfMessage?: number;
+  /** The most messages per second to an endpoint, each with several events. Default: one message for each event. */
+  mostMessages?: number;
 }
+
+/** An attempt ends after 5 s. A rule without that time does not let it leave before. */
+const TO_THE_END = { firstLeavesAfterMs: ATTEMPT_TIMEOUT_MS, othersLeaveAfterMs: ATTEMPT_TIMEOUT_MS };
+
+export const CHOSEN: Rule = {
+  notedAfterMs: QUICK_WITHIN_MS,
+  firstLeavesAfterMs: SUSPECT_AFTER_MS,
+  othersLeaveAfterMs: QUICK_WITHIN_MS,
+};
+
+export const RULES: Record<string, Rule> = {
+  'noted after 1 s': { notedAfterMs: 1000, ...TO_THE_END },
+  'noted after 300 ms': { notedAfterMs: 300, ...TO_THE_END },
+  'noted after 4 times its p95': { notedAfterMs: 100, ...TO_THE_END },
+  'noted after 1 s, 10 messages/s': { notedAfterMs: 1000, ...TO_THE_END, mostMessages: 10 },
+  'all leave after 1 s': { notedAfterMs: 300, firstLeavesAfterMs: 1000, othersLeaveAfterMs: 1000 },
+  'all leave after 300 ms': { notedAfterMs: 300, firstLeavesAfterMs: 300, othersLeaveAfterMs: 300 },
+  'chosen: the first leaves after 1 s, others after 300 ms': CHOSEN,
+};
 
 export interface LaneLoad {
   /** Events per second to each endpoint. */
@@ -33,7 +56,6 @@ export interface LaneResult {
   occupied: number;
 }
 
-const ATTEMPT_TIMEOUT_MS = 5000;
 const RESPONSE_MS = 30;
 /** Receiving a batch, reading its data and recording its attempts. */
 const BATCH_MS = 25;
@@ -42,7 +64,8 @@ const NOTE_MS = 10;
 /** Handing a message over. */
 const HAND_OVER_MS = 10;
 const BATCH_SIZE = 10;
-const AWS = { initial: 5, most: 1250 };
+/** `deliverConcurrency` limits the concurrent batches. */
+const AWS = { initial: 5, most: QUOTAS.deliverConcurrency.limit };
 const ADDED_PER_SECOND = 5;
 const STOPS_AT_MS = 40_000;
 const ENDS_AT_MS = STOPS_AT_MS + 12_000;
@@ -53,18 +76,21 @@ interface Message {
 }
 
 export function simulateLane(rule: Rule, { rate, healthy, stopping, concurrency = AWS }: LaneLoad): LaneResult {
-  const { eventsOfMessage = 1 } = rule;
+  const { mostMessages = rate } = rule;
   const timers = new Timers();
-  const waiting: Message[] = [];
+  const queue: Message[] = [];
+  let received = 0;
   const notedAt = new Map<number, number>();
   const latencies: { at: number; ms: number }[] = [];
   let [free, total, held, occupied] = [concurrency.initial, concurrency.initial, 0, 0];
   const isStopped = (endpoint: number) => endpoint >= healthy;
 
   const receive = () => {
-    while (free > 0 && waiting.length > 0) {
+    while (free > 0 && received < queue.length) {
       free--;
-      handle(waiting.splice(0, BATCH_SIZE));
+      const batch = queue.slice(received, received + BATCH_SIZE);
+      received += batch.length;
+      handle(batch);
     }
   };
   const handle = (batch: Message[]) => {
@@ -99,19 +125,19 @@ export function simulateLane(rule: Rule, { rate, healthy, stopping, concurrency 
 
   for (let second = 0; second * 1000 < ENDS_AT_MS; second++)
     timers.at(second * 1000, () => {
-      if (waiting.length === 0 || total >= concurrency.most) return;
+      if (received === queue.length || total >= concurrency.most) return;
       const added = Math.min(ADDED_PER_SECOND, concurrency.most - total);
       total += added;
       free += added;
       receive();
     });
-  const intervalMs = (1000 / rate) * eventsOfMessage;
+  const intervalMs = 1000 / Math.min(rate, mostMessages);
   for (let i = 0; i * intervalMs < ENDS_AT_MS; i++)
     for (let endpoint = 0; endpoint < healthy + stopping; endpoint++) {
       const at = (i + endpoint / (healthy + stopping)) * intervalMs;
       timers.at(at, () => {
         if ((notedAt.get(endpoint) ?? Number.POSITIVE_INFINITY) <= at) return; // to the slow lane
-        waiting.push({ endpoint, at });
+        queue.push({ endpoint, at });
         receive();
       });
     }
@@ -124,7 +150,7 @@ export function simulateLane(rule: Rule, { rate, healthy, stopping, concurrency 
   };
   return {
     p99Ms: {
-      before: p99(STOPS_AT_MS - 10_000, STOPS_AT_MS),
+      before: p99(STOPS_AT_MS - 5000, STOPS_AT_MS),
       first: p99(STOPS_AT_MS, STOPS_AT_MS + 2000),
       later: p99(STOPS_AT_MS + 2000, STOPS_AT_MS + 12_000),
     },
