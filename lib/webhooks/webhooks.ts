@@ -55,7 +55,7 @@ export interface WebhookRecord extends Space {
   warnedAt?: number | undefined;
   /** The end of the claim of the run that is sending the warning. */
   warningUntil?: number | undefined;
-  /** When the endpoint moved to the quick lane. Absent before that, and after a slow attempt. */
+  /** Since when the endpoint has the quick lane, possibly in the future. Absent before it earns it, and after a slow attempt. */
   quickSince?: number | undefined;
   /** Until then it takes the slow lane. */
   slowUntil?: number | undefined;

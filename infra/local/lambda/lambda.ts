@@ -22,7 +22,7 @@ export interface FunctionProperties {
 }
 
 /** The maximum number of execution environments per function, each of about 30 MB. Lambda starts many more. */
-export const DEFAULT_CONCURRENCY = 8;
+export const DEFAULT_CONCURRENCY = 16;
 /** The maximum number of concurrent invocations in an account (Lambda quotas: 1,000 in a region, 10 in a new account). */
 export const DEFAULT_ACCOUNT_CONCURRENCY = 1000;
 /** How long an idle execution environment is kept. */

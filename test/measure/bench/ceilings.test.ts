@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { CHOSEN, simulateLane } from './ceilings/lanes.ts';
 import { LOAD, type Load, readMeasured, type UnitCosts, unitCostsOf } from './ceilings/load.ts';
 import { breaksAt, ceilingsOf, utilization } from './ceilings/model.ts';
 
@@ -92,5 +93,28 @@ describe('the model', () => {
     const counts = unitCostsOf(readMeasured(), { published: 1 });
     for (const [name, value] of Object.entries(counts)) expect([name, Number.isFinite(value)]).toEqual([name, true]);
     expect(counts).toMatchObject({ eventWrites: 1, logWrites: 1, keyReads: 1 });
+  });
+});
+
+describe.each([
+  [10, 1],
+  [100, 1],
+  [10, 10],
+  [100, 10],
+])('the quick lane at %d events per second, when %d of its endpoints stop responding', (rate, stopping) => {
+  const { occupied, p99Ms } = simulateLane(CHOSEN, { rate, healthy: 10, stopping });
+
+  it('has one environment for each of these endpoints, and delays the others for at most 2 seconds', () => {
+    expect(occupied).toBe(stopping);
+    expect(p99Ms.later / p99Ms.before).toBeLessThan(1.1);
+  });
+
+  it('is faster than with a note after a second', () => {
+    const noted = simulateLane(
+      { notedAfterMs: 1000, firstLeavesAfterMs: 5000, othersLeaveAfterMs: 5000 },
+      { rate, healthy: 10, stopping },
+    );
+    expect(p99Ms.first).toBeLessThan(noted.p99Ms.first / 2);
+    expect(occupied).toBeLessThan(noted.occupied);
   });
 });

@@ -60,7 +60,7 @@ const rowOf = ({ before, first, later }: Latencies) => ({
   ratio_later: (later / before).toFixed(2),
 });
 
-export async function run(
+async function run(
   assembly: string,
   given: { rate: number; others: number; behaviour: Behaviour },
 ): Promise<Latencies> {

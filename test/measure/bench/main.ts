@@ -40,7 +40,7 @@ if (isWanted('endurance')) {
   console.table(await measureEndurance(assembly));
 }
 if (isWanted('isolation')) {
-  console.log('\nIsolation: latency of 10 healthy endpoints that receive one event per second for 20 seconds');
+  console.log('\nIsolation: p99 from publication to receipt at 10 healthy endpoints, before and after others change');
   console.table(await measureIsolation(assembly));
 }
 if (isWanted('pages')) {
