@@ -1,16 +1,16 @@
 import { NotYetError } from '../errors.ts';
 import { type DeliverDeps, type DeliverResult, type DeliveryContext, deliver } from './deliver.ts';
-import { attemptName, type DeliveryMessage, type QueueMessage, type RecoverMessage, type Slot } from './messages.ts';
-import { isEarly, type SlotRequest } from './rate-limit.ts';
+import { attemptName, type DeliveryMessage, type QueueMessage, type RecoverMessage } from './messages.ts';
+import { isEarly, type SlotRequest, type Wait } from './rate-limit.ts';
 
 export interface BatchDeps extends Omit<DeliverDeps, 'takeSlot'> {
-  /** For each request, a slot of the webhook's rate limit, or `null` for a token. */
+  /** For each request, its wait for the webhook's rate limit, or `null` for a token. */
   takeSlots(
     message: DeliveryMessage,
     maxPerSecond: number,
     requests: readonly SlotRequest[],
     nowMs: number,
-  ): Promise<(Slot | null)[]>;
+  ): Promise<(Wait | null)[]>;
   /** Reads the data that the messages refer to, in their order. */
   loadContexts(messages: readonly DeliveryMessage[]): Promise<DeliveryContext[]>;
   recoverPage(message: RecoverMessage): Promise<void>;
@@ -67,20 +67,20 @@ function onceSuspected(suspect: BatchDeps['suspect']): BatchDeps['suspect'] {
 
 /** Takes the slots of all messages of a webhook together, so that a batch has one read and one write for each webhook. */
 function takingTogether({ takeSlots, clock }: BatchDeps): DeliverDeps['takeSlot'] {
-  const groups = new Map<string, { requests: SlotRequest[]; slots: Promise<(Slot | null)[]> }>();
+  const groups = new Map<string, { requests: SlotRequest[]; waits: Promise<(Wait | null)[]> }>();
   return async (message, maxPerSecond, isTest) => {
     const { webhookId, slot } = message;
     const request = { slot, isTest };
-    if (slot && isEarly(request, maxPerSecond, clock())) return slot;
+    if (slot && isEarly(request, maxPerSecond, clock())) return { slot, untilMs: slot.at };
     const requests: SlotRequest[] = [];
     const take = () => {
       groups.delete(webhookId);
       return takeSlots(message, maxPerSecond, requests, clock());
     };
-    const group = groups.get(webhookId) ?? { requests, slots: Promise.resolve().then(take) };
+    const group = groups.get(webhookId) ?? { requests, waits: Promise.resolve().then(take) };
     groups.set(webhookId, group);
     const index = group.requests.push(request) - 1;
-    return (await group.slots)[index] ?? null;
+    return (await group.waits)[index] ?? null;
   };
 }
 

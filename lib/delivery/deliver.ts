@@ -5,7 +5,7 @@ import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { type Due, dueAfter, type Task, taskOf, type Verdict, verdictOn } from './decide.ts';
 import { isSlower, type Lane, laneOf, paceAfter } from './lanes.ts';
 import { type AttemptDeps, makeAttempt, notePace, type Sendable } from './make-attempt.ts';
-import { type DeliveryMessage, nextMessage, type Slot } from './messages.ts';
+import { type DeliveryMessage, nextMessage } from './messages.ts';
 import {
   type Claim,
   type Failing,
@@ -17,6 +17,7 @@ import {
   WARNED_ATTEMPT,
 } from './outage.ts';
 import { queueDelay } from './queue-retry.ts';
+import type { Wait } from './rate-limit.ts';
 
 export interface DeliverDeps extends OutageNotes, AttemptDeps {
   /** Sends the next attempt to the queue or a schedule, at least once. */
@@ -24,7 +25,7 @@ export interface DeliverDeps extends OutageNotes, AttemptDeps {
   /** Forwards the message to a slower lane, at least once. */
   defer(message: DeliveryMessage, lane: Lane): Promise<void>;
   /** Takes a token of the webhook's rate limit for an attempt, or books a slot for it. `null`: it has a token. */
-  takeSlot(message: DeliveryMessage, maxPerSecond: number, isTest: boolean): Promise<Slot | null>;
+  takeSlot(message: DeliveryMessage, maxPerSecond: number, isTest: boolean): Promise<Wait | null>;
   /** Returns the message to its queue for some seconds, at least once. */
   delay(message: DeliveryMessage, seconds: number): Promise<void>;
   /** `false`: another run of the message has recorded this attempt, or a newer run has begun. */
@@ -86,9 +87,9 @@ export async function deliver(
   const task = taskOf(message, webhook, delivery, isTest(event), isDeferred);
   switch (task) {
     case 'send': {
-      const slot = webhook.maxPerSecond && (await deps.takeSlot(message, webhook.maxPerSecond, isTest(event)));
-      if (!slot) return send(message, { webhook, event, delivery }, deps);
-      await deps.delay({ ...message, slot }, queueDelay(dueAfter(slot.at, deps.clock())));
+      const wait = webhook.maxPerSecond && (await deps.takeSlot(message, webhook.maxPerSecond, isTest(event)));
+      if (!wait) return send(message, { webhook, event, delivery }, deps);
+      await deps.delay({ ...message, slot: wait.slot }, queueDelay(dueAfter(wait.untilMs, deps.clock())));
       return { task: 'delay' };
     }
     case 'cancel':

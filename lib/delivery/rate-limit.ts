@@ -33,6 +33,12 @@ export interface SlotRequest {
 export const isEarly = ({ slot }: SlotRequest, maxPerSecond: number, nowMs: number): boolean =>
   slot?.maxPerSecond === maxPerSecond && slot.at > nowMs;
 
+/** When a request without a token returns, and the slot with which it does. */
+export interface Wait {
+  slot: Slot;
+  untilMs: number;
+}
+
 /** The tokens and slots that requests get. */
 export interface Allotment {
   tokens: number;
@@ -43,8 +49,8 @@ export interface Allotment {
   isQueued: boolean;
   /** The state after the allotment, unless it changes in between. */
   next: RateState;
-  /** The slot of each request, or `null` for a token. The first booked slot is at `firstMs`. */
-  slotsFrom(firstMs: number): (Slot | null)[];
+  /** The wait of each request, or `null` for a token. The first booked slot is at `firstMs`. */
+  waitsFrom(firstMs: number): (Wait | null)[];
 }
 
 /** Allots tokens and slots to requests, none of which is early. */
@@ -58,17 +64,18 @@ export function allot(
   const booked = state?.maxPerSecond === maxPerSecond ? state.bookedUntil : 0; // a new limit starts a new queue
   const isQueued = booked > nowMs;
   let usedUntil = Math.max(state?.usedUntil ?? 0, nowMs);
-  let tokens = 0;
-  const outcomes = requests.map(({ slot, isTest }): 'token' | 'soon' | 'booked' => {
-    const isNext = isTest || slot?.maxPerSecond === maxPerSecond;
-    if ((isNext || !isQueued) && usedUntil <= nowMs + BURST_MS) {
-      usedUntil += intervalMs;
-      tokens++;
-      return 'token';
-    }
-    return isTest || (isNext && slot && nowMs <= slot.at + LATE_AFTER_MS) ? 'soon' : 'booked';
+  const takeToken = (): boolean => {
+    if (usedUntil > nowMs + BURST_MS) return false;
+    usedUntil += intervalMs;
+    return true;
+  };
+  const outcomes = requests.map(({ slot, isTest }) => {
+    const own = slot?.maxPerSecond === maxPerSecond ? slot : undefined;
+    if ((own || isTest || !isQueued) && takeToken()) return 'token';
+    return own && (isTest || nowMs <= own.at + LATE_AFTER_MS) ? own : isTest ? 'soon' : 'booked';
   });
-  const slots = requests.length - tokens;
+  const tokens = outcomes.filter((outcome) => outcome === 'token').length;
+  const slots = outcomes.filter((outcome) => outcome === 'soon' || outcome === 'booked').length;
   const firstMs = Math.max(booked, usedUntil - BURST_MS, nowMs);
   return {
     tokens,
@@ -76,12 +83,15 @@ export function allot(
     intervalMs,
     isQueued,
     next: { maxPerSecond, usedUntil, bookedUntil: slots > 0 ? firstMs + slots * intervalMs : booked },
-    slotsFrom(firstMs) {
+    waitsFrom(firstMs) {
       let index = 0;
       return outcomes.map((outcome) => {
         if (outcome === 'token') return null;
+        if (typeof outcome === 'object') return { slot: outcome, untilMs: nowMs + SOON_MS };
         const at = firstMs + index++ * intervalMs;
-        return { at: outcome === 'soon' ? nowMs + SOON_MS : at, maxPerSecond };
+        // The slot that a test event books makes up for the token that it takes early.
+        if (outcome === 'soon') return { slot: { at: nowMs, maxPerSecond }, untilMs: nowMs + SOON_MS };
+        return { slot: { at, maxPerSecond }, untilMs: at };
       });
     },
   };

@@ -1,5 +1,12 @@
-import type { DeliveryMessage, Slot } from '../../delivery/messages.ts';
-import { type Allotment, allot, BURST_MS, type RateState, type SlotRequest } from '../../delivery/rate-limit.ts';
+import type { DeliveryMessage } from '../../delivery/messages.ts';
+import {
+  type Allotment,
+  allot,
+  BURST_MS,
+  type RateState,
+  type SlotRequest,
+  type Wait,
+} from '../../delivery/rate-limit.ts';
 import { optimistically } from '../../optimistic.ts';
 import { all, type Condition, is, isAtMost, isNew } from './conditions.ts';
 import { increased, update } from './expressions.ts';
@@ -20,17 +27,18 @@ export const rateLimits = (table: Table) => ({
     maxPerSecond: number,
     requests: readonly SlotRequest[],
     nowMs: number,
-  ): Promise<(Slot | null)[]> {
+  ): Promise<(Wait | null)[]> {
     const key = itemKey.slots(webhookId);
     let state = (await table.get(key)) as RateState | undefined;
     return optimistically(async () => {
       const allotted = allot(state, maxPerSecond, requests, nowMs);
+      if (allotted.tokens + allotted.slots === 0) return allotted.waitsFrom(nowMs);
       const { isDone, item } = await table.updated(
         update(key, changeOf(allotted, state, nowMs), conditionOf(allotted, state, nowMs)),
       );
       state = item as RateState | undefined;
       if (!isDone || !state) return undefined;
-      return allotted.slotsFrom(state.bookedUntil - allotted.slots * allotted.intervalMs);
+      return allotted.waitsFrom(state.bookedUntil - allotted.slots * allotted.intervalMs);
     });
   },
 });

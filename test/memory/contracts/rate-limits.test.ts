@@ -12,7 +12,7 @@ describe.each(stores)('rate limits in $name', ({ table, lossy }) => {
   const newMessage = () => ({ webhookId: newId('whk') });
   /** Returns the milliseconds until the slot of each request, or `null` for a token. */
   const take = async (of: { webhookId: string }, limit: number, count: number, at = now, from = own) =>
-    (await from.takeSlots(of, limit, requests(count), at)).map((slot) => slot && slot.at - at);
+    (await from.takeSlots(of, limit, requests(count), at)).map((wait) => wait && wait.untilMs - at);
 
   it('gives tokens, then slots one interval apart, over several writes', async () => {
     const message = newMessage();
@@ -32,12 +32,12 @@ describe.each(stores)('rate limits in $name', ({ table, lossy }) => {
 
   it('gives a token to a message at the time of its slot', async () => {
     const message = newMessage();
-    const slots = await own.takeSlots(message, 1, requests(4), now);
-    const waiting = slots.flatMap((slot) => (slot ? { slot, isTest: false } : []));
+    const waits = await own.takeSlots(message, 1, requests(4), now);
+    const waiting = waits.flatMap((wait) => (wait ? { slot: wait.slot, isTest: false } : []));
     expect(waiting.map(({ slot }) => slot.at - now)).toEqual([1000, 2000]);
     expect(await own.takeSlots(message, 1, waiting.slice(0, 1), now + 1000)).toEqual([null]);
     expect(await own.takeSlots(message, 1, waiting.slice(1), now + 1000)).toEqual([
-      { at: now + 2000, maxPerSecond: 1 },
+      { slot: { at: now + 2000, maxPerSecond: 1 }, untilMs: now + 2000 },
     ]);
   });
 

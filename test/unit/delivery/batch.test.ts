@@ -74,7 +74,7 @@ describe('the rate limit of a webhook', () => {
     const delayed: unknown[] = [];
     const takeSlots: BatchDeps['takeSlots'] = async ({ webhookId }, maxPerSecond, requests, nowMs) => {
       asked.push([webhookId, maxPerSecond, requests, nowMs]);
-      return requests.map((_, i) => (i === 0 ? null : slot));
+      return requests.map((_, i) => (i === 0 ? null : { slot, untilMs: slot.at }));
     };
     const delay: BatchDeps['delay'] = async (...args) => void delayed.push(args);
     const second = message({ eventId: 'evt_2', slot: { at: now, maxPerSecond: 2 } });
