@@ -112,6 +112,7 @@ export function memoryService() {
     webhooks: serveOperations<'webhooks'>(platform, wiring.webhookOperations(platform), webhookViolations('any')),
   };
   const authorize = wiring.authorization(platform);
+  const createProject = wiring.projectCreation(platform);
 
   function onChange(before: Item | undefined, after: Item | undefined): void {
     const pk = String(after?.pk);
@@ -260,10 +261,11 @@ export function memoryService() {
         },
       };
     },
+    createProject,
     async project(name = 'Test') {
       const email = `${randomUUID()}@example.com`;
       now++;
-      return projectOf(await wiring.projectCreation(platform)({ name, email }), as);
+      return projectOf(await createProject({ name, email }), as);
     },
     reportLeak: (token: string, url = 'https://example.com/a') =>
       wiring.leakReports(platform)([{ token, type: 'key', url }], ADDRESS),
