@@ -7,7 +7,7 @@ export function createApp(props?: AppProps): App {
   const app = new App(props);
   new ServiceStack(app, 'DocumentSyncService', {
     stackName: readSettings(app.node).stackName,
-    description: 'Authentication and webhooks for a document synchronization service',
+    description: 'Document Sync Service: authentication and webhooks for document synchronization',
   });
   return app;
 }

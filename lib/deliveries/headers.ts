@@ -10,7 +10,7 @@ export function derivedHeaders(
 ): Record<string, string> {
   return {
     'Content-Type': 'application/json',
-    'User-Agent': 'document-sync-webhooks/1',
+    'User-Agent': 'DocumentSyncService/1',
     'X-Service-Event-Id': eventId,
     'X-Service-Event-Type': eventType,
     'X-Service-Attempt': String(number),

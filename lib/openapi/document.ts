@@ -51,7 +51,7 @@ const GROUPS: { name: string; description: string; operations: Partial<Record<Op
   },
 ];
 
-const DESCRIPTION = `Authentication and webhooks for a document synchronization service.
+const DESCRIPTION = `Authentication and webhooks for document synchronization.
 
 Requests carry \`Authorization: Bearer <key or token>\`; bodies are JSON. An error is a problem document (RFC 9457) whose
 \`code\` is stable; every code is explained under [errors](docs/errors). Lists are paginated: pass \`next_cursor\` as \`cursor\`.
@@ -70,7 +70,7 @@ export function openApiDocument(server: string) {
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Document synchronization: authentication and webhooks',
+      title: 'Document Sync Service',
       version: '1',
       description: DESCRIPTION,
       license: { name: 'MIT', identifier: 'MIT' },

@@ -82,7 +82,7 @@ function Shell({ place, projectVersion, onSignOut, children }: ShellProps) {
       <header class="masthead">
         <div class="top">
           <a class="brand" href={linkTo(environment)}>
-            Document sync
+            Document Sync Service
             <small title={project.value && `Signed in with ${keyId}`}>
               {project.value && `${project.value.name} · ${shownKey}`}
             </small>

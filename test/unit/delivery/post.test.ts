@@ -10,7 +10,7 @@ import { event, message, now, webhook } from './builders.ts';
 /** The headers of every attempt to deliver `evt_1`. 999 ms round down to 0 s. */
 const described = {
   'Content-Type': 'application/json',
-  'User-Agent': 'document-sync-webhooks/1',
+  'User-Agent': 'DocumentSyncService/1',
   'X-Service-Event-Id': 'evt_1',
   'X-Service-Event-Type': 'document.deleted',
   'X-Service-Attempt': '2',

@@ -24,7 +24,7 @@ export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSig
   };
   return (
     <main class="sign-in">
-      <p class="brand">Document sync</p>
+      <p class="brand">Document Sync Service</p>
       <h1>Sign in</h1>
       {notice && <Callout kind="info">{notice}</Callout>}
       <Form onSubmit={submit}>
