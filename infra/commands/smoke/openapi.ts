@@ -1,8 +1,8 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
-import { openApiDocument } from '../../../lib/openapi/document.ts';
+import { strictDocument } from '../../../lib/openapi/document.ts';
 
-export const openApi = openApiDocument('https://api.example.com');
+export const openApi = strictDocument('https://api.example.com');
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 (addFormatsModule as unknown as (ajv: Ajv2020) => void)(ajv);

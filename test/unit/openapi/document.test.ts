@@ -4,6 +4,8 @@ import { faultsOf, openApi } from '../../../infra/commands/smoke/openapi.ts';
 import { apiOperations, operations } from '../../../lib/api/operations.ts';
 import { PROBLEMS } from '../../../lib/api/problems.ts';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
+import { openApiDocument } from '../../../lib/openapi/document.ts';
+import { eventTypes } from '../../../lib/openapi/event-types.ts';
 import { EXAMPLES } from '../../../lib/openapi/examples.ts';
 
 type Schema = { $ref?: string; properties?: Record<string, Schema>; items?: Schema; description?: string };
@@ -13,6 +15,28 @@ const operationOf = (method: string, path: string) =>
     security: object[];
     responses: Record<string, { $ref?: string; description: string; headers?: object }>;
   };
+
+describe('the published document', () => {
+  const published = openApiDocument('https://api.example.com');
+  const isClosed = (value: unknown) => JSON.stringify(value).includes('"additionalProperties":false');
+
+  it('accepts new members in every response and event, and no unknown member in a request', () => {
+    const { Webhook, WebhookPage, Event, DocumentChanged, Problem, CreateWebhook, PublishEvents } =
+      published.components.schemas;
+    for (const schema of [Webhook, WebhookPage, Event, DocumentChanged, Problem]) expect(isClosed(schema)).toBe(false);
+    for (const schema of [CreateWebhook, PublishEvents]) expect(isClosed(schema)).toBe(true);
+    expect(isClosed(published.webhooks)).toBe(false);
+    expect(isClosed(eventTypes())).toBe(false);
+    for (const path of Object.values(published.paths))
+      for (const { responses } of Object.values(path) as { responses: object }[])
+        expect(isClosed(responses)).toBe(false);
+  });
+
+  it('differs from the strict document in nothing else', () => {
+    const withoutClosing = (value: unknown) => JSON.stringify(value).replaceAll(/,?"additionalProperties":false/g, '');
+    expect(withoutClosing(published)).toBe(withoutClosing(openApi));
+  });
+});
 
 describe('the OpenAPI document', () => {
   it('has no warnings by the recommended rules of Redocly', async () => {
