@@ -103,6 +103,11 @@ describe('a document', () => {
     for (const body of [{}, { fields: [] }, { fields: null }, { fields: {}, more: 1 }]) {
       expect(code(await client('PUT', '/v1/documents/d', { body }))).toEqual([400, 'invalid_request']);
     }
+    const large = await put(client, 'd', { a: 'x'.repeat(128 * 1024) });
+    expect(large.body.detail).toMatch(/^Reduce the document/);
+    const future = await client('PATCH', '/v1/documents/d', { body: { fields: { b: 1 }, base_revision: 99 } });
+    const detail = 'is greater than the revision of the document';
+    expect(future.body.errors).toEqual([{ field: 'base_revision', detail }]);
     for (const base_revision of [-1, 1.5, '1', 99]) {
       expect(code(await client('PATCH', '/v1/documents/d', { body: { fields: { b: 1 }, base_revision } }))).toEqual([
         400,

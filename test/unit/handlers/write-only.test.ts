@@ -73,6 +73,13 @@ describe('a token with only write permission', () => {
     const both = service.as(await mint(owner, ['sec:*'], ['read', 'write']));
     const answer = await both('PATCH', `/v1/documents/${key}`, { body: { fields: { mine: 1 } } });
     expect(answer.body.fields).toEqual({ title: 'Final', ...SECRET, mine: 1 });
+    const body = { fields: { secret: 'guess' }, base_revision: 1 };
+    const [conflict] = (await both('PATCH', `/v1/documents/${key}`, { body })).body.conflicts;
+    expect([conflict.winner.value, conflict.loser.value]).toEqual(['guess', 'TOPSECRET']);
+    const rejected = await both('PATCH', `/v1/documents/${key}`, {
+      body: { ...body, fields: { secret: 'other' }, on_conflict: 'reject' },
+    });
+    expect(rejected.body.detail).toMatch(/changed since base_revision: secret\.$/);
   });
 });
 
