@@ -117,11 +117,12 @@ export const KeyResource = v.strictObject({
   replaced_by: described(v.nullable(v.string()), 'The key that replaced this one.'),
 });
 
-/** `key` is the complete key. Only this response contains it, and its replay omits it. */
+/** `key` is the complete key. Only this response contains it. In its replay it is `null`. */
 export const CreatedKey = v.strictObject({
   ...KeyResource.entries,
-  key: v.optional(
-    described(v.string(), 'The complete key. Only this response contains it, because the service stores only a hash.'),
+  key: described(
+    v.nullable(v.string()),
+    'The complete key. Only this response contains it, because the service stores only a hash. `null` in a replay.',
   ),
 });
 export const KeyAllowlist = v.strictObject({

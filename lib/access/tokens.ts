@@ -28,9 +28,9 @@ export const MintToken = v.strictObject({
   ttl: described(integer(1, MAX_TTL_SECONDS), 'Lifetime in seconds.'),
 });
 
-/** Only this response contains `token`, and its replay omits it. */
+/** Only this response contains `token`. In its replay it is `null`. */
 export const TokenResource = v.strictObject({
-  token: v.optional(described(v.string(), 'The token. Only this response contains it.')),
+  token: described(v.nullable(v.string()), 'The token. Only this response contains it. `null` in a replay.'),
   token_id: described(v.string(), 'Identifies the token. It is the `origin` of changes made with the token.'),
   documents: described(
     v.array(v.string()),

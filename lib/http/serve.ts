@@ -157,7 +157,9 @@ async function runOnce(
 
 function withoutSecrets(response: OperationResponse, operation: Operation): StoredResponse {
   if (operation.secrets.length === 0) return toStoredResponse(response, operation);
-  const entries = Object.entries(response.body as object).filter(([name]) => !operation.secrets.includes(name));
+  const entries = Object.entries(response.body as object).map(([name, value]) =>
+    operation.secrets.includes(name) ? [name, null] : [name, value],
+  );
   return toStoredResponse({ ...response, body: Object.fromEntries(entries) }, operation);
 }
 

@@ -159,10 +159,13 @@ export const WebhookResource = v.strictObject({
   ),
 });
 
-/** Only this response contains `secret`, and its replay omits it. */
+/** Only this response contains `secret`. In its replay it is `null`. */
 export const WebhookWithSecret = v.strictObject({
   ...WebhookResource.entries,
-  secret: v.optional(described(v.string(), 'Signs every delivery. Only the response that sets it contains it.')),
+  secret: described(
+    v.nullable(v.string()),
+    'Signs every delivery. Only the response that sets it contains it. `null` in a replay.',
+  ),
 });
 
 export function webhookResource(record: WebhookRecord): v.InferOutput<typeof WebhookResource> {

@@ -331,10 +331,10 @@ describe('a request under an idempotency key', () => {
     expect(first.json).toEqual(secret);
     expect(stored('once')).toEqual({
       status: 201,
-      body: '{"id":"key_1"}',
+      body: JSON.stringify({ ...secret, key: null }),
       headers: { 'Content-Type': 'application/json' },
     });
-    expect((await call(creation(KEYED))).json).toEqual({ id: 'key_1' });
+    expect((await call(creation(KEYED))).json).toEqual({ ...secret, key: null });
     expect(done).toEqual([...effects, 'begin']);
   });
 
