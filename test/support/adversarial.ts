@@ -48,6 +48,29 @@ function firstOfEveryCategory(): string[] {
   return [...found.values()];
 }
 
+/** Each text alone: every character above, every name of `Object.prototype`, and lone surrogates. */
+export const TEXTS = [...CHARACTERS, ...PROTOTYPE_NAMES, ...LONE_SURROGATES];
+
+/** Every assigned character and every noncharacter of Unicode, in texts of at most so many bytes as JSON. */
+export function assignedTexts(bytesMax: number): string[] {
+  const texts: string[] = [];
+  let text = '';
+  let bytes = 2; // the quotes
+  for (let code = 0; code <= 0x10ffff; code++) {
+    const character = String.fromCodePoint(code);
+    if (!/[\p{Assigned}\p{Noncharacter_Code_Point}]/u.test(character) || !character.isWellFormed()) continue;
+    const size = Buffer.byteLength(JSON.stringify(character)) - 2;
+    if (bytes + size > bytesMax) {
+      texts.push(text);
+      text = '';
+      bytes = 2;
+    }
+    text += character;
+    bytes += size;
+  }
+  return [...texts, text];
+}
+
 /** Every header name that `node:http` accepts, with a higher share of the names in `Object.prototype`. */
 export const headerName = (): fc.Arbitrary<string> =>
   fc.oneof(

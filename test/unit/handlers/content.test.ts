@@ -1,0 +1,201 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { TEXTS, textsOfBytes } from '../../support/adversarial.ts';
+import { changed } from '../../support/changed.ts';
+import { listed, sync } from '../../support/documents.ts';
+import { memoryService } from '../../support/memory-service.ts';
+import { createWebhook } from '../../support/requests.ts';
+import type { Answer, Client } from '../../support/service.ts';
+
+const service = memoryService();
+let live: Client;
+let admin: Client;
+let webhookId: string;
+let key: string;
+
+beforeAll(async () => {
+  const project = await service.project();
+  ({ admin } = project);
+  live = await project.client('live');
+  webhookId = (await createWebhook(live, 'https://example.com/')).id;
+  key = (await admin('POST', '/v1/keys', { body: { type: 'read' } })).body.id;
+});
+
+/** A member of a request that contains text of a customer. */
+interface Place {
+  /** The member that a validation error names. */
+  field: string | ((text: string) => string);
+  accepts(text: string): boolean;
+  /** The maximum length in characters. */
+  max: number;
+  send(text: string): Promise<Answer>;
+  /** The text as the API returns it, in every response that contains it. */
+  read(answer: Answer, text: string): Promise<unknown[]>;
+}
+
+const isText = (text: string) => !/[\p{Cc}\p{Cs}]/u.test(text);
+const isAscii = (text: string) => /^[\x20-\x7e]*$/.test(text);
+const isToken = (text: string) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text);
+
+const webhook = (body: object) => live('PATCH', `/v1/webhooks/${webhookId}`, { body });
+const webhookIn = async (name: 'description' | 'headers') => {
+  const path = `/v1/webhooks/${webhookId}`;
+  return [(await live('GET', path)).body[name], (await listed(live, '/v1/webhooks'))[0][name]];
+};
+const event = (member: string) => (text: string) =>
+  live('POST', '/v1/events', {
+    body: {
+      type: 'document.deleted',
+      data: { document_key: 'a', revision: 1, origin: 'n', [member]: text },
+    },
+  });
+const eventIn = (member: string) => async (answer: Answer) => [
+  answer.body.data[member],
+  (await live('GET', `/v1/events/${answer.body.id}`)).body.data[member],
+  (await listed(live, '/v1/events?limit=1'))[0].data[member],
+];
+
+const publishUnder = (key: string) =>
+  live('POST', '/v1/events', { body: changed(), headers: { 'Idempotency-Key': key } });
+
+const PLACES: Record<string, Place> = {
+  'the name of a project': {
+    field: 'name',
+    accepts: (text) => isText(text) && !/\p{Cf}/u.test(text),
+    max: 100,
+    send: (name) => admin('PATCH', '/v1/project', { body: { name } }),
+    read: async ({ body }) => [body.name, (await admin('GET', '/v1/project')).body.name],
+  },
+  'the name of a key': {
+    field: 'name',
+    accepts: isText,
+    max: 100,
+    send: (name) => admin('PATCH', `/v1/keys/${key}`, { body: { name } }),
+    async read({ body }) {
+      const keys = await listed(admin, '/v1/keys');
+      const [change] = await listed(admin, `/v1/audit?target=${key}&limit=1`);
+      return [body.name, keys.find(({ id }) => id === key).name, change.detail.name];
+    },
+  },
+  'the description of a webhook': {
+    field: 'description',
+    accepts: isText,
+    max: 500,
+    send: (description) => webhook({ description }),
+    read: async ({ body }) => [body.description, ...(await webhookIn('description'))],
+  },
+  'the secret of a webhook': {
+    field: 'secret',
+    accepts: isText,
+    max: 256,
+    send: (secret) =>
+      live('POST', '/v1/webhooks', { body: { url: 'https://example.com/', events: ['sync.completed'], secret } }),
+    async read({ body: { id, secret } }) {
+      await live('DELETE', `/v1/webhooks/${id}`); // a project can have 100
+      return [secret];
+    },
+  },
+  'the name of a custom header': {
+    field: (name) => `headers.${name}`,
+    accepts: isToken,
+    max: 2047,
+    send: (name) => webhook({ headers: Object.fromEntries([[name, 'x']]) }),
+    read: async ({ body }) => [body.headers, ...(await webhookIn('headers'))].flatMap(Object.keys),
+  },
+  'the value of a custom header': {
+    field: 'headers.X',
+    accepts: (text) => isAscii(text) && text.trim() === text,
+    max: 2047,
+    send: (value) => webhook({ headers: { X: value } }),
+    read: async () => [], // masked in responses
+  },
+  'the document of an event': {
+    field: 'data.document_key',
+    accepts: (text) => text.isWellFormed(),
+    max: 64 * 1024,
+    send: event('document_key'),
+    read: eventIn('document_key'),
+  },
+  'the origin of an event': {
+    field: 'data.origin',
+    accepts: (text) => text.isWellFormed(),
+    max: 64 * 1024,
+    send: event('origin'),
+    read: eventIn('origin'),
+  },
+  'another member of an event': {
+    field: '',
+    accepts: () => true,
+    max: 64 * 1024,
+    send: event('more'),
+    read: eventIn('more'),
+  },
+  'a document key': {
+    field: 'push[0].document_key',
+    accepts: (text) => /^[A-Za-z0-9._~@-]{1,64}$/.test(text),
+    max: 64,
+    send: (document_key) =>
+      sync(live, { push: [{ op: 'put', document_key, base_revision: 0, fields: { document_key } }] }),
+    async read({ body }) {
+      const documentKey = body.results[0].document_key;
+      const { body: document } = await live('GET', `/v1/documents/${encodeURIComponent(documentKey)}`);
+      const documents = await listed(live, `/v1/documents?limit=100`);
+      const found = documents.find(({ document_key }) => document_key === documentKey);
+      return [documentKey, document.document_key, document.fields.document_key, found?.document_key];
+    },
+  },
+  'the name of a node': {
+    field: 'node_id',
+    accepts: isAscii,
+    max: 64,
+    send: (node_id) => live('PUT', '/v1/connections/c', { body: { node_id } }),
+    read: async ({ body }) => [body.node_id],
+  },
+  'an idempotency key': {
+    field: 'Idempotency-Key',
+    accepts: isAscii,
+    max: 255,
+    send: publishUnder,
+    async read(answer, text) {
+      const repeated = await publishUnder(text);
+      return [repeated.body.id === answer.body.id ? text : repeated.text];
+    },
+  },
+};
+
+describe.each(Object.entries(PLACES))('%s', (_, { field, accepts, max, send, read }) => {
+  const fieldOf = typeof field === 'string' ? () => field : field;
+
+  async function expectKeptOrNamed(text: string, isAccepted: boolean): Promise<void> {
+    const answer = await send(text);
+    const name = JSON.stringify(text.slice(0, 20));
+    if (isAccepted) {
+      expect(answer.status, `${name} ${answer.text}`).toBeLessThan(300);
+      for (const kept of await read(answer, text)) expect(kept, name).toBe(text);
+      return;
+    }
+    expect([answer.status, answer.body.code], name).toEqual([400, 'invalid_request']);
+    expect(answer.body.errors, name).toMatchObject([{ field: fieldOf(text) }]);
+  }
+
+  it('keeps each text unchanged, or rejects it with a 400 that names it', async () => {
+    for (const text of TEXTS) await expectKeptOrNamed(text, accepts(text));
+  });
+
+  it('keeps the longest texts of 1 to 4 bytes per character, and rejects longer ones', async () => {
+    const units = ['a', 'é', '中', '😀'].filter((unit) => accepts(unit));
+    for (const unit of units) {
+      const longest = unit.repeat(max / unit.length).padEnd(max, 'a');
+      await expectKeptOrNamed(longest, true);
+      if (max < 2047) await expectKeptOrNamed(`${longest}a`, false);
+    }
+  });
+
+  it('rejects a text of 1 MiB with a 400 or 413, without an internal failure', async () => {
+    for (const text of textsOfBytes(1024 * 1024)) {
+      const answer = await send(text);
+      expect([400, 413], answer.text.slice(0, 200)).toContain(answer.status);
+      expect(answer.text.length).toBeLessThan(4096);
+    }
+    expect(service.failures).toEqual([]);
+  });
+});
