@@ -1,3 +1,5 @@
+import { printable } from './printable.ts';
+
 /** An email to all recipients. */
 export interface Email {
   to: readonly string[];
@@ -5,6 +7,12 @@ export interface Email {
   text: string;
   html: string;
 }
+
+/**
+ * Text for an email without characters that change its direction or add lines. Otherwise, a name or a description that a
+ * leaked key sets could change the meaning of a security notice.
+ */
+export const emailText = (text: string): string => printable(text).replace(/[\u2028\u2029]/g, ' ');
 
 /** An email of paragraphs, whose text never becomes markup. */
 export function emailOf(to: readonly string[], subject: string, paragraphs: readonly string[]): Email {

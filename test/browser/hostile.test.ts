@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { printable, visible } from '../../lib/printable.ts';
+import { CHARACTERS } from '../support/adversarial.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { createWebhook, settled } from '../support/requests.ts';
+import { createWebhook, publishAll, settled } from '../support/requests.ts';
 import { FAST_DELAYS, useService } from '../support/service.ts';
 import { heading, useDashboard } from './browser.ts';
 
@@ -10,6 +13,7 @@ const dashboard = useDashboard(service);
 
 /** Sets `pwned` if any part of the text becomes markup, a URL or a script. */
 const HOSTILE = `"'></code></pre><script>window.pwned=1</script><img src=x onerror="window.pwned=1">{{7*7}}javascript:window.pwned=1`;
+const MARKER = 'This is text';
 const RIGHT_TO_LEFT = '\u202egnp.exe';
 
 async function expectText(page: Page, text = HOSTILE): Promise<void> {
@@ -36,6 +40,60 @@ describe('untrusted text', () => {
     await page.goto(`${service.stack.baseUrl}/dashboard#/live/webhooks/${id}`);
     await expectText(page);
     await heading(page, new URL(url).href).waitFor();
+  });
+
+  it('stays visible text in lists, in details and in a CSV file, without a change of the layout', async () => {
+    const text = MARKER + CHARACTERS.filter((character) => !/\p{Cc}/u.test(character)).join('');
+    const name = text.slice(0, 99).toWellFormed();
+    const project = await service.project();
+    const { body: key } = await project.admin('POST', '/v1/keys', { body: { type: 'live', name } });
+    const receiver = await startReceiver();
+    const { id } = await createWebhook(project.admin, receiver.url, { description: text });
+    const texts = [`${RIGHT_TO_LEFT}${text}`, ...CHARACTERS, MARKER + 'W'.repeat(100_000)];
+    const data = (document_key: string) => ({ document_key, revision: 1, origin: 'n' });
+    const events = texts.map((text) => ({ type: 'document.deleted', data: data(text) }));
+    const ids: string[] = [];
+    // The last event alone, so that it is the first one of the list.
+    while (events.length > 0)
+      ids.push(...(await publishAll(project.admin, events.splice(0, Math.max(1, events.length - 1)))));
+    for (const event of ids) await settled(project.admin, id, event);
+
+    const page = await dashboard.signIn(project.adminKey, '/live/keys');
+    const [first = '', last] = [texts[0], texts.at(-1)];
+    const places = [
+      ['/live/keys', printable(name)],
+      [`/live/keys/${key.id}`, printable(name)],
+      ['/live/webhooks', printable(text)],
+      [`/live/webhooks/${id}`, printable(text)],
+      [`/live/events/${ids[0]}`, visible(first)],
+      [`/live/webhooks/${id}/deliveries/${ids[0]}`, visible(first)],
+      [`/live/events/${ids.at(-1)}`, last],
+      ['/live/events', last],
+    ] as const;
+    for (const width of [1200, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const [place, shown = ''] of places) {
+        await page.goto(`${service.stack.baseUrl}/dashboard#${place}`);
+        await page.reload();
+        const textContent = () => page.locator('main').textContent();
+        await expect.poll(textContent, { message: place, timeout: 20_000 }).toContain(shown);
+        const content = (await textContent()) ?? '';
+        expect(printable(content), place).toBe(content);
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        expect(overflow, `${place} at ${width} px`).toBeLessThanOrEqual(0);
+      }
+    }
+
+    await page.goto(`${service.stack.baseUrl}/dashboard#/live/webhooks/${id}`);
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByLabel('Format').selectOption('CSV');
+    const downloaded = page.waitForEvent('download');
+    await page.getByRole('dialog').getByRole('button', { name: 'Export' }).click();
+    const file = readFileSync(await (await downloaded).path(), 'utf8');
+    const cells = [...file.matchAll(/"((?:[^"]|"")*)"/g)].map(([, cell = '']) => cell.replaceAll('""', '"'));
+    const exported = new Set(cells);
+    expect(texts.slice(0, -1).filter((text) => !exported.has(text) && !exported.has(`'${text}`))).toEqual([]);
+    expect(cells.filter((cell) => /^[=+\-@\t\r\n\0]/.test(cell))).toEqual([]);
   });
 
   it('stays text in the payload and the response of a delivery', async () => {

@@ -32,7 +32,7 @@ const HEADERS = Object.fromEntries([
 ]);
 /** Document keys of events cannot contain lone surrogates. */
 const WELL_FORMED = textOf(CHARACTERS);
-/** The characters that the log of deliveries removes from responses. */
+/** The characters that the delivery log and emails omit, because they control a terminal or the direction of text. */
 const REMOVED = /(?![\t\n])[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 const namedFields = () => Object.fromEntries(TEXTS.map((name) => [name, [name, { [name]: name }]]));
@@ -124,8 +124,11 @@ describe('content of a customer', () => {
     const emails = await emailsTo(project, 2);
     expect(emails.map(({ subject }) => subject.split(':')[0])).toEqual(['Webhook failing', 'Webhook disabled']);
     for (const { subject, text } of emails) {
-      expect(subject).toContain(DESCRIPTION.slice(0, 80));
-      for (const part of [PROJECT_NAME, DESCRIPTION, excerpt.replace(/^/gm, '> ')]) expect(text).toContain(part);
+      const inEmail = (part: string) => part.replace(REMOVED, '').replace(/[\u2028\u2029]/g, ' ');
+      expect(subject).toContain(inEmail(DESCRIPTION).slice(0, 80));
+      for (const part of [PROJECT_NAME, DESCRIPTION, excerpt.replace(/^/gm, '> ')])
+        expect(text).toContain(inEmail(part));
+      expect(text).not.toMatch(REMOVED);
     }
     expect(service.log.join('')).toContain(created.id);
     expect(service.log.join('')).not.toContain(MARKER);

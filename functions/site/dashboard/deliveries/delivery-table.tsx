@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../components/basics.tsx';
 import { DeliveryBadge, LastDuration, LastResponse } from '../components/deliveries.tsx';
+import { DocumentLink } from '../components/document-link.tsx';
 import { ChosenBar, type Column, Table } from '../components/table.tsx';
 import { Countdown, ShortTime } from '../components/time.tsx';
 import type { Delivery } from '../state/api.ts';
@@ -35,7 +36,7 @@ export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
         </>
       ),
     ],
-    ['Document', ({ document_key }) => <DocumentKey of={document_key} />, 'wide'],
+    ['Document', ({ document_key }) => <DocumentLink to={document_key} />, 'wide'],
     [
       'Status',
       ({ status, next_attempt_at }) => (
@@ -83,15 +84,5 @@ export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
         />
       )}
     </>
-  );
-}
-
-function DocumentKey({ of: key }: { of: string | null }) {
-  const { environment } = useSession();
-  if (key === null) return <>–</>;
-  return (
-    <a href={linkTo(environment, ['documents', key])} title={key}>
-      {key}
-    </a>
   );
 }

@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks';
 import { isUnderWay } from '../../../../lib/deliveries/statuses.ts';
 import { Button, type Fact, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { DeliveryBadge, isSuccess, MEANINGS } from '../components/deliveries.tsx';
+import { DocumentLink } from '../components/document-link.tsx';
 import { Await, Empty, ProblemNote } from '../components/feedback.tsx';
 import { Time } from '../components/time.tsx';
-import { DocumentLink } from '../events/events.tsx';
 import { Payload } from '../events/payload.tsx';
 import { type Delivery, type ResponseOf, type Result, serverNow } from '../state/api.ts';
 import { type Loaded, useLoaded, useRepeated, useSending } from '../state/hooks.ts';
@@ -117,7 +117,7 @@ function DeliveryPart({ of: delivery, event, onChange }: PartProps) {
               </>,
             ],
             ...(delivery.test ? [['Test', 'A sample event, sent once'] satisfies Fact] : []),
-            ['Document', <DocumentLink key="document" of={event.data} />],
+            ['Document', <DocumentLink key="document" to={event.data['document_key']} />],
             [
               'Event',
               <a key="event" href={linkTo(environment, ['events', delivery.event_id])}>

@@ -1,6 +1,7 @@
 import type { Environment } from '../../../../lib/space.ts';
 import { Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { DeliveryBadge, LastDuration, LastResponse } from '../components/deliveries.tsx';
+import { DocumentLink } from '../components/document-link.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { ShortTime, Time } from '../components/time.tsx';
@@ -9,7 +10,6 @@ import type { Delivery } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
-import { DocumentLink } from './events.tsx';
 import { Payload } from './payload.tsx';
 
 const REFRESH_MS = 3000;
@@ -35,7 +35,7 @@ export function EventPage({ id, open }: { id: string; open: string }) {
             <Panel>
               <Facts>
                 {[
-                  ['Document', <DocumentLink key="document" of={occurred.data} />],
+                  ['Document', <DocumentLink key="document" to={occurred.data['document_key']} />],
                   ['Event time', <Time key="time" at={occurred.timestamp} />],
                   ['ID', <code key="id">{occurred.id}</code>],
                 ]}

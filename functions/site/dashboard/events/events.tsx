@@ -1,5 +1,6 @@
 import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import { Badge, PageTitle } from '../components/basics.tsx';
+import { DocumentLink } from '../components/document-link.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Select } from '../components/field.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
@@ -116,10 +117,4 @@ function EventOutcome({ id }: { id: string }) {
   );
 }
 
-const DOCUMENT: Column<Event> = ['Document', ({ data }) => <DocumentLink of={data} />, 'wide'];
-
-/** Links to the document of an event, if it has one. */
-export function DocumentLink({ of: { document_key: key } }: { of: Record<string, unknown> }) {
-  const { environment } = useSession();
-  return typeof key === 'string' ? <a href={linkTo(environment, ['documents', key])}>{key}</a> : <>–</>;
-}
+const DOCUMENT: Column<Event> = ['Document', ({ data }) => <DocumentLink to={data['document_key']} />, 'wide'];

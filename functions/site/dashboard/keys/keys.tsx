@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { KeyType } from '../../../../lib/access/api-key.ts';
+import { printable } from '../../../../lib/printable.ts';
 import type { Environment } from '../../../../lib/space.ts';
 import { Badge, Button, ButtonLink, Form, PageTitle, Panel, type Tone } from '../components/basics.tsx';
 import { ShownOnce } from '../components/dialog.tsx';
@@ -26,7 +27,8 @@ const typesOf = (environment: Environment): KeyType[] =>
 
 const TONES: Record<Key['status'], Tone> = { active: 'good', expiring: 'waiting', expired: 'off', revoked: 'off' };
 export const KeyStatus = ({ status }: Pick<Key, 'status'>) => <Badge tone={TONES[status]}>{status}</Badge>;
-export const nameOf = ({ name, type }: Pick<Key, 'name' | 'type'>): string => name ?? `Unnamed ${type} key`;
+export const nameOf = ({ name, type }: Pick<Key, 'name' | 'type'>): string =>
+  name === null ? `Unnamed ${type} key` : printable(name);
 export const isUsable = ({ status }: Pick<Key, 'status'>): boolean => status === 'active' || status === 'expiring';
 
 export function Keys() {

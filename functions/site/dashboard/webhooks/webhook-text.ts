@@ -1,6 +1,8 @@
+import { printable } from '../../../../lib/printable.ts';
+
 /** What people call a webhook: its description, or else its address. */
 export function webhookName({ url, description }: { url: string; description: string | null }): string {
-  return description ?? url.replace(/^https:\/\//, '');
+  return description === null ? url.replace(/^https:\/\//, '') : printable(description);
 }
 
 /** The lines of a text that are not empty. */
