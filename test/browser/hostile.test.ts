@@ -39,7 +39,7 @@ describe('untrusted text', () => {
     await expectText(page);
     await page.goto(`${service.stack.baseUrl}/dashboard#/live/webhooks/${id}`);
     await expectText(page);
-    await heading(page, new URL(url).href).waitFor();
+    await page.getByText(new URL(url).href).first().waitFor();
   });
 
   it('stays visible text in lists, in details and in a CSV file, without a change of the layout', async () => {
