@@ -21,7 +21,7 @@ export interface AttemptDeps {
   post(request: Post, watch: Watch): Promise<TimedOutcome>;
   /** Sends the next messages of an endpoint to the slow lane until a time. `false`: another attempt did so before. */
   suspect(message: DeliveryMessage, slowUntil: number, nowMs: number): Promise<boolean>;
-  /** Notes how quick an endpoint is. Nothing depends on it. */
+  /** Stores the pace of an endpoint. A failure has no effect on the attempt. */
   setPace(message: DeliveryMessage, pace: Pace): Promise<void>;
   warn(event: string, fields: Record<string, unknown>): void;
 }
@@ -76,7 +76,7 @@ async function suspect(message: DeliveryMessage, webhook: WebhookRecord, deps: A
   });
 }
 
-/** Notes how quick an endpoint is, if that changed. */
+/** Stores the pace of an endpoint, if it changed. */
 export async function notePace(message: DeliveryMessage, pace: Pace | null, deps: AttemptDeps): Promise<void> {
   if (pace) await deps.setPace(message, pace).catch((error: unknown) => warnOf(message, error, deps));
 }

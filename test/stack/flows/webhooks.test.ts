@@ -1,11 +1,30 @@
 import { describe, expect, it } from 'vitest';
 import { changed } from '../../support/changed.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { createWebhook, deliveryOf, publish, settled } from '../../support/requests.ts';
+import { createWebhook, deliveryOf, publish, publishAll, settled } from '../../support/requests.ts';
 import { eventually, FAST_DELAYS, useService } from '../../support/service.ts';
 
 const service = useService(FAST_DELAYS);
 const live = async () => (await service.project()).client('live');
+
+describe('a webhook with a rate limit', () => {
+  const isDelayed = (line: string, id: string) => line.includes(id) && line.includes('"reason":"delay"');
+
+  it('gets every delivery with one attempt, and some of them later', async () => {
+    const client = await live();
+    const receiver = await startReceiver();
+    const { id } = await createWebhook(client, receiver.url, { max_per_second: 2 });
+    const ids = await publishAll(
+      client,
+      Array.from({ length: 10 }, () => changed()),
+    );
+    await receiver.until(10);
+    expect(receiver.received.map(({ headers }) => headers['x-service-event-id']).sort()).toEqual(ids.sort());
+    for (const eventId of ids) expect((await settled(client, id, eventId)).attempts).toHaveLength(1);
+    const lines = service.log.join('').split('\n');
+    expect(lines.some((line) => isDelayed(line, id))).toBe(true);
+  });
+});
 
 describe('an endpoint', () => {
   const lanesOf = (id: string) =>
