@@ -24,7 +24,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/browser/**', 'test/measure/mutation/**', ...LONG],
+    exclude: ['**/node_modules/**', 'test/browser/**', 'test/measure/mutation/**', ...LONG],
     globalSetup: 'test/support/global-setup.ts',
     setupFiles: 'test/support/setup.ts',
     isolate: false, // keeps loaded modules between files
