@@ -399,7 +399,7 @@ describe('a search in the delivery log', () => {
     await expect.poll(() => rows.count()).toBe(3);
     expect(await page.getByLabel('Document key or event id').inputValue()).toBe('org:acme:doc-1');
     await page.getByLabel('Status').selectOption('failed');
-    await page.getByText('No deliveries of this document match').waitFor();
+    await page.getByText('No matching deliveries of this document').waitFor();
     await page.goBack();
     await page.goBack();
     await expect.poll(() => rows.count()).toBe(4);

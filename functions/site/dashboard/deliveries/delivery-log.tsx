@@ -147,7 +147,7 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
 function emptyText(of: { isFiltered: boolean; documentKey: string; hasOlder: boolean }): string {
   if (of.hasOlder) return 'None of the latest deliveries match. There are older ones.';
   if (of.documentKey)
-    return 'No deliveries of this document match, of the last 30 days. Test deliveries are found by event id only.';
+    return 'No matching deliveries of this document in the last 30 days. To find a test delivery, enter its event id.';
   return of.isFiltered
     ? 'No deliveries match these filters.'
     : 'No deliveries yet. Send a test event or change a document.';

@@ -19,6 +19,7 @@ const GUIDES = [
   'index',
   'quickstart',
   'concepts',
+  'delivery',
   'receiving',
   'retries',
   'events',
