@@ -49,12 +49,24 @@ const delivery = {
         'X-Service-Signature': 'sha256=9f2c…',
         Authorization: '***',
       },
-      response_headers: { 'Retry-After': '120' },
+      response_headers: { 'Content-Type': 'text/plain' },
       response_excerpt: 'Service Unavailable',
     },
   ],
   next_attempt_at: at(61),
   created_at: at(1),
+};
+
+/** A delivery without the content of its requests and responses, as in lists. */
+const entry = {
+  ...delivery,
+  attempts: delivery.attempts.map((attempt) => ({
+    ...attempt,
+    url: null,
+    request_headers: null,
+    response_headers: null,
+    response_excerpt: null,
+  })),
 };
 
 const document = {
@@ -91,9 +103,9 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
   deleteWebhook: {},
   rotateSecret: { body: {}, response: { ...webhook, updated_at: at(60), secret } },
   testWebhook: { body: { type: 'document.changed' }, response: { event_id: EXAMPLE_IDS.event } },
-  listDeliveries: { response: listOf(delivery) },
+  listDeliveries: { response: listOf(entry) },
   getDelivery: { response: delivery },
-  redeliver: { response: { ...delivery, next_attempt_at: at(7200) } },
+  redeliver: { response: { ...entry, next_attempt_at: at(7200) } },
   countRecovery: { response: { count: 12 } },
   recover: { body: { enable: true }, response: { count: 12 } },
   getStats: {
@@ -114,7 +126,7 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
   listEvents: { response: listOf(EXAMPLE_EVENTS['document.changed']) },
   listEventTypes: {},
   getEvent: { response: EXAMPLE_EVENTS['document.changed'] },
-  listEventDeliveries: { response: listOf(delivery) },
+  listEventDeliveries: { response: listOf(entry) },
   listDocuments: { response: listOf(document) },
   getDocument: { response: document },
   putDocument: { body: { fields: document.fields }, response: document },

@@ -5,6 +5,7 @@ import { projectRoot } from '../../../../infra/project-root.ts';
 import { BASE_URL } from '../../../../lib/http/static.ts';
 import { eventCatalogue } from './event-catalogue.ts';
 import { anchorOf, code, languageName, tabs } from './html.ts';
+import { keyTable } from './key-table.ts';
 
 /** The content of a page of the documentation. */
 export interface Article {
@@ -32,7 +33,7 @@ const GUIDES = [
 ] as const;
 
 /** Placeholders in guides for content that is generated from the code. */
-const GENERATED: Record<string, () => string> = { '{events}': eventCatalogue };
+const GENERATED: Record<string, () => string> = { '{events}': eventCatalogue, '{keys}': keyTable };
 
 export const guides = (): Article[] =>
   GUIDES.map((file) => {

@@ -1,0 +1,35 @@
+import { KEY_TYPES, type KeyType } from '../../../../lib/access/api-key.ts';
+import { apiOperations } from '../../../../lib/api/operations.ts';
+
+const ENVIRONMENTS: Record<KeyType, string> = {
+  admin: 'both: <code>?environment=sandbox</code> or <code>live</code> (default)',
+  live: 'live',
+  test: 'sandbox',
+  read: 'live',
+};
+
+/** The part of the API that a path belongs to, such as `/v1/webhooks`. */
+const resourceOf = (path: string): string => path.split('/').slice(0, 3).join('/');
+
+/** The table of key types. The authorizer uses the same declarations. */
+export function keyTable(): string {
+  const rows = [...KEY_TYPES].sort().map((type) => {
+    const cells = [`<code>svc_${type}_</code>`, ENVIRONMENTS[type], accessOf(type)];
+    return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
+  });
+  return `<table><thead><tr><th>Type</th><th>Environment</th><th>Access</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+}
+
+/** The resources that a key type can call, or those that it cannot call if they are fewer. */
+function accessOf(type: KeyType): string {
+  const operations = apiOperations.filter(({ callers }) => callers !== 'anyone');
+  const resources = [...new Set(operations.map(({ path }) => resourceOf(path)))];
+  const allowed = operations.filter(({ callers }) => callers.includes(type));
+  const isAllowed = (resource: string) => allowed.some(({ path }) => resourceOf(path) === resource);
+  const [can, cannot] = [resources.filter(isAllowed), resources.filter((resource) => !isAllowed(resource))];
+  const named = (all: readonly string[]) => all.map((resource) => `<code>${resource}</code>`).join(', ');
+  if (cannot.length === 0) return 'everything in its project';
+  if (cannot.length < can.length) return `everything except ${named(cannot)}`;
+  const isReadOnly = allowed.every(({ method }) => method === 'GET');
+  return `${isReadOnly ? 'only reading ' : 'only '}${named(can)}`;
+}
