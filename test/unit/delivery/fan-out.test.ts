@@ -29,6 +29,7 @@ describe('an event', () => {
     ['does not go to a webhook of other types', { events: ['document.created', 'document.changed'] }, {}],
     ['does not go to a disabled webhook, which is recorded', { status: 'disabled' }, { skipped: ['whk_1'] }],
     ['is not recorded for a disabled webhook of other types', { status: 'disabled', events: ['sync.completed'] }, {}],
+    ['is not recorded for a disabled webhook of other documents', { status: 'disabled', documents: ['other:*'] }, {}],
     ['goes to a webhook created in its millisecond', { createdAt: now }, { new: ['whk_1'] }],
     ['does not go to a webhook created after it', { createdAt: now + 1 }, {}],
     ['goes to a webhook with a pattern for its document', { documents: ['a', 'org:acme:*'] }, { new: ['whk_1'] }],
