@@ -32,10 +32,25 @@ OPERATIONS = {
         "DeleteMessageBatch",
         "GetQueueAttributes",
         "GetQueueUrl",
+        "ListMessageMoveTasks",
         "ReceiveMessage",
         "SendMessage",
         "SendMessageBatch",
+        "StartMessageMoveTask",
     ],
+}
+# The operations that operators run with the AWS CLI (infra/RUNBOOK.md and infra/commands/aws-cli.ts).
+OPERATOR_OPERATIONS = {
+    "apigateway": ["CreateApiKey", "CreateUsagePlanKey", "GetApiKeys", "GetUsagePlanKeys", "GetUsagePlans"],
+    "budgets": ["CreateBudget"],
+    "cloudformation": ["DescribeStackResource"],
+    "kms": ["CancelKeyDeletion", "DescribeKey", "EnableKey"],
+    "lambda": ["DeleteFunctionConcurrency", "GetEventSourceMapping", "Invoke", "UpdateEventSourceMapping"],
+    "logs": ["FilterLogEvents"],
+    "s3": ["ListObjectsV2"],
+    "sesv2": ["GetAccount", "ListSuppressedDestinations"],
+    "sqs": ["DeleteMessage", "ReceiveMessage", "SendMessage", "StartMessageMoveTask"],
+    "wafv2": ["AssociateWebACL", "CreateWebACL"],
 }
 # Documentation and the code of the SDKs. What remains describes the values.
 KEPT = ("type", "required", "enum", "min", "max", "pattern", "union")
@@ -50,6 +65,8 @@ def extract(service, names):
             return name
         shape = model["shapes"][name]
         kept = shapes[name] = {key: shape[key] for key in KEPT if key in shape}
+        if "(?i)" in kept.get("pattern", ""):  # JavaScript has no such flag
+            del kept["pattern"]
         if "members" in shape:
             kept["members"] = {key: add(member["shape"]) for key, member in shape["members"].items()}
         for part in ("member", "key", "value"):
@@ -64,9 +81,13 @@ def extract(service, names):
     }
 
 
-extracted = {
-    "source": f"botocore {botocore.__version__}",
-    "services": {service: extract(service, names) for service, names in OPERATIONS.items()},
-}
-target = Path(__file__).with_name("service-models.json")
-target.write_text(json.dumps(extracted, separators=(",", ":")) + "\n")
+def write(name, operations):
+    extracted = {
+        "source": f"botocore {botocore.__version__}",
+        "services": {service: extract(service, names) for service, names in operations.items()},
+    }
+    Path(__file__).with_name(name).write_text(json.dumps(extracted, separators=(",", ":")) + "\n")
+
+
+write("service-models.json", OPERATIONS)
+write("operator-models.json", OPERATOR_OPERATIONS)

@@ -55,10 +55,7 @@ export async function startServices(options: ServicesOptions) {
   const ses = new LocalSes(now, iam, emails);
   const groups = template.ofType('AWS::Scheduler::ScheduleGroup').map(({ id }) => id);
   const scheduler = new LocalScheduler({ groups, now, speed, iam, queueAt, kept: schedules });
-  endpoints.add(
-    'sqs',
-    sqsService((name) => queues.get(name), iam),
-  );
+  endpoints.add('sqs', sqsService(queues, iam));
   endpoints.add(
     's3',
     s3Service((name) => buckets.get(`arn:aws:s3:::${name}`), iam),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Template } from '../template.ts';
 import { type Service, ServiceError } from './endpoints.ts';
 import type { LocalIam } from './iam.ts';
+import { MoveTasks } from './move-tasks.ts';
 import { LocalQueue, type QueueSettings } from './sqs.ts';
 
 interface Entry {
@@ -23,19 +24,26 @@ const GROUP_ID = /^[\w!"#$%&'()*+,\-./:;<=>?@[\\\]^`{|}~]{1,128}$/;
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
 
 /** The JSON protocol of SQS (`x-amz-json-1.0`) over local queues. */
-export function sqsService(queueNamed: (name: string) => LocalQueue | undefined, iam: LocalIam): Service {
+export function sqsService(queues: ReadonlyMap<string, LocalQueue>, iam: LocalIam): Service {
+  const tasks = new MoveTasks(queues);
   return ({ action, headers, body, principal }) => {
     const input = JSON.parse(body || '{}');
+    const isMove = input.SourceArn !== undefined;
     const name =
-      String(input.QueueUrl ?? input.QueueName)
-        .split('/')
+      String(input.SourceArn ?? input.QueueUrl ?? input.QueueName)
+        .split(/[/:]/)
         .at(-1) ?? '';
-    const queue = queueNamed(name);
+    const queue = queues.get(name);
+    if (!queue && isMove) throw new ServiceError('ResourceNotFoundException', `There is no queue ${name}`);
     if (!queue) throw new ServiceError('QueueDoesNotExist', `There is no queue ${name}`);
     iam.require(principal, `sqs:${action.replace('Batch', '')}`, queue.settings.arn);
     return {
       headers: { 'Content-Type': 'application/x-amz-json-1.0' },
-      body: JSON.stringify(perform(queue, action, input, headers['x-amzn-trace-id']?.toString())),
+      body: JSON.stringify(
+        isMove
+          ? tasks.perform(action, queue, input)
+          : perform(queue, action, input, headers['x-amzn-trace-id']?.toString()),
+      ),
     };
   };
 }

@@ -10,10 +10,12 @@ export interface QueueMessage {
   sentAt: number;
   receiveCount: number;
   receiptHandle: string;
+  /** The queue from which a dead letter came. */
+  source?: string | undefined;
 }
 
 /** A stored message, which remains until it is deleted. Times are Unix times in milliseconds. */
-export interface KeptMessage extends Pick<QueueMessage, 'body' | 'group' | 'trace' | 'sentAt'> {
+export interface KeptMessage extends Pick<QueueMessage, 'body' | 'group' | 'trace' | 'sentAt' | 'source'> {
   queue: string;
   /** The end of the delay. */
   visibleAt: number;
@@ -23,6 +25,7 @@ export interface SendOptions {
   group?: string | undefined;
   delaySeconds?: number | undefined;
   trace?: string | undefined;
+  source?: string | undefined;
 }
 
 export interface QueueSettings {
@@ -54,12 +57,12 @@ export class LocalQueue {
       if (message.queue === settings.name) this.take(messageId, message);
   }
 
-  send(body: string, { group, delaySeconds = 0, trace }: SendOptions = {}): string {
+  send(body: string, { group, delaySeconds = 0, trace, source }: SendOptions = {}): string {
     const messageId = randomUUID();
     const { name, speed, kept } = this.settings;
     const sentAt = this.now();
     const visibleAt = Date.now() + (delaySeconds * 1000) / speed;
-    const message = { queue: name, body, group, trace, sentAt, visibleAt };
+    const message = { queue: name, body, group, trace, sentAt, visibleAt, source };
     kept.set(messageId, message);
     this.take(messageId, message);
     return messageId;
@@ -139,12 +142,12 @@ export class LocalQueue {
 
   /** Adds the message to the dead letters first, so that a killed process can duplicate but not lose it. */
   private bury({ messageId, body, group }: QueueMessage): void {
-    this.settings.deadLetters?.queue().send(body, { group });
+    this.settings.deadLetters?.queue().send(body, { group, source: this.settings.name });
     this.settings.kept.delete(messageId);
   }
 
-  private take(messageId: string, { body, group, trace, sentAt, visibleAt }: KeptMessage): void {
-    const message = { messageId, body, group, trace, sentAt, receiveCount: 0, receiptHandle: '' };
+  private take(messageId: string, { body, group, trace, sentAt, visibleAt, source }: KeptMessage): void {
+    const message = { messageId, body, group, trace, sentAt, receiveCount: 0, receiptHandle: '', source };
     const delayMs = visibleAt - Date.now();
     if (delayMs <= 0) {
       this.show(message);

@@ -1,0 +1,178 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
+import { SET_ASIDE_PREFIX } from '../../../lib/deployment.ts';
+import { code } from '../../support/documents.ts';
+import { type Operator, startOperator } from '../../support/operator.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { createWebhook, publish } from '../../support/requests.ts';
+import { eventually, useService } from '../../support/service.ts';
+import { stackPerformers } from '../../support/stack-performers.ts';
+
+const service = useService({ speed: 1000, visibilitySpeed: 1000 });
+
+/** The commands of the runbook: its blocks of shell code, and the inline code that starts with a command. */
+const runbook = readFileSync(new URL('../../../infra/RUNBOOK.md', import.meta.url), 'utf8');
+const blocks = [...runbook.matchAll(/```sh\n([\s\S]*?)\n *```/g)].map(([, text = '']) => text.replace(/^ {3}/gm, ''));
+const inline = [...runbook.replace(/```[\s\S]*?```/g, '').matchAll(/`((?:aws|npm|npx|git) [^`]+)`/g)].map(
+  ([, text = '']) => text,
+);
+const commands = [...blocks, ...inline];
+const ran = new Set<string>();
+
+/** The commands for services that a local stack lacks. Their options are checked against the models of AWS. */
+const NOT_LOCAL: Record<string, string> = {
+  apigateway: 'the local gateway reads the usage plan from the template',
+  sesv2: 'the reputation belongs to the account',
+  wafv2: 'a local stack has no firewall',
+  budgets: 'a local stack has no bill',
+  kms: 'a local stack encrypts nothing',
+};
+
+/** The commands that no test here runs. */
+const NOT_RUN: Record<string, string> = {
+  'npm run bench -- ceilings': 'test/measure/bench tests this calculation, which repairs nothing',
+};
+
+let operator: Operator;
+beforeAll(async () => {
+  operator = await startOperator(stackPerformers(service.stack));
+});
+
+/** Runs the only command that contains a text, with values for its placeholders. */
+async function run(part: string, values: Record<string, string> = {}, before = ''): Promise<string> {
+  const [command = '', ...others] = commands.filter((each) => each.includes(part));
+  expect([command === '', others], part).toEqual([false, []]);
+  ran.add(command);
+  const filled = command.replace(/<([^>]+)>/g, (_, name) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`${command}: there is no value for <${name}>`);
+    return value;
+  });
+  return operator.run(before + filled);
+}
+
+const failedSchedules = () => service.stack.queues.get('FailedSchedules');
+const bucket = () => [...service.stack.buckets][0] ?? ['', new Map<string, string>()];
+const names = () => ({
+  FailedEventsBucket: bucket()[0].split(':').at(-1) ?? '',
+  FanOutFunction: [...service.stack.functions.keys()].find((id) => id.startsWith('DeliveryFanOut')) ?? '',
+  FailedSchedulesQueue: service.stack.template.ref('FailedSchedules'),
+});
+
+it('moves a dead letter back to its queue, and delivers it', async () => {
+  const { stack } = service;
+  const live = await (await service.project()).client('live');
+  const receiver = await startReceiver();
+  await createWebhook(live, receiver.url);
+  const letters = stack.queues.get('DeadLetters');
+  const mappings = [...stack.mappings.values()].filter(({ EventSourceArn }) => stack.queueAt(EventSourceArn));
+  for (const mapping of mappings) mapping.Enabled = false;
+  const { id } = (await publish(live)).body;
+  const queue = await eventually(() => [...stack.queues.values()].find(({ hasVisible }) => hasVisible));
+  const [message] = queue.receive(1);
+  queue.giveUp(message?.receiptHandle ?? '');
+  for (const mapping of mappings) mapping.Enabled = true;
+  expect([letters?.counts().visible, receiver.received]).toEqual([1, []]);
+
+  await run('start-message-move-task', { 'arn of DeadLetters': letters?.settings.arn ?? '' });
+  const [delivered] = await receiver.until(1);
+  expect([delivered?.headers['x-service-event-id'], letters?.counts().visible]).toEqual([id, 0]);
+});
+
+it('cannot move the messages of failed schedules, but sends them', async () => {
+  const { stack } = service;
+  const project = await service.project();
+  const live = await project.client('live');
+  const receiver = await startReceiver();
+  const webhook = await createWebhook(live, receiver.url, { events: ['sync.conflict'] });
+  const { id } = (await publish(live)).body;
+  const message = { webhookId: webhook.id, eventId: id, projectId: project.id, environment: 'live', run: 0 };
+  const body = JSON.stringify({ ...message, attempt: 4, trigger: 'schedule' });
+  failedSchedules()?.send(JSON.stringify({ QueueUrl: stack.template.ref('Deliveries'), MessageBody: body }));
+  const arn = failedSchedules()?.settings.arn ?? '';
+  await expect(operator.run(`aws sqs start-message-move-task --source-arn ${arn}`)).rejects.toThrow(
+    'must be configured as a Dead Letter Queue',
+  );
+  expect(await run('npm run replay -- schedules', names())).toContain('Sent 1 messages.');
+  await receiver.until(1);
+});
+
+it('replays failed events, and deletes the events that always fail', async () => {
+  const project = await service.project();
+  const live = await project.client('live');
+  const receiver = await startReceiver();
+  await createWebhook(live, receiver.url);
+  const { body } = await publish(live);
+  await receiver.until(1);
+  const [, objects] = bucket();
+  const { pk, sk } = itemKey.event({ projectId: project.id, environment: 'live' }, body.id);
+  const objectOf = (members: object) => {
+    const at = { N: String(service.stack.clock.now()) };
+    const NewImage = { pk: { S: pk }, sk: { S: sk }, type: { S: body.type }, at, ...members };
+    const record = { eventName: 'INSERT', eventSource: 'aws:dynamodb', dynamodb: { SequenceNumber: '1', NewImage } };
+    return JSON.stringify({ payload: JSON.stringify({ Records: [record] }) });
+  };
+  const [good, bad] = [`${SET_ASIDE_PREFIX}good`, `${SET_ASIDE_PREFIX}bad`];
+  objects.set(good, objectOf({ body: { S: JSON.stringify(body) } }));
+  objects.set(bad, objectOf({}));
+  await expect(run('npm run replay -- events', names())).rejects.toThrow(`Not replayed: ${bad}`);
+  expect([...objects.keys()]).toEqual([bad]);
+  await run('aws s3 rm', { ...names(), key: bad });
+  expect(objects.size).toBe(0);
+});
+
+it('finds a stopped mapping, and starts it again', async () => {
+  const { stack } = service;
+  const mapping = stack.mappings.get('FanOutSource');
+  if (!mapping) throw new Error('The template has no FanOutSource');
+  mapping.Enabled = false;
+  expect(JSON.parse(await run('describe-stack-resource'))).toEqual(['Disabled', 'User action', 'OK']);
+  const block = blocks.find((each) => each.startsWith('UUID=')) ?? '';
+  await run('update-event-source-mapping', {}, `${block} > /dev/null\n`);
+  expect(mapping.Enabled).toBe(true);
+  const fn = stack.functions.get(names().FanOutFunction);
+  if (fn) fn.reservedConcurrency = 0;
+  await run('delete-function-concurrency', names());
+  expect(fn?.reservedConcurrency).toBe(Number.POSITIVE_INFINITY);
+});
+
+it('finds the requests of a leaked key in the access log', async () => {
+  const project = await service.project();
+  const { body: key } = await project.admin('POST', '/v1/keys', { body: { type: 'live' } });
+  expect(code(await service.as(key.key)('GET', '/v1/webhooks'))[0]).toBe(200);
+  const group = service.stack.template.ofType('AWS::Logs::LogGroup').find(({ id }) => id.includes('Access'))?.id ?? '';
+  const found = JSON.parse(await run('filter-log-events', { 'access log': group, 'id of the key': key.id }));
+  expect(found.events.map(({ message }: { message: string }) => JSON.parse(message).resource)).toEqual([
+    '/v1/webhooks',
+  ]);
+});
+
+it.each(
+  commands.filter((each) => Object.keys(NOT_LOCAL).some((name) => each.includes(`aws ${name}`))),
+)('has only valid options: %s', async (command) => {
+  const before = operator.called.length;
+  await run(command, {
+    key: '1234abcd-12ab-34cd-56ef-1234567890ab',
+    plan: 'abc123',
+    value: 'a-value-of-at-least-20-characters',
+    account: '123456789012',
+    region: 'eu-central-1',
+    'id of the API': 'abc123',
+  });
+  const called = operator.called.slice(before);
+  expect(called.length).toBeGreaterThan(0);
+  for (const name of called) expect(Object.keys(NOT_LOCAL)).toContain(name.split(' ')[0]);
+});
+
+it('has no option that AWS does not know', async () => {
+  await expect(operator.run('aws kms enable-key --key abc')).rejects.toThrow('Unknown option: --key');
+  await expect(operator.run('aws kms enable-key')).rejects.toThrow('KeyId');
+});
+
+afterAll(() => {
+  expect(
+    commands.filter((each) => !ran.has(each) && !NOT_RUN[each]),
+    'commands of the runbook without a test',
+  ).toEqual([]);
+});

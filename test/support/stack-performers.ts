@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import {
+  DeleteMessageCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+  StartMessageMoveTaskCommand,
+} from '@aws-sdk/client-sqs';
+import { type LogEvent, logEvents, matchesPattern } from '../../infra/local/cloudwatch/logs.ts';
+import { OPERATOR } from '../../infra/local/services/iam.ts';
+import type { LocalStack } from '../../infra/local/stack.ts';
+import { REGION } from '../../infra/local/template.ts';
+import type { Performers } from './operator.ts';
+
+/** The physical id of a mapping is a UUID. */
+const uuidOf = (logicalId: string): string =>
+  createHash('md5')
+    .update(logicalId)
+    .digest('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+
+/** Runs the operations of the AWS CLI on a local stack. SQS commands use the SDK. */
+export function stackPerformers(stack: LocalStack): Performers {
+  const sqs = new SQSClient({
+    region: REGION,
+    endpoint: stack.endpoints.url('sqs'),
+    credentials: { accessKeyId: OPERATOR, secretAccessKey: 'local' },
+  });
+  const logged: { group: string; event: LogEvent }[] = [];
+  const log = stack.cloudWatch.log.bind(stack.cloudWatch);
+  stack.cloudWatch.log = (group, text) => {
+    for (const event of logEvents(text)) logged.push({ group, event });
+    log(group, text);
+  };
+  const bucket = (name: string) => {
+    const found = stack.buckets.get(`arn:aws:s3:::${name}`);
+    if (!found) throw new Error(`NoSuchBucket: ${name}`);
+    return found;
+  };
+  const object = (url = '') => {
+    const [, name = '', key = ''] = /^s3:\/\/([^/]+)\/(.+)$/.exec(url) ?? [];
+    return { objects: bucket(name), key };
+  };
+  const mapping = ({ UUID }: Record<string, unknown>) => {
+    const [, found] = [...stack.mappings].find(([id]) => uuidOf(id) === UUID) ?? [];
+    if (!found) throw new Error(`ResourceNotFoundException: ${UUID}`);
+    return found;
+  };
+  const stateOf = (input: Record<string, unknown>) => ({
+    UUID: input.UUID,
+    State: mapping(input).Enabled === false ? 'Disabled' : 'Enabled',
+    StateTransitionReason: 'User action',
+    LastProcessingResult: 'OK',
+  });
+
+  return {
+    's3api ListObjectsV2': ({ Bucket }) => ({ Contents: [...bucket(String(Bucket)).keys()].map((Key) => ({ Key })) }),
+    's3 cp': (_, [source]) => {
+      const { objects, key } = object(source);
+      const text = objects.get(key);
+      if (text === undefined) throw new Error(`NoSuchKey: ${key}`);
+      return text;
+    },
+    's3 rm': (_, [url]) => {
+      const { objects, key } = object(url);
+      return `delete: ${key} ${objects.delete(key)}`;
+    },
+    async 'lambda Invoke'({ FunctionName, Payload }, [file = '']) {
+      writeFileSync(file, JSON.stringify(await stack.invoke(String(FunctionName), JSON.parse(String(Payload)))));
+      return { StatusCode: 200 };
+    },
+    'lambda GetEventSourceMapping': stateOf,
+    'lambda UpdateEventSourceMapping': (input) => {
+      mapping(input).Enabled = Boolean(input.Enabled);
+      return stateOf(input);
+    },
+    'lambda DeleteFunctionConcurrency': ({ FunctionName }) => {
+      const fn = stack.functions.get(String(FunctionName));
+      if (!fn) throw new Error(`ResourceNotFoundException: ${FunctionName}`);
+      fn.reservedConcurrency = Number.POSITIVE_INFINITY;
+      return undefined;
+    },
+    'cloudformation DescribeStackResource': ({ LogicalResourceId }) => {
+      const id = String(LogicalResourceId);
+      if (!stack.mappings.has(id)) throw new Error(`ValidationError: Resource ${LogicalResourceId} does not exist`);
+      return { StackResourceDetail: { PhysicalResourceId: uuidOf(id) } };
+    },
+    'logs FilterLogEvents': ({ logGroupName, filterPattern }) => ({
+      events: logged
+        .filter(({ group, event }) => group === logGroupName && matchesPattern(String(filterPattern), event))
+        .map(({ event }) => ({ message: JSON.stringify(event) })),
+    }),
+    'sqs ReceiveMessage': (input) => sqs.send(new ReceiveMessageCommand(input as never)),
+    'sqs DeleteMessage': (input) => sqs.send(new DeleteMessageCommand(input as never)),
+    'sqs SendMessage': (input) => sqs.send(new SendMessageCommand(input as never)),
+    'sqs StartMessageMoveTask': (input) => sqs.send(new StartMessageMoveTaskCommand(input as never)),
+  };
+}
