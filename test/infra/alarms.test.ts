@@ -1,18 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { Template } from 'aws-cdk-lib/assertions';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { LocalCloudWatch } from '../../infra/local/cloudwatch/cloudwatch.ts';
-import { createApp } from '../../infra/service.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
-import { synth } from './synth.ts';
+import { assemblyOf, synth } from './synth.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'service-alarms-'));
-afterAll(() => rmSync(directory, { recursive: true }));
-const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
-const app = createApp({ outdir: directory, context: { ...context, 'aws:cdk:bundling-stacks': [], stackName: 'Mine' } });
-const template = Template.fromJSON(app.synth().getStackByName('Mine').template);
+const assembly = assemblyOf({ stackName: 'Mine' });
+const template = Template.fromJSON(assembly.getStackByName('Mine').template);
 
 interface WatchedMetric {
   Namespace: string;
@@ -65,7 +59,7 @@ async function emitted(): Promise<{ Namespace: string; names: string[]; dimensio
 
 describe('an alarm', () => {
   it('watches only metrics that AWS publishes for the resources of the template, or that the code writes', async () => {
-    const { alarms } = new LocalCloudWatch(readTemplate()); // throws for any other AWS metric
+    const { alarms } = new LocalCloudWatch(readTemplate(assembly.directory)); // throws for any other AWS metric
     const written = (await emitted()).flatMap(({ names, dimensions }) => names.map((name) => [name, dimensions]));
     const ofFilters = Object.values(template.findResources('AWS::Logs::MetricFilter')).flatMap(({ Properties }) =>
       Properties.MetricTransformations.map(({ MetricName }: { MetricName: string }) => [MetricName, []]),

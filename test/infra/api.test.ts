@@ -1,18 +1,17 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Template as Assertions, Match } from 'aws-cdk-lib/assertions';
+import { Match, Template } from 'aws-cdk-lib/assertions';
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readRoutes } from '../../infra/local/gateway/routes.ts';
 import { ACCOUNT } from '../../infra/local/template.ts';
 import { SHARES } from '../../lib/access/shares.ts';
 import type { Operation } from '../../lib/api/operation.ts';
 import { allOperations } from '../../lib/api/operations.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
+import { assemblyOf } from './synth.ts';
 
-const template = Assertions.fromString(
-  readFileSync(join(inject('assembly'), 'DocumentSyncService.template.json'), 'utf8'),
-);
+const assembly = assemblyOf({});
+const template = Template.fromJSON(assembly.getStackArtifact('DocumentSyncService').template);
+const local = readTemplate(assembly.directory);
 
 describe('the API', () => {
   it('accepts only TLS 1.3, also on the default endpoint', () => {
@@ -49,9 +48,7 @@ describe('the API', () => {
 
   it('creates one key for every share, in a plan for the stage', () => {
     const resourcesOf = (type: string) => Object.entries(template.findResources(`AWS::ApiGateway::${type}`));
-    const values = readTemplate()
-      .ofType<{ Value: string }>('AWS::ApiGateway::ApiKey')
-      .map(({ properties }) => properties.Value);
+    const values = local.ofType<{ Value: string }>('AWS::ApiGateway::ApiKey').map(({ properties }) => properties.Value);
     expect(new Set(values).size).toBe(SHARES);
     for (const value of values) {
       expect(value).toMatch(/^[0-9a-z]{20,128}$/);
@@ -92,7 +89,7 @@ describe('the API', () => {
         each,
       ]),
     );
-    const open = readRoutes(readTemplate()).filter(({ authorizerId }) => authorizerId === undefined);
+    const open = readRoutes(local).filter(({ authorizerId }) => authorizerId === undefined);
     expect(open.map(({ resource, method }) => `${resource} ${method}`).sort()).toEqual([...settings.keys()].sort());
     for (const { resource, method } of open) {
       const { ThrottlingRateLimit, ThrottlingBurstLimit } = settings.get(`${resource} ${method}`) ?? {};

@@ -17,26 +17,32 @@ function createAppWith(settings: object) {
   return createApp({ outdir, context: { ...context, 'aws:cdk:bundling-stacks': [], ...settings } });
 }
 
-/** Synthesizes the template with these settings, without the validation of the CDK, which would double the time. */
-export function synth(settings: object): Template {
+/** Synthesizes with these settings, without the validation of the CDK, which would double the time. */
+export function assemblyOf(settings: object) {
   vi.stubEnv('CDK_VALIDATION', 'false');
   try {
-    return Template.fromJSON(createAppWith(settings).synth().getStackArtifact('DocumentSyncService').template);
+    return createAppWith(settings).synth();
   } finally {
     vi.unstubAllEnvs();
   }
+}
+const stackOf = (settings: object) => assemblyOf(settings).getStackArtifact('DocumentSyncService');
+
+const templates = new Map<string, Template>();
+
+/** Synthesizes the template with these settings, once. */
+export function synth(settings: object): Template {
+  const name = JSON.stringify(settings);
+  const template = templates.get(name) ?? Template.fromJSON(stackOf(settings).template);
+  templates.set(name, template);
+  return template;
 }
 
 /** Returns the warnings of a synthesis with these settings. */
-export function warningsOf(settings: object): string[] {
-  vi.stubEnv('CDK_VALIDATION', 'false');
-  try {
-    const { messages } = createAppWith(settings).synth().getStackArtifact('DocumentSyncService');
-    return messages.filter(({ level }) => level === 'warning').map(({ entry }) => String(entry.data));
-  } finally {
-    vi.unstubAllEnvs();
-  }
-}
+export const warningsOf = (settings: object): string[] =>
+  stackOf(settings)
+    .messages.filter(({ level }) => level === 'warning')
+    .map(({ entry }) => String(entry.data));
 
 /** Returns the rules of cdk-nag that the template with these settings violates. */
 export function violationsOf(settings: object): string[] {

@@ -23,9 +23,9 @@ export interface TestGatewayOptions {
   now?: () => number;
 }
 
-/** The synthesized template without policies, names and addresses. */
-export function readTemplate(): Template {
-  return new Template(inject('assembly'), { queuesUrl: 'http://127.0.0.1', tablePrefix: '', baseUrl: () => '' });
+/** A synthesized template without policies, names and addresses. */
+export function readTemplate(assembly = inject('assembly')): Template {
+  return new Template(assembly, { queuesUrl: 'http://127.0.0.1', tablePrefix: '', baseUrl: () => '' });
 }
 
 /** The API keys of the shares. */
