@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditRecord } from '../../../lib/access/audit.ts';
 import { auditLog } from '../../../lib/aws/dynamodb/audit.ts';
+import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
 import type { AuditLog } from '../../../lib/handlers/audit.ts';
 import { HOUR_MS, newId, newSpace, now, recordOf, walk } from './builders.ts';
 import { stores } from './stores.ts';
@@ -53,6 +54,13 @@ describe.each(stores)('the audit log in $name', ({ table, lossy, short }) => {
   ])('lists the entries %s', async (_, filter, isWanted) => {
     expect((await found(filter)).entries).toEqual(newestFirst.filter(isWanted));
     expect((await found(filter, short)).entries).toEqual(newestFirst.filter(isWanted));
+  });
+
+  it('keeps an entry for 400 days', async () => {
+    await store;
+    const entry = entryOf(0);
+    const item = await table.get(itemKey.audit(projectId, entry.id));
+    expect(item?.expires).toBe((entry.at + 400 * 24 * HOUR_MS) / 1000);
   });
 
   it('never replaces an entry', async () => {

@@ -42,6 +42,11 @@ describe('the request of an attempt', () => {
     expect(posted()).toEqual({ url: 'https://example.com/', body, headers: { ...described, ...signed('secret') } });
   });
 
+  it('contains the bytes of the stored body, which parsing would change', () => {
+    const body = '{"b":1.0,"a":12345678901234567890,"a":"\\u00fc"}';
+    expect(posted(webhook(), event({ body })).body).toBe(body);
+  });
+
   it('contains every header of the webhook by its name', () => {
     const headers: HeaderList = PROTOTYPE_NAMES.map((name) => [name, 'own']);
     const sent = posted(webhook({ headers })).headers;

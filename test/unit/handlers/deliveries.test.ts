@@ -255,6 +255,18 @@ describe('a recovery', () => {
     expect((await client('GET', path)).body).toEqual({ count: 0 });
   });
 
+  it('contains by default what failed before a pause in the same outage', async () => {
+    const client = await live();
+    const { id } = await createWebhook(client, service.endpoint(400).url);
+    await publish(client);
+    await service.settle();
+    for (const status of ['enabled', 'disabled']) {
+      await service.clock.advance(3_600_000);
+      await client('PATCH', `/v1/webhooks/${id}`, { body: { status } });
+    }
+    expect((await client('GET', `/v1/webhooks/${id}/recover`)).body).toEqual({ count: 1 });
+  });
+
   it('contains by default what failed since the outage began', async () => {
     const client = await live();
     const endpoint = service.endpoint(400);

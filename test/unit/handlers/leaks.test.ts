@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { newApiKey } from '../../../lib/access/api-key.ts';
 import { encodeBase62 } from '../../../lib/access/base62.ts';
 import { type KeyRecord, newKeyRecord } from '../../../lib/access/keys.ts';
-import type { OnLeak } from '../../../lib/access/projects.ts';
+import type { OnLeak, ProjectRecord } from '../../../lib/access/projects.ts';
 import { auditLog } from '../../../lib/aws/dynamodb/audit.ts';
 import { apiKeys } from '../../../lib/aws/dynamodb/keys.ts';
 import { projects } from '../../../lib/aws/dynamodb/projects.ts';
@@ -46,6 +46,7 @@ async function setUp(onLeak: OnLeak) {
         urls.map((url) => ({ token, type: 'key', url })),
         ADDRESS,
       ),
+    change: (change: Partial<ProjectRecord>) => projects(table).change(project.id, change, []),
     record: () => keys.get(issued.id) as Promise<KeyRecord>,
     entries: async () => {
       const filter = { since: 0, actor: undefined, target: issued.id };
@@ -90,6 +91,16 @@ describe('a report of a leaked key', () => {
     await report(token);
     expect(emails.map(({ text }) => text)).toEqual([expect.stringContaining(told)]);
     expect((await entries()).filter(({ action }) => action === 'key.leaked')).toHaveLength(1);
+  });
+
+  it('revokes a reported key if on_leak has changed since, without a second email', async () => {
+    const { token, emails, report, record, change } = await setUp('report');
+    await report(token);
+    expect((await record()).revokedAt).toBeUndefined();
+    await change({ onLeak: 'revoke' });
+    await report(token);
+    expect((await record()).revokedAt).toBe(now);
+    expect(emails).toHaveLength(1);
   });
 
   it('names at most 20 places, each cut to 2,048 characters', async () => {

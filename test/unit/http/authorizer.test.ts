@@ -1,0 +1,58 @@
+import { randomBytes as random } from 'node:crypto';
+import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
+import { describe, expect, it } from 'vitest';
+import { newApiKey } from '../../../lib/access/api-key.ts';
+import { type KeyRecord, newKeyRecord } from '../../../lib/access/keys.ts';
+import { authorizer } from '../../../lib/http/authorizer.ts';
+
+const now = Date.UTC(2026, 0, 31, 12);
+const STAGE = 'arn:aws:execute-api:eu-central-1:111122223333:api/live';
+
+/** Authorizes a request with a live key, and returns the policy and the recorded uses. */
+async function authorized(request: { method: string; resource: string }, overrides: Partial<KeyRecord> = {}) {
+  const issued = newApiKey('live', now, random);
+  const rest = { projectId: 'prj_1', name: null, tokenSecret: 'secret', createdAt: now };
+  const record = newKeyRecord(issued, { ...rest, ...overrides });
+  const uses: unknown[] = [];
+  const authorize = authorizer({
+    keys: { get: async () => record, recordUse: async (_read, use) => void uses.push(use) },
+    shareKeyOf: (projectId) => `share of ${projectId}`,
+    clock: () => now,
+    log: { info() {}, warn() {} },
+    reportFailure() {},
+  });
+  const { policyDocument, usageIdentifierKey } = await authorize({
+    httpMethod: request.method,
+    resource: request.resource,
+    methodArn: `${STAGE}/${request.method}${request.resource.replace(/\{.*\}/, 'id')}`,
+    multiValueHeaders: { Authorization: [`Bearer ${issued.key}`] },
+    requestContext: { requestId: 'request-1', identity: { sourceIp: '192.0.2.1' } },
+  } as unknown as APIGatewayRequestAuthorizerEvent);
+  return { statement: policyDocument.Statement[0], uses, usageIdentifierKey };
+}
+
+const read = { method: 'GET', resource: '/v1/documents/{key}' };
+
+describe('an allowed request', () => {
+  it('allows only its own method and path, because the gateway can cache the policy', async () => {
+    const { statement, usageIdentifierKey } = await authorized(read);
+    expect(statement).toMatchObject({ Effect: 'Allow', Resource: [`${STAGE}/GET/v1/documents/*`] });
+    expect(usageIdentifierKey).toBe('share of prj_1');
+  });
+
+  it('is a use of the key, once per hour', async () => {
+    expect((await authorized(read)).uses).toEqual([{ lastUsedAt: now, activeHours: [1] }]);
+    expect((await authorized(read, { lastUsedAt: now, activeHours: [1] })).uses).toEqual([]);
+  });
+});
+
+describe('a denied request', () => {
+  it.each([
+    ['from an address that is not on the allowlist', read, { cidrs: ['203.0.113.0/24'] }],
+    ['for an operation of admin keys', { method: 'GET', resource: '/v1/keys' }, {}],
+  ])('is denied everywhere and is no use of the key: %s', async (_, request, overrides) => {
+    const { statement, uses } = await authorized(request, overrides);
+    expect(statement).toMatchObject({ Effect: 'Deny', Resource: [`${STAGE}/*`] });
+    expect(uses).toEqual([]);
+  });
+});
