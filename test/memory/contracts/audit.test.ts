@@ -58,9 +58,9 @@ describe.each(stores)('the audit log in $name', ({ table, lossy, short }) => {
 
   it('keeps an entry for 400 days', async () => {
     await store;
-    const entry = entryOf(0);
-    const item = await table.get(itemKey.audit(projectId, entry.id));
-    expect(item?.expires).toBe((entry.at + 400 * 24 * HOUR_MS) / 1000);
+    const [first] = entries;
+    const item = await table.get(itemKey.audit(projectId, first?.id ?? ''));
+    expect(item?.expires).toBe((now + 400 * 24 * HOUR_MS) / 1000);
   });
 
   it('never replaces an entry', async () => {
