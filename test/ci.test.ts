@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -12,6 +12,16 @@ describe('the workflow', () => {
   it('runs .ci/run on the oldest supported Node', () => {
     expect(workflow).toMatch(/^ +- run: \.ci\/run$/m);
     expect(`>=${/node-version: (\d+)/.exec(workflow)?.[1]}`).toBe(engines.node);
+  });
+
+  it('runs tests that exist', () => {
+    const run = readFileSync('.ci/run', 'utf8');
+    const named = [...run.matchAll(/test\/[\w/.-]+(?:\{[\w,]+\}[\w.]*)?/g)].flatMap(([path]) => {
+      const [, before = path, names = '', after = ''] = /^(.*)\{(.*)\}(.*)$/.exec(path) ?? [];
+      return names.split(',').map((name) => `${before}${name}${after}`);
+    });
+    expect(named.length).toBeGreaterThan(3);
+    expect(named.filter((path) => !existsSync(path))).toEqual([]);
   });
 
   it.each([
