@@ -39,10 +39,12 @@ export function namedSchemas(): Record<string, JsonSchema> {
     [`${schemaNameOf(type)}Data`, jsonSchemaOf(EVENT_DATA[type])],
     [schemaNameOf(type), eventSchema(type, dataOf(type))],
     [`Publish${schemaNameOf(type)}`, { ...published(type), description: `Publishes \`${type}\`.` }],
+    [`Test${schemaNameOf(type)}`, { ...tested(type), description: `Sends a \`${type}\` event as a test.` }],
   ]);
   const all: Record<string, JsonSchema> = { ...converted, ...Object.fromEntries(events) };
   all.Event = oneOfTypes(schemaNameOf);
   all.PublishEvent = oneOfTypes((type) => `Publish${schemaNameOf(type)}`);
+  all.TestWebhook = { anyOf: EVENT_TYPES.map((type) => ({ $ref: refTo(`Test${schemaNameOf(type)}`) })) };
   const lists = Object.entries(NAMED_LISTS).map(([name, words]) => [name, { type: 'string', enum: words }]);
   const simple = Object.entries(all).map(([name, schema]) => [name, simplified(schema)]);
   return Object.fromEntries([...simple, ...lists].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
@@ -64,6 +66,12 @@ const published = (type: EventType): JsonSchema => ({
   properties: membersOf(type, dataOf(type)),
   required: ['type', 'data'],
   additionalProperties: false,
+});
+
+/** A test event. Without a type, it is `document.changed`. */
+const tested = (type: EventType): JsonSchema => ({
+  ...published(type),
+  required: type === 'document.changed' ? [] : ['type'],
 });
 
 /** The event of a type, around the schema of its data. */
