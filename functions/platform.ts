@@ -17,7 +17,9 @@ import type { DeliveryQueue, Platform } from './wiring.ts';
 
 export const aws = (): Platform => ({ table: createTable(environment('TABLE_NAME')), log, reportFailure, ...system });
 
-export const withEmail = () => ({ sendEmail: email(environment('SENDER_EMAIL')).send });
+export const withEmail = () => ({
+  sendEmail: email({ sender: environment('SENDER_EMAIL'), configurationSet: environment('CONFIGURATION_SET') }).send,
+});
 
 export function withQueues() {
   const of = (lane: keyof typeof LANE_QUEUES): DeliveryQueue => deliveryQueue(environment(LANE_QUEUES[lane]));

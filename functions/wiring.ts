@@ -1,6 +1,8 @@
 import { shareKeyOf } from '../lib/access/shares.ts';
+import { stopEmails } from '../lib/access/undeliverable.ts';
 import type { ApiFunction } from '../lib/api/operation.ts';
 import type { CountDeps } from '../lib/aws/consumers/count.ts';
+import type { EmailEventsDeps } from '../lib/aws/consumers/email-events.ts';
 import { auditLog } from '../lib/aws/dynamodb/audit.ts';
 import { connections } from '../lib/aws/dynamodb/connections.ts';
 import { cursors } from '../lib/aws/dynamodb/cursors.ts';
@@ -180,5 +182,10 @@ function sendBy(
     if (project) await sendEmail(notification({ ...failing, project, dashboardUrl }));
   };
 }
+
+export const emailEventsDeps = (platform: WithEmail): EmailEventsDeps => ({
+  stop: (projectId, address, reason) =>
+    stopEmails(projectId, address, reason, { ...platform, projects: projects(platform.table) }),
+});
 
 export const countDeps = ({ table }: Platform): CountDeps => stats(table);

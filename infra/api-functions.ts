@@ -4,7 +4,7 @@ import { writeSite } from '../functions/site/build.ts';
 import type { ApiFunction } from '../lib/api/operation.ts';
 import { BundledFunction } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
-import { grantSendEmail } from './sender.ts';
+import type { Sender } from './sender.ts';
 import type { Settings } from './settings.ts';
 import { IDEMPOTENCY, type TableGrant } from './table-grants.ts';
 import { sharePrefix } from './throttles.ts';
@@ -85,7 +85,10 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
 
 export type ApiFunctions = Record<keyof typeof FUNCTIONS, BundledFunction>;
 
-export function createApiFunctions(scope: Construct, settings: Settings, table: DataTable): ApiFunctions {
+export function createApiFunctions(
+  scope: Construct,
+  { settings, table, sender }: { settings: Settings; table: DataTable; sender: Sender },
+): ApiFunctions {
   const { secretScanningKeysUrl: keysUrl } = settings;
   const created = Object.entries(FUNCTIONS).map(([name, { id, table: granted, sendsEmail, ...given }]) => {
     const fn = new BundledFunction(scope, id, {
@@ -95,14 +98,13 @@ export function createApiFunctions(scope: Construct, settings: Settings, table: 
       settings,
       environment: {
         ...(granted && { TABLE_NAME: table.name }),
-        ...(sendsEmail && { SENDER_EMAIL: settings.senderEmail }),
         ...(name === 'authorizer' && { SHARE_PREFIX: sharePrefix(settings) }),
         ...(name === 'leaks' && keysUrl !== '' && { SECRET_SCANNING_KEYS_URL: keysUrl }),
       },
       timeout: Duration.seconds(20),
     });
     if (granted) table.grant(fn, granted);
-    if (sendsEmail) grantSendEmail(fn, settings.senderEmail);
+    if (sendsEmail) sender.grant(fn);
     return [name, fn];
   });
   const functions = Object.fromEntries(created) as ApiFunctions;

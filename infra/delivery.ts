@@ -18,12 +18,13 @@ import type { DataTable } from './data.ts';
 import { FailedEvents } from './failed-events.ts';
 import { createQueue, grantSend } from './queues.ts';
 import { Schedules } from './schedules.ts';
-import { grantSendEmail } from './sender.ts';
+import type { Sender } from './sender.ts';
 import type { Settings } from './settings.ts';
 
 export interface DeliveryProps {
   table: DataTable;
   settings: Settings;
+  sender: Sender;
   dashboardUrl: string;
   encryptionKey: Key | undefined;
 }
@@ -134,7 +135,7 @@ export class Delivery extends Construct {
   private createLane(
     id: string,
     lane: Lane,
-    { table, settings, dashboardUrl }: DeliveryProps,
+    { table, settings, sender, dashboardUrl }: DeliveryProps,
     schedules: Schedules,
     batches: Batches,
   ): DeliveryLane {
@@ -147,7 +148,6 @@ export class Delivery extends Construct {
         LANE: lane,
         ...this.laneVariables,
         ...schedules.variables,
-        SENDER_EMAIL: settings.senderEmail,
         DASHBOARD_URL: dashboardUrl,
       },
       timeout: Duration.seconds(30),
@@ -166,7 +166,7 @@ export class Delivery extends Construct {
       AUDIT: ['put'],
     });
     schedules.grantSchedule(deliver);
-    grantSendEmail(deliver, settings.senderEmail);
+    sender.grant(deliver);
     this.grantHandOn(deliver, lane);
     return { queue, deliver };
   }

@@ -1,23 +1,74 @@
-import { Stack, Validations } from 'aws-cdk-lib';
+import { Duration, Stack, Validations } from 'aws-cdk-lib';
+import { EventBus, Rule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
-import type { BundledFunction } from './bundled-function.ts';
+import { ConfigurationSet, EmailSendingEvent, EventDestination } from 'aws-cdk-lib/aws-ses';
+import { Construct } from 'constructs';
+import type { Variable } from '../lib/deployment.ts';
+import { BundledFunction } from './bundled-function.ts';
+import type { DataTable } from './data.ts';
+import type { Settings } from './settings.ts';
 
-/** The kinds of resources that SES authorizes. */
-const KINDS = ['identity', 'configuration-set'];
+export interface SenderProps {
+  table: DataTable;
+  settings: Settings;
+}
 
-/**
- * Allows a function to send email from one address. SES also authorizes the verified identity (the address or one of its
- * domains), its default configuration set, and in the sandbox the recipient (SES Developer Guide, "Controlling access to Amazon
- * SES").
- */
-export function grantSendEmail(fn: BundledFunction, senderEmail: string): void {
-  const stack = Stack.of(fn);
-  const resources = KINDS.map((resource) => stack.formatArn({ service: 'ses', resource, resourceName: '*' }));
-  const conditions = { StringEquals: { 'ses:FromAddress': senderEmail } };
-  fn.addToRolePolicy(new PolicyStatement({ actions: ['ses:SendEmail'], resources, conditions }));
-  for (const kind of KINDS) {
+/** The sender of emails, and the function that stops emails to addresses that SES reports. */
+export class Sender extends Construct {
+  readonly events: BundledFunction;
+  private readonly configurationSet: ConfigurationSet;
+  private readonly address: string;
+
+  constructor(scope: Construct, id: string, { table, settings }: SenderProps) {
+    super(scope, id);
+    this.address = settings.senderEmail;
+    this.configurationSet = new ConfigurationSet(this, 'ConfigurationSet');
+    // SES supports only the default bus, and delivers its events to it at best effort (EventBridge Events Reference).
+    this.configurationSet.addEventDestination('Reports', {
+      destination: EventDestination.eventBus(EventBus.fromEventBusName(this, 'DefaultBus', 'default')),
+      events: [EmailSendingEvent.BOUNCE, EmailSendingEvent.COMPLAINT],
+    });
+    this.events = new BundledFunction(this, 'EmailEvents', {
+      name: 'email-events',
+      description: 'Stops emails to addresses that bounce or complain',
+      settings,
+      environment: { TABLE_NAME: table.name },
+      timeout: Duration.seconds(20),
+    });
+    table.grant(this.events, { PROJECT: ['get', 'update'] });
+    this.grant(this.events);
+    new Rule(this, 'Rule', {
+      description: 'Bounces and complaints of the emails of this service',
+      eventPattern: {
+        source: ['aws.ses'],
+        detail: {
+          eventType: ['Bounce', 'Complaint'],
+          mail: { tags: { 'ses:configuration-set': [this.configurationSet.configurationSetName] } },
+        },
+      },
+      targets: [new LambdaFunction(this.events)],
+    });
+  }
+
+  /**
+   * Allows a function to send email from the sender. SES also authorizes the verified identity (the address or one of its domains)
+   * and in the sandbox the recipient (SES Developer Guide, "Controlling access to Amazon SES").
+   */
+  grant(fn: BundledFunction): void {
+    fn.addEnvironment('SENDER_EMAIL' satisfies Variable, this.address);
+    fn.addEnvironment('CONFIGURATION_SET' satisfies Variable, this.configurationSet.configurationSetName);
+    const stack = Stack.of(this);
+    const arn = (resource: string, resourceName: string) => stack.formatArn({ service: 'ses', resource, resourceName });
+    fn.addToRolePolicy(
+      new PolicyStatement({
+        actions: ['ses:SendEmail'],
+        resources: [arn('identity', '*'), arn('configuration-set', this.configurationSet.configurationSetName)],
+        conditions: { StringEquals: { 'ses:FromAddress': this.address } },
+      }),
+    );
     Validations.of(fn.role as Role).acknowledge({
-      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:${kind}/*]`,
+      id: 'AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:identity/*]',
       reason: 'The sender is fixed by a condition',
     });
   }

@@ -11,6 +11,7 @@ import { DataTable } from './data.ts';
 import { Delivery } from './delivery.ts';
 import { createKey, grantKey } from './encryption.ts';
 import { Observability } from './observability.ts';
+import { Sender } from './sender.ts';
 import { readSettings } from './settings.ts';
 import { Stats } from './stats.ts';
 import { addWarnings } from './warnings.ts';
@@ -31,10 +32,11 @@ export class ServiceStack extends Stack {
     const encryptionKey = createKey(this, settings);
     const table = new DataTable(this, 'Data', settings, encryptionKey);
 
-    const { authorizer, ...functions } = createApiFunctions(this, settings, table);
+    const sender = new Sender(this, 'Sender', { table, settings });
+    const { authorizer, ...functions } = createApiFunctions(this, { settings, table, sender });
     const api = new Api(this, 'Api', { settings, authorizer, functions });
     const { dashboardUrl } = api;
-    const delivery = new Delivery(this, 'Delivery', { table, settings, dashboardUrl, encryptionKey });
+    const delivery = new Delivery(this, 'Delivery', { table, settings, sender, dashboardUrl, encryptionKey });
     delivery.grantEnqueue(functions.webhooks);
     const { lanes, deadLetters, failedSchedules, fanOut, fanOutMapping } = delivery;
     const connections = new Connections(this, 'Connections', { table, settings, deadLetters, encryptionKey });
@@ -50,7 +52,15 @@ export class ServiceStack extends Stack {
     table.grant(createProject, { PROJECT: ['put'], KEY: ['put'], AUDIT: ['put'], VERSION: ['put'] });
 
     const fedByQueues = [...Object.values(lanes).map(({ deliver }) => deliver), connections.check];
-    const all = [authorizer, ...Object.values(functions), createProject, fanOut, stats.count, ...fedByQueues];
+    const all = [
+      authorizer,
+      ...Object.values(functions),
+      createProject,
+      sender.events,
+      fanOut,
+      stats.count,
+      ...fedByQueues,
+    ];
     for (const fn of all) grantKey(encryptionKey, fn);
     new Observability(this, 'Observability', {
       settings,

@@ -1,7 +1,17 @@
 import { printable } from './printable.ts';
 
-/** An email to all recipients. */
+/** The project that an email is about, and where it goes. */
+export interface Recipients {
+  id: string;
+  emails: readonly string[];
+  /** Addresses that receive no emails until they are confirmed. */
+  undeliverable?: readonly { email: string }[] | undefined;
+}
+
+/** An email to each of its recipients. */
 export interface Email {
+  projectId: string;
+  /** Can be empty. */
   to: readonly string[];
   subject: string;
   text: string;
@@ -14,11 +24,17 @@ export interface Email {
  */
 export const emailText = (text: string): string => printable(text).replace(/[\u2028\u2029]/g, ' ');
 
+/** The recipients of an email to a project: its addresses without the undeliverable ones. */
+export function recipientsOf({ id, emails, undeliverable = [] }: Recipients): Pick<Email, 'projectId' | 'to'> {
+  const isUndeliverable = (address: string) => undeliverable.some(({ email }) => email === address);
+  return { projectId: id, to: emails.filter((address) => !isUndeliverable(address)) };
+}
+
 /** An email of paragraphs, whose text never becomes markup. */
-export function emailOf(to: readonly string[], subject: string, paragraphs: readonly string[]): Email {
+export function emailOf(recipients: Recipients, subject: string, paragraphs: readonly string[]): Email {
   const html = paragraphs.map((each) => `<p>${escapeHtml(each).replaceAll('\n', '<br>')}</p>`).join('\n');
   return {
-    to,
+    ...recipientsOf(recipients),
     subject,
     text: paragraphs.join('\n\n'),
     html: htmlDocument(html),

@@ -9,6 +9,7 @@ import { DEFAULT_ACCOUNT_CONCURRENCY, DEFAULT_CONCURRENCY, DEFAULT_IDLE_MS, Loca
 import { mappingsOf, startMappings } from './lambda/mappings.ts';
 import { LocalPages } from './local-pages.ts';
 import { listen } from './ports.ts';
+import { emailEvents } from './services/email-events.ts';
 import { type Services, startServices } from './services/services.ts';
 import type { State } from './services/state.ts';
 import type { Template } from './template.ts';
@@ -115,6 +116,14 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   });
 
   const byArn = (arn: string) => functionOf(/function:(\w+)/.exec(arn)?.[1] ?? arn);
+  // EventBridge invokes functions asynchronously and ignores their result.
+  ses.publish = emailEvents(
+    template,
+    (arn, event) =>
+      void byArn(arn)
+        .invoke(event)
+        .catch(() => {}),
+  );
   const pages = new LocalPages(baseUrl, () => ses.emails);
   const gateway = createGateway(template, byArn, now, cloudWatch);
   api.on('request', (request, response) => {

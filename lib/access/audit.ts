@@ -9,6 +9,7 @@ const AUDIT_ACTIONS = [
   'project.created',
   'project.changed',
   'project.test_email_sent',
+  'project.email_confirmed',
   'key.created',
   'key.changed',
   'key.rotated',

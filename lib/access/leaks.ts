@@ -75,14 +75,14 @@ export const placesOf = (matches: readonly LeakMatch[]): string[] => {
 
 /** The email about a key that was found in public. It does not contain the key. */
 export function leakEmail(
-  { name, emails }: ProjectRecord,
+  project: ProjectRecord,
   { id, type, hint, name: keyName }: KeyRecord,
   places: readonly string[],
   outcome: LeakOutcome,
 ) {
   const named = keyName === null ? '' : ` "${keyName}"`;
-  return emailOf(emails, `API key found in public: …${hint} (${name})`, [
-    `GitHub found the ${type} key${named} (${id}, ending in ${hint}) of the project "${name}" in public.`,
+  return emailOf(project, `API key found in public: …${hint} (${project.name})`, [
+    `GitHub found the ${type} key${named} (${id}, ending in ${hint}) of the project "${project.name}" in public.`,
     `Found at:\n${places.length > 0 ? places.join('\n') : 'GitHub reported no location'}`,
     DONE[outcome],
     'Someone may have used the key. Review the audit log (GET /v1/audit).',

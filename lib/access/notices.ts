@@ -1,4 +1,4 @@
-import { type Email, emailOf } from '../email.ts';
+import { type Email, emailOf, type Recipients } from '../email.ts';
 import { iso } from '../schema.ts';
 import type { KeyRecord } from './keys.ts';
 import type { ProjectRecord } from './projects.ts';
@@ -45,12 +45,12 @@ export function projectChanged(
 
 /** The email goes to the addresses from before the change. */
 export const noticeEmail = (
-  { name, emails }: Pick<ProjectRecord, 'name' | 'emails'>,
+  project: Recipients & Pick<ProjectRecord, 'name'>,
   { subject, changes }: Notice,
   { keyId, address, at }: NoticeSource,
 ): Email =>
-  emailOf(emails, `${subject} (${name})`, [
-    `A request to the project "${name}":\n${changes.join('\n')}`,
+  emailOf(project, `${subject} (${project.name})`, [
+    `A request to the project "${project.name}":\n${changes.join('\n')}`,
     `Key: ${keyId}\nIP address: ${address}\nTime: ${iso(at)}`,
     'If you expected this, no action is needed. Otherwise, revoke that key and review the audit log (GET /v1/audit).',
   ]);

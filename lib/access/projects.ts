@@ -9,6 +9,16 @@ const MAX_EMAILS = 5;
 const ON_LEAK = ['report', 'revoke'] as const;
 export type OnLeak = (typeof ON_LEAK)[number];
 
+/** Why an address is undeliverable: its server rejected an email for good, or its owner reported an email as spam. */
+const UNDELIVERABLE = ['bounced', 'complained'] as const;
+
+/** An address that SES reported, and when. */
+export interface UndeliverableEmail {
+  email: string;
+  reason: (typeof UNDELIVERABLE)[number];
+  at: number;
+}
+
 /** A stored project. Times are in milliseconds since 1970. */
 export interface ProjectRecord {
   id: string;
@@ -20,6 +30,8 @@ export interface ProjectRecord {
   /** Encrypts the cursors of this project: 32 random bytes, base64url. A secret. */
   cursorSecret: string;
   createdAt: number;
+  /** The addresses that SES reported, which receive no emails until they are confirmed. */
+  undeliverable?: UndeliverableEmail[] | undefined;
   /** When the last test email was sent. */
   testEmailAt?: number | undefined;
 }
@@ -58,18 +70,46 @@ export const ChangeProject = v.strictObject({
 });
 export type ProjectChange = v.InferOutput<typeof ChangeProject>;
 
+export const ConfirmEmail = v.strictObject({
+  email: described(EmailAddress, 'One of the addresses of the project.'),
+});
+
 export const ProjectResource = v.strictObject({
   id: described(v.string(), 'Identifies the project.'),
   name,
   emails,
+  undeliverable_emails: described(
+    v.array(
+      v.strictObject({
+        email: described(v.string(), 'One of `emails`.'),
+        reason: described(
+          v.picklist(UNDELIVERABLE),
+          '`bounced`: the mail server rejected an email permanently. `complained`: the recipient reported an email as spam.',
+        ),
+        at: described(timestamp, 'When this was reported.'),
+      }),
+    ),
+    'The addresses that receive no emails until you confirm them.',
+  ),
   on_leak: onLeak,
   created_at: described(timestamp, 'When the project was created.'),
 });
 
-export const projectResource = ({ id, name, emails, onLeak = 'report', createdAt }: ProjectRecord) => ({
+export const projectResource = ({
   id,
   name,
   emails,
+  undeliverable = [],
+  onLeak = 'report',
+  createdAt,
+}: ProjectRecord) => ({
+  id,
+  name,
+  emails,
+  undeliverable_emails: emails.flatMap((address) => {
+    const mark = undeliverable.find(({ email }) => email === address);
+    return mark ? [{ email: address, reason: mark.reason, at: iso(mark.at) }] : [];
+  }),
   on_leak: onLeak,
   created_at: iso(createdAt),
 });

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { AuditEntryResource } from '../access/audit.ts';
-import { ChangeProject, EmailAddress, ProjectResource } from '../access/projects.ts';
+import { ChangeProject, ConfirmEmail, EmailAddress, ProjectResource } from '../access/projects.ts';
 import { described, timestampInput } from '../schema.ts';
 import { ADMIN, listOf, operation, page } from './operation.ts';
 
@@ -34,6 +34,15 @@ export const projectOperations = {
     path: '/v1/project/test-mail',
     summary: 'Send a test email to all addresses of the project, at most once per minute',
     responses: { 202: TestEmail },
+    problems: ['conflict'],
+  }),
+  confirmEmail: operation({
+    ...project,
+    method: 'POST',
+    path: '/v1/project/confirm-email',
+    summary: 'Confirm that an undeliverable address works, and send it a test email',
+    body: ConfirmEmail,
+    responses: { 200: ProjectResource },
   }),
   listAudit: operation({
     ...project,

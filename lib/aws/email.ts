@@ -1,13 +1,50 @@
 import { SESClient, SendEmailCommand } from '@aws-sdk/client-ses';
+import { allDone } from '../all-done.ts';
 import { type Email, emailText } from '../email.ts';
 import { createClient } from './client.ts';
+import { reportFailure } from './report-failure.ts';
 
-export function email(sender: string, client = createClient(SESClient)) {
+export interface EmailOptions {
+  sender: string;
+  /** The name of the configuration set that publishes bounces and complaints. */
+  configurationSet: string;
+}
+
+/**
+ * Sends each recipient an email of its own, so that a rejected address does not affect the others, and a complaint names one
+ * recipient (SES lists every recipient of the domain as a possible one). A rejection is reported. It is thrown if no address was
+ * accepted. After an outage, all emails are sent again.
+ */
+export function email({ sender, configurationSet }: EmailOptions, client = createClient(SESClient)) {
   const utf8 = (text: string) => ({ Data: emailText(text), Charset: 'UTF-8' });
   return {
-    async send({ to, subject, text, html }: Email): Promise<void> {
-      const Message = { Subject: utf8(subject), Body: { Text: utf8(text), Html: utf8(html) } };
-      await client.send(new SendEmailCommand({ Source: sender, Destination: { ToAddresses: [...to] }, Message }));
+    async send({ projectId, to, subject, text, html }: Email): Promise<void> {
+      const rejections: unknown[] = [];
+      const sendTo = async (recipient: string) => {
+        await client
+          .send(
+            new SendEmailCommand({
+              Source: sender,
+              Destination: { ToAddresses: [recipient] },
+              Message: { Subject: utf8(subject), Body: { Text: utf8(text), Html: utf8(html) } },
+              ConfigurationSetName: configurationSet,
+              Tags: [{ Name: PROJECT_TAG, Value: projectId }],
+            }),
+          )
+          .catch((error: unknown) => {
+            if (!isRejection(error)) throw error;
+            rejections.push(error);
+          });
+      };
+      await allDone(to.map(sendTo));
+      if (rejections.length > 0 && rejections.length === to.length) throw rejections[0];
+      for (const error of rejections) reportFailure('email.rejected', { project_id: projectId }, error);
     },
   };
 }
+
+/** The tag of an email that names its project. `consumers/email-events.ts` reads it. */
+const PROJECT_TAG = 'project';
+
+/** Whether SES rejects this email, and would reject it again. */
+const isRejection = (error: unknown): boolean => (error as Error).name === 'MessageRejected';

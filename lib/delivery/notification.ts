@@ -1,6 +1,6 @@
 import type { Attempt } from '../deliveries/attempt.ts';
 import { FAILURES, type Failure } from '../deliveries/endpoint-failures.ts';
-import { type Email, escapeHtml, htmlDocument } from '../email.ts';
+import { type Email, escapeHtml, htmlDocument, type Recipients, recipientsOf } from '../email.ts';
 import { iso } from '../schema.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import type { Failing } from './outage.ts';
@@ -8,7 +8,7 @@ import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from './retry-schedule.ts';
 
 /** A failed delivery, with the data for its email. */
 export interface FailingWebhook extends Failing {
-  project: { name: string; emails: readonly string[] };
+  project: Recipients & { name: string };
   dashboardUrl: string;
 }
 
@@ -58,7 +58,7 @@ function compose(failing: FailingWebhook, { subject, intro, steps }: Content): E
   ];
   const width = Math.max(...facts.map(([name]) => name.length)) + 2;
   return {
-    to: project.emails,
+    ...recipientsOf(project),
     subject: `${subject}: ${nameOf(webhook)}`,
     text: [
       intro,

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { projectChanged } from '../access/notices.ts';
 import { type ProjectChange, type ProjectRecord, projectResource, TEST_EMAIL_INTERVAL_MS } from '../access/projects.ts';
-import { Problem } from '../api/problems.ts';
-import { emailOf } from '../email.ts';
+import { invalid, Problem } from '../api/problems.ts';
+import { type Email, emailOf } from '../email.ts';
 import type { Handlers } from '../http/serve.ts';
 import type { TransactionPart } from '../transaction.ts';
 import { type AuditDeps, auditing } from './audit.ts';
@@ -14,8 +14,13 @@ export interface Projects {
   get(id: string): Promise<ProjectRecord | undefined>;
   /** Sets these members. Throws if there is no such project. */
   change(id: string, change: Partial<ProjectRecord>, also: readonly TransactionPart[]): Promise<void>;
-  /** Reserves a test email. If the last one is too recent, returns its time instead. */
-  reserveTestEmail(id: string, nowMs: number, also: readonly TransactionPart[]): Promise<number | undefined>;
+  /** Reserves a test email and sets these members. If the last one is too recent, returns its time instead. */
+  reserveTestEmail(
+    id: string,
+    nowMs: number,
+    also: readonly TransactionPart[],
+    change?: Partial<ProjectRecord>,
+  ): Promise<number | undefined>;
 }
 
 export interface ProjectDeps extends AuditDeps, NoticeDeps {
@@ -23,7 +28,7 @@ export interface ProjectDeps extends AuditDeps, NoticeDeps {
   clock(): number;
 }
 
-type ProjectHandlers = Pick<Handlers<'project'>, 'getProject' | 'changeProject' | 'sendTestEmail'>;
+type ProjectHandlers = Pick<Handlers<'project'>, 'getProject' | 'changeProject' | 'sendTestEmail' | 'confirmEmail'>;
 
 export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
   const { projects, sendEmail, clock } = deps;
@@ -39,7 +44,13 @@ export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
       const detail = differenceOf(project, request.body);
       if (Object.keys(detail).length === 0) return { body: projectResource(project) };
       const { on_leak: onLeak, ...rest } = detail;
-      const change: Partial<ProjectRecord> = { ...rest, ...(onLeak && { onLeak }) };
+      const { emails } = rest;
+      const undeliverable = emails && project.undeliverable?.filter(({ email }) => emails.includes(email));
+      const change: Partial<ProjectRecord> = {
+        ...rest,
+        ...(onLeak && { onLeak }),
+        ...(undeliverable && { undeliverable }),
+      };
       const now = clock();
       const notice = projectChanged(project, change);
       if (notice) await notify(request, now, notice);
@@ -51,18 +62,34 @@ export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
     // Reserves the email before it sends it, so a failed email counts for the limit and failures do not allow more emails.
     async sendTestEmail(request) {
       const { projectId } = request.space;
-      const { name, emails } = await own(projectId);
+      const email = testEmail(await own(projectId));
+      if (email.to.length === 0)
+        return new Problem('conflict', 'Confirm or replace the addresses of the project first.');
       const now = clock();
       const entry = audited(request, { at: now, action: 'project.test_email_sent', target: projectId });
       const lastAt = await projects.reserveTestEmail(projectId, now, [entry]);
       if (lastAt !== undefined) return tooSoon(lastAt + TEST_EMAIL_INTERVAL_MS - now);
-      await sendEmail(
-        emailOf(emails, `Test email: ${name}`, [
-          `Notifications of the project "${name}" go to this address. A request with an admin key sent this test.`,
-          'No action is needed.',
-        ]),
-      );
-      return { body: { emails } };
+      await sendEmail(email);
+      return { body: { emails: [...email.to] } };
+    },
+
+    // A report that is stored between the read and the write is lost. The next email to its address repeats it.
+    async confirmEmail(request) {
+      const { projectId } = request.space;
+      const { email } = request.body;
+      const project = await own(projectId);
+      if (!project.emails.includes(email))
+        return invalid([{ field: 'email', detail: 'must be an address of the project' }]);
+      const undeliverable = project.undeliverable?.filter((each) => each.email !== email) ?? [];
+      const confirmed = { ...project, undeliverable };
+      if (undeliverable.length === (project.undeliverable?.length ?? 0)) return { body: projectResource(project) };
+      const now = clock();
+      const action = 'project.email_confirmed';
+      const entry = audited(request, { at: now, action, target: projectId, detail: { email } });
+      const lastAt = await projects.reserveTestEmail(projectId, now, [entry], { undeliverable });
+      if (lastAt !== undefined) return tooSoon(lastAt + TEST_EMAIL_INTERVAL_MS - now);
+      await sendEmail({ ...testEmail(confirmed), to: [email] });
+      return { body: projectResource(confirmed) };
     },
   };
 
@@ -72,6 +99,12 @@ export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
     return project;
   }
 }
+
+const testEmail = (project: ProjectRecord): Email =>
+  emailOf(project, `Test email: ${project.name}`, [
+    `Notifications of the project "${project.name}" go to this address. A request with an admin key sent this test.`,
+    'No action is needed.',
+  ]);
 
 /** Returns the given members whose values differ from the current ones. */
 function differenceOf(project: ProjectRecord, change: ProjectChange): ProjectChange {

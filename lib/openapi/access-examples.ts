@@ -22,6 +22,7 @@ const project = {
   id: 'prj_01KG9XVA7C9E1G3J5K7M9N1P3R',
   name: 'Acme',
   emails: ['ops@example.com', 'oncall@example.com'],
+  undeliverable_emails: [{ email: 'oncall@example.com', reason: 'bounced', at: at(3600) }],
   on_leak: 'report',
   created_at: at(0),
 };
@@ -35,7 +36,8 @@ export const accessExamples: Readonly<Record<OperationOf<'keys' | 'tokens' | 'pr
   getKeyUsage: { response: { id: key.id, days: [{ date: '2026-01-31', active_hours: 9 }] } },
   getProject: { response: project },
   changeProject: { body: { emails: project.emails }, response: project },
-  sendTestEmail: { response: { emails: project.emails } },
+  sendTestEmail: { response: { emails: ['ops@example.com'] } },
+  confirmEmail: { body: { email: 'oncall@example.com' }, response: { ...project, undeliverable_emails: [] } },
   listAudit: {
     response: listOf({
       id: 'aud_01KG9Y3E5F7H9J1K3M5N7P9Q1R',

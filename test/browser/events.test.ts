@@ -89,4 +89,22 @@ describe('the settings', () => {
     await row.getByRole('link').click();
     await page.getByRole('link', { name: 'All changes' }).waitFor();
   });
+
+  it('confirm an address that bounced, which the overview lists', async () => {
+    const project = await service.project();
+    const bounced = `bounce@${crypto.randomUUID()}.example.com`;
+    await project.admin('PATCH', '/v1/project', { body: { emails: [project.email, bounced] } });
+    await project.admin('PATCH', '/v1/project', { body: { on_leak: 'revoke' } });
+    const undeliverable = async () => (await project.admin('GET', '/v1/project')).body.undeliverable_emails.length;
+    await eventually(async () => (await undeliverable()) === 1);
+    const page = await dashboard.signIn(project.adminKey, '/live');
+    const row = page.getByRole('listitem').filter({ hasText: bounced });
+    await row.getByText('an email bounced').waitFor();
+    await row.getByRole('link', { name: 'Open settings' }).click();
+    await page.getByRole('button', { name: `Confirm ${bounced}` }).click();
+    await page.getByText(`A test email is on its way to ${bounced}.`).waitFor();
+    expect((await project.admin('GET', '/v1/audit?limit=1')).body.data).toMatchObject([
+      { action: 'project.email_confirmed', detail: { email: bounced } },
+    ]);
+  });
 });

@@ -179,16 +179,18 @@ describe('the functions', () => {
       expect(JSON.stringify(Properties.PolicyDocument).length).toBeLessThan(8000);
   });
 
-  it('can send email only from the sender, with any identity of the account', () => {
+  it('can send email only from the sender, with any identity of the account and its configuration set', () => {
+    const [configurationSet] = Object.keys(template.findResources('AWS::SES::ConfigurationSet'));
     template.hasResourceProperties('AWS::IAM::Policy', {
       PolicyDocument: {
         Statement: Match.arrayWith([
           Match.objectLike({
             Action: 'ses:SendEmail',
             Condition: { StringEquals: { 'ses:FromAddress': 'notifications@example.com' } },
-            Resource: ['configuration-set/*', 'identity/*'].map((end) => ({
-              'Fn::Join': ['', Match.arrayWith([Match.stringLikeRegexp(end.replace('*', '\\*'))])],
-            })),
+            Resource: [
+              { 'Fn::Join': ['', Match.arrayWith([':configuration-set/', { Ref: configurationSet }])] },
+              { 'Fn::Join': ['', Match.arrayWith([Match.stringLikeRegexp('identity/\\*')])] },
+            ],
           }),
         ]),
       },

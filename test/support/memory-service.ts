@@ -262,6 +262,8 @@ export function memoryService() {
       };
     },
     createProject,
+    /** Reports an address of a project, like SES. */
+    stopEmails: wiring.emailEventsDeps(platform).stop,
     async project(name = 'Test') {
       const email = `${randomUUID()}@example.com`;
       now++;

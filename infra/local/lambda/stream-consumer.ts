@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { _Record } from '@aws-sdk/client-dynamodb-streams';
 import type { EVENT_COUNTS } from '../cloudwatch/published.ts';
+import { matchesPattern } from '../event-pattern.ts';
 import type { LocalIam } from '../services/iam.ts';
 import type { LocalBucket } from '../services/s3.ts';
 import { REGION } from '../template.ts';
@@ -54,7 +55,7 @@ export function streamConsumer({
     // The records stay in the stream.
     while (!canPoll(mapping, fn, iam)) await new Promise((resolve) => setTimeout(resolve, PERMISSION_CHECK_MS));
     const wanted = records.filter(
-      (record) => patterns.length === 0 || patterns.some((pattern) => matches(pattern, record)),
+      (record) => patterns.length === 0 || patterns.some((pattern) => matchesPattern(pattern, record)),
     );
     count('PolledEventCount', records.length);
     count('FilteredOutEventCount', records.length - wanted.length);
@@ -141,16 +142,3 @@ function windowOf({ TumblingWindowInSeconds, EventSourceArn }: MappingProperties
 const limitOf = (value = -1): number => (value < 0 ? Number.POSITIVE_INFINITY : value);
 const sequenceOf = (record: _Record): string => record.dynamodb?.SequenceNumber ?? '';
 const createdAt = (record: _Record): number => record.dynamodb?.ApproximateCreationDateTime?.getTime() ?? 0;
-
-/** Event filter patterns of Lambda. Supports only equality and prefixes. */
-function matches(pattern: unknown, value: unknown): boolean {
-  if (Array.isArray(pattern)) return pattern.some((rule) => obeys(rule, value));
-  return Object.entries(pattern as object).every(([name, inner]) =>
-    matches(inner, (value as Record<string, unknown> | undefined)?.[name]),
-  );
-}
-
-function obeys(rule: unknown, value: unknown): boolean {
-  const prefix = (rule as { prefix?: string } | null)?.prefix;
-  return prefix === undefined ? rule === value : typeof value === 'string' && value.startsWith(prefix);
-}

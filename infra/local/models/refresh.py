@@ -48,7 +48,7 @@ OPERATOR_OPERATIONS = {
     "lambda": ["DeleteFunctionConcurrency", "GetEventSourceMapping", "Invoke", "UpdateEventSourceMapping"],
     "logs": ["FilterLogEvents"],
     "s3": ["ListObjectsV2"],
-    "sesv2": ["GetAccount", "ListSuppressedDestinations"],
+    "sesv2": ["DeleteSuppressedDestination", "GetAccount", "ListSuppressedDestinations"],
     "sqs": ["DeleteMessage", "ReceiveMessage", "SendMessage", "StartMessageMoveTask"],
     "wafv2": ["AssociateWebACL", "CreateWebACL"],
 }

@@ -4,6 +4,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { queueRecord } from '../lambda/queue-poller.ts';
 import { streamRecord } from '../lambda/stream-consumer.ts';
+import { emailEvent } from '../services/email-events.ts';
 import { ACCOUNT, REGION } from '../template.ts';
 import type { Invoke } from './functions.ts';
 import type { Items } from './items.ts';
@@ -25,6 +26,7 @@ const change = {
     changes: [{ field: 'title', old_value: 'Draft', new_value: 'Final', origin: 'sample' }],
   },
 };
+const bounced = { recipient: 'ops@example.com', source: '', messageId: '', configurationSet: '' };
 /** The minimum lease of a connection. */
 const LEASE_SECONDS = 10;
 
@@ -76,6 +78,7 @@ export async function createSamples({ invoke, items, receiver, now }: SampleOpti
     DeliveryDeliver: await delivery(),
     DeliveryDeliverNew: await delivery(),
     DeliveryDeliverSlow: await delivery(),
+    SenderEmailEvents: emailEvent('Bounce', { ...bounced, tags: { project: project.id } }, new Date(now)),
     ConnectionsCheck: queueEvent({ connectionId: 'laptop-1', ...space }, now),
   };
 }

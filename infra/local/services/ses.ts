@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { requireEmail } from '../models/ses.ts';
 import { ACCOUNT, REGION } from '../template.ts';
+import { type AcceptedEmail, type EmailEventType, simulatedEvent } from './email-events.ts';
 import { type Service, ServiceError } from './endpoints.ts';
 import type { LocalIam } from './iam.ts';
 
@@ -16,7 +17,13 @@ export interface SentMail {
 /** The maximum number of stored emails. The oldest ones are deleted. */
 const MAX_MAILS = 10_000;
 
-/** The Query protocol of SES for SendEmail. Stores one email for each recipient and sends none. */
+/** Publishes events of emails, such as a bounce. */
+type Publish = (type: EmailEventType, email: AcceptedEmail, at: Date) => void;
+
+/**
+ * The Query protocol of SES for SendEmail. Stores one email for each recipient and sends none. Emails to `bounce@` and `complaint@`
+ * of any domain cause the event (SES has such addresses in its mailbox simulator).
+ */
 export class LocalSes {
   /** The numbers of bounces and complaints, which tests set. */
   readonly returned = { bounces: 0, complaints: 0 };
@@ -24,12 +31,16 @@ export class LocalSes {
   sandbox: ReadonlySet<string> | null = null;
   /** The suppression list of the account. SES accepts emails to these addresses but does not send them. */
   readonly suppressed = new Set<string>();
+  /** Receives the events of emails. */
+  publish: Publish = () => {};
+  private readonly configurationSets: readonly string[];
   private readonly now: () => number;
   private readonly iam: LocalIam;
   private readonly kept: Map<string, SentMail>;
 
   /** `kept` contains the emails by id. */
-  constructor(now: () => number, iam: LocalIam, kept: Map<string, SentMail>) {
+  constructor(now: () => number, iam: LocalIam, kept: Map<string, SentMail>, configurationSets: readonly string[]) {
+    this.configurationSets = configurationSets;
     this.now = now;
     this.iam = iam;
     this.kept = kept;
@@ -44,15 +55,20 @@ export class LocalSes {
     const of = (name: string) => form.get(name) ?? '';
     if (of('Action') !== 'SendEmail')
       throw new ServiceError('InvalidAction', `The local SES does not support ${of('Action')}`);
-    // All resources that SES can authorize, including those of the sandbox and a default configuration set.
+    const configurationSet = of('ConfigurationSetName');
+    // All resources that SES can authorize, including those of the sandbox.
     const recipients = [...form].filter(([name]) => name.startsWith('Destination.ToAddresses.')).map(([, to]) => to);
     const identities = [of('Source'), ...recipients].map((address) => `identity/${address}`);
-    for (const resource of [...identities, 'configuration-set/default']) {
+    for (const resource of [...identities, `configuration-set/${configurationSet}`]) {
       const arn = `arn:aws:ses:${REGION}:${ACCOUNT}:${resource}`;
       this.iam.require(principal, 'ses:SendEmail', arn, { 'ses:FromAddress': of('Source') });
     }
     requireEmail({ source: of('Source'), recipients, subject: of('Message.Subject.Data'), bytes: body.length });
+    if (!this.configurationSets.includes(configurationSet))
+      throw new ServiceError('ConfigurationSetDoesNotExist', `Configuration set <${configurationSet}> does not exist.`);
     this.requireVerified(recipients);
+    const messageId = randomUUID();
+    const email = { source: of('Source'), messageId, configurationSet, tags: tagsOf(form) };
     for (const to of recipients) {
       if (this.suppressed.has(to)) continue;
       this.keep({
@@ -63,14 +79,22 @@ export class LocalSes {
         html: of('Message.Body.Html.Data'),
         at: new Date(this.now()).toISOString(),
       });
+      this.report({ ...email, recipient: to });
     }
-    const result = `<SendEmailResult><MessageId>${randomUUID()}</MessageId></SendEmailResult>`;
+    const result = `<SendEmailResult><MessageId>${messageId}</MessageId></SendEmailResult>`;
     const namespace = 'http://ses.amazonaws.com/doc/2010-12-01/';
     return {
       headers: { 'Content-Type': 'text/xml' },
       body: `<SendEmailResponse xmlns="${namespace}">${result}</SendEmailResponse>`,
     };
   };
+
+  private report(email: AcceptedEmail): void {
+    const type = simulatedEvent(email.recipient);
+    if (!type) return;
+    this.returned[type === 'Bounce' ? 'bounces' : 'complaints']++;
+    this.publish(type, email, new Date(this.now()));
+  }
 
   /** SES Developer Guide, "Moving out of the Amazon SES sandbox". */
   private requireVerified(recipients: readonly string[]): void {
@@ -87,4 +111,10 @@ export class LocalSes {
     const [oldest = ''] = this.kept.keys();
     if (this.kept.size > MAX_MAILS) this.kept.delete(oldest);
   }
+}
+
+/** The message tags of a request. */
+function tagsOf(form: URLSearchParams): Record<string, string> {
+  const names = [...form].filter(([key]) => /^Tags\.member\.\d+\.Name$/.test(key));
+  return Object.fromEntries(names.map(([key, name]) => [name, form.get(key.replace(/Name$/, 'Value')) ?? '']));
 }

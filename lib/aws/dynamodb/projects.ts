@@ -1,8 +1,8 @@
 import type { KeyRecord } from '../../access/keys.ts';
-import { type ProjectRecord, TEST_EMAIL_INTERVAL_MS } from '../../access/projects.ts';
+import { type ProjectRecord, TEST_EMAIL_INTERVAL_MS, type UndeliverableEmail } from '../../access/projects.ts';
 import type { TransactionPart } from '../../transaction.ts';
 import { all, any, exists, isAbsent, isAtMost, isNew } from './conditions.ts';
-import { put, update } from './expressions.ts';
+import { appended, put, update } from './expressions.ts';
 import { itemKey } from './items.ts';
 import { putKey } from './keys.ts';
 import { otherLayout, putLayout } from './layout.ts';
@@ -33,9 +33,19 @@ export function projects(table: Table) {
       if (rejected.length > 0) throw new Error('The project is gone');
     },
 
-    async reserveTestEmail(id: string, nowMs: number, also: readonly TransactionPart[]): Promise<number | undefined> {
+    /** Two copies of one report can both be added. */
+    async markUndeliverable(id: string, undeliverable: UndeliverableEmail): Promise<void> {
+      await table.write([update(itemKey.project(id), { undeliverable: appended([undeliverable]) }, exists)]);
+    },
+
+    async reserveTestEmail(
+      id: string,
+      nowMs: number,
+      also: readonly TransactionPart[],
+      change: Partial<ProjectRecord> = {},
+    ): Promise<number | undefined> {
       const isDue = any(isAbsent('testEmailAt'), isAtMost('testEmailAt', nowMs - TEST_EMAIL_INTERVAL_MS));
-      const reserved = update(itemKey.project(id), { testEmailAt: nowMs }, all(exists, isDue));
+      const reserved = update(itemKey.project(id), { ...change, testEmailAt: nowMs }, all(exists, isDue));
       const [rejected] = await table.write([reserved, ...also]);
       return rejected && Number(rejected.item?.testEmailAt);
     },

@@ -42,6 +42,23 @@ describe('an email of a project', () => {
     expect([emailsTo(suppressed).length, emailsTo(other).length]).toEqual([0, 1]);
   });
 
+  it.each([
+    ['bounces', 'bounce', 'bounced'],
+    ['complains', 'complaint', 'complained'],
+  ])('is not sent again to an address that %s', async (_, local, reason) => {
+    const { admin } = await service.project();
+    const [other = ''] = addresses();
+    const returned = `${local}@${crypto.randomUUID()}.example.com`;
+    await admin('PATCH', '/v1/project', { body: { emails: [returned, other] } });
+    expect((await admin('POST', '/v1/project/test-mail')).body.emails).toEqual([returned, other]);
+    await expect
+      .poll(async () => (await admin('GET', '/v1/project')).body.undeliverable_emails)
+      .toMatchObject([{ email: returned, reason }]);
+    expect(emailsTo(other).map(({ subject }) => subject.split(' (')[0])).toContain(`Emails do not arrive: ${returned}`);
+    await admin('PATCH', '/v1/project', { body: { on_leak: 'revoke' } });
+    expect([emailsTo(returned).length, emailsTo(other).length]).toEqual([1, 3]);
+  });
+
   it('is sent with the longest project name in any valid characters', async () => {
     const { admin } = await service.project();
     const emails = addresses();

@@ -149,6 +149,13 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       await ok(admin('PATCH', '/v1/project', { body: { name: '' } }), 400);
       await ok(admin('POST', '/v1/project/test-mail'));
     },
+    SenderEmailEvents: async () => {
+      const { admin: customer } = await service.project();
+      const emails = ['bounce@example.com', 'works@example.com'];
+      await ok(customer('PATCH', '/v1/project', { body: { emails } }));
+      await ok(customer('POST', '/v1/project/test-mail'));
+      await eventually(async () => (await ok(customer('GET', '/v1/project'))).undeliverable_emails.length === 1);
+    },
     Leaks: async () => {
       await ok(admin('PATCH', '/v1/project', { body: { on_leak: 'revoke' } }));
       const leaked = await project.key('admin');

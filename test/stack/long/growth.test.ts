@@ -49,11 +49,12 @@ describe('the emails', () => {
   it('are limited to the newest 10,000', () => {
     const iam = new LocalIam(readTemplate());
     iam.isPermissive = true;
-    const ses = new LocalSes(() => 0, iam, new Map());
+    const ses = new LocalSes(() => 0, iam, new Map(), ['set']);
     for (let i = 0; i < 10_010; i++) {
       const form = {
         Action: 'SendEmail',
         Source: 'us@example.com',
+        ConfigurationSetName: 'set',
         'Destination.ToAddresses.member.1': 'a@example.com',
         'Message.Subject.Data': `${i}`,
       };

@@ -56,7 +56,13 @@ describe('an email address', () => {
 
 describe('a project in a response', () => {
   const record = { id: 'prj_1', name: 'Acme', emails: ['a@example.com'], cursorSecret: 'secret', createdAt: 0 };
-  const resource = { id: 'prj_1', name: 'Acme', emails: ['a@example.com'], created_at: '1970-01-01T00:00:00.000Z' };
+  const resource = {
+    id: 'prj_1',
+    name: 'Acme',
+    emails: ['a@example.com'],
+    undeliverable_emails: [],
+    created_at: '1970-01-01T00:00:00.000Z',
+  };
 
   it.each([
     ['reports a leak unless it says otherwise', undefined, 'report'],

@@ -37,7 +37,7 @@ const attempts = [1, 2, 3, 4, 5, 6].map(
     excerpt: '<script>alert(1)</script>',
   }),
 );
-const project = { name: 'Acme <b>', emails: ['ops@example.com', 'oncall@example.com'] };
+const project = { id: 'prj_1', name: 'Acme <b>', emails: ['ops@example.com', 'oncall@example.com'] };
 const dashboardUrl = 'https://api.example.com/live/dashboard';
 const email = disabledNotification({ project, webhook, event, attempts, dashboardUrl });
 

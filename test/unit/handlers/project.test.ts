@@ -10,7 +10,7 @@ describe('a project', () => {
   it('is read and changed with its own admin key', async () => {
     const { id, admin, email, ...project } = await service.project('Acme');
     const before = (await admin('GET', '/v1/project')).body;
-    expect(before).toMatchObject({ id, name: 'Acme', emails: [email], on_leak: 'report' });
+    expect(before).toMatchObject({ id, name: 'Acme', emails: [email], undeliverable_emails: [], on_leak: 'report' });
     const emails = addresses();
     const after = { ...before, name: 'Acme <b>', emails, on_leak: 'revoke' };
     const body = { name: after.name, emails, on_leak: 'revoke' };
@@ -47,5 +47,94 @@ describe('an email of a project', () => {
     await service.settle();
     for (const address of emails)
       expect(emailsTo(address).some(({ subject, text }) => /disabled/.test(subject) && text.includes(id))).toBe(true);
+  });
+});
+
+describe('an address that SES reports', () => {
+  async function setUp() {
+    const project = await service.project();
+    const emails = addresses();
+    await project.admin('PATCH', '/v1/project', { body: { emails } });
+    const [bounced = '', other = ''] = emails;
+    await service.stopEmails(project.id, bounced, 'bounced');
+    const undeliverable = async () => (await project.admin('GET', '/v1/project')).body.undeliverable_emails;
+    const confirm = (email: string) => project.admin('POST', '/v1/project/confirm-email', { body: { email } });
+    return { ...project, bounced, other, undeliverable, confirm };
+  }
+
+  it('is shown, and receives no more emails', async () => {
+    const { admin, bounced, other, undeliverable } = await setUp();
+    expect(await undeliverable()).toEqual([{ email: bounced, reason: 'bounced', at: expect.any(String) }]);
+    const before = emailsTo(bounced).length;
+    const { status, body } = await admin('POST', '/v1/project/test-mail');
+    expect([status, body]).toEqual([202, { emails: [other] }]);
+    await admin('PATCH', '/v1/project', { body: { on_leak: 'revoke' } });
+    expect(emailsTo(bounced)).toHaveLength(before);
+    expect(emailsTo(other).at(-1)?.subject).toMatch(/^Security settings changed/);
+  });
+
+  it('is reported to the other addresses once', async () => {
+    const { id, bounced, other, undeliverable } = await setUp();
+    await service.stopEmails(id, bounced.toUpperCase(), 'complained');
+    expect(
+      emailsTo(other).filter(({ subject }) => subject.startsWith(`Emails do not arrive: ${bounced}`)),
+    ).toHaveLength(1);
+    expect(await undeliverable()).toHaveLength(1);
+  });
+
+  it('is not marked if its email is not sent, and marked once by two copies of a report', async () => {
+    const { id, other, undeliverable } = await setUp();
+    service.faults.email = new Error('Outage');
+    await expect(service.stopEmails(id, other, 'complained')).rejects.toThrow('Outage');
+    delete service.faults.email;
+    expect(await undeliverable()).toHaveLength(1);
+    await Promise.all([1, 2].map(() => service.stopEmails(id, other, 'complained')));
+    expect(await undeliverable()).toHaveLength(2);
+  });
+
+  it('is used again after an admin confirms it, which sends it a test email', async () => {
+    const { admin, bounced, other, undeliverable, confirm } = await setUp();
+    const { status, body } = await confirm(bounced);
+    expect([status, body.undeliverable_emails]).toEqual([200, []]);
+    expect(emailsTo(bounced).at(-1)).toMatchObject({ subject: 'Test email: Test', to: [bounced] });
+    expect(await undeliverable()).toEqual([]);
+    expect((await admin('GET', '/v1/audit?limit=1')).body.data).toMatchObject([
+      { action: 'project.email_confirmed', detail: { email: bounced } },
+    ]);
+    expect((await confirm(bounced)).status).toBe(200);
+    expect((await confirm('nobody@example.com')).body.errors).toEqual([
+      { field: 'email', detail: 'must be an address of the project' },
+    ]);
+    expect((await admin('POST', '/v1/project/test-mail')).status).toBe(429);
+    expect(emailsTo(other).at(-1)?.subject).not.toMatch(/^Test/);
+  });
+
+  it('stays undeliverable when the confirmation comes too soon after a test email', async () => {
+    const { admin, bounced, undeliverable, confirm } = await setUp();
+    await admin('POST', '/v1/project/test-mail');
+    expect((await confirm(bounced)).status).toBe(429);
+    expect(await undeliverable()).toHaveLength(1);
+    await service.clock.advance(60_000);
+    expect((await confirm(bounced)).status).toBe(200);
+  });
+
+  it('refuses a test email when no address is left', async () => {
+    const { id, admin, other } = await setUp();
+    await service.stopEmails(id, other, 'complained');
+    expect((await admin('POST', '/v1/project/test-mail')).body).toMatchObject({ status: 409, code: 'conflict' });
+  });
+
+  it('ignores reports of an unknown project or address', async () => {
+    const { id, undeliverable } = await setUp();
+    await service.stopEmails(id, 'nobody@example.com', 'bounced');
+    await service.stopEmails('prj_none', 'nobody@example.com', 'bounced');
+    expect(await undeliverable()).toHaveLength(1);
+  });
+
+  it('loses its mark when it is replaced', async () => {
+    const { admin, bounced, other, undeliverable } = await setUp();
+    await admin('PATCH', '/v1/project', { body: { emails: [other] } });
+    await admin('PATCH', '/v1/project', { body: { emails: [other, bounced] } });
+    expect(await undeliverable()).toEqual([]);
   });
 });

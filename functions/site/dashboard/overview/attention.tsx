@@ -3,6 +3,7 @@ import { Badge, ButtonLink } from '../components/basics.tsx';
 import { type DeliveryStatus, outcomeText } from '../components/deliveries.tsx';
 import { Countdown, Elapsed } from '../components/time.tsx';
 import { nameOf } from '../keys/keys.tsx';
+import { REASONS, type UndeliverableEmail } from '../settings/undeliverable.tsx';
 import type { Key, Webhook } from '../state/api.ts';
 import { useLoaded } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
@@ -12,8 +13,14 @@ import { webhookName } from '../webhooks/webhook-text.ts';
 /** Rows that are shown. Each webhook costs a request for its cause. */
 const MAX_ROWS = 8;
 
-/** Disabled and failing webhooks, and keys that expire soon: the cause, the time and the action of each. */
-export function Attention({ webhooks, keys }: { webhooks: Webhook[]; keys: Key[] }) {
+interface AttentionProps {
+  webhooks: Webhook[];
+  keys: Key[];
+  undeliverable: UndeliverableEmail[];
+}
+
+/** Webhooks, email addresses and keys with a problem: the cause, the time and the action of each. */
+export function Attention({ webhooks, keys, undeliverable }: AttentionProps) {
   const { environment } = useSession();
   const disabled = webhooks.filter(({ disabled_reason }) => disabled_reason === 'deliveries_failed');
   const failing = webhooks.filter(({ status, failing_since }) => status === 'enabled' && failing_since !== null);
@@ -21,6 +28,7 @@ export function Attention({ webhooks, keys }: { webhooks: Webhook[]; keys: Key[]
   const rows = [
     ...disabled.map((webhook) => <DisabledWebhook key={webhook.id} of={webhook} />),
     ...failing.map((webhook) => <FailingWebhook key={webhook.id} of={webhook} />),
+    ...undeliverable.map((each) => <Unreachable key={each.email} of={each} />),
     ...expiring.map((key) => <ExpiringKey key={key.id} of={key} />),
   ];
   if (rows.length === 0) return <p class="muted">Nothing needs attention.</p>;
@@ -79,6 +87,25 @@ function FailingWebhook({ of: webhook }: { of: Webhook }) {
         )
       }
       action={['View deliveries', href]}
+    />
+  );
+}
+
+function Unreachable({ of: { email, reason, at } }: { of: UndeliverableEmail }) {
+  const { environment } = useSession();
+  const href = linkTo(environment, ['settings']);
+  return (
+    <Row
+      badge={<Badge tone="bad">undeliverable</Badge>}
+      name={email}
+      href={href}
+      cause={REASONS[reason]}
+      time={
+        <>
+          <Elapsed since={at} /> ago
+        </>
+      }
+      action={['Open settings', href]}
     />
   );
 }

@@ -17,6 +17,7 @@ export function Overview() {
   const [period, setPeriod] = useState<PeriodName>('24 hours');
   const webhooks = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
   const stats = useLoaded(`${environment} ${period}`, () => readStats(call, PERIODS[period]));
+  const project = useLoaded('project', () => call('GET /v1/project'));
   const keys = useLoaded('keys', () => all(call, 'GET /v1/keys'));
   useRepeated(REFRESH_MS, () => {
     webhooks.reload();
@@ -27,7 +28,13 @@ export function Overview() {
       <PageTitle>Overview</PageTitle>
       <Panel title="Needs attention">
         <Await of={webhooks}>
-          {(found) => <Await of={keys}>{(every) => <Attention webhooks={found} keys={every} />}</Await>}
+          {(found) => (
+            <Await of={keys}>
+              {(every) => (
+                <Attention webhooks={found} keys={every} undeliverable={project.value?.undeliverable_emails ?? []} />
+              )}
+            </Await>
+          )}
         </Await>
       </Panel>
       <Panel title="Deliveries" actions={<PeriodChoice chosen={period} onChange={setPeriod} />}>

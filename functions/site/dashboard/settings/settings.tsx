@@ -6,6 +6,7 @@ import type { ResponseOf } from '../state/api.ts';
 import { useLoaded, useSending } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
 import { Audit } from './audit.tsx';
+import { Undeliverable } from './undeliverable.tsx';
 
 type Project = ResponseOf<'GET /v1/project'>;
 
@@ -24,14 +25,23 @@ export function Settings({ query }: { query: URLSearchParams }) {
     <>
       <PageTitle>Settings</PageTitle>
       <Panel title="Project">
-        <Await of={project}>{(loaded) => <ProjectForm of={loaded} />}</Await>
+        <Await of={project}>
+          {(loaded) => (
+            <>
+              {loaded.undeliverable_emails.map((each) => (
+                <Undeliverable key={each.email} of={each} onConfirm={project.reload} />
+              ))}
+              <ProjectForm of={loaded} onSave={project.reload} />
+            </>
+          )}
+        </Await>
       </Panel>
       <Audit query={query} />
     </>
   );
 }
 
-function ProjectForm({ of: project }: { of: Project }) {
+function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
   const { call, announce, onProjectChange } = useSession();
   const [name, setName] = useState(project.name);
   const [emails, setEmails] = useState(project.emails.join(', '));
@@ -46,6 +56,7 @@ function ProjectForm({ of: project }: { of: Project }) {
     if (!(await saving.send())) return;
     announce('Settings saved.');
     onProjectChange();
+    onSave();
   };
   const test = async () => {
     const sent = await testing.send();
