@@ -69,7 +69,7 @@ function documentation(): PageList {
   const files = [...bundleBrowser('docs', 'functions/site/docs/browser/main.ts'), icon('docs')];
   const all = chapters();
   const articles = all.flatMap((chapter) => chapter.articles);
-  const index = asset('docs', 'search.json', JSON.stringify(searchIndex(articles)));
+  const index = asset('docs', 'search.json', JSON.stringify(searchIndex(all)));
   const pages = articles.map((article) =>
     page(pathOf(article), `${article.title} · Docs`, POLICY, files, bodyOf(article, all, index[0])),
   );

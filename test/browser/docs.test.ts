@@ -37,7 +37,7 @@ describe('the documentation', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL('**/docs/sync#connections');
     await page.keyboard.press('/');
-    await page.keyboard.type('no such words');
+    await page.keyboard.type('qwxzv kjhgf');
     await page.getByText('Nothing found').waitFor();
   });
 

@@ -1,17 +1,11 @@
+import type { Place } from '../search/place.ts';
+import { createSearch } from '../search/rank.ts';
 import { element } from './element.ts';
 
-interface Place {
-  page: string;
-  heading: string;
-  href: string;
-  text: string;
-}
-
-const MAX_RESULTS = 12;
 /** The number of characters in an excerpt around a match. */
 const EXCERPT = 110;
 
-/** Adds search over the index of the pages. The key `/` focuses it (WAI-ARIA Authoring Practices, "Combobox"). */
+/** Adds search over the index of the pages. The keys `/` and Ctrl+K focus it (WAI-ARIA Authoring Practices, "Combobox"). */
 export function addSearch(): void {
   const bar = document.querySelector<HTMLElement>('.bar');
   const input = bar?.querySelector('input');
@@ -28,11 +22,11 @@ export function addSearch(): void {
   }))
     input.setAttribute(name, value);
 
-  let places: Promise<Place[]> | undefined;
+  let ready: Promise<(query: string) => Place[]> | undefined;
   let active = -1;
   const load = () => {
-    places ??= fetch(bar.dataset.search ?? '').then((response) => response.json());
-    return places;
+    ready ??= fetch(bar.dataset.search ?? '').then(async (response) => createSearch(await response.json()));
+    return ready;
   };
   const options = () => [...list.querySelectorAll<HTMLElement>('[role=option]')];
   const show = (isOpen: boolean) => {
@@ -47,19 +41,20 @@ export function addSearch(): void {
     input.setAttribute('aria-activedescendant', all[active]?.id ?? '');
   };
   const search = async () => {
+    const find = await load();
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const results = words.length === 0 ? [] : ranked(await load(), words);
-    const items = results.map((place, i) => {
+    const items = find(input.value).map((place, i) => {
       const title = place.heading === '' ? place.page : `${place.page}: ${place.heading}`;
       const link = element(
         'a',
         { href: home + place.href, tabIndex: -1 },
-        element('b', {}, title),
+        element('b', {}, title, element('small', {}, place.chapter)),
         excerpt(place, words),
       );
       return element('li', { role: 'option', id: `result-${i}`, 'aria-selected': 'false' }, link);
     });
-    const nothing = element('li', { className: 'nothing' }, 'Nothing found');
+    const all = element('a', { href: `${home}docs` }, 'All guides');
+    const nothing = element('li', { className: 'nothing' }, 'Nothing found. ', all);
     list.replaceChildren(...(items.length > 0 ? items : [nothing]));
     show(words.length > 0);
     activate(0);
@@ -80,29 +75,16 @@ export function addSearch(): void {
   });
   document.addEventListener('keydown', (event) => {
     const isTyping = (event.target as HTMLElement).closest('input, textarea, select');
-    if (event.key !== '/' || isTyping) return;
+    const isShortcut = event.key === 'k' && (event.ctrlKey || event.metaKey);
+    if (!isShortcut && (event.key !== '/' || isTyping)) return;
     event.preventDefault();
     input.focus();
   });
 }
 
-/** Returns the places that contain every word, and places with matching headings first. */
-function ranked(places: readonly Place[], words: readonly string[]): Place[] {
-  const score = ({ page, heading, text }: Place): number => {
-    const [title, body] = [`${page} ${heading}`.toLowerCase(), text.toLowerCase()];
-    const scores = words.map((word) => (title.includes(word) ? 10 : 0) + (body.includes(word) ? 1 : 0));
-    return scores.includes(0) ? 0 : scores.reduce((total, each) => total + each, 0);
-  };
-  return places
-    .map((place) => ({ place, points: score(place) }))
-    .filter(({ points }) => points > 0)
-    .sort((a, b) => b.points - a.points)
-    .slice(0, MAX_RESULTS)
-    .map(({ place }) => place);
-}
-
 function excerpt({ text }: Place, words: readonly string[]): HTMLElement {
-  const at = Math.max(0, text.toLowerCase().indexOf(words[0] ?? ''));
+  const lower = text.toLowerCase();
+  const at = words.map((word) => lower.indexOf(word)).find((position) => position >= 0) ?? 0;
   const from = Math.max(0, at - EXCERPT / 3);
   return element('span', {}, `${from > 0 ? '…' : ''}${text.slice(from, from + EXCERPT)}…`);
 }

@@ -5,6 +5,6 @@ import { reference } from './reference.ts';
 
 /** The chapters of the documentation, in reading order. */
 export const chapters = (): Chapter[] => [
-  { title: 'Guides', articles: guides() },
-  { title: 'API reference', articles: [...reference(), errors()] },
+  { title: 'Guides', kind: 'Guide', articles: guides() },
+  { title: 'API reference', kind: 'API', articles: [...reference(), errors()] },
 ];

@@ -6,6 +6,8 @@ import { escaped } from './html.ts';
 /** A heading of the navigation with its pages. */
 export interface Chapter {
   title: string;
+  /** The label of its sections in search results. */
+  kind: 'Guide' | 'API';
   articles: readonly Article[];
 }
 
@@ -34,7 +36,7 @@ export function bodyOf(article: Article, chapters: readonly Chapter[], searchInd
   return `<a class="skip" href="#content">Skip to content</a>
 <header class="bar" data-base="${BASE_URL}" data-search="${href(searchIndex)}">
 <a class="brand" href="${href('/docs')}">Docs</a>
-<search><input type="search" placeholder="Search" aria-label="Search the documentation" autocomplete="off" spellcheck="false"></search>
+<search><input type="search" placeholder="Search  /" aria-label="Search the documentation" autocomplete="off" spellcheck="false"></search>
 <a href="${href('/dashboard')}">Dashboard</a>
 </header>
 <div class="columns">
@@ -47,9 +49,11 @@ ${onThisPage(article)}
 </div>`;
 }
 
-/** Resolves links in guides, which contain file names, such as `[Retries](retries)`. */
+/** Resolves links in guides, which contain file names, such as `[Retries](retries)`, and removes comments. */
 const linked = ({ html }: Article, href: (to: string) => string): string =>
-  html.replace(/href="([a-z][a-z-]*)(#[\w-]+)?"/g, (_, name, hash = '') => `href="${href(`/docs/${name}`)}${hash}"`);
+  html
+    .replace(/<!--[\s\S]*?-->\n?/g, '')
+    .replace(/href="([a-z][a-z-]*)(#[\w-]+)?"/g, (_, name, hash = '') => `href="${href(`/docs/${name}`)}${hash}"`);
 
 function onThisPage({ html }: Article): string {
   const headings = headingsOf(html);

@@ -32,8 +32,8 @@ export function reference(): Article[] {
     const sections = operations.filter((each) => each.tags.includes(name)).map(sectionOf);
     return {
       name: `api-${anchorOf(name)}`,
-      title: name,
-      html: `<h1>${name}</h1>\n<p>${inline(description)}</p>\n${sections.join('\n')}`,
+      title: `${name} API`,
+      html: `<h1>${name} API</h1>\n<p>${inline(description)}</p>\n${sections.join('\n')}`,
     };
   });
 }

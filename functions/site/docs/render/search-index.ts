@@ -1,38 +1,42 @@
-import type { Article } from './guides.ts';
-import { pathOf } from './layout.ts';
+import type { Place } from '../search/place.ts';
+import { type Chapter, pathOf } from './layout.ts';
 
-/** A search result. */
-export interface Place {
-  page: string;
-  heading: string;
-  /** The link, relative to the pages. */
-  href: string;
-  text: string;
-}
+/** A comment of a guide with words for the search: `<!-- search: tunnel, ngrok -->`. */
+const KEYWORDS = /<!-- search: (.*?) -->/g;
 
-/** The indexed length of a section, because its beginning contains the important words. */
-const MAX_TEXT = 400;
-
-/** Returns every section of every article, without markup. */
-export const searchIndex = (articles: readonly Article[]): Place[] =>
-  articles.flatMap((article) => {
-    const [introduction = '', ...sections] = article.html.split(/(?=<h2[^>]*>)/);
-    const href = pathOf(article).slice(1);
-    return [
-      { page: article.title, heading: '', href, text: textOf(introduction) },
-      ...sections.map((html) => {
-        const [, anchor = '', heading = ''] = /<h2[^>]*><a href="#([^"]+)">(.*?)<\/a>/.exec(html) ?? [];
-        return { page: article.title, heading: textOf(heading), href: `${href}#${anchor}`, text: textOf(html) };
-      }),
-    ];
-  });
+/** Returns every section of every page, without markup. */
+export const searchIndex = (chapters: readonly Chapter[]): Place[] =>
+  chapters.flatMap(({ kind, articles }) =>
+    articles.flatMap((article) => {
+      const [introduction = '', ...sections] = article.html.split(/(?=<h2[^>]*>)/);
+      const href = pathOf(article).slice(1);
+      const place = (html: string) => ({
+        chapter: kind,
+        page: article.title,
+        keywords: [...html.matchAll(KEYWORDS)].map(([, words]) => words).join(' '),
+      });
+      return [
+        { ...place(introduction), heading: '', href, text: textOf(introduction) },
+        ...sections.map((html) => {
+          const [title = '', anchor = '', heading = ''] =
+            /<h2[^>]*><a href="#([^"]+)">(.*?)<\/a>.*?<\/h2>/.exec(html) ?? [];
+          const text = textOf(html.replace(title, ''));
+          return { ...place(html), heading: textOf(heading), href: `${href}#${anchor}`, text };
+        }),
+      ];
+    }),
+  );
 
 const ENTITIES: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' };
 
+/** Returns the text of markup, without drawings, comments and the samples of the API reference. */
 const textOf = (html: string): string =>
   html
-    .replace(/<[^>]+>/g, ' ')
+    .replace(/<svg[\s\S]*?<\/svg>|<!--[\s\S]*?-->|<div class="samples">[\s\S]*/g, ' ')
+    .replace(/<figure data-language="([^"]*)">/g, ' $1 ')
+    .replace(/<[^>]+>/g, (tag) => (INLINE.test(tag) ? '' : ' '))
     .replace(/&(?:lt|gt|quot|amp|#39);/g, (entity) => ENTITIES[entity] ?? '')
     .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, MAX_TEXT);
+    .trim();
+
+const INLINE = /^<\/?(?:span|code|b|em|strong|a)\b/;

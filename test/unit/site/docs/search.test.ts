@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { chapters } from '../../../../functions/site/docs/render/docs.ts';
+import { searchIndex } from '../../../../functions/site/docs/render/search-index.ts';
+import { createSearch } from '../../../../functions/site/docs/search/rank.ts';
+
+const places = searchIndex(chapters());
+const search = createSearch(places);
+
+/** What readers type, and the section that they look for. */
+const QUERIES: [query: string, href: string][] = [
+  ['pagination', 'docs/conventions#pages'],
+  ['next_cursor', 'docs/conventions#pages'],
+  ['python', 'docs/receiving#verify-with-a-library'],
+  ['ngrok', 'docs/receiving#on-your-machine'],
+  ['localhost', 'docs/receiving#on-your-machine'],
+  ['replay attack', 'docs/receiving#verify-with-a-library'],
+  ['retry schedule', 'docs/delivery#attempts-and-retries'],
+  ['retries', 'docs/delivery#attempts-and-retries'],
+  ['signatur', 'docs/receiving#verify-by-hand'],
+  ['hmac', 'docs/receiving#verify-by-hand'],
+  ['raw body', 'docs/receiving#verify-by-hand'],
+  ['rotate a key', 'docs/keys#rotate'],
+  ['rotate webhook secret', 'docs/receiving#rotate-the-secret'],
+  ['ip whitelist', 'docs/keys#allowlists'],
+  ['leaked key', 'docs/keys#a-key-has-leaked'],
+  ['timeout', 'docs/delivery#attempts-and-retries'],
+  ['duplicate events', 'docs/delivery#duplicates-and-order'],
+  ['exactly once', 'docs/delivery#duplicates-and-order'],
+  ['event order', 'docs/delivery#duplicates-and-order'],
+  ['idempotency key', 'docs/conventions#repeating-a-request'],
+  ['slow endpoint', 'docs/delivery#lanes'],
+  ['webhook disabled', 'docs/delivery#disabling'],
+  ['missed events', 'docs/retries#after-an-outage'],
+  ['rate limit', 'docs/retries#rate-limit'],
+  ['429', 'docs/conventions#limits'],
+  ['max document size', 'docs/conventions#limits'],
+  ['error codes', 'docs/conventions#errors'],
+  ['certificate_error', 'docs/errors#delivery-failures'],
+  ['jwt in the browser', 'docs/tokens'],
+  ['cors', 'docs/tokens'],
+  ['wildcard', 'docs/tokens#patterns'],
+  ['merge conflict', 'docs/sync#an-example-of-a-conflict'],
+  ['presence', 'docs/sync#connections'],
+  ['sandbox', 'docs/concepts'],
+  ['pricing', 'docs/operating#costs'],
+  ['breaking changes', 'docs/versions'],
+  ['send test event', 'docs/api-webhooks#testWebhook'],
+  ['delete a webhook', 'docs/api-webhooks#deleteWebhook'],
+  ['list deliveries', 'docs/api-webhooks#listDeliveries'],
+  ['ip_not_allowed', 'docs/errors#ip_not_allowed'],
+];
+
+describe('the search', () => {
+  it.each(QUERIES)('lists the right section first or second: %s', (query, href) => {
+    const found = search(query).map((place) => place.href);
+    expect(found.slice(0, 2)).toContain(href);
+  });
+
+  it('finds the last words of a long section', () => {
+    for (const { text, href } of places) {
+      if (text.length < 1000) continue;
+      const last =
+        text
+          .split(/[\s\p{P}]+/u)
+          .filter((word) => /^\w{6,}$/.test(word))
+          .at(-1) ?? '';
+      expect(search(last).length, `${href}: ${last}`).toBeGreaterThan(0);
+    }
+  });
+
+  it('finds nothing for a word that no section resembles', () => {
+    expect(search('qwxzvkj')).toEqual([]);
+  });
+
+  it('finds nothing for an empty query', () => {
+    expect(search('  ')).toEqual([]);
+  });
+
+  it('ignores the plural, the case and filler words', () => {
+    const best = (query: string) => search(query)[0]?.href;
+    expect(best('How do I use the Allowlists?')).toBe(best('allowlist'));
+  });
+
+  it('ranks sections by words when no section contains all of them', () => {
+    expect(search('ngrok qwxzvkj').map(({ href }) => href)).toEqual(['docs/receiving#on-your-machine']);
+  });
+});
