@@ -37,6 +37,8 @@ export class Api extends Construct {
   /** The base URL without a trailing slash. */
   readonly baseUrl: string;
   readonly dashboardUrl: string;
+  /** The target for a CNAME record of the custom domain, if the service does not create a record. */
+  readonly domainTarget: string | undefined;
 
   constructor(scope: Construct, id: string, { settings, authorizer, functions }: ApiProps) {
     super(scope, id);
@@ -52,7 +54,7 @@ export class Api extends Construct {
     acknowledgeRules(this.restApi);
     this.baseUrl = `https://${settings.domainName || this.defaultHost()}`;
     addGatewayResponses(this, this.restApi, this.baseUrl);
-    addDomain(this, this.restApi, settings);
+    this.domainTarget = addDomain(this, this.restApi, settings);
     this.dashboardUrl = `${this.baseUrl}/dashboard`;
   }
 

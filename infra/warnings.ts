@@ -1,9 +1,10 @@
-import { Annotations, type Stack } from 'aws-cdk-lib';
+import { Annotations } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
 import { DEFAULT_SENDER, type Settings } from './settings.ts';
 
 /** Warns during synthesis about settings that deploy, but miss something that operators or callers expect. */
-export function addWarnings(stack: Stack, settings: Settings): void {
-  const warn = (id: string, text: string): void => Annotations.of(stack).addWarningV2(`service:${id}`, text);
+export function addWarnings(scope: Construct, settings: Settings): void {
+  const warn = (id: string, text: string): void => Annotations.of(scope).addWarningV2(`service:${id}`, text);
   const { senderEmail, alarmEmail, projectThrottleRate, throttleRate } = settings;
   if (senderEmail === DEFAULT_SENDER) {
     warn(

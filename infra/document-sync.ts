@@ -1,0 +1,103 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import { Construct } from 'constructs';
+import { MAX_QUEUE_DELAY_SECONDS } from '../lib/delivery/queue-retry.ts';
+import { RETRY_DELAYS_SECONDS } from '../lib/delivery/retry-schedule.ts';
+import { MAX_LEASE_SECONDS } from '../lib/documents/connections.ts';
+import { Api } from './api.ts';
+import { createApiFunctions } from './api-functions.ts';
+import { BundledFunction } from './bundled-function.ts';
+import { Connections } from './connections.ts';
+import { DataTable } from './data.ts';
+import { Delivery } from './delivery.ts';
+import { createKey, grantKey } from './encryption.ts';
+import { Observability } from './observability.ts';
+import { Sender } from './sender.ts';
+import { type Settings, settingsOf } from './settings.ts';
+import { Stats } from './stats.ts';
+import { addWarnings } from './warnings.ts';
+
+/** The parameters of infra/README.md. All are optional. The name of the service is the name of its stack. */
+export type DocumentSyncProps = Partial<Omit<Settings, 'stackName'>>;
+
+/** The longest delay of a retry in a queue. Later retries use a schedule. */
+const LONGEST_RETRY_DELAY = Duration.seconds(
+  Math.max(...RETRY_DELAYS_SECONDS.filter((seconds) => seconds <= MAX_QUEUE_DELAY_SECONDS)),
+);
+
+/**
+ * The service, for a stack of your own. A stack can contain one, because it has about 380 of the at most 500 resources
+ * (CloudFormation quotas). Throws an error that names a property with a value that is not allowed.
+ */
+export class DocumentSync extends Construct {
+  /** `{base_url}` of the API. */
+  readonly baseUrl: string;
+  readonly dashboardUrl: string;
+  /** The target for a CNAME record of `domainName`, without a hosted zone. */
+  readonly domainTarget: string | undefined;
+  /** Creates a project and its first admin key: `{name, email}`. */
+  readonly createProject: BundledFunction;
+  readonly table: DataTable;
+  readonly delivery: Delivery;
+
+  constructor(scope: Construct, id: string, props: DocumentSyncProps = {}) {
+    super(scope, id);
+    const settings = settingsOf({ ...props, stackName: Stack.of(this).stackName });
+    addWarnings(this, settings);
+    const encryptionKey = createKey(this, settings);
+    this.table = new DataTable(this, 'Data', settings, encryptionKey);
+    const { table } = this;
+
+    const sender = new Sender(this, 'Sender', { table, settings });
+    const { authorizer, ...functions } = createApiFunctions(this, { settings, table, sender });
+    const api = new Api(this, 'Api', { settings, authorizer, functions });
+    const { dashboardUrl } = api;
+    this.baseUrl = api.baseUrl;
+    this.domainTarget = api.domainTarget;
+    this.dashboardUrl = dashboardUrl;
+    this.delivery = new Delivery(this, 'Delivery', { table, settings, sender, dashboardUrl, encryptionKey });
+    this.delivery.grantEnqueue(functions.webhooks);
+    const { lanes, deadLetters, failedSchedules, fanOut, fanOutMapping } = this.delivery;
+    const connections = new Connections(this, 'Connections', { table, settings, deadLetters, encryptionKey });
+    connections.grantSchedule(functions.documents);
+    const stats = new Stats(this, 'Stats', { table, settings });
+    this.createProject = new BundledFunction(this, 'CreateProject', {
+      name: 'create-project',
+      description: 'Creates a project and its first admin key: {name, email}',
+      settings,
+      environment: { TABLE_NAME: table.name },
+      timeout: Duration.seconds(20),
+    });
+    table.grant(this.createProject, { PROJECT: ['put'], KEY: ['put'], AUDIT: ['put'], VERSION: ['put'] });
+
+    const fedByQueues = [...Object.values(lanes).map(({ deliver }) => deliver), connections.check];
+    const all = [
+      authorizer,
+      ...Object.values(functions),
+      this.createProject,
+      sender.events,
+      fanOut,
+      stats.count,
+      ...fedByQueues,
+    ];
+    for (const fn of all) grantKey(encryptionKey, fn);
+    new Observability(this, 'Observability', {
+      settings,
+      functions: all,
+      fedByQueues,
+      restApi: api.restApi,
+      accessLog: api.accessLog,
+      table,
+      fanOut,
+      fanOutMapping,
+      stats: stats.count,
+      statsMapping: stats.mapping,
+      queues: {
+        Deliveries: { queue: lanes.quick.queue, longestDelay: LONGEST_RETRY_DELAY },
+        NewDeliveries: { queue: lanes.new.queue, longestDelay: LONGEST_RETRY_DELAY },
+        SlowDeliveries: { queue: lanes.slow.queue, longestDelay: LONGEST_RETRY_DELAY },
+        Checks: { queue: connections.checks, longestDelay: Duration.seconds(MAX_LEASE_SECONDS) },
+      },
+      failures: { DeadLetters: deadLetters, FailedSchedules: failedSchedules },
+    });
+  }
+}

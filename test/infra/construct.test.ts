@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { DocumentSync, type DocumentSyncProps } from '../../infra/document-sync.ts';
+import { afterFile } from '../support/after-file.ts';
+import { context } from './synth.ts';
+
+function createApp() {
+  const outdir = mkdtempSync(join(tmpdir(), 'service-construct-'));
+  afterFile(() => rmSync(outdir, { recursive: true }));
+  return new App({ outdir, context: { ...context, 'aws:cdk:bundling-stacks': [] } });
+}
+
+const PROPS: DocumentSyncProps = { encryption: 'customer', logRetentionDays: 7, cloudWatchDashboard: 'on' };
+
+describe('the construct', () => {
+  it('can be used in several stacks of an app, each with its own name', () => {
+    const app = createApp();
+    const stacks = ['Europe', 'Partners'].map((id) => new Stack(app, id));
+    for (const stack of stacks) new DocumentSync(stack, 'Sync', PROPS);
+    const assembly = app.synth();
+    const [europe, partners] = stacks.map((stack) => assembly.getStackArtifact(stack.artifactId).template);
+    const named = [europe, partners].map((template) => {
+      const functions = Object.values(Template.fromJSON(template).findResources('AWS::Lambda::Function'));
+      const variables = functions.map(({ Properties }) => Properties.Environment.Variables);
+      return {
+        namespaces: [...new Set(variables.map(({ POWERTOOLS_METRICS_NAMESPACE: name }) => name))],
+        share: variables.flatMap(({ SHARE_PREFIX = [] }) => SHARE_PREFIX)[0],
+      };
+    });
+    expect(named.map(({ namespaces }) => namespaces)).toEqual([['Europe'], ['Partners']]);
+    expect(named[0]?.share).not.toEqual(named[1]?.share);
+  });
+
+  it('pins the resources with data in a stack of another app too', () => {
+    const stack = new Stack(createApp(), 'Mine');
+    const { table } = new DocumentSync(stack, 'Sync');
+    expect(stack.resolve(table.name)).toEqual({ Ref: 'Table' });
+  });
+
+  it('rejects a property with a value that is not allowed', () => {
+    const create = () => new DocumentSync(new Stack(createApp(), 'Mine'), 'Sync', { deliverConcurrency: 1 });
+    expect(create).toThrow('deliverConcurrency must be an integer from 2 to 1000');
+  });
+});
