@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { ATTEMPT_TIMEOUT_MS } from '../../lib/delivery/post.ts';
-import { EVENT_TYPES, type EventType } from '../../lib/events/types.ts';
+import type { EventType } from '../../lib/events/types.ts';
 import { visible } from '../../lib/printable.ts';
 import { generateSecret } from '../../lib/webhooks/secrets.ts';
 import { signatureHeaders } from '../../lib/webhooks/signature.ts';
+import { runCommand } from './command.ts';
 import { readDelivery } from './received.ts';
+import { RequestError, request, requireEventType, requireUrl, TARGET_OPTIONS, targetOf } from './target.ts';
 
 const POLL_INTERVAL_MS = 1000;
 /** An event can appear after one with a later timestamp, because clocks differ and transactions take time. */
@@ -40,19 +41,15 @@ interface Listed {
  * rejects the key.
  */
 export async function forwardEvents(options: Listening): Promise<void> {
-  const { baseUrl, key, types, signal, print } = options;
+  const { baseUrl, key, forwardTo, types, secret, signal, print } = options;
   const pause = options.pause ?? (() => wait(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {}));
-  const get = async (path: string): Promise<Response> => {
-    const response = await fetch(baseUrl + path, { headers: { Authorization: `Bearer ${key}` }, signal });
-    if (response.ok) return response;
-    throw Object.assign(new Error(`GET ${path}: ${response.status} ${await response.text()}`), {
-      status: response.status,
-    });
-  };
+  const get = (path: string) => request({ baseUrl, key, signal }, 'GET', path);
   const first = await get('/v1/events?limit=1');
+  print(`${forwardTo === undefined ? 'Showing events' : `Forwarding to ${forwardTo}`}, signed with ${secret}`);
   let since = Date.parse(first.headers.get('date') ?? '') || Date.now(); // the clock of the service
   const done = new Map<string, number>();
 
+  let lastProblem = '';
   while (!signal.aborted) {
     try {
       const happened = await eventsSince(since, done, get);
@@ -65,10 +62,14 @@ export async function forwardEvents(options: Listening): Promise<void> {
       }
       since = Math.max(since, ...[...done.values()].map((at) => at - OVERLAP_MS));
       for (const [id, at] of done) if (at < since) done.delete(id);
+      if (lastProblem !== '') print('Polling works again.');
+      lastProblem = '';
     } catch (error) {
       if (signal.aborted) return;
-      if ([401, 403].includes((error as { status?: number }).status ?? 0)) throw error;
-      print(`Polling failed, trying again: ${(error as Error).message}`);
+      if (error instanceof RequestError && [401, 403].includes(error.status)) throw error;
+      const { message } = error as Error;
+      if (message !== lastProblem) print(`Polling failed, trying again: ${message}`);
+      lastProblem = message;
     }
     await pause();
   }
@@ -119,52 +120,41 @@ async function forward(
   }
 }
 
-const USAGE = `Usage: npm run listen -- --base-url URL [--key KEY] [--forward-to URL] [--events TYPE,TYPE] [--secret SECRET]
-
-Polls for new events once per second and forwards them to a URL on this machine, signed with SECRET. Press Ctrl-C
-to stop.
-
-  --base-url     base URL of the API, with its stage
-  --key          live, test or admin key. The default is the environment variable DOCUMENT_SYNC_KEY, which
-                 keeps the key out of the process list and the shell history.
-  --forward-to   URL on this machine. Without it, the command verifies and prints the events.
-  --events       event types to forward. The default is all types.
-  --secret       signing secret. The default is a new secret, which the command prints.`;
-
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      'base-url': { type: 'string', default: '' },
-      key: { type: 'string', default: process.env.DOCUMENT_SYNC_KEY ?? '' },
-      'forward-to': { type: 'string' },
-      events: { type: 'string', default: '' },
-      secret: { type: 'string', default: generateSecret(randomBytes) },
+const USAGE = {
+  command: 'npm run listen',
+  about:
+    'Polls for new events once per second and forwards them to a URL on this machine, signed with a secret. Press Ctrl-C to stop.',
+  options: {
+    ...TARGET_OPTIONS,
+    'forward-to': {
+      type: 'string',
+      value: 'URL',
+      about: 'URL on this machine. Without it, the command verifies and prints the events',
     },
-  });
-  const { 'base-url': baseUrl, key, 'forward-to': forwardTo, events, secret } = values;
-  const types = events.split(',').filter(Boolean);
-  const unknown = types.filter((type) => !(EVENT_TYPES as readonly string[]).includes(type));
-  if (unknown.length > 0) throw new Error(`Unknown event type: ${unknown.join(', ')}.`);
-  if (!URL.canParse(baseUrl) || (forwardTo !== undefined && !URL.canParse(forwardTo)) || key === '')
-    throw new Error(USAGE);
-  const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort());
-  const print = (line: string) => void process.stdout.write(`${visible(line)}\n`);
-  print(`${forwardTo === undefined ? 'Showing events' : `Forwarding to ${forwardTo}`}, signed with ${secret}`);
-  await forwardEvents({
-    baseUrl: baseUrl.replace(/\/$/, ''),
-    key,
-    forwardTo,
-    types,
-    secret,
-    signal: stop.signal,
-    print,
-  });
-}
+    events: {
+      type: 'string',
+      value: 'TYPE,TYPE',
+      about: 'event types to forward. The default is all types',
+      default: '',
+    },
+    secret: {
+      type: 'string',
+      value: 'SECRET',
+      about: 'signing secret. The default is a new secret, which the command prints',
+    },
+  },
+} as const;
 
 if (import.meta.main) {
-  main().catch((error: Error) => {
-    process.stderr.write(`${visible(error.message)}\n`);
-    process.exitCode = 1;
+  await runCommand(USAGE, async ({ values }) => {
+    const { 'forward-to': forwardTo, secret = generateSecret(randomBytes) } = values;
+    const types = values.events.split(',').filter(Boolean);
+    for (const type of types) requireEventType(type);
+    if (forwardTo !== undefined) requireUrl('forward-to', forwardTo);
+    const { baseUrl, key } = targetOf(values['base-url'], values.key, 'live');
+    const stop = new AbortController();
+    process.once('SIGINT', () => stop.abort());
+    const print = (line: string) => void process.stdout.write(`${visible(line)}\n`);
+    await forwardEvents({ baseUrl, key, forwardTo, types, secret, signal: stop.signal, print });
   });
 }

@@ -1,5 +1,6 @@
-import { parseArgs } from 'node:util';
+import { UserError } from '../user-error.ts';
 import { type FailedEventsAccess, type FailedSchedulesAccess, failedEvents, failedSchedules } from './aws-cli.ts';
+import { runCommand } from './command.ts';
 
 /** The batch in an object of the bucket. It is marked as a replay, so that the function does not set its records aside again. */
 export function batchIn(text: string): string {
@@ -45,23 +46,28 @@ export async function replaySchedules(access: FailedSchedulesAccess): Promise<nu
   return count;
 }
 
-const USAGE = `Usage: npm run replay -- events <FailedEventsBucket> <FanOutFunction>
-       npm run replay -- schedules <FailedSchedulesQueue>
-The arguments are outputs of the stack. The command requires version 2 of the AWS CLI and credentials.`;
+const USAGE = {
+  command: 'npm run replay',
+  positionals: '(events BUCKET FUNCTION | schedules QUEUE_URL)',
+  about: `Repeats work that failed for good: events that the fan-out set aside, or messages that schedules could not send.
 
-async function main(): Promise<void> {
-  const [kind, source = '', functionName = ''] = parseArgs({ allowPositionals: true }).positionals;
-  if (kind === 'events' && source && functionName) {
-    const { replayed, left } = await replayEvents(failedEvents(source, functionName));
-    process.stdout.write(`Replayed ${replayed.length} objects.\n`);
-    for (const key of left) process.stderr.write(`Not replayed: ${key}. See the log of the function.\n`);
-    process.exitCode = left.length > 0 ? 1 : 0;
-  } else if (kind === 'schedules' && source) {
-    process.stdout.write(`Sent ${await replaySchedules(failedSchedules(source))} messages.\n`);
-  } else {
-    process.stderr.write(`${USAGE}\n`);
-    process.exitCode = 1;
-  }
+  events BUCKET FUNCTION   the outputs FailedEventsBucket and FanOutFunction of the stack
+  schedules QUEUE_URL      the output FailedSchedulesQueue`,
+  options: {},
+  notes: 'The command requires version 2 of the AWS CLI and credentials.',
+};
+
+if (import.meta.main) {
+  await runCommand(USAGE, async ({ positionals: [kind, source = '', functionName = ''] }) => {
+    if (kind === 'events' && source && functionName) {
+      const { replayed, left } = await replayEvents(failedEvents(source, functionName));
+      process.stdout.write(`Replayed ${replayed.length} objects.\n`);
+      for (const key of left) process.stderr.write(`Not replayed: ${key}. See the log of the function.\n`);
+      process.exitCode = left.length > 0 ? 1 : 0;
+    } else if (kind === 'schedules' && source) {
+      process.stdout.write(`Sent ${await replaySchedules(failedSchedules(source))} messages.\n`);
+    } else {
+      throw new UserError('Name what to replay: events BUCKET FUNCTION, or schedules QUEUE_URL.');
+    }
+  });
 }
-
-if (import.meta.main) await main();

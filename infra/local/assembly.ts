@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compileCache, localDirectory, projectRoot } from '../project-root.ts';
-import { StartError } from './services/database.ts';
+import { UserError } from '../user-error.ts';
 
 /** The inputs of synthesis. The lock files represent `node_modules`. */
 const FOLDERS = ['functions', 'infra', 'lib'];
@@ -74,7 +74,7 @@ async function synthesizeApart(outdir: string): Promise<void> {
   process.once('exit', kill);
   const [code] = await once(child, 'exit');
   process.off('exit', kill);
-  if (code !== 0) throw new StartError('Synthesis of the stack failed. See the error above.');
+  if (code !== 0) throw new UserError('Synthesis of the stack failed. See the error above.');
 }
 
 /** A hash of the names and contents of all inputs. */

@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import { StartError } from './services/database.ts';
+import { UserError } from '../user-error.ts';
 
 const MIN_FREE_BYTES = 16 * 2 ** 20;
 const SQLITE_FULL = 13; // https://sqlite.org/rescode.html
@@ -7,15 +7,15 @@ const SQLITE_FULL = 13; // https://sqlite.org/rescode.html
 const message = (directory: string) =>
   `The disk of ${directory} is full. Free some space, or choose another disk with --directory.`;
 
-/** Throws `StartError` if the disk of a directory has too little free space. */
+/** Throws `UserError` if the disk of a directory has too little free space. */
 export function requireDiskSpace(directory: string, statfs: typeof statfsSync = statfsSync): void {
   const { bavail, blocks, bsize } = statfs(directory);
   // Some network file systems report no size.
-  if (blocks > 0 && bavail * bsize < MIN_FREE_BYTES) throw new StartError(message(directory));
+  if (blocks > 0 && bavail * bsize < MIN_FREE_BYTES) throw new UserError(message(directory));
 }
 
-/** The `StartError` for a write that failed because the disk is full. Returns other errors unchanged. */
+/** The `UserError` for a write that failed because the disk is full. Returns other errors unchanged. */
 export function explainFullDisk(error: unknown, directory: string): unknown {
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };
-  return code === 'ENOSPC' || errcode === SQLITE_FULL ? new StartError(message(directory)) : error;
+  return code === 'ENOSPC' || errcode === SQLITE_FULL ? new UserError(message(directory)) : error;
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { UserError } from '../user-error.ts';
 import type { Demo } from './demo.ts';
-import { StartError } from './services/database.ts';
 import { openState, type State } from './services/state.ts';
 
 /** The data that `npm start -- --keep` keeps. */
@@ -34,7 +34,7 @@ export function openKept(directory: string): Kept {
 function lock(path: string): void {
   const owner = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
   if (owner > 0 && isRunning(owner)) {
-    throw new StartError(`Stop process ${owner} first. It was started with --keep and uses the kept data.`);
+    throw new UserError(`Stop process ${owner} first. It was started with --keep and uses the kept data.`);
   }
   writeFileSync(path, String(process.pid));
   process.on('exit', () => rmSync(path, { force: true }));

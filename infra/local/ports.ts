@@ -1,5 +1,5 @@
 import http from 'node:http';
-import { StartError } from './services/database.ts';
+import { UserError } from '../user-error.ts';
 
 /** Listens on loopback. Port 0 selects any free port. `option` is the command-line option for the port. */
 export function listen(server: http.Server, port: number, option: string): Promise<void> {
@@ -8,7 +8,7 @@ export function listen(server: http.Server, port: number, option: string): Promi
       const taken = error.code === 'EADDRINUSE';
       reject(
         taken
-          ? new StartError(
+          ? new UserError(
               `Port ${port} is already in use. Stop the process that uses it, or choose another port with ${option}.`,
             )
           : error,

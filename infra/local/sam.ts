@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { integer, runCommand } from '../commands/command.ts';
 import { localDirectory } from '../project-root.ts';
 import { requireFreePort } from './ports.ts';
 import { CONTAINER_HOST, listenAddresses } from './sam/addresses.ts';
 import { startSam } from './sam/start.ts';
-import { StartError, startDatabase } from './services/database.ts';
+import { startDatabase } from './services/database.ts';
 import { synthesize } from './synthesize.ts';
 
 const directory = join(localDirectory, 'sam');
@@ -12,9 +12,17 @@ const directory = join(localDirectory, 'sam');
 const DEFAULT_PORT = '3002';
 const START_LAMBDA_URL = 'http://127.0.0.1:3001';
 
-/** `npm run sam:services -- [--port 3002] [--pipeline]` starts the services that `sam local` lacks. */
-async function main(): Promise<void> {
-  const { port, pipeline } = readArguments();
+const USAGE = {
+  command: 'npm run sam:services',
+  about: 'Starts the services that `sam local` lacks.',
+  options: {
+    port: { type: 'string', value: 'N', about: 'port of the services', default: DEFAULT_PORT },
+    pipeline: { type: 'boolean', about: 'invoke the functions of `sam local start-lambda` with messages and records' },
+  },
+} as const;
+
+await runCommand(USAGE, async ({ values: { port: text, pipeline } }) => {
+  const port = integer('port', text, 1, 65535);
   process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
   await requireFreePort(port, '--port');
   const architecture = process.arch === 'arm64' ? 'arm64' : 'x86_64'; // containers use the architecture of the machine
@@ -32,21 +40,7 @@ async function main(): Promise<void> {
     print: (line) => process.stdout.write(`\n[receiver] ${line}\n`),
   });
   process.stdout.write(welcome(names, port, pipeline));
-}
-
-function readArguments(): { port: number; pipeline: boolean } {
-  try {
-    const { values } = parseArgs({
-      options: { port: { type: 'string', default: DEFAULT_PORT }, pipeline: { type: 'boolean', default: false } },
-    });
-    const port = Number(values.port);
-    if (!(Number.isInteger(port) && port >= 1 && port <= 65535))
-      throw new Error('--port must be an integer from 1 to 65535');
-    return { port, pipeline: values.pipeline };
-  } catch (error) {
-    throw new StartError(`${(error as Error).message}. Usage: npm run sam:services -- [--port 3002] [--pipeline]`);
-  }
-}
+});
 
 function welcome(names: readonly string[], port: number, pipeline: boolean): string {
   const start = pipeline ? 'sam local start-lambda' : 'sam local start-api';
@@ -65,8 +59,3 @@ The services are running. In another terminal:
 Press Ctrl-C to stop the services. After that, restart running containers too.
 `;
 }
-
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof StartError ? error.message : (error as Error).stack}\n`);
-  process.exit(1);
-});

@@ -5,6 +5,7 @@ import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { LAYOUT, LAYOUT_KEY } from '../../lib/deployment.ts';
 import { generateSecret } from '../../lib/webhooks/secrets.ts';
+import { UserError } from '../user-error.ts';
 import type { Arguments } from './arguments.ts';
 import { assemble } from './assembly.ts';
 import { createDemo, type Demo } from './demo.ts';
@@ -13,7 +14,7 @@ import { requireDiskSpace } from './disk-space.ts';
 import { openKept } from './kept.ts';
 import { openLog } from './log-file.ts';
 import { requireFreePort } from './ports.ts';
-import { defaultDatabase, StartError, startDatabase } from './services/database.ts';
+import { defaultDatabase, startDatabase } from './services/database.ts';
 import { dynamoDbClient } from './services/dynamodb.ts';
 import { type LocalStack, startStack } from './stack.ts';
 
@@ -66,7 +67,7 @@ async function requireLayout(endpoint: string, TableName: string): Promise<void>
   const { Item } = await client.send(new GetItemCommand({ TableName, Key: marshall(LAYOUT_KEY) }));
   client.destroy();
   if (Item?.layout?.N !== String(LAYOUT))
-    throw new StartError('The kept table has a different layout. Delete .local/kept, or start without --keep.');
+    throw new UserError('The kept table has a different layout. Delete .local/kept, or start without --keep.');
 }
 
 function writeStackFile(directory: string, stack: LocalStack, { project, keys, webhook_secret }: Demo): void {

@@ -80,9 +80,10 @@ describe('npm run listen', () => {
     const api = await startApi((path) => (path === '/v1/events/evt_a' && left-- > 0 ? status : undefined));
     const lines = await linesOf(api, [() => void api.events.push({ id: 'evt_a', at: START }), () => {}, () => {}]);
     expect(lines).toEqual([
-      expect.stringContaining(`GET /v1/events/evt_a: ${status}`),
-      expect.stringContaining(`GET /v1/events/evt_a: ${status}`),
+      `Showing events, signed with ${SECRET}`,
+      expect.stringContaining(`Polling failed, trying again: GET /v1/events/evt_a: ${status}`),
       expect.stringContaining('evt_a  ✓ verified'),
+      'Polling works again.',
     ]);
   });
 

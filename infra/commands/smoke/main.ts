@@ -1,41 +1,43 @@
-import { parseArgs, styleText } from 'node:util';
+import { styleText } from 'node:util';
 import { visible } from '../../../lib/printable.ts';
+import { UserError } from '../../user-error.ts';
+import { integer, type Parsed, runCommand } from '../command.ts';
+import { requireReachable, requireUrl, targetOf } from '../target.ts';
 import { checks } from './checks/all.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type Result, smoke } from './run.ts';
 
 /** The first delivery includes cold starts and batching windows. */
 const DELIVERY_TIMEOUT_MS = 30_000;
-const USAGE = `npm run smoke -- --base-url URL [--admin-key KEY] [--receiver URL] [--listen 4000]
-
-Checks a deployment from outside, in the sandbox of the project of the key. Deletes the resources that it creates.
-
-  --base-url   the output BaseUrl of the stack
-  --admin-key  an admin key of any project. The default is the environment variable DOCUMENT_SYNC_KEY, which
-               keeps the key out of the process list and the shell history
-  --receiver   the public https: URL of a tunnel to this machine. Without it, checks of deliveries are skipped
-  --listen     the local port of the tunnel`;
-
-/** Reads and validates the command line. */
-function readArguments() {
-  const { values } = parseArgs({
-    options: {
-      'base-url': { type: 'string' },
-      'admin-key': { type: 'string', default: process.env.DOCUMENT_SYNC_KEY },
-      receiver: { type: 'string' },
-      listen: { type: 'string', default: '4000' },
+const USAGE = {
+  command: 'npm run smoke',
+  about:
+    'Checks a deployment from outside, in the sandbox of the project of the key. Deletes the resources that it creates.',
+  options: {
+    'base-url': { type: 'string', value: 'URL', about: 'the output BaseUrl of the stack (the running local stack)' },
+    'admin-key': {
+      type: 'string',
+      value: 'KEY',
+      about:
+        'an admin key of any project. The default is the environment variable DOCUMENT_SYNC_KEY, which keeps the key out of the process list and the shell history',
     },
-  });
-  const { 'base-url': baseUrl, 'admin-key': adminKey, receiver } = values;
-  const listen = Number(values.listen);
-  const isUrl = (text: string | undefined) => /^https?:/.test(text ?? '') && URL.canParse(text ?? '');
-  if (!baseUrl || !isUrl(baseUrl)) throw new Error('--base-url must be an http: or https: URL');
-  if (!adminKey?.startsWith('svc_admin_'))
-    throw new Error('--admin-key or DOCUMENT_SYNC_KEY must be an admin key, which starts with svc_admin_');
-  if (receiver !== undefined && !isUrl(receiver)) throw new Error('--receiver must be an http: or https: URL');
-  if (!(Number.isInteger(listen) && listen >= 1 && listen <= 65535))
-    throw new Error('--listen must be a port from 1 to 65535');
-  return { baseUrl: baseUrl.replace(/\/+$/, ''), adminKey, receiver, listen };
+    receiver: {
+      type: 'string',
+      value: 'URL',
+      about: 'the public https: URL of a tunnel to this machine. Without it, checks of deliveries are skipped',
+    },
+    listen: { type: 'string', value: 'PORT', about: 'the local port of the tunnel', default: '4000' },
+  },
+} as const;
+
+/** Validates the command line. */
+function readArguments({ values }: Parsed<(typeof USAGE)['options']>) {
+  const { baseUrl, key } = targetOf(values['base-url'], values['admin-key'], 'admin');
+  if (!key.startsWith('svc_admin_'))
+    throw new UserError('--admin-key or DOCUMENT_SYNC_KEY must be an admin key, which starts with svc_admin_.');
+  const { receiver } = values;
+  if (receiver !== undefined) requireUrl('receiver', receiver);
+  return { baseUrl, adminKey: key, receiver, listen: integer('listen', values.listen, 1, 65535) };
 }
 
 const COLORS = { passed: 'green', failed: 'red', skipped: 'yellow' } as const;
@@ -45,8 +47,9 @@ function report({ name, outcome, reason }: Result): void {
   console.log(reason ? `${row}\n${' '.repeat(9)}${visible(reason)}` : row);
 }
 
-async function main(): Promise<void> {
-  const { baseUrl, adminKey, receiver, listen } = readArguments();
+await runCommand(USAGE, async (parsed) => {
+  const { baseUrl, adminKey, receiver, listen } = readArguments(parsed);
+  await requireReachable(baseUrl);
   const interruption = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
@@ -70,9 +73,4 @@ async function main(): Promise<void> {
   const count = (outcome: Result['outcome']) => results.filter((result) => result.outcome === outcome).length;
   console.log(`\n${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`);
   process.exitCode = count('failed') > 0 || interruption.signal.aborted ? 1 : 0;
-}
-
-main().catch((error: Error) => {
-  console.error(`${visible(error.message)}\n\n${USAGE}`);
-  process.exitCode = 1;
 });

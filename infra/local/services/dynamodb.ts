@@ -7,12 +7,12 @@ import {
   type KeySchemaElement,
   ResourceInUseException,
 } from '@aws-sdk/client-dynamodb';
+import { UserError } from '../../user-error.ts';
 import { requireDynamoDbRequest } from '../models/dynamodb/request.ts';
 import type { TableSchema } from '../models/dynamodb/schema.ts';
 import { validated } from '../models/validated.ts';
 import { ACCOUNT, REGION, type Template } from '../template.ts';
 import { readBody } from './bodies.ts';
-import { StartError } from './database.ts';
 import { dynamoDbActions, READS } from './dynamodb-request.ts';
 import type { Service, ServiceResponse } from './endpoints.ts';
 import type { LocalIam } from './iam.ts';
@@ -48,7 +48,7 @@ export async function createTables(
       });
       const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
       if (keysOf(Table ?? {}) !== keysOf(properties)) {
-        throw new StartError(
+        throw new UserError(
           'The keys or indexes of the kept table differ from the template. Delete .local/kept, or start without --keep.',
         );
       }

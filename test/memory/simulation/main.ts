@@ -1,13 +1,23 @@
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { integer, type Parsed, runCommand } from '../../../infra/commands/command.ts';
+import { UserError } from '../../../infra/user-error.ts';
 import { PLANTED_BUGS } from './planted-bugs.ts';
 import { runSchedule, shrink } from './scenario.ts';
 
-/*
- * npm run simulate -- [--seeds 1000000] [--from 1] [--coverage] [--seed N [--faults N] [--actions N]] [--bug NAME] With --seed,
- * it runs one schedule and prints every step.
- */
+const USAGE = {
+  command: 'npm run simulate',
+  about: 'Runs random schedules of requests, faults and time against the service in memory, and checks its promises.',
+  options: {
+    seeds: { type: 'string', value: 'N', about: 'number of schedules', default: '10000' },
+    from: { type: 'string', value: 'N', about: 'the first seed', default: '1' },
+    coverage: { type: 'boolean', about: 'print which faults and states occurred' },
+    seed: { type: 'string', value: 'N', about: 'run one schedule, and print every step' },
+    faults: { type: 'string', value: 'N', about: 'with --seed: only the first N faults' },
+    actions: { type: 'string', value: 'N', about: 'with --seed: only the first N actions' },
+    bug: { type: 'string', value: 'NAME', about: 'a planted bug, which a schedule must find' },
+  },
+} as const;
 
 interface Part {
   from: number;
@@ -24,29 +34,19 @@ interface Progress {
 
 const REPORT_EVERY = 500;
 
-if (isMainThread) await main();
+if (isMainThread) await runCommand(USAGE, main);
 else await work(workerData as Part);
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      seeds: { type: 'string', default: '10000' },
-      from: { type: 'string', default: '1' },
-      seed: { type: 'string' },
-      faults: { type: 'string' },
-      actions: { type: 'string' },
-      bug: { type: 'string' },
-      coverage: { type: 'boolean', default: false },
-    },
-  });
-  if (values.bug && !PLANTED_BUGS[values.bug]) {
-    throw new Error(`Unknown bug. Choose one of: ${Object.keys(PLANTED_BUGS).join('; ')}`);
-  }
-  const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
-  if (values.seed !== undefined)
-    return tell(Number(values.seed), values.bug, number(values.faults), number(values.actions));
-  const part = { from: Number(values.from), seeds: Number(values.seeds), bug: values.bug };
-  await runMany(part, values.coverage);
+async function main({ values }: Parsed<(typeof USAGE)['options']>): Promise<void> {
+  const { bug } = values;
+  if (bug && !PLANTED_BUGS[bug]) throw new UserError(`--bug must be one of: ${Object.keys(PLANTED_BUGS).join('; ')}.`);
+  const count = (option: 'seeds' | 'from' | 'seed' | 'faults' | 'actions') => {
+    const text = values[option];
+    return text === undefined ? undefined : integer(option, text, 0, Number.MAX_SAFE_INTEGER);
+  };
+  const seed = count('seed');
+  if (seed !== undefined) return tell(seed, bug, count('faults'), count('actions'));
+  await runMany({ from: count('from') ?? 1, seeds: count('seeds') ?? 1, bug }, values.coverage);
 }
 
 async function tell(seed: number, bug: string | undefined, maxFaults?: number, maxActions?: number): Promise<void> {

@@ -2,7 +2,7 @@ import type { StatsFs, statfsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { explainFullDisk, requireDiskSpace } from '../../../infra/local/disk-space.ts';
-import { StartError } from '../../../infra/local/services/database.ts';
+import { UserError } from '../../../infra/user-error.ts';
 
 const SENTENCE = 'The disk of /data is full. Free some space, or choose another disk with --directory.';
 
@@ -11,7 +11,7 @@ describe('the disk space of a start', () => {
     (() => ({ bavail, blocks, bsize: 4096 }) as StatsFs) as unknown as typeof statfsSync;
 
   it('is checked before anything is written', () => {
-    expect(() => requireDiskSpace('/data', statfs(100))).toThrow(new StartError(SENTENCE));
+    expect(() => requireDiskSpace('/data', statfs(100))).toThrow(new UserError(SENTENCE));
     expect(() => requireDiskSpace('/data', statfs(10_000))).not.toThrow();
   });
 
@@ -31,7 +31,7 @@ describe('a failed write', () => {
       full = error;
     }
     for (const error of [full, Object.assign(new Error('write'), { code: 'ENOSPC' })]) {
-      expect(explainFullDisk(error, '/data')).toEqual(new StartError(SENTENCE));
+      expect(explainFullDisk(error, '/data')).toEqual(new UserError(SENTENCE));
     }
   });
 

@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
+import { UserError } from '../../../../infra/user-error.ts';
 import { type LaneLoad, RULES, simulateLane } from './lanes.ts';
-import { LOAD, type Load, readMeasured, unitCostsOf } from './load.ts';
+import { LOAD, LOAD_MEMBERS, type Load, readMeasured, unitCostsOf } from './load.ts';
 import { breaksAt, type Ceiling, ceilingsOf, utilization } from './model.ts';
 
 /** Example loads. */
@@ -20,8 +20,8 @@ const EXAMPLES: Record<string, Partial<Load>> = {
  * Prints the first six limits of each example load. With the numbers of a load (`--events 100 --webhooks 5 …`), prints all limits
  * of that load.
  */
-export function printCeilings(args: string[]): void {
-  const own = loadOf(args);
+export function printCeilings(options: Record<string, string | undefined>): void {
+  const own = loadOf(options);
   const loads = own ? { 'your load': own } : EXAMPLES;
   for (const [name, some] of Object.entries(loads)) {
     const load = { ...LOAD, ...some };
@@ -71,16 +71,23 @@ function rowOf(ceiling: Ceiling, load: Load) {
   };
 }
 
-/** Returns `undefined` without arguments. Throws if one is not a number. */
-function loadOf(args: string[]): Partial<Load> | undefined {
-  if (args.length === 0) return undefined;
-  const options = Object.fromEntries(Object.keys(LOAD).map((name) => [name, { type: 'string' as const }]));
-  const { values } = parseArgs({ args, options });
+/** An option for each member of a load. */
+export const LOAD_OPTIONS = Object.fromEntries(
+  Object.entries(LOAD_MEMBERS).map(([name, [value, about]]) => [
+    name,
+    { type: 'string' as const, value: 'N', about: `${about} (${value})` },
+  ]),
+);
+
+/** Returns `undefined` without options. Throws if one is not a number. */
+function loadOf(options: Record<string, string | undefined>): Partial<Load> | undefined {
+  const given = Object.entries(options).filter(([, text]) => text !== undefined);
+  if (given.length === 0) return undefined;
   return Object.fromEntries(
-    Object.entries(values).map(([name, text]) => {
+    given.map(([name, text]) => {
       const value = Number(text);
       if (text === '' || !Number.isFinite(value) || value < 0)
-        throw new Error(`--${name} must be a number of at least 0`);
+        throw new UserError(`--${name} must be a number of at least 0.`);
       return [name, value];
     }),
   );

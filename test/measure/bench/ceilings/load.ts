@@ -1,57 +1,32 @@
 import { readFileSync } from 'node:fs';
 import type { Counts } from '../cost/usage.ts';
 
-/** The load of a deployment. Rates are per second. */
-export interface Load {
-  /** The events of all projects, and of the busiest project, all of one type. */
-  events: number;
-  projectEvents: number;
-  /** The events in one request. */
-  published: number;
-  /** The webhooks for each event. */
-  webhooks: number;
-  /** The response time of endpoints in milliseconds. */
-  endpointMs: number;
-  /** The share of first attempts that fail, and the share of those whose retries all fail too. */
-  failing: number;
-  lasting: number;
-  /** The deliveries in a full batch of a lane, which are 10, or 100 with a batching window. */
-  deliveriesOfBatch: number;
-  /** The requests except publications, and the part of them with one key and its tokens. */
-  requests: number;
-  keyRequests: number;
-  /** The document writes of the busiest project, their size, and its sync cycles with their number of documents. */
-  documentWrites: number;
-  documentKb: number;
-  syncCycles: number;
-  syncedDocuments: number;
-  /** The open connections, and the interval of their renewals in seconds. */
-  connections: number;
-  renewedEverySeconds: number;
-  /** The webhooks that fail. Each causes a warning and an email when it is disabled. */
-  outages: number;
-}
+/** Each member of a load: its value in a small deployment, and its meaning. The command line can override each value. */
+export const LOAD_MEMBERS = {
+  events: [100, 'events per second of all projects'],
+  projectEvents: [20, 'events per second of the busiest project, all of one type'],
+  published: [1, 'events in one request'],
+  webhooks: [2, 'webhooks for each event'],
+  endpointMs: [100, 'response time of endpoints in milliseconds'],
+  failing: [0.02, 'share of first attempts that fail'],
+  lasting: [0.1, 'share of failed first attempts whose retries all fail too'],
+  deliveriesOfBatch: [10, 'deliveries in a full batch of a lane: 10, or 100 with a batching window'],
+  requests: [100, 'requests per second, except publications'],
+  keyRequests: [50, 'requests per second with one key and its tokens'],
+  documentWrites: [20, 'document writes per second of the busiest project'],
+  documentKb: [2, 'size of its documents in KB'],
+  syncCycles: [0.1, 'sync cycles per second of the busiest project'],
+  syncedDocuments: [1000, 'documents in a sync cycle'],
+  connections: [1000, 'open connections'],
+  renewedEverySeconds: [150, 'seconds between the renewals of a connection'],
+  outages: [0.01, 'webhooks that fail per second, each with a warning and an email when it is disabled'],
+} as const satisfies Record<string, readonly [value: number, meaning: string]>;
 
-/** A small deployment. The command line can override each member. */
-export const LOAD: Load = {
-  events: 100,
-  projectEvents: 20,
-  published: 1,
-  webhooks: 2,
-  endpointMs: 100,
-  failing: 0.02,
-  lasting: 0.1,
-  deliveriesOfBatch: 10,
-  requests: 100,
-  keyRequests: 50,
-  documentWrites: 20,
-  documentKb: 2,
-  syncCycles: 0.1,
-  syncedDocuments: 1000,
-  connections: 1000,
-  renewedEverySeconds: 150,
-  outages: 0.01,
-};
+/** The load of a deployment. */
+export type Load = Record<keyof typeof LOAD_MEMBERS, number>;
+
+/** A small deployment. */
+export const LOAD = Object.fromEntries(Object.entries(LOAD_MEMBERS).map(([name, [value]]) => [name, value])) as Load;
 
 /** The table units of an event and an attempt. */
 export interface UnitCosts {

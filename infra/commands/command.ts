@@ -1,0 +1,108 @@
+import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
+import { visible } from '../../lib/printable.ts';
+import { UserError } from '../user-error.ts';
+
+interface Option {
+  type: 'string' | 'boolean';
+  /** The placeholder of the value in the help. */
+  value?: string;
+  about: string;
+  default?: string | boolean;
+}
+
+/** What a command accepts. Its help follows from this. */
+export interface Usage<Options extends Record<string, Option>> {
+  /** Such as `npm start`. */
+  command: string;
+  /** The positional arguments, such as `TYPE`. Without it, there are none. */
+  positionals?: string;
+  about: string;
+  options: Options;
+  notes?: string;
+}
+
+type ValueOf<O extends Option> = O['type'] extends 'boolean'
+  ? boolean
+  : O extends { default: string }
+    ? string
+    : string | undefined;
+
+export interface Parsed<Options extends Record<string, Option>> {
+  values: { [Name in keyof Options]: ValueOf<Options[Name]> };
+  positionals: string[];
+}
+
+const HELP = { help: { type: 'boolean', about: 'print this text' } } as const satisfies Record<string, Option>;
+
+/** Reads the command line. Returns the help instead if the user asks for it. Throws `UserError`. */
+export function parse<Options extends Record<string, Option>>(
+  usage: Usage<Options>,
+  args: readonly string[],
+): Parsed<Options> | string {
+  const options = Object.fromEntries(
+    Object.entries<Option>({ ...usage.options, ...HELP }).map(([name, { type, default: value }]) => {
+      const option: ParseArgsOptionDescriptor = { type, ...(name === 'help' && { short: 'h' }) };
+      return [
+        name,
+        { ...option, ...(type === 'boolean' ? { default: false } : value !== undefined && { default: value }) },
+      ];
+    }),
+  );
+  try {
+    const allowPositionals = usage.positionals !== undefined;
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals });
+    return values.help ? helpOf(usage) : { values: values as Parsed<Options>['values'], positionals };
+  } catch (error) {
+    const [reason] = (error as Error).message.split(/\.(?:\s|$)/);
+    throw new UserError(`${reason}. Run \`${usage.command} -- --help\` for the options.`);
+  }
+}
+
+/** Runs a command with the arguments of the process. Prints a mistake of the user as one sentence, and exits with status 1. */
+export async function runCommand<Options extends Record<string, Option>>(
+  usage: Usage<Options>,
+  run: (parsed: Parsed<Options>) => Promise<void> | void,
+): Promise<void> {
+  try {
+    const parsed = parse(usage, process.argv.slice(2));
+    if (typeof parsed === 'string') process.stdout.write(parsed);
+    else await run(parsed);
+  } catch (error) {
+    const { message, stack = message } = error as Error;
+    process.stderr.write(`${visible(error instanceof UserError ? message : stack)}\n`);
+    process.exit(1);
+  }
+}
+
+/** The value of an option with an integer. Throws `UserError`. */
+export function integer(option: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (text !== '' && Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new UserError(`--${option} must be an integer from ${min} to ${max}.`);
+}
+
+const WIDTH = 118;
+
+function helpOf({ command, positionals, about, options, notes }: Usage<Record<string, Option>>): string {
+  const rows = Object.entries({ ...options, ...HELP }).map(([name, option]: [string, Option]) => {
+    const usual = typeof option.default === 'string' && option.default !== '' ? ` (${option.default})` : '';
+    return [`--${name}${option.value ? ` ${option.value}` : ''}`, option.about + usual] as const;
+  });
+  const width = Math.max(...rows.map(([name]) => name.length)) + 3;
+  const indent = ' '.repeat(width + 2);
+  const lines = rows.map(
+    ([name, text]) => `  ${name.padEnd(width)}${wrap(text, WIDTH - indent.length).join(`\n${indent}`)}`,
+  );
+  const parts = [about, lines.join('\n'), notes].flatMap((part) => part ?? []);
+  return `Usage: ${[command, '--', positionals, '[options]'].filter(Boolean).join(' ')}\n\n${parts.join('\n\n')}\n`;
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    if (line && line.length + word.length >= width) lines.push(word);
+    else lines[lines.length - 1] = line ? `${line} ${word}` : word;
+  }
+  return lines;
+}

@@ -1,0 +1,106 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EVENT_TYPES } from '../../lib/events/types.ts';
+import { localDirectory } from '../project-root.ts';
+import { UserError } from '../user-error.ts';
+
+/** The API that a command calls, and the key. */
+export interface Target {
+  /** With its stage, and without a trailing slash. */
+  baseUrl: string;
+  key: string;
+}
+
+/** The options of commands that call the API. */
+export const TARGET_OPTIONS = {
+  'base-url': { type: 'string', value: 'URL', about: 'base URL of the API, with its stage (the running local stack)' },
+  key: {
+    type: 'string',
+    value: 'KEY',
+    about:
+      'live, test or admin key. The default is the environment variable DOCUMENT_SYNC_KEY, which keeps the key out of the process list and the shell history',
+  },
+} as const;
+
+/** The target of a command. Without a URL, it is the running local stack with a key of its demo project. Throws `UserError`. */
+export function targetOf(baseUrl: string | undefined, key: string | undefined, type: 'live' | 'admin'): Target {
+  if (baseUrl === undefined) {
+    const file = join(localDirectory, 'stack.json');
+    if (!existsSync(file)) throw new UserError('Pass --base-url, or start the local stack with `npm start`.');
+    const { base_url, keys } = JSON.parse(readFileSync(file, 'utf8'));
+    return { baseUrl: base_url, key: key ?? keys[type] };
+  }
+  requireUrl('base-url', baseUrl);
+  const given = key ?? process.env.DOCUMENT_SYNC_KEY;
+  if (!given) throw new UserError('Pass a key, or set the environment variable DOCUMENT_SYNC_KEY.');
+  return { baseUrl: baseUrl.replace(/\/+$/, ''), key: given };
+}
+
+export function requireUrl(option: string, text: string): void {
+  if (!/^https?:/.test(text) || !URL.canParse(text)) throw new UserError(`--${option} must be an http: or https: URL.`);
+}
+
+export function requireEventType(type: string): void {
+  if (!EVENT_TYPES.some((each) => each === type))
+    throw new UserError(`The event type ${type} does not exist. The types are ${EVENT_TYPES.join(', ')}.`);
+}
+
+/** A request that failed, with its status, or 0 if there was no response. */
+export class RequestError extends UserError {
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Calls the API, and returns a successful response. Throws `RequestError`. */
+export async function request(
+  { baseUrl, key, signal }: Target & { signal?: AbortSignal },
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Response> {
+  const response = await fetch(baseUrl + path, {
+    method,
+    headers: { Authorization: `Bearer ${key}`, ...(body && { 'Content-Type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+  }).catch((error: Error) => {
+    if (signal?.aborted) throw error;
+    throw unreachable(baseUrl, error);
+  });
+  if (response.ok) return response;
+  const text = await response.text();
+  throw new RequestError(`${method} ${path.split('?')[0]}: ${response.status} ${detailIn(text)}`, response.status);
+}
+
+/** Throws `RequestError` if nothing responds at the URL. */
+export async function requireReachable(baseUrl: string): Promise<void> {
+  const response = await fetch(`${baseUrl}/openapi.json`, { method: 'HEAD' }).catch((error: Error) => {
+    throw unreachable(baseUrl, error);
+  });
+  await response.body?.cancel();
+}
+
+const REASONS: Record<string, string> = {
+  ECONNREFUSED: 'connection refused',
+  ENOTFOUND: 'the host name does not exist',
+  ETIMEDOUT: 'the connection timed out',
+};
+
+function unreachable(baseUrl: string, { message, cause }: Error): RequestError {
+  const { code = '', message: reason = message } = (cause ?? {}) as { code?: string; message?: string };
+  return new RequestError(`Cannot reach ${baseUrl}: ${REASONS[code] ?? reason}.`, 0);
+}
+
+/** The detail of a problem document, or the text. */
+function detailIn(text: string): string {
+  try {
+    const { detail, message } = JSON.parse(text);
+    return detail ?? message ?? text;
+  } catch {
+    return text;
+  }
+}
