@@ -93,7 +93,7 @@ export function createApiFunctions(
   const created = Object.entries(FUNCTIONS).map(([name, { id, table: granted, sendsEmail, ...given }]) => {
     const fn = new BundledFunction(scope, id, {
       name,
-      ...(name === 'dashboard' && { addFiles: writeSite }),
+      ...(name === 'dashboard' && { addFiles: (directory: string) => writeSite(directory, settings.securityContact) }),
       ...given,
       settings,
       environment: {

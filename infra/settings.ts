@@ -24,6 +24,7 @@ const PARAMETERS = {
   hostedZoneId: { default: '', pattern: /^[A-Z0-9]*$/ },
   hostedZoneName: { default: '', pattern: /^(|[a-z0-9-]+(\.[a-z0-9-]+)+)$/ },
   secretScanningKeysUrl: { default: '', pattern: /^(|https:\/\/\S+)$/ },
+  securityContact: { default: '', pattern: /^(|mailto:[^@\s]+@[^@\s]+\.[^@\s]+|https:\/\/\S+)$/ },
   alarmRequestsPerSecond: { default: 0, min: 0, max: 10_000 },
   alarmEmail: { default: '', pattern: /^(|[^@\s]+@[^@\s]+\.[^@\s]+)$/ },
 } as const satisfies Record<string, Parameter>;

@@ -7,9 +7,12 @@ import { allowedMethods } from '../../lib/api/operations.ts';
 import { BASE_URL, type Page, type Site } from '../../lib/http/static.ts';
 import { openApiDocument } from '../../lib/openapi/document.ts';
 import { eventTypes } from '../../lib/openapi/event-types.ts';
+import { pathOf } from './docs/render/chapter.ts';
 import { chapters } from './docs/render/docs.ts';
-import { verification } from './docs/render/guides.ts';
-import { bodyOf, pathOf } from './docs/render/layout.ts';
+import { type Article, verification } from './docs/render/guides.ts';
+import { bodyOf } from './docs/render/layout.ts';
+import { markdownFiles } from './docs/render/markdown.ts';
+import { missingPage } from './docs/render/missing-page.ts';
 import { searchIndex } from './docs/render/search-index.ts';
 
 const TYPES: Record<string, string> = {
@@ -17,6 +20,8 @@ const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.json': 'application/json',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
 };
 
 // Allows only files of this origin, and no inline code (CSP Level 3). With Trusted Types, no text in a payload can become markup.
@@ -39,25 +44,25 @@ const POLICY = Object.entries(STRICT)
 type PageList = Site['pages'];
 
 /** Writes `site.json` for functions/dashboard.ts: the dashboard, the documentation and the OpenAPI document. */
-export function writeSite(directory: string): void {
-  writeFileSync(join(directory, 'site.json'), JSON.stringify(createSite()));
+export function writeSite(directory: string, securityContact: string): void {
+  writeFileSync(join(directory, 'site.json'), JSON.stringify(createSite(securityContact)));
 }
 
-export const createSite = (): Site => ({
-  pages: createPages(),
-  redirects: { '/': '/dashboard' },
-  methods: allowedMethods,
-});
-
-/** Creates every page and asset by its path. */
-function createPages(): PageList {
-  const json = (value: object): Page => ({ type: 'application/json', kind: 'document', text: JSON.stringify(value) });
-  return [
-    ...dashboard(),
-    ...documentation(),
-    ['/v1/openapi.json', json(openApiDocument(BASE_URL))],
-    ['/v1/event-types', json(eventTypes())],
-  ];
+export function createSite(securityContact: string): Site {
+  const docs = documentation();
+  const json = (value: object): Page => ({ type: TYPES['.json'] ?? '', kind: 'document', text: JSON.stringify(value) });
+  return {
+    pages: [
+      ...dashboard(),
+      ...docs.pages,
+      ['/v1/openapi.json', json(openApiDocument(BASE_URL))],
+      ['/v1/event-types', json(eventTypes())],
+    ],
+    missingPage: docs.missingPage,
+    securityContact,
+    redirects: { '/': '/dashboard' },
+    methods: allowedMethods,
+  };
 }
 
 function dashboard(): PageList {
@@ -65,15 +70,19 @@ function dashboard(): PageList {
   return [page('/dashboard', 'Dashboard', POLICY, files, '<div id="app"></div>'), ...files];
 }
 
-function documentation(): PageList {
+/** Creates the pages of the documentation, their files, and the same pages as Markdown. */
+function documentation(): Pick<Site, 'pages' | 'missingPage'> {
   const files = [...bundleBrowser('docs', 'functions/site/docs/browser/main.ts'), icon('docs')];
   const all = chapters();
-  const articles = all.flatMap((chapter) => chapter.articles);
   const index = asset('docs', 'search.json', JSON.stringify(searchIndex(all)));
-  const pages = articles.map((article) =>
-    page(pathOf(article), `${article.title} · Docs`, POLICY, files, bodyOf(article, all, index[0])),
-  );
-  return [...pages, index, ...files];
+  const pageOf = (article: Article) =>
+    page(pathOf(article), `${article.title} · Docs`, POLICY, files, bodyOf(article, all, index[0]));
+  const pages = all.flatMap(({ articles }) => articles).map(pageOf);
+  const texts = markdownFiles(all).map(([path, text]): [string, Page] => [
+    path,
+    { type: TYPES[extname(path)] ?? '', kind: 'document', text },
+  ]);
+  return { pages: [...pages, ...texts, index, ...files], missingPage: pageOf(missingPage)[1] };
 }
 
 const icon = (folder: string) =>

@@ -49,9 +49,14 @@ const forbidden = (code: Forbidden['code'], detail: string): Decision => ({
   problem: { code, title: PROBLEMS[code].title, detail },
 });
 
-/** The ARN pattern of a path, with the API, stage and method of the method ARN (`arn:…:<api>/<stage>/<METHOD>/<path>`). */
-export const pathArn = (methodArn: string, path: string): string =>
-  methodArn.split('/').slice(0, 3).join('/') + path.replace(/\{\w+\}/g, '*');
+/**
+ * The ARN patterns of a path, with the API, stage and method of the method ARN (`arn:…:<api>/<stage>/<METHOD>/<path>`). API Gateway
+ * also routes the path with a trailing slash.
+ */
+export function pathArns(methodArn: string, path: string): string[] {
+  const arn = methodArn.split('/').slice(0, 3).join('/') + path.replace(/\{\w+\}/g, '*');
+  return [arn, `${arn}/`];
+}
 
 /** The ARN pattern of every method in the stage of a method ARN. */
 export const stageArn = (methodArn: string): string => `${methodArn.split('/').slice(0, 2).join('/')}/*`;

@@ -3,6 +3,7 @@ import { operation } from './operation.ts';
 
 const page = { function: 'dashboard', callers: 'anyone', method: 'GET', problems: ['route_not_found'] } as const;
 const html = { ...page, produces: 'text/html', responses: { 200: v.string() } } as const;
+const text = { ...page, produces: 'text/plain', responses: { 200: v.string() } } as const;
 const file = {
   ...page,
   produces: '*/*',
@@ -36,10 +37,15 @@ export const pageOperations = {
   openDashboard: operation({ ...html, path: '/dashboard', summary: 'Open the dashboard' }),
   getDashboardFile: operation({ ...file, path: '/dashboard/{file}', summary: 'Get a file of the dashboard' }),
   openReference: operation({ ...html, path: '/docs', summary: 'Open the documentation' }),
-  openErrors: operation({ ...html, path: '/docs/errors', summary: 'List all error codes and how to resolve them' }),
   getReferenceFile: operation({
     ...file,
     path: '/docs/{file}',
     summary: 'Get a page or file of the documentation',
+  }),
+  listPages: operation({ ...text, path: '/llms.txt', summary: 'List the pages of the documentation as Markdown' }),
+  getSecurityContact: operation({
+    ...text,
+    path: '/.well-known/security.txt',
+    summary: 'Get the address for reports of vulnerabilities (RFC 9116), if the operator has set one',
   }),
 };

@@ -81,7 +81,7 @@ export const DeliveryResource = v.strictObject({
         ),
         error: described(
           v.nullable(v.string()),
-          'The cause of a failure: one of the codes under [delivery failures](docs/errors#delivery-failures).',
+          'The cause of a failure: one of the codes under [delivery failures]({base_url}/docs/errors#delivery-failures).',
         ),
         duration_ms: described(v.number(), 'Milliseconds until the response or the failure.'),
         request_headers: described(

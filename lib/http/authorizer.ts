@@ -3,7 +3,7 @@ import { type Authenticated, authenticate } from '../access/authenticate.ts';
 import { type KeyUse, useToRecord } from '../access/key-usage.ts';
 import type { KeyRecord } from '../access/keys.ts';
 import { operationAt } from '../api/operations.ts';
-import { bearerCredential, callerTypeOf, type Decision, decide, pathArn, stageArn } from '../api/policy.ts';
+import { bearerCredential, callerTypeOf, type Decision, decide, pathArns, stageArn } from '../api/policy.ts';
 
 export interface AuthorizerDeps {
   keys: {
@@ -61,17 +61,17 @@ export function authorizer({ keys, shareKeyOf, clock, log, reportFailure }: Auth
       const { code } = decision.problem;
       log.info('request.rejected', { request_id: requestId, code, key_id: record.id, operation: event.resource });
     }
-    const resource = decision.allowed ? pathArn(event.methodArn, event.resource) : stageArn(event.methodArn);
-    return { ...policy(resource, authenticated, decision), usageIdentifierKey: shareKeyOf(record.projectId) };
+    const resources = decision.allowed ? pathArns(event.methodArn, event.resource) : [stageArn(event.methodArn)];
+    return { ...policy(resources, authenticated, decision), usageIdentifierKey: shareKeyOf(record.projectId) };
   }
 }
 
-function policy(resource: string, caller: Authenticated, decision: Decision): APIGatewayAuthorizerResult {
+function policy(resources: string[], caller: Authenticated, decision: Decision): APIGatewayAuthorizerResult {
   const { record, grant } = caller;
   const statement: Statement = {
     Effect: decision.allowed ? 'Allow' : 'Deny',
     Action: 'execute-api:Invoke',
-    Resource: [resource],
+    Resource: resources,
   };
   return {
     principalId: record.id,

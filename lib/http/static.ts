@@ -2,6 +2,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { CORS_HEADERS } from '../api/cors.ts';
 import { methodNotAllowed, Problem, routeNotFound } from '../api/problems.ts';
 import { baseUrlOf } from './base-url.ts';
+import { lowerCased } from './headers.ts';
 import { problemResult } from './problem-result.ts';
 import { API_HEADERS, SECURITY_HEADERS } from './security-headers.ts';
 import type { ServeLog } from './serve.ts';
@@ -22,6 +23,10 @@ export interface Page {
 /** All files that are served without a credential. */
 export interface Site {
   pages: [path: string, page: Page][];
+  /** The page for browsers at a path of the documentation that does not exist. */
+  missingPage: Page;
+  /** The URI for reports of vulnerabilities. Empty if the operator has not set one. */
+  securityContact: string;
   /** The target of a redirect, below the base URL of the API. */
   redirects: Readonly<Record<string, string>>;
   /** The methods of every path of the API, because requests with other methods arrive here too. */
@@ -34,6 +39,13 @@ export const BASE_URL = '{base_url}';
 /** Seconds for which a document is kept. */
 const DOCUMENT_SECONDS = 300;
 
+const SECURITY_TXT = '/.well-known/security.txt';
+/** RFC 9116 §2.5.5 recommends less than a year. */
+const SECURITY_TXT_DAYS = 180;
+
+/** A path that a `Location` can contain as it is. */
+const SAFE_PATH = /^(?:\/[\w.-]+)+$/;
+
 const COMMON = {
   ...SECURITY_HEADERS,
   'Referrer-Policy': 'no-referrer',
@@ -43,7 +55,7 @@ const COMMON = {
  * Serves pages by their path in the API, and rejects methods that a path does not have. Every page and asset is public and needs
  * no credential. Cross-origin isolation and framing: OWASP HTTP Headers Cheat Sheet.
  */
-export function createSite({ pages, redirects, methods }: Site, log: ServeLog) {
+export function createSite({ pages, missingPage, securityContact, redirects, methods }: Site, log: ServeLog) {
   const pageAt = new Map(pages);
   const targetOf = new Map(Object.entries(redirects));
   const methodsAt = new Map(Object.entries(methods));
@@ -63,12 +75,34 @@ export function createSite({ pages, redirects, methods }: Site, log: ServeLog) {
     const target = targetOf.get(event.resource);
     if (target !== undefined)
       return { statusCode: 302, headers: { Location: baseUrl + target, 'Cache-Control': 'no-store' }, body: '' };
-    const page = pageAt.get(event.resource.replace('{file}', event.pathParameters?.file ?? ''));
-    if (!page) return routeNotFound();
-    const body = page.kind === 'asset' ? page.text : page.text.replaceAll(BASE_URL, () => baseUrl);
-    return { statusCode: 200, headers: { 'Content-Type': page.type, ...headersOf(page) }, body };
+    const path = event.resource.replace('{file}', event.pathParameters?.file ?? '');
+    // API Gateway ignores a trailing slash, but relative links need the path without it.
+    if (SAFE_PATH.test(path) && event.requestContext.path.endsWith('/'))
+      return { statusCode: 308, headers: { Location: baseUrl + path, 'Cache-Control': 'no-store' }, body: '' };
+    if (path === SECURITY_TXT && securityContact !== '') {
+      const text = securityTxt(securityContact, baseUrl, event.requestContext.requestTimeEpoch);
+      return contentOf({ type: 'text/plain; charset=utf-8', kind: 'document', text }, 200, baseUrl);
+    }
+    const page = pageAt.get(path);
+    if (page) return contentOf(page, 200, baseUrl);
+    const acceptsHtml = lowerCased(event.headers).accept?.includes('text/html');
+    return acceptsHtml && path.startsWith('/docs/') ? contentOf(missingPage, 404, baseUrl) : routeNotFound();
   }
 }
+
+/** The security contact of RFC 9116. It expires like a copy that a reader keeps, because each response is new. */
+const securityTxt = (contact: string, baseUrl: string, now: number): string =>
+  `Contact: ${contact}
+Expires: ${new Date(now + SECURITY_TXT_DAYS * 86_400_000).toISOString()}
+Preferred-Languages: en
+Canonical: ${baseUrl}${SECURITY_TXT}
+`;
+
+const contentOf = (page: Page, statusCode: number, baseUrl: string): APIGatewayProxyResult => ({
+  statusCode,
+  headers: { 'Content-Type': page.type, ...headersOf(page) },
+  body: page.kind === 'asset' ? page.text : page.text.replaceAll(BASE_URL, () => baseUrl),
+});
 
 function problemOf(problem: Problem, requestId: string, baseUrl: string): APIGatewayProxyResult {
   const result = problemResult(problem, requestId, baseUrl);

@@ -52,10 +52,10 @@ const GROUPS: { name: string; description: string; operations: Partial<Record<Op
   },
 ];
 
-const DESCRIPTION = `Authentication and webhooks for document synchronization.
+const descriptionOf = (server: string) => `Authentication and webhooks for document synchronization.
 
-Requests carry \`Authorization: Bearer <key or token>\`; bodies are JSON. An error is a problem document (RFC 9457) whose
-\`code\` is stable; every code is explained under [errors](docs/errors). Lists are paginated: pass \`next_cursor\` as \`cursor\`.
+Send \`Authorization: Bearer <key or token>\`, and bodies as JSON. An error is a problem document (RFC 9457) with a stable
+\`code\`. Every code is explained under [errors](${server}/docs/errors). To read the next page of a list, pass \`next_cursor\` as \`cursor\`.
 An \`Idempotency-Key\` makes it safe to repeat a request that creates something. Browsers can call everything that a
 scoped token can, from any origin (CORS). HEAD works wherever GET does.`;
 
@@ -76,7 +76,7 @@ export function strictDocument(server: string) {
     info: {
       title: 'Document Sync Service',
       version: '1',
-      description: DESCRIPTION,
+      description: descriptionOf(server),
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: server }],

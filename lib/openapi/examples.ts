@@ -167,6 +167,7 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
   openDashboard: {},
   getDashboardFile: {},
   openReference: {},
-  openErrors: {},
   getReferenceFile: {},
+  listPages: {},
+  getSecurityContact: {},
 };

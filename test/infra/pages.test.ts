@@ -4,20 +4,24 @@ import { describe, expect, it } from 'vitest';
 import { createSite as created } from '../../functions/site/build.ts';
 import { createSite } from '../../lib/http/static.ts';
 
-const site = created();
+const site = created('');
 const { pages } = site;
 const serve = createSite(site, { info() {} });
 
 /** A request from API Gateway, below a stage or with a custom domain. */
-const request = (resource: string, { file = '', base = '/live', headers = {}, httpMethod = 'GET' } = {}) =>
-  serve({
+const request = (
+  resource: string,
+  { file = '', base = '/live', headers = {}, httpMethod = 'GET', slash = '', from = serve } = {},
+) =>
+  from({
     resource,
     httpMethod,
     headers: { Host: 'api.example.com', 'X-Forwarded-Proto': 'https', ...headers },
     pathParameters: file ? { file } : null,
     requestContext: {
       requestId: 'request-1',
-      path: base + resource.replace('{file}', file),
+      requestTimeEpoch: Date.parse('2026-01-31T12:00:00Z'),
+      path: base + resource.replace('{file}', file) + slash,
     },
   } as unknown as APIGatewayProxyEvent);
 
@@ -106,6 +110,100 @@ describe('a page', () => {
       'Cross-Origin-Resource-Policy': 'cross-origin',
       'Cache-Control': 'public, max-age=300',
     });
+  });
+});
+
+describe('a page of the documentation', () => {
+  it('is also served as Markdown with absolute links', async () => {
+    const names = pages.flatMap(([path, { type }]) =>
+      type.startsWith('text/html') && path.startsWith('/docs') ? [path.replace('/docs', '').slice(1) || 'index'] : [],
+    );
+    expect(names.length).toBeGreaterThan(15);
+    for (const name of names) {
+      const { statusCode, headers, body } = await request('/docs/{file}', { file: `${name}.md` });
+      expect([statusCode, headers?.['Content-Type']], name).toEqual([200, 'text/markdown; charset=utf-8']);
+      expect(body, name).toMatch(/^# \w/);
+      expect(body, name).not.toMatch(
+        /\]\((?!https:\/\/|mailto:|#)|<(?:div|p|span|svg|table|ul|section)\b|<!--|\{base_url\}/,
+      );
+      for (const [, linked = ''] of body.matchAll(/\(https:\/\/api\.example\.com\/live\/docs\/([\w-]+)\.md/g))
+        expect([...names, 'index'], `${name}: ${linked}`).toContain(linked);
+    }
+  });
+
+  it('keeps code, tables, drawings and nested members as Markdown', async () => {
+    const markdown = async (file: string) => (await request('/docs/{file}', { file })).body;
+    expect(await markdown('receiving.md')).toContain('```python\nimport hashlib, hmac\n');
+    const delivery = await markdown('delivery.md');
+    expect(delivery).toContain('| `pending` | no attempt of the run is recorded yet |\n');
+    expect(delivery).toContain('Drawing: One transaction commits a change and its event.');
+    const events = await markdown('events.md');
+    expect(events).toContain('\n- `changes` list of object: One entry for every changed field.');
+    expect(events).toContain('\n  - `field` string: The name of the field.\n');
+  });
+
+  it('is in the list for language models, and in the text of all pages', async () => {
+    const list = await request('/llms.txt');
+    expect(list.headers?.['Content-Type']).toBe('text/plain; charset=utf-8');
+    expect(list.body).toMatch(/^# Document Sync Service\n\n> Document Sync Service is .+\n/);
+    const links = [...list.body.matchAll(/^- \[.+\]\(https:\/\/api\.example\.com\/live\/docs\/(.+\.md)\): \S/gm)];
+    const { body: all } = await request('/docs/{file}', { file: 'llms-full.txt' });
+    expect(list.body).toContain('(https://api.example.com/live/docs/llms-full.txt)');
+    expect(links).toHaveLength(pages.filter(([path]) => path.endsWith('.md')).length);
+    for (const [, file = ''] of links) expect(all).toContain((await request('/docs/{file}', { file })).body);
+  });
+
+  it('lists the sections of the page, and the operations of a page of the reference', async () => {
+    const { body } = await request('/docs/{file}', { file: 'api-keys' });
+    const [navigation = ''] = /<nav class="pages"[\s\S]*?<\/nav>/.exec(body) ?? [];
+    expect(navigation).toContain('<li><a href="#rotateKey"><b class="post">POST</b> Rotate a key</a></li>');
+    expect(body).not.toContain('<!--');
+  });
+
+  it('does not exist for a browser with a page that has the same policy', async () => {
+    const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    const { statusCode, headers: sent, body } = await request('/docs/{file}', { file: 'nothing', headers });
+    const { headers: ofPage } = await request('/docs');
+    expect([statusCode, sent]).toEqual([404, ofPage]);
+    expect(body).toContain('<h1>Page not found</h1>');
+    for (const [, name = ''] of body.matchAll(/<li><a href="([\w-]+)">/g))
+      expect((await request('/docs/{file}', { file: name })).statusCode, name).toBe(200);
+    expect((await request('/dashboard/{file}', { file: 'nothing', headers })).headers?.['Content-Type']).toContain(
+      'json',
+    );
+  });
+});
+
+describe('a trailing slash', () => {
+  it.each([
+    ['/docs', '', '/docs'],
+    ['/docs/{file}', 'receiving', '/docs/receiving'],
+    ['/dashboard', '', '/dashboard'],
+  ])('redirects to the path without it: %s', async (resource, file, path) => {
+    const { statusCode, headers } = await request(resource, { file, slash: '/' });
+    expect([statusCode, headers?.Location]).toEqual([308, `https://api.example.com/live${path}`]);
+  });
+
+  it('does not copy unusual characters into the address', async () => {
+    const { statusCode } = await request('/docs/{file}', { file: 'a%0d%0ab', slash: '/' });
+    expect(statusCode).toBe(404);
+  });
+});
+
+describe('security.txt', () => {
+  it('returns 404 unless the operator has set a contact', async () => {
+    expect((await request('/.well-known/security.txt')).statusCode).toBe(404);
+  });
+
+  it('contains the contact, and expires in less than a year', async () => {
+    const from = createSite({ ...site, securityContact: 'mailto:security@example.com' }, { info() {} });
+    const { statusCode, headers, body } = await request('/.well-known/security.txt', { from });
+    expect([statusCode, headers?.['Content-Type']]).toEqual([200, 'text/plain; charset=utf-8']);
+    expect(body).toBe(`Contact: mailto:security@example.com
+Expires: 2026-07-30T12:00:00.000Z
+Preferred-Languages: en
+Canonical: https://api.example.com/live/.well-known/security.txt
+`);
   });
 });
 

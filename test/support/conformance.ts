@@ -23,7 +23,7 @@ export function expectConformance(method: string, path: string, { status, header
     expect(text).toBe('');
     return;
   }
-  const route = path.split('?')[0] ?? '';
+  const route = (path.split('?')[0] ?? '').replace(/(?<=.)\/$/, ''); // API Gateway ignores a trailing slash
   const known = pathOf(route);
   const isOperation = known !== undefined && operationsByPath.get(known)?.some((each) => each.method === method);
   if (status >= 400) {

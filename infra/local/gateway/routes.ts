@@ -60,14 +60,15 @@ export const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PU
 
 /**
  * Finds the method of the most specific resource. A literal segment takes precedence over a parameter, regardless of the methods,
- * as in API Gateway. Parameters stay percent-encoded, because REST APIs, unlike HTTP APIs, do not decode them.
+ * as in API Gateway. Parameters stay percent-encoded, because REST APIs, unlike HTTP APIs, do not decode them. A trailing slash
+ * does not change the route, but the event contains it (measured: aws-powertools/powertools-lambda-python#1552).
  */
 export function findRoute<Found extends Pick<Route, 'method' | 'resource' | 'segments'>>(
   routes: readonly Found[],
   method: string,
   path: string,
 ): { route: Found; parameters: Record<string, string> } | undefined {
-  const pathSegments = segmentsOf(path);
+  const pathSegments = segmentsOf(path.length > 1 ? path.replace(/\/$/, '') : path);
   const [first] = routes
     .filter(({ segments }) => segments.length === pathSegments.length)
     .filter(({ segments }) =>

@@ -121,6 +121,19 @@ describe('the root', () => {
   });
 });
 
+describe('a trailing slash', () => {
+  it('makes no difference for an operation, and redirects a page to its path', async () => {
+    const { admin } = await service.project();
+    await admin('PUT', '/v1/documents/a', { body: { fields: {} } });
+    for (const path of ['/v1/keys', '/v1/documents/a']) {
+      const [plain, slashed] = [await admin('GET', path), await admin('GET', `${path}/`)];
+      expect([slashed.status, slashed.text], path).toEqual([200, plain.text]);
+    }
+    const { status, headers } = await service.as(null)('GET', '/docs/receiving/');
+    expect([status, headers.location]).toEqual([308, `${service.stack.baseUrl}/docs/receiving`]);
+  });
+});
+
 describe('the event types', () => {
   it('have a meaning and a valid sample', async () => {
     const { body } = await service.as(null)('GET', '/v1/event-types');

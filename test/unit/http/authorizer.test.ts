@@ -36,7 +36,10 @@ const read = { method: 'GET', resource: '/v1/documents/{key}' };
 describe('an allowed request', () => {
   it('allows only its own method and path, because the gateway can cache the policy', async () => {
     const { statement, usageIdentifierKey } = await authorized(read);
-    expect(statement).toMatchObject({ Effect: 'Allow', Resource: [`${STAGE}/GET/v1/documents/*`] });
+    expect(statement).toMatchObject({
+      Effect: 'Allow',
+      Resource: [`${STAGE}/GET/v1/documents/*`, `${STAGE}/GET/v1/documents/*/`],
+    });
     expect(usageIdentifierKey).toBe('share of prj_1');
   });
 

@@ -1,6 +1,6 @@
+import type { Chapter } from './chapter.ts';
 import { errors } from './errors.ts';
 import { guides } from './guides.ts';
-import type { Chapter } from './layout.ts';
 import { reference } from './reference.ts';
 
 /** The chapters of the documentation, in reading order. */

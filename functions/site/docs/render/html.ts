@@ -47,5 +47,8 @@ export function code(text: string, language: string): string {
 /** Shows the same code in several languages. The script of the page turns it into tabs. */
 export const tabs = (figures: readonly string[]): string => `<div class="tabs">${figures.join('\n')}</div>`;
 
-/** Renders a description with inline `code`. */
-export const inline = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');
+/** Renders a description with inline `code` and [links](…). */
+export const inline = (text: string): string =>
+  escaped(text)
+    .replace(/`([^`]+)`/g, '<code>$1</code>')
+    .replace(/\[([^\]]+)\]\(([^)]+)\)/g, '<a href="$2">$1</a>');

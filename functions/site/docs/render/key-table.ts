@@ -17,7 +17,7 @@ export function keyTable(): string {
     const cells = [`<code>svc_${type}_</code>`, ENVIRONMENTS[type], accessOf(type)];
     return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
   });
-  return `<table><thead><tr><th>Type</th><th>Environment</th><th>Access</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+  return `<div class="wide" tabindex="0"><table><thead><tr><th>Type</th><th>Environment</th><th>Access</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
 }
 
 /** The resources that a key type can call, or those that it cannot call if they are fewer. */

@@ -1,5 +1,5 @@
 import type { Place } from '../search/place.ts';
-import { type Chapter, pathOf } from './layout.ts';
+import { type Chapter, pathOf } from './chapter.ts';
 
 /** A comment of a guide with words for the search: `<!-- search: tunnel, ngrok -->`. */
 const KEYWORDS = /<!-- search: (.*?) -->/g;
