@@ -22,6 +22,7 @@ const GUIDES = [
   'concepts',
   'delivery',
   'receiving',
+  'receivers',
   'retries',
   'events',
   'keys',

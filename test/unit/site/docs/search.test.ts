@@ -10,7 +10,11 @@ const search = createSearch(places);
 const QUERIES: [query: string, href: string][] = [
   ['pagination', 'docs/conventions#pages'],
   ['next_cursor', 'docs/conventions#pages'],
-  ['python', 'docs/receiving#verify-with-a-library'],
+  ['express', 'docs/receivers#express'],
+  ['python', 'docs/receivers#fastapi'],
+  ['golang', 'docs/receivers#go'],
+  ['next.js', 'docs/receivers#next-js'],
+  ['csrf token', 'docs/receivers#frameworks-with-csrf-protection'],
   ['ngrok', 'docs/receiving#on-your-machine'],
   ['localhost', 'docs/receiving#on-your-machine'],
   ['replay attack', 'docs/receiving#verify-with-a-library'],

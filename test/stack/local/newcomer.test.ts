@@ -1,0 +1,79 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, expect, it } from 'vitest';
+import { snippetsIn } from '../../../functions/site/docs/render/guides.ts';
+import { projectRoot } from '../../../infra/project-root.ts';
+import { eventually } from '../../support/service.ts';
+
+/** The promise of the documentation. */
+const FIVE_MINUTES_MS = 300_000;
+
+const guide = (name: string) => readFileSync(`functions/site/docs/guides/${name}.md`, 'utf8');
+
+/** The commands of a section, in the order of the guide. */
+function commandsIn(heading: string): string[] {
+  const [section = ''] = guide('quickstart').split(`\n## ${heading}\n`)[1]?.split('\n## ') ?? [];
+  return [...section.matchAll(/```bash\n([\s\S]*?)```/g)].map(([, text = '']) => text);
+}
+
+const home = mkdtempSync(join(tmpdir(), 'newcomer-'));
+const args = ['infra/local/main.ts', '--port', '0', '--directory', join(home, '.local')];
+const stack = spawn(process.execPath, args, { stdio: 'ignore' });
+afterAll(() => {
+  stack.kill();
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+it(
+  'follows the quickstart from an empty folder to a verified webhook in its own Express server',
+  async () => {
+    const [start, ...first] = commandsIn('On your machine');
+    const [install = '', create = '', ...rest] = commandsIn('Your own webhook');
+    expect(start).toBe('npm ci && npm start\n');
+    const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const [, packages = ''] = /npm install (.+)\n/.exec(install) ?? [];
+    for (const name of packages.split(' ')) expect(Object.keys(devDependencies)).toContain(name);
+
+    const port = await freePort();
+    const own = (text: string) =>
+      text.replaceAll('127.0.0.1:4000', `127.0.0.1:${port}`).replaceAll('4000,', `${port},`);
+    writeFileSync(join(home, 'express.mjs'), own(snippetsIn(guide('receivers'), 'Express').get('javascript') ?? ''));
+    const script = [
+      'set -e',
+      ...first,
+      // Tests do not use the registry, so the folder has the packages that npm ci installed.
+      install.replace(`npm install ${packages}`, `ln -s '${join(projectRoot, 'node_modules')}' node_modules`),
+      'cp ../express.mjs receiver.mjs',
+      `{ ${own(create).trim().replace(/&$/, '> receiver.log &')} }`,
+      'receiver=$!; trap "kill $receiver" EXIT',
+      `until curl -s -o /dev/null http://127.0.0.1:${port}; do kill -0 $receiver; sleep 0.1; done`,
+      ...rest.map(own),
+      'until grep -q verified receiver.log; do kill -0 $receiver; sleep 0.1; done',
+      'echo; cat receiver.log',
+    ].join('\n');
+    await eventually(() => stack.exitCode !== null || isReady(), 60_000);
+    const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: home, timeout: FIVE_MINUTES_MS });
+    expect(stdout).toMatch(/\nverified document\.changed evt_\w+\n$/);
+  },
+  FIVE_MINUTES_MS,
+);
+
+const isReady = (): boolean => {
+  try {
+    return 'base_url' in JSON.parse(readFileSync(join(home, '.local/stack.json'), 'utf8'));
+  } catch {
+    return false;
+  }
+};
