@@ -24,6 +24,8 @@ const GUIDES = [
   'receiving',
   'receivers',
   'retries',
+  'troubleshooting',
+  'going-live',
   'events',
   'keys',
   'tokens',

@@ -1,11 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { snippetsIn, verification } from '../../../../functions/site/docs/render/guides.ts';
 import { isPattern, matchesPattern } from '../../../../lib/access/patterns.ts';
+import { allOperations } from '../../../../lib/api/operations.ts';
+import { FAILURES } from '../../../../lib/deliveries/endpoint-failures.ts';
 
 const guide = (name: string) => readFileSync(`functions/site/docs/guides/${name}.md`, 'utf8');
 
@@ -120,4 +122,27 @@ it('has a correct table of patterns', () => {
     const outcome = isPattern(pattern) ? (matchesPattern(pattern, key) ? 'yes' : 'no') : 'invalid';
     expect(outcome, row).toBe(said);
   }
+});
+
+describe('the guide to troubleshooting', () => {
+  it('has a fix for every error of an attempt', () => {
+    const fixes = [...guide('troubleshooting').matchAll(/^\| (`[a-z_0-9`, ]+`) \| \S/gm)].flatMap(([, codes = '']) =>
+      [...codes.matchAll(/`([a-z_0-9]+)`/g)].map(([, code]) => code),
+    );
+    expect(fixes.sort()).toEqual(Object.keys(FAILURES).sort());
+  });
+});
+
+it('names only operations that exist', () => {
+  const names = readdirSync('functions/site/docs/guides').map((file) => file.replace('.md', ''));
+  const shapeOf = (path: string) => path.replace(/\{[^}]+\}/g, '{}');
+  const known = new Set(allOperations.map(({ method, path }) => `${method} ${shapeOf(path)}`));
+  const named = names.flatMap((name) =>
+    [...guide(name).matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\/v1\/[^\s`?]+)/g)].map(([, method, path = '']) => [
+      name,
+      `${method} ${shapeOf(path)}`,
+    ]),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter(([, operation = '']) => !known.has(operation))).toEqual([]);
 });
