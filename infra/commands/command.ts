@@ -54,17 +54,29 @@ export function parse<Options extends Record<string, Option>>(
     return values.help ? helpOf(usage) : { values: values as Parsed<Options>['values'], positionals };
   } catch (error) {
     const [reason] = (error as Error).message.split(/\.(?:\s|$)/);
-    throw new UserError(`${reason}. Run \`${usage.command} -- --help\` for the options.`);
+    throw new UserError(`${reason}. Run \`${prefixOf(usage)} --help\` for the options.`);
   }
 }
 
-/** Runs a command with the arguments of the process. Prints a mistake of the user as one sentence, and exits with status 1. */
-export async function runCommand<Options extends Record<string, Option>>(
+export interface Command<Options extends Record<string, Option>> {
+  usage: Usage<Options>;
+  run(parsed: Parsed<Options>): Promise<void> | void;
+}
+
+/** A command whose options have the types of its usage. */
+export const command = <Options extends Record<string, Option>>(
   usage: Usage<Options>,
-  run: (parsed: Parsed<Options>) => Promise<void> | void,
+  run: Command<Options>['run'],
+): Command<Options> => ({ usage, run });
+
+/** Runs a command. Prints a mistake of the user as one sentence, and exits with status 1. */
+export async function runCommand<Options extends Record<string, Option>>(
+  { usage, run }: Command<Options>,
+  args: readonly string[] = process.argv.slice(2),
+  name = usage.command,
 ): Promise<void> {
   try {
-    const parsed = parse(usage, process.argv.slice(2));
+    const parsed = parse({ ...usage, command: name }, args);
     if (typeof parsed === 'string') process.stdout.write(parsed);
     else await run(parsed);
   } catch (error) {
@@ -81,6 +93,9 @@ export function integer(option: string, text: string, min: number, max: number):
   throw new UserError(`--${option} must be an integer from ${min} to ${max}.`);
 }
 
+/** The start of a command line. npm passes the arguments after `--`. */
+const prefixOf = ({ command }: { command: string }): string => (command.startsWith('npm ') ? `${command} --` : command);
+
 const WIDTH = 118;
 
 function helpOf({ command, positionals, about, options, notes }: Usage<Record<string, Option>>): string {
@@ -94,7 +109,8 @@ function helpOf({ command, positionals, about, options, notes }: Usage<Record<st
     ([name, text]) => `  ${name.padEnd(width)}${wrap(text, WIDTH - indent.length).join(`\n${indent}`)}`,
   );
   const parts = [about, lines.join('\n'), notes].flatMap((part) => part ?? []);
-  return `Usage: ${[command, '--', positionals, '[options]'].filter(Boolean).join(' ')}\n\n${parts.join('\n\n')}\n`;
+  const usage = [prefixOf({ command }), positionals, '[options]'].filter(Boolean).join(' ');
+  return `Usage: ${usage}\n\n${parts.join('\n\n')}\n`;
 }
 
 function wrap(text: string, width: number): string[] {

@@ -5,7 +5,7 @@ import type { EventType } from '../../lib/events/types.ts';
 import { visible } from '../../lib/printable.ts';
 import { generateSecret } from '../../lib/webhooks/secrets.ts';
 import { signatureHeaders } from '../../lib/webhooks/signature.ts';
-import { runCommand } from './command.ts';
+import { command, runCommand } from './command.ts';
 import { readDelivery } from './received.ts';
 import { RequestError, request, requireEventType, requireUrl, TARGET_OPTIONS, targetOf } from './target.ts';
 
@@ -145,16 +145,16 @@ const USAGE = {
   },
 } as const;
 
-if (import.meta.main) {
-  await runCommand(USAGE, async ({ values }) => {
-    const { 'forward-to': forwardTo, secret = generateSecret(randomBytes) } = values;
-    const types = values.events.split(',').filter(Boolean);
-    for (const type of types) requireEventType(type);
-    if (forwardTo !== undefined) requireUrl('forward-to', forwardTo);
-    const { baseUrl, key } = targetOf(values['base-url'], values.key, 'live');
-    const stop = new AbortController();
-    process.once('SIGINT', () => stop.abort());
-    const print = (line: string) => void process.stdout.write(`${visible(line)}\n`);
-    await forwardEvents({ baseUrl, key, forwardTo, types, secret, signal: stop.signal, print });
-  });
-}
+export const listen = command(USAGE, async ({ values }) => {
+  const { 'forward-to': forwardTo, secret = generateSecret(randomBytes) } = values;
+  const types = values.events.split(',').filter(Boolean);
+  for (const type of types) requireEventType(type);
+  if (forwardTo !== undefined) requireUrl('forward-to', forwardTo);
+  const { baseUrl, key } = targetOf(values['base-url'], values.key, 'live');
+  const stop = new AbortController();
+  process.once('SIGINT', () => stop.abort());
+  const print = (line: string) => void process.stdout.write(`${visible(line)}\n`);
+  await forwardEvents({ baseUrl, key, forwardTo, types, secret, signal: stop.signal, print });
+});
+
+if (import.meta.main) await runCommand(listen);

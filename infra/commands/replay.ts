@@ -1,6 +1,6 @@
 import { UserError } from '../user-error.ts';
 import { type FailedEventsAccess, type FailedSchedulesAccess, failedEvents, failedSchedules } from './aws-cli.ts';
-import { runCommand } from './command.ts';
+import { command, runCommand } from './command.ts';
 
 /** The batch in an object of the bucket. It is marked as a replay, so that the function does not set its records aside again. */
 export function batchIn(text: string): string {
@@ -57,17 +57,17 @@ const USAGE = {
   notes: 'The command requires version 2 of the AWS CLI and credentials.',
 };
 
-if (import.meta.main) {
-  await runCommand(USAGE, async ({ positionals: [kind, source = '', functionName = ''] }) => {
-    if (kind === 'events' && source && functionName) {
-      const { replayed, left } = await replayEvents(failedEvents(source, functionName));
-      process.stdout.write(`Replayed ${replayed.length} objects.\n`);
-      for (const key of left) process.stderr.write(`Not replayed: ${key}. See the log of the function.\n`);
-      process.exitCode = left.length > 0 ? 1 : 0;
-    } else if (kind === 'schedules' && source) {
-      process.stdout.write(`Sent ${await replaySchedules(failedSchedules(source))} messages.\n`);
-    } else {
-      throw new UserError('Name what to replay: events BUCKET FUNCTION, or schedules QUEUE_URL.');
-    }
-  });
-}
+const replay = command(USAGE, async ({ positionals: [kind, source = '', functionName = ''] }) => {
+  if (kind === 'events' && source && functionName) {
+    const { replayed, left } = await replayEvents(failedEvents(source, functionName));
+    process.stdout.write(`Replayed ${replayed.length} objects.\n`);
+    for (const key of left) process.stderr.write(`Not replayed: ${key}. See the log of the function.\n`);
+    process.exitCode = left.length > 0 ? 1 : 0;
+  } else if (kind === 'schedules' && source) {
+    process.stdout.write(`Sent ${await replaySchedules(failedSchedules(source))} messages.\n`);
+  } else {
+    throw new UserError('Name what to replay: events BUCKET FUNCTION, or schedules QUEUE_URL.');
+  }
+});
+
+if (import.meta.main) await runCommand(replay);

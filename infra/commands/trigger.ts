@@ -1,6 +1,6 @@
 import { EVENT_TYPES, type EventType } from '../../lib/events/types.ts';
 import { UserError } from '../user-error.ts';
-import { runCommand } from './command.ts';
+import { command, runCommand } from './command.ts';
 import { request, requireEventType, TARGET_OPTIONS, targetOf } from './target.ts';
 
 const USAGE = {
@@ -14,7 +14,7 @@ ${EVENT_TYPES.join(', ')}.`,
   },
 } as const;
 
-await runCommand(USAGE, async ({ values, positionals: [type, ...more] }) => {
+export const trigger = command(USAGE, async ({ values, positionals: [type, ...more] }) => {
   if (type === undefined || more.length > 0) throw new UserError(`Name one event type: ${EVENT_TYPES.join(', ')}.`);
   requireEventType(type);
   const target = targetOf(values['base-url'], values.key, 'live');
@@ -34,3 +34,5 @@ function readData(text: string): object {
   } catch {}
   throw new UserError('--data must be a JSON object.');
 }
+
+if (import.meta.main) await runCommand(trigger);

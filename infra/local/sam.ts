@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { integer, runCommand } from '../commands/command.ts';
+import { command, integer, runCommand } from '../commands/command.ts';
 import { localDirectory } from '../project-root.ts';
 import { requireFreePort } from './ports.ts';
 import { CONTAINER_HOST, listenAddresses } from './sam/addresses.ts';
@@ -21,26 +21,28 @@ const USAGE = {
   },
 } as const;
 
-await runCommand(USAGE, async ({ values: { port: text, pipeline } }) => {
-  const port = integer('port', text, 1, 65535);
-  process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
-  await requireFreePort(port, '--port');
-  const architecture = process.arch === 'arm64' ? 'arm64' : 'x86_64'; // containers use the architecture of the machine
-  const assembly = synthesize(directory, { architecture, 'aws:cdk:enable-asset-metadata': true });
-  const { endpoint } = await startDatabase();
-  const { names } = await startSam({
-    assembly,
-    directory,
-    databaseEndpoint: endpoint,
-    addresses: listenAddresses(),
-    host: CONTAINER_HOST,
-    port,
-    tablePrefix: 'sam-',
-    startLambdaUrl: pipeline ? START_LAMBDA_URL : undefined,
-    print: (line) => process.stdout.write(`\n[receiver] ${line}\n`),
-  });
-  process.stdout.write(welcome(names, port, pipeline));
-});
+await runCommand(
+  command(USAGE, async ({ values: { port: text, pipeline } }) => {
+    const port = integer('port', text, 1, 65535);
+    process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
+    await requireFreePort(port, '--port');
+    const architecture = process.arch === 'arm64' ? 'arm64' : 'x86_64'; // containers use the architecture of the machine
+    const assembly = synthesize(directory, { architecture, 'aws:cdk:enable-asset-metadata': true });
+    const { endpoint } = await startDatabase();
+    const { names } = await startSam({
+      assembly,
+      directory,
+      databaseEndpoint: endpoint,
+      addresses: listenAddresses(),
+      host: CONTAINER_HOST,
+      port,
+      tablePrefix: 'sam-',
+      startLambdaUrl: pipeline ? START_LAMBDA_URL : undefined,
+      print: (line) => process.stdout.write(`\n[receiver] ${line}\n`),
+    });
+    process.stdout.write(welcome(names, port, pipeline));
+  }),
+);
 
 function welcome(names: readonly string[], port: number, pipeline: boolean): string {
   const start = pipeline ? 'sam local start-lambda' : 'sam local start-api';

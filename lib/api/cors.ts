@@ -10,7 +10,14 @@ export const allowsCrossOrigin = (operation: Operation): boolean => isFor(operat
 export const CORS_EXPOSED = ['ETag', 'Location', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
 
 /** Headers that such pages may send. */
-export const CORS_ALLOWED = ['Authorization', 'Content-Type', 'If-Match', 'If-None-Match', 'X-Node-Id'];
+export const CORS_ALLOWED = [
+  'Authorization',
+  'Content-Type',
+  'Idempotency-Key',
+  'If-Match',
+  'If-None-Match',
+  'X-Node-Id',
+];
 
 /** Seconds that a browser caches a preflight response. Browsers use at most 2 hours. */
 export const PREFLIGHT_SECONDS = 7200;

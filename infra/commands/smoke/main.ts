@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { visible } from '../../../lib/printable.ts';
 import { UserError } from '../../user-error.ts';
-import { integer, type Parsed, runCommand } from '../command.ts';
+import { command, integer, type Parsed, runCommand } from '../command.ts';
 import { requireReachable, requireUrl, targetOf } from '../target.ts';
 import { checks } from './checks/all.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -47,7 +47,7 @@ function report({ name, outcome, reason }: Result): void {
   console.log(reason ? `${row}\n${' '.repeat(9)}${visible(reason)}` : row);
 }
 
-await runCommand(USAGE, async (parsed) => {
+export const smokeTest = command(USAGE, async (parsed) => {
   const { baseUrl, adminKey, receiver, listen } = readArguments(parsed);
   await requireReachable(baseUrl);
   const interruption = new AbortController();
@@ -74,3 +74,5 @@ await runCommand(USAGE, async (parsed) => {
   console.log(`\n${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`);
   process.exitCode = count('failed') > 0 || interruption.signal.aborted ? 1 : 0;
 });
+
+if (import.meta.main) await runCommand(smokeTest);

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { runCommand } from '../../../infra/commands/command.ts';
+import { command, runCommand } from '../../../infra/commands/command.ts';
 import { assemble } from '../../../infra/local/assembly.ts';
 import { UserError } from '../../../infra/user-error.ts';
 import { measureBundles } from './bundles.ts';
@@ -49,21 +49,23 @@ all, cost, ceilings, ${Object.keys(MEASUREMENTS).join(', ')}`,
   notes: 'The options describe the load of `ceilings`, which prints its first limits, based on the counts of `cost`.',
 };
 
-await runCommand(USAGE, async ({ values, positionals: wanted }) => {
-  const names = [...Object.keys(MEASUREMENTS), 'cost', 'ceilings', 'all'];
-  const unknown = wanted.filter((name) => !names.includes(name));
-  if (wanted.length === 0 || unknown.length > 0) throw new UserError(`Name one or more of ${names.join(', ')}.`);
-  if (wanted.includes('ceilings')) return printCeilings(values);
-  const assembly = await assemble();
-  const isWanted = (name: string) => wanted.includes('all') || wanted.includes(name);
-  for (const [name, [title, measure]] of Object.entries(MEASUREMENTS)) {
-    if (!isWanted(name)) continue;
-    console.log(`\n${title}`);
-    console.table(await measure(assembly));
-  }
-  if (isWanted('cost')) await printCost(assembly);
-  process.exit(0);
-});
+await runCommand(
+  command(USAGE, async ({ values, positionals: wanted }) => {
+    const names = [...Object.keys(MEASUREMENTS), 'cost', 'ceilings', 'all'];
+    const unknown = wanted.filter((name) => !names.includes(name));
+    if (wanted.length === 0 || unknown.length > 0) throw new UserError(`Name one or more of ${names.join(', ')}.`);
+    if (wanted.includes('ceilings')) return printCeilings(values);
+    const assembly = await assemble();
+    const isWanted = (name: string) => wanted.includes('all') || wanted.includes(name);
+    for (const [name, [title, measure]] of Object.entries(MEASUREMENTS)) {
+      if (!isWanted(name)) continue;
+      console.log(`\n${title}`);
+      console.table(await measure(assembly));
+    }
+    if (isWanted('cost')) await printCost(assembly);
+    process.exit(0);
+  }),
+);
 
 async function printCost(assembly: string): Promise<void> {
   const { usage, counts, bill, idle, connected, synced } = await measureCost(assembly);

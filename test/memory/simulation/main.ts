@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { integer, type Parsed, runCommand } from '../../../infra/commands/command.ts';
+import { command, integer, type Parsed, runCommand } from '../../../infra/commands/command.ts';
 import { UserError } from '../../../infra/user-error.ts';
 import { PLANTED_BUGS } from './planted-bugs.ts';
 import { runSchedule, shrink } from './scenario.ts';
@@ -34,7 +34,7 @@ interface Progress {
 
 const REPORT_EVERY = 500;
 
-if (isMainThread) await runCommand(USAGE, main);
+if (isMainThread) await runCommand(command(USAGE, main));
 else await work(workerData as Part);
 
 async function main({ values }: Parsed<(typeof USAGE)['options']>): Promise<void> {

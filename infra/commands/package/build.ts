@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildSync } from 'esbuild';
+import { openApiDocument } from '../../../lib/openapi/document.ts';
+import { bundleOptions } from '../../bundle.ts';
+import { localDirectory, projectRoot } from '../../project-root.ts';
+
+/*
+ * npm run package: builds the npm package for integrators, and prints the path of its tarball. A release publishes it with
+ * `npm publish`. The generators of types require an older TypeScript, so they have their own dependencies.
+ */
+
+const directory = join(localDirectory, 'package');
+const generators = join(projectRoot, 'test/measure/generators/node_modules');
+const run = (command: string, ...args: string[]): string =>
+  execFileSync(command, args, { cwd: directory, encoding: 'utf8' });
+
+rmSync(directory, { recursive: true, force: true });
+mkdirSync(directory, { recursive: true });
+cpSync(join(projectRoot, 'lib/client'), directory, { recursive: true });
+cpSync(join(projectRoot, 'LICENSE'), join(directory, 'LICENSE'));
+symlinkSync(generators, join(directory, 'node_modules'));
+
+const bin = (name: string): string => join(generators, '.bin', name);
+writeFileSync(join(directory, 'openapi.json'), JSON.stringify(openApiDocument('https://api.example.com')));
+run(bin('openapi-typescript'), 'openapi.json', '--output', 'dist/api.d.ts');
+cpSync(join(directory, 'dist/api.d.ts'), join(directory, 'api.d.ts'));
+writeFileSync(join(directory, 'package.json'), JSON.stringify(manifest(), null, 2));
+run(bin('tsc'));
+buildSync({
+  ...bundleOptions,
+  format: 'esm',
+  target: 'node20',
+  entryPoints: { cli: 'infra/commands/package/cli.ts' },
+  outdir: join(directory, 'dist'),
+  banner: {
+    js: "#!/usr/bin/env node\nimport { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+  },
+  define: { 'import.meta.main': 'false' },
+});
+chmodSync(join(directory, 'dist/cli.js'), 0o755);
+console.log(join(directory, run('npm', 'pack', '--silent').trim()));
+
+function manifest(): object {
+  const { version, license, engines } = read('package.json');
+  const { 'openapi-fetch': openApiFetch } = read('test/measure/generators/package.json').devDependencies;
+  return {
+    name: 'document-sync-client',
+    version,
+    description: 'Typed client, webhook verification and command-line tools of the Document Sync Service',
+    license,
+    engines,
+    type: 'module',
+    sideEffects: false,
+    exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+    bin: { 'document-sync': 'dist/cli.js' },
+    files: ['dist'],
+    dependencies: { 'openapi-fetch': openApiFetch },
+  };
+}
+
+function read(file: string) {
+  return JSON.parse(readFileSync(join(projectRoot, file), 'utf8'));
+}

@@ -1,0 +1,87 @@
+import createFetchClient, { type Client } from 'openapi-fetch';
+import type { components, paths } from './api.js';
+
+export interface ClientOptions {
+  /** `{base_url}` of the API, with its stage. */
+  baseUrl: string;
+  /** An API key or a scoped token. */
+  credential: string;
+  /** How often a request is repeated after a 429 or 503 response. The default is 2. */
+  maxRetries?: number;
+  /** Replaces the global `fetch`. */
+  fetch?: typeof fetch;
+}
+
+export type DocumentSyncClient = Client<paths>;
+
+/** The body of an error response (RFC 9457). */
+export type ProblemDocument = components['schemas']['Problem'];
+
+/**
+ * Creates a typed client for every operation. Each `POST` gets an `Idempotency-Key`, unless it has one, so a repeated request takes effect
+ * once. Requests are repeated after 429 and 503 responses, after the seconds in `Retry-After`.
+ */
+export function createClient({ baseUrl, credential, maxRetries = 2, ...options }: ClientOptions): DocumentSyncClient {
+  const send = options.fetch ?? fetch;
+  const client = createFetchClient<paths>({
+    baseUrl: baseUrl.replace(/\/+$/, ''),
+    headers: { Authorization: `Bearer ${credential}` },
+    async fetch(request) {
+      for (let retries = 0; ; retries++) {
+        const response = await send(request.clone());
+        if (retries >= maxRetries || (response.status !== 429 && response.status !== 503)) return response;
+        await response.body?.cancel();
+        await wait(Number(response.headers.get('Retry-After') ?? 1));
+      }
+    },
+  });
+  client.use({
+    onRequest({ request }) {
+      if (request.method === 'POST' && !request.headers.has('Idempotency-Key'))
+        request.headers.set('Idempotency-Key', crypto.randomUUID());
+    },
+  });
+  return client;
+}
+
+const wait = (seconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+
+/** The paths of the operations that return a page of a list. */
+type ListPath = {
+  [Path in keyof paths]: paths[Path] extends { get: { responses: { 200: { content: { 'application/json': Page } } } } }
+    ? Path
+    : never;
+}[keyof paths];
+interface Page {
+  data: readonly unknown[];
+  next_cursor: string | null;
+}
+type OperationOf<Path extends ListPath> = paths[Path]['get'];
+type EntryOf<Path extends ListPath> =
+  OperationOf<Path>['responses'][200]['content']['application/json']['data'][number];
+
+/** An unsuccessful response. `problem.code` states the reason. */
+export class ApiError extends Error {
+  readonly problem: ProblemDocument;
+
+  constructor(problem: ProblemDocument) {
+    super(`${problem.status} ${problem.code}: ${problem.detail}`);
+    this.problem = problem;
+  }
+}
+
+/** Iterates over every entry of a list, page by page. Throws `ApiError`. */
+export async function* entriesOf<Path extends ListPath>(
+  client: DocumentSyncClient,
+  path: Path,
+  params: Omit<OperationOf<Path>['parameters'], 'header' | 'cookie'> = {} as never,
+): AsyncGenerator<EntryOf<Path>> {
+  const get = client.GET as (path: string, init: object) => Promise<{ data?: Page; error?: ProblemDocument }>;
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const query = { ...(params.query as object | undefined), ...(cursor !== undefined && { cursor }) };
+    const { data, error } = await get(path, { params: { ...params, query } });
+    if (!data) throw new ApiError(error as ProblemDocument);
+    yield* data.data as EntryOf<Path>[];
+    cursor = data.next_cursor;
+  }
+}

@@ -1,0 +1,3 @@
+export type { components, operations, paths } from './api.js';
+export * from './client.js';
+export * from './verify.js';

@@ -1,0 +1,217 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { buildSync } from 'esbuild';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mint, put } from '../support/documents.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { createWebhook, publish } from '../support/requests.ts';
+import { useService } from '../support/service.ts';
+import { CHROMIUM } from './browser.ts';
+
+const service = useService();
+
+/** An empty project that has only installed the package. */
+let directory: string;
+const execute = promisify(execFile);
+const run = async (command: string, ...args: string[]): Promise<string> =>
+  (await execute(command, args, { cwd: directory })).stdout;
+
+beforeAll(async () => {
+  const { stdout } = await execute('npm', ['run', '--silent', 'package']);
+  directory = mkdtempSync(join(tmpdir(), 'package-'));
+  writeFileSync(join(directory, 'package.json'), '{ "private": true, "type": "module" }');
+  await run('npm', 'install', '--no-audit', '--no-fund', '--prefer-offline', stdout.trim());
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** Runs a module in the project with Node.js, and returns what it prints. */
+async function runModule(source: string, ...args: string[]): Promise<unknown> {
+  writeFileSync(join(directory, 'program.js'), source);
+  return JSON.parse(await run(process.execPath, 'program.js', ...args));
+}
+
+/** Compiles a TypeScript module in strict mode. Throws the errors of the compiler. */
+async function compile(source: string): Promise<void> {
+  writeFileSync(join(directory, 'program.ts'), source);
+  const options = [
+    '--strict',
+    '--noEmit',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2023',
+    '--lib',
+    'es2023,dom,dom.asynciterable',
+  ];
+  const compiler = `${process.cwd()}/test/measure/generators/node_modules/.bin/tsc`;
+  await run(compiler, ...options, 'program.ts').catch(({ stdout }: { stdout: string }) => {
+    throw new Error(stdout);
+  });
+}
+
+describe('the npm package', () => {
+  it('lists, creates and reports problems from Node.js', async () => {
+    const { adminKey, admin } = await service.project();
+    for (const key of ['a', 'b', 'c']) await put(admin, key, { title: key });
+    const source = `
+      import { ApiError, createClient, entriesOf } from 'document-sync-client';
+      const [baseUrl, credential] = process.argv.slice(2);
+      const client = createClient({ baseUrl: baseUrl + '/', credential });
+      const documents = [];
+      for await (const { document_key } of entriesOf(client, '/v1/documents', { query: { limit: 2 } }))
+        documents.push(document_key);
+      const body = { url: 'https://example.com/hook', events: ['document.changed'] };
+      const { data } = await client.POST('/v1/webhooks', { body });
+      const { error } = await client.GET('/v1/keys/{key}', { params: { path: { key: 'key_none' } } });
+      const other = createClient({ baseUrl, credential: 'nonsense' });
+      const rejected = await entriesOf(other, '/v1/events').next().catch((thrown) => thrown);
+      console.log(JSON.stringify([documents, data.url, error.code, rejected instanceof ApiError, rejected.problem.status]));`;
+    expect(await runModule(source, service.stack.baseUrl, adminKey)).toEqual([
+      ['a', 'b', 'c'],
+      'https://example.com/hook',
+      'not_found',
+      true,
+      401,
+    ]);
+  });
+
+  it('repeats a request after 429 and 503, and a repeated POST takes effect once', async () => {
+    const source = `
+      import { createClient } from 'document-sync-client';
+      const keys = [];
+      const answers = [429, 503, 201, 503, 503, 503];
+      const send = async (request) => {
+        keys.push(request.headers.get('Idempotency-Key'));
+        const status = answers.shift();
+        return new Response('{}', { status, headers: { 'Retry-After': '0', 'Content-Type': 'application/json' } });
+      };
+      const client = createClient({ baseUrl: 'https://api.example.com', credential: 'key', fetch: send });
+      const body = { type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'n' } };
+      const first = await client.POST('/v1/events', { body });
+      const second = await client.GET('/v1/events');
+      console.log(JSON.stringify([first.response.status, second.response.status, keys.length, new Set(keys).size]));`;
+    expect(await runModule(source)).toEqual([201, 503, 6, 2]);
+  });
+
+  it('passes on members and values that a later version adds', async () => {
+    const source = `
+      import { createClient, entriesOf } from 'document-sync-client';
+      const event = { id: 'evt_1', type: 'document.moved', timestamp: '2026-01-31T12:00:00.000Z', data: { to: 'b' }, more: 1 };
+      const send = async () => Response.json({ data: [event], next_cursor: null, more: 1 });
+      const client = createClient({ baseUrl: 'https://api.example.com', credential: 'key', fetch: send });
+      for await (const entry of entriesOf(client, '/v1/events')) console.log(JSON.stringify(entry));`;
+    expect(await runModule(source)).toMatchObject({ type: 'document.moved', more: 1 });
+  });
+
+  it('verifies real deliveries, and rejects others', async () => {
+    const { admin } = await service.project();
+    const receiver = await startReceiver();
+    const { secret } = await createWebhook(admin, receiver.url);
+    await publish(admin);
+    await receiver.until(1);
+    const { headers, body } = receiver.received[0] ?? {};
+    const source = `
+      import { VerificationError, verify } from 'document-sync-client';
+      const { headers, body, secret } = JSON.parse(process.argv[2]);
+      const outcome = (changes) => verify({ headers, body, secret, ...changes }).then(
+        ({ type }) => type,
+        (error) => [error instanceof VerificationError, error.message],
+      );
+      const { 'webhook-signature': _, ...unsigned } = headers;
+      console.log(JSON.stringify([
+        await outcome({}),
+        await outcome({ headers: new Headers(headers), body: new TextEncoder().encode(body) }),
+        await outcome({ secret: ['whsec_' + btoa('another secret of a webhook'), secret] }),
+        await outcome({ body: body + ' ' }),
+        await outcome({ secret: 'another' }),
+        await outcome({ secret: 'whsec_!' }),
+        await outcome({ toleranceSeconds: -1 }),
+        await outcome({ headers: unsigned }),
+        await outcome({ headers: { ...headers, 'webhook-signature': 'v1,!' } }),
+      ]));`;
+    const mismatch = [true, 'No signature matches. Check the secret, and that the body is unchanged'];
+    expect(await runModule(source, JSON.stringify({ headers, body, secret }))).toEqual([
+      'document.changed',
+      'document.changed',
+      'document.changed',
+      mismatch,
+      mismatch,
+      mismatch,
+      [true, 'The delivery is older than -1 s, or the clocks differ'],
+      [true, 'The header webhook-signature is missing'],
+      mismatch,
+    ]);
+  });
+
+  it('has the types of every operation, and its README compiles', async () => {
+    const readme = readFileSync('lib/client/README.md', 'utf8');
+    const blocks = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code = '']) => code);
+    expect(blocks.length).toBeGreaterThan(1);
+    const given = `declare const rawBody: string; declare const request: Request;
+      declare const process: { env: Record<string, string | undefined> };`;
+    await compile(`${given}\n${blocks.join('\n')}
+      if (event.type === 'document.changed') event.data.changes.at(0)?.field;
+      export const problems = [data?.id, error?.code];`);
+    await expect(
+      compile(`${given}\n${blocks.join('\n').replace('document.changed', 'document.moved')}`),
+    ).rejects.toThrow('\'"document.moved"\' is not assignable');
+  });
+
+  it('has the command-line tools', async () => {
+    const { adminKey } = await service.project();
+    const call = ['--base-url', service.stack.baseUrl, '--key', adminKey];
+    expect(await run('npx', 'document-sync', 'trigger', 'sync.completed', ...call)).toMatch(/^evt_\w+\n$/);
+    expect(await run('npx', 'document-sync', 'listen', '--help')).toMatch(/^Usage: document-sync listen \[options\]\n/);
+    const smoke = await run(
+      'npx',
+      'document-sync',
+      'smoke',
+      '--base-url',
+      service.stack.baseUrl,
+      '--admin-key',
+      adminKey,
+    );
+    expect(smoke).toMatch(/\n\d+ passed, 0 failed, \d+ skipped\n$/);
+    await expect(run('npx', 'document-sync')).rejects.toThrow('Usage: document-sync (listen | trigger | smoke)');
+  });
+
+  it('runs in a bundle in a page of another origin, with a scoped token', async () => {
+    const { admin } = await service.project();
+    await put(admin, 'org:acme:doc-1', { title: 'Draft' });
+    const token = await mint(admin, ['org:acme:*'], ['read', 'write']);
+    const contents = `
+      import { createClient, entriesOf } from 'document-sync-client';
+      globalThis.check = async (baseUrl, credential) => {
+        const client = createClient({ baseUrl, credential });
+        const keys = [];
+        for await (const { document_key } of entriesOf(client, '/v1/documents', { query: { prefix: 'org:acme' } }))
+          keys.push(document_key);
+        const body = { node_id: 'page', pattern: 'org:acme:*', push: [], known: {} };
+        return [keys, (await client.POST('/v1/sync', { body })).response.status];
+      };`;
+    const stdin = { contents, resolveDir: directory };
+    const [bundle] = buildSync({ stdin, bundle: true, write: false, platform: 'browser', minify: true }).outputFiles;
+    expect(bundle?.contents.length).toBeLessThan(12_000);
+    const frontend = http.createServer((_request, response) => response.end('<!doctype html><title>Frontend</title>'));
+    await new Promise<void>((resolve) => frontend.listen(0, '127.0.0.1', resolve));
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${(frontend.address() as AddressInfo).port}/`);
+    await page.addScriptTag({ content: bundle?.text ?? '' });
+    const checked = page.evaluate(
+      ([baseUrl, credential]) =>
+        (globalThis as unknown as { check(...args: unknown[]): Promise<unknown> }).check(baseUrl, credential),
+      [service.stack.baseUrl, token],
+    );
+    expect(await checked.finally(() => browser.close().then(() => frontend.close()))).toEqual([
+      ['org:acme:doc-1'],
+      200,
+    ]);
+  });
+});
