@@ -1,4 +1,4 @@
-import { NotYetError } from '../errors.ts';
+import { NotYetError, UnavailableError } from '../errors.ts';
 import { type DeliverDeps, type DeliverResult, type DeliveryContext, deliver } from './deliver.ts';
 import { attemptName, type DeliveryMessage, type QueueMessage, type RecoverMessage } from './messages.ts';
 import { isEarly, type SlotRequest, type Wait } from './rate-limit.ts';
@@ -11,8 +11,8 @@ export interface BatchDeps extends Omit<DeliverDeps, 'takeSlot'> {
     requests: readonly SlotRequest[],
     nowMs: number,
   ): Promise<(Wait | null)[]>;
-  /** Reads the data that the messages refer to, in their order. */
-  loadContexts(messages: readonly DeliveryMessage[]): Promise<DeliveryContext[]>;
+  /** Reads the data that the messages refer to, in their order. An error belongs only to its message. */
+  loadContexts(messages: readonly DeliveryMessage[]): Promise<(DeliveryContext | UnavailableError)[]>;
   recoverPage(message: RecoverMessage): Promise<void>;
   /** Called once for every processed delivery. */
   done(message: DeliveryMessage, result: DeliverResult): void;
@@ -37,7 +37,9 @@ export function deliverBatch(messages: readonly (QueueMessage | null)[], deps: B
   return async function handle(message: QueueMessage | null): Promise<void> {
     if (!message) throw new Error('The message has an unknown format');
     if ('recover' in message) return deps.recoverPage(message);
-    const context = (await loading).get(message) as DeliveryContext;
+    const context = (await loading).get(message);
+    if (!context) throw new Error('The data of the message were not read');
+    if (context instanceof UnavailableError) throw context;
     const name = attemptName(message);
     const copy = runs.get(name);
     const run = copy ?? deliver(message, context, own);
@@ -47,10 +49,10 @@ export function deliverBatch(messages: readonly (QueueMessage | null)[], deps: B
     if (result.task === 'wait') throw new NotYetError('Another run is processing the message');
   };
 
-  async function load(): Promise<Map<QueueMessage, DeliveryContext>> {
+  async function load(): Promise<Map<QueueMessage, DeliveryContext | UnavailableError>> {
     const due = messages.filter((message): message is DeliveryMessage => message !== null && !('recover' in message));
     const contexts = await deps.loadContexts(due);
-    return new Map(due.map((message, i) => [message, contexts[i] as DeliveryContext]));
+    return new Map(due.map((message, i) => [message, contexts[i] as (typeof contexts)[number]]));
   }
 }
 

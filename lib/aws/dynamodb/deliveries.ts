@@ -4,7 +4,9 @@ import type { Verdict } from '../../delivery/decide.ts';
 import type { DeliveryContext } from '../../delivery/deliver.ts';
 import type { Pace } from '../../delivery/lanes.ts';
 import { carriedEvent, type DeliveryMessage } from '../../delivery/messages.ts';
+import { UnavailableError } from '../../errors.ts';
 import type { StoredEvent } from '../../events/events.ts';
+import { requireRead } from './batch-get.ts';
 import { all, any, exists, isAbsent, isAtMost } from './conditions.ts';
 import { toDelivery } from './delivery-log.ts';
 import { endRun, isAtAttempt, recordAttempt } from './delivery-writes.ts';
@@ -17,10 +19,13 @@ import { toWebhook } from './webhooks.ts';
 /** Reads and records what the delivery of events needs. */
 export function deliveries(table: Table) {
   return {
-    /** Loads the data of many messages with one batched read, in order. Does not read events that messages contain. */
-    async loadContexts(messages: readonly DeliveryMessage[]): Promise<DeliveryContext[]> {
+    /**
+     * Loads the data of many messages with one batched read, in order. Does not read events that messages contain. A throttled
+     * partition causes errors only for the messages that need it.
+     */
+    async loadContexts(messages: readonly DeliveryMessage[]): Promise<(DeliveryContext | UnavailableError)[]> {
       const referring = messages.filter(({ event }) => event === undefined);
-      const items = await table.batchGet([
+      const items = await table.batchGetEach([
         ...messages.map((message) => itemKey.webhook(message, message.webhookId)),
         ...messages.map(({ webhookId, eventId }) => itemKey.delivery(webhookId, eventId)),
         ...referring.map((message) => itemKey.event(message, message.eventId)),
@@ -28,7 +33,10 @@ export function deliveries(table: Table) {
       const { length } = messages;
       const read = new Map(referring.map((message, i) => [message, items[2 * length + i]]));
       return messages.map((message, i) => {
-        const [webhook, delivery, event] = [items[i], items[length + i], read.get(message)];
+        const found = [items[i], items[length + i], read.get(message)];
+        const unread = found.find((item) => item instanceof UnavailableError);
+        if (unread) return unread;
+        const [webhook, delivery, event] = found.map(requireRead);
         return {
           webhook: webhook && toWebhook(webhook),
           event: carriedEvent(message) ?? (event && toStoredEvent(event)),

@@ -35,6 +35,8 @@ export interface ItemKey {
 }
 export type Item = Record<string, unknown>;
 
+export const keyOf = (item: Item | undefined): ItemKey => ({ pk: String(item?.pk), sk: String(item?.sk) });
+
 const spaceOf = ({ projectId, environment }: Space): string => `${projectId}#${environment}`;
 
 const key = (kind: ItemKind, id: string, sk: string): ItemKey => ({ pk: `${kind}#${id}`, sk });

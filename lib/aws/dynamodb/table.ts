@@ -10,12 +10,12 @@ import {
   type TransactWriteCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { UnavailableError } from '../../errors.ts';
 import { createLimiter } from '../../limiter.ts';
 import type { TransactionPart } from '../../transaction.ts';
 import { createClient } from '../client.ts';
+import { batchGetEach, requireRead } from './batch-get.ts';
 import { domainError } from './errors.ts';
-import type { Item, ItemKey } from './items.ts';
+import { type Item, type ItemKey, keyOf } from './items.ts';
 import { withLayoutCheck } from './layout.ts';
 import {
   carryOut,
@@ -39,21 +39,11 @@ export type Query = Omit<QueryCommandInput, 'TableName' | 'ExclusiveStartKey'> &
 
 export type Table = ReturnType<typeof createTable>;
 
-/** Keys of one BatchGetItem (DynamoDB quotas). */
-const MAX_BATCH_GET = 100;
-
 /** The concurrent requests, which are fewer than the connections of the SDK (50) and suit a small store. */
 const CONCURRENT_REQUESTS = 16;
 
-/** Requests for one batch. Keys that a hot partition leaves unprocessed are requested again, for about two seconds. */
-const MAX_BATCH_TRIES = 6;
-
 /** The maximum requests for one page of a list. Even with 1 MB each, they need less than a second. */
 const MAX_REQUESTS = 8;
-
-const keyOf = (item: Item | undefined): ItemKey => ({ pk: String(item?.pk), sk: String(item?.sk) });
-
-const textOf = ({ pk, sk }: ItemKey): string => `${pk}\n${sk}`;
 
 export interface TableOptions {
   /** Default: a client of the SDK that checks the layout of the table. */
@@ -104,17 +94,11 @@ export function createTable(
     } while (after !== undefined);
   }
 
-  async function getSome(keys: ItemKey[]): Promise<Item[]> {
-    const items: Item[] = [];
-    for (let remaining = keys, tries = 0; remaining.length > 0; tries++) {
-      if (tries === MAX_BATCH_TRIES) throw new UnavailableError(new Error('DynamoDB leaves keys of a batch unread'));
-      if (tries > 0) await pause(tries);
-      const request = { RequestItems: { [name]: { Keys: remaining, ConsistentRead: true } } };
-      const { Responses, UnprocessedKeys } = await reading(() => documents.send(new BatchGetCommand(request)));
-      items.push(...(Responses?.[name] ?? []).map(withoutWriteId));
-      remaining = (UnprocessedKeys?.[name]?.Keys ?? []) as ItemKey[];
-    }
-    return items;
+  async function readSome(Keys: ItemKey[]): Promise<{ items: Item[]; unprocessed: ItemKey[] }> {
+    const request = { RequestItems: { [name]: { Keys, ConsistentRead: true } } };
+    const { Responses, UnprocessedKeys } = await reading(() => documents.send(new BatchGetCommand(request)));
+    const items = (Responses?.[name] ?? []).map(withoutWriteId);
+    return { items, unprocessed: (UnprocessedKeys?.[name]?.Keys ?? []) as ItemKey[] };
   }
 
   return {
@@ -128,15 +112,11 @@ export function createTable(
       return Item && withoutWriteId(Item);
     },
 
-    /** Returns the item or `undefined` for each key, with strong consistency. Keys can repeat. */
-    async batchGet(keys: readonly ItemKey[]): Promise<(Item | undefined)[]> {
-      const distinct = [...new Map(keys.map((key) => [textOf(key), key])).values()];
-      const parts = Array.from({ length: Math.ceil(distinct.length / MAX_BATCH_GET) }, (_, i) =>
-        getSome(distinct.slice(i * MAX_BATCH_GET, (i + 1) * MAX_BATCH_GET)),
-      );
-      const items = new Map((await Promise.all(parts)).flat().map((item) => [textOf(keyOf(item)), item]));
-      return keys.map((key) => items.get(textOf(key)));
-    },
+    /** Returns the item, `undefined` or an error for each key, with strong consistency. Keys can repeat. */
+    batchGetEach: (keys: readonly ItemKey[]) => batchGetEach(keys, readSome, pause),
+
+    /** Like `batchGetEach`, but throws if it cannot read a key. */
+    batchGet: async (keys: readonly ItemKey[]) => (await batchGetEach(keys, readSome, pause)).map(requireRead),
 
     /**
      * Reads the first `wanted` items of a query. Each request reads at most `Limit` items or 1 MB. After a few requests it

@@ -83,6 +83,14 @@ export interface Promised {
   broken: [invariant: string, detail: string][];
 }
 
+/** Whether a webhook takes an event. All document keys and patterns of the simulation have one segment. */
+function takes({ id, events, documents = [] }: WebhookRecord, event: StoredEvent): boolean {
+  if (event.webhookId !== undefined) return event.webhookId === id;
+  const key = JSON.parse(event.body).data.document_key;
+  const isMatch = documents.length === 0 || (key !== undefined && (documents.includes('*') || documents.includes(key)));
+  return isMatch && events.includes(event.type);
+}
+
 /** Watches a service, and throws when a promise is broken. */
 export class Invariants {
   private readonly webhooks = new History<WebhookRecord>();
@@ -253,10 +261,11 @@ export class Invariants {
 
   private onRest(webhook: WebhookRecord, event: StoredEvent): void {
     const name = `${event.id} to ${webhook.id}`;
-    const isFor = event.webhookId ? event.webhookId === webhook.id : webhook.events.includes(event.type);
+    const isFor = takes(webhook, event);
     // Webhooks that were created later, or at nearly the same time, can lack the delivery, because clocks differ.
     const [created] = this.webhooks.all(webhook.id);
     const wasThere = (created?.step ?? 0) < (this.eventSteps.get(event.id) ?? 0);
+    must(isFor || !this.service.delivery(webhook.id, event.id), 'A webhook records only events that it takes', name);
     if (!isFor || !wasThere || webhook.createdAt > event.at - SKEW_MS) return;
     const delivery = this.service.delivery(webhook.id, event.id);
     must(delivery !== undefined, 'Every event has a delivery to every webhook', name);

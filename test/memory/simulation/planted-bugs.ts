@@ -3,7 +3,8 @@ import type { KeyRecord } from '../../../lib/access/keys.ts';
 import type { BatchDeps } from '../../../lib/delivery/batch.ts';
 import type { DeliveryContext } from '../../../lib/delivery/deliver.ts';
 import { SUSPECT_AFTER_MS } from '../../../lib/delivery/lanes.ts';
-import { NotYetError } from '../../../lib/errors.ts';
+import type { DeliveryMessage } from '../../../lib/delivery/messages.ts';
+import { NotYetError, UnavailableError } from '../../../lib/errors.ts';
 import type { Command } from './requests-of.ts';
 import type { PlantedBug } from './service.ts';
 
@@ -44,6 +45,15 @@ const delivery = has('HOOK#');
 const deliver = (change: (deps: BatchDeps) => Partial<BatchDeps>): PlantedBug => ({
   deliver: (deps) => ({ ...deps, ...change(deps) }),
 });
+
+/** Changes the data of every delivery that was read. */
+const contexts = (change: (context: DeliveryContext, message: DeliveryMessage) => DeliveryContext): PlantedBug =>
+  deliver(({ loadContexts }) => ({
+    loadContexts: async (messages) =>
+      (await loadContexts(messages)).map((context, i) =>
+        context instanceof UnavailableError ? context : change(context, messages[i] as DeliveryMessage),
+      ),
+  }));
 
 /** Bugs that the simulation must find. Each one existed before, or needs only a small mistake. */
 export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
@@ -115,40 +125,41 @@ export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
     retry: (message, { delaySeconds, dueAt }) =>
       retry(message, { delaySeconds: Math.ceil(delaySeconds / 2), dueAt: dueAt - delaySeconds * 500 }),
   })),
-  'a disabled webhook receives deliveries': deliver(({ loadContexts }) => ({
-    loadContexts: async (messages) =>
-      (await loadContexts(messages)).map((context) => ({
-        ...context,
-        webhook: context.webhook && { ...context.webhook, status: 'enabled' as const },
-      })),
+  'a disabled webhook receives deliveries': contexts((context) => ({
+    ...context,
+    webhook: context.webhook && { ...context.webhook, status: 'enabled' as const },
   })),
   'webhooks are cached permanently': (() => {
     const known = new Map<string, DeliveryContext['webhook']>();
-    return deliver(({ loadContexts }) => ({
-      loadContexts: async (messages) =>
-        (await loadContexts(messages)).map((context, i) => {
-          const id = messages[i]?.webhookId ?? '';
-          if (context.webhook && !known.has(id)) known.set(id, context.webhook);
-          return { ...context, webhook: known.get(id) };
-        }),
-    }));
+    return contexts((context, { webhookId }) => {
+      if (context.webhook && !known.has(webhookId)) known.set(webhookId, context.webhook);
+      return { ...context, webhook: known.get(webhookId) };
+    });
   })(),
-  'an attempt is repeated after it was recorded': deliver(({ loadContexts }) => ({
-    loadContexts: async (messages) =>
-      (await loadContexts(messages)).map((context) => ({ ...context, delivery: undefined })),
+  'an attempt is repeated after it was recorded': contexts((context) => ({ ...context, delivery: undefined })),
+  'expired secrets still sign': contexts((context) => ({
+    ...context,
+    webhook: context.webhook && {
+      ...context.webhook,
+      previousSecrets: context.webhook.previousSecrets?.map((each) => ({ ...each, until: Number.MAX_SAFE_INTEGER })),
+    },
   })),
-  'expired secrets still sign': deliver(({ loadContexts }) => ({
-    loadContexts: async (messages) =>
-      (await loadContexts(messages)).map((context) => ({
-        ...context,
-        webhook: context.webhook && {
-          ...context.webhook,
-          previousSecrets: context.webhook.previousSecrets?.map((each) => ({
-            ...each,
-            until: Number.MAX_SAFE_INTEGER,
-          })),
-        },
-      })),
+  'document patterns are ignored for disabled webhooks': {
+    fanOut: (deps) => ({
+      ...deps,
+      webhooks: async (space) =>
+        (await deps.webhooks(space)).map((webhook) =>
+          webhook.status === 'disabled' ? { ...webhook, documents: [] } : webhook,
+        ),
+    }),
+  },
+  'a throttled partition fails its whole batch': deliver(({ loadContexts }) => ({
+    loadContexts: async (messages) => {
+      const loaded = await loadContexts(messages);
+      const unread = loaded.find((context) => context instanceof UnavailableError);
+      if (unread) throw unread;
+      return loaded;
+    },
   })),
   'an idempotency key takes no lock': { command: writes(has('IDEMPOTENCY#'), unconditional) },
   'a repeated batch creates new events': {

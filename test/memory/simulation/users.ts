@@ -12,6 +12,9 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** 1 in this many schedules has webhooks with a rate limit. */
 const LIMITED_EVERY = 11;
 const LIMITS = [1, 2, null] as const;
+/** 1 in this many schedules has webhooks for some documents. Users publish events of document `d`. */
+const FILTERED_EVERY = 13;
+const PATTERNS = [[], ['d'], ['other'], ['*']] as const;
 /** Most endpoints work. */
 const MIXED = [...BEHAVIOURS, 'responds', 'responds'] as const;
 
@@ -35,12 +38,14 @@ export class Users {
   private readonly client: Client;
   private readonly keys: KeyHolders;
   private readonly isLimited: boolean;
+  private readonly isFiltered: boolean;
   readonly nodes: Nodes;
 
   constructor(world: World, service: SimulatedService, seed: number) {
     this.world = world;
     this.service = service;
     this.isLimited = seed % LIMITED_EVERY === 8;
+    this.isFiltered = seed % FILTERED_EVERY === 9;
     this.client = new Client(world, service, seed);
     this.keys = new KeyHolders(this.client, this.promised);
     this.nodes = new Nodes(this.client, this.promised);
@@ -188,7 +193,8 @@ export class Users {
     this.promised.atMostOnce.add(description);
     this.service.endpoints.set(url, this.world.pick(MIXED));
     const limit = this.isLimited && { max_per_second: this.world.pick(LIMITS) };
-    const body = { url, events: EVENT_TYPES, description, ...limit };
+    const filter = this.isFiltered && { documents: this.world.pick(PATTERNS) };
+    const body = { url, events: EVENT_TYPES, description, ...limit, ...filter };
     const response = await this.client.send({ fn: 'webhooks', method: 'POST', resource: '/v1/webhooks', body });
     if (response?.status !== 201) return;
     this.webhookIds.push((response.body as { id: string }).id);

@@ -28,4 +28,29 @@ describe('a batch with unprocessed keys', () => {
     await expect(table.batchGet(KEYS)).rejects.toThrow(UnavailableError);
     expect(requests()).toBe(6);
   });
+
+  it('returns the items of other partitions when one partition is throttled', async () => {
+    const { table } = createBusyTable(1);
+    const [first, ...others] = await table.batchGetEach(KEYS);
+    expect([first, ...others.map((read) => read instanceof UnavailableError)]).toEqual([KEYS[0], true, true]);
+  });
+
+  it('fails as a whole when DynamoDB reads no key', async () => {
+    const throttled = Object.assign(new Error(), { name: 'ProvisionedThroughputExceededException' });
+    const documents = { send: () => Promise.reject(throttled) } as unknown as NonNullable<TableOptions['documents']>;
+    const table = createTable('table', { documents, pause: async () => {} });
+    await expect(table.batchGetEach(KEYS)).rejects.toThrow(UnavailableError);
+  });
+
+  it('fails only for the throttled keys when DynamoDB throttles their next request as a whole', async () => {
+    const throttled = Object.assign(new Error(), { name: 'ProvisionedThroughputExceededException' });
+    let requests = 0;
+    const send = async () => {
+      if (++requests > 1) throw throttled;
+      return { Responses: { table: KEYS.slice(0, 2) }, UnprocessedKeys: { table: { Keys: KEYS.slice(2) } } };
+    };
+    const documents = { send } as unknown as NonNullable<TableOptions['documents']>;
+    const reads = await createTable('table', { documents, pause: async () => {} }).batchGetEach(KEYS);
+    expect(reads).toEqual([KEYS[0], KEYS[1], expect.any(UnavailableError)]);
+  });
 });

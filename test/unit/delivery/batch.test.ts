@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type BatchDeps, deliverBatch } from '../../../lib/delivery/batch.ts';
 import { nextMessage, type QueueMessage } from '../../../lib/delivery/messages.ts';
-import { NotYetError } from '../../../lib/errors.ts';
+import { NotYetError, UnavailableError } from '../../../lib/errors.ts';
 import { deliverer, event, message, now, record, referred, webhook } from './builders.ts';
 
 const recovery: QueueMessage = {
@@ -43,6 +43,16 @@ describe('a batch', () => {
     const { done, reasons } = await handled([message(), recovery, message()], { loadContexts });
     expect(reasons).toEqual([throttled, null, throttled]);
     expect(done).toEqual(['recoverPage']);
+  });
+
+  it('delivers the other messages when the records of one cannot be read', async () => {
+    const throttled = new UnavailableError(new Error('throttled'));
+    const loadContexts: BatchDeps['loadContexts'] = async (due) =>
+      due.map(({ eventId }) => (eventId === 'evt_1' ? throttled : referred({ webhook: webhook() })));
+    const { done, reasons } = await handled([message(), message({ eventId: 'evt_2' })], { loadContexts });
+    expect(reasons).toEqual([throttled, null]);
+    expect(done).toContain('evt_2 send');
+    expect(done).not.toContain('evt_1 send');
   });
 
   it('delivers duplicate messages once and logs them once', async () => {
