@@ -15,6 +15,12 @@ import { createThrottles } from './throttles.ts';
 
 /** Limits of REST APIs (API Gateway quotas). */
 const MAX_HEADER_BYTES = 10_240;
+/**
+ * The maximum length of the ARN of a method with authorization, whose path parameters count, and of a resource in the policy of an
+ * authorizer (API Gateway Developer Guide, "Output from an API Gateway Lambda authorizer").
+ */
+const MAX_METHOD_ARN_BYTES = 1600;
+const MAX_RESOURCE_LENGTH = 512;
 const MAX_PAYLOAD_BYTES = 10 * 1024 * 1024;
 const INTEGRATION_TIMEOUT_MS = 29_000;
 
@@ -138,6 +144,7 @@ export function createGateway(
     const identity = Object.entries(event.headers).find(([name]) => name.toLowerCase() === headerName)?.[1];
     if (!identity) return { refused: 'UNAUTHORIZED' };
     const methodArn = `arn:aws:execute-api:${REGION}:${ACCOUNT}:local/${stage}/${event.httpMethod}${path}`;
+    if (Buffer.byteLength(methodArn) > MAX_METHOD_ARN_BYTES) return { refused: 'DEFAULT_4XX' };
     try {
       const { body: _, isBase64Encoded: __, ...request } = event; // an authorizer does not receive the body
       const result = (await functionOf(authorizer.AuthorizerUri).invoke({
@@ -146,6 +153,7 @@ export function createGateway(
         methodArn,
       })) as APIGatewayAuthorizerResult;
       const { principalId, policyDocument, context, usageIdentifierKey: apiKey } = result;
+      requireShortResources(policyDocument);
       return isInvocationAllowed(policyDocument, methodArn)
         ? { principalId, context: context ?? {}, apiKey: apiKey ?? undefined }
         : { refused: 'ACCESS_DENIED', context: context ?? {} };
@@ -173,6 +181,12 @@ export function createGateway(
       clearTimeout(timer);
     }
   }
+}
+
+function requireShortResources({ Statement }: APIGatewayAuthorizerResult['policyDocument']): void {
+  const resources = Statement.flatMap((statement) => ('Resource' in statement ? statement.Resource : []));
+  if (resources.some((resource = '') => resource.length > MAX_RESOURCE_LENGTH))
+    throw new Error('A resource is too long');
 }
 
 function splitUrl(url: string): { path: string; query: string } {

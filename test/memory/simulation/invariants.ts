@@ -19,6 +19,9 @@ import type { Node } from './nodes.ts';
 import type { SimulatedService } from './service.ts';
 import { SKEW_MS, type World } from './world.ts';
 
+/** The longest time from an event to its first attempt. A message that failed is received again after three minutes. */
+const FIRST_ATTEMPT_MS = 60_000;
+
 /** A broken promise. */
 export class Violation extends Error {
   readonly invariant: string;
@@ -189,6 +192,7 @@ export class Invariants {
     );
     must(!isStale, 'No expired secret signs', name);
 
+    this.onFirst(id, post, name);
     const limits = seen.map(({ maxPerSecond = Number.POSITIVE_INFINITY }) => maxPerSecond);
     if (Math.max(...limits) < Number.POSITIVE_INFINITY) this.onLimited(id, Math.max(...limits), post, name);
   }
@@ -199,6 +203,16 @@ export class Invariants {
     this.stays.set(id, this.world.now);
     const isAlone = last === undefined || this.world.now >= last + SUSPECT_FOR_MS - SKEW_MS;
     must(isAlone, 'One overdue attempt to an endpoint stays in the quick lane', id);
+  }
+
+  /** The first attempt of an event follows within a minute, unless something other than a throttled partition delays it. */
+  private onFirst(id: string, post: Received, name: string): void {
+    const { hotPartition, setAside, lateMessages } = this.service;
+    const isDelayed = this.world.faults > hotPartition.count || lateMessages > 0 || setAside.has(post.eventId);
+    if (post.attempt !== 1 || post.run !== 0 || isDelayed || hotPartition.isOf(id)) return;
+    if (this.webhooks.all(id).some(({ value }) => value?.maxPerSecond != null)) return;
+    const lateMs = post.at - Date.parse(JSON.parse(post.body).timestamp);
+    must(lateMs < FIRST_ATTEMPT_MS, 'A throttled partition delays only its own webhook', `${name}, after ${lateMs} ms`);
   }
 
   /** Attempts are counted by the time for which they took their tokens. The clocks of processes differ, and calls can be late. */

@@ -46,6 +46,7 @@ import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
 import { MemoryDynamoDb } from './dynamodb.ts';
 import { type Behaviour, OUTCOMES, type Received } from './endpoints.ts';
 import type { Item } from './expressions.ts';
+import { HotPartition } from './hot-partition.ts';
 import { proxyEventOf, type Request, type Response } from './requests.ts';
 import type { Command } from './requests-of.ts';
 import { SimulatedQueue, SimulatedScheduler, SimulatedStream } from './services.ts';
@@ -99,6 +100,7 @@ export class SimulatedService {
   readonly scheduler: SimulatedScheduler;
   readonly stream: SimulatedStream<StoredEvent>;
   readonly shards: ReadonlyMap<string, SimulatedStream<DeliveryChange>>;
+  readonly hotPartition: HotPartition;
   readonly endpoints = new Map<string, Behaviour>();
   readonly received: Received[] = [];
   readonly emails: SentEmail[] = [];
@@ -124,6 +126,7 @@ export class SimulatedService {
   constructor(world: World, bug: PlantedBug = {}) {
     this.world = world;
     this.bug = bug;
+    this.hotPartition = new HotPartition(world);
     const consumer = (lane: Lane) => (batch: readonly QueueMessage[], settle: Settle) =>
       this.deliver(lane, batch, settle);
     this.queues = Object.fromEntries(
@@ -172,6 +175,11 @@ export class SimulatedService {
       !waiting &&
       [...this.allQueues, this.scheduler, this.stream, ...this.shards.values()].every(({ size }) => size === 0)
     );
+  }
+
+  /** The number of messages that arrived hours late. */
+  get lateMessages(): number {
+    return this.allQueues.reduce((sum, { late }) => sum + late, 0);
   }
 
   get deadLetters(): number {
@@ -259,7 +267,9 @@ export class SimulatedService {
       const risk = command.input.IndexName === BY_STATUS ? 1 / LOG_PARTITIONS : 1;
       const perform = (): object => {
         try {
-          return this.db.execute(command, changed);
+          return this.hotPartition.perform(command, (served) =>
+            this.db.execute(served, served === command ? changed : served),
+          );
         } catch (error) {
           throw this.bug.error?.(error) ?? error;
         }

@@ -28,6 +28,8 @@ export class SimulatedQueue<Message> {
   private hidden = 0;
   private isPolling = false;
   deadLetters = 0;
+  /** The number of messages that arrived hours late. */
+  late = 0;
 
   constructor(
     world: World,
@@ -46,6 +48,7 @@ export class SimulatedQueue<Message> {
 
   send(message: Message, delaySeconds = 0): void {
     const outageMs = this.world.chance(OUTAGE_RATE) ? OUTAGE_MS : 0;
+    if (outageMs > 0) this.late++;
     this.hide({ message, receives: 0, isDeleted: false }, delaySeconds * 1000 + outageMs);
   }
 

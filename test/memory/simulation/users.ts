@@ -14,6 +14,9 @@ const LIMITED_EVERY = 11;
 const LIMITS = [1, 2, null] as const;
 /** 1 in this many schedules has webhooks for some documents. Users publish events of document `d`. */
 const FILTERED_EVERY = 13;
+/** 1 in this many schedules has a throttled partition. */
+const HOT_EVERY = 13;
+const HOT_MS = [MINUTE_MS, 10 * MINUTE_MS] as const;
 const PATTERNS = [[], ['d'], ['other'], ['*']] as const;
 /** Most endpoints work. */
 const MIXED = [...BEHAVIOURS, 'responds', 'responds'] as const;
@@ -39,6 +42,7 @@ export class Users {
   private readonly keys: KeyHolders;
   private readonly isLimited: boolean;
   private readonly isFiltered: boolean;
+  private readonly isHot: boolean;
   readonly nodes: Nodes;
 
   constructor(world: World, service: SimulatedService, seed: number) {
@@ -46,6 +50,7 @@ export class Users {
     this.service = service;
     this.isLimited = seed % LIMITED_EVERY === 8;
     this.isFiltered = seed % FILTERED_EVERY === 9;
+    this.isHot = seed % HOT_EVERY === 3;
     this.client = new Client(world, service, seed);
     this.keys = new KeyHolders(this.client, this.promised);
     this.nodes = new Nodes(this.client, this.promised);
@@ -90,13 +95,21 @@ export class Users {
     ['change the limit', () => this.change({ max_per_second: this.world.pick(LIMITS) })],
   ];
 
+  private readonly hotActions: typeof this.actions = [
+    ['overload a partition', async () => this.overload()],
+    ['overload a partition', async () => this.overload()],
+    ['publish a batch', () => this.publishBatch()],
+    ['publish a batch', () => this.publishBatch()],
+  ];
+
   /** Performs `count` actions with delays between them. Some actions do not wait for the previous one. */
   async act(count: number): Promise<void> {
     await this.createWebhook();
     if (this.world.chance(0.5)) await this.createWebhook();
     await this.client.pass(2 * SKEW_MS); // later events are later by any clock
     // A few kinds of actions in one schedule interact more often than all kinds (Groce et al., "Swarm testing", 2012).
-    const all = this.isLimited ? [...this.actions, ...this.limitedActions] : this.actions;
+    const limited = this.isLimited ? this.limitedActions : [];
+    const all = [...this.actions, ...limited, ...(this.isHot ? this.hotActions : [])];
     const actions = all.filter(([name]) => name === 'publish' || this.world.chance(0.6));
     for (let i = 0; i < count; i++) {
       const [name, action] = this.world.pick(actions);
@@ -244,6 +257,11 @@ export class Users {
     const response = await this.client.send(request, this.world.chance(0.8));
     const isSame = 'since' in body || this.service.undeliveredSince(id) === outage;
     if (response?.status === 202 && isSame) this.promised.recovered.push(...lost);
+  }
+
+  private overload(): void {
+    const [first] = this.webhookIds;
+    if (first !== undefined) this.service.hotPartition.throttle(first, this.world.pick(HOT_MS));
   }
 
   private changeEndpoint(): void {

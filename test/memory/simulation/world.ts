@@ -78,7 +78,7 @@ const START_MS = Date.UTC(2026, 0, 31, 12);
 export const SKEW_MS = 5000;
 
 /** An error in the format of the SDK. */
-const sdkError = (name: string): Error => Object.assign(new Error(name), { name });
+export const sdkError = (name: string): Error => Object.assign(new Error(name), { name });
 const SDK_ERRORS: Partial<Record<FaultKind, string>> = {
   refused: 'InternalServerError',
   throttled: 'ThrottlingException',

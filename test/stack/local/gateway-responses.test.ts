@@ -35,6 +35,31 @@ describe('a header of a function', () => {
   });
 });
 
+describe('an authorized request', () => {
+  const statusOf = async (path: string, resource?: string) => {
+    const { url } = await startGateway({
+      invoke: () => ({ statusCode: 204, body: '' }),
+      ...(resource && { resource }),
+    });
+    return (await fetch(`${url}/v1/documents/${path}`, { headers: { Authorization: 'x' } })).status;
+  };
+
+  it('is rejected when the ARN of its method has more than 1,600 bytes', async () => {
+    expect([await statusOf('a'.repeat(1500)), await statusOf('a'.repeat(1600))]).toEqual([204, 400]);
+  });
+
+  it('is rejected when its body has more than 10 MB', async () => {
+    const { url } = await startGateway({ invoke: () => ({ statusCode: 204, body: '' }) });
+    const post = (bytes: number) =>
+      fetch(`${url}/v1/events`, { method: 'POST', headers: { Authorization: 'x' }, body: 'a'.repeat(bytes) });
+    expect([(await post(10_485_760)).status, (await post(10_485_761)).status]).toEqual([204, 413]);
+  });
+
+  it('fails when a resource of the policy has more than 512 characters', async () => {
+    expect([await statusOf('a', '*'.repeat(512)), await statusOf('a', '*'.repeat(513))]).toEqual([204, 503]);
+  });
+});
+
 describe('a function that fails', () => {
   it('causes an integration failure', async () => {
     const { url } = await startGateway({ invoke: () => Promise.reject(new Error('no')) });

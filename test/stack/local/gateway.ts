@@ -17,6 +17,8 @@ export interface TestGatewayOptions {
   invoke: (event: Record<string, unknown>) => unknown;
   /** Overrides properties of resources, by their type. */
   properties?: Record<string, object>;
+  /** The resource in the policy of the authorizer. The default is any. */
+  resource?: string;
   /** The API key that the authorizer returns. The default is one of the template. */
   apiKey?: (event: Record<string, unknown>) => string | undefined;
   /** The clock in milliseconds, which does not advance by default. */
@@ -36,6 +38,7 @@ export const apiKeys = (template: Template): string[] =>
 export async function startGateway({
   invoke,
   properties,
+  resource: allowed = '*',
   apiKey,
   now = () => 0,
 }: TestGatewayOptions): Promise<TestGateway> {
@@ -50,7 +53,7 @@ export async function startGateway({
   const invocable = {
     invoke: async (given: unknown) => {
       const event = given as Record<string, unknown>;
-      return event.type === 'REQUEST' ? { ...ALLOWED, usageIdentifierKey: keyOf(event) } : invoke(event);
+      return event.type === 'REQUEST' ? { ...allowing(allowed), usageIdentifierKey: keyOf(event) } : invoke(event);
     },
   };
   const gateway = createGateway(template, () => invocable, now);
@@ -62,7 +65,7 @@ export async function startGateway({
   return { url: `http://127.0.0.1:${port}`, port, handled };
 }
 
-const ALLOWED = {
+const allowing = (Resource: string) => ({
   principalId: 'anyone',
-  policyDocument: { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: '*', Resource: '*' }] },
-};
+  policyDocument: { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: '*', Resource }] },
+});

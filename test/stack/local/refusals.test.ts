@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { embeddedMetrics } from '../../../infra/local/cloudwatch/embedded.ts';
 import { requireDynamoDbRequest } from '../../../infra/local/models/dynamodb/request.ts';
@@ -458,6 +459,51 @@ const IGNORED_BY_CLOUDWATCH: [rule: string, event: Record<string, unknown>][] = 
   ['more than 256 KB', metrics({}, { text: 'x'.repeat(262_144) })],
 ];
 
+/** The limits of API Gateway and Lambda, with the test that shows the behavior of the local stack or of the service. */
+const LAMBDA_QUOTAS = 'https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html';
+const GATEWAY = 'https://docs.aws.amazon.com/apigateway/latest/developerguide';
+const SHOWN_ELSEWHERE: [rule: string, page: string, file: string, test: string][] = [
+  [
+    'a request over 10 MB',
+    `${GATEWAY}/api-gateway-execution-service-limits-table.html`,
+    'stack/local/gateway-responses.test.ts',
+    'is rejected when its body has more than 10 MB',
+  ],
+  [
+    'an ARN of a method over 1,600 bytes',
+    `${GATEWAY}/api-gateway-lambda-authorizer-output.html`,
+    'stack/local/gateway-responses.test.ts',
+    'is rejected when the ARN of its method has more than 1,600 bytes',
+  ],
+  [
+    'a resource in a policy over 512 characters',
+    `${GATEWAY}/api-gateway-lambda-authorizer-output.html`,
+    'stack/local/gateway-responses.test.ts',
+    'fails when a resource of the policy has more than 512 characters',
+  ],
+  [
+    'an event over 6 MB',
+    LAMBDA_QUOTAS,
+    'stack/local/lambda.test.ts',
+    'is rejected over 6 MB as the event of a function',
+  ],
+  ['a response over 6 MB', LAMBDA_QUOTAS, 'stack/local/lambda.test.ts', 'is a function error one byte over the limit'],
+  ['environment variables over 4 KB', LAMBDA_QUOTAS, 'stack/local/lambda.test.ts', 'have at most 4 KB'],
+];
+
+/** The tests from outside that fail when a request of the service breaks a rule above. */
+const SHOWN_BY_SERVICE: [service: string, file: string, test: string][] = [
+  ['DynamoDB', 'memory/contracts/storable.test.ts', 'keeps every character'],
+  ['SQS', 'stack/flows/content.test.ts', 'reaches events, deliveries, logs, lists, emails and CSV files unchanged'],
+  [
+    'Scheduler',
+    'stack/flows/delivery.test.ts',
+    'makes 6 attempts on schedule, then disables the webhook and sends one email',
+  ],
+  ['SES', 'stack/flows/content.test.ts', 'reaches events, deliveries, logs, lists, emails and CSV files unchanged'],
+  ['S3', 'stack/flows/replay.test.ts', 'sets aside an event that always fails, and delivers later events'],
+];
+
 const errorOf = (act: () => unknown): InvalidRequest => {
   try {
     act();
@@ -510,5 +556,13 @@ describe(`CloudWatch, by ${EMF},`, () => {
 
   it.each(IGNORED_BY_CLOUDWATCH)('ignores %s', (_rule, event) => {
     expect(() => embeddedMetrics(event)).toThrow('CloudWatch extracts no metric');
+  });
+});
+
+describe('the test that shows a rule', () => {
+  const shown = [...SHOWN_ELSEWHERE.map(([rule, , file, name]) => [rule, file, name] as const), ...SHOWN_BY_SERVICE];
+
+  it.each(shown)('exists for %s', (_rule, file, name) => {
+    expect(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')).toContain(`it('${name}'`);
   });
 });
