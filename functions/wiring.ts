@@ -133,7 +133,7 @@ export const leakReports = (platform: WithEmail) => {
 export const projectCreation = (platform: Platform) =>
   createProject({ ...platform, projects: projects(platform.table), audit: auditLog(platform.table) });
 
-export const authorization = (platform: Platform & { sharePrefix: string }) =>
+export const authorization = (platform: Platform & { sharePrefix: string; requestsPerSecond: number }) =>
   authorizer({
     ...platform,
     keys: apiKeys(platform.table),

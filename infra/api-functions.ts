@@ -98,7 +98,10 @@ export function createApiFunctions(
       settings,
       environment: {
         ...(granted && { TABLE_NAME: table.name }),
-        ...(name === 'authorizer' && { SHARE_PREFIX: sharePrefix(settings) }),
+        ...(name === 'authorizer' && {
+          SHARE_PREFIX: sharePrefix(settings),
+          PROJECT_REQUESTS_PER_SECOND: String(settings.projectThrottleRate),
+        }),
         ...(name === 'leaks' && keysUrl !== '' && { SECRET_SCANNING_KEYS_URL: keysUrl }),
       },
       timeout: Duration.seconds(20),

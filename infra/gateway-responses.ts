@@ -10,7 +10,7 @@ import {
   problemHeaders,
   problemType,
 } from '../lib/api/problems.ts';
-import { SECURITY_HEADERS } from '../lib/http/security-headers.ts';
+import { COMMON_HEADERS } from '../lib/http/security-headers.ts';
 
 // For rules that an operator can add to the API, such as a web ACL.
 const NOT_STARTED = 'Send the request again after the number of seconds in Retry-After. Nothing was changed.';
@@ -65,7 +65,7 @@ export function addGatewayResponses(scope: Construct, restApi: IRestApi, baseUrl
   function add(type: ResponseType, status: number, body: object): void {
     const headers = {
       'Content-Type': PROBLEM_TYPE,
-      ...SECURITY_HEADERS,
+      ...COMMON_HEADERS,
       'X-Frame-Options': 'DENY', // a CSP contains quotes, which this quoted value cannot
       ...problemHeaders(status),
       ...CORS_HEADERS,

@@ -4,19 +4,21 @@ import { basename, extname, join, posix } from 'node:path';
 import { buildSync } from 'esbuild';
 import { projectRoot } from '../../infra/project-root.ts';
 import { allowedMethods } from '../../lib/api/operations.ts';
-import { BASE_URL, type Page, type Site } from '../../lib/http/static.ts';
-import { openApiDocument } from '../../lib/openapi/document.ts';
+import type { Page, Site } from '../../lib/http/static.ts';
 import { eventTypes } from '../../lib/openapi/event-types.ts';
+import { changelogFeed, FEED_PATH } from './docs/render/changelog.ts';
 import { pathOf } from './docs/render/chapter.ts';
 import { chapters } from './docs/render/docs.ts';
 import { type Article, verification } from './docs/render/guides.ts';
 import { bodyOf } from './docs/render/layout.ts';
 import { markdownFiles } from './docs/render/markdown.ts';
 import { missingPage } from './docs/render/missing-page.ts';
+import { documentWithSamples } from './docs/render/reference.ts';
 import { searchIndex } from './docs/render/search-index.ts';
 
 const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
+  '.atom': 'application/atom+xml; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.json': 'application/json',
@@ -55,7 +57,7 @@ export function createSite(securityContact: string): Site {
     pages: [
       ...dashboard(),
       ...docs.pages,
-      ['/v1/openapi.json', json(openApiDocument(BASE_URL))],
+      ['/v1/openapi.json', json(documentWithSamples())],
       ['/v1/event-types', json(eventTypes())],
     ],
     missingPage: docs.missingPage,
@@ -78,7 +80,7 @@ function documentation(): Pick<Site, 'pages' | 'missingPage'> {
   const pageOf = (article: Article) =>
     page(pathOf(article), `${article.title} · Docs`, POLICY, files, bodyOf(article, all, index[0]));
   const pages = all.flatMap(({ articles }) => articles).map(pageOf);
-  const texts = markdownFiles(all).map(([path, text]): [string, Page] => [
+  const texts = [...markdownFiles(all), [FEED_PATH, changelogFeed()] as const].map(([path, text]): [string, Page] => [
     path,
     { type: TYPES[extname(path)] ?? '', kind: 'document', text },
   ]);

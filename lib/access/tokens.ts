@@ -19,7 +19,7 @@ export type Permission = (typeof PERMISSIONS)[number];
 const ISSUER = 'document-sync';
 const TYPE = 'svc-doc+jwt';
 
-export const MintToken = v.strictObject({
+export const CreateToken = v.strictObject({
   documents: described(
     uniqueList(Pattern, 1, MAX_PATTERNS),
     'Patterns of document keys. `*` matches one segment. A trailing `*` matches one or more segments.',

@@ -7,7 +7,15 @@ import { isFor, type Operation } from './operation.ts';
 export const allowsCrossOrigin = (operation: Operation): boolean => isFor(operation, 'token');
 
 /** Headers of responses that such pages may read. */
-export const CORS_EXPOSED = ['ETag', 'Location', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
+export const CORS_EXPOSED = [
+  'ETag',
+  'Location',
+  'RateLimit-Policy',
+  'Retry-After',
+  'WWW-Authenticate',
+  'X-Request-Id',
+  'X-Service-Version',
+];
 
 /** Headers that such pages may send. */
 export const CORS_ALLOWED = [

@@ -1,4 +1,4 @@
-import { MintToken, TokenResource } from '../access/tokens.ts';
+import { CreateToken, TokenResource } from '../access/tokens.ts';
 import { operation, WRITERS } from './operation.ts';
 import { tokenParameter } from './parameters.ts';
 
@@ -9,7 +9,7 @@ export const tokenOperations = {
     method: 'POST',
     path: '/v1/tokens',
     summary: 'Create a scoped token. It is shown only once',
-    body: MintToken,
+    body: CreateToken,
     responses: { 201: TokenResource },
     location: '/v1/tokens/{token_id}',
     creates: true,

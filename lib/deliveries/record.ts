@@ -54,6 +54,38 @@ export function isRecoverable({ status, test, nextAttemptAt = 0 }: DeliveryRecor
 
 const headers = v.record(v.string(), v.string());
 
+/** An attempt of a delivery in responses. */
+export const AttemptResource = v.strictObject({
+  number: described(v.pipe(v.number(), v.integer()), 'From 1 to 6.'),
+  trigger: described(
+    v.picklist(TRIGGERS),
+    'Why the attempt was made: on the `schedule`, because of a `redelivery` or `recovery`, or as a `test`.',
+  ),
+  at: described(timestamp, 'When the attempt started.'),
+  url: described(v.nullable(v.string()), 'The URL of the attempt; `null` in lists.'),
+  status_code: described(
+    v.nullable(v.pipe(v.number(), v.integer())),
+    'The status code of the response; `null` if there was none.',
+  ),
+  error: described(
+    v.nullable(v.string()),
+    'The cause of a failure: one of the codes under [delivery failures]({base_url}/docs/errors#delivery-failures).',
+  ),
+  duration_ms: described(v.pipe(v.number(), v.integer()), 'Milliseconds until the response or the failure.'),
+  request_headers: described(
+    v.nullable(headers),
+    'The request headers, at most 1 KiB. The values of custom headers are masked. `null` in lists.',
+  ),
+  response_headers: described(
+    v.nullable(headers),
+    'The response headers, at most the first KiB; `null` in lists and without a response.',
+  ),
+  response_excerpt: described(
+    v.nullable(v.string()),
+    'The response body, at most the first KiB; `null` in lists and without a response.',
+  ),
+});
+
 export const DeliveryResource = v.strictObject({
   webhook_id: described(v.string(), 'The webhook.'),
   event_id: described(v.string(), 'The event.'),
@@ -65,41 +97,7 @@ export const DeliveryResource = v.strictObject({
     v.picklist(DELIVERY_STATUSES),
     '`pending`: no attempt has been made yet. `retrying`: the last attempt failed, and another is scheduled. `failed`: all attempts failed, or the event expired before the next attempt. `canceled`: the webhook was disabled before the next attempt. `skipped`: the webhook was disabled when the event occurred. You can recover `failed`, `canceled` and `skipped` deliveries.',
   ),
-  attempts: described(
-    v.array(
-      v.strictObject({
-        number: described(v.pipe(v.number(), v.integer()), 'From 1 to 6.'),
-        trigger: described(
-          v.picklist(TRIGGERS),
-          'Why the attempt was made: on the `schedule`, because of a `redelivery` or `recovery`, or as a `test`.',
-        ),
-        at: described(timestamp, 'When the attempt started.'),
-        url: described(v.nullable(v.string()), 'The URL of the attempt; `null` in lists.'),
-        status_code: described(
-          v.nullable(v.pipe(v.number(), v.integer())),
-          'The status code of the response; `null` if there was none.',
-        ),
-        error: described(
-          v.nullable(v.string()),
-          'The cause of a failure: one of the codes under [delivery failures]({base_url}/docs/errors#delivery-failures).',
-        ),
-        duration_ms: described(v.number(), 'Milliseconds until the response or the failure.'),
-        request_headers: described(
-          v.nullable(headers),
-          'The request headers, at most 1 KiB. The values of custom headers are masked. `null` in lists.',
-        ),
-        response_headers: described(
-          v.nullable(headers),
-          'The response headers, at most the first KiB; `null` in lists and without a response.',
-        ),
-        response_excerpt: described(
-          v.nullable(v.string()),
-          'The response body, at most the first KiB; `null` in lists and without a response.',
-        ),
-      }),
-    ),
-    'All attempts, oldest first, including those of redeliveries.',
-  ),
+  attempts: described(v.array(AttemptResource), 'All attempts, oldest first, including those of redeliveries.'),
   next_attempt_at: described(v.nullable(timestamp), 'When the next attempt is due.'),
   created_at: described(
     timestamp,

@@ -12,6 +12,8 @@ export interface AuthorizerDeps {
   };
   /** The usage-plan key of a project. */
   shareKeyOf(projectId: string): string;
+  /** The requests per second of a project, which responses state. */
+  requestsPerSecond: number;
   clock(): number;
   log: {
     info(event: string, fields: Record<string, unknown>): void;
@@ -28,7 +30,7 @@ class Unauthorized extends Error {
 }
 
 /** A REQUEST authorizer. It reads the table once, and never for malformed credentials. */
-export function authorizer({ keys, shareKeyOf, clock, log, reportFailure }: AuthorizerDeps) {
+export function authorizer({ keys, shareKeyOf, requestsPerSecond, clock, log, reportFailure }: AuthorizerDeps) {
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
     try {
       return await decideOn(event);
@@ -62,11 +64,19 @@ export function authorizer({ keys, shareKeyOf, clock, log, reportFailure }: Auth
       log.info('request.rejected', { request_id: requestId, code, key_id: record.id, operation: event.resource });
     }
     const resources = decision.allowed ? pathArns(event.methodArn, event.resource) : [stageArn(event.methodArn)];
-    return { ...policy(resources, authenticated, decision), usageIdentifierKey: shareKeyOf(record.projectId) };
+    return {
+      ...policy(resources, authenticated, decision, requestsPerSecond),
+      usageIdentifierKey: shareKeyOf(record.projectId),
+    };
   }
 }
 
-function policy(resources: string[], caller: Authenticated, decision: Decision): APIGatewayAuthorizerResult {
+function policy(
+  resources: string[],
+  caller: Authenticated,
+  decision: Decision,
+  requestsPerSecond: number,
+): APIGatewayAuthorizerResult {
   const { record, grant } = caller;
   const statement: Statement = {
     Effect: decision.allowed ? 'Allow' : 'Deny',
@@ -80,6 +90,7 @@ function policy(resources: string[], caller: Authenticated, decision: Decision):
       project_id: record.projectId,
       key_id: record.id,
       caller: callerTypeOf(caller),
+      requests_per_second: requestsPerSecond,
       ...(grant && { token: JSON.stringify(grant) }),
       ...(!decision.allowed && { ...decision.problem }),
     },

@@ -4,7 +4,7 @@ import { methodNotAllowed, Problem, routeNotFound } from '../api/problems.ts';
 import { baseUrlOf } from './base-url.ts';
 import { lowerCased } from './headers.ts';
 import { problemResult } from './problem-result.ts';
-import { API_HEADERS, SECURITY_HEADERS } from './security-headers.ts';
+import { API_HEADERS, COMMON_HEADERS } from './security-headers.ts';
 import type { ServeLog } from './serve.ts';
 
 /** A file that is served as it is. */
@@ -46,8 +46,8 @@ const SECURITY_TXT_DAYS = 180;
 /** A path that a `Location` can contain as it is. */
 const SAFE_PATH = /^(?:\/[\w.-]+)+$/;
 
-const COMMON = {
-  ...SECURITY_HEADERS,
+const PAGE_HEADERS = {
+  ...COMMON_HEADERS,
   'Referrer-Policy': 'no-referrer',
 };
 
@@ -66,7 +66,7 @@ export function createSite({ pages, missingPage, securityContact, redirects, met
     const response = respondTo(event, baseUrl);
     const result = response instanceof Problem ? problemOf(response, requestId, baseUrl) : response;
     log.info('page.served', { resource: event.resource, request_id: requestId, status: result.statusCode });
-    return { ...result, headers: { ...COMMON, ...result.headers, 'X-Request-Id': requestId } };
+    return { ...result, headers: { ...PAGE_HEADERS, ...result.headers, 'X-Request-Id': requestId } };
   };
 
   function respondTo(event: APIGatewayProxyEvent, baseUrl: string): APIGatewayProxyResult | Problem {

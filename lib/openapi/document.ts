@@ -10,6 +10,7 @@ import { statOperations } from '../api/stats.ts';
 import { tokenOperations } from '../api/tokens.ts';
 import { webhookOperations } from '../api/webhooks.ts';
 import { EVENT_TYPES } from '../events/types.ts';
+import { VERSION } from '../version.ts';
 import { delivered } from './deliveries.ts';
 import { EXAMPLES } from './examples.ts';
 import { withOpenResponses } from './open.ts';
@@ -75,7 +76,7 @@ export function strictDocument(server: string) {
     openapi: '3.1.0',
     info: {
       title: 'Document Sync Service',
-      version: '1',
+      version: VERSION,
       description: descriptionOf(server),
       license: { name: 'MIT', identifier: 'MIT' },
     },

@@ -62,6 +62,7 @@ const EXPORTS = Object.entries({
   ...sync,
   ...tokens,
   ...webhooks,
+  AttemptResource: deliveries.AttemptResource,
   EventTypeDescription,
   StatsResource,
 });
@@ -108,11 +109,12 @@ export const NAMED: Readonly<Record<string, v.GenericSchema>> = { ...RESOURCES, 
 
 /** Lists of words that have a name, wherever a member is one of them. */
 export const NAMED_LISTS: Readonly<Record<string, readonly string[]>> = {
+  AttemptTrigger: TRIGGERS,
   DeliveryStatus: DELIVERY_STATUSES,
+  DisabledReason: webhooks.DISABLED_REASONS,
   Environment: ENVIRONMENTS,
   EventType: EVENT_TYPES,
   KeyStatus: keys.KEY_STATUSES,
   KeyType: KEY_TYPES,
-  Trigger: TRIGGERS,
   WebhookStatus: webhooks.WEBHOOK_STATUSES,
 };

@@ -122,6 +122,8 @@ function nullable(schema: JsonSchema): JsonSchema {
   const { anyOf, ...rest } = schema as { anyOf?: JsonSchema[] };
   const [type, none] = anyOf ?? [];
   if (typeof type?.type !== 'string' || none?.type !== 'null') return schema;
+  const reference = named(type);
+  if (reference.$ref) return { ...rest, anyOf: [reference, none] }; // generators give the words one type
   const values = type.enum as unknown[] | undefined;
   return { ...type, ...rest, type: [type.type, 'null'], ...(values && { enum: [...values, null] }) };
 }

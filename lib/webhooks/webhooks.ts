@@ -17,7 +17,7 @@ const MAX_PATTERNS = 32;
 /** Characters. */
 export const MAX_URL_LENGTH = 2048;
 export const WEBHOOK_STATUSES = ['enabled', 'disabled'] as const;
-const DISABLED_REASONS = ['deliveries_failed', 'paused'] as const;
+export const DISABLED_REASONS = ['deliveries_failed', 'paused'] as const;
 
 /** A stored webhook. Times are in milliseconds since 1970. */
 export interface WebhookRecord extends Space {

@@ -20,6 +20,7 @@ import type { Email } from '../../lib/email.ts';
 import { keyViolations } from '../../lib/handlers/keys.ts';
 import { webhookViolations } from '../../lib/handlers/webhooks.ts';
 import { problemResult } from '../../lib/http/problem-result.ts';
+import { COMMON_HEADERS } from '../../lib/http/security-headers.ts';
 import type { ApiHandler } from '../../lib/http/serve.ts';
 import { MemoryDynamoDb } from '../memory/simulation/dynamodb.ts';
 import type { Item } from '../memory/simulation/expressions.ts';
@@ -92,6 +93,7 @@ export function memoryService() {
     queues,
     queue: queues.quick,
     sharePrefix: 'share',
+    requestsPerSecond: 500,
     async scheduleCheck(message: CheckMessage, delaySeconds: number) {
       checks.push(delaySeconds);
       later(delaySeconds * 1000, () => checkConnection(message, wiring.connectionDeps(platform)));
@@ -195,7 +197,7 @@ export function memoryService() {
     const found = findRoute(routes, method, pathname);
     const reject = (problem: Problem) => {
       const result = problemResult(problem, requestId, BASE_URL);
-      const security = { 'Strict-Transport-Security': 'max-age=31536000', 'X-Frame-Options': 'DENY' };
+      const security = { ...COMMON_HEADERS, 'X-Frame-Options': 'DENY' };
       return { ...result, headers: { ...result.headers, ...security, 'X-Request-Id': requestId } };
     };
     if (!found) return reject(methodNotAllowed([]));

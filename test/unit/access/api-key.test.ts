@@ -167,7 +167,13 @@ describe('the authorizer', () => {
       multiValueHeaders: { authorization },
       requestContext: { identity: { sourceIp: '192.0.2.1' } },
     };
-    const handler = authorizer({ ...quiet, keys, shareKeyOf: (projectId) => `share of ${projectId}`, clock: () => at });
+    const handler = authorizer({
+      ...quiet,
+      keys,
+      shareKeyOf: (projectId) => `share of ${projectId}`,
+      requestsPerSecond: 500,
+      clock: () => at,
+    });
     const result = await handler(event as unknown as Parameters<typeof handler>[0]).catch(
       (error: Error) => error.message,
     );
@@ -215,7 +221,7 @@ describe('the authorizer', () => {
 
   it('allows a request even if its use cannot be recorded', async () => {
     const keys = { get: async () => record(), recordUse: async () => Promise.reject(new Error('throttled')) };
-    const handler = authorizer({ ...quiet, keys, shareKeyOf: () => 'share', clock: () => now });
+    const handler = authorizer({ ...quiet, keys, shareKeyOf: () => 'share', requestsPerSecond: 500, clock: () => now });
     const event = {
       httpMethod: 'GET',
       resource: '/v1/webhooks',

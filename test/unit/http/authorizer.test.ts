@@ -17,18 +17,19 @@ async function authorized(request: { method: string; resource: string }, overrid
   const authorize = authorizer({
     keys: { get: async () => record, recordUse: async (_read, use) => void uses.push(use) },
     shareKeyOf: (projectId) => `share of ${projectId}`,
+    requestsPerSecond: 500,
     clock: () => now,
     log: { info() {}, warn() {} },
     reportFailure() {},
   });
-  const { policyDocument, usageIdentifierKey } = await authorize({
+  const { policyDocument, usageIdentifierKey, context } = await authorize({
     httpMethod: request.method,
     resource: request.resource,
     methodArn: `${STAGE}/${request.method}${request.resource.replace(/\{.*\}/, 'id')}`,
     multiValueHeaders: { Authorization: [`Bearer ${issued.key}`] },
     requestContext: { requestId: 'request-1', identity: { sourceIp: '192.0.2.1' } },
   } as unknown as APIGatewayRequestAuthorizerEvent);
-  return { statement: policyDocument.Statement[0], uses, usageIdentifierKey };
+  return { statement: policyDocument.Statement[0], uses, usageIdentifierKey, context };
 }
 
 const read = { method: 'GET', resource: '/v1/documents/{key}' };
@@ -41,6 +42,10 @@ describe('an allowed request', () => {
       Resource: [`${STAGE}/GET/v1/documents/*`, `${STAGE}/GET/v1/documents/*/`],
     });
     expect(usageIdentifierKey).toBe('share of prj_1');
+  });
+
+  it('passes on the limit of the project, which responses state', async () => {
+    expect((await authorized(read)).context).toMatchObject({ requests_per_second: 500 });
   });
 
   it('is a use of the key, once per hour', async () => {

@@ -18,6 +18,7 @@ import {
   serve,
 } from '../../../lib/http/serve.ts';
 import type { TransactionPart } from '../../../lib/transaction.ts';
+import { VERSION } from '../../../lib/version.ts';
 import { type Given, keyOf, posting, proxyEvent, tokenOf } from './builders.ts';
 
 const now = Date.parse('2026-01-31T12:00:00.000Z');
@@ -181,6 +182,12 @@ describe('a response', () => {
     ['has the id of its request', {}, { headers: { 'X-Request-Id': 'request-1' } }],
   ])('%s', async (_, response, expected) => {
     expect(await respondWith(response)).toMatchObject(expected);
+  });
+
+  it('states the limit of the project and the release', async () => {
+    const { call } = server(listing());
+    const { headers } = await call({ authorizer: { ...keyOf('admin'), requests_per_second: '250' } });
+    expect(headers).toMatchObject({ 'RateLimit-Policy': '"project";q=250;w=1', 'X-Service-Version': VERSION });
   });
 
   it('without a body has no content type', async () => {

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { VERSION } from '../../../../lib/version.ts';
 import { Button, Form, PageTitle, Panel } from '../components/basics.tsx';
 import { Await, ProblemNote } from '../components/feedback.tsx';
 import { Choices, Input, otherProblem, violationOf } from '../components/field.tsx';
@@ -37,6 +38,9 @@ export function Settings({ query }: { query: URLSearchParams }) {
         </Await>
       </Panel>
       <Audit query={query} />
+      <p class="muted">
+        Document Sync Service {VERSION} · <a href="docs/changelog">Changelog</a>
+      </p>
     </>
   );
 }

@@ -79,7 +79,7 @@ const marked = new Marked({
   },
 });
 
-function render(markdown: string): string {
+export function render(markdown: string): string {
   const html = grouped(marked.lexer(markdown))
     .map((tokens) => {
       const parsed = tokens.map((token) => marked.parser([token]));

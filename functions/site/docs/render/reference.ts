@@ -1,4 +1,3 @@
-import type { Operation } from '../../../../lib/api/operation.ts';
 import { BASE_URL } from '../../../../lib/http/static.ts';
 import { openApiDocument } from '../../../../lib/openapi/document.ts';
 import type { Parameter } from '../../../../lib/openapi/parameters.ts';
@@ -6,7 +5,7 @@ import type { JsonSchema } from '../../../../lib/openapi/schemas.ts';
 import type { Article } from './guides.ts';
 import { anchorOf, code, escaped, inline } from './html.ts';
 import { membersOf, typeOf } from './members.ts';
-import { samplesOf } from './samples.ts';
+import { type Call, samplesOf, sampleTabs } from './samples.ts';
 
 interface Content {
   schema: JsonSchema;
@@ -22,11 +21,13 @@ interface Described {
   responses: Record<string, { description: string; content?: Record<string, Content> }>;
 }
 
+const described = (path: string, method: string, operation: object) => ({ path, method, ...(operation as Described) });
+
 /** The API reference: a page for each tag of the OpenAPI document, with a section for each of its operations. */
 export function reference(): Article[] {
   const { paths, tags } = openApiDocument(BASE_URL);
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, described]) => ({ path, method, ...(described as Described) })),
+    Object.entries(methods).map(([method, operation]) => described(path, method, operation as object)),
   );
   return tags.map(({ name, description }) => {
     const sections = operations.filter((each) => each.tags.includes(name)).map(sectionOf);
@@ -38,14 +39,46 @@ export function reference(): Article[] {
   });
 }
 
-function sectionOf(operation: Described & { path: string; method: string }): string {
+/** The OpenAPI document with the samples of the reference, which other viewers show (Redocly, "x-codeSamples"). */
+export function documentWithSamples() {
+  const document = openApiDocument(BASE_URL);
+  const entriesOf = (methods: Record<string, unknown>, path: string) =>
+    Object.entries(methods).map(([method, operation]) => {
+      const samples = samplesOf(callOf(described(path, method, operation as object)));
+      return [method, { ...(operation as object), 'x-codeSamples': samples }];
+    });
+  const paths = Object.entries(document.paths).map(([path, methods]) => [
+    path,
+    Object.fromEntries(entriesOf(methods, path)),
+  ]);
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
+type Placed = Described & { path: string; method: string };
+
+const bodyOf = ({ requestBody }: Described): Content | undefined => Object.values(requestBody?.content ?? {})[0];
+const responseOf = ({ responses }: Described) => Object.entries(responses)[0] ?? [];
+
+/** The call of an operation with its examples. */
+function callOf(operation: Placed): Call {
+  const { description, path, parameters } = operation;
+  const [, response] = responseOf(operation);
+  return {
+    method: operation.method.toUpperCase(),
+    path: examplePath(path, parameters),
+    body: bodyOf(operation)?.example,
+    isPublic: description.startsWith('No credential'),
+    returnsJson: response?.content !== undefined,
+  };
+}
+
+function sectionOf(operation: Placed): string {
   const { operationId, summary, description, path, parameters, requestBody, responses } = operation;
-  const method = operation.method.toUpperCase() as Operation['method'];
-  const body = Object.values(requestBody?.content ?? {})[0];
-  const [status, response] = Object.entries(responses)[0] ?? [];
+  const body = bodyOf(operation);
+  const [status, response] = responseOf(operation);
   const content = Object.values(response?.content ?? {})[0];
-  const isPublic = description.startsWith('No credential');
-  const call = { method, path: examplePath(path, parameters), body: body?.example, isPublic };
+  const call = callOf(operation);
+  const { method, isPublic } = call;
   // Data for the form that the script of the page adds.
   const tried = { method, path, parameters: parameters.map(tryable), body: body?.example, isPublic };
   return `<section class="operation" id="${operationId}" data-call="${escaped(JSON.stringify(tried))}">
@@ -65,7 +98,7 @@ ${content ? membersOf(content.schema) : ''}
     .join('\n')}</ul>
 </div>
 <div class="samples">
-${samplesOf(call)}
+${sampleTabs(samplesOf(call))}
 ${content?.example === undefined ? '' : code(JSON.stringify(content.example, null, 2), 'json')}
 </div>
 </section>`;
