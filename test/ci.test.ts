@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const workflow = readFileSync('.github/workflows/ci.yml', 'utf8');
 const nightly = readFileSync('.github/workflows/nightly.yml', 'utf8');
+const release = readFileSync('.github/workflows/release.yml', 'utf8');
 const dependabot = readFileSync('.github/dependabot.yml', 'utf8');
 const { engines, scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -25,13 +27,21 @@ describe('the workflow', () => {
   });
 
   it.each([
-    ['ci.yml', workflow, '  contents: read\n'],
-    ['nightly.yml', nightly, '  contents: read\n  issues: write\n'],
+    ['ci.yml', workflow, [['contents: read']]],
+    ['nightly.yml', nightly, [['contents: read', 'issues: write']]],
+    ['release.yml', release, [['contents: read'], ['contents: write', 'id-token: write', 'attestations: write']]],
   ])('%s pins actions by commit, and has only the permissions it needs', (_, text, permissions) => {
     const actions = [...text.matchAll(/uses: (.+)/g)].map(([, action]) => action);
     expect(actions.length).toBeGreaterThan(0);
     for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
-    expect(text.match(/permissions:\n(?: +.+\n)+/g)).toEqual([`permissions:\n${permissions}`]);
+    const blocks = [...text.matchAll(/^( *)permissions:\n((?:\1 +.+\n)+)/gm)].map(([, , lines = '']) =>
+      lines
+        .trim()
+        .split('\n')
+        .map((line) => line.replace(/#.*/, '').trim()),
+    );
+    expect(blocks).toEqual(permissions);
+    expect(text.match(/permissions:/g)).toHaveLength(permissions.length);
   });
 
   it('simulates a million new schedules every night, and reports a failure with its log', () => {
@@ -46,6 +56,59 @@ describe('the workflow', () => {
     expect(from('2037-01-01T02:17:00Z')).toBeLessThan(2 ** 32);
     expect(nightly).toContain('set -o pipefail');
     expect(nightly).toMatch(/if: failure\(\)[\s\S]*tail -n 40 simulation\.log[\s\S]*gh issue create/);
+  });
+});
+
+describe('a release', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const [, indented = ''] = /name: Create the files of the release\n +run: \|\n((?: {10}.*\n)+)/.exec(release) ?? [];
+  const script = indented.replace(/^ {10}/gm, '');
+  // Its own folder has no repository and no registry.
+  const create = (tag: string) => {
+    const directory = mkdtempSync(join(tmpdir(), 'release-'));
+    for (const file of ['package.json', 'CHANGELOG.md']) copyFileSync(file, join(directory, file));
+    const commands = `git() { echo "$*" > git.log; }; npm() { echo "$*"; }\n${script}`;
+    const options = { cwd: directory, env: { ...process.env, GITHUB_REF_NAME: tag }, stdio: 'pipe' } as const;
+    try {
+      execFileSync('bash', ['-c', commands], options);
+      const read = (file: string) => readFileSync(join(directory, file), 'utf8');
+      return {
+        notes: read('notes.md'),
+        git: read('git.log'),
+        sbom: read(`release/document-sync-service-${version}.cdx.json`),
+      };
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  };
+
+  it('contains the source, a bill of materials and the notes of the changelog', () => {
+    const { notes, git, sbom } = create(`v${version}`);
+    expect(notes).toMatch(/\S/);
+    expect(notes).not.toContain('## ');
+    expect(git).toMatch(/^archive .*--output release\/document-sync-service-.*\.tar\.gz HEAD$/m);
+    expect(sbom).toBe('sbom --sbom-format cyclonedx\n');
+  });
+
+  it('fails for a tag that is not the version of the package', () => {
+    expect(() => create('v9.9.9')).toThrow();
+  });
+
+  it('is published after CI, with a signed provenance of every file', () => {
+    expect(release).toMatch(/^ {2}ci:[\s\S]*run: \.ci\/run[\s\S]*^ {2}release:\n {4}needs: ci$/m);
+    const steps = release.slice(release.indexOf('\n  release:'));
+    expect(steps).toMatch(
+      /attest-build-provenance[\s\S]*subject-path: release\/\*[\s\S]*gh release create .* release\/\*$/m,
+    );
+  });
+});
+
+describe('the threat model', () => {
+  it('names tests that exist', () => {
+    const named = [...readFileSync('.github/THREAT_MODEL.md', 'utf8').matchAll(/`(test\/[\w/.]+)`/g)];
+    expect(named.length).toBeGreaterThan(8);
+    const exists = (path: string) => existsSync(path) || existsSync(`${path}.test.ts`);
+    expect(named.map(([, path = '']) => path).filter((path) => !exists(path))).toEqual([]);
   });
 });
 
