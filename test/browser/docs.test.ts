@@ -83,6 +83,26 @@ describe('the API reference', () => {
     await created.getByRole('status').getByText('invalid_request').first().waitFor();
   });
 
+  it('has the key of the dashboard in the same tab, options for words, and no example ids', async () => {
+    const project = await service.project();
+    const page = await dashboard.signIn(project.adminKey);
+    await page.goto(`${service.stack.baseUrl}/docs/api-keys`);
+    const section = page.locator('#listKeys');
+    await section.getByText('Try it').click();
+    expect(await section.getByLabel('environment').locator('option').allTextContents()).toEqual([
+      '',
+      'live',
+      'sandbox',
+    ]);
+    await section.getByRole('button', { name: 'Send' }).click();
+    await section.getByText('First admin key').waitFor();
+    const one = page.locator('#getKey');
+    await one.getByText('Try it').click();
+    expect(await one.getByLabel('key', { exact: true }).inputValue()).toBe('');
+    await one.getByRole('button', { name: 'Send' }).click();
+    expect(await one.getByRole('status').textContent()).toBe('');
+  });
+
   it('explains every error code at the anchor in its type', async () => {
     const page = await dashboard.open('/docs/errors');
     for (const code of [...Object.keys(PROBLEMS), ...Object.keys(FAILURES), 'delivery-failures'])

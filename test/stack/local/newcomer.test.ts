@@ -37,6 +37,23 @@ async function freePort(): Promise<number> {
 }
 
 it(
+  'runs every command of the README in order, up to a conflict of two replicas',
+  async () => {
+    const readme = readFileSync('README.md', 'utf8');
+    const sections = ['Your first webhook', 'Calling the API'].map(
+      (name) => readme.split(`\n## ${name}\n`)[1]?.split('\n## ')[0],
+    );
+    const commands = [...sections.join('\n').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = '']) => text);
+    expect(commands.length).toBeGreaterThan(6);
+    await eventually(() => stack.exitCode !== null || isReady(), 60_000);
+    const script = ['set -e', 'curl() { command curl -sS --fail-with-body "$@"; echo; }', ...commands].join('\n');
+    const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: home, timeout: FIVE_MINUTES_MS });
+    expect(stdout).toMatch(/"conflicts":\[\{"field":"title"/);
+  },
+  FIVE_MINUTES_MS,
+);
+
+it(
   'follows the quickstart from an empty folder to a verified webhook in its own Express server',
   async () => {
     const [start, ...first] = commandsIn('On your machine');

@@ -1,3 +1,4 @@
+import { isIdle, rememberedKey } from '../../dashboard/state/remembered-key.ts';
 import { element } from './element.ts';
 
 interface Parameter {
@@ -5,6 +6,8 @@ interface Parameter {
   in: 'path' | 'query' | 'header';
   required: boolean;
   example: string;
+  /** The words that the parameter can be. Empty for other types. */
+  options: string[];
 }
 interface Call {
   method: string;
@@ -30,11 +33,8 @@ export function addForms(): void {
 }
 
 function formFor(call: Call): HTMLElement {
-  const key = element('input', { type: 'password', autocomplete: 'off', value: sessionStorage.getItem(KEY) ?? '' });
-  const inputs = call.parameters.map((parameter) => ({
-    parameter,
-    input: element('input', { value: parameter.required ? parameter.example : '', placeholder: parameter.example }),
-  }));
+  const key = element('input', { type: 'password', autocomplete: 'off', value: initialKey() });
+  const inputs = call.parameters.map((parameter) => ({ parameter, input: inputFor(parameter) }));
   const body = element('textarea', { rows: 8, spellcheck: false, value: JSON.stringify(call.body, null, 2) ?? '' });
   const output = element('div', { role: 'status', className: 'result' });
   const form = element(
@@ -48,7 +48,7 @@ function formFor(call: Call): HTMLElement {
   );
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    sessionStorage.setItem(KEY, key.value);
+    if (key.value !== initialKey()) sessionStorage.setItem(KEY, key.value);
     const values = inputs
       .filter(({ input }) => input.value !== '')
       .map(({ parameter, input }) => ({ ...parameter, value: input.value }));
@@ -57,6 +57,16 @@ function formFor(call: Call): HTMLElement {
     output.replaceChildren(element('b', {}, status), element('pre', { tabIndex: 0 }, element('code', {}, text)));
   });
   return form;
+}
+
+/** The key that the reader entered in this tab, or the key of the dashboard while the dashboard would use it. */
+const initialKey = (): string => sessionStorage.getItem(KEY) ?? (isIdle() ? null : rememberedKey()) ?? '';
+
+/** A field without a value, because an example id would return 404. */
+function inputFor({ required, example, options }: Parameter): HTMLInputElement | HTMLSelectElement {
+  if (options.length === 0) return element('input', { required, placeholder: example });
+  const none = required ? [] : [''];
+  return element('select', {}, ...[...none, ...options].map((value) => element('option', { value }, value)));
 }
 
 type Given = Parameter & { value: string };

@@ -39,6 +39,12 @@ function shapeOf(schema: JsonSchema): JsonSchema {
   return parts.map(shapeOf).find(({ properties }) => properties) ?? {};
 }
 
+/** The words that a member can be, or an empty list for other types. */
+export const optionsOf = (schema: JsonSchema): string[] => {
+  const { enum: options } = resolved(schema);
+  return Array.isArray(options) ? options.map(String) : [];
+};
+
 export function typeOf(schema: JsonSchema): string {
   const { type, items, anyOf, oneOf, allOf, const: constant, enum: options } = resolved(schema);
   if (constant !== undefined) return JSON.stringify(constant);

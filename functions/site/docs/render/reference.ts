@@ -4,7 +4,7 @@ import type { Parameter } from '../../../../lib/openapi/parameters.ts';
 import type { JsonSchema } from '../../../../lib/openapi/schemas.ts';
 import type { Article } from './guides.ts';
 import { anchorOf, code, escaped, inline } from './html.ts';
-import { membersOf, typeOf } from './members.ts';
+import { membersOf, optionsOf, typeOf } from './members.ts';
 import { type Call, samplesOf, sampleTabs } from './samples.ts';
 
 interface Content {
@@ -107,7 +107,13 @@ ${content?.example === undefined ? '' : code(JSON.stringify(content.example, nul
 const examplePath = (path: string, parameters: readonly Parameter[]): string =>
   path.replace(/\{(\w+)\}/g, (whole, name) => parameters.find((each) => each.name === name)?.example ?? whole);
 
-const tryable = ({ name, in: place, required, example = '' }: Parameter) => ({ name, in: place, required, example });
+const tryable = ({ name, in: place, required, example = '', schema }: Parameter) => ({
+  name,
+  in: place,
+  required,
+  example,
+  options: optionsOf(schema),
+});
 
 const parametersOf = (parameters: readonly Parameter[]): string =>
   `<dl class="members">${parameters
