@@ -1,0 +1,44 @@
+import { choices } from './synth.ts';
+
+/** Properties whose change makes CloudFormation replace a resource (the `createOnlyProperties` of its resource schema). */
+const CREATE_ONLY: Record<string, readonly string[]> = {
+  'AWS::DynamoDB::Table': ['TableName', 'ImportSourceSpecification', 'KeySchema'],
+  'AWS::SQS::Queue': ['QueueName', 'FifoQueue'],
+  'AWS::S3::Bucket': ['BucketName', 'BucketNamePrefix', 'BucketNamespace'],
+  'AWS::KMS::Key': [],
+  'AWS::IAM::Role': ['Path', 'RoleName'],
+  'AWS::Scheduler::ScheduleGroup': ['Name'],
+  'AWS::ApiGateway::RestApi': [],
+  'AWS::ApiGateway::Stage': ['RestApiId', 'StageName'],
+  'AWS::ApiGateway::UsagePlan': [],
+  'AWS::ApiGateway::UsagePlanKey': ['KeyId', 'UsagePlanId', 'KeyType'],
+  'AWS::ApiGateway::ApiKey': ['GenerateDistinctId', 'Name', 'Value'],
+  'AWS::ApiGateway::DomainName': ['DomainName'],
+  'AWS::ApiGateway::BasePathMapping': ['DomainName', 'BasePath'],
+  'AWS::Route53::RecordSet': ['HostedZoneName', 'HostedZoneId', 'Name', 'Type'],
+  'AWS::Lambda::EventSourceMapping': ['EventSourceArn', 'StartingPosition', 'StartingPositionTimestamp'],
+  'AWS::Logs::LogGroup': ['LogGroupName'],
+  'AWS::SNS::Topic': ['TopicName', 'FifoTopic'],
+  'AWS::SNS::Subscription': ['Endpoint', 'Protocol', 'TopicArn'],
+};
+
+/** Settings that enable every option. */
+export const everyOption: Record<string, unknown> = {
+  ...choices.encryption?.[1],
+  ...choices.domain?.[2],
+  ...choices.limits?.[1],
+  ...choices.names?.[1],
+};
+
+type Resources = Record<string, { Type: string; Properties?: Record<string, unknown> }>;
+
+/** Maps the logical ids of resources that an upgrade must keep to their types and the properties that cannot change in place. */
+export function keptResources(resources: Resources): Record<string, object> {
+  const kept = Object.entries(resources).flatMap(([id, { Type, Properties = {} }]) => {
+    const names = CREATE_ONLY[Type];
+    if (!names) return [];
+    const fixed = names.filter((name) => name in Properties).map((name) => [name, Properties[name]]);
+    return [[id, { [Type]: Object.fromEntries(fixed) }]];
+  });
+  return Object.fromEntries(kept.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
+}

@@ -1,0 +1,42 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterFile } from '../../../support/after-file.ts';
+
+interface RawResource {
+  Type: string;
+  Properties?: Record<string, unknown>;
+}
+export type Resources = Record<string, RawResource>;
+
+const TEMPLATE = 'DocumentSyncService.template.json';
+
+export const resourcesOf = (assembly: string): Resources =>
+  JSON.parse(readFileSync(join(assembly, TEMPLATE), 'utf8')).Resources;
+
+/** The functions that read queues and streams. The others serve the API. */
+export function consumersOf(resources: Resources): Set<string> {
+  const mappings = Object.values(resources).filter(({ Type }) => Type === 'AWS::Lambda::EventSourceMapping');
+  return new Set(mappings.map(({ Properties }) => (Properties?.FunctionName as { Ref: string }).Ref));
+}
+
+/**
+ * Writes an assembly in the middle of a deployment: the template of `base`, in which some functions still have the code and the
+ * variables of `other`. CloudFormation changes functions one after another, and their policies before them.
+ */
+export function mixed(base: string, other: string, isOther: (functionId: string) => boolean): string {
+  const directory = mkdtempSync(join(tmpdir(), 'mixed-assembly-'));
+  afterFile(() => rmSync(directory, { recursive: true }));
+  for (const name of [base, other].flatMap((assembly) => readdirSync(assembly).map((name) => join(assembly, name)))) {
+    const link = join(directory, name.split('/').at(-1) ?? '');
+    if (!existsSync(link) && !link.endsWith(TEMPLATE)) symlinkSync(name, link);
+  }
+  const others = resourcesOf(other);
+  const entries = Object.entries(resourcesOf(base)).map(([id, resource]) => {
+    const found = others[id];
+    const isReplaced = resource.Type === 'AWS::Lambda::Function' && found?.Type === resource.Type && isOther(id);
+    return [id, isReplaced ? found : resource];
+  });
+  writeFileSync(join(directory, TEMPLATE), JSON.stringify({ Resources: Object.fromEntries(entries) }));
+  return directory;
+}

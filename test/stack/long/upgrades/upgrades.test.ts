@@ -1,0 +1,177 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createState, type State } from '../../../../infra/local/services/state.ts';
+import { type LocalStack, startStack } from '../../../../infra/local/stack.ts';
+import { everyOption, keptResources } from '../../../infra/kept-resources.ts';
+import { synth } from '../../../infra/synth.ts';
+import { databaseEndpoint } from '../../../support/database.ts';
+import { startReceiver } from '../../../support/receiver.ts';
+import { eventually, FAST } from '../../../support/service.ts';
+import { consumersOf, mixed, resourcesOf } from './mixed.ts';
+import { extractRelease, type ReleaseSource, releases } from './release.ts';
+import {
+  makeDue,
+  readStored,
+  type Stored,
+  shapesOf,
+  stateOf,
+  withEndpoints,
+  withPlaceholders,
+  writeItems,
+} from './stored.ts';
+import { attemptAgain, begin, complete, type Endpoints, proceed, rejectFirstAttempts, type Work } from './work.ts';
+
+const MISSING = `The previous release needs these attributes and members after a rollback. Write them until the release after the next one
+(.github/UPGRADES.md).`;
+const REPLACED = `The upgrade replaces or removes these resources of the previous release. Restore the logical id (pinLogicalId) and the
+properties, or name the resource in the section "Upgrading" of CHANGELOG.md and say what the operator must do.`;
+
+/** Longer than every delay of a queue and a schedule in the work, and shorter than the lifetime of a token. */
+const BETWEEN_STEPS_MS = 31 * 60_000;
+
+const previous = releases.at(-1);
+if (!previous) throw new Error('releases.json is empty');
+const current = inject('assembly');
+let source: ReleaseSource;
+let earlier: string;
+beforeAll(() => {
+  source = extractRelease(previous);
+  earlier = source.synthesize();
+});
+afterAll(() => source?.remove());
+
+/** `RECORD=1` records the fixture of the release that `releases.json` names last, with its own code. */
+const fixtureOf = (version: string) => new URL(`stored/${version}.json`, import.meta.url);
+
+/** The changelog above the section of a release. */
+function upgradeNotesSince(version: string): string {
+  const [notes = '', ...rest] = readFileSync('CHANGELOG.md', 'utf8').split(`\n## [${version}]`);
+  expect(rest, `CHANGELOG.md has one section [${version}]`).toHaveLength(1);
+  return notes;
+}
+
+async function startEndpoints(): Promise<Endpoints> {
+  const [healthy, failing, recovered] = await Promise.all([startReceiver(), startReceiver(), startReceiver()]);
+  return { healthy, failing, recovered };
+}
+
+/** Runs a deployment with a state at a time, until `use` is done. Nothing may be lost. */
+async function during<Result>(
+  { assembly, state, at, pace = {} }: { assembly: string; state: State; at: number; pace?: Partial<typeof FAST> },
+  use: (stack: LocalStack) => Promise<Result>,
+): Promise<Result> {
+  const failures: string[] = [];
+  const output = (id: string, text: string) => void (text.includes('"level":"ERROR"') && failures.push(id + text));
+  const stack = await startStack({ assembly, databaseEndpoint: databaseEndpoint(), state, output, ...pace });
+  stack.clock.advance(at - Date.now());
+  try {
+    const result = await use(stack);
+    const lost = ['DeadLetters', 'FailedSchedules'].map((name) => stack.queues.get(name)?.counts().visible);
+    expect(lost, 'dead letters and failed schedules').toEqual([0, 0]);
+    expect(
+      [...stack.buckets.values()].map(({ size }) => size),
+      'failed events',
+    ).toEqual([0]);
+    expect(failures).toEqual([]);
+    return result;
+  } finally {
+    await stack.stop();
+  }
+}
+
+/** Begins work under a deployment, and returns everything that it stored. */
+async function storedBy(assembly: string, endpoints: Endpoints): Promise<Stored> {
+  const state = createState();
+  const at = Date.now();
+  const work = await during({ assembly, state, at }, (stack) => begin(stack, state, endpoints));
+  return readStored(state, work, at);
+}
+
+describe('the data of a release', () => {
+  it.each(releases)('$version is complete to this version, with its work in progress', async ({ version }) => {
+    const endpoints = await startEndpoints();
+    if (process.env.RECORD && version === previous.version) {
+      const text = JSON.stringify(await storedBy(earlier, endpoints), null, 1);
+      writeFileSync(fixtureOf(version), `${withPlaceholders(text, endpoints)}\n`);
+    }
+    const stored: Stored = JSON.parse(withEndpoints(readFileSync(fixtureOf(version), 'utf8'), endpoints));
+    const { work } = stored;
+    rejectFirstAttempts(work.published.body.id, endpoints);
+    const state = stateOf(stored);
+    let at = stored.at + BETWEEN_STEPS_MS;
+    await during({ assembly: current, state, at }, async (stack) => {
+      await writeItems(stored, state);
+      await proceed(stack, work, endpoints);
+    });
+    makeDue(state);
+    at += BETWEEN_STEPS_MS;
+    await during({ assembly: current, state, at, pace: FAST }, (stack) => complete(stack, work, endpoints));
+  });
+
+  it('has the attributes and members that the previous release wrote', async () => {
+    const expected = shapesOf(JSON.parse(readFileSync(fixtureOf(previous.version), 'utf8')));
+    const found = shapesOf(await storedBy(current, await startEndpoints()));
+    const missing = Object.entries(expected).flatMap(([kind, members]) =>
+      members.filter((member) => !found[kind]?.includes(member)).map((member) => `${kind}: ${member}`),
+    );
+    expect(missing, MISSING).toEqual([]);
+  });
+});
+
+describe('the template', () => {
+  it('replaces or removes no resource with data, an address or work in progress, unless the notes say so', () => {
+    const before = keptResources(resourcesOf(source.synthesize({ ...everyOption, 'aws:cdk:bundling-stacks': [] })));
+    const after = keptResources(synth(everyOption).toJSON().Resources);
+    const notes = upgradeNotesSince(previous.version);
+    const replaced = Object.entries(before).flatMap(([id, resource]) =>
+      isDeepStrictEqual(resource, after[id]) || notes.includes(`\`${id}\``) ? [] : [id],
+    );
+    expect(replaced, REPLACED).toEqual([]);
+  });
+});
+
+describe('an upgrade and a rollback', () => {
+  it('lose no work of either release', async () => {
+    const consumers = consumersOf(resourcesOf(current));
+    const isConsumer = (id: string) => consumers.has(id);
+    const steps: [name: string, assembly: string][] = [
+      ['the release', earlier],
+      ['its functions under the new policies', mixed(current, earlier, () => true)],
+      ['the new API before the new consumers', mixed(current, earlier, isConsumer)],
+      ['this version', current],
+      ['a rollback of the API before the consumers', mixed(earlier, current, isConsumer)],
+      ['the release again', earlier],
+      ['this version again', current],
+    ];
+    const state = createState();
+    const begun: { work: Work; endpoints: Endpoints; attempts: number }[] = [];
+    let at = Date.now();
+    for (const [, assembly] of steps) {
+      await during({ assembly, state, at }, async (stack) => {
+        for (const each of begun) {
+          each.attempts++;
+          await proceed(stack, each.work, each.endpoints);
+          await attemptAgain(each.work, each.endpoints, each.attempts, state);
+        }
+        const endpoints = await startEndpoints();
+        begun.push({ work: await begin(stack, state, endpoints), endpoints, attempts: 1 });
+      });
+      makeDue(state);
+      at += BETWEEN_STEPS_MS;
+    }
+    await during({ assembly: current, state, at, pace: FAST }, async (stack) => {
+      for (const { work, endpoints } of begun) await complete(stack, work, endpoints);
+      await eventually(() => state.messages.size + state.schedules.size === 0);
+    });
+  });
+});
+
+describe('a shallow clone', () => {
+  it('names the missing commit of a release and the command that fetches it', () => {
+    const commit = '0'.repeat(40);
+    expect(() => extractRelease({ version: '0.0.1', commit })).toThrow(
+      `This clone lacks commit ${commit} of release 0.0.1. Fetch it with: git fetch --unshallow, or git fetch origin ${commit}`,
+    );
+  });
+});
