@@ -106,7 +106,7 @@ describe('the data of a release', () => {
     });
     makeDue(state);
     at += BETWEEN_STEPS_MS;
-    await during({ assembly: current, state, at, pace: FAST }, (stack) => complete(stack, work, endpoints));
+    await during({ assembly: current, state, at, pace: FAST }, (stack) => complete(stack, work));
   });
 
   it('has the attributes and members that the previous release wrote', async () => {
@@ -161,7 +161,7 @@ describe('an upgrade and a rollback', () => {
       at += BETWEEN_STEPS_MS;
     }
     await during({ assembly: current, state, at, pace: FAST }, async (stack) => {
-      for (const { work, endpoints } of begun) await complete(stack, work, endpoints);
+      for (const { work } of begun) await complete(stack, work);
       await eventually(() => state.messages.size + state.schedules.size === 0);
     });
   });

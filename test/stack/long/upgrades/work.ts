@@ -160,7 +160,7 @@ export async function attemptAgain(work: Work, endpoints: Endpoints, attempts: n
 }
 
 /** Waits for the end of all deliveries, and checks their records. */
-export async function complete(stack: LocalStack, work: Work, endpoints: Endpoints): Promise<void> {
+export async function complete(stack: LocalStack, work: Work): Promise<void> {
   const live = clientOf(stack, work.live);
   const record = async (webhookId: string, eventId: string) =>
     (await live('GET', `/v1/webhooks/${webhookId}/deliveries/${eventId}`, 200)).body;
