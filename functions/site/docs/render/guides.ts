@@ -36,7 +36,11 @@ const GUIDES = [
 ] as const;
 
 /** Placeholders in guides for content that is generated from the code. */
-const GENERATED: Record<string, () => string> = { '{events}': eventCatalogue, '{keys}': keyTable };
+const GENERATED: Record<string, () => string> = {
+  '{events}': eventCatalogue,
+  '{express}': () => code(snippetsIn(textOf('receivers'), 'Express').get('javascript') ?? '', 'javascript'),
+  '{keys}': keyTable,
+};
 
 export const guides = (): Article[] =>
   GUIDES.map((file) => {
