@@ -20,6 +20,7 @@ import { UserError } from '../user-error.ts';
 /** The inputs of synthesis. The lock files represent `node_modules`. */
 const FOLDERS = ['functions', 'infra', 'lib'];
 const FILES = [
+  'CHANGELOG.md',
   'cdk.json',
   'cdk.context.json',
   'package.json',

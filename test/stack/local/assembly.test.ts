@@ -43,6 +43,7 @@ describe('the assembly', () => {
     ['content deep in lib', 'lib/delivery/decide.ts'],
     ['content of a construct', 'infra/stack.ts'],
     ['style of the dashboard', 'functions/site/dashboard/styles.css'],
+    ['changelog, which is a page', 'CHANGELOG.md'],
     ['context of the app', 'cdk.json'],
     ['version of a dependency', 'package-lock.json'],
     ['installed dependency', 'node_modules/.package-lock.json'],
