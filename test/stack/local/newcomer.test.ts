@@ -46,7 +46,12 @@ it(
     const commands = [...sections.join('\n').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = '']) => text);
     expect(commands.length).toBeGreaterThan(6);
     await eventually(() => stack.exitCode !== null || isReady(), 60_000);
-    const script = ['set -e', 'curl() { command curl -sS --fail-with-body "$@"; echo; }', ...commands].join('\n');
+    // A delivery can take longer than the second that the README waits.
+    const script = [
+      'set -e',
+      'curl() { command curl -sS --fail --retry 9 --retry-delay 1 --retry-all-errors "$@"; echo; }',
+      ...commands,
+    ].join('\n');
     const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: home, timeout: FIVE_MINUTES_MS });
     expect(stdout).toMatch(/"conflicts":\[\{"field":"title"/);
   },
