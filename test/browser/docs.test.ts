@@ -26,6 +26,27 @@ describe('the documentation', () => {
     expect(found.size).toBeGreaterThan(15);
   });
 
+  it('shows the operations of the open page in the navigation without a scroll', async () => {
+    const page = await dashboard.open('/docs/api-webhooks', { viewport: { width: 1200, height: 600 } });
+    const operation = page.locator('.pages').getByRole('link', { name: 'POST Create a webhook' });
+    const box = await operation.boundingBox();
+    expect(box && box.y + box.height).toBeLessThan(600);
+    expect(await page.evaluate(() => scrollY)).toBe(0);
+    await operation.click();
+    await page.waitForURL('**/docs/api-webhooks#createWebhook');
+  });
+
+  it('shows a page with a search for an unknown address, and redirects a trailing slash', async () => {
+    const page = await dashboard.open('/docs/nothing');
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('static ip');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs/receiving#source-addresses');
+    await page.goto(`${service.stack.baseUrl}/docs/`);
+    expect(page.url()).toBe(`${service.stack.baseUrl}/docs`);
+  });
+
   it('finds a section by its words, with the keyboard', async () => {
     const page = await dashboard.open('/docs');
     await page.keyboard.press('/');
