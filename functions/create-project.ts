@@ -1,4 +1,4 @@
 import { aws } from './platform.ts';
-import { projectCreation } from './wiring.ts';
+import { projectCreation } from './project-wiring.ts';
 
 export const handler = projectCreation(aws());

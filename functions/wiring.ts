@@ -31,7 +31,6 @@ import type { ConnectionsDeps } from '../lib/documents/leases.ts';
 import type { Email } from '../lib/email.ts';
 import { auditHandlers } from '../lib/handlers/audit.ts';
 import { connectionHandlers } from '../lib/handlers/connections.ts';
-import { createProject } from '../lib/handlers/create-project.ts';
 import { deliveryHandlers } from '../lib/handlers/deliveries.ts';
 import { documentHandlers } from '../lib/handlers/documents.ts';
 import { eventHandlers } from '../lib/handlers/events.ts';
@@ -130,18 +129,19 @@ export const leakReports = (platform: WithEmail) => {
   return leakHandler({ ...platform, keys: apiKeys(table), projects: projects(table), audit: auditLog(table) });
 };
 
-export const projectCreation = (platform: Platform) =>
-  createProject({ ...platform, projects: projects(platform.table), audit: auditLog(platform.table) });
-
 export const authorization = (platform: Platform & { sharePrefix: string; requestsPerSecond: number }) =>
   authorizer({
     ...platform,
     keys: apiKeys(platform.table),
+    projects: projects(platform.table),
     shareKeyOf: (projectId) => shareKeyOf(platform.sharePrefix, projectId),
   });
 
 export const fanOutDeps = ({ table, queues, clock }: WithQueues): FanOutDeps => ({
-  webhooks: (space) => allWebhooks(table, space),
+  async webhooks(space) {
+    const [project, all] = await Promise.all([projects(table).get(space.projectId), allWebhooks(table, space)]);
+    return project?.suspendedAt === undefined ? all : all.map((webhook) => ({ ...webhook, status: 'disabled' }));
+  },
   enqueue: (lane, messages) => queues[lane].sendAll(messages),
   skip: (message, event) => deliveries(table).end(message, event, 'skipped', clock()),
   clock,

@@ -23,7 +23,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
   authorizer: {
     id: 'Authorize',
     description: 'Decides who may call what',
-    table: { KEY: ['get', 'update'] },
+    table: { KEY: ['get', 'update'], PROJECT: ['get'] },
   },
   keys: {
     id: 'Keys',

@@ -87,6 +87,22 @@ export class DataTable extends Construct {
     this.grantIndex(grantee, BY_STATUS);
   }
 
+  /**
+   * Allows a function to read the keys of all items, and nothing else of them. IAM cannot restrict a scan to kinds of items (DynamoDB
+   * Developer Guide, "Using IAM policy conditions for fine-grained access control").
+   */
+  grantScanOfKeys(grantee: IGrantable): void {
+    const { tableArn } = this.table;
+    const conditions = {
+      'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', 'keysOf'] },
+      StringEquals: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+    };
+    const resources = [tableArn, `${tableArn}/index/${BY_PROJECT}`];
+    grantee.grantPrincipal.addToPrincipalPolicy(
+      new PolicyStatement({ actions: ['dynamodb:Scan'], resources, conditions }),
+    );
+  }
+
   private grantIndex(grantee: IGrantable, name: string): void {
     const resources = [`${this.table.tableArn}/index/${name}`];
     grantee.grantPrincipal.addToPrincipalPolicy(new PolicyStatement({ actions: ['dynamodb:Query'], resources }));

@@ -100,7 +100,7 @@ export class Delivery extends Construct {
       environment: { TABLE_NAME: table.name, ...this.laneVariables },
       timeout: Duration.minutes(1),
     });
-    table.grant(fanOut, { HOOKS: ['query'], HOOK: ['update'] });
+    table.grant(fanOut, { PROJECT: ['get'], HOOKS: ['query'], HOOK: ['update'] });
     for (const queue of Object.values(this.queues)) grantSend(queue, fanOut);
     this.failedEvents.grantSetAside(fanOut);
     return fanOut;
@@ -158,7 +158,7 @@ export class Delivery extends Construct {
     // The function connects to untrusted hosts, so it cannot read API keys, and changes only webhooks and deliveries. FanOut and
     // StatsCount read the whole stream, which contains keys with their token secrets, but neither connects to other hosts.
     table.grant(deliver, {
-      PROJECT: ['get'],
+      PROJECT: ['get', 'batch get'],
       SLOTS: ['get', 'update'],
       HOOKS: ['batch get', 'update'],
       EVENT: ['batch get'],

@@ -11,6 +11,7 @@ import { DataTable } from './data.ts';
 import { Delivery } from './delivery.ts';
 import { createKey, grantKey } from './encryption.ts';
 import { Observability } from './observability.ts';
+import { createProjects } from './projects.ts';
 import { Sender } from './sender.ts';
 import { type Settings, settingsOf } from './settings.ts';
 import { Stats } from './stats.ts';
@@ -36,6 +37,8 @@ export class DocumentSync extends Construct {
   readonly domainTarget: string | undefined;
   /** Creates a project and its first admin key: `{name, email}`. */
   readonly createProject: BundledFunction;
+  /** The function behind `npm run projects`. */
+  readonly projects: BundledFunction;
   readonly table: DataTable;
   readonly delivery: Delivery;
 
@@ -69,11 +72,14 @@ export class DocumentSync extends Construct {
     });
     table.grant(this.createProject, { PROJECT: ['put'], KEY: ['put'], AUDIT: ['put'], VERSION: ['put'] });
 
+    this.projects = createProjects(this, { table, settings });
+
     const fedByQueues = [...Object.values(lanes).map(({ deliver }) => deliver), connections.check];
     const all = [
       authorizer,
       ...Object.values(functions),
       this.createProject,
+      this.projects,
       sender.events,
       fanOut,
       stats.count,

@@ -16,6 +16,7 @@ export class ServiceStack extends Stack {
       BaseUrl: [service.baseUrl, '{base_url} of the API'],
       DashboardUrl: [service.dashboardUrl, 'Open it with an admin key'],
       CreateProjectFunction: [service.createProject.functionName, 'Invoke this function to create a project'],
+      ProjectsFunction: [service.projects.functionName, 'For npm run projects'],
       ...(service.domainTarget && {
         DomainTarget: [service.domainTarget, 'The target for a CNAME record of the domain'],
       }),

@@ -42,6 +42,7 @@ export type ItemKind =
   | 'CONNECTION'
   | 'SYNC'
   | 'IDEMPOTENCY'
+  | 'DELETION'
   | 'VERSION';
 
 /** The layout of the items (lib/aws/dynamodb/items.ts). Raise it when code of an earlier release must not read or write them. */

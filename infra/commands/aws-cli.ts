@@ -38,21 +38,31 @@ export function failedEvents(bucket: string, functionName: string): FailedEvents
       (await awsJson('s3api', 'list-objects-v2', '--bucket', bucket, '--query', 'Contents[].Key')) ?? [],
     read: (key) => aws('s3', 'cp', `s3://${bucket}/${key}`, '-'),
     remove: async (key) => void (await aws('s3', 'rm', `s3://${bucket}/${key}`)),
-    async invoke(payload) {
-      const directory = mkdtempSync(join(tmpdir(), 'replay-'));
-      const [input, output] = [join(directory, 'input'), join(directory, 'output')];
-      try {
-        writeFileSync(input, payload, { mode: 0o600 });
-        const name = ['--function-name', functionName];
-        const { FunctionError } = await awsJson('lambda', 'invoke', ...name, '--payload', `fileb://${input}`, output);
-        const response = readFileSync(output, 'utf8');
-        if (FunctionError) throw new Error(`${functionName} failed: ${response}`);
-        return JSON.parse(response);
-      } finally {
-        rmSync(directory, { recursive: true });
-      }
-    },
+    invoke: (payload) => invokeFunction(functionName, payload),
   };
+}
+
+/** Invokes a function, and returns its response. Throws if the function failed. */
+export async function invokeFunction(functionName: string, payload: string): Promise<unknown> {
+  const directory = mkdtempSync(join(tmpdir(), 'invoke-'));
+  const [input, output] = [join(directory, 'input'), join(directory, 'output')];
+  try {
+    writeFileSync(input, payload, { mode: 0o600 });
+    const name = ['--function-name', functionName];
+    const { FunctionError } = await awsJson('lambda', 'invoke', ...name, '--payload', `fileb://${input}`, output);
+    const response = readFileSync(output, 'utf8');
+    if (FunctionError) throw new Error(`${functionName} failed: ${response}`);
+    return JSON.parse(response);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** The outputs of a stack by name. */
+export async function stackOutputs(stackName: string): Promise<Record<string, string>> {
+  const query = 'Stacks[0].Outputs[].[OutputKey,OutputValue]';
+  const outputs = await awsJson('cloudformation', 'describe-stacks', '--stack-name', stackName, '--query', query);
+  return Object.fromEntries(outputs ?? []);
 }
 
 export function failedSchedules(queueUrl: string): FailedSchedulesAccess {

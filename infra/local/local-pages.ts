@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { KEY_ITEM } from '../../functions/site/dashboard/state/key-item.ts';
 import { namesThisMachine } from './hosts.ts';
@@ -7,6 +7,9 @@ import { readBody } from './services/bodies.ts';
 const MAIL_PATH = '/_local/mail';
 const SIGN_IN_PATH = '/_local/sign-in';
 const MAX_TICKET_BYTES = 100;
+const INVOKE_PATH = '/_local/functions/';
+/** The maximum size of a Lambda event (Lambda quotas). */
+const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
 
 /** Exchanges the ticket after `#` for the key, in the format of the dashboard. */
 const SCRIPT = `
@@ -26,11 +29,15 @@ const POLICY = `default-src 'none'; connect-src 'self'; script-src 'sha256-${cre
 export class LocalPages {
   private readonly baseUrl: string;
   private readonly emails: () => unknown;
+  private readonly invoke: (functionId: string, event: unknown) => Promise<unknown>;
+  /** Authorizes invocations, like the IAM permission in an account. Web pages do not know it. */
+  readonly invokeToken = randomBytes(32).toString('base64url');
   private readonly keys = new Map<string, string>();
 
-  constructor(baseUrl: string, emails: () => unknown) {
+  constructor(baseUrl: string, emails: () => unknown, invoke: LocalPages['invoke']) {
     this.baseUrl = baseUrl;
     this.emails = emails;
+    this.invoke = invoke;
   }
 
   get mailUrl(): string {
@@ -45,7 +52,7 @@ export class LocalPages {
   }
 
   has({ url }: IncomingMessage): boolean {
-    return url === MAIL_PATH || url === SIGN_IN_PATH;
+    return url === MAIL_PATH || url === SIGN_IN_PATH || url?.startsWith(INVOKE_PATH) === true;
   }
 
   async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -54,6 +61,7 @@ export class LocalPages {
     if (request.url === MAIL_PATH) {
       return void response.setHeader('Content-Type', 'application/json').end(JSON.stringify(this.emails()));
     }
+    if (request.url?.startsWith(INVOKE_PATH)) return this.respondToInvocation(request, response);
     if (request.method !== 'POST') {
       response.setHeader('Content-Security-Policy', POLICY).setHeader('Content-Type', 'text/html; charset=utf-8');
       return void response.end(SIGN_IN_PAGE);
@@ -62,5 +70,19 @@ export class LocalPages {
     const key = this.keys.get(ticket);
     this.keys.delete(ticket);
     response.writeHead(key === undefined ? 404 : 200, { 'Content-Type': 'text/plain' }).end(key);
+  }
+
+  private async respondToInvocation(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const given = Buffer.from(request.headers.authorization ?? '');
+    const expected = Buffer.from(`Bearer ${this.invokeToken}`);
+    const isAllowed = given.length === expected.length && timingSafeEqual(given, expected);
+    if (!isAllowed || request.method !== 'POST') return void response.writeHead(403).end();
+    const id = (request.url ?? '').slice(INVOKE_PATH.length);
+    const payload = String(await readBody(request, MAX_PAYLOAD_BYTES));
+    const [status, result] = await this.invoke(id, JSON.parse(payload)).then(
+      (value) => [200, value] as const,
+      ({ message }: Error) => [502, { message }] as const,
+    );
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(result));
   }
 }

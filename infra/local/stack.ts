@@ -44,6 +44,8 @@ export interface StackOptions {
 export interface LocalStack extends Services {
   baseUrl: string;
   mailUrl: string;
+  /** Authorizes `POST /_local/functions/NAME`, which invokes a function. */
+  invokeToken: string;
   /** Returns a link that signs in to the dashboard once with an admin key. */
   signInUrl(key: string): string;
   clock: LocalClock;
@@ -124,7 +126,12 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
         .invoke(event)
         .catch(() => {}),
   );
-  const pages = new LocalPages(baseUrl, () => ses.emails);
+  const invoke = async (functionId: string, event: unknown): Promise<unknown> => {
+    const fn = [...functions.values()].find(({ id }) => id.startsWith(functionId));
+    if (!fn) throw new Error(`The template has no function ${functionId}`);
+    return fn.invoke(event);
+  };
+  const pages = new LocalPages(baseUrl, () => ses.emails, invoke);
   const gateway = createGateway(template, byArn, now, cloudWatch);
   api.on('request', (request, response) => {
     if (pages.has(request)) pages.respond(request, response).catch(() => response.destroy());
@@ -135,16 +142,13 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     ...services,
     baseUrl,
     mailUrl: pages.mailUrl,
+    invokeToken: pages.invokeToken,
     signInUrl: (key) => pages.signInUrl(key),
     clock,
     cloudWatch,
     functions,
     mappings,
-    invoke(functionId, event) {
-      const fn = [...functions.values()].find(({ id }) => id.startsWith(functionId));
-      if (!fn) throw new Error(`The template has no function ${functionId}`);
-      return fn.invoke(event);
-    },
+    invoke,
     async stop() {
       stopMappings();
       api.closeAllConnections();

@@ -75,6 +75,7 @@ function writeStackFile(directory: string, stack: LocalStack, { project, keys, w
     base_url: stack.baseUrl,
     dashboard_url: `${stack.baseUrl}/dashboard`,
     mail_url: stack.mailUrl,
+    invoke_token: stack.invokeToken,
     project,
     keys,
     webhook_secret,

@@ -8,6 +8,8 @@ export const AUDIT_DAYS = 400;
 const AUDIT_ACTIONS = [
   'project.created',
   'project.changed',
+  'project.suspended',
+  'project.resumed',
   'project.test_email_sent',
   'project.email_confirmed',
   'key.created',

@@ -34,6 +34,17 @@ export interface ProjectRecord {
   undeliverable?: UndeliverableEmail[] | undefined;
   /** When the last test email was sent. */
   testEmailAt?: number | undefined;
+  /** When an operator suspended the project. Its credentials and webhooks do not work until the project is resumed. */
+  suspendedAt?: number | undefined;
+  /** When its deletion started, which cannot be undone. The project is also suspended. */
+  deletingAt?: number | undefined;
+}
+
+export type ProjectState = 'active' | 'suspended' | 'deleting';
+
+export function projectState({ suspendedAt, deletingAt }: ProjectRecord): ProjectState {
+  if (deletingAt !== undefined) return 'deleting';
+  return suspendedAt === undefined ? 'active' : 'suspended';
 }
 
 /** Milliseconds between two test emails of a project. */

@@ -15,7 +15,7 @@ export function bearerCredential(header: string | undefined): string | null {
 
 /** The content of the gateway's 403 response. The gateway inserts the texts into JSON unescaped, so they contain no quotes and no client input. */
 interface Forbidden {
-  code: 'insufficient_permissions' | 'ip_not_allowed';
+  code: 'insufficient_permissions' | 'ip_not_allowed' | 'project_suspended';
   title: string;
   detail: string;
 }
@@ -43,6 +43,10 @@ export function decide(caller: Authenticated, operation: Operation | undefined, 
     `Call ${method} ${path} with ${callersText(operation)}. This credential is ${own}.`,
   );
 }
+
+/** The decision on every request of a suspended project. */
+export const suspended = (): Decision =>
+  forbidden('project_suspended', 'Contact the operator, who suspended this project.');
 
 const forbidden = (code: Forbidden['code'], detail: string): Decision => ({
   allowed: false,

@@ -8,6 +8,7 @@ export const PROBLEMS = {
   unauthorized: { status: 401, title: 'The credential is missing or not valid' },
   insufficient_permissions: { status: 403, title: 'The credential is not allowed to do this' },
   ip_not_allowed: { status: 403, title: 'The address is not on the allowlist of the key' },
+  project_suspended: { status: 403, title: 'The project is suspended' },
   document_not_allowed: { status: 403, title: 'The token does not cover this document' },
   not_found: { status: 404, title: 'Resource not found' },
   route_not_found: { status: 404, title: 'Operation not found' },

@@ -8,10 +8,10 @@ import { RETRY_DELAYS_SECONDS } from './retry-schedule.ts';
 
 /**
  * The task of a message, derived from the stored data. `drop`: nothing is left to do. `requeue`: the attempt is recorded, but its
- * retry may not be queued. `cancel`: the webhook is disabled. `notify`: the delivery disabled the webhook, but its email may not
+ * retry may not be queued. `cancel`: the webhook is disabled. `skip`: the project is suspended. `notify`: the delivery disabled the webhook, but its email may not
  * be sent. `defer`: the endpoint belongs in a slower lane. `send`: make the attempt.
  */
-export type Task = 'drop' | 'requeue' | 'cancel' | 'notify' | 'defer' | 'send';
+export type Task = 'drop' | 'requeue' | 'cancel' | 'skip' | 'notify' | 'defer' | 'send';
 
 export function taskOf(
   message: DeliveryMessage,
@@ -19,11 +19,13 @@ export function taskOf(
   delivery: DeliveryRecord | undefined,
   isTest: boolean,
   isDeferred: boolean,
+  isSuspended = false,
 ): Task {
   if (delivery && isRecorded(message, delivery)) {
     if (isRetryPending(message, delivery)) return 'requeue';
     return isLastOf(message, delivery) && isEmailOwed(message, webhook) ? 'notify' : 'drop';
   }
+  if (isSuspended) return message.attempt === 1 ? 'skip' : 'cancel';
   if (webhook.status === 'disabled' && !isTest) return 'cancel';
   return isDeferred ? 'defer' : 'send';
 }

@@ -40,7 +40,12 @@ export interface DeliverDeps extends OutageNotes, AttemptDeps {
     nowMs: number,
   ): Promise<'disabled' | 'recorded'>;
   /** Ends the run without an attempt, unless it has moved on. */
-  end(message: DeliveryMessage, event: DeliveredEvent, status: 'canceled' | 'failed', nowMs: number): Promise<void>;
+  end(
+    message: DeliveryMessage,
+    event: DeliveredEvent,
+    status: 'canceled' | 'skipped' | 'failed',
+    nowMs: number,
+  ): Promise<void>;
   /** The email about a disabled webhook. */
   disabledEmail: OutageEmail;
   /** The warning that a webhook will be disabled. */
@@ -52,6 +57,8 @@ export interface DeliveryContext {
   webhook: WebhookRecord | undefined;
   event: StoredEvent | undefined;
   delivery: DeliveryRecord | undefined;
+  /** Whether the project is suspended. */
+  isSuspended?: boolean;
 }
 type Found = DeliveryContext & Sendable;
 
@@ -84,7 +91,7 @@ export async function deliver(
   const lane = laneOf(webhook, now);
   const isDeferred = isSlower(lane, deps.lane);
   const attempts = delivery?.attempts ?? [];
-  const task = taskOf(message, webhook, delivery, isTest(event), isDeferred);
+  const task = taskOf(message, webhook, delivery, isTest(event), isDeferred, context.isSuspended);
   switch (task) {
     case 'send': {
       const wait = webhook.maxPerSecond && (await deps.takeSlot(message, webhook.maxPerSecond, isTest(event)));
@@ -94,6 +101,9 @@ export async function deliver(
     }
     case 'cancel':
       await deps.end(message, event, 'canceled', now);
+      break;
+    case 'skip':
+      await deps.end(message, event, 'skipped', now);
       break;
     case 'defer':
       await deps.defer(message, lane);

@@ -2,14 +2,17 @@ import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent, Stat
 import { type Authenticated, authenticate } from '../access/authenticate.ts';
 import { type KeyUse, useToRecord } from '../access/key-usage.ts';
 import type { KeyRecord } from '../access/keys.ts';
+import { type ProjectRecord, projectState } from '../access/projects.ts';
 import { operationAt } from '../api/operations.ts';
-import { bearerCredential, callerTypeOf, type Decision, decide, pathArns, stageArn } from '../api/policy.ts';
+import { bearerCredential, callerTypeOf, type Decision, decide, pathArns, stageArn, suspended } from '../api/policy.ts';
 
 export interface AuthorizerDeps {
   keys: {
     get(id: string): Promise<KeyRecord | undefined>;
     recordUse(read: KeyRecord, use: KeyUse): Promise<void>;
   };
+  /** Strongly consistent, so a suspension applies immediately. */
+  projects: { get(id: string): Promise<ProjectRecord | undefined> };
   /** The usage-plan key of a project. */
   shareKeyOf(projectId: string): string;
   /** The requests per second of a project, which responses state. */
@@ -29,8 +32,16 @@ class Unauthorized extends Error {
   }
 }
 
-/** A REQUEST authorizer. It reads the table once, and never for malformed credentials. */
-export function authorizer({ keys, shareKeyOf, requestsPerSecond, clock, log, reportFailure }: AuthorizerDeps) {
+/** A REQUEST authorizer. It reads the key and its project, and nothing for malformed credentials. */
+export function authorizer({
+  keys,
+  projects,
+  shareKeyOf,
+  requestsPerSecond,
+  clock,
+  log,
+  reportFailure,
+}: AuthorizerDeps) {
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
     try {
       return await decideOn(event);
@@ -46,13 +57,16 @@ export function authorizer({ keys, shareKeyOf, requestsPerSecond, clock, log, re
     const credential = bearerCredential(headerOf(event)) ?? '';
     const authenticated = await authenticate(credential, { keys, clock });
     const { requestId } = event.requestContext;
-    if (!authenticated) {
+    const project = authenticated && (await projects.get(authenticated.record.projectId));
+    const state = project && projectState(project);
+    if (!authenticated || !state || state === 'deleting') {
       log.info('request.rejected', { request_id: requestId, code: 'unauthorized' });
       throw new Unauthorized();
     }
     const { record } = authenticated;
     const [, operation] = operationAt(event.httpMethod, event.resource) ?? [];
-    const decision = decide(authenticated, operation, event.requestContext.identity.sourceIp);
+    const decision =
+      state === 'suspended' ? suspended() : decide(authenticated, operation, event.requestContext.identity.sourceIp);
     const use = useToRecord(record, clock());
     if (decision.allowed && use !== null) {
       await keys

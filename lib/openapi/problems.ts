@@ -15,6 +15,8 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
     'The credential is valid, but not for this operation. Keys are managed with an admin key, read keys only read documents, tokens have their own permissions, and every key except an admin key belongs to one environment. A report of leaked keys needs a valid signature.',
   ip_not_allowed:
     'The key, or the parent key of the token, has an allowlist that does not include the IP address of the request.',
+  project_suspended:
+    'The operator suspended the project. No credential of the project works, and its webhooks receive nothing. Contact the operator.',
   document_not_allowed:
     'The patterns of the scoped token do not match the document, or do not cover the pattern of the sync. The response is the same whether or not the document exists.',
   not_found: 'The resource does not exist, or belongs to another project or environment.',
@@ -42,7 +44,8 @@ export function codesOf(operation: Operation): ProblemCode[] {
   const { method, path, callers, query, creates, problems } = operation;
   const codes = new Set<ProblemCode>([...problems, 'too_many_requests', 'internal_error', 'unavailable']);
   const add = (...more: ProblemCode[]) => more.forEach((code) => void codes.add(code));
-  if (callers !== 'anyone') add('invalid_request', 'unauthorized', 'insufficient_permissions', 'ip_not_allowed');
+  if (callers !== 'anyone')
+    add('invalid_request', 'unauthorized', 'insufficient_permissions', 'ip_not_allowed', 'project_suspended');
   if (method !== 'GET') add('invalid_json', 'payload_too_large', 'unsupported_media_type');
   if ('cursor' in query) add('invalid_cursor');
   if (callers !== 'anyone' && path.includes('{')) add('not_found');

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { APIGatewayAuthorizerResult, APIGatewayProxyResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
+import { projectAdministration, projectCreation } from '../../functions/project-wiring.ts';
 import * as wiring from '../../functions/wiring.ts';
 import { findRoute } from '../../infra/local/gateway/routes.ts';
 import type { ApiFunction } from '../../lib/api/operation.ts';
@@ -114,7 +115,7 @@ export function memoryService() {
     webhooks: serveOperations<'webhooks'>(platform, wiring.webhookOperations(platform), webhookViolations('any')),
   };
   const authorize = wiring.authorization(platform);
-  const createProject = wiring.projectCreation(platform);
+  const createProject = projectCreation(platform);
 
   function onChange(before: Item | undefined, after: Item | undefined): void {
     const pk = String(after?.pk);
@@ -264,6 +265,9 @@ export function memoryService() {
       };
     },
     createProject,
+    /** Runs an operation on projects, like an operator. */
+    administer: projectAdministration(platform),
+    db,
     /** Reports an address of a project, like SES. */
     stopEmails: wiring.emailEventsDeps(platform).stop,
     async project(name = 'Test') {

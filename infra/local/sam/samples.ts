@@ -65,6 +65,7 @@ export async function createSamples({ invoke, items, receiver, now }: SampleOpti
   return {
     Authorize: authorizerEvent(proxy('GET', '/v1/webhooks'), key.key),
     CreateProject,
+    Projects: { operation: 'show', id: project.id },
     Keys,
     Tokens: proxy('POST', '/v1/tokens', token),
     Project: proxy('GET', '/v1/project'),

@@ -5,6 +5,8 @@ interface Operation {
   TableName?: string;
   IndexName?: string;
   Key?: Key;
+  ProjectionExpression?: string;
+  Select?: string;
   Item?: Key;
   KeyConditionExpression?: string;
   ExpressionAttributeNames?: Record<string, string>;
@@ -21,12 +23,15 @@ export interface AskedAction {
   action: string;
   resource: string;
   leadingKeys: string[];
+  /** The attributes that the request names, and its `Select`. */
+  attributes?: string[];
+  select?: string | undefined;
   /** Set for the check of a transaction member that uses the keys of all members. */
   isOfAll?: true;
 }
 
 /** The read operations that functions call. */
-export const READS: ReadonlySet<string> = new Set(['GetItem', 'BatchGetItem', 'Query']);
+export const READS: ReadonlySet<string> = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan']);
 
 const WRITES: Record<string, string> = {
   Put: 'PutItem',
@@ -62,7 +67,10 @@ export function dynamoDbActions(operation: string, body: string, tableArn: (name
   }
   const index = input.IndexName ? `/index/${input.IndexName}` : '';
   const resource = `${tableArn(input.TableName ?? '')}${index}`;
-  return [{ action, resource, leadingKeys: leadingKeysOf(input) }];
+  const { ProjectionExpression = '', ExpressionAttributeNames = {}, Select } = input;
+  const named = ProjectionExpression.split(',').map((name) => name.trim());
+  const attributes = named.filter(Boolean).map((name) => ExpressionAttributeNames[name] ?? name);
+  return [{ action, resource, leadingKeys: leadingKeysOf(input), attributes, select: Select }];
 }
 
 /** Reads only key conditions that start with the partition key, such as `pk = :pk AND …`. */

@@ -97,7 +97,11 @@ export function dynamoDbProxy({ endpoint, iam, schema, writes }: DynamoDbProxyOp
   return ({ action, headers, body, principal }) => {
     requireDynamoDbRequest(action, JSON.parse(body), schema);
     for (const permission of dynamoDbActions(action, body, tableArn)) {
-      const context = { 'dynamodb:LeadingKeys': permission.leadingKeys };
+      const context = {
+        'dynamodb:LeadingKeys': permission.leadingKeys,
+        'dynamodb:Attributes': permission.attributes ?? [],
+        ...(permission.select && { 'dynamodb:Select': permission.select }),
+      };
       iam.require(principal, permission.action, permission.resource, context, { isEvidence: !permission.isOfAll });
     }
     const answer = new Promise<ServiceResponse>((resolve, reject) => {

@@ -122,6 +122,7 @@ type Operator = (expected: readonly string[], actual: readonly string[]) => bool
 const OPERATORS: Record<string, Operator> = {
   StringEquals: (expected, actual) => actual.length > 0 && actual.every((value) => expected.includes(value)),
   'ForAnyValue:StringLike': (expected, actual) => actual.some((value) => anyMatches([...expected], value)),
+  'ForAllValues:StringEquals': (expected, actual) => actual.every((value) => expected.includes(value)),
   'ForAllValues:StringLike': (expected, actual) => actual.every((value) => anyMatches([...expected], value)),
 };
 

@@ -28,19 +28,21 @@ export function deliveries(table: Table) {
       const items = await table.batchGetEach([
         ...messages.map((message) => itemKey.webhook(message, message.webhookId)),
         ...messages.map(({ webhookId, eventId }) => itemKey.delivery(webhookId, eventId)),
+        ...messages.map(({ projectId }) => itemKey.project(projectId)),
         ...referring.map((message) => itemKey.event(message, message.eventId)),
       ]);
       const { length } = messages;
-      const read = new Map(referring.map((message, i) => [message, items[2 * length + i]]));
+      const read = new Map(referring.map((message, i) => [message, items[3 * length + i]]));
       return messages.map((message, i) => {
-        const found = [items[i], items[length + i], read.get(message)];
+        const found = [items[i], items[length + i], read.get(message), items[2 * length + i]];
         const unread = found.find((item) => item instanceof UnavailableError);
         if (unread) return unread;
-        const [webhook, delivery, event] = found.map(requireRead);
+        const [webhook, delivery, event, project] = found.map(requireRead);
         return {
           webhook: webhook && toWebhook(webhook),
           event: carriedEvent(message) ?? (event && toStoredEvent(event)),
           delivery: delivery && toDelivery(delivery),
+          isSuspended: project?.suspendedAt !== undefined,
         };
       });
     },

@@ -90,7 +90,7 @@ const toFound = (item: Item): FoundDocument => ({
 
 const toRevision = ({ sk, revision }: Item): FoundRevision => ({ documentKey: String(sk), revision: Number(revision) });
 
-function toState(item: Item): DocumentState {
+export function toState(item: Item): DocumentState {
   const { pk: _, sk: __, ...rest } = item;
   return {
     ...rest,

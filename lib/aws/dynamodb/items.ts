@@ -27,6 +27,7 @@ import type { Space } from '../../space.ts';
  *   completed sync cycle  Put once  SYNC#<prj>#<env>#<syn>   SYNC
  *   idempotency record    GetItem   IDEMPOTENCY#<prj>#<env>#<hash>        IDEMPOTENCY
  *   count of webhooks     GetItem   COUNT#<prj>#<env>        WEBHOOKS
+ *   deletion of a project GetItem   DELETION#<prj>          DELETION     (stays after the deletion)
  *   layout of the items   GetItem   VERSION#LAYOUT           VERSION      (once per execution environment; layout.ts)
  */
 export interface ItemKey {
@@ -58,6 +59,7 @@ export const itemKey = {
   revision: (space: Space, documentKey: string) => key('REVISIONS', spaceOf(space), documentKey),
   connection: (space: Space, id: string) => key('CONNECTION', `${spaceOf(space)}#${id}`, 'CONNECTION'),
   sync: (space: Space, id: string) => key('SYNC', `${spaceOf(space)}#${id}`, 'SYNC'),
+  deletion: (projectId: string) => key('DELETION', projectId, 'DELETION'),
   idempotency: (space: Space, hash: string) => key('IDEMPOTENCY', `${spaceOf(space)}#${hash}`, 'IDEMPOTENCY'),
 };
 

@@ -1,4 +1,10 @@
-import { BatchGetCommand, type DynamoDBDocumentClient, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchGetCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  QueryCommand,
+  ScanCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { LAYOUT, LAYOUT_KEY } from '../../deployment.ts';
 import { UnavailableError } from '../../errors.ts';
 import { any, is, isNew } from './conditions.ts';
@@ -49,4 +55,4 @@ export function withLayoutCheck(documents: Documents, TableName: string): Docume
 }
 
 const isRead = (command: object): boolean =>
-  [GetCommand, QueryCommand, BatchGetCommand].some((type) => command instanceof type);
+  [GetCommand, QueryCommand, ScanCommand, BatchGetCommand].some((type) => command instanceof type);

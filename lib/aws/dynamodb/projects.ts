@@ -33,6 +33,13 @@ export function projects(table: Table) {
       if (rejected.length > 0) throw new Error('The project is gone');
     },
 
+    /** `undefined` resumes. Throws if the project does not exist or is being deleted. */
+    async suspend(id: string, suspendedAt: number | undefined, also: readonly TransactionPart[]): Promise<void> {
+      const isKept = all(exists, isAbsent('deletingAt'));
+      const rejected = await table.write([update(itemKey.project(id), { suspendedAt }, isKept), ...also]);
+      if (rejected.length > 0) throw new Error('The project is being deleted');
+    },
+
     /** Two copies of one report can both be added. */
     async markUndeliverable(id: string, undeliverable: UndeliverableEmail): Promise<void> {
       await table.write([update(itemKey.project(id), { undeliverable: appended([undeliverable]) }, exists)]);

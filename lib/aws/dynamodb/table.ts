@@ -1,11 +1,13 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
+  DeleteCommand,
   DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
   QueryCommand,
   type QueryCommandInput,
+  ScanCommand,
   TransactWriteCommand,
   type TransactWriteCommandInput,
   UpdateCommand,
@@ -105,6 +107,22 @@ export function createTable(
     now,
     query,
     queryAll,
+
+    /** Reads items of all partitions of the table or an index, in no particular order. Items with the same partition key follow each other. */
+    async scan({ after, ...scan }: Query): Promise<Page> {
+      const input = named({
+        ConsistentRead: scan.IndexName === undefined,
+        ...scan,
+        ExclusiveStartKey: after as Item | undefined,
+      });
+      const { Items = [], Count = 0, LastEvaluatedKey } = await reading(() => documents.send(new ScanCommand(input)));
+      return { items: Items, count: Count, next: LastEvaluatedKey as ItemKey | undefined };
+    },
+
+    /** Removes items separately and without a condition, so a repetition is harmless. */
+    async removeAll(keys: readonly ItemKey[]): Promise<void> {
+      await Promise.all(keys.map((Key) => reading(() => documents.send(new DeleteCommand(named({ Key }))))));
+    },
 
     /** Strongly consistent. */
     async get(key: ItemKey): Promise<Item | undefined> {

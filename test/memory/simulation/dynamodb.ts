@@ -134,12 +134,16 @@ export class MemoryDynamoDb {
         const found = request.Keys.map(({ pk, sk }) => ownOf(items.get(String(pk), String(sk)))).filter(Boolean);
         return { Responses: { [table]: found } };
       }
+      case 'Scan':
+        return this.scan(input);
       case 'Query':
         return this.query(input);
       case 'Put':
         return this.single('Put', input);
       case 'Update':
         return this.single('Update', input);
+      case 'Delete':
+        return this.single('Delete', input);
       case 'TransactWrite':
         return this.transact(input.TransactItems, input.ClientRequestToken);
       default:
@@ -219,6 +223,26 @@ export class MemoryDynamoDb {
       }
     });
     this.options.onChange(before, after);
+  }
+
+  /** Reads partition by partition. The order has no meaning, but a position must continue where the page ended. */
+  private scan(input: Read & { Limit?: number; ExclusiveStartKey?: Item; ProjectionExpression?: string }): object {
+    const scanned = this.read(input);
+    const place = (item: Item): string => `${item[scanned.partition]} ${item[scanned.order]}`;
+    const start = input.ExclusiveStartKey && place(input.ExclusiveStartKey);
+    const found = [...scanned.items()]
+      .filter((item) => start === undefined || place(item) > start)
+      .sort((a, b) => (place(a) > place(b) ? 1 : -1));
+    const read = found.slice(0, Math.min(input.Limit ?? QUERY_PAGE, QUERY_PAGE));
+    const last = read.length < found.length ? read.at(-1) : undefined;
+    const names = input.ProjectionExpression?.split(', ');
+    const projected = (item: Item): Item =>
+      Object.fromEntries(Object.entries(item).filter(([name]) => names?.includes(name) ?? true));
+    return {
+      Items: read.map(projected),
+      Count: read.length,
+      ...(last && { LastEvaluatedKey: { pk: last.pk, sk: last.sk, [scanned.partition]: last[scanned.partition] } }),
+    };
   }
 
   private query(

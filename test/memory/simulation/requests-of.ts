@@ -17,6 +17,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   BatchGet: 'BatchGetItem',
   Put: 'PutItem',
   Update: 'UpdateItem',
+  Delete: 'DeleteItem',
   TransactWrite: 'TransactWriteItems',
 };
 

@@ -1,11 +1,16 @@
 import { expect } from 'vitest';
+import { SETTLE_MS } from '../../../lib/access/deletion.ts';
 import { SLOW_AFTER_MS, SLOW_FOR_MS } from '../../../lib/delivery/lanes.ts';
 import { sendMessageTarget } from '../../../lib/deployment.ts';
 import { changed } from '../../support/changed.ts';
+import { databaseEndpoint } from '../../support/database.ts';
+import { writeItems } from '../../support/items.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { createWebhook, deliveryOf } from '../../support/requests.ts';
 import { reportOf, SCANNER_PATH } from '../../support/scanner.ts';
 import { type Answer, type Client, eventually, type Project, type Service } from '../../support/service.ts';
+
+const hasNext = (page: unknown): page is { next: object } => (page as { next: object | null }).next !== null;
 
 /** Performs everything that each role is for. A flow throws if any part fails. */
 export async function createFlows(service: Service): Promise<Record<string, () => Promise<void>>> {
@@ -227,6 +232,29 @@ export async function createFlows(service: Service): Promise<Record<string, () =
         () => stack.invoke('CreateProject', { name: 'Another', email: 'another@example.com' }),
         'project.created',
       );
+    },
+    Projects: async () => {
+      const name = 'Leaving';
+      const leaving = await service.project(name);
+      const { id } = leaving;
+      const webhook = await createWebhook(await leaving.client('live'), failing.url);
+      const partitions = [
+        ...['DOCS', 'REVISIONS', 'EVENT', 'CONNECTION', 'SYNC', 'IDEMPOTENCY'].map((kind) => `${kind}#${id}#live#x`),
+        ...['HOOK', 'FIGURES', 'SLOTS'].map((kind) => `${kind}#${webhook.id}`),
+      ];
+      const run = (operation: string, more = {}) => stack.invoke('Projects', { operation, id, ...more });
+      await stack.invoke('Projects', { operation: 'list' });
+      await run('suspend');
+      await run('resume');
+      for (let page = await run('export'); hasNext(page); ) page = await run('export', { after: page.next });
+      await writeItems(
+        stack,
+        databaseEndpoint(),
+        partitions.map((pk) => ({ pk, sk: 'x' })),
+      );
+      await logged(() => run('delete', { name }), 'project.deletion_started');
+      stack.clock.advance(SETTLE_MS);
+      await logged(() => run('delete'), 'project.deleted');
     },
     DeliveryFanOut: async () => {
       const before = failing.received.length;

@@ -108,7 +108,8 @@ describe('a role', () => {
     ['Documents', 'KEY#k'],
     ['Events', 'HOOKS#p#live'],
     ['Tokens', 'PROJECT#p'],
-    ['Authorize', 'PROJECT#p'],
+    ['Authorize', 'AUDIT#p'],
+    ['Projects', 'KEY#k'],
     ['ConnectionsCheck', 'DOCS#p#live'],
   ])('accesses only its own items: %s does not read %s', async (id, pk) => {
     expect(await roleOf(id).get(pk)).toEqual(DENIED);

@@ -9,11 +9,18 @@ let pages: LocalPages;
 const server = http.createServer((request, response) => void pages.respond(request, response));
 const endpoints = new Endpoints('host.docker.internal');
 
+const invoke = async (name: string, event: unknown) => {
+  if (name === 'Broken') throw new Error('There is no project prj_1');
+  return { name, event };
+};
+
 beforeAll(async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  pages = new LocalPages(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, () => [
-    { to: ['a@example.com'] },
-  ]);
+  pages = new LocalPages(
+    `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    () => [{ to: ['a@example.com'] }],
+    invoke,
+  );
   endpoints.add('emails', () => ({ body: '[]' }));
   await endpoints.listen(['127.0.0.1']);
 });
@@ -28,9 +35,11 @@ function send(
   host: string,
   method = 'GET',
   body = '',
+  authorization?: string,
 ): Promise<[status: number | undefined, text: string]> {
+  const headers = { Host: host, ...(authorization && { Authorization: authorization }) };
   return new Promise((resolve, reject) => {
-    const sent = http.request(url, { method, headers: { Host: host } }, async (response) => {
+    const sent = http.request(url, { method, headers }, async (response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of response) chunks.push(chunk as Buffer);
       resolve([response.statusCode, Buffer.concat(chunks).toString()]);
@@ -85,5 +94,26 @@ describe('a sign-in link', () => {
     expect((await send(url, 'localhost'))[0]).toBe(200);
     expect(await send(url, 'localhost', 'POST', ticket)).toEqual([200, 'svc_admin_1']);
     expect(await send(url, 'localhost', 'POST', ticket)).toEqual([404, '']);
+  });
+});
+
+describe('an invocation of a function', () => {
+  const invokeUrl = (name: string) => pages.mailUrl.replace('mail', `functions/${name}`);
+  const call = (name: string, authorization?: string, method = 'POST', host = 'localhost') =>
+    send(invokeUrl(name), host, method, method === 'POST' ? '{"operation":"list"}' : '', authorization);
+
+  it('returns the result or the error of the function', async () => {
+    const token = `Bearer ${pages.invokeToken}`;
+    const result = { name: 'Projects', event: { operation: 'list' } };
+    expect(await call('Projects', token)).toEqual([200, JSON.stringify(result)]);
+    expect(await call('Broken', token)).toEqual([502, '{"message":"There is no project prj_1"}']);
+  });
+
+  it('is rejected without the token, which a web page cannot know', async () => {
+    const token = `Bearer ${pages.invokeToken}`;
+    for (const wrong of [undefined, 'Bearer x', `${token}x`, pages.invokeToken])
+      expect(await call('Projects', wrong)).toEqual([403, '']);
+    expect(await call('Projects', token, 'GET')).toEqual([403, '']);
+    expect(await call('Projects', token, 'POST', 'evil.example')).toEqual([403, '']);
   });
 });

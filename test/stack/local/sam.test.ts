@@ -96,6 +96,7 @@ describe('the sample event', () => {
   it.each([
     ['Authorize', { policyDocument: { Statement: [{ Effect: 'Allow' }] } }],
     ['CreateProject', { project: { name: 'Acme' } }],
+    ['Projects', { name: 'Acme', state: 'active' }],
     ['Keys', { statusCode: 201 }],
     ['Tokens', { statusCode: 201 }],
     ['Webhooks', { statusCode: 201 }],

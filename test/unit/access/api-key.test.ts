@@ -158,6 +158,9 @@ describe('the authorizer', () => {
     ...newKeyRecord({ key, id, type }, { projectId: 'prj_1', name: null, tokenSecret: '', createdAt: now }),
     ...overrides,
   });
+  const projects = {
+    get: async (id: string) => ({ id, name: 'Acme', emails: [], cursorSecret: 'secret', createdAt: now }),
+  };
   const authorize = async (authorization: string[], stored = record(), at = now) => {
     const keys = { get: vi.fn(async () => stored), recordUse: vi.fn(async () => {}) };
     const event = {
@@ -170,6 +173,7 @@ describe('the authorizer', () => {
     const handler = authorizer({
       ...quiet,
       keys,
+      projects,
       shareKeyOf: (projectId) => `share of ${projectId}`,
       requestsPerSecond: 500,
       clock: () => at,
@@ -180,7 +184,7 @@ describe('the authorizer', () => {
     return { result, keys };
   };
 
-  it('reads the database once for a key, and never for malformed text', async () => {
+  it('reads the key once, and nothing for malformed text', async () => {
     expect((await authorize([`Bearer ${key}`])).keys.get).toHaveBeenCalledTimes(1);
     const impossible = [
       `Bearer ${key}x`,
@@ -221,7 +225,14 @@ describe('the authorizer', () => {
 
   it('allows a request even if its use cannot be recorded', async () => {
     const keys = { get: async () => record(), recordUse: async () => Promise.reject(new Error('throttled')) };
-    const handler = authorizer({ ...quiet, keys, shareKeyOf: () => 'share', requestsPerSecond: 500, clock: () => now });
+    const handler = authorizer({
+      ...quiet,
+      keys,
+      projects,
+      shareKeyOf: () => 'share',
+      requestsPerSecond: 500,
+      clock: () => now,
+    });
     const event = {
       httpMethod: 'GET',
       resource: '/v1/webhooks',

@@ -30,9 +30,17 @@ describe('a message', () => {
     delivery?: Partial<DeliveryRecord>;
     isTest?: boolean;
     isDeferred?: boolean;
+    isSuspended?: boolean;
   }
-  const decide = ({ message: asked, webhook: hook, delivery, isTest = false, isDeferred = false }: Given): Task =>
-    taskOf(message(asked), webhook(hook), delivery && record(delivery), isTest, isDeferred);
+  const decide = ({ message: asked, webhook: hook, delivery, isTest = false, ...rest }: Given): Task =>
+    taskOf(
+      message(asked),
+      webhook(hook),
+      delivery && record(delivery),
+      isTest,
+      rest.isDeferred ?? false,
+      rest.isSuspended,
+    );
 
   it.each<[string, Given, Task]>([
     // Nothing of it is recorded.
@@ -42,6 +50,14 @@ describe('a message', () => {
     ['is canceled for a disabled webhook in any lane', { webhook: disabled, isDeferred: true }, 'cancel'],
     ['is sent to a disabled webhook as a test', { webhook: disabled, isTest: true }, 'send'],
     ['is forwarded to a slower lane as a test', { webhook: disabled, isTest: true, isDeferred: true }, 'defer'],
+    ['is skipped for a suspended project', { isSuspended: true }, 'skip'],
+    ['is skipped for a suspended project as a test', { isSuspended: true, isTest: true }, 'skip'],
+    [
+      'is canceled as a retry of a suspended project',
+      { isSuspended: true, message: { attempt: 2 }, delivery: {} },
+      'cancel',
+    ],
+    ['is dropped as a duplicate even if its project was suspended', { isSuspended: true, delivery: {} }, 'drop'],
     // The attempt before it is recorded.
     ['is sent as the retry of the last attempt', { message: { attempt: 2 }, delivery: {} }, 'send'],
     [

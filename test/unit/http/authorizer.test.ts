@@ -3,19 +3,26 @@ import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { newApiKey } from '../../../lib/access/api-key.ts';
 import { type KeyRecord, newKeyRecord } from '../../../lib/access/keys.ts';
+import type { ProjectRecord } from '../../../lib/access/projects.ts';
 import { authorizer } from '../../../lib/http/authorizer.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 const STAGE = 'arn:aws:execute-api:eu-central-1:111122223333:api/live';
 
 /** Authorizes a request with a live key, and returns the policy and the recorded uses. */
-async function authorized(request: { method: string; resource: string }, overrides: Partial<KeyRecord> = {}) {
+async function authorized(
+  request: { method: string; resource: string },
+  overrides: Partial<KeyRecord> = {},
+  project: Partial<ProjectRecord> | null = {},
+) {
+  const stored = { id: 'prj_1', name: 'Acme', emails: [], cursorSecret: 'secret', createdAt: now, ...project };
   const issued = newApiKey('live', now, random);
   const rest = { projectId: 'prj_1', name: null, tokenSecret: 'secret', createdAt: now };
   const record = newKeyRecord(issued, { ...rest, ...overrides });
   const uses: unknown[] = [];
   const authorize = authorizer({
     keys: { get: async () => record, recordUse: async (_read, use) => void uses.push(use) },
+    projects: { get: async () => (project ? stored : undefined) },
     shareKeyOf: (projectId) => `share of ${projectId}`,
     requestsPerSecond: 500,
     clock: () => now,
@@ -62,5 +69,21 @@ describe('a denied request', () => {
     const { statement, uses } = await authorized(request, overrides);
     expect(statement).toMatchObject({ Effect: 'Deny', Resource: [`${STAGE}/*`] });
     expect(uses).toEqual([]);
+  });
+});
+
+describe('a request of a suspended project', () => {
+  it('is denied with project_suspended for every operation, and is no use of the key', async () => {
+    const { statement, uses, context } = await authorized(read, {}, { suspendedAt: now });
+    expect(statement).toMatchObject({ Effect: 'Deny', Resource: [`${STAGE}/*`] });
+    expect(context).toMatchObject({ code: 'project_suspended' });
+    expect(uses).toEqual([]);
+  });
+
+  it.each<[string, Partial<ProjectRecord> | null]>([
+    ['is being deleted', { suspendedAt: now, deletingAt: now }],
+    ['is deleted', null],
+  ])('is not authenticated when the project %s', async (_, project) => {
+    await expect(authorized(read, {}, project)).rejects.toThrow('Unauthorized');
   });
 });

@@ -48,6 +48,7 @@ const SIGN_IN_PROBLEMS: Record<string, string> = {
   unauthorized: 'This key is not valid. It may be mistyped, revoked or expired, or belong to another service.',
   ip_not_allowed:
     "Your IP address is not on this key's allowlist. Sign in from a listed address or with another admin key.",
+  project_suspended: 'This project is suspended. Contact the operator.',
 };
 
 /** A problem as text. Internal failures include the request id for the operator. */

@@ -1,0 +1,119 @@
+import { createInterface } from 'node:readline/promises';
+import type { ProjectOperation } from '../../lib/handlers/projects.ts';
+import { UserError } from '../user-error.ts';
+import { command, runCommand } from './command.ts';
+import { ExportFile } from './export-file.ts';
+import { type Invoke, invokerOf } from './invoker.ts';
+
+const USAGE = {
+  command: 'npm run projects',
+  positionals: '(list | create | show ID | suspend ID | resume ID | export ID | delete ID)',
+  about: `Manages the projects of a deployment or of the running local stack.
+
+  list         every project: state, creation, keys, webhooks, and deliveries of the last 30 days
+  create       creates a project, and prints its first admin key once
+  show ID      one project, or the progress of its deletion
+  suspend ID   rejects every credential with 403 project_suspended, and stops deliveries
+  resume ID    ends the suspension
+  export ID    writes all data of a project as JSON Lines, without secrets
+  delete ID    revokes every credential, and removes all data of a project. Run it again to continue.`,
+  options: {
+    stack: { type: 'string', value: 'NAME', about: 'name of the CloudFormation stack (the running local stack)' },
+    name: { type: 'string', value: 'NAME', about: 'create: the name. delete: the name, instead of the question' },
+    email: { type: 'string', value: 'ADDRESS', about: 'create: the address for notifications' },
+    output: { type: 'string', value: 'FILE', about: 'export: the file. Run the command again to continue it' },
+  },
+  notes: 'With --stack, the command requires version 2 of the AWS CLI and credentials that can invoke the functions.',
+} as const;
+
+const say = (text: string) => void process.stderr.write(`${text}\n`);
+const print = (value: unknown) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+
+/** The longest pause between two calls, so that a command soon notices that another one has finished. */
+const MAX_PAUSE_MS = 10_000;
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+interface Progress {
+  state: 'deleting' | 'deleted';
+  items_removed: number;
+  items_read: number;
+  waits_until: string | null;
+}
+
+export async function listProjects(call: Call): Promise<void> {
+  let after: object | undefined;
+  do {
+    const page = (await call({ operation: 'list', ...(after && { after: after as never }) })) as {
+      data: object[];
+      next: object | null;
+    };
+    for (const project of page.data) process.stdout.write(`${JSON.stringify(project)}\n`);
+    after = page.next ?? undefined;
+  } while (after);
+}
+
+/** Continues a file that an earlier run has started. */
+export async function exportProject(call: Call, id: string, path: string | undefined): Promise<void> {
+  const file = new ExportFile(path, id);
+  for (let after = file.position; ; ) {
+    const page = (await call({ operation: 'export', id, ...(after && { after: after as never }) })) as {
+      lines: string[];
+      next: object | null;
+    };
+    file.write(page.lines, page.next);
+    if (page.next === null) break;
+    after = page.next;
+    say(`${file.lines} lines`);
+  }
+  say(`The export is complete. This run wrote ${file.lines} lines.`);
+}
+
+export async function deleteProject(call: Call, id: string, name: string | undefined): Promise<void> {
+  for (;;) {
+    const progress = (await call({ operation: 'delete', id, ...(name !== undefined && { name }) })) as Progress;
+    if (progress.state === 'deleted') {
+      say(
+        `The project is deleted. ${progress.items_removed} items were removed, and a pass over the whole table found none.`,
+      );
+      return print(progress);
+    }
+    const { items_removed, items_read, waits_until } = progress;
+    say(
+      `Removed ${items_removed} items${waits_until ? `. Checks again at ${waits_until}` : `, read ${items_read} in this pass`}.`,
+    );
+    if (waits_until) await pause(Math.min(MAX_PAUSE_MS, Math.max(0, Date.parse(waits_until) - Date.now())));
+  }
+}
+
+type Call = (operation: ProjectOperation) => Promise<unknown>;
+
+const projects = command(USAGE, async ({ values, positionals: [action = '', id, ...more] }) => {
+  const invoke: Invoke = await invokerOf(values.stack);
+  const call: Call = (operation) => invoke('Projects', operation);
+  if (more.length > 0) throw new UserError('Name one project.');
+  if (action === 'list') return listProjects(call);
+  if (action === 'create') {
+    const { name, email } = values;
+    if (!name || !email) throw new UserError('Pass --name and --email.');
+    return print(await invoke('CreateProject', { name, email }));
+  }
+  if (!['show', 'suspend', 'resume', 'export', 'delete'].includes(action))
+    throw new UserError('Name what to do: list, create, show, suspend, resume, export or delete.');
+  if (!id) throw new UserError(`Name the project: npm run projects -- ${action} ID.`);
+  if (action === 'export') return exportProject(call, id, values.output);
+  if (action !== 'delete') return print(await call({ operation: action as 'show' | 'suspend' | 'resume', id }));
+  const project = (await call({ operation: 'show', id })) as { name?: string };
+  await deleteProject(call, id, project.name === undefined ? undefined : (values.name ?? (await askName(id))));
+});
+
+/** Asks for the name, which the function compares. A continued deletion has no name anymore. */
+async function askName(id: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await terminal.question(`This removes all data of ${id}. Type the name of the project to confirm: `);
+  } finally {
+    terminal.close();
+  }
+}
+
+if (import.meta.main) await runCommand(projects);

@@ -1,0 +1,139 @@
+import { auditResource } from '../../access/audit.ts';
+import { keyResource } from '../../access/keys.ts';
+import { projectResource } from '../../access/projects.ts';
+import { logPartitions } from '../../deliveries/placement.ts';
+import { deliveryResource } from '../../deliveries/record.ts';
+import { BY_PROJECT } from '../../deployment.ts';
+import { documentResource } from '../../documents/documents.ts';
+import { partitionsOf } from '../../events/placement.ts';
+import { EVENT_TYPES } from '../../events/types.ts';
+import { ENVIRONMENTS, type Environment } from '../../space.ts';
+import { webhookResource } from '../../webhooks/webhooks.ts';
+import { toDelivery } from './delivery-log.ts';
+import { toState } from './documents.ts';
+import { type Item, itemKey } from './items.ts';
+import type { Query, Table } from './table.ts';
+import { toWebhook } from './webhooks.ts';
+
+/** The items of one partition of a project, and their form in an export. */
+interface Section {
+  id: string;
+  query: Query;
+  /** A line of JSON, or `undefined` for an item that an export omits. */
+  lineOf(item: Item): string | undefined;
+}
+
+/** Where an export continues: after an item of a section. */
+export interface ExportPosition {
+  section: string;
+  after?: object | undefined;
+}
+
+/**
+ * The serialized characters of one page, so that it fits into the response of a function (6 MB, Lambda quotas). A page exceeds it by
+ * less than the longest line.
+ */
+const PAGE_LENGTH = 2_500_000;
+const ITEMS_OF_QUERY = 250;
+/** The queries of one page, because many partitions are empty. */
+const QUERIES_OF_PAGE = 100;
+
+/**
+ * Reads the next lines of an export, in the resources of the API and without secrets. It is no snapshot, because changes during an
+ * export can be missing.
+ */
+export function projectExport(table: Table) {
+  return async (
+    projectId: string,
+    webhookIds: readonly string[],
+    position: ExportPosition | undefined,
+    nowMs: number,
+  ): Promise<{ lines: string[]; next: ExportPosition | undefined }> => {
+    const sections = sectionsOf(projectId, webhookIds, nowMs);
+    let at = position === undefined ? 0 : sections.findIndex(({ id }) => id === position.section);
+    if (at < 0) throw new Error('The position is not one of this export');
+    let after = position?.after;
+    let length = 0;
+    const lines: string[] = [];
+    for (let queries = 0; queries < QUERIES_OF_PAGE; queries++) {
+      const section = sections[at];
+      if (!section) return { lines, next: undefined };
+      const { items, next } = await table.query({ Limit: ITEMS_OF_QUERY, ...section.query, after });
+      for (const item of items) {
+        const line = section.lineOf(item);
+        if (line !== undefined) {
+          lines.push(line);
+          length += JSON.stringify(line).length;
+        }
+        if (length > PAGE_LENGTH) return { lines, next: { section: section.id, after: positionOf(item) } };
+      }
+      after = next;
+      if (next === undefined) at++;
+    }
+    const section = sections[at];
+    return { lines, next: section && { section: section.id, after } };
+  };
+}
+
+/** The key of an item in the table, or in the index of the keys. */
+const positionOf = ({ pk, sk, keysOf }: Item): object => ({ pk, sk, ...(keysOf !== undefined && { keysOf }) });
+
+function sectionsOf(projectId: string, webhookIds: readonly string[], nowMs: number): Section[] {
+  const section = (
+    type: string,
+    environment: Environment | undefined,
+    pk: string,
+    dataOf: (item: Item) => string | undefined,
+  ): Section => ({
+    id: pk,
+    query: { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': pk } },
+    lineOf: lineOf(type, environment, dataOf),
+  });
+  const json =
+    (resourceOf: (record: never) => object) =>
+    (item: Item): string =>
+      JSON.stringify(resourceOf(item as never));
+  const spaces = ENVIRONMENTS.map((environment) => ({ projectId, environment }));
+  const keys: Section = {
+    id: 'keys',
+    query: {
+      IndexName: BY_PROJECT,
+      KeyConditionExpression: 'keysOf = :project',
+      ExpressionAttributeValues: { ':project': projectId },
+    },
+    lineOf: lineOf('key', undefined, (item) => JSON.stringify(keyResource(item as never, nowMs))),
+  };
+  return [
+    section('project', undefined, itemKey.project(projectId).pk, json(projectResource)),
+    keys,
+    ...spaces.flatMap((space) => {
+      const { environment } = space;
+      const webhook = (item: Item) => JSON.stringify(webhookResource(toWebhook(item)));
+      const document = (item: Item) =>
+        item.deleted === true ? undefined : JSON.stringify(documentResource(String(item.sk), toState(item)));
+      return [
+        section('webhook', environment, itemKey.webhook(space, '').pk, webhook),
+        section('document', environment, itemKey.document(space, '').pk, document),
+        ...partitionsOf(EVENT_TYPES, undefined).map((partition) =>
+          section('event', environment, itemKey.eventIn(space, partition, '').pk, ({ body }) => String(body)),
+        ),
+      ];
+    }),
+    ...webhookIds.flatMap((id) =>
+      logPartitions().map((partition) =>
+        section('delivery', undefined, itemKey.deliveryIn(id, partition, '').pk, (item) =>
+          JSON.stringify(deliveryResource(toDelivery(item))),
+        ),
+      ),
+    ),
+    section('audit', undefined, itemKey.audit(projectId, '').pk, json(auditResource)),
+  ];
+}
+
+const lineOf =
+  (type: string, environment: Environment | undefined, dataOf: (item: Item) => string | undefined) =>
+  (item: Item): string | undefined => {
+    const data = dataOf(item);
+    const head = JSON.stringify({ type, ...(environment && { environment }) }).slice(0, -1);
+    return data && `${head},"data":${data}}`;
+  };

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { SETTLE_MS } from '../../../lib/access/deletion.ts';
+import { changed } from '../../support/changed.ts';
+import { memoryService } from '../../support/memory-service.ts';
+import { createWebhook, publish } from '../../support/requests.ts';
+import type { Project } from '../../support/service.ts';
+
+const service = memoryService();
+const { administer } = service;
+
+/** A project with data of every kind, and its endpoint. */
+async function used(name = 'Acme') {
+  const project = await service.project(name);
+  const live = await project.client('live');
+  const endpoint = service.endpoint();
+  const hook = await createWebhook(live, endpoint.url, { max_per_second: 10 });
+  await publish(live);
+  await live('PUT', '/v1/documents/d:1', { body: '{"fields":{"a":12345678901234567890}}' });
+  const test = await project.client('test');
+  const removed = await createWebhook(test, service.endpoint().url);
+  await publish(test);
+  await service.settle();
+  await test('DELETE', `/v1/webhooks/${removed.id}`);
+  await live('PUT', '/v1/connections/c-1', { body: { node_id: 'n', lease_seconds: 900 } });
+  const cycle = { node_id: 'n', sync_id: crypto.randomUUID(), pattern: 'd:*', push: [], known: {} };
+  await live('POST', '/v1/sync', { body: cycle });
+  await live('POST', '/v1/events', { headers: { 'Idempotency-Key': crypto.randomUUID() }, body: changed() });
+  return { ...project, live, hook, removed, endpoint };
+}
+
+const itemsOf = ({ id }: Pick<Project, 'id'>, ...webhooks: string[]) =>
+  [...service.db.items()].filter((item) =>
+    [id, ...webhooks].some((each) => JSON.stringify([item.pk, item.keysOf]).includes(each)),
+  );
+
+async function exported(id: string) {
+  const lines: string[] = [];
+  for (let after: object | undefined; ; ) {
+    const page = (await administer({ operation: 'export', id, ...(after && { after }) })) as {
+      lines: string[];
+      next: object | null;
+    };
+    lines.push(...page.lines);
+    if (!page.next) return lines;
+    after = page.next;
+  }
+}
+
+/** Calls until the deletion is complete or waits. */
+async function remove(id: string, name?: string) {
+  return (await administer({ operation: 'delete', id, ...(name && { name }) })) as Record<string, unknown>;
+}
+
+describe('the list of projects', () => {
+  it('contains each project once with its state and size, over several pages', async () => {
+    const project = await used();
+    const ids: unknown[] = [];
+    const found: unknown[] = [];
+    for (let after: object | undefined; ; ) {
+      const page = (await administer({ operation: 'list', limit: 1, ...(after && { after }) })) as {
+        data: { id: string }[];
+        next: object | null;
+      };
+      ids.push(...page.data.map(({ id }) => id));
+      found.push(...page.data.filter(({ id }) => id === project.id));
+      if (!page.next) break;
+      after = page.next;
+    }
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(found).toEqual([
+      expect.objectContaining({ name: 'Acme', state: 'active', keys: 3, webhooks: 1, suspended_at: null }),
+    ]);
+    expect((found[0] as { deliveries_30_days: number }).deliveries_30_days).toBeGreaterThan(0);
+  });
+});
+
+describe('a suspended project', () => {
+  it('rejects all of its credentials until it is resumed, and records both changes', async () => {
+    const project = await used();
+    const other = await used();
+    const token = await project.live('POST', '/v1/tokens', {
+      body: { documents: ['d:*'], permissions: ['read'], ttl: 600 },
+    });
+    expect(await administer({ operation: 'suspend', id: project.id })).toMatchObject({ state: 'suspended' });
+    const clients = [project.admin, project.live, service.as(token.body.token)];
+    for (const client of clients) {
+      const answer = await client('GET', '/v1/documents/d:1');
+      expect([answer.status, answer.body.code]).toEqual([403, 'project_suspended']);
+    }
+    expect((await other.live('GET', '/v1/documents/d:1')).status).toBe(200);
+    expect(await administer({ operation: 'resume', id: project.id })).toMatchObject({ state: 'active' });
+    const audit = await project.admin('GET', '/v1/audit');
+    expect(audit.body.data.slice(0, 2)).toMatchObject([
+      { action: 'project.resumed', actor: null },
+      { action: 'project.suspended', actor: null },
+    ]);
+  });
+
+  it('skips accepted events and cancels retries, and a recovery delivers them after it is resumed', async () => {
+    const project = await used();
+    project.endpoint.behave(500);
+    const retried = await publish(project.live);
+    await service.clock.advance(1000);
+    const queued = await publish(project.live);
+    const before = project.endpoint.received.length;
+    await administer({ operation: 'suspend', id: project.id });
+    await service.settle();
+    expect(project.endpoint.received).toHaveLength(before);
+    await administer({ operation: 'resume', id: project.id });
+    project.endpoint.behave(200);
+    const deliveries = `/v1/webhooks/${project.hook.id}/deliveries`;
+    const statusOf = async (id: string) => (await project.live('GET', `${deliveries}/${id}`)).body.status;
+    expect([await statusOf(retried.body.id), await statusOf(queued.body.id)]).toEqual(['canceled', 'skipped']);
+    const since = new Date(service.clock.now() - 30 * 60_000 * 60).toISOString();
+    await project.live('POST', `/v1/webhooks/${project.hook.id}/recover`, { body: { since } });
+    await service.settle();
+    expect([await statusOf(retried.body.id), await statusOf(queued.body.id)]).toEqual(['succeeded', 'succeeded']);
+  });
+});
+
+describe('an export', () => {
+  it('contains all data of the project, with every digit and without secrets', async () => {
+    const project = await used();
+    await used('Other');
+    const text = (await exported(project.id)).join('\n');
+    const lines: { type: string; data: { webhook_id?: string } }[] = text.split('\n').map((line) => JSON.parse(line));
+    expect(new Set(lines.map(({ type }) => type))).toEqual(
+      new Set(['project', 'key', 'webhook', 'document', 'event', 'delivery', 'audit']),
+    );
+    expect(lines.filter(({ type }) => type === 'delivery').map(({ data }) => data.webhook_id)).toEqual(
+      expect.arrayContaining([project.hook.id, project.removed.id]),
+    );
+    expect(text).toContain('12345678901234567890');
+    for (const secret of [project.hook.secret, 'cursorSecret', 'tokenSecret', '"hash"'])
+      expect(text).not.toContain(secret);
+    expect(text).not.toContain('Other');
+  });
+});
+
+describe('a deletion', () => {
+  it('needs the name of the project', async () => {
+    const project = await used();
+    await expect(remove(project.id, 'Wrong')).rejects.toThrow('The name is not the name of the project');
+    expect((await project.live('GET', '/v1/documents/d:1')).status).toBe(200);
+  });
+
+  it('revokes all credentials at the first call, and removes every item and nothing of others', async () => {
+    const project = await used();
+    const other = await used('Other');
+    await service.settle();
+    const kept = [...service.db.items()].filter(
+      (item) => !itemsOf(project, project.hook.id, project.removed.id).includes(item),
+    );
+    expect(await remove(project.id, 'Acme')).toMatchObject({ state: 'deleting', deleted_at: null });
+    expect((await project.live('GET', '/v1/documents/d:1')).status).toBe(401);
+    await service.clock.advance(SETTLE_MS);
+    expect(await remove(project.id)).toMatchObject({ state: 'deleted', waits_until: null });
+    expect(itemsOf(project, project.hook.id, project.removed.id)).toMatchObject([{ pk: `DELETION#${project.id}` }]);
+    const left = new Set(service.db.items());
+    expect(kept.filter((item) => !left.has(item))).toEqual([]);
+    expect((await other.live('GET', '/v1/documents/d:1')).status).toBe(200);
+    expect(await administer({ operation: 'show', id: project.id })).toMatchObject({ state: 'deleted' });
+    await expect(administer({ operation: 'resume', id: project.id })).rejects.toThrow('There is no project');
+  });
+
+  it('finds items that a running request added after the first pass', async () => {
+    const project = await used();
+    await remove(project.id, 'Acme');
+    const item = { pk: `DOCS#${project.id}#live`, sk: 'late' };
+    service.db.execute({ name: 'Put', input: { TableName: 'table', Item: item } });
+    await service.clock.advance(SETTLE_MS);
+    const end = await remove(project.id);
+    expect(end.state).toBe('deleted');
+    expect(itemsOf(project)).toHaveLength(1);
+  });
+
+  it.each([1, 3, 6, 12, 25])('continues after it ended at command %i', async (count) => {
+    const project = await used();
+    let commands = 0;
+    service.faults.command = () => (++commands === count ? new Error('killed') : undefined);
+    await expect(remove(project.id, 'Acme')).rejects.toThrow();
+    service.faults.command = () => undefined;
+    await remove(project.id, 'Acme');
+    await service.clock.advance(SETTLE_MS);
+    expect(await remove(project.id)).toMatchObject({ state: 'deleted' });
+    expect(itemsOf(project, project.hook.id, project.removed.id)).toHaveLength(1);
+  });
+});
+
+it.each<[unknown, string]>([
+  [{}, 'operation'],
+  [{ operation: 'suspend' }, 'id'],
+  [{ operation: 'suspend', id: 'prj_none' }, 'There is no project'],
+  [{ operation: 'list', limit: 1000 }, 'limit'],
+])('rejects %j with a message', async (input, message) => {
+  await expect(administer(input)).rejects.toThrow(message);
+});
