@@ -60,9 +60,12 @@ export async function invokeFunction(functionName: string, payload: string): Pro
 
 /** The outputs of a stack by name. */
 export async function stackOutputs(stackName: string): Promise<Record<string, string>> {
-  const query = 'Stacks[0].Outputs[].[OutputKey,OutputValue]';
-  const outputs = await awsJson('cloudformation', 'describe-stacks', '--stack-name', stackName, '--query', query);
-  return Object.fromEntries(outputs ?? []);
+  interface Stack {
+    Outputs?: { OutputKey: string; OutputValue: string }[];
+  }
+  const { Stacks } = await awsJson('cloudformation', 'describe-stacks', '--stack-name', stackName);
+  const [stack] = Stacks as Stack[];
+  return Object.fromEntries((stack?.Outputs ?? []).map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
 }
 
 export function failedSchedules(queueUrl: string): FailedSchedulesAccess {

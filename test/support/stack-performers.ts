@@ -86,6 +86,16 @@ export function stackPerformers(stack: LocalStack): Performers {
       if (!stack.mappings.has(id)) throw new Error(`ValidationError: Resource ${LogicalResourceId} does not exist`);
       return { StackResourceDetail: { PhysicalResourceId: uuidOf(id) } };
     },
+    'cloudformation DescribeStacks': () => ({
+      Stacks: [
+        {
+          Outputs: ['Projects', 'CreateProject'].map((name) => ({
+            OutputKey: `${name}Function`,
+            OutputValue: [...stack.functions.keys()].find((id) => new RegExp(`^${name}[0-9A-F]{8}$`).test(id)),
+          })),
+        },
+      ],
+    }),
     'logs FilterLogEvents': ({ logGroupName, filterPattern }) => ({
       events: logged
         .filter(({ group, event }) => group === logGroupName && matchesPattern(String(filterPattern), event))

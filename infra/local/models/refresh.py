@@ -43,7 +43,7 @@ OPERATIONS = {
 OPERATOR_OPERATIONS = {
     "apigateway": ["CreateApiKey", "CreateUsagePlanKey", "GetApiKeys", "GetUsagePlanKeys", "GetUsagePlans"],
     "budgets": ["CreateBudget"],
-    "cloudformation": ["DescribeStackResource"],
+    "cloudformation": ["DescribeStackResource", "DescribeStacks"],
     "kms": ["CancelKeyDeletion", "DescribeKey", "EnableKey"],
     "lambda": ["DeleteFunctionConcurrency", "GetEventSourceMapping", "Invoke", "UpdateEventSourceMapping"],
     "logs": ["FilterLogEvents"],

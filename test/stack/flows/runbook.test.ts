@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { SETTLE_MS } from '../../../lib/access/deletion.ts';
 import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
 import { SET_ASIDE_PREFIX } from '../../../lib/deployment.ts';
 import { code } from '../../support/documents.ts';
@@ -135,6 +138,24 @@ it('finds a stopped mapping, and starts it again', async () => {
   if (fn) fn.reservedConcurrency = 0;
   await run('delete-function-concurrency', names());
   expect(fn?.reservedConcurrency).toBe(Number.POSITIVE_INFINITY);
+});
+
+it('suspends, resumes, exports and deletes a project, from the first to the last command', async () => {
+  const project = await service.project('Leaving');
+  const status = async () => code(await project.admin('GET', '/v1/keys'))[0];
+  const values = { stack: 'Service', project: project.id, file: join(mkdtempSync(join(tmpdir(), 'export-')), 'lines') };
+  expect(await run('projects -- list', values)).toContain(project.id);
+  await run('projects -- suspend', values);
+  expect(await status()).toBe(403);
+  await run('projects -- resume', values);
+  expect(await status()).toBe(200);
+  await run('projects -- export', values);
+  expect(readFileSync(values.file, 'utf8')).toContain(project.email);
+  const deletion = run('projects -- delete', values, 'echo Leaving | ');
+  await eventually(async () => (await status()) === 401);
+  service.stack.clock.advance(SETTLE_MS);
+  for (const printed of [await deletion, await run('projects -- show', values)])
+    expect(printed).toContain('"state": "deleted"');
 });
 
 it('finds the requests of a leaked key in the access log', async () => {
