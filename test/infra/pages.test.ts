@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { createSite as created } from '../../functions/site/build.ts';
+import { apiOperations } from '../../lib/api/operations.ts';
 import { createSite } from '../../lib/http/static.ts';
 
 const site = created('');
@@ -110,6 +111,22 @@ describe('a page', () => {
       'Cross-Origin-Resource-Policy': 'cross-origin',
       'Cache-Control': 'public, max-age=300',
     });
+  });
+});
+
+describe('the OpenAPI document', () => {
+  it('has samples of each operation that print the response, and absolute links', async () => {
+    const { body } = await request('/v1/openapi.json');
+    const operations = Object.values(JSON.parse(body).paths as Record<string, object>).flatMap(Object.values);
+    expect(operations.length).toBe(apiOperations.length);
+    for (const { operationId, responses, 'x-codeSamples': samples } of operations) {
+      const [curl, javascript, python] = samples.map(({ source }: { source: string }) => source);
+      expect(samples.map(({ lang }: { lang: string }) => lang)).toEqual(['bash', 'javascript', 'python']);
+      expect(curl, operationId).toContain("'https://api.example.com/live/v1/");
+      const isPrinted = 'content' in (Object.values(responses)[0] as object);
+      expect([javascript.includes('console.log('), python.includes('print(')]).toEqual([isPrinted, isPrinted]);
+    }
+    expect(body).not.toMatch(/\[[\w ]+\]\((?!https:)|\{base_url\}/);
   });
 });
 
