@@ -25,7 +25,7 @@ export interface AskedAction {
   leadingKeys: string[];
   /** The attributes that the request names, and its `Select`. */
   attributes?: string[];
-  select?: string | undefined;
+  select?: string;
   /** Set for the check of a transaction member that uses the keys of all members. */
   isOfAll?: true;
 }
@@ -70,7 +70,8 @@ export function dynamoDbActions(operation: string, body: string, tableArn: (name
   const { ProjectionExpression = '', ExpressionAttributeNames = {}, Select } = input;
   const named = ProjectionExpression.split(',').map((name) => name.trim());
   const attributes = named.filter(Boolean).map((name) => ExpressionAttributeNames[name] ?? name);
-  return [{ action, resource, leadingKeys: leadingKeysOf(input), attributes, select: Select }];
+  const permission = { action, resource, leadingKeys: leadingKeysOf(input) };
+  return [{ ...permission, ...(attributes.length > 0 && { attributes }), ...(Select && { select: Select }) }];
 }
 
 /** Reads only key conditions that start with the partition key, such as `pk = :pk AND …`. */

@@ -80,6 +80,14 @@ describe('a request to the table authorizes', () => {
     expect(asked(operation, input)).toEqual([{ action: `dynamodb:${operation}`, resource, leadingKeys }]);
   });
 
+  it('a scan for the attributes that it names', () => {
+    const scan = { TableName: 't', ProjectionExpression: '#p, sk', ExpressionAttributeNames: { '#p': 'pk' } };
+    const attributes = ['pk', 'sk'];
+    expect(asked('Scan', { ...scan, Select: 'SPECIFIC_ATTRIBUTES' })).toEqual([
+      { action: 'dynamodb:Scan', resource: 'arn:t', leadingKeys: [], attributes, select: 'SPECIFIC_ATTRIBUTES' },
+    ]);
+  });
+
   it('every write of a transaction, with its own key and with all keys', () => {
     const TransactItems = [
       { Put: { TableName: 't', Item: pk('A') } },
