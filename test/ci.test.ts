@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -44,7 +44,7 @@ describe('the workflow', () => {
     expect(text.match(/permissions:/g)).toHaveLength(permissions.length);
   });
 
-  it('simulates a million new schedules every night, and reports a failure with its log', () => {
+  it('simulates a million new schedules every night, and keeps its log', () => {
     const [, command = ''] = /npm run --silent (\w+) -- --seeds 1000000 --from "\$from"/.exec(nightly) ?? [];
     expect(Object.keys(scripts)).toContain(command);
     const [, fromOf = ''] = /from=\$\(\( (.+) \)\)/.exec(nightly) ?? [];
@@ -55,7 +55,41 @@ describe('the workflow', () => {
     expect(from('2026-01-02T02:17:00Z') - from('2026-01-01T02:17:00Z')).toBe(1_000_000);
     expect(from('2037-01-01T02:17:00Z')).toBeLessThan(2 ** 32);
     expect(nightly).toContain('set -o pipefail');
-    expect(nightly).toMatch(/if: failure\(\)[\s\S]*tail -n 40 simulation\.log[\s\S]*gh issue create/);
+    expect(nightly).toContain('| tee simulation.log');
+  });
+
+  it('looks for the planted bugs every night, and reports failures of both in one issue', () => {
+    const [, command = ''] = /npm run --silent (\w+) 2>&1 \| tee planted\.log/.exec(nightly) ?? [];
+    expect(Object.keys(scripts)).toContain(command);
+    expect(nightly.match(/^ +id: (\w+)$/gm)?.map((line) => line.trim())).toEqual(['id: simulate', 'id: planted']);
+    expect(nightly).toContain(
+      "if: failure() && (steps.simulate.conclusion == 'failure' || steps.planted.conclusion == 'failure')",
+    );
+    const report = (log: string, openIssue: string) => {
+      const [, script = ''] = /LOG: .*\n {8}run: \|\n((?: {10}.*\n)+)/.exec(nightly) ?? [];
+      const directory = mkdtempSync(join(tmpdir(), 'nightly-'));
+      writeFileSync(join(directory, log), 'Replay: npm run simulate -- --seed 7\n');
+      const gh = `gh() { echo "gh $*" >> calls; if [ "$2" = list ]; then echo "${openIssue}"; fi; }`;
+      const env = {
+        ...process.env,
+        LOG: log,
+        GITHUB_STEP_SUMMARY: 'summary',
+        GITHUB_SHA: 'abc',
+        RUN_URL: 'https://run',
+      };
+      execFileSync('bash', ['-ec', `${gh}\n${script}`], { cwd: directory, env });
+      const [calls, text] = ['calls', 'report.md'].map((name) => readFileSync(join(directory, name), 'utf8'));
+      rmSync(directory, { recursive: true });
+      return { call: calls?.trim().split('\n').at(-1), text };
+    };
+    expect(report('simulation.log', '')).toEqual({
+      call: 'gh issue create --title The nightly run failed --body-file report.md',
+      text: expect.stringMatching(/broke a promise on commit abc \(https:\/\/run\)[\s\S]*--seed 7/),
+    });
+    expect(report('planted.log', '12')).toEqual({
+      call: 'gh issue comment 12 --body-file report.md',
+      text: expect.stringContaining('No test finds a planted bug on commit abc'),
+    });
   });
 });
 

@@ -39,13 +39,13 @@ async function startApi(fails: (path: string) => number | undefined = () => unde
 }
 
 /** Polls once after each change, and returns the printed lines. */
-async function linesOf(api: { baseUrl: string }, changes: (() => void)[]): Promise<string[]> {
+async function linesOf(api: { baseUrl: string }, changes: (() => void)[], forwardTo?: string): Promise<string[]> {
   const lines: string[] = [];
   const stop = new AbortController();
   await forwardEvents({
     baseUrl: api.baseUrl,
     key: 'svc_live_1',
-    forwardTo: undefined,
+    forwardTo,
     types: [],
     secret: SECRET,
     signal: stop.signal,
@@ -85,6 +85,21 @@ describe('npm run listen', () => {
       expect.stringContaining('evt_a  ✓ verified'),
       'Polling works again.',
     ]);
+  });
+
+  it('follows no redirect, because the next server would receive the signature', async () => {
+    const api = await startApi();
+    const paths: (string | undefined)[] = [];
+    const endpoint = http.createServer(({ url }, response) => {
+      paths.push(url);
+      response.writeHead(307, { Location: '/elsewhere' }).end();
+    });
+    servers.push(endpoint.listen(0, '127.0.0.1'));
+    await once(endpoint, 'listening');
+    const forwardTo = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/hook`;
+    const lines = await linesOf(api, [() => void api.events.push({ id: 'evt_a', at: START }), () => {}], forwardTo);
+    expect(lines.at(-1)).toContain('→ 307');
+    expect(paths).toEqual(['/hook']);
   });
 
   it('takes the key from the environment', async () => {

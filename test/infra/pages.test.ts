@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
@@ -45,6 +46,8 @@ describe('the dashboard', () => {
       expect(file).toMatch(/-[0-9a-f]{12}\.(js|css|svg)$/);
       const { statusCode, headers } = await request('/dashboard/{file}', { file });
       expect(statusCode).toBe(200);
+      const { text = '' } = pages.find(([path]) => path === `/dashboard/${file}`)?.[1] ?? {};
+      expect(file).toContain(createHash('sha256').update(text).digest('hex').slice(0, 12));
       expect(headers?.['Cache-Control']).toBe('public, max-age=31536000, immutable');
     }
   });

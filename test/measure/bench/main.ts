@@ -6,6 +6,7 @@ import { measureBundles } from './bundles.ts';
 import { LOAD_OPTIONS, printCeilings } from './ceilings/ceilings.ts';
 import { MEASURED_FILE } from './ceilings/load.ts';
 import { measureCost } from './cost/cost.ts';
+import { measureCpu } from './cpu/cpu.ts';
 import { measureFunctions } from './functions.ts';
 import { measureIsolation } from './isolation.ts';
 import { measureLimits } from './limits.ts';
@@ -25,6 +26,7 @@ const MEASUREMENTS: Record<string, readonly [title: string, measure: Measure]> =
     'Throughput of 1,000 concurrent events, and processor time of the local stack per delivery',
     measureThroughput,
   ],
+  cpu: ['CPU: invocations with the CPU share of a memory size, over TLS 1.3. A vCPU is 1,769 MB', measureCpu],
   endurance: ['Endurance: 100,000 deliveries to one webhook', measureEndurance],
   isolation: [
     'Isolation: p99 from publication to receipt at 10 healthy endpoints, before and after others change',

@@ -21,7 +21,8 @@ it('stores a record with the failed stage as a batch for a replay', async () => 
 });
 
 it.each<[string, () => Promise<{ ok: boolean; status: number }>]>([
-  ['S3 answers with an error', async () => ({ ok: false, status: 403 })],
+  ['S3 denies the request', async () => ({ ok: false, status: 403 })],
+  ['S3 fails after all tries', async () => ({ ok: false, status: 503 })],
   ['S3 cannot be reached', () => Promise.reject(new TypeError('fetch failed'))],
 ])('throws UnavailableError when %s, so that the stream retries the record', async (_, put) => {
   await expect(failedEvents('https://bucket', put)(record, error)).rejects.toThrow(UnavailableError);

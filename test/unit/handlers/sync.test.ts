@@ -82,6 +82,15 @@ describe('a sync', () => {
     expect(code(await sync(client, { cursor: 'x.y' }))).toEqual([400, 'invalid_cursor']);
   });
 
+  it('cannot be continued with the cursor of another credential', async () => {
+    const project = await service.project();
+    const [client, other] = [await project.client('live'), await project.client('live')];
+    for (const key of ['a', 'b']) await put(client, key, {});
+    const { cursor } = (await sync(client, { limit: 1 })).body;
+    expect(code(await sync(other, { limit: 1, cursor }))).toEqual([400, 'invalid_cursor']);
+    expect((await sync(client, { limit: 1, cursor })).status).toBe(200);
+  });
+
   it('is possible with a read key without pushes', async () => {
     const project = await service.project();
     await put(await project.client('live'), 'd', { a: 1 });

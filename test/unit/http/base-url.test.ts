@@ -23,6 +23,11 @@ describe('the base URL of a request', () => {
     expect(of(path, resource)).toBe(expected);
   });
 
+  it('does not depend on a host that the caller chooses', () => {
+    const headers = { Host: 'api.example.com', 'X-Forwarded-Host': 'evil.example' };
+    expect(of('/v1/sync', '/v1/sync', headers)).toBe('https://api.example.com');
+  });
+
   it('has the protocol and the port of the request', () => {
     const headers = { Host: '127.0.0.1:3000', 'X-Forwarded-Proto': 'http' };
     expect(of('/v1/sync', '/v1/sync', headers)).toBe('http://127.0.0.1:3000');

@@ -6,11 +6,10 @@ import { proxyEvent } from './builders.ts';
 
 const { publicKey: key, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const PEM = key.export({ type: 'spki', format: 'pem' }).toString();
-const body = '[]';
-const signed = {
-  'Github-Public-Key-Identifier': 'a',
-  'Github-Public-Key-Signature': sign('sha256', Buffer.from(body), privateKey).toString('base64'),
-};
+// Another serialization of the same report would have other bytes.
+const body = ' [ ]';
+const signatureOf = (text: string) => sign('sha256', Buffer.from(text), privateKey).toString('base64');
+const signed = { 'Github-Public-Key-Identifier': 'a', 'Github-Public-Key-Signature': signatureOf(body) };
 
 function serverWith(publicKey: (identifier: string) => Promise<string | undefined>) {
   const find = vi.fn(publicKey);
@@ -25,6 +24,13 @@ describe('a signed report', () => {
     const { send, handle } = serverWith(async () => PEM);
     expect((await send(signed)).statusCode).toBe(200);
     expect(handle).toHaveBeenCalledOnce();
+  });
+
+  it('is rejected when the signature is of another serialization', async () => {
+    const { send, handle } = serverWith(async () => PEM);
+    const headers = { ...signed, 'Github-Public-Key-Signature': signatureOf('[]') };
+    expect((await send(headers)).statusCode).toBe(403);
+    expect(handle).not.toHaveBeenCalled();
   });
 
   it.each([

@@ -9,12 +9,27 @@ import { eventTypes } from '../../../lib/openapi/event-types.ts';
 import { EXAMPLES } from '../../../lib/openapi/examples.ts';
 
 type Schema = { $ref?: string; properties?: Record<string, Schema>; items?: Schema; description?: string };
+/** The operations with a body whose members are all optional. */
+const OPTIONAL_BODIES = ['changeProject', 'changeWebhook', 'recover', 'rotateKey', 'rotateSecret', 'testWebhook'];
 const operationOf = (method: string, path: string) =>
   openApi.paths[path]?.[method.toLowerCase()] as {
     operationId: string;
     security: object[];
     responses: Record<string, { $ref?: string; description: string; headers?: object }>;
   };
+
+describe('a body', () => {
+  it('can be omitted exactly if all of its members are optional', () => {
+    const optional = apiOperations
+      .map(({ method, path }) => openApi.paths[path]?.[method.toLowerCase()] as unknown as Described)
+      .filter(({ requestBody }) => requestBody && !requestBody.required);
+    expect(optional.map(({ operationId }) => operationId).sort()).toEqual(OPTIONAL_BODIES);
+    interface Described {
+      operationId: string;
+      requestBody?: { required: boolean };
+    }
+  });
+});
 
 describe('the published document', () => {
   const published = openApiDocument('https://api.example.com');

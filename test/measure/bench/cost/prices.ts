@@ -30,14 +30,14 @@ export const PRICES = {
 } as const;
 
 /**
- * The response time of an endpoint, and the CPU time of a delivery with 512 MB of memory, which gets 0.29 of a vCPU. A delivery
- * over TLS took 8 to 17 ms in a control group with that quota.
+ * The response time of an endpoint, and the CPU time of a delivery with 512 MB of memory, which gets 0.29 of a vCPU. In full
+ * batches over TLS, it is 2.9 ms of a vCPU (`npm run bench -- cpu`).
  */
 const ENDPOINT_MS = 100;
 /** The fixed milliseconds of a batch of deliveries. */
 export const BATCH_MS = 20;
 export const DELIVERY_CPU_MS = 10;
-/** The CPU time of a message in the fan-out, measured as 0.5 to 0.65 ms. */
+/** The CPU time of a message in the fan-out, 0.17 ms of a vCPU (`npm run bench -- cpu`). */
 export const MESSAGE_CPU_MS = 0.5;
 
 /**

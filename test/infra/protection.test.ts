@@ -1,0 +1,121 @@
+import { Match, type Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { synth } from './synth.ts';
+
+const template = synth({});
+const DAY_SECONDS = 86_400;
+
+describe('data and logs', () => {
+  it('stay in a queue for 14 days, so that an outage over a long weekend loses nothing', () => {
+    template.allResourcesProperties('AWS::SQS::Queue', { MessageRetentionPeriod: 14 * DAY_SECONDS });
+  });
+
+  it('are deleted from every log group after the retention of the settings', () => {
+    template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
+    synth({ logRetentionDays: '7' }).allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 7 });
+  });
+
+  it('can be encrypted with a customer-managed key, which every function can use', () => {
+    const encrypted = synth({ encryption: 'customer' });
+    const roles = Object.values(encrypted.findResources('AWS::Lambda::Function')).map(
+      ({ Properties }) => Properties.Role['Fn::GetAtt'][0],
+    );
+    expect(roles.filter((role) => !usesKey(encrypted, role))).toEqual([]);
+  });
+});
+
+describe('a permission of another service', () => {
+  it('covers only the schedules of this service', () => {
+    template.hasResourceProperties('AWS::IAM::Role', {
+      AssumeRolePolicyDocument: {
+        Statement: [
+          Match.objectLike({
+            Principal: { Service: 'scheduler.amazonaws.com' },
+            Condition: {
+              StringEquals: {
+                'aws:SourceAccount': { Ref: 'AWS::AccountId' },
+                'aws:SourceArn': { 'Fn::GetAtt': ['RetrySchedules', 'Arn'] },
+              },
+            },
+          }),
+        ],
+      },
+    });
+  });
+
+  it('covers only the events of emails of this service', () => {
+    const [configurationSet] = Object.keys(template.findResources('AWS::SES::ConfigurationSet'));
+    template.hasResourceProperties('AWS::Events::Rule', {
+      EventPattern: {
+        source: ['aws.ses'],
+        detail: {
+          eventType: ['Bounce', 'Complaint'],
+          mail: { tags: { 'ses:configuration-set': [{ Ref: configurationSet }] } },
+        },
+      },
+    });
+  });
+
+  it('covers no request to the alarm topic without TLS', () => {
+    synth({ alarmEmail: 'ops@example.com' }).hasResourceProperties('AWS::SNS::TopicPolicy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
+        ]),
+      },
+    });
+  });
+});
+
+describe('the index of deliveries', () => {
+  it('contains every member that lists and recoveries filter by', () => {
+    template.hasResourceProperties('AWS::DynamoDB::Table', {
+      GlobalSecondaryIndexes: Match.arrayWith([
+        Match.objectLike({
+          IndexName: 'by_status',
+          Projection: {
+            ProjectionType: 'INCLUDE',
+            NonKeyAttributes: ['eventType', 'test', 'nextAttemptAt', 'endedAt'],
+          },
+        }),
+      ]),
+    });
+  });
+});
+
+describe('the stats', () => {
+  it('count new deliveries and every change of one', () => {
+    const [mapping] = Object.values(template.findResources('AWS::Lambda::EventSourceMapping')).filter(
+      ({ Properties }) => Properties.TumblingWindowInSeconds,
+    );
+    const patterns = mapping?.Properties.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) =>
+      JSON.parse(Pattern),
+    );
+    const keys = { Keys: { pk: { S: [{ prefix: 'HOOK#' }] } } };
+    expect(patterns).toEqual(['INSERT', 'MODIFY'].map((name) => ({ eventName: [name], dynamodb: keys })));
+  });
+});
+
+describe('an alarm on messages that could not be processed', () => {
+  it('watches every dead-letter queue', () => {
+    for (const queue of ['DeadLetters', 'FailedSchedules']) {
+      const Dimensions = [{ Name: 'QueueName', Value: { 'Fn::GetAtt': [queue, 'QueueName'] } }];
+      template.hasResourceProperties('AWS::CloudWatch::Alarm', { Dimensions, Threshold: 0 });
+    }
+  });
+});
+
+describe('an alarm on a stream that nobody reads', () => {
+  it('fires without a value', () => {
+    const stopped = { ComparisonOperator: 'LessThanThreshold', TreatMissingData: 'breaching' };
+    template.resourcePropertiesCountIs('AWS::CloudWatch::Alarm', stopped, 2);
+  });
+});
+
+function usesKey(encrypted: Template, role: string): boolean {
+  const policies = Object.values(
+    encrypted.findResources('AWS::IAM::Policy', { Properties: { Roles: [{ Ref: role }] } }),
+  );
+  const statements = policies.flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
+  return statements.some(({ Action }) => [Action].flat().includes('kms:Decrypt'));
+}

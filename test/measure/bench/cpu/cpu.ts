@@ -1,0 +1,143 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { type FunctionProperties, modulePathOf } from '../../../../infra/local/lambda/lambda.ts';
+import { queueRecord } from '../../../../infra/local/lambda/queue-poller.ts';
+import { streamRecord } from '../../../../infra/local/lambda/stream-consumer.ts';
+import { dynamoDbClient } from '../../../../infra/local/services/dynamodb.ts';
+import type { LocalStack } from '../../../../infra/local/stack.ts';
+import { changed } from '../../../support/changed.ts';
+import { createProject } from '../project.ts';
+import { startBench } from '../stack.ts';
+import type { Invocation, Invoked } from './function-process.ts';
+import { limitCpu } from './quota.ts';
+
+/** The memory in MB at which a function has one vCPU (Lambda Developer Guide, "Configure Lambda function memory"). */
+const MB_OF_VCPU = 1769;
+/** The limits of an event source and of a project. */
+const EVENTS = 100;
+const WEBHOOKS = 100;
+const BATCHES = [10, 100];
+/** The measured invocations of each size, after one that loads the code and opens connections. */
+const REPEATS = 3;
+
+export interface CpuRow {
+  memory_mb: number;
+  wall_ms: number;
+  cpu_ms_each: number;
+  each_per_second: number;
+  failed: number;
+}
+
+/**
+ * Runs the bundles of the fan-out and of a lane with the CPU share of a memory size: a fan-out of 100 events to 100 webhooks, and
+ * batches of deliveries over TLS 1.3 to 100 hosts. A record fails if a call of a service or an attempt exceeds its time limit.
+ */
+export async function measureCpu(assembly: string, memorySizes: readonly number[] = [512, 1024, MB_OF_VCPU]) {
+  const { stack, databaseEndpoint, stop } = await startBench(assembly);
+  for (const mapping of stack.mappings.values()) mapping.Enabled = false; // the bench invokes the functions
+  stack.iam.isPermissive = true; // one process runs two functions
+  const endpoints = fork(new URL('./endpoints-process.ts', import.meta.url), [String(WEBHOOKS)]);
+  const [urls] = (await once(endpoints, 'message')) as [string[]];
+  const { post } = await createProject(stack);
+  for (const url of urls) await post('/v1/webhooks', { url, events: ['document.changed'] });
+  const rows: Record<string, CpuRow> = {};
+  for (const memory_mb of memorySizes) {
+    await post('/v1/events/batch', { events: Array.from({ length: EVENTS }, () => changed()) });
+    const fanOut = functionNamed(stack, 'FanOut');
+    const lane = functionNamed(stack, 'DeliverNew');
+    const child = start({ ...fanOut.variables, ...lane.variables, ...stack.environment, LANE: 'new' });
+    const invoke = async (invocation: Invocation): Promise<Invoked> => {
+      child.send(invocation);
+      return ((await once(child, 'message')) as [Invoked])[0];
+    };
+    const records = await newEvents(databaseEndpoint, stack, rows);
+    await invoke({ path: fanOut.path, event: { Records: records.slice(0, 1) } });
+    const release = limitCpu(child.pid ?? 0, memory_mb / MB_OF_VCPU);
+    const add = (name: string, count: number, all: Invoked[]) => {
+      const mean = (of: (each: Invoked) => number) => all.reduce((sum, each) => sum + of(each), 0) / all.length;
+      rows[`${name}, ${memory_mb} MB`] = {
+        memory_mb,
+        wall_ms: Math.round(mean(({ wallMs }) => wallMs)),
+        cpu_ms_each: Number((mean(({ cpuMs }) => cpuMs) / count).toPrecision(3)),
+        each_per_second: Math.round((1000 * count) / mean(({ wallMs }) => wallMs)),
+        failed: all.reduce((sum, { failures }) => sum + failures, 0),
+      };
+    };
+    const fannedOut = await invoke({ path: fanOut.path, event: { Records: records } });
+    add(`fan-out of ${EVENTS} events to ${WEBHOOKS} webhooks`, EVENTS * WEBHOOKS, [fannedOut]);
+    for (const size of BATCHES) {
+      const all: Invoked[] = [];
+      for (let i = 0; i <= REPEATS; i++) {
+        const invoked = await invoke({ path: lane.path, event: { Records: received(stack, size) } });
+        if (i > 0) all.push(invoked);
+      }
+      add(`deliver, in batches of ${size}`, size, all);
+    }
+    release();
+    child.kill();
+  }
+  endpoints.disconnect();
+  await stop();
+  return rows;
+}
+
+function start(variables: Record<string, string>): ChildProcess {
+  return fork(new URL('./function-process.ts', import.meta.url), {
+    env: {
+      ...process.env,
+      ...variables,
+      AWS_ACCESS_KEY_ID: 'bench',
+      NODE_EXTRA_CA_CERTS: fileURLToPath(new URL('../../../support/certificates/authority.pem', import.meta.url)),
+    },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+}
+
+function functionNamed({ template }: LocalStack, name: string) {
+  const found = template
+    .ofType<FunctionProperties>('AWS::Lambda::Function')
+    .find(({ id }) => new RegExp(`^Delivery${name}[0-9A-F]{8}$`).test(id));
+  if (!found) throw new Error(`The template has no function ${name}`);
+  const { properties } = found;
+  return { path: modulePathOf(template, properties), variables: properties.Environment?.Variables ?? {} };
+}
+
+/** The events of the table that no function has received, as records of its stream. */
+async function newEvents(endpoint: string, { tableName, streamArn }: LocalStack, rows: object) {
+  const client = dynamoDbClient(endpoint);
+  const items: Record<string, AttributeValue>[] = [];
+  let after: Record<string, AttributeValue> | undefined;
+  do {
+    const page = await client.send(
+      new ScanCommand({ TableName: tableName, ...(after && { ExclusiveStartKey: after }) }),
+    );
+    items.push(...(page.Items ?? []).filter(({ pk }) => pk?.S?.startsWith('EVENT#')));
+    after = page.LastEvaluatedKey;
+  } while (after);
+  client.destroy();
+  const first = Object.keys(rows).length / (1 + BATCHES.length);
+  return items
+    .sort((a, b) => (String(a.id?.S) < String(b.id?.S) ? -1 : 1))
+    .slice(first * EVENTS, (first + 1) * EVENTS)
+    .map(({ pk, sk, ...item }, i) => {
+      const Keys = { pk, sk } as Record<string, AttributeValue>;
+      const dynamodb = {
+        Keys,
+        NewImage: { ...Keys, ...item },
+        SequenceNumber: String(i),
+        ApproximateCreationDateTime: new Date(),
+      };
+      return streamRecord({ eventID: String(i), eventName: 'INSERT', dynamodb }, streamArn);
+    });
+}
+
+/** Messages of the lane for new endpoints. */
+function received({ queues }: LocalStack, count: number) {
+  const queue = queues.get('NewDeliveries');
+  const messages = Array.from({ length: count / 10 }, () => queue?.receive(10) ?? []).flat();
+  if (messages.length < count) throw new Error(`The queue has only ${messages.length} messages`);
+  return messages.map((message) => queueRecord(message, queue?.settings.arn ?? ''));
+}
