@@ -18,6 +18,7 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { EVENTS_SET_ASIDE, HANDLING_FAILURES, METRICS_SERVICE } from '../lib/deployment.ts';
 import { gatewayErrorsIn, ofMapping, serverErrorsOf, sumOf } from './alarm-metrics.ts';
+import { addBudget } from './budget.ts';
 import type { DataTable } from './data.ts';
 import { pinLogicalId } from './logical-ids.ts';
 import { addDashboard } from './operations-dashboard.ts';
@@ -57,6 +58,7 @@ export class Observability extends Construct {
     this.namespace = props.settings.stackName;
     this.topic = this.createTopic(props.settings.alarmEmail);
     this.addAlarms(props);
+    addBudget(this, props.settings);
     if (props.settings.cloudWatchDashboard === 'on') addDashboard(this, props, this.own);
   }
 
@@ -124,6 +126,7 @@ export class Observability extends Construct {
     this.reputation('BounceRate', 0.05);
     this.reputation('ComplaintRate', 0.001);
     this.requestRate(restApi, props.settings.alarmRequestsPerSecond);
+    this.clientErrors(restApi, props.settings.alarmClientErrorPercent);
   }
 
   /**
@@ -157,6 +160,13 @@ export class Observability extends Construct {
     const period = Duration.minutes(5);
     const requests = restApi.metricCount({ period, statistic: 'SampleCount' });
     this.alarm('RequestRate', requests, perSecond * period.toSeconds(), 'request-rate', { evaluationPeriods: 2 });
+  }
+
+  /** `4XXError` is 1 or 0 for each request, so its average is a share (API Gateway Developer Guide, "Metrics and dimensions"). */
+  private clientErrors(restApi: RestApi, percent: number): void {
+    if (percent === 0) return;
+    const share = restApi.metricClientError({ period: Duration.minutes(5), statistic: 'Average' });
+    this.alarm('ClientErrors', share, percent / 100, 'client-errors', { evaluationPeriods: 3 });
   }
 
   private alarm(id: string, metric: IMetric, threshold: number, section: string, more: Partial<AlarmProps> = {}): void {

@@ -26,6 +26,8 @@ const PARAMETERS = {
   secretScanningKeysUrl: { default: '', pattern: /^(|https:\/\/\S+)$/ },
   securityContact: { default: '', pattern: /^(|mailto:[^@\s]+@[^@\s]+\.[^@\s]+|https:\/\/\S+)$/ },
   alarmRequestsPerSecond: { default: 0, min: 0, max: 10_000 },
+  alarmClientErrorPercent: { default: 0, min: 0, max: 100 },
+  monthlyBudget: { default: 0, min: 0, max: 1_000_000 },
   alarmEmail: { default: '', pattern: /^(|[^@\s]+@[^@\s]+\.[^@\s]+)$/ },
 } as const satisfies Record<string, Parameter>;
 
@@ -58,6 +60,9 @@ export function settingsOf(given: Record<string, unknown>): Settings {
   }
   if ((settings.hostedZoneId === '') !== (settings.hostedZoneName === '')) {
     throw new Error('Set both of the parameters hostedZoneId and hostedZoneName, or neither');
+  }
+  if (settings.monthlyBudget > 0 && settings.alarmEmail === '') {
+    throw new Error('The parameter monthlyBudget needs alarmEmail, which receives the notifications');
   }
   if (settings.hostedZoneName !== '' && !`.${settings.domainName}`.endsWith(`.${settings.hostedZoneName}`)) {
     throw new Error('The parameter domainName must be a name in the zone hostedZoneName');

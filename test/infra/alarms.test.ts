@@ -113,6 +113,14 @@ describe('an alarm', () => {
     });
   });
 
+  it('watches the share of client errors only with a threshold', () => {
+    const metric = { MetricName: '4XXError', Statistic: 'Average', Period: 300, EvaluationPeriods: 3 };
+    synth({ alarmClientErrorPercent: '20' }).hasResourceProperties('AWS::CloudWatch::Alarm', {
+      ...metric,
+      Threshold: 0.2,
+    });
+  });
+
   it('tolerates the intended delays in the age of a message', () => {
     const ages = alarms.filter(({ MetricName }) => MetricName === 'ApproximateAgeOfOldestMessage');
     const thresholds = ages.map(({ Threshold, Dimensions }) => [JSON.stringify(Dimensions), Threshold] as const);
@@ -120,5 +128,25 @@ describe('an alarm', () => {
     const QUEUE_DELAY_MAX_SECONDS = 900;
     for (const [queue, threshold] of thresholds)
       expect(threshold).toBeGreaterThan(queue.includes('Checks') ? QUEUE_DELAY_MAX_SECONDS : 300);
+  });
+});
+
+describe('the budget', () => {
+  it('notifies the address of alarms about the cost and the forecast', () => {
+    const subscribers = { Subscribers: [{ SubscriptionType: 'EMAIL', Address: 'ops@example.com' }] };
+    synth({ monthlyBudget: '250', alarmEmail: 'ops@example.com' }).hasResourceProperties('AWS::Budgets::Budget', {
+      Budget: { BudgetType: 'COST', TimeUnit: 'MONTHLY', BudgetLimit: { Amount: 250, Unit: 'USD' } },
+      NotificationsWithSubscribers: [
+        {
+          Notification: { NotificationType: 'ACTUAL', Threshold: 80, ComparisonOperator: 'GREATER_THAN' },
+          ...subscribers,
+        },
+        {
+          Notification: { NotificationType: 'FORECASTED', Threshold: 100, ComparisonOperator: 'GREATER_THAN' },
+          ...subscribers,
+        },
+      ],
+    });
+    template.resourceCountIs('AWS::Budgets::Budget', 0);
   });
 });

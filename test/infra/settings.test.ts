@@ -76,6 +76,7 @@ describe('the template', () => {
     [{ functionTracing: 'true' }, 'functionTracing'],
     [{ cloudWatchDashboard: 'true' }, 'cloudWatchDashboard'],
     [{ batchingSeconds: '6' }, 'batchingSeconds'],
+    [{ monthlyBudget: '100' }, 'monthlyBudget needs alarmEmail'],
     [{ warmWritesPerSecond: '3999' }, 'warmWritesPerSecond'],
     [{ warmWritesPerSecond: '40001' }, 'warmWritesPerSecond'],
   ])('is rejected with %o', (settings, message) => {

@@ -77,6 +77,7 @@ export const choices: Record<string, object[]> = {
       deliverConcurrency: '50',
       throttleRate: '5',
       alarmRequestsPerSecond: '5',
+      alarmClientErrorPercent: '20',
       projectThrottleRate: '5',
       authorizerCacheSeconds: '60',
       logRetentionDays: '7',
@@ -86,6 +87,7 @@ export const choices: Record<string, object[]> = {
     {},
     {
       alarmEmail: 'ops@example.com',
+      monthlyBudget: '100',
       stackName: 'Second',
       cloudWatchRole: 'existing',
       senderEmail: 'a@example.com',

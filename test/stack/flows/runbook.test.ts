@@ -28,7 +28,6 @@ const NOT_LOCAL: Record<string, string> = {
   apigateway: 'the local gateway reads the usage plan from the template',
   sesv2: 'the reputation belongs to the account',
   wafv2: 'a local stack has no firewall',
-  budgets: 'a local stack has no bill',
   kms: 'a local stack encrypts nothing',
 };
 
