@@ -23,7 +23,7 @@ const BATCHES = [10, 100];
 /** The measured invocations of each size, after one that loads the code and opens connections. */
 const REPEATS = 3;
 
-export interface CpuRow {
+interface CpuRow {
   memory_mb: number;
   wall_ms: number;
   cpu_ms_each: number;
