@@ -1,4 +1,4 @@
-"""Hooks of Schemathesis: keep a run harmless and effective, and drop the failures that accepted.py names."""
+"""Schemathesis hooks: keep a run harmless and effective, and drop the failures that accepted.py accepts."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def before_call(ctx, case, kwargs):
 
 
 def choose_key(case):
-    """A run that locks its own key out sees only 401 and 403 from then on: a spare key suffers instead, if there is one."""
+    """Protect the key of the run: after it is revoked or locked out, every response is a 401 or 403. Use the spare key, if any."""
     if case.operation.definition.raw.get("operationId") not in LOCKS_OUT or not case.path_parameters:
         return
     if SPARE_KEY is None:
@@ -39,13 +39,13 @@ def choose_key(case):
 
 
 def deliver_to_nobody(case):
-    """Made-up webhook URLs must not send events to strangers: RFC 6761 promises that `.invalid` never resolves."""
+    """Keep events away from real hosts: names under `.invalid` never resolve (RFC 6761)."""
     if isinstance(case.body, dict) and isinstance(case.body.get("url"), str):
         case.body["url"] = HOST.sub(r"\1fuzz.invalid", case.body["url"])
 
 
 def vary_idempotency_key(case):
-    """Schemathesis sends few different keys, so nearly every valid request would get 422 and reach no handler."""
+    """Vary the key: Schemathesis repeats a few keys, so most valid requests would get a 422 and reach no handler."""
     key = (case.headers or {}).get("Idempotency-Key")
     if isinstance(key, str) and re.fullmatch(r"[ -~]{1,200}", key) and random.random() < 0.75:
         case.headers["Idempotency-Key"] = f"{key.strip()}{random.getrandbits(64):x}"
