@@ -11,6 +11,7 @@ const COMMANDS = {
   'npm run listen': 'infra/commands/listen.ts',
   'npm run trigger': 'infra/commands/trigger.ts',
   'npm run replay': 'infra/commands/replay.ts',
+  'npm run projects': 'infra/commands/projects.ts',
   'npm run smoke': 'infra/commands/smoke/main.ts',
   'npm run sam:services': 'infra/local/sam.ts',
   'npm run simulate': 'test/memory/simulation/main.ts',

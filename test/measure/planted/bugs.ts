@@ -607,11 +607,9 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     'The deliver functions can read API keys',
     'infra/delivery.ts',
-    `      PROJECT: ['get'],
-      SLOTS`,
-    `      PROJECT: ['get'],
-      KEY: ['get'],
-      SLOTS`,
+    `      PROJECT: ['get', 'batch get'],`,
+    `      PROJECT: ['get', 'batch get'],
+      KEY: ['get'],`,
     'test/stack/iam/grants.test.ts',
   ),
   bug(

@@ -154,14 +154,10 @@ describe('the services for sam local', () => {
     expect(listenAddresses({ eth0: interfaces.eth0 })).toEqual(['127.0.0.1']);
   });
 
-  it.each([
-    [['-c', 'architecture=x86_64'], "Unknown option '-c'"],
-    [['--port', '0'], '--port must be'],
-  ])('reject %j', (args, reason) => {
-    const { status, stderr } = spawnSync(process.execPath, ['infra/local/sam.ts', ...args], { encoding: 'utf8' });
-    expect(stderr).toContain(reason);
-    expect(stderr).toContain('npm run sam:services -- [--port 3002] [--pipeline]');
-    expect(status).toBe(1);
+  it('reject an invalid port', () => {
+    const args = ['infra/local/sam.ts', '--port', '0'];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([1, '--port must be an integer from 1 to 65535.\n']);
   });
 });
 
