@@ -122,10 +122,9 @@ describe('npm run smoke', () => {
     [['--base-url', 'http://127.0.0.1:1', '--admin-key', 'svc_live_1'], '--admin-key'],
     [['--base-url', 'http://127.0.0.1:1', '--admin-key', 'svc_admin_1', '--listen', '0'], '--listen'],
     [['--color'], '--color'],
-  ])('prints the error and the usage with %j', async (args, named) => {
+  ])('prints the error with %j', async (args, named) => {
     const { code, printed } = await start(args);
     expect(printed).toContain(named);
-    expect(printed).toContain('npm run smoke -- --base-url URL');
     expect(code).toBe(1);
   });
 
