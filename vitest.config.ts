@@ -1,15 +1,17 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Slow tests of parts that rarely change. Run them with `npm run test:long`. */
+/** Slow tests. Run them with `npm run test:long`. */
 export const LONG = [
   'test/stack/long/**/*.test.ts',
   'test/stack/faults/{lost-responses,random}.test.ts',
+  'test/stack/flows/{alarms,content,runbook,unknown-outcomes}.test.ts',
+  'test/stack/iam/grants.test.ts',
   'test/memory/simulation/planted-bugs.test.ts',
 ];
 
 /** Slow files. They start first, so that none of them runs alone at the end. */
-const EARLY = /\/(faults|simulation|iam|flows)\/|\/long\/smoke/;
+const EARLY = /\/(faults|simulation|iam|flows|upgrades)\/|\/long\/smoke/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

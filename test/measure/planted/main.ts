@@ -1,17 +1,17 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, matchesGlob } from 'node:path';
 import { command, runCommand } from '../../../infra/commands/command.ts';
 import { projectRoot } from '../../../infra/project-root.ts';
+import { LONG } from '../../../vitest.config.ts';
 import { BUGS, type PlantedBug, planted } from './bugs.ts';
 
 /** The configurations of tests other than the default. */
 const CONFIGS = [
-  ['test/unit/', 'test/measure/planted/vitest.config.ts'],
-  ['test/memory/simulation/', 'test/measure/planted/vitest.config.ts'],
-  ['test/browser/', 'test/browser/vitest.config.ts'],
-  ['test/stack/long/', 'test/stack/long/vitest.config.ts'],
+  [['test/unit/**', 'test/memory/simulation/**'], 'test/measure/planted/vitest.config.ts'],
+  [['test/browser/**'], 'test/browser/vitest.config.ts'],
+  [LONG, 'test/stack/long/vitest.config.ts'],
 ] as const;
 
 /** The number of bugs that are tried at the same time. */
@@ -64,7 +64,7 @@ async function fails(bug: PlantedBug, copy: string): Promise<boolean> {
   writeFileSync(path, planted(bug, text));
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
-  const [, config] = CONFIGS.find(([prefix]) => bug.test.startsWith(prefix)) ?? [];
+  const [, config] = CONFIGS.find(([globs]) => globs.some((glob) => matchesGlob(bug.test, glob))) ?? [];
   const args = [
     'run',
     '--bail=1',

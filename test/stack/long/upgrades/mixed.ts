@@ -22,9 +22,15 @@ export function consumersOf(resources: Resources): Set<string> {
 
 /**
  * Writes an assembly in the middle of a deployment: the template of `base`, in which some functions still have the code and the
- * variables of `other`. CloudFormation changes functions one after another, and their policies before them.
+ * variables of `other`. CloudFormation changes functions one after another, and their policies before them. With `bothPolicies`,
+ * each function has the permissions of both releases.
  */
-export function mixed(base: string, other: string, isOther: (functionId: string) => boolean): string {
+export function mixed(
+  base: string,
+  other: string,
+  isOther: (functionId: string) => boolean,
+  { bothPolicies = false } = {},
+): string {
   const directory = mkdtempSync(join(tmpdir(), 'mixed-assembly-'));
   afterFile(() => rmSync(directory, { recursive: true }));
   for (const name of [base, other].flatMap((assembly) => readdirSync(assembly).map((name) => join(assembly, name)))) {
@@ -34,9 +40,18 @@ export function mixed(base: string, other: string, isOther: (functionId: string)
   const others = resourcesOf(other);
   const entries = Object.entries(resourcesOf(base)).map(([id, resource]) => {
     const found = others[id];
-    const isReplaced = resource.Type === 'AWS::Lambda::Function' && found?.Type === resource.Type && isOther(id);
-    return [id, isReplaced ? found : resource];
+    if (found?.Type !== resource.Type) return [id, resource];
+    if (resource.Type === 'AWS::Lambda::Function') return [id, isOther(id) ? found : resource];
+    return [id, resource.Type === 'AWS::IAM::Policy' && bothPolicies ? withBoth(resource, found) : resource];
   });
   writeFileSync(join(directory, TEMPLATE), JSON.stringify({ Resources: Object.fromEntries(entries) }));
   return directory;
+}
+
+function withBoth(policy: RawResource, other: RawResource): RawResource {
+  const statements = [policy, other].flatMap(({ Properties }) => {
+    const { Statement } = Properties?.PolicyDocument as { Statement: object[] };
+    return Statement;
+  });
+  return { ...policy, Properties: { ...policy.Properties, PolicyDocument: { Statement: statements } } };
 }
