@@ -90,8 +90,8 @@ export class Users {
   ];
 
   private readonly limitedActions: typeof this.actions = [
-    ['publish a batch', () => this.publishBatch()],
-    ['publish a batch', () => this.publishBatch()],
+    ['publish two batches', () => Promise.all([this.publishBatch(), this.publishBatch()])],
+    ['publish two batches', () => Promise.all([this.publishBatch(), this.publishBatch()])],
     ['change the limit', () => this.change({ max_per_second: this.world.pick(LIMITS) })],
   ];
 
