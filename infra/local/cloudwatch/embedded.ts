@@ -18,6 +18,10 @@ const MAX_DIMENSIONS = 30;
 const MAX_VALUES = 100;
 const MAX_DIMENSION_NAME = 250;
 const MAX_TEXT = 1024;
+/** CloudWatch API Reference, "MetricDatum". */
+const MAX_VALUE = 2 ** 360;
+/** ASCII characters without control characters, one of which is no space (CloudWatch API Reference, "Dimension"). */
+const DIMENSION = /^[ -~]*[!-~][ -~]*$/;
 /** Versions of the specification state 256 KB and 1 MB. This is the smaller value. */
 const MAX_LINE_BYTES = 262_144;
 
@@ -39,7 +43,7 @@ function metricsOf({ Namespace: namespace, Dimensions, Metrics }: Directive, eve
     return Metrics.flatMap(({ Name: name }) => {
       require(isText(name, MAX_TEXT), `the name ${name}`);
       const values = [event[name]].flat();
-      require(values.length <= MAX_VALUES && values.every(Number.isFinite), `the values of ${name}`);
+      require(values.length <= MAX_VALUES && values.every(isValue), `the values of ${name}`);
       return values.map((value) => ({ metric: { namespace, name, dimensions }, value: Number(value) }));
     });
   });
@@ -47,13 +51,16 @@ function metricsOf({ Namespace: namespace, Dimensions, Metrics }: Directive, eve
 
 function dimensionOf(name: string, event: LogEvent): string {
   const value = event[name];
-  require(isText(name, MAX_DIMENSION_NAME) && isText(value, MAX_TEXT), `the dimension ${name}`);
-  return value as string;
+  const isName = isText(name, MAX_DIMENSION_NAME) && DIMENSION.test(name) && !name.startsWith(':');
+  require(isName && isText(value, MAX_TEXT) && DIMENSION.test(value), `the dimension ${name}`);
+  return value;
 }
 
-const isText = (value: unknown, maxLength: number): boolean =>
+const isValue = (value: unknown): boolean => Number.isFinite(value) && Math.abs(value as number) <= MAX_VALUE;
+
+const isText = (value: unknown, maxLength: number): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= maxLength;
 
-function require(isValid: boolean, what: string): void {
+function require(isValid: boolean, what: string): asserts isValid {
   if (!isValid) throw new Error(`CloudWatch extracts no metric from an event with an invalid ${what}`);
 }
