@@ -10,17 +10,17 @@ import { createCompression } from './compression.ts';
 import { readGatewayResponses } from './gateway-responses.ts';
 import { proxyEvent } from './proxy-event.ts';
 import { type GatewayResponse, readProxyResult } from './proxy-result.ts';
+import { isAccepted, splitUrl } from './request-line.ts';
 import { findRoute, readRoutes } from './routes.ts';
 import { createThrottles } from './throttles.ts';
 
-/** Limits of REST APIs (API Gateway quotas). */
-const MAX_HEADER_BYTES = 10_240;
 /**
  * The maximum length of the ARN of a method with authorization, whose path parameters count, and of a resource in the policy of an
  * authorizer (API Gateway Developer Guide, "Output from an API Gateway Lambda authorizer").
  */
 const MAX_METHOD_ARN_BYTES = 1600;
 const MAX_RESOURCE_LENGTH = 512;
+/** The maximum body of a request and the maximum time of an integration (API Gateway quotas for REST APIs). */
 const MAX_PAYLOAD_BYTES = 10 * 1024 * 1024;
 const INTEGRATION_TIMEOUT_MS = 29_000;
 
@@ -91,10 +91,10 @@ export function createGateway(
     access: AccessContext,
   ): Promise<GatewayResponse> {
     const context = { requestId };
-    if (headerBytes(request) > MAX_HEADER_BYTES) return responses.of('DEFAULT_4XX', context);
+    if (!isAccepted(request)) return responses.of('DEFAULT_4XX', context);
     const body = sent?.length ? compression.decode(sent, request.headers['content-encoding']) : sent;
     if (body === null) return responses.of('REQUEST_TOO_LARGE', context);
-    const { path, query } = splitUrl(request.url ?? '/');
+    const { path, query } = splitUrl(request.url);
     const route = path.startsWith('/') ? findRoute(routes, request.method ?? '', path) : undefined; // `*` is not a path
     if (!route) return responses.of('MISSING_AUTHENTICATION_TOKEN', context);
     access.resourcePath = route.route.resource;
@@ -187,13 +187,4 @@ function requireShortResources({ Statement }: APIGatewayAuthorizerResult['policy
   const resources = Statement.flatMap((statement) => ('Resource' in statement ? statement.Resource : []));
   if (resources.some((resource = '') => resource.length > MAX_RESOURCE_LENGTH))
     throw new Error('A resource is too long');
-}
-
-function splitUrl(url: string): { path: string; query: string } {
-  const end = url.indexOf('?');
-  return end < 0 ? { path: url, query: '' } : { path: url.slice(0, end), query: url.slice(end + 1) };
-}
-
-function headerBytes({ rawHeaders, url = '' }: http.IncomingMessage): number {
-  return rawHeaders.reduce((sum, part) => sum + part.length + 2, url.length);
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { ACCOUNT } from '../template.ts';
+import { parametersOf } from './request-line.ts';
 import type { Route } from './routes.ts';
 
 export interface ProxyRequest {
@@ -32,7 +33,7 @@ export function proxyEvent({
 }: ProxyRequest): APIGatewayProxyEvent {
   const { method = '' } = request;
   const headers: Pairs = [...pairs(request.rawHeaders), ['X-Forwarded-Proto', 'http']];
-  const search = [...new URLSearchParams(query)];
+  const search = parametersOf(query);
   const isBase64Encoded = body.length > 0 && isBinary(request.headers['content-type'], binaryMediaTypes);
   const sourceIp = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
   return {

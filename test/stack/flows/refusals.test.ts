@@ -72,6 +72,28 @@ describe('a request', () => {
     }
   });
 
+  it('is rejected if its query contains a plain brace or pipe, unless it is URL-encoded', async () => {
+    const { admin } = await service.project();
+    const read = (value: string, client = admin) => client('GET', `/v1/documents?prefix=${value}`);
+    for (const character of ['{', '}', '|']) {
+      const { body } = await read(encodeURIComponent(character)); // the function receives it, and the prefix is invalid
+      expect(body.errors).toMatchObject([{ field: 'prefix' }]);
+      for (const client of [admin, service.as(null)]) {
+        const plain = await read(character, client);
+        expectProblem(plain, 400, 'invalid_request');
+        expect(plain.body).not.toHaveProperty('errors');
+      }
+    }
+    expect((await read('%61')).status).toBe(200);
+  });
+
+  it('is rejected if its query contains a plain semicolon, which separates parameters', async () => {
+    const { admin } = await service.project();
+    const fieldsOf = async (query: string) =>
+      (await admin('GET', `/v1/documents?${query}`)).body.errors.map(({ field }: { field: string }) => field);
+    expect([await fieldsOf('prefix=a;b'), await fieldsOf('prefix=a%3Bb')]).toEqual([['b'], ['prefix']]);
+  });
+
   it('is rejected if it is not JSON, not declared as JSON or too large', async () => {
     const live = await (await service.project()).client('live');
     for (const body of [

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { readGatewayResponses } from '../../../infra/local/gateway/gateway-responses.ts';
 import { startGateway } from './gateway.ts';
 
@@ -55,6 +55,12 @@ describe('an authorized request', () => {
     expect([(await post(10_485_760)).status, (await post(10_485_761)).status]).toEqual([204, 413]);
   });
 
+  it('is rejected when its request line and headers have more than 10,240 bytes', async () => {
+    const { url } = await startGateway({ invoke: () => ({ statusCode: 204, body: '' }) });
+    const get = (bytes: number) => fetch(`${url}/v1/keys`, { headers: { Authorization: 'x'.repeat(bytes) } });
+    expect([(await get(9000)).status, (await get(10_240)).status]).toEqual([204, 400]);
+  });
+
   it('fails when a resource of the policy has more than 512 characters', async () => {
     expect([await statusOf('a', '*'.repeat(512)), await statusOf('a', '*'.repeat(513))]).toEqual([204, 503]);
   });
@@ -65,5 +71,18 @@ describe('a function that fails', () => {
     const { url } = await startGateway({ invoke: () => Promise.reject(new Error('no')) });
     const response = await fetch(`${url}/v1/keys`, { headers: { Authorization: 'x' } });
     expect(await response.json()).toMatchObject({ status: 503, code: 'unavailable' });
+  });
+
+  it('causes a timeout after 29 seconds', async () => {
+    const statusAfter = async (ms: number): Promise<number> => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      const result = { statusCode: 204, body: '' };
+      const { url } = await startGateway({
+        invoke: () => new Promise((resolve) => setTimeout(resolve, ms, result) && vi.advanceTimersByTime(ms)),
+      });
+      return (await fetch(`${url}/v1/keys`, { headers: { Authorization: 'x' } })).status;
+    };
+    expect([await statusAfter(28_999), await statusAfter(29_000)]).toEqual([204, 503]);
+    vi.useRealTimers();
   });
 });
