@@ -28,7 +28,7 @@ export const DEFAULT_ACCOUNT_CONCURRENCY = 1000;
 /** How long an idle execution environment is kept. */
 export const DEFAULT_IDLE_MS = 60_000;
 /** The maximum request of a synchronous invocation in bytes of JSON (Lambda quotas: 6 MB). */
-const MAX_REQUEST_BYTES = 6_291_456;
+export const MAX_REQUEST_BYTES = 6_291_456;
 const LOG_ACTIONS = ['logs:CreateLogStream', 'logs:PutLogEvents'];
 
 /** A failed invocation: an exception, a timeout, too little memory, or a rejected request. `name` is the error type. */

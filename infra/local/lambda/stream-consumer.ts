@@ -6,10 +6,12 @@ import type { LocalIam } from '../services/iam.ts';
 import type { LocalBucket } from '../services/s3.ts';
 import { REGION } from '../template.ts';
 import { type BatchConsumer, invokeBatch, type MappingProperties } from './event-sources.ts';
-import { THROTTLED } from './lambda.ts';
+import { MAX_REQUEST_BYTES, THROTTLED } from './lambda.ts';
 
 const STREAM_ACTIONS = ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'];
 const PERMISSION_CHECK_MS = 50;
+/** The part of an invocation that is not records, at most. */
+const ENVELOPE_BYTES = 1024;
 
 export interface StreamConsumerOptions {
   fn: BatchConsumer;
@@ -59,9 +61,25 @@ export function streamConsumer({
     );
     count('PolledEventCount', records.length);
     count('FilteredOutEventCount', records.length - wanted.length);
-    const size = mapping.BatchSize ?? 100;
-    for (let i = 0; i < wanted.length; i += size) await consumeBatch(wanted.slice(i, i + size), shardId);
+    for (const batch of batchesOf(wanted)) await consumeBatch(batch, shardId);
   };
+
+  // A batch is limited by the payload of an invocation too (Lambda API Reference, `BatchSize`).
+  function batchesOf(records: readonly _Record[]): _Record[][] {
+    const batches: _Record[][] = [];
+    let room = 0;
+    for (const record of records) {
+      const bytes = Buffer.byteLength(JSON.stringify(toEvent(record))) + 1;
+      const last = batches.at(-1);
+      if (last && last.length < (mapping.BatchSize ?? 100) && bytes <= room) last.push(record);
+      else {
+        batches.push([record]);
+        room = MAX_REQUEST_BYTES - ENVELOPE_BYTES;
+      }
+      room -= bytes;
+    }
+    return batches;
+  }
 
   async function consumeBatch(batch: _Record[], shardId: string): Promise<void> {
     let rest = batch;

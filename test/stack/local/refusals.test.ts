@@ -398,6 +398,13 @@ const REFUSED_BY_OTHERS: [
   ],
   [
     'scheduler',
+    'a client token with a space',
+    ['POST', '/schedules/a', { ...schedule, ClientToken: 'a b' }],
+    'ValidationException',
+    `${SCHEDULER}/APIReference/API_CreateSchedule.html`,
+  ],
+  [
+    'scheduler',
     '186 retries',
     [
       'POST',
@@ -456,12 +463,23 @@ const IGNORED_BY_CLOUDWATCH: [rule: string, event: Record<string, unknown>][] = 
   ['a dimension without a value', metrics({}, { d: undefined })],
   ['a dimension of 1,025 characters', metrics({}, { d: 'x'.repeat(1025) })],
   ['a name of 1,025 characters', metrics({ Metrics: [{ Name: 'x'.repeat(1025) }] })],
+  ['a dimension that is not ASCII', metrics({}, { d: 'é' })],
+  ['a dimension with a control character', metrics({}, { d: 'a\n' })],
+  ['a dimension of spaces', metrics({}, { d: ' ' })],
+  ['a dimension whose name starts with a colon', metrics({ Dimensions: [[':d']] }, { ':d': 'v' })],
+  ['a value above 2^360', metrics({}, { m: 2 ** 361 })],
+  ['an infinite value', metrics({}, { m: Number.POSITIVE_INFINITY })],
   ['more than 256 KB', metrics({}, { text: 'x'.repeat(262_144) })],
 ];
 
-/** The limits of API Gateway and Lambda, with the test that shows the behavior of the local stack or of the service. */
 const LAMBDA_QUOTAS = 'https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html';
 const GATEWAY = 'https://docs.aws.amazon.com/apigateway/latest/developerguide';
+const SES_SENDING = `${SES}/dg/request-production-access.html`;
+const IMPORTANT_NOTES = `${GATEWAY}/api-gateway-known-issues.html`;
+const SQS_BATCH = 'https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html';
+const SQS_MESSAGE = 'https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html';
+
+/** Other limits, with the test that shows the behavior of the local stack or of the service. */
 const SHOWN_ELSEWHERE: [rule: string, page: string, file: string, test: string][] = [
   [
     'a request over 10 MB',
@@ -480,6 +498,69 @@ const SHOWN_ELSEWHERE: [rule: string, page: string, file: string, test: string][
     `${GATEWAY}/api-gateway-lambda-authorizer-output.html`,
     'stack/local/gateway-responses.test.ts',
     'fails when a resource of the policy has more than 512 characters',
+  ],
+  [
+    'a request line and headers over 10,240 bytes',
+    `${GATEWAY}/api-gateway-execution-service-limits-table.html`,
+    'stack/local/gateway-responses.test.ts',
+    'is rejected when its request line and headers have more than 10,240 bytes',
+  ],
+  [
+    'a function that takes 29 seconds',
+    `${GATEWAY}/api-gateway-execution-service-limits-table.html`,
+    'stack/local/gateway-responses.test.ts',
+    'causes a timeout after 29 seconds',
+  ],
+  [
+    'a reserved header of a function',
+    IMPORTANT_NOTES,
+    'stack/local/gateway-responses.test.ts',
+    'is renamed like in API Gateway',
+  ],
+  [
+    'plain braces and pipes in a query string',
+    IMPORTANT_NOTES,
+    'stack/flows/refusals.test.ts',
+    'is rejected if its query contains a plain brace or pipe, unless it is URL-encoded',
+  ],
+  [
+    'a semicolon in a query string',
+    IMPORTANT_NOTES,
+    'stack/flows/refusals.test.ts',
+    'is rejected if its query contains a plain semicolon, which separates parameters',
+  ],
+  ['a character outside the set of SQS', SQS_MESSAGE, 'stack/local/sqs-service.test.ts', 'rejects a message with %j'],
+  ['an invalid message', SQS_MESSAGE, 'stack/local/sqs-service.test.ts', 'rejects %s'],
+  ['ids, count and total size of a batch', SQS_BATCH, 'stack/local/sqs-service.test.ts', 'rejects a batch of %s'],
+  [
+    'an unverified recipient in the sandbox',
+    SES_SENDING,
+    'stack/local/ses.test.ts',
+    'rejects an unverified recipient in the sandbox',
+  ],
+  [
+    'a recipient on the suppression list',
+    `${SES}/dg/sending-email-suppression-list.html`,
+    'stack/local/ses.test.ts',
+    'accepts an email to a suppressed recipient, and does not send it',
+  ],
+  [
+    'an unknown configuration set',
+    `${SES}/APIReference/API_SendEmail.html`,
+    'stack/local/ses.test.ts',
+    'rejects an unknown configuration set',
+  ],
+  [
+    'a schedule in the past, or with an invalid expression',
+    `${SCHEDULER}/APIReference/API_CreateSchedule.html`,
+    'stack/local/scheduler.test.ts',
+    'is rejected: %s',
+  ],
+  [
+    'a batch of records over 6 MB',
+    LAMBDA_QUOTAS,
+    'stack/local/stream-consumer.test.ts',
+    'ends a batch before its event exceeds 6 MB',
   ],
   [
     'an event over 6 MB',
@@ -563,6 +644,6 @@ describe('the test that shows a rule', () => {
   const shown = [...SHOWN_ELSEWHERE.map(([rule, , file, name]) => [rule, file, name] as const), ...SHOWN_BY_SERVICE];
 
   it.each(shown)('exists for %s', (_rule, file, name) => {
-    expect(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')).toContain(`it('${name}'`);
+    expect(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')).toContain(`('${name}'`);
   });
 });

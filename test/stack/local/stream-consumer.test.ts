@@ -52,6 +52,17 @@ describe('the poller of a stream', () => {
     expect(events[0]?.Records[1]?.dynamodb.ApproximateCreationDateTime).toBe(NOW / 1000 - 90);
   });
 
+  it('ends a batch before its event exceeds 6 MB', async () => {
+    const { consume, batches, events } = createConsumer(() => null);
+    const large = (id: string): _Record => ({
+      ...record(id),
+      dynamodb: { ...record(id).dynamodb, NewImage: { text: { S: 'x'.repeat(400_000) } } },
+    });
+    await consume(Array.from({ length: 32 }, (_, i) => large(`${i}`)));
+    expect(batches.map(({ length }) => length)).toEqual([15, 15, 2]);
+    for (const event of events) expect(Buffer.byteLength(JSON.stringify(event))).toBeLessThanOrEqual(6_291_456);
+  });
+
   it('omits records that the filters do not match', async () => {
     const FilterCriteria = { Filters: [{ Pattern: '{"eventName":["INSERT"]}' }] };
     const { consume, batches } = createConsumer(() => null, { FilterCriteria });
