@@ -3,6 +3,7 @@ import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import {
   AttributeType,
   BillingMode,
+  type ITable,
   ProjectionType,
   StreamViewType,
   Table,
@@ -11,7 +12,7 @@ import {
 import { type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import { BY_PROJECT, BY_STATUS } from '../lib/deployment.ts';
+import { BY_PROJECT, BY_STATUS, TIME_TO_LIVE } from '../lib/deployment.ts';
 import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
 import { statementsOf, type TableGrant } from './table-grants.ts';
@@ -23,50 +24,21 @@ import { statementsOf, type TableGrant } from './table-grants.ts';
 const warmThroughput = (writes: number) =>
   writes > 0 && { warmThroughput: { writeUnitsPerSecond: writes, readUnitsPerSecond: 3 * writes } };
 
-/** The table (see lib/aws/dynamodb/items.ts for its items). Its stream is the outbox of events and the source of the stats. */
+/**
+ * The table (see lib/aws/dynamodb/items.ts for its items). Its stream is the outbox of events and the source of the stats. With
+ * `tableName`, the stack uses an existing table, such as a restored one, and never changes or deletes it.
+ */
 export class DataTable extends Construct {
   readonly name: string;
   readonly streamArn: string;
-  private readonly table: Table;
+  private readonly table: ITable;
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { dataRetention, warmWritesPerSecond }: Settings,
-    encryptionKey: Key | undefined,
-  ) {
+  constructor(scope: Construct, id: string, settings: Settings, encryptionKey: Key | undefined) {
     super(scope, id);
-    const warm = warmThroughput(Number(warmWritesPerSecond));
-    const retain = dataRetention === 'retain';
-    this.table = new Table(this, 'Table', {
-      partitionKey: { name: 'pk', type: AttributeType.STRING },
-      sortKey: { name: 'sk', type: AttributeType.STRING },
-      billingMode: BillingMode.PAY_PER_REQUEST,
-      ...warm,
-      timeToLiveAttribute: 'expires',
-      stream: StreamViewType.NEW_AND_OLD_IMAGES,
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      ...(encryptionKey && { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey }),
-      deletionProtection: retain,
-      removalPolicy: retain ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-    });
-    pinLogicalId(this.table, 'Table');
-    this.table.addGlobalSecondaryIndex({
-      indexName: BY_PROJECT,
-      partitionKey: { name: 'keysOf', type: AttributeType.STRING },
-      sortKey: { name: 'pk', type: AttributeType.STRING },
-      projectionType: ProjectionType.ALL,
-    });
-    this.table.addGlobalSecondaryIndex({
-      ...warm,
-      indexName: BY_STATUS,
-      partitionKey: { name: 'byStatus', type: AttributeType.STRING },
-      sortKey: { name: 'sk', type: AttributeType.STRING },
-      // Only the members that queries filter by, because each change to one of them writes the index entry again. DynamoDB cannot
-      // change the projection of an index, so a change requires an index with a new name.
-      projectionType: ProjectionType.INCLUDE,
-      nonKeyAttributes: ['eventType', 'test', 'nextAttemptAt', 'endedAt'],
-    });
+    const { tableName, tableStreamArn } = settings;
+    this.table = tableName
+      ? Table.fromTableAttributes(this, 'Existing', { tableName, tableStreamArn })
+      : this.createTable(settings, encryptionKey);
     this.name = this.table.tableName;
     this.streamArn = this.table.tableStreamArn ?? '';
   }
@@ -101,6 +73,41 @@ export class DataTable extends Construct {
     grantee.grantPrincipal.addToPrincipalPolicy(
       new PolicyStatement({ actions: ['dynamodb:Scan'], resources, conditions }),
     );
+  }
+
+  private createTable({ dataRetention, warmWritesPerSecond }: Settings, encryptionKey: Key | undefined): Table {
+    const warm = warmThroughput(Number(warmWritesPerSecond));
+    const retain = dataRetention === 'retain';
+    const table = new Table(this, 'Table', {
+      partitionKey: { name: 'pk', type: AttributeType.STRING },
+      sortKey: { name: 'sk', type: AttributeType.STRING },
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      ...warm,
+      timeToLiveAttribute: TIME_TO_LIVE,
+      stream: StreamViewType.NEW_AND_OLD_IMAGES,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      ...(encryptionKey && { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey }),
+      deletionProtection: retain,
+      removalPolicy: retain ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    });
+    pinLogicalId(table, 'Table');
+    table.addGlobalSecondaryIndex({
+      indexName: BY_PROJECT,
+      partitionKey: { name: 'keysOf', type: AttributeType.STRING },
+      sortKey: { name: 'pk', type: AttributeType.STRING },
+      projectionType: ProjectionType.ALL,
+    });
+    table.addGlobalSecondaryIndex({
+      ...warm,
+      indexName: BY_STATUS,
+      partitionKey: { name: 'byStatus', type: AttributeType.STRING },
+      sortKey: { name: 'sk', type: AttributeType.STRING },
+      // Only the members that queries filter by, because each change to one of them writes the index entry again. DynamoDB cannot
+      // change the projection of an index, so a change requires an index with a new name.
+      projectionType: ProjectionType.INCLUDE,
+      nonKeyAttributes: ['eventType', 'test', 'nextAttemptAt', 'endedAt'],
+    });
+    return table;
   }
 
   private grantIndex(grantee: IGrantable, name: string): void {

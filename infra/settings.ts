@@ -12,6 +12,11 @@ const PARAMETERS = {
   deliverConcurrency: { default: 150, min: 2, max: 1000 },
   batchingSeconds: { default: 0, min: 0, max: 5 },
   warmWritesPerSecond: { default: '', pattern: /^(|[4-9]\d{3}|[123]\d{4}|40000)$/ },
+  tableName: { default: '', pattern: /^(|[A-Za-z0-9_.-]{3,255})$/ },
+  tableStreamArn: {
+    default: '',
+    pattern: /^(|arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/[\w.-]+\/stream\/[\w:.-]+)$/,
+  },
   dataRetention: { default: 'retain', oneOf: ['retain', 'destroy'] },
   logLevel: { default: 'INFO', oneOf: ['INFO', 'WARN'] },
   logRetentionDays: { default: 30, oneOf: Object.values(RetentionDays).filter((days) => typeof days === 'number') },
@@ -55,6 +60,10 @@ export function settingsOf(given: Record<string, unknown>): Settings {
     checked(name, parameter, given[name] ?? parameter.default),
   ]);
   const settings = Object.fromEntries(entries) as Settings;
+  const [, streamOf = ''] = /:table\/(.+)\/stream\//.exec(settings.tableStreamArn) ?? [];
+  if (settings.tableName !== streamOf) {
+    throw new Error('Set both of the parameters tableName and tableStreamArn, for the same table, or neither');
+  }
   if ((settings.domainName === '') !== (settings.certificateArn === '')) {
     throw new Error('Set both of the parameters domainName and certificateArn, or neither');
   }

@@ -54,6 +54,9 @@ export const LAYOUT_KEY = { pk: 'VERSION#LAYOUT', sk: 'VERSION' } as const satis
   `${ItemKind}${string}`
 >;
 
+/** The attribute of the table with the time at which DynamoDB deletes an item, in seconds since 1970. */
+export const TIME_TO_LIVE = 'expires';
+
 /** The index of the table: the keys of a project. */
 export const BY_PROJECT = 'by_project';
 

@@ -32,6 +32,33 @@ async function aws(...args: string[]): Promise<string> {
 }
 const awsJson = async (...args: string[]) => JSON.parse((await aws(...args, '--output', 'json')) || 'null');
 
+/** Calls an operation of AWS with its JSON input. Does not follow pages. */
+export type AwsCall = (service: string, operation: string, input: object) => Promise<unknown>;
+
+export const awsCall: AwsCall = (service, operation, input) =>
+  awsJson(service, operation, '--cli-input-json', JSON.stringify(input), '--no-paginate');
+
+/** The resources of a deployment that a restore needs. */
+export interface Deployed {
+  tableName: string;
+  fanOut: string;
+  deliveriesUrl: string;
+  checksUrl: string;
+}
+
+/** Finds the resources of a stack. The mapping of the fan-out names the table, which the stack may not contain. */
+export async function deployed(call: AwsCall, StackName: string): Promise<Deployed> {
+  const idOf = async (LogicalResourceId: string) => {
+    const found = await call('cloudformation', 'describe-stack-resource', { StackName, LogicalResourceId });
+    return (found as { StackResourceDetail: { PhysicalResourceId: string } }).StackResourceDetail.PhysicalResourceId;
+  };
+  const mapping = await call('lambda', 'get-event-source-mapping', { UUID: await idOf('FanOutSource') });
+  const { EventSourceArn, FunctionArn } = mapping as Record<'EventSourceArn' | 'FunctionArn', string>;
+  const [, tableName = ''] = /:table\/(.+)\/stream\//.exec(EventSourceArn) ?? [];
+  const [, fanOut = ''] = /:function:([^:]+)/.exec(FunctionArn) ?? [];
+  return { tableName, fanOut, deliveriesUrl: await idOf('Deliveries'), checksUrl: await idOf('Checks') };
+}
+
 export function failedEvents(bucket: string, functionName: string): FailedEventsAccess {
   return {
     list: async () =>

@@ -12,6 +12,7 @@ const COMMANDS = {
   'npm run trigger': 'infra/commands/trigger.ts',
   'npm run replay': 'infra/commands/replay.ts',
   'npm run projects': 'infra/commands/projects.ts',
+  'npm run restore': 'infra/commands/restore.ts',
   'npm run smoke': 'infra/commands/smoke/main.ts',
   'npm run sam:services': 'infra/local/sam.ts',
   'npm run simulate': 'test/memory/simulation/main.ts',
@@ -53,6 +54,12 @@ describe.each(Object.entries(COMMANDS))('%s', (command, file) => {
 });
 
 it.each([
+  ['restore', ['--at', 'noon'], '--at must be a past time with a time zone, such as 2026-01-31T12:00:00Z.'],
+  [
+    'restore',
+    ['--at', '2999-01-31T12:00:00Z'],
+    '--at must be a past time with a time zone, such as 2026-01-31T12:00:00Z.',
+  ],
   ['listen', ['--base-url', CLOSED, '--key', 'k'], `Cannot reach ${CLOSED}: connection refused.`],
   ['listen', ['--base-url', 'nowhere', '--key', 'k'], '--base-url must be an http: or https: URL.'],
   ['listen', ['--base-url', CLOSED], 'Pass a key, or set the environment variable DOCUMENT_SYNC_KEY.'],

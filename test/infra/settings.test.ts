@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { choices, context, domain, synth, warningsOf } from './synth.ts';
+import { choices, context, domain, synth, table, warningsOf } from './synth.ts';
 
 describe('the template', () => {
   it('follows its parameters', () => {
@@ -72,6 +72,8 @@ describe('the template', () => {
     [{ hostedZoneId: 'Z1', hostedZoneName: 'example.com' }, 'domainName must be a name in the zone'],
     [{ ...domain, hostedZoneId: 'Z1', hostedZoneName: 'example.org' }, 'domainName must be a name in the zone'],
     [{ ...domain, hostedZoneId: 'Z1', hostedZoneName: 'ample.com' }, 'domainName must be a name in the zone'],
+    [{ tableName: table.tableName }, 'tableName and tableStreamArn, for the same table, or neither'],
+    [{ ...table, tableName: 'Other' }, 'tableName and tableStreamArn, for the same table, or neither'],
     [{ stackName: '1st' }, 'stackName'],
     [{ functionTracing: 'true' }, 'functionTracing'],
     [{ cloudWatchDashboard: 'true' }, 'cloudWatchDashboard'],
@@ -81,6 +83,36 @@ describe('the template', () => {
     [{ warmWritesPerSecond: '40001' }, 'warmWritesPerSecond'],
   ])('is rejected with %o', (settings, message) => {
     expect(() => synth(settings)).toThrow(message);
+  });
+});
+
+describe('an existing table', () => {
+  it('replaces the table of the stack in variables, permissions, mappings and alarms', () => {
+    const template = synth(table);
+    template.resourceCountIs('AWS::DynamoDB::Table', 0);
+    const text = JSON.stringify(template.toJSON());
+    expect(text).not.toContain('{"Ref":"Table"}');
+    expect(text).not.toContain('["Table","');
+    const variables = Object.values(template.findResources('AWS::Lambda::Function')).map(
+      ({ Properties }) => Properties.Environment?.Variables.TABLE_NAME,
+    );
+    expect(new Set(variables.filter((name) => name !== undefined))).toEqual(new Set([table.tableName]));
+    for (const id of ['FanOutSource', 'CountSource']) {
+      const { Properties } = template.findResources('AWS::Lambda::EventSourceMapping')[id] ?? {};
+      expect(Properties).toMatchObject({ EventSourceArn: table.tableStreamArn, StartingPosition: 'TRIM_HORIZON' });
+    }
+    const grants = Object.values(template.findResources('AWS::IAM::Policy')).map((policy) => JSON.stringify(policy));
+    expect(grants.some((grant) => grant.includes(`:table/${table.tableName}"`))).toBe(true);
+    expect(grants.some((grant) => grant.includes(`${table.tableStreamArn}"`))).toBe(true);
+    template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      Metrics: Match.arrayWith([
+        Match.objectLike({
+          MetricStat: Match.objectLike({
+            Metric: Match.objectLike({ Dimensions: Match.arrayWith([{ Name: 'TableName', Value: table.tableName }]) }),
+          }),
+        }),
+      ]),
+    });
   });
 });
 

@@ -60,11 +60,17 @@ export const domain = {
   certificateArn: 'arn:aws:acm:eu-west-1:111122223333:certificate/abc-1',
 };
 
+export const table = {
+  tableName: 'Old-restored-1',
+  tableStreamArn: 'arn:aws:dynamodb:eu-west-1:111122223333:table/Old-restored-1/stream/2026-01-31T12:00:00.000',
+};
+
 /** The options of each parameter. Dependent parameters form one option. */
 export const choices: Record<string, object[]> = {
   architecture: [{}, { architecture: 'x86_64' }],
   encryption: [{}, { encryption: 'customer' }],
   dataRetention: [{}, { dataRetention: 'destroy' }],
+  table: [{}, table],
   domain: [{}, domain, { ...domain, hostedZoneId: 'Z1', hostedZoneName: 'example.com' }],
   limits: [
     {},

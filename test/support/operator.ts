@@ -71,7 +71,7 @@ export async function startOperator(performers: Performers): Promise<Operator> {
 }
 
 /** Options of every command. */
-const GLOBAL = ['query', 'output', 'cli-binary-format', 'cli-input-json'];
+const GLOBAL = ['query', 'output', 'cli-binary-format', 'cli-input-json', 'no-paginate'];
 
 /** Reads a command line. Throws if it does not match the model of its operation. */
 function parse([service = '', command = '', ...rest]: string[]) {

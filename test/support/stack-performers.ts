@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import {
   DeleteMessageCommand,
   ReceiveMessageCommand,
+  SendMessageBatchCommand,
   SendMessageCommand,
   SQSClient,
   StartMessageMoveTaskCommand,
@@ -12,6 +13,7 @@ import { OPERATOR } from '../../infra/local/services/iam.ts';
 import type { LocalStack } from '../../infra/local/stack.ts';
 import { REGION } from '../../infra/local/template.ts';
 import type { Performers } from './operator.ts';
+import { tablePerformers } from './table-performers.ts';
 
 /** The physical id of a mapping is a UUID. */
 const uuidOf = (logicalId: string): string =>
@@ -49,12 +51,15 @@ export function stackPerformers(stack: LocalStack): Performers {
   };
   const stateOf = (input: Record<string, unknown>) => ({
     UUID: input.UUID,
+    EventSourceArn: mapping(input).EventSourceArn,
+    FunctionArn: stack.template.arn(mapping(input).FunctionName),
     State: mapping(input).Enabled === false ? 'Disabled' : 'Enabled',
     StateTransitionReason: 'User action',
     LastProcessingResult: 'OK',
   });
 
   return {
+    ...tablePerformers(stack),
     's3api ListObjectsV2': ({ Bucket }) => ({ Contents: [...bucket(String(Bucket)).keys()].map((Key) => ({ Key })) }),
     's3 cp': (_, [source]) => {
       const { objects, key } = object(source);
@@ -83,6 +88,7 @@ export function stackPerformers(stack: LocalStack): Performers {
     },
     'cloudformation DescribeStackResource': ({ LogicalResourceId }) => {
       const id = String(LogicalResourceId);
+      if (stack.queues.has(id)) return { StackResourceDetail: { PhysicalResourceId: stack.template.ref(id) } };
       if (!stack.mappings.has(id)) throw new Error(`ValidationError: Resource ${LogicalResourceId} does not exist`);
       return { StackResourceDetail: { PhysicalResourceId: uuidOf(id) } };
     },
@@ -104,6 +110,7 @@ export function stackPerformers(stack: LocalStack): Performers {
     'sqs ReceiveMessage': (input) => sqs.send(new ReceiveMessageCommand(input as never)),
     'sqs DeleteMessage': (input) => sqs.send(new DeleteMessageCommand(input as never)),
     'sqs SendMessage': (input) => sqs.send(new SendMessageCommand(input as never)),
+    'sqs SendMessageBatch': (input) => sqs.send(new SendMessageBatchCommand(input as never)),
     'sqs StartMessageMoveTask': (input) => sqs.send(new StartMessageMoveTaskCommand(input as never)),
   };
 }

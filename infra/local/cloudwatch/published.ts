@@ -1,4 +1,5 @@
-import type { Template } from '../template.ts';
+import { BY_PROJECT, BY_STATUS } from '../../../lib/deployment.ts';
+import { existingTable, type Template } from '../template.ts';
 import type { MetricFilterProperties } from './logs.ts';
 import type { Metric } from './metrics.ts';
 
@@ -50,20 +51,25 @@ export function publishedMetrics(template: Pick<Template, 'ofType' | 'ref'>): Me
       .flatMap(({ properties: { Name: ApiName } }) =>
         metrics('AWS/ApiGateway', ['Count', '4XXError', '5XXError', 'Latency'], { ApiName }),
       ),
-    ...template.ofType<Table>('AWS::DynamoDB::Table').flatMap(({ id, properties }) => {
-      const TableName = template.ref(id);
-      const indexes = (properties.GlobalSecondaryIndexes ?? []).map(({ IndexName }) => ({
-        TableName,
-        GlobalSecondaryIndexName: IndexName,
-      }));
-      return [{ TableName }, ...indexes].flatMap((dimensions) =>
+    ...tablesOf(template).flatMap(({ TableName, indexes }) =>
+      [{ TableName }, ...indexes.map((name) => ({ TableName, GlobalSecondaryIndexName: name }))].flatMap((dimensions) =>
         metrics('AWS/DynamoDB', ['ReadThrottleEvents', 'WriteThrottleEvents'], dimensions),
-      );
-    }),
+      ),
+    ),
     ...metrics('AWS/SES', ['Reputation.BounceRate', 'Reputation.ComplaintRate'], {}),
     ...template
       .ofType<MetricFilterProperties>('AWS::Logs::MetricFilter')
       .flatMap(({ properties }) => properties.MetricTransformations)
       .flatMap(({ MetricNamespace, MetricName }) => metrics(MetricNamespace, [MetricName], {})),
   ];
+}
+
+/** The tables of the template, or an existing one with the indexes of the service. */
+function tablesOf(template: Pick<Template, 'ofType' | 'ref'>): { TableName: string; indexes: string[] }[] {
+  const existing = existingTable(template);
+  if (existing) return [{ TableName: existing, indexes: [BY_PROJECT, BY_STATUS] }];
+  return template.ofType<Table>('AWS::DynamoDB::Table').map(({ id, properties }) => ({
+    TableName: template.ref(id),
+    indexes: (properties.GlobalSecondaryIndexes ?? []).map(({ IndexName }) => IndexName),
+  }));
 }

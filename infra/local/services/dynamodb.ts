@@ -70,10 +70,18 @@ interface KeyedTable {
   GlobalSecondaryIndexes?: { IndexName?: string | undefined; KeySchema?: KeySchemaElement[] | undefined }[] | undefined;
 }
 
-/** Returns the keys of the table of the template and of its indexes. */
-export function tableSchema(template: Template): TableSchema {
-  const [table] = template.ofType<KeyedTable>('AWS::DynamoDB::Table');
-  const { KeySchema, GlobalSecondaryIndexes = [] } = table?.properties ?? {};
+/** Describes a table that exists. */
+export async function describedTable(name: string, endpoint: string): Promise<{ name: string; streamArn: string }> {
+  const client = dynamoDbClient(endpoint);
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: name })).finally(() => client.destroy());
+  return { name, streamArn: Table?.LatestStreamArn ?? '' };
+}
+
+/** Returns the keys of a table and of its indexes. */
+export async function tableSchema(endpoint: string, TableName: string): Promise<TableSchema> {
+  const client = dynamoDbClient(endpoint);
+  const { Table } = await client.send(new DescribeTableCommand({ TableName })).finally(() => client.destroy());
+  const { KeySchema, GlobalSecondaryIndexes = [] } = Table ?? {};
   const names = (schema: KeySchemaElement[] = []) => schema.map(({ AttributeName }) => AttributeName ?? '');
   return {
     keys: names(KeySchema) as unknown as TableSchema['keys'],

@@ -1,5 +1,5 @@
-import { REGION, Template } from '../template.ts';
-import { createTables, dynamoDbProxy, tableSchema } from './dynamodb.ts';
+import { existingTable, REGION, Template } from '../template.ts';
+import { createTables, describedTable, dynamoDbProxy, tableSchema } from './dynamodb.ts';
 import { Endpoints } from './endpoints.ts';
 import { LocalIam } from './iam.ts';
 import { createBuckets, s3Service } from './s3.ts';
@@ -47,7 +47,8 @@ export async function startServices(options: ServicesOptions) {
     tablePrefix,
     baseUrl,
   });
-  const [table] = await createTables(template, databaseEndpoint);
+  const [created] = await createTables(template, databaseEndpoint);
+  const table = created ?? (await describedTable(existingTable(template) ?? '', databaseEndpoint));
   const queues = createQueues(template, { speed, visibilitySpeed, kept: messages, now });
   const queueAt = (urlOrArn: string): LocalQueue | undefined => queues.get(urlOrArn.split(/[/:]/).at(-1) ?? '');
   const buckets = createBuckets(template);
@@ -68,7 +69,8 @@ export async function startServices(options: ServicesOptions) {
   endpoints.add('scheduler', scheduler.service);
   endpoints.add('ses', ses.service);
   const writes = new Signal();
-  endpoints.add('dynamodb', dynamoDbProxy({ endpoint: databaseEndpoint, iam, schema: tableSchema(template), writes }));
+  const schema = await tableSchema(databaseEndpoint, table.name);
+  endpoints.add('dynamodb', dynamoDbProxy({ endpoint: databaseEndpoint, iam, schema, writes }));
 
   return {
     template,
@@ -79,8 +81,8 @@ export async function startServices(options: ServicesOptions) {
     queueAt,
     scheduler,
     ses,
-    tableName: table?.name ?? '',
-    streamArn: table?.streamArn ?? '',
+    tableName: table.name,
+    streamArn: table.streamArn,
     streamPositions: positions,
     /** Signals writes to the table by functions. */
     writes,

@@ -11,6 +11,7 @@ import { startReceiver } from '../../support/receiver.ts';
 import { createWebhook, publish } from '../../support/requests.ts';
 import { eventually, useService } from '../../support/service.ts';
 import { stackPerformers } from '../../support/stack-performers.ts';
+import { copyTable } from '../../support/table-performers.ts';
 
 const service = useService({ speed: 1000, visibilitySpeed: 1000 });
 
@@ -155,6 +156,18 @@ it('suspends, resumes, exports and deletes a project, from the first to the last
   service.stack.clock.advance(SETTLE_MS);
   for (const printed of [await deletion, await run('projects -- show', values)])
     expect(printed).toContain('"state": "deleted"');
+});
+
+it('restores the table, and queues its deliveries', async () => {
+  const { stack } = service;
+  const time = new Date(await copyTable(stack)).toISOString();
+  expect(await run('npm run restore -- --at', { time })).toContain('npx cdk deploy -c tableName=');
+  // `test/stack/long/restore.test.ts` deploys the restored table first.
+  await expect(run('npm run restore -- --resume', { time })).rejects.toThrow(
+    'Deploy it with the restored table first.',
+  );
+  const { ref } = stack.template;
+  expect(await run('describe-table', { table: ref.call(stack.template, 'Table') })).toContain('/stream/');
 });
 
 it('finds the requests of a leaked key in the access log', async () => {

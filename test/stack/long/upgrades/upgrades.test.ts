@@ -1,13 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { createState, type State } from '../../../../infra/local/services/state.ts';
-import { type LocalStack, startStack } from '../../../../infra/local/stack.ts';
+import { createState } from '../../../../infra/local/services/state.ts';
 import { everyOption, keptResources } from '../../../infra/kept-resources.ts';
 import { synth } from '../../../infra/synth.ts';
-import { databaseEndpoint } from '../../../support/database.ts';
-import { startReceiver } from '../../../support/receiver.ts';
 import { eventually, FAST } from '../../../support/service.ts';
+import { BETWEEN_STEPS_MS, during, startEndpoints } from './deployment.ts';
 import { consumersOf, mixed, resourcesOf } from './mixed.ts';
 import { extractRelease, type ReleaseSource, releases } from './release.ts';
 import {
@@ -26,9 +24,6 @@ const MISSING = `The previous release needs these attributes and members after a
 (.github/UPGRADES.md).`;
 const REPLACED = `The upgrade replaces or removes these resources of the previous release. Restore the logical id (pinLogicalId) and the
 properties, or name the resource in the section "Upgrading" of CHANGELOG.md and say what the operator must do.`;
-
-/** Longer than every delay of a queue and a schedule in the work, and shorter than the lifetime of a token. */
-const BETWEEN_STEPS_MS = 31 * 60_000;
 
 const previous = releases.at(-1);
 if (!previous) throw new Error('releases.json is empty');
@@ -49,35 +44,6 @@ function upgradeNotesSince(version: string): string {
   const [notes = '', ...rest] = readFileSync('CHANGELOG.md', 'utf8').split(`\n## [${version}]`);
   expect(rest, `CHANGELOG.md has one section [${version}]`).toHaveLength(1);
   return notes;
-}
-
-async function startEndpoints(): Promise<Endpoints> {
-  const [healthy, failing, recovered] = await Promise.all([startReceiver(), startReceiver(), startReceiver()]);
-  return { healthy, failing, recovered };
-}
-
-/** Runs a deployment with a state at a time, until `use` is done. Nothing may be lost. */
-async function during<Result>(
-  { assembly, state, at, pace = {} }: { assembly: string; state: State; at: number; pace?: Partial<typeof FAST> },
-  use: (stack: LocalStack) => Promise<Result>,
-): Promise<Result> {
-  const failures: string[] = [];
-  const output = (id: string, text: string) => void (text.includes('"level":"ERROR"') && failures.push(id + text));
-  const stack = await startStack({ assembly, databaseEndpoint: databaseEndpoint(), state, output, ...pace });
-  stack.clock.advance(at - Date.now());
-  try {
-    const result = await use(stack);
-    const lost = ['DeadLetters', 'FailedSchedules'].map((name) => stack.queues.get(name)?.counts().visible);
-    expect(lost, 'dead letters and failed schedules').toEqual([0, 0]);
-    expect(
-      [...stack.buckets.values()].map(({ size }) => size),
-      'failed events',
-    ).toEqual([0]);
-    expect(failures).toEqual([]);
-    return result;
-  } finally {
-    await stack.stop();
-  }
 }
 
 /** Begins work under a deployment, and returns everything that it stored. */

@@ -1,0 +1,169 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
+import { toDelivery } from '../../lib/aws/dynamodb/delivery-log.ts';
+import { itemKey } from '../../lib/aws/dynamodb/items.ts';
+import type { DeliveryRecord } from '../../lib/deliveries/record.ts';
+import { UNDER_WAY } from '../../lib/deliveries/statuses.ts';
+import { type DeliveryMessage, groupOf } from '../../lib/delivery/messages.ts';
+import type { ConnectionRecord } from '../../lib/documents/connections.ts';
+import type { Space } from '../../lib/space.ts';
+import { type AwsCall, type Deployed, failedEvents } from './aws-cli.ts';
+
+type Attributes = Record<string, AttributeValue>;
+interface Page {
+  Items: Attributes[];
+  LastEvaluatedKey?: object;
+}
+
+/** The maximum number of writes in a transaction, and of messages in a request. */
+const WRITES = 100;
+const MESSAGES = 10;
+/** Below the 6 MB of an invocation, because the JSON of the items contains the JSON of the events. */
+const BATCH_BYTES = 2 ** 21;
+
+/** Splits a list into parts that have at most this number of elements. */
+const parts = <Value>(list: readonly Value[], size: number): Value[][] =>
+  Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, i * size + size));
+
+/**
+ * Queues the work that waited when the table was copied, because its messages and schedules are gone or belong to another state
+ * of the table. Repeated work is harmless: a recorded attempt is not sent again, and a schedule that still exists stays as it is.
+ *
+ * - A delivery with a recorded attempt gets the mark that its retry is not queued, and the message of that attempt. The deliver
+ *   function then queues the retry for the time when it is due.
+ * - A run without an attempt gets its first message.
+ * - Events since `sinceMs` pass the fan-out again, because the copied table contains no sign of messages before the first attempt.
+ * - Each connection gets a check.
+ */
+export async function resume(
+  call: AwsCall,
+  service: Deployed,
+  sinceMs: number,
+): Promise<Record<'deliveries' | 'events' | 'connections', number>> {
+  const spaces = new Map<string, Space>();
+  const found: DeliveryRecord[] = [];
+  const events: Attributes[] = [];
+  const connections: ConnectionRecord[] = [];
+  for await (const item of scan(call, service.tableName, sinceMs)) {
+    const [kind, projectId = '', environment = ''] = String(item.pk?.S).split('#');
+    if (kind === 'EVENT') events.push(item);
+    else if (kind === 'HOOKS') spaces.set(String(item.sk?.S), { projectId, environment } as Space);
+    else if (kind === 'CONNECTION') connections.push(unmarshall(item) as ConnectionRecord);
+    else found.push(toDelivery(unmarshall(item)));
+  }
+  const deliveries = found.filter(({ webhookId, test }) => spaces.has(webhookId) && !test);
+  for (const some of parts(
+    deliveries.filter(({ attempt }) => attempt > 0),
+    WRITES,
+  ))
+    await markUnqueued(call, service.tableName, some);
+  const messages = deliveries.map((delivery) => messageOf(delivery, spaces.get(delivery.webhookId) as Space));
+  for (const some of parts(messages, MESSAGES))
+    await send(
+      call,
+      service.deliveriesUrl,
+      some.map((message) => ({ message, group: groupOf(message) })),
+    );
+  for (const some of parts(connections, MESSAGES)) {
+    const checks = some.map(({ id, projectId, environment }) => ({ connectionId: id, projectId, environment }));
+    await send(
+      call,
+      service.checksUrl,
+      checks.map((message) => ({ message })),
+    );
+  }
+  await fanOutAgain(service.fanOut, events);
+  return { deliveries: deliveries.length, events: events.length, connections: connections.length };
+}
+
+async function* scan(call: AwsCall, TableName: string, sinceMs: number): AsyncGenerator<Attributes> {
+  const [pending, retrying] = UNDER_WAY;
+  const request = {
+    TableName,
+    ConsistentRead: true,
+    FilterExpression: `begins_with(pk, :hooks) OR begins_with(pk, :connection) OR (begins_with(pk, :event) AND #at >= :since)
+      OR (begins_with(pk, :hook) AND #status IN (:pending, :retrying))`,
+    ExpressionAttributeNames: { '#at': 'at', '#status': 'status' },
+    ExpressionAttributeValues: {
+      ':hooks': { S: 'HOOKS#' },
+      ':hook': { S: 'HOOK#' },
+      ':connection': { S: 'CONNECTION#' },
+      ':event': { S: 'EVENT#' },
+      ':since': { N: String(sinceMs) },
+      ':pending': { S: pending },
+      ':retrying': { S: retrying },
+    },
+  };
+  let after: object | undefined;
+  do {
+    const page = (await call('dynamodb', 'scan', { ...request, ExclusiveStartKey: after })) as Page;
+    yield* page.Items;
+    after = page.LastEvaluatedKey;
+  } while (after);
+}
+
+/** Marks that the retries of recorded attempts are not queued, except for deliveries that have changed since. */
+async function markUnqueued(call: AwsCall, TableName: string, deliveries: readonly DeliveryRecord[]): Promise<void> {
+  const TransactItems = deliveries.map(({ webhookId, eventId, run, attempt }) => ({
+    Update: {
+      TableName,
+      Key: marshall(itemKey.delivery(webhookId, eventId)),
+      UpdateExpression: 'SET retryPending = :true',
+      ConditionExpression: '#run = :run AND #attempt = :attempt AND #status = :retrying',
+      ExpressionAttributeNames: { '#run': 'run', '#attempt': 'attempt', '#status': 'status' },
+      ExpressionAttributeValues: {
+        ':true': { BOOL: true },
+        ':run': { N: String(run) },
+        ':attempt': { N: String(attempt) },
+        ':retrying': { S: 'retrying' },
+      },
+    },
+  }));
+  try {
+    await call('dynamodb', 'transact-write-items', { TransactItems });
+  } catch (error) {
+    if (!String(error).includes('TransactionCanceledException')) throw error;
+    if (deliveries.length > 1)
+      for (const half of parts(deliveries, Math.ceil(deliveries.length / 2))) await markUnqueued(call, TableName, half);
+  }
+}
+
+function messageOf({ webhookId, eventId, run, attempt, attempts }: DeliveryRecord, space: Space): DeliveryMessage {
+  const trigger = attempts.at(-1)?.trigger ?? 'schedule';
+  return { webhookId, eventId, ...space, run, attempt: Math.max(attempt, 1), trigger };
+}
+
+async function send(call: AwsCall, QueueUrl: string, messages: { message: object; group?: string }[]): Promise<void> {
+  const Entries = messages.map(({ message, group }, i) => ({
+    Id: String(i),
+    MessageBody: JSON.stringify(message),
+    ...(group && { MessageGroupId: group }),
+  }));
+  const { Failed = [] } = (await call('sqs', 'send-message-batch', { QueueUrl, Entries })) as { Failed?: unknown[] };
+  if (Failed.length > 0)
+    throw new Error(`SQS did not accept all messages. Repeat the command. ${JSON.stringify(Failed)}`);
+}
+
+/** Invokes the fan-out with the insertions of these events. */
+async function fanOutAgain(functionName: string, events: readonly Attributes[]): Promise<void> {
+  const { invoke } = failedEvents('', functionName);
+  let batch: object[] = [];
+  let bytes = 0;
+  const flush = async () => {
+    if (batch.length === 0) return;
+    const { batchItemFailures } = (await invoke(JSON.stringify({ Records: batch, isReplay: true }))) as {
+      batchItemFailures: unknown[];
+    };
+    if (batchItemFailures.length > 0) throw new Error(`${functionName} did not handle all events. Repeat the command.`);
+    batch = [];
+    bytes = 0;
+  };
+  for (const [i, NewImage] of events.entries()) {
+    const { pk, sk } = NewImage;
+    const dynamodb = { SequenceNumber: String(i + 1), Keys: { pk, sk }, NewImage };
+    batch.push({ eventName: 'INSERT', eventSource: 'aws:dynamodb', dynamodb });
+    bytes += JSON.stringify(NewImage).length;
+    if (bytes > BATCH_BYTES || batch.length === 1000) await flush();
+  }
+  await flush();
+}

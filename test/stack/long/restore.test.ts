@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import { expect, inject, it, vi } from 'vitest';
+import { dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
+import { createState } from '../../../infra/local/services/state.ts';
+import { synthesize } from '../../../infra/local/synthesize.ts';
+import { afterFile } from '../../support/after-file.ts';
+import { databaseEndpoint } from '../../support/database.ts';
+import { startOperator } from '../../support/operator.ts';
+import { eventually, FAST } from '../../support/service.ts';
+import { stackPerformers } from '../../support/stack-performers.ts';
+import { copyTable } from '../../support/table-performers.ts';
+import { BETWEEN_STEPS_MS, during, startEndpoints } from './upgrades/deployment.ts';
+import { begin, complete, proceed, recover } from './upgrades/work.ts';
+
+/** Synthesizes with context parameters, like a deployment with them. */
+function synthesizeWith(context: Record<string, string>): string {
+  const outdir = mkdtempSync(join(tmpdir(), 'restored-assembly-'));
+  afterFile(() => rmSync(outdir, { recursive: true }));
+  vi.stubEnv('CDK_VALIDATION', 'false');
+  try {
+    return synthesize(outdir, context);
+  } finally {
+    vi.unstubAllEnvs();
+  }
+}
+
+it('restores the table to an earlier time, and makes the deliveries that waited at that time', async () => {
+  const state = createState();
+  const endpoints = await startEndpoints();
+  const assembly = inject('assembly');
+  const start = Date.now();
+  const { work, at } = await during({ assembly, state, at: start }, async (stack) => {
+    const work = await begin(stack, state, endpoints);
+    return { work, at: await copyTable(stack) };
+  });
+
+  // The messages and schedules of that time are used up before the restore, and so is the stream.
+  const later = start + BETWEEN_STEPS_MS;
+  const printed = await during({ assembly, state, at: later, pace: FAST }, async (stack) => {
+    await complete(stack, work);
+    await eventually(() => state.messages.size + state.schedules.size === 0);
+    const operator = await startOperator(stackPerformers(stack));
+    const command = `npm run -s restore -- --at ${new Date(at).toISOString()}`;
+    await expect(operator.run(`${command} --resume`)).rejects.toThrow('Deploy it with the restored table first.');
+    expect(await operator.run(command)).toContain('npx cdk deploy -c tableName=');
+    return operator.run(command); // continues with the same table
+  });
+  const parameters = [...printed.matchAll(/-c (\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]);
+  const context: Record<string, string> = Object.fromEntries(parameters);
+  const database = dynamoDbClient(databaseEndpoint());
+  const { Table } = await database.send(new DescribeTableCommand({ TableName: context.tableName }));
+  expect(Table).toMatchObject({
+    StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
+    DeletionProtectionEnabled: true,
+    LatestStreamArn: context.tableStreamArn,
+  });
+  database.destroy();
+
+  const restored = synthesizeWith(context);
+  for (const { received } of Object.values(endpoints)) received.length = 0;
+  await during({ assembly: restored, state, at: later, pace: FAST }, async (stack) => {
+    const operator = await startOperator(stackPerformers(stack));
+    const command = `npm run -s restore -- --at ${new Date(at).toISOString()} --resume`;
+    expect(await operator.run(command)).toMatch(
+      /^Queued 1 deliveries in progress, \d+ events and 1 checks of connections/,
+    );
+    await recover(stack, work); // the customer repeats a recovery
+    await proceed(stack, work, endpoints);
+    await complete(stack, work);
+    await operator.run(command); // is harmless
+    await eventually(() => state.messages.size + state.schedules.size === 0);
+    await complete(stack, work);
+  });
+});
