@@ -4,6 +4,7 @@ import {
   DynamoDBClient,
   ListTagsOfResourceCommand,
   PutItemCommand,
+  paginateScan,
   ScanCommand,
   TagResourceCommand,
   TransactWriteItemsCommand,
@@ -27,14 +28,16 @@ const keyOf = (TableName: string, atMs: number) => `${TableName} ${Math.floor(at
 
 async function itemsOf(TableName: string): Promise<Items> {
   const database = dynamoDbClient(databaseEndpoint());
-  const { Items = [] } = await database.send(new ScanCommand({ TableName, ConsistentRead: true }));
+  const items: Items = [];
+  for await (const { Items = [] } of paginateScan({ client: database }, { TableName, ConsistentRead: true }))
+    items.push(...(Items as Items));
   database.destroy();
-  return Items as Items;
+  return items;
 }
 
-/** Copies the table of a stack, which later can be restored to this time. */
-export async function copyTable({ tableName, clock }: LocalStack): Promise<number> {
-  const at = Math.floor(clock.now() / 1000) * 1000;
+/** Copies the table of a stack, which later can be restored to this time. Commands have no virtual time. */
+export async function copyTable({ tableName }: LocalStack): Promise<number> {
+  const at = Math.floor(Date.now() / 1000) * 1000;
   copies.set(keyOf(tableName, at), await itemsOf(tableName));
   return at;
 }
