@@ -13,6 +13,7 @@ import { eventually, FAST } from '../../support/service.ts';
 import { stackPerformers } from '../../support/stack-performers.ts';
 import { copyTable } from '../../support/table-performers.ts';
 import { BETWEEN_STEPS_MS, during, startEndpoints } from './upgrades/deployment.ts';
+import { makeDue } from './upgrades/stored.ts';
 import { ATTEMPTS, begin, complete, proceed, recover } from './upgrades/work.ts';
 
 /** Synthesizes with context parameters, like a deployment with them. */
@@ -38,6 +39,7 @@ it('restores the table to an earlier time, and makes the deliveries that waited 
   });
 
   // The messages and schedules of that time are used up before the restore, and so is the stream.
+  makeDue(state);
   const later = start + BETWEEN_STEPS_MS;
   const printed = await during({ assembly, state, at: later, pace: FAST }, async (stack) => {
     await complete(stack, work);

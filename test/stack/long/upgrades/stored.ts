@@ -1,6 +1,6 @@
 import { type AttributeValue, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoDbClient } from '../../../../infra/local/services/dynamodb.ts';
-import { createState, type State } from '../../../../infra/local/services/state.ts';
+import type { State } from '../../../../infra/local/services/state.ts';
 import { databaseEndpoint } from '../../../support/database.ts';
 import type { Endpoints, Work } from './work.ts';
 
@@ -32,13 +32,11 @@ export async function writeItems({ items }: Pick<Stored, 'items'>, state: State)
   database.destroy();
 }
 
-/** A state in which the messages and schedules are due. */
-export function stateOf({ messages, schedules }: Pick<Stored, 'messages' | 'schedules'>): State {
-  const state = createState();
+/** Adds the messages and schedules, which are due. Their items must exist already. */
+export function addWork({ messages, schedules }: Pick<Stored, 'messages' | 'schedules'>, state: State): void {
   for (const [id, message] of messages) state.messages.set(id, message);
   for (const [name, schedule] of schedules) state.schedules.set(name, schedule);
   makeDue(state);
-  return state;
 }
 
 /** Ends all delays of messages and schedules. */

@@ -9,11 +9,11 @@ import { BETWEEN_STEPS_MS, during, startEndpoints } from './deployment.ts';
 import { consumersOf, mixed, resourcesOf } from './mixed.ts';
 import { extractRelease, type ReleaseSource, releases } from './release.ts';
 import {
+  addWork,
   makeDue,
   readStored,
   type Stored,
   shapesOf,
-  stateOf,
   withEndpoints,
   withPlaceholders,
   writeItems,
@@ -64,12 +64,11 @@ describe('the data of a release', () => {
     const stored: Stored = JSON.parse(withEndpoints(readFileSync(fixtureOf(version), 'utf8'), endpoints));
     const { work } = stored;
     rejectFirstAttempts(work.published.body.id, endpoints);
-    const state = stateOf(stored);
+    const state = createState();
     let at = stored.at + BETWEEN_STEPS_MS;
-    await during({ assembly: current, state, at }, async (stack) => {
-      await writeItems(stored, state);
-      await proceed(stack, work, endpoints);
-    });
+    await during({ assembly: current, state, at }, () => writeItems(stored, state));
+    addWork(stored, state);
+    await during({ assembly: current, state, at }, (stack) => proceed(stack, work, endpoints));
     makeDue(state);
     at += BETWEEN_STEPS_MS;
     await during({ assembly: current, state, at, pace: FAST }, (stack) => complete(stack, work));
