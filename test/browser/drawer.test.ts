@@ -37,8 +37,8 @@ describe('a row of the delivery log', () => {
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}?status=retrying`);
     await rows(page).first().getByText('HTTP 500').click();
     await drawer(page).getByRole('heading', { name: 'document.changed' }).waitFor();
-    expect(await fact(page, 'Status').last().textContent()).toContain('retrying');
     await drawer(page).getByText('Your endpoint failed.').waitFor();
+    expect(await fact(page, 'Status').last().textContent()).toContain('retrying');
     await drawer(page).getByText('Request headers').click();
     await drawer(page).getByText('X-Service-Signature: sha256=').waitFor();
     await drawer(page).getByText('Response headers').click();
