@@ -4,6 +4,8 @@ import type { BatchDeps } from '../../../lib/delivery/batch.ts';
 import type { DeliveryContext } from '../../../lib/delivery/deliver.ts';
 import { SUSPECT_AFTER_MS } from '../../../lib/delivery/lanes.ts';
 import type { DeliveryMessage } from '../../../lib/delivery/messages.ts';
+import { MAX_QUEUE_DELAY_SECONDS } from '../../../lib/delivery/queue-retry.ts';
+import { RETRY_DELAYS_SECONDS } from '../../../lib/delivery/retry-schedule.ts';
 import { NotYetError, UnavailableError } from '../../../lib/errors.ts';
 import type { Command } from './requests-of.ts';
 import type { PlantedBug } from './service.ts';
@@ -42,6 +44,8 @@ const has =
 const unended = (record: KeyRecord | undefined, members: readonly (keyof KeyRecord)[]): KeyRecord | undefined =>
   record && { ...record, ...Object.fromEntries(members.map((name) => [name, undefined])) };
 const delivery = has('HOOK#');
+/** The first attempt that a schedule sends, because the delay before it exceeds the maximum of a queue. */
+const FIRST_SCHEDULED = RETRY_DELAYS_SECONDS.findIndex((seconds) => seconds > MAX_QUEUE_DELAY_SECONDS) + 2;
 const deliver = (change: (deps: BatchDeps) => Partial<BatchDeps>): PlantedBug => ({
   deliver: (deps) => ({ ...deps, ...change(deps) }),
 });
@@ -68,6 +72,16 @@ export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
     },
   },
   'a message that another run is processing is acknowledged': { isDone: (error) => error instanceof NotYetError },
+  'a message that its own copy is processing is acknowledged': (() => {
+    const received = new WeakSet<object>();
+    return {
+      isDone: (error, message) => {
+        const isCopy = received.has(message);
+        received.add(message);
+        return isCopy && error instanceof NotYetError;
+      },
+    };
+  })(),
   'the retry is not recorded as pending': {
     command: writes(has('HOOK#', ':retryPending'), (write) => ({
       ...write,
@@ -121,6 +135,22 @@ export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
   'schedules of different attempts share a name': deliver(({ retry }) => ({
     retry: (message, due) => retry({ ...message, run: 0 }, due),
   })),
+  'a retry that is half a minute late is dropped': deliver(({ clock, loadContexts }) => ({
+    loadContexts: async (messages) =>
+      (await loadContexts(messages)).map((context, i) => {
+        if (context instanceof UnavailableError || messages[i]?.attempt === 1) return context;
+        const lateMs = clock() - (context.delivery?.nextAttemptAt ?? clock());
+        return lateMs > 30_000 && lateMs < 70_000 ? { ...context, webhook: undefined } : context;
+      }),
+  })),
+  'a second message of a schedule repeats its attempt': (() => {
+    const received = new WeakSet<DeliveryMessage>();
+    return contexts((context, message) => {
+      const isScheduled = message.attempt >= FIRST_SCHEDULED && !received.has(message);
+      received.add(message);
+      return isScheduled ? { ...context, delivery: undefined } : context;
+    });
+  })(),
   'a retry comes too early': deliver(({ retry }) => ({
     retry: (message, { delaySeconds, dueAt }) =>
       retry(message, { delaySeconds: Math.ceil(delaySeconds / 2), dueAt: dueAt - delaySeconds * 500 }),

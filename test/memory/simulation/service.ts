@@ -72,7 +72,7 @@ export interface PlantedBug {
   authenticate?: typeof authenticate;
   connections?(deps: ConnectionsDeps): ConnectionsDeps;
   /** Whether a failed message is acknowledged. */
-  isDone?(error: unknown): boolean;
+  isDone?(error: unknown, message: object): boolean;
   /** Changes how a request sends messages to the queue. */
   enqueue?(enqueue: Enqueue): Enqueue;
 }
@@ -406,7 +406,7 @@ export class SimulatedService {
   }
 
   /** Runs one invocation for a batch. Failed entries are retried, or all entries if the process is killed. */
-  private run<Entry>(
+  private run<Entry extends object>(
     name: string,
     limitMs: number,
     batch: readonly Entry[],
@@ -417,7 +417,7 @@ export class SimulatedService {
       const handle = start(process);
       const failed = new Set<number>();
       await Promise.all(
-        batch.map((entry, i) => handle(entry).catch((error) => this.bug.isDone?.(error) || failed.add(i))),
+        batch.map((entry, i) => handle(entry).catch((error) => this.bug.isDone?.(error, entry) || failed.add(i))),
       );
       settle(failed);
     };

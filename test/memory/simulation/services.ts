@@ -4,7 +4,7 @@ import type { World } from './world.ts';
 /** Receives after which a message is a dead letter (infra/queues.ts). */
 const MAX_RECEIVES = 20;
 /** For how long a received message is hidden (infra/queues.ts). */
-const VISIBILITY_MS = 3 * 60 * 1000;
+const VISIBILITY_MS = (6 * 30 + 5) * 1000;
 
 /** The rate of outages, in which a message arrives hours late. */
 const OUTAGE_RATE = 0.003;
@@ -12,6 +12,7 @@ const OUTAGE_MS = 5 * 60 * 60 * 1000;
 
 interface Stored<Message> {
   message: Message;
+  /** The number of receives, which identifies the latest receipt. */
   receives: number;
   /** Whether a consumer deleted the message. */
   isDeleted: boolean;
@@ -19,6 +20,8 @@ interface Stored<Message> {
 
 /**
  * An SQS queue with at-least-once delivery in no particular order. `deliver` receives batches and returns the failed messages.
+ * Sometimes a message becomes visible while its batch runs, so that another consumer receives it concurrently. Then only the
+ * latest receipt deletes the message (SQS API Reference, `DeleteMessage`).
  */
 export class SimulatedQueue<Message> {
   private readonly visible: Stored<Message>[] = [];
@@ -81,11 +84,10 @@ export class SimulatedQueue<Message> {
         const [stored] = this.visible.splice(Math.floor(this.world.choosing() * this.visible.length), 1);
         return stored as Stored<Message>;
       });
-      // Delivery is at least once, so sometimes two consumers receive a message at the same time.
       for (const stored of batch) if (this.world.chance(this.duplicateRate)) this.visible.push(stored);
       if (this.visible.length > 0) this.poll();
       this.hidden += batch.length;
-      for (const stored of batch) stored.receives++;
+      const receipts = batch.map((stored) => ++stored.receives);
       const receivedAt = this.world.now;
       this.consume(
         batch.map(({ message }) => message),
@@ -94,11 +96,10 @@ export class SimulatedQueue<Message> {
           const rest = Math.max(0, receivedAt + VISIBILITY_MS - this.world.now);
           batch.forEach((stored, i) => {
             const isBack = failed === 'all' || failed.has(i) || this.world.chance(this.duplicateRate);
-            if (!isBack) {
-              stored.isDeleted = true;
-              return;
-            }
-            if (stored.receives >= MAX_RECEIVES) this.deadLetters++;
+            if (receipts[i] !== stored.receives) return;
+            if (!isBack) stored.isDeleted = true;
+            else if (this.visible.includes(stored)) return;
+            else if (stored.receives >= MAX_RECEIVES) this.deadLetters++;
             else this.hide(stored, rest);
           });
         },
