@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it, vi } from 'vitest';
 import { LocalCloudWatch } from '../../infra/local/cloudwatch/cloudwatch.ts';
+import { MAX_LEASE_SECONDS } from '../../lib/documents/connections.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
 import { assemblyOf, synth } from './synth.ts';
 
@@ -20,6 +21,8 @@ const watched: WatchedMetric[] = alarms.flatMap((alarm) =>
     ? [alarm]
     : alarm.Metrics.flatMap(({ MetricStat }: { MetricStat?: { Metric: WatchedMetric } }) => MetricStat?.Metric ?? []),
 );
+
+const LAMBDA_THROTTLES = 'AWS/Lambda Throttles';
 
 /** Returns the metrics that the code writes in embedded metric format. */
 async function emitted(): Promise<{ Namespace: string; names: string[]; dimensions: string[] }[]> {
@@ -121,13 +124,20 @@ describe('an alarm', () => {
     });
   });
 
+  it('watches the throttles of every function that no caller waits for', () => {
+    const throttles = watched.filter(({ Namespace, MetricName }) => `${Namespace} ${MetricName}` === LAMBDA_THROTTLES);
+    const mappings = Object.values(template.findResources('AWS::Lambda::EventSourceMapping'));
+    const functions = mappings.map(({ Properties }) => JSON.stringify(Properties.FunctionName)).sort();
+    expect(throttles.map(({ Dimensions }) => JSON.stringify(Dimensions?.[0]?.Value)).sort()).toEqual(functions);
+  });
+
   it('tolerates the intended delays in the age of a message', () => {
     const ages = alarms.filter(({ MetricName }) => MetricName === 'ApproximateAgeOfOldestMessage');
     const thresholds = ages.map(({ Threshold, Dimensions }) => [JSON.stringify(Dimensions), Threshold] as const);
     expect(thresholds.length).toBe(4);
-    const QUEUE_DELAY_MAX_SECONDS = 900;
+    const LATE_SECONDS = 900;
     for (const [queue, threshold] of thresholds)
-      expect(threshold).toBeGreaterThan(queue.includes('Checks') ? QUEUE_DELAY_MAX_SECONDS : 300);
+      expect(threshold, queue).toBe(LATE_SECONDS + (queue.includes('Checks') ? MAX_LEASE_SECONDS : 300));
   });
 });
 

@@ -6,6 +6,7 @@ import { ACCOUNT } from '../../infra/local/template.ts';
 import { SHARES } from '../../lib/access/shares.ts';
 import type { Operation } from '../../lib/api/operation.ts';
 import { allOperations } from '../../lib/api/operations.ts';
+import { OUTCOME_UNKNOWN } from '../../lib/api/problems.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
 import { assemblyOf } from './synth.ts';
 
@@ -133,6 +134,21 @@ describe('the API', () => {
       StatusCode: '503',
       ResponseParameters: Match.objectLike({ 'gatewayresponse.header.Retry-After': "'1'" }),
     });
+  });
+
+  it('states that nothing was changed only if no function started', () => {
+    const responses = template.findResources('AWS::ApiGateway::GatewayResponse');
+    const typesWith = (text: string) =>
+      Object.values(responses)
+        .filter(({ Properties }) => JSON.stringify(Properties.ResponseTemplates).includes(text))
+        .map(({ Properties }) => Properties.ResponseType)
+        .sort();
+    expect(typesWith('Nothing was changed')).toEqual([
+      'AUTHORIZER_CONFIGURATION_ERROR',
+      'AUTHORIZER_FAILURE',
+      'INVALID_API_KEY',
+    ]);
+    expect(typesWith(OUTCOME_UNKNOWN)).toEqual(['DEFAULT_5XX', 'INTEGRATION_FAILURE', 'INTEGRATION_TIMEOUT']);
   });
 
   it('stays below the limit of 500 resources per stack (CloudFormation quotas)', () => {

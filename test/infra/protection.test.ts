@@ -43,6 +43,15 @@ describe('a permission of another service', () => {
     });
   });
 
+  it('covers the role of schedules only for schedules', () => {
+    const policies = Object.values(template.findResources('AWS::IAM::Policy'));
+    const statements = policies.flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
+    const passing = statements.filter(({ Action }) => [Action].flat().includes('iam:PassRole'));
+    expect(passing).toHaveLength(3); // three lanes
+    const isForScheduler = { StringEquals: { 'iam:PassedToService': 'scheduler.amazonaws.com' } };
+    for (const { Condition } of passing) expect(Condition).toEqual(isForScheduler);
+  });
+
   it('covers only the events of emails of this service', () => {
     const [configurationSet] = Object.keys(template.findResources('AWS::SES::ConfigurationSet'));
     template.hasResourceProperties('AWS::Events::Rule', {
@@ -80,6 +89,17 @@ describe('the index of deliveries', () => {
         }),
       ]),
     });
+  });
+});
+
+describe('the fan-out', () => {
+  it('receives only new events', () => {
+    const [mapping] = Object.values(template.findResources('AWS::Lambda::EventSourceMapping')).filter(
+      ({ Properties }) => Properties.StartingPosition && !Properties.TumblingWindowInSeconds,
+    );
+    const [filter, ...others] = mapping?.Properties.FilterCriteria.Filters ?? [];
+    const keys = { Keys: { pk: { S: [{ prefix: 'EVENT#' }] } } };
+    expect([JSON.parse(filter.Pattern), others]).toEqual([{ eventName: ['INSERT'], dynamodb: keys }, []]);
   });
 });
 

@@ -60,6 +60,21 @@ describe('the template', () => {
     template.hasResourceProperties('AWS::SNS::Subscription', { Endpoint: 'ops@example.com' });
   });
 
+  it('limits the concurrency of every queue to the lowest setting', () => {
+    const template = synth({ deliverConcurrency: '2' });
+    const limited = { ScalingConfig: { MaximumConcurrency: 2 } };
+    template.resourcePropertiesCountIs('AWS::Lambda::EventSourceMapping', limited, 4); // three lanes and the checks
+  });
+
+  it('limits bursts to the quota of an account', () => {
+    const template = synth({ throttleRate: '10000', projectThrottleRate: '2501' });
+    template.hasResourceProperties('AWS::ApiGateway::UsagePlan', { Throttle: { RateLimit: 2501, BurstLimit: 5000 } });
+    const all = { HttpMethod: '*', ThrottlingRateLimit: 10_000, ThrottlingBurstLimit: 5000 };
+    template.hasResourceProperties('AWS::ApiGateway::Stage', {
+      MethodSettings: Match.arrayWith([Match.objectLike(all)]),
+    });
+  });
+
   it.each([
     [{ senderEmail: 'nobody' }, 'senderEmail'],
     [{ architecture: 'mips' }, 'architecture'],
