@@ -78,6 +78,7 @@ export function strictDocument(server: string) {
       title: 'Document Sync Service',
       version: VERSION,
       description: descriptionOf(server),
+      contact: { name: 'Troubleshooting', url: `${server}/docs/troubleshooting` },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: server }],

@@ -129,6 +129,7 @@ describe('the OpenAPI document', () => {
       const isPrinted = 'content' in (Object.values(responses)[0] as object);
       expect([javascript.includes('console.log('), python.includes('print(')]).toEqual([isPrinted, isPrinted]);
     }
+    expect(JSON.parse(body).info.contact.url).toBe('https://api.example.com/live/docs/troubleshooting');
     expect(body).not.toMatch(/\[[\w ]+\]\((?!https:)|\{base_url\}/);
   });
 });
