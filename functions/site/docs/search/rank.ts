@@ -3,6 +3,9 @@ import type { Place } from './place.ts';
 
 const MAX_RESULTS = 12;
 
+/** The weight of a word with the same meaning as a word of the query. */
+const SYNONYM_WEIGHT = 0.6;
+
 /** Words that say nothing about a section. */
 const STOP_WORDS = new Set(
   'a an and are as at be by can do does for from how i if in is it its my of on or the this to what when where which why with you your'.split(
@@ -20,7 +23,7 @@ const SYNONYMS = [
   ['recover', 'recovery', 'backfill'],
   ['resync', 'resynchronize', 'resynchronization'],
   ['allowlist', 'whitelist', 'cidr'],
-  ['delete', 'remove'],
+  ['delete', 'remove', 'uninstall', 'erase'],
   ['order', 'ordering', 'sequence'],
   ['sandbox', 'staging'],
   ['cost', 'price', 'pricing'],
@@ -28,8 +31,12 @@ const SYNONYMS = [
   ['rotate', 'rotation', 'rotating', 'roll'],
   ['token', 'jwt'],
   ['page', 'pagination', 'paging', 'cursor'],
-  ['limit', 'quota', 'throttle', 'throttling'],
+  ['limit', 'quota', 'throttle', 'throttling', 'backpressure'],
   ['disable', 'disabled', 'pause', 'stop'],
+  ['upgrade', 'downgrade', 'rollback', 'migrate', 'migration'],
+  ['batch', 'bulk'],
+  ['precondition', 'lock', 'locking', 'optimistic'],
+  ['restore', 'backup', 'undo'],
   ['browser', 'frontend', 'cors'],
   ['timeout', 'slow', 'latency'],
   ['error', 'problem'],
@@ -54,35 +61,53 @@ for (const group of SYNONYMS) {
 
 const termOf = (word: string): string | null => (STOP_WORDS.has(word.toLowerCase()) ? null : stem(word));
 
+const weightOf = (place: Place | undefined): number => {
+  if (place?.page === 'Changelog') return 0.7;
+  return place?.chapter === 'Guide' ? 1.5 : 1;
+};
+
+/** The words of a text, and compounds such as `If-Match` and `next_cursor` as one more word. */
+function tokenize(text: string): string[] {
+  const compounds = text.match(/[\p{L}\p{N}]+(?:[-_.][\p{L}\p{N}]+)+/gu) ?? [];
+  return [...text.split(/[\s\p{P}]+/u), ...compounds.map(joined)].filter(Boolean);
+}
+
+const joined = (compound: string): string => compound.replaceAll(/[-_.]/g, '');
+
 /**
- * Returns a search over sections. A result contains every word of the query, or a word with the same meaning. Without such a
- * result, sections with the most words are returned. Headings count more than text, and guides more than the API reference.
+ * Returns a search over sections. Sections with more words of the query come first, where a word with the same meaning counts
+ * too. Headings count more than text, and guides more than the API reference,
+ * which counts more than the changelog.
  */
 export function createSearch(places: readonly Place[]): (query: string) => Place[] {
   const index = new MiniSearch<Place & { id: number }>({
     fields: ['page', 'heading', 'keywords', 'text'],
     processTerm: termOf,
+    tokenize,
   });
   index.addAll(places.map((place, id) => ({ id, ...place })));
   const options = {
     boost: { page: 2, heading: 4, keywords: 3 },
-    boostDocument: (id: number) => (places[id]?.chapter === 'Guide' ? 1.5 : 1),
+    boostDocument: (id: number) => weightOf(places[id]),
     prefix: (term: string) => term.length > 2,
     fuzzy: (term: string) => (term.length > 4 ? 0.2 : false),
     weights: { prefix: 0.4, fuzzy: 0.2 },
   };
   return (query) => {
-    const words = query
-      .split(/[\s\p{P}]+/u)
-      .flatMap((word) => termOf(word) ?? [])
-      .filter(Boolean);
-    const alternatives = words.map((word) => ({
-      combineWith: 'OR' as const,
-      queries: [word, ...(synonymsOf.get(word) ?? []).filter((each) => each !== word)],
-    }));
-    const found = (combineWith: 'AND' | 'OR') => index.search({ combineWith, queries: alternatives }, options);
-    const all = found('AND');
-    const best = all.length > 0 ? all : found('OR');
-    return best.slice(0, MAX_RESULTS).flatMap(({ id }) => places[id] ?? []);
+    const words = [...new Set(tokenize(query).flatMap((word) => termOf(word) ?? []))];
+    const scores = new Map<number, { score: number; words: number }>();
+    for (const word of words) {
+      const synonyms = (synonymsOf.get(word) ?? []).filter((each) => each !== word);
+      const queries = [word, { queries: synonyms, boostTerm: () => SYNONYM_WEIGHT }];
+      for (const { id, score } of index.search({ queries }, options)) {
+        const before = scores.get(id) ?? { score: 0, words: 0 };
+        scores.set(id, { score: before.score + score, words: before.words + 1 });
+      }
+    }
+    const rankOf = ({ score, words }: { score: number; words: number }) => score * words ** 2;
+    return [...scores]
+      .sort(([, a], [, b]) => rankOf(b) - rankOf(a))
+      .slice(0, MAX_RESULTS)
+      .flatMap(([id]) => places[id] ?? []);
   };
 }

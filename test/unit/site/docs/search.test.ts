@@ -60,6 +60,19 @@ const QUERIES: [query: string, href: string][] = [
   ['delete a webhook', 'docs/api-webhooks#deleteWebhook'],
   ['list deliveries', 'docs/api-webhooks#listDeliveries'],
   ['ip_not_allowed', 'docs/errors#ip_not_allowed'],
+  ['413 payload too large', 'docs/errors#payload_too_large'],
+  ['if-match', 'docs/sync#write'],
+  ['etag', 'docs/sync#write'],
+  ['backpressure', 'docs/conventions#limits'],
+  ['downgrade', 'docs/versions'],
+  ['rollback', 'docs/versions'],
+  ['optimistic locking', 'docs/errors#precondition_failed'],
+  ['resend all failed events', 'docs/retries#after-an-outage'],
+  ['restore backup', 'docs/operating#restore-data'],
+  ['undo delete table', 'docs/operating#restore-data'],
+  ['what happens after an outage', 'docs/retries#after-an-outage'],
+  ['gdpr erase customer data', 'docs/operating#manage-projects'],
+  ['postman', 'docs#find-an-answer'],
 ];
 
 describe('the search', () => {
