@@ -2,6 +2,7 @@ import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { cursors } from '../../../lib/aws/dynamodb/cursors.ts';
 import { apiKeys } from '../../../lib/aws/dynamodb/keys.ts';
+import { projectData } from '../../../lib/aws/dynamodb/project-data.ts';
 import { projects } from '../../../lib/aws/dynamodb/projects.ts';
 import type { Projects } from '../../../lib/handlers/project.ts';
 import { openCursor } from '../../../lib/http/cursor.ts';
@@ -96,6 +97,33 @@ describe.each(stores)('projects in $name', ({ table, lossy }) => {
       const project = newProject();
       await create(project, newKey());
       expect(await reserve(project.id, now, { also: [], store: lossy })).toBeUndefined();
+    });
+  });
+
+  describe('a deletion', () => {
+    const { beginDeletion, saveDeletion, deletion } = projectData(table);
+    const counts = { step: 0, removedInPass: 0, removed: 0, read: 0 };
+    const started = async () => {
+      const project = newProject();
+      await create(project, newKey({ projectId: project.id }));
+      return { project, record: { projectId: project.id, startedAt: now, webhooks: [], ...counts } };
+    };
+
+    it('begins once, and not after the project was renamed', async () => {
+      const { project, record } = await started();
+      expect(await beginDeletion({ ...project, name: 'Old name' }, record)).toBe(false);
+      expect(await deletion(project.id)).toBeUndefined();
+      expect(await Promise.all([1, 2].map(() => beginDeletion(project, record)))).toEqual(
+        expect.arrayContaining([true, false]),
+      );
+    });
+
+    it('saves one of two concurrent steps', async () => {
+      const { project, record } = await started();
+      await beginDeletion(project, record);
+      const saved = await Promise.all([1, 2].map((removed) => saveDeletion(record, { ...record, removed })));
+      expect(saved).toEqual(expect.arrayContaining([true, false]));
+      expect(await deletion(project.id)).toMatchObject({ step: 1, removed: saved[0] ? 1 : 2 });
     });
   });
 

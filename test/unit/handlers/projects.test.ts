@@ -96,6 +96,16 @@ describe('a suspended project', () => {
     ]);
   });
 
+  it('keeps the time of its suspension, and has one audit entry, when it is suspended again', async () => {
+    const { id, admin } = await service.project();
+    const { suspended_at } = (await administer({ operation: 'suspend', id })) as { suspended_at: string };
+    await service.clock.advance(1000);
+    expect(await administer({ operation: 'suspend', id })).toMatchObject({ suspended_at });
+    await administer({ operation: 'resume', id });
+    const { data } = (await admin('GET', '/v1/audit')).body;
+    expect(data.filter(({ action }: { action: string }) => action === 'project.suspended')).toHaveLength(1);
+  });
+
   it('skips accepted events and cancels retries, and a recovery delivers them after it is resumed', async () => {
     const project = await used();
     project.endpoint.behave(500);
@@ -135,12 +145,26 @@ describe('an export', () => {
       expect(text).not.toContain(secret);
     expect(text).not.toContain('Other');
   });
+
+  it('omits deleted documents, and loses no other document over several pages', async () => {
+    const { id, client } = await service.project();
+    const live = await client('live');
+    await live('PUT', '/v1/documents/deleted', { body: { fields: {} } });
+    await live('DELETE', '/v1/documents/deleted');
+    await live('PUT', '/v1/documents/kept', { body: { fields: { text: 'x'.repeat(10_000) } } });
+    const kept = service.db.get(`DOCS#${id}#live`, 'kept');
+    const keys = Array.from({ length: 600 }, (_, i) => `kept:${i}`);
+    for (const sk of keys) service.db.execute({ name: 'Put', input: { TableName: 'table', Item: { ...kept, sk } } });
+    const lines = (await exported(id)).map((line) => JSON.parse(line));
+    const found = lines.flatMap(({ type, data }) => (type === 'document' ? [data.document_key] : []));
+    expect(found.sort()).toEqual(['kept', ...keys].sort());
+  });
 });
 
 describe('a deletion', () => {
-  it('needs the name of the project', async () => {
+  it.each([undefined, 'Wrong'])('needs the name of the project, and not %s', async (name) => {
     const project = await used();
-    await expect(remove(project.id, 'Wrong')).rejects.toThrow('The name is not the name of the project');
+    await expect(remove(project.id, name)).rejects.toThrow('The name is not the name of the project');
     expect((await project.live('GET', '/v1/documents/d:1')).status).toBe(200);
   });
 
@@ -172,6 +196,21 @@ describe('a deletion', () => {
     const end = await remove(project.id);
     expect(end.state).toBe('deleted');
     expect(itemsOf(project)).toHaveLength(1);
+  });
+
+  it('finds the deliveries of a webhook that a running request added after the first pass', async () => {
+    const project = await used();
+    const webhook = service.db.get(`HOOKS#${project.id}#live`, project.hook.id);
+    const delivery = [...service.db.items()].find(({ pk }) => String(pk).startsWith(`HOOK#${project.hook.id}#`));
+    await remove(project.id, 'Acme');
+    const late = [
+      { ...webhook, sk: 'whk_late', id: 'whk_late' },
+      { ...delivery, pk: String(delivery?.pk).replace(project.hook.id, 'whk_late') },
+    ];
+    for (const Item of late) service.db.execute({ name: 'Put', input: { TableName: 'table', Item } });
+    await service.clock.advance(SETTLE_MS);
+    expect(await remove(project.id)).toMatchObject({ state: 'deleted' });
+    expect(itemsOf(project, 'whk_late')).toHaveLength(1);
   });
 
   it.each([1, 3, 6, 12, 25])('continues after it ended at command %i', async (count) => {
