@@ -99,6 +99,22 @@ describe('the npm package', () => {
     expect(await runModule(source)).toEqual([201, 503, 6, 2]);
   });
 
+  it('keeps the idempotency key of its caller, and the filters of a list on every page', async () => {
+    const source = `
+      import { createClient, entriesOf } from 'document-sync-client';
+      const sent = [];
+      const send = async ({ method, url, headers }) => {
+        const { searchParams } = new URL(url);
+        sent.push(method === 'POST' ? headers.get('Idempotency-Key') : Object.fromEntries(searchParams));
+        return Response.json({ data: [], next_cursor: searchParams.has('cursor') ? null : 'next' });
+      };
+      const client = createClient({ baseUrl: 'https://api.example.com', credential: 'key', fetch: send });
+      await client.POST('/v1/keys', { body: { type: 'live' }, params: { header: { 'Idempotency-Key': 'mine' } } });
+      for await (const _ of entriesOf(client, '/v1/documents', { query: { prefix: 'a' } }));
+      console.log(JSON.stringify(sent));`;
+    expect(await runModule(source)).toEqual(['mine', { prefix: 'a' }, { prefix: 'a', cursor: 'next' }]);
+  });
+
   it('passes on members and values that a later version adds', async () => {
     const source = `
       import { createClient, entriesOf } from 'document-sync-client';
@@ -123,6 +139,10 @@ describe('the npm package', () => {
         ({ type }) => type,
         (error) => [error instanceof VerificationError, error.message],
       );
+      const outcomeAt = (seconds) => {
+        Date.now = () => seconds * 1000;
+        return outcome({});
+      };
       const { 'webhook-signature': _, ...unsigned } = headers;
       console.log(JSON.stringify([
         await outcome({}),
@@ -134,7 +154,10 @@ describe('the npm package', () => {
         await outcome({ toleranceSeconds: -1 }),
         await outcome({ headers: unsigned }),
         await outcome({ headers: { ...headers, 'webhook-signature': 'v1,!' } }),
+        await outcomeAt(Number(headers['webhook-timestamp']) - 301),
+        await outcomeAt(Number(headers['webhook-timestamp']) + 301),
       ]));`;
+    const isOutside = [true, 'The delivery is older than 300 s, or the clocks differ'];
     const mismatch = [true, 'No signature matches. Check the secret, and that the body is unchanged'];
     expect(await runModule(source, JSON.stringify({ headers, body, secret }))).toEqual([
       'document.changed',
@@ -146,6 +169,8 @@ describe('the npm package', () => {
       [true, 'The delivery is older than -1 s, or the clocks differ'],
       [true, 'The header webhook-signature is missing'],
       mismatch,
+      isOutside,
+      isOutside,
     ]);
   });
 
