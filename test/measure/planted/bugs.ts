@@ -547,7 +547,7 @@ export const BUGS: readonly PlantedBug[] = [
     'infra/api.ts',
     `      retention: settings.logRetentionDays as RetentionDays,
 `,
-    `      retention: RetentionDays.INFINITE,
+    `      retention: 9999 as RetentionDays,
 `,
     'test/infra/protection.test.ts',
   ),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { code, get, mint, put, sync } from '../../support/documents.ts';
+import { code, get, listed, mint, put, sync } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';
 
@@ -50,6 +50,14 @@ describe('a scoped token', () => {
     ] as const) {
       expect(code(await reader(method, path, method === 'POST' ? { body: {} } : {}))).toEqual(insufficient);
     }
+  });
+
+  it('lists only documents that match a wildcard in the middle of its patterns', async () => {
+    const client = await live();
+    for (const key of ['org:a:public', 'org:a:secret', 'org:b:public', 'org:public']) await put(client, key, {});
+    const reader = service.as(await mint(client, ['org:*:public'], ['read']));
+    const keys = (await listed(reader, '/v1/documents')).map(({ document_key }) => document_key);
+    expect(keys).toEqual(['org:a:public', 'org:b:public']);
   });
 
   it('stops working with its parent key, uses its allowlist, and expires', async () => {
