@@ -39,8 +39,8 @@ export function Attempts({ of: { attempts }, event }: Props) {
           .reverse()}
       </ol>
       <p class="hint">
-        Copied as curl, an attempt sends the same request again. Receivers that check the time refuse its signature 5
-        minutes after the attempt{isMasked && '; fill in your own headers, which are masked here'}.
+        The copied command repeats the request. Receivers that check the timestamp reject it 5 minutes after the
+        attempt.{isMasked && ' Fill in the values of your own headers, because they are masked here.'}
       </p>
     </>
   );

@@ -50,9 +50,12 @@ export function Timeline({ of: { attempts, status, next_attempt_at } }: { of: De
               </>
             )}
             {!attempt && !isNext && !isOver && (
-              <span class="muted">
-                not before <ShortTime at={new Date(dueAt).toISOString()} />
-              </span>
+              <>
+                <span class="muted">not before</span>
+                <span class="muted">
+                  <ShortTime at={new Date(dueAt).toISOString()} />
+                </span>
+              </>
             )}
             {isOver && <span class="muted">{last && isSuccess(last) ? 'not needed' : 'not attempted'}</span>}
           </li>

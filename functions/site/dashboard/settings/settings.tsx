@@ -14,8 +14,8 @@ type Project = ResponseOf<'GET /v1/project'>;
 type OnLeak = Project['on_leak'];
 const ON_LEAK = ['report', 'revoke'] as const satisfies OnLeak[];
 const MEANINGS: Record<OnLeak, string> = {
-  report: 'You get an email that says where the key was found.',
-  revoke: 'The key is revoked immediately, and you get the email.',
+  report: 'The key keeps working. The email says where it was found.',
+  revoke: 'The key is revoked immediately, and the email says where it was found.',
 };
 
 /** The project and its audit log. */
@@ -74,7 +74,7 @@ function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
       <Input label="Name" value={name} onInput={setName} error={violationOf(saving.problem, 'name')} />
       <Input
         label="Email addresses"
-        hint="One to five, separated by commas. They get an email when a webhook is failing or disabled, when a key has leaked, and when an admin key or these settings change."
+        hint="One to five, separated by commas. They receive an email when a webhook is failing or disabled, when a key has leaked, and when an admin key or these settings change."
         value={emails}
         onInput={setEmails}
         error={wrongEmail}
@@ -82,7 +82,9 @@ function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
       <Choices
         legend="When a key is found in public"
         type="radio"
-        options={ON_LEAK.map((each) => [each, each === 'report' ? 'Tell us' : 'Revoke it', MEANINGS[each]] as const)}
+        options={ON_LEAK.map(
+          (each) => [each, each === 'report' ? 'Send an email' : 'Revoke it', MEANINGS[each]] as const,
+        )}
         chosen={[onLeak]}
         onChange={([chosen]) => chosen && setOnLeak(chosen)}
       />

@@ -15,10 +15,10 @@ export function TokenInspector({ onRevoke }: { onRevoke: (tokenId: string) => vo
   const decoded = text.trim() === '' ? undefined : decodeToken(text);
   const claims = decoded && 'claims' in decoded ? decoded.claims : undefined;
   return (
-    <Panel title="Look into a token">
+    <Panel title="Inspect a token">
       <TextArea
         label="Token"
-        hint="Stays in this browser. The signature is not verified: only the service can do that."
+        hint="The token stays in this browser. Only the service can verify its signature."
         value={text}
         placeholder="eyJhbGciOiJIUzI1NiIs…"
         onInput={setText}

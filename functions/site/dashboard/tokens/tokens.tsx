@@ -23,8 +23,8 @@ export function Tokens() {
     <>
       <PageTitle>Tokens</PageTitle>
       <p class="muted">
-        A scoped token lets a browser or an app reach some documents for some time. The service does not list tokens: it
-        knows them by their signature.
+        A scoped token gives a browser or an app access to specific documents for a limited time. The service does not
+        store tokens, so this page cannot list them.
       </p>
       <div class="columns">
         <Mint />
@@ -56,7 +56,7 @@ function Mint() {
       <Form onSubmit={submit}>
         <TextArea
           label="Documents"
-          hint="Patterns of document keys, one on a line. * stands for one segment, or at the end for one or more."
+          hint="Patterns of document keys, one per line. * matches one segment, or at the end one or more."
           value={documents}
           placeholder="org:acme:*"
           onInput={setDocuments}
@@ -76,13 +76,13 @@ function Mint() {
         />
         <Input
           label="Lifetime"
-          hint={`In seconds, up to 86400.${Number(ttl) > 0 ? ` This is ${durationText(Math.round(Number(ttl)))}.` : ''}`}
+          hint={`In seconds, up to 86,400.${Number(ttl) > 0 ? ` This is ${durationText(Math.round(Number(ttl)))}.` : ''}`}
           value={ttl}
           onInput={setTtl}
           error={violationOf(problem, 'ttl')}
         />
         <ProblemNote problem={otherProblem(problem, FIELDS)} />
-        <p class="hint">The token ends earlier if the key that you are signed in with is revoked or expires.</p>
+        <p class="hint">The token expires earlier if the key that you are signed in with is revoked or expires.</p>
         <Button type="submit" kind="primary" busy={sending.busy}>
           Create token
         </Button>

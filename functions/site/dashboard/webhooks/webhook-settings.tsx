@@ -47,7 +47,9 @@ export function WebhookSettings({ of: webhook, onChange }: { of: Webhook; onChan
           </Button>
         }
       >
-        <p class="muted">No more events are sent, and pending retries are dropped. To stop for a while, pause it.</p>
+        <p class="muted">
+          Stops all deliveries, including pending retries. To stop them temporarily, pause the webhook.
+        </p>
       </Panel>
       {dialog === 'rotate' && (
         <RotateSecretDialog
