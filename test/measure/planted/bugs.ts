@@ -703,7 +703,7 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     'Expired items are never deleted',
     'infra/data.ts',
-    "timeToLiveAttribute: 'expires'",
+    'timeToLiveAttribute: TIME_TO_LIVE',
     "timeToLiveAttribute: 'expiresAt'",
     'test/infra/template.test.ts',
   ),
