@@ -1,9 +1,7 @@
+import { excerptOf } from '../search/excerpt.ts';
 import type { Place } from '../search/place.ts';
 import { createSearch } from '../search/rank.ts';
 import { element } from './element.ts';
-
-/** The number of characters in an excerpt around a match. */
-const EXCERPT = 110;
 
 /** Adds search over the index of the pages. The keys `/` and Ctrl+K focus it (WAI-ARIA Authoring Practices, "Combobox"). */
 export function addSearch(): void {
@@ -49,7 +47,7 @@ export function addSearch(): void {
         'a',
         { href: home + place.href, tabIndex: -1 },
         element('b', {}, title, element('small', {}, place.chapter)),
-        excerpt(place, words),
+        element('span', {}, excerptOf(place.text, words)),
       );
       return element('li', { role: 'option', id: `result-${i}`, 'aria-selected': 'false' }, link);
     });
@@ -80,11 +78,4 @@ export function addSearch(): void {
     event.preventDefault();
     input.focus();
   });
-}
-
-function excerpt({ text }: Place, words: readonly string[]): HTMLElement {
-  const lower = text.toLowerCase();
-  const at = words.map((word) => lower.indexOf(word)).find((position) => position >= 0) ?? 0;
-  const from = Math.max(0, at - EXCERPT / 3);
-  return element('span', {}, `${from > 0 ? '…' : ''}${text.slice(from, from + EXCERPT)}…`);
 }
