@@ -1,4 +1,5 @@
 import { auditLog } from '../lib/aws/dynamodb/audit.ts';
+import { apiKeys } from '../lib/aws/dynamodb/keys.ts';
 import { projectData } from '../lib/aws/dynamodb/project-data.ts';
 import { projectExport } from '../lib/aws/dynamodb/project-export.ts';
 import { projects } from '../lib/aws/dynamodb/projects.ts';
@@ -14,6 +15,7 @@ export const projectAdministration = (platform: Platform) =>
   projectsHandler({
     ...platform,
     ...stores(platform),
+    keys: apiKeys(platform.table),
     data: projectData(platform.table),
     exportPage: projectExport(platform.table),
   });

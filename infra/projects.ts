@@ -11,7 +11,7 @@ export function createProjects(
 ): BundledFunction {
   const projects = new BundledFunction(scope, 'Projects', {
     name: 'projects',
-    description: 'Lists, suspends, exports and deletes projects',
+    description: 'Lists, suspends, exports and deletes projects, and creates admin keys',
     settings,
     environment: { TABLE_NAME: table.name },
     timeout: Duration.minutes(1),
@@ -26,7 +26,7 @@ export function createProjects(
     FIGURES: ['query', 'delete'],
     DOCS: ['query', 'delete'],
     DELETION: ['get', 'put', 'update'],
-    KEY: ['delete'],
+    KEY: ['put', 'delete'],
     COUNT: ['delete'],
     SLOTS: ['delete'],
     REVISIONS: ['delete'],

@@ -7,16 +7,17 @@ import { type Invoke, invokerOf } from './invoker.ts';
 
 const USAGE = {
   command: 'npm run projects',
-  positionals: '(list | create | show ID | suspend ID | resume ID | export ID | delete ID)',
+  positionals: '(list | create | show ID | suspend ID | resume ID | create-key ID | export ID | delete ID)',
   about: `Manages the projects of a deployment or of the running local stack.
 
-  list         every project: state, creation, keys, webhooks, and deliveries of the last 30 days
-  create       creates a project, and prints its first admin key once
-  show ID      one project, or the progress of its deletion
-  suspend ID   rejects every credential with 403 project_suspended, and stops deliveries
-  resume ID    ends the suspension
-  export ID    writes all data of a project as JSON Lines, without secrets
-  delete ID    revokes every credential, and removes all data of a project. Run it again to continue.`,
+  list           every project: state, creation, keys, webhooks, and deliveries of the last 30 days
+  create         creates a project, and prints its first admin key once
+  show ID        one project, or the progress of its deletion
+  suspend ID     rejects every credential with 403 project_suspended, and stops deliveries
+  resume ID      ends the suspension
+  create-key ID  creates an admin key for a customer who has none that works, and prints it once
+  export ID      writes all data of a project as JSON Lines, without secrets
+  delete ID      revokes every credential, and removes all data of a project. Run it again to continue.`,
   options: {
     stack: { type: 'string', value: 'NAME', about: 'name of the CloudFormation stack (the running local stack)' },
     name: { type: 'string', value: 'NAME', about: 'create: the name. delete: the name, instead of the question' },
@@ -97,11 +98,12 @@ const projects = command(USAGE, async ({ values, positionals: [action = '', id, 
     if (!name || !email) throw new UserError('Pass --name and --email.');
     return print(await invoke('CreateProject', { name, email }));
   }
-  if (!['show', 'suspend', 'resume', 'export', 'delete'].includes(action))
-    throw new UserError('Name what to do: list, create, show, suspend, resume, export or delete.');
+  if (!['show', 'suspend', 'resume', 'create-key', 'export', 'delete'].includes(action))
+    throw new UserError('Name what to do: list, create, show, suspend, resume, create-key, export or delete.');
   if (!id) throw new UserError(`Name the project: npm run projects -- ${action} ID.`);
   if (action === 'export') return exportProject(call, id, values.output);
-  if (action !== 'delete') return print(await call({ operation: action as 'show' | 'suspend' | 'resume', id }));
+  if (action !== 'delete')
+    return print(await call({ operation: action as 'show' | 'suspend' | 'resume' | 'create-key', id }));
   const project = (await call({ operation: 'show', id })) as { name?: string };
   await deleteProject(call, id, project.name === undefined ? undefined : (values.name ?? (await askName(id))));
 });

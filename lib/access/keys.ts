@@ -1,8 +1,9 @@
 import * as v from 'valibot';
+import type { Random } from '../ids.ts';
 import { uniqueList } from '../lists.ts';
 import { clipped, described, integer, iso, isoOrNull, oneOf, text, timestamp, timestampInput } from '../schema.ts';
 import { MAX_CIDRS, parseEntry } from './allowlist.ts';
-import { type ApiKey, hashApiKey, KEY_TYPES, type KeyType } from './api-key.ts';
+import { type ApiKey, hashApiKey, KEY_TYPES, type KeyType, newApiKey } from './api-key.ts';
 
 /** Seconds that the old key keeps working after a rotation. The maximum and the default. */
 export const ROTATION_GRACE_SECONDS = 24 * 60 * 60;
@@ -136,6 +137,17 @@ export function newKeyRecord(
   rest: Pick<KeyRecord, 'projectId' | 'name' | 'tokenSecret' | 'createdAt'> & Partial<KeyRecord>,
 ): KeyRecord {
   return { id, type, hash: hashApiKey(key), hint: key.slice(-4), cidrs: [], ...rest };
+}
+
+/** Creates a key with random values, and its record. */
+export function generateKey(
+  { type, ...rest }: Pick<KeyRecord, 'projectId' | 'type' | 'name'> & Partial<KeyRecord>,
+  createdAt: number,
+  random: Random,
+): { key: string; record: KeyRecord } {
+  const fresh = newApiKey(type, createdAt, random);
+  const tokenSecret = Buffer.from(random(32)).toString('base64url');
+  return { key: fresh.key, record: newKeyRecord(fresh, { ...rest, tokenSecret, createdAt }) };
 }
 
 /** `expiring`: the key works and has an expiry. Times are compared to the millisecond, and a key is expired at its `expires_at`. */

@@ -27,6 +27,19 @@ export interface AuditDeps {
 
 type Change = Pick<AuditRecord, 'at' | 'action' | 'target'> & Partial<Pick<AuditRecord, 'detail'>>;
 
+/** Builds the write of an audit entry for a change by the operator. */
+export const auditingOperator =
+  ({ audit, random }: AuditDeps) =>
+  (projectId: string, change: Change): TransactionPart =>
+    audit.entry({
+      id: sortableId('aud', change.at, random),
+      projectId,
+      actor: null,
+      address: null,
+      detail: {},
+      ...change,
+    });
+
 /** Builds the write of an audit entry for the transaction of a change. */
 export const auditing =
   ({ audit, random }: AuditDeps) =>

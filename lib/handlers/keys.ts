@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isAllowed } from '../access/allowlist.ts';
-import { hashApiKey, keyIdOf, newApiKey, sameHash } from '../access/api-key.ts';
+import { hashApiKey, keyIdOf, sameHash } from '../access/api-key.ts';
 import { keyUsage } from '../access/key-usage.ts';
-import { isLasting, isUsable, type KeyRecord, keyResource, newKeyRecord, rotationExpiry } from '../access/keys.ts';
+import { generateKey, isLasting, isUsable, type KeyRecord, keyResource, rotationExpiry } from '../access/keys.ts';
 import { lastingAdminKeys, type RevocableKeys, relyingOnOne, revokeSafely } from '../access/last-admin-key.ts';
 import { adminKeyCreated, adminKeyRotated } from '../access/notices.ts';
 import { notFound, Problem } from '../api/problems.ts';
@@ -62,10 +62,8 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
     async createKey(request, idempotencyWrites) {
       const { body, space } = request;
       const now = clock();
-      const { key, record } = generate(
-        { projectId: space.projectId, type: body.type, name: body.name ?? null, expiresAt: body.expires_at },
-        now,
-      );
+      const { type, name = null, expires_at: expiresAt } = body;
+      const { key, record } = generateKey({ projectId: space.projectId, type, name, expiresAt }, now, random);
       const response = { body: { ...keyResource(record, now), key } };
       const detail = { type: record.type, name: record.name, expires_at: isoOrNull(record.expiresAt) };
       const entry = audited(request, { at: now, action: 'key.created', target: record.id, detail });
@@ -108,7 +106,7 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
       if (!old) return notFound('key');
       const now = clock();
       const { projectId, type, name, cidrs } = old;
-      const { key, record } = generate({ projectId, type, name, cidrs, replaces: old.id }, now);
+      const { key, record } = generateKey({ projectId, type, name, cidrs, replaces: old.id }, now, random);
       const response = { body: { ...keyResource(record, now), key } };
       const expiresAt = rotationExpiry(old, now, body.grace_seconds);
       const detail = { replaced_by: record.id, expires_at: iso(expiresAt) };
@@ -166,15 +164,5 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
     const record = id ? await keys.get(id) : undefined;
     const isMeant = record && (input === id || sameHash(hashApiKey(input), record.hash));
     return isMeant && record.projectId === projectId ? record : undefined;
-  }
-
-  function generate(like: Pick<KeyRecord, 'projectId' | 'type' | 'name'> & Partial<KeyRecord>, now: number) {
-    const fresh = newApiKey(like.type, now, random);
-    const { cidrs = [], expiresAt, replaces, projectId, name } = like;
-    const tokenSecret = Buffer.from(random(32)).toString('base64url');
-    return {
-      key: fresh.key,
-      record: newKeyRecord(fresh, { projectId, name, cidrs, expiresAt, replaces, tokenSecret, createdAt: now }),
-    };
   }
 }

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import type { AuditAction } from '../access/audit.ts';
 import type { DeletionRecord } from '../access/deletion.ts';
+import { generateKey, type KeyRecord, keyResource } from '../access/keys.ts';
 import { type ProjectRecord, projectResource, projectState } from '../access/projects.ts';
-import { type Random, sortableId } from '../ids.ts';
 import { check, integer, iso, isoOrNull } from '../schema.ts';
 import type { TransactionPart } from '../transaction.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
-import type { AuditLog } from './audit.ts';
+import { type AuditDeps, auditingOperator } from './audit.ts';
 import { type DeletionDeps, deleteProject, deletionResource } from './project-deletion.ts';
 
 const id = v.pipe(v.string('must be a string'), v.regex(/^prj_\w+$/, 'must be the id of a project'));
@@ -18,6 +18,7 @@ const ProjectOperation = v.variant('operation', [
   v.strictObject({ operation: v.literal('show'), id }),
   v.strictObject({ operation: v.literal('suspend'), id }),
   v.strictObject({ operation: v.literal('resume'), id }),
+  v.strictObject({ operation: v.literal('create-key'), id }),
   v.strictObject({ operation: v.literal('export'), id, after: position }),
   v.strictObject({ operation: v.literal('delete'), id, name: v.optional(v.string()) }),
 ]);
@@ -29,12 +30,13 @@ interface Position {
   after?: object | undefined;
 }
 
-export interface ProjectsDeps extends Omit<DeletionDeps, 'data' | 'projects'> {
+export interface ProjectsDeps extends Omit<DeletionDeps, 'data' | 'projects'>, AuditDeps {
   projects: {
     get(id: string): Promise<ProjectRecord | undefined>;
     /** `undefined` resumes. Throws if the project does not exist, or is being deleted. */
     suspend(id: string, suspendedAt: number | undefined, also: readonly TransactionPart[]): Promise<void>;
   };
+  keys: { create(record: KeyRecord, also: readonly TransactionPart[]): Promise<void> };
   data: Deletion & {
     ids(limit: number, after?: object): Promise<{ ids: string[]; next: object | undefined }>;
     countKeys(projectId: string): Promise<number>;
@@ -47,8 +49,6 @@ export interface ProjectsDeps extends Omit<DeletionDeps, 'data' | 'projects'> {
     position: Position | undefined,
     nowMs: number,
   ): Promise<{ lines: string[]; next: Position | undefined }>;
-  audit: Pick<AuditLog, 'entry'>;
-  random: Random;
 }
 
 /**
@@ -56,7 +56,8 @@ export interface ProjectsDeps extends Omit<DeletionDeps, 'data' | 'projects'> {
  * error with a message for the operator.
  */
 export function projectsHandler(deps: ProjectsDeps) {
-  const { projects, data, exportPage, audit, clock, random, log } = deps;
+  const { projects, keys, data, exportPage, clock, random, log } = deps;
+  const audited = auditingOperator(deps);
   const remove = deleteProject(deps);
 
   return async (input: unknown) => {
@@ -77,6 +78,8 @@ export function projectsHandler(deps: ProjectsDeps) {
         return suspend(request.id, clock(), 'project.suspended');
       case 'resume':
         return suspend(request.id, undefined, 'project.resumed');
+      case 'create-key':
+        return createKey(request.id);
       case 'export': {
         await own(request.id);
         const webhookIds = await data.webhookIds(request.id);
@@ -99,21 +102,21 @@ export function projectsHandler(deps: ProjectsDeps) {
   async function suspend(projectId: string, suspendedAt: number | undefined, action: AuditAction) {
     const before = await own(projectId);
     if ((before.suspendedAt === undefined) !== (suspendedAt === undefined)) {
-      const now = clock();
-      const entry = audit.entry({
-        id: sortableId('aud', now, random),
-        projectId,
-        at: now,
-        actor: null,
-        address: null,
-        action,
-        target: projectId,
-        detail: {},
-      });
-      await projects.suspend(projectId, suspendedAt, [entry]);
+      await projects.suspend(projectId, suspendedAt, [audited(projectId, { at: clock(), action, target: projectId })]);
       log.info(action, { project_id: projectId });
     }
     return show(projectId);
+  }
+
+  /** For customers who lost their admin keys, or whose admin key someone else used to revoke the others. */
+  async function createKey(projectId: string) {
+    await own(projectId);
+    const now = clock();
+    const { key, record } = generateKey({ projectId, type: 'admin', name: 'Created by the operator' }, now, random);
+    const detail = { type: record.type, name: record.name, expires_at: null };
+    await keys.create(record, [audited(projectId, { at: now, action: 'key.created', target: record.id, detail })]);
+    log.info('key.created', { project_id: projectId, key_id: record.id });
+    return { ...keyResource(record, now), key };
   }
 
   async function summaryOf(project: ProjectRecord) {

@@ -29,11 +29,17 @@ export function stackPerformers(stack: LocalStack): Performers {
     endpoint: stack.endpoints.url('sqs'),
     credentials: { accessKeyId: OPERATOR, secretAccessKey: 'local' },
   });
+  const groups = new Map(
+    stack.template
+      .ofType<{ LoggingConfig?: { LogGroup: string } }>('AWS::Lambda::Function')
+      .map(({ id, properties }) => [id, properties.LoggingConfig?.LogGroup]),
+  );
   const logged: { group: string; event: LogEvent }[] = [];
   const log = stack.cloudWatch.log.bind(stack.cloudWatch);
-  stack.cloudWatch.log = (group, text) => {
+  stack.cloudWatch.log = (source, text) => {
+    const group = groups.get(source) ?? source;
     for (const event of logEvents(text)) logged.push({ group, event });
-    log(group, text);
+    log(source, text);
   };
   const bucket = (name: string) => {
     const found = stack.buckets.get(`arn:aws:s3:::${name}`);

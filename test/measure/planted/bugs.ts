@@ -131,8 +131,8 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     'A rotated key inherits the expiry of the old key',
     'lib/handlers/keys.ts',
-    'generate({ projectId, type, name, cidrs, replaces: old.id }, now)',
-    'generate({ projectId, type, name, cidrs, replaces: old.id, expiresAt: old.expiresAt }, now)',
+    'generateKey({ projectId, type, name, cidrs, replaces: old.id }, now, random)',
+    'generateKey({ projectId, type, name, cidrs, replaces: old.id, expiresAt: old.expiresAt }, now, random)',
     'test/unit/handlers/keys.test.ts',
   ),
   bug(

@@ -21,7 +21,7 @@ const blocks = [...runbook.matchAll(/```sh\n([\s\S]*?)\n *```/g)].map(([, text =
 const inline = [...runbook.replace(/```[\s\S]*?```/g, '').matchAll(/`((?:aws|npm|npx|git) [^`]+)`/g)].map(
   ([, text = '']) => text,
 );
-const commands = [...blocks, ...inline];
+const commands = [...new Set([...blocks, ...inline])];
 const ran = new Set<string>();
 
 /** The commands for services that a local stack lacks. Their options are checked against the models of AWS. */
@@ -147,8 +147,10 @@ it('suspends, resumes, exports and deletes a project, from the first to the last
   expect(await run('projects -- list', values)).toContain(project.id);
   await run('projects -- suspend', values);
   expect(await status()).toBe(403);
+  const printed = await run('projects -- create-key', values);
+  const created = JSON.parse(printed.slice(printed.indexOf('{')));
   await run('projects -- resume', values);
-  expect(await status()).toBe(200);
+  expect([await status(), code(await service.as(created.key)('GET', '/v1/keys'))[0]]).toEqual([200, 200]);
   await run('projects -- export', values);
   expect(readFileSync(values.file, 'utf8')).toContain(project.email);
   const deletion = run('projects -- delete', values, 'echo Leaving | ');
@@ -170,15 +172,30 @@ it('restores the table, and queues its deliveries', async () => {
   expect(await run('describe-table', { table: ref.call(stack.template, 'Table') })).toContain('/stream/');
 });
 
+it('finds a message that always fails in the log', async () => {
+  const { template, queues } = service.stack;
+  queues.get('Deliveries')?.send('{}');
+  const group = template.ref('DeliverLogs');
+  const found = await eventually(async () => {
+    const { events } = JSON.parse(await run('delivery.handling_failed', { 'log group': group }));
+    return events.length > 0 && events;
+  });
+  expect(JSON.parse(found[0].message)).toMatchObject({ message_id: expect.any(String), stage: expect.any(String) });
+});
+
 it('finds the requests of a leaked key in the access log', async () => {
   const project = await service.project();
   const { body: key } = await project.admin('POST', '/v1/keys', { body: { type: 'live' } });
   expect(code(await service.as(key.key)('GET', '/v1/webhooks'))[0]).toBe(200);
   const group = service.stack.template.ofType('AWS::Logs::LogGroup').find(({ id }) => id.includes('Access'))?.id ?? '';
-  const found = JSON.parse(await run('filter-log-events', { 'access log': group, 'id of the key': key.id }));
-  expect(found.events.map(({ message }: { message: string }) => JSON.parse(message).resource)).toEqual([
-    '/v1/webhooks',
-  ]);
+  const period = { from: '0', to: '9999999999999' };
+  for (const printed of [
+    await run('"<id of the key>"', { 'access log': group, 'id of the key': key.id }),
+    await run('"<credential>"', { 'access log': group, credential: key.id, ...period }),
+  ]) {
+    const { events } = JSON.parse(printed);
+    expect(events.map(({ message }: { message: string }) => JSON.parse(message).resource)).toEqual(['/v1/webhooks']);
+  }
 });
 
 it.each(

@@ -246,6 +246,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       await stack.invoke('Projects', { operation: 'list' });
       await run('suspend');
       await run('resume');
+      await run('create-key');
       for (let page = await run('export'); hasNext(page); ) page = await run('export', { after: page.next });
       await writeItems(
         stack,

@@ -128,6 +128,25 @@ describe('a suspended project', () => {
   });
 });
 
+describe('an admin key of the operator', () => {
+  it('works like any other, and is in the audit log', async () => {
+    const { id } = await service.project();
+    const created = (await administer({ operation: 'create-key', id })) as { id: string; key: string; type: string };
+    expect(created).toMatchObject({ type: 'admin', name: 'Created by the operator', status: 'active' });
+    const admin = service.as(created.key);
+    const { data } = (await admin('GET', '/v1/audit')).body;
+    expect(data[0]).toMatchObject({ action: 'key.created', actor: null, target: created.id });
+    expect((await admin('POST', `/v1/keys/${created.id}/rotate`)).status).toBe(201);
+  });
+
+  it('is refused for a project that does not exist or is being deleted', async () => {
+    const project = await service.project('Leaving');
+    await remove(project.id, 'Leaving');
+    for (const id of [project.id, 'prj_unknown'])
+      await expect(administer({ operation: 'create-key', id })).rejects.toThrow();
+  });
+});
+
 describe('an export', () => {
   it('contains all data of the project, with every digit and without secrets', async () => {
     const project = await used();
