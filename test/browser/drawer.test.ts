@@ -12,6 +12,9 @@ const closed = (page: Page) => drawer(page).waitFor({ state: 'detached' });
 const rows = (page: Page) => page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr');
 const shown = async (page: Page) =>
   page.evaluate(() => new URLSearchParams(location.hash.split('?')[1]).get('delivery'));
+/** Waits for the drawer to render an event, which happens after the change of the URL. */
+const showing = (page: Page, event = '') =>
+  drawer(page).locator(`[aria-label="Open page"][href*="${event}"]`).waitFor();
 const focused = (page: Page) =>
   page.evaluate(() => document.activeElement?.getAttribute('title') ?? document.activeElement?.textContent);
 
@@ -121,7 +124,7 @@ describe('a row of the delivery log', () => {
       ['k', events[1]],
     ] as const) {
       await page.keyboard.press(key);
-      await expect.poll(() => shown(page)).toBe(event);
+      await showing(page, event);
     }
     await drawer(page)
       .getByText(events[1] ?? '')

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { useModal } from './dialog.tsx';
 import { Icon, type IconName } from './icons.tsx';
 
@@ -30,7 +30,8 @@ export function Drawer({ title, href, of, onPrevious, onNext, onClose, children 
   useLayoutEffect(() => heading.current?.focus(), []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls up for each new subject
   useLayoutEffect(() => dialog.current?.scrollTo(0, 0), [of]);
-  useEffect(() => {
+  // `useEffect` runs after the paint, so a quick second press would still go to the neighbors of the previous entry.
+  useLayoutEffect(() => {
     const move = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) => {
       if (ctrlKey || metaKey || altKey) return;
       if (key === 'j') onNext?.();
