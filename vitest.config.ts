@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { compileCache } from './infra/project-root.ts';
 
 /** Slow tests. Run them with `npm run test:long`. */
 export const LONG = [
@@ -33,6 +34,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     maxWorkers: 3,
     env: {
+      NODE_COMPILE_CACHE: compileCache, // of the commands that tests start
       TABLE_NAME: 'unused',
       SHARE_PREFIX: 'unused',
       POWERTOOLS_LOG_LEVEL: 'SILENT',

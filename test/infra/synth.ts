@@ -10,11 +10,14 @@ import { afterFile } from '../support/after-file.ts';
 
 export const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
 
-// Excludes bundles, because they do not depend on settings.
+// Excludes bundles and copies of files, because they do not depend on settings.
 function createAppWith(settings: object) {
   const outdir = mkdtempSync(join(tmpdir(), 'service-settings-'));
   afterFile(() => rmSync(outdir, { recursive: true }));
-  return createApp({ outdir, context: { ...context, 'aws:cdk:bundling-stacks': [], ...settings } });
+  return createApp({
+    outdir,
+    context: { ...context, 'aws:cdk:bundling-stacks': [], 'aws:cdk:disable-asset-staging': true, ...settings },
+  });
 }
 
 /** Synthesizes with these settings, without the validation of the CDK, which would double the time. */
