@@ -1,5 +1,5 @@
 import { checkConsumer } from '../lib/aws/consumers/check-connection.ts';
-import { checkConnection } from '../lib/documents/leases.ts';
+import { checkConnection } from '../lib/documents/lost-connections.ts';
 import { aws, withChecks } from './platform.ts';
 import { connectionDeps } from './wiring.ts';
 

@@ -27,7 +27,7 @@ import { disabledNotification, type FailingWebhook, warningNotification } from '
 import type { OutageEmail } from '../lib/delivery/outage.ts';
 import { retryBy } from '../lib/delivery/queue-retry.ts';
 import { recoverPage } from '../lib/delivery/redelivery.ts';
-import type { ConnectionsDeps } from '../lib/documents/leases.ts';
+import type { ConnectionsDeps } from '../lib/documents/lost-connections.ts';
 import type { Email } from '../lib/email.ts';
 import { auditHandlers } from '../lib/handlers/audit.ts';
 import { connectionHandlers } from '../lib/handlers/connections.ts';

@@ -6,6 +6,7 @@ import { projectRoot } from '../../infra/project-root.ts';
 import { allowedMethods } from '../../lib/api/operations.ts';
 import type { Page, Site } from '../../lib/http/static.ts';
 import { eventTypes } from '../../lib/openapi/event-types.ts';
+import { CONTENT_SECURITY_POLICY } from './content-security-policy.ts';
 import { changelogFeed, FEED_PATH } from './docs/render/changelog.ts';
 import { pathOf } from './docs/render/chapter.ts';
 import { chapters } from './docs/render/docs.ts';
@@ -25,23 +26,6 @@ const TYPES: Record<string, string> = {
   '.md': 'text/markdown; charset=utf-8',
   '.txt': 'text/plain; charset=utf-8',
 };
-
-// Allows only files of this origin, and no inline code (CSP Level 3). With Trusted Types, no text in a payload can become markup.
-const STRICT = {
-  'default-src': "'none'",
-  'script-src': "'self'",
-  'style-src': "'self'",
-  'img-src': "'self'",
-  'connect-src': "'self'",
-  'base-uri': "'none'",
-  'form-action': "'none'",
-  'frame-ancestors': "'none'",
-  'require-trusted-types-for': "'script'",
-  'trusted-types': "'none'",
-};
-const POLICY = Object.entries(STRICT)
-  .map((directive) => directive.join(' '))
-  .join('; ');
 
 type PageList = Site['pages'];
 
@@ -69,7 +53,7 @@ export function createSite(securityContact: string): Site {
 
 function dashboard(): PageList {
   const files = [...bundleBrowser('dashboard', 'functions/site/dashboard/main.tsx'), icon('dashboard')];
-  return [page('/dashboard', 'Dashboard', POLICY, files, '<div id="app"></div>'), ...files];
+  return [page('/dashboard', 'Dashboard', CONTENT_SECURITY_POLICY, files, '<div id="app"></div>'), ...files];
 }
 
 /** Creates the pages of the documentation, their files, and the same pages as Markdown. */
@@ -78,7 +62,7 @@ function documentation(): Pick<Site, 'pages' | 'missingPage'> {
   const all = chapters();
   const index = asset('docs', 'search.json', JSON.stringify(searchIndex(all)));
   const pageOf = (article: Article) =>
-    page(pathOf(article), `${article.title} · Docs`, POLICY, files, bodyOf(article, all, index[0]));
+    page(pathOf(article), `${article.title} · Docs`, CONTENT_SECURITY_POLICY, files, bodyOf(article, all, index[0]));
   const pages = all.flatMap(({ articles }) => articles).map(pageOf);
   const texts = [...markdownFiles(all), [FEED_PATH, changelogFeed()] as const].map(([path, text]): [string, Page] => [
     path,

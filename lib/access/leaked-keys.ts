@@ -4,7 +4,7 @@ import type { TransactionPart } from '../transaction.ts';
 import type { AuditRecord } from './audit.ts';
 import { isUsable, type KeyRecord } from './keys.ts';
 import { type RevocableKeys, revokeSafely } from './last-admin-key.ts';
-import { type LeakMatch, type LeakOutcome, leakEmail, placesOf } from './leaks.ts';
+import { type LeakMatch, type LeakOutcome, leakEmail, placesOf } from './leak-reports.ts';
 import type { ProjectRecord } from './projects.ts';
 
 export interface LeakedKeyDeps {

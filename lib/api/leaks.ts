@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { LeakFeedback, LeakReport } from '../access/leaks.ts';
+import { LeakFeedback, LeakReport } from '../access/leak-reports.ts';
 import { described } from '../schema.ts';
 import { MAX_BODY_BYTES, operation } from './operation.ts';
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { PublishedKeys } from '../access/leaks.ts';
+import { PublishedKeys } from '../access/leak-reports.ts';
 import { UnavailableError } from '../errors.ts';
 import type { Clock } from './system.ts';
 

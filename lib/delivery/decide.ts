@@ -61,6 +61,9 @@ export const dueAfter = (dueAt: number, nowMs: number): Due => ({
 /** The consequence of an attempt. */
 export type Verdict = { status: 'succeeded' } | ({ status: 'retrying' } & Due) | { status: 'failed' };
 
+/** The failure of the sixth attempt disables the webhook. A failed test event does not. */
+export const disablesWebhook = ({ status }: Verdict, isTest: boolean): boolean => status === 'failed' && !isTest;
+
 /** A 2xx response is a success. Every other outcome is retried on schedule up to the sixth attempt. A test event has one attempt. */
 export function verdictOn(attempt: Attempt, isTest: boolean): Verdict {
   if (isSuccess(attempt)) return { status: 'succeeded' };

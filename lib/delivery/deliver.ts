@@ -2,7 +2,7 @@ import type { Attempt } from '../deliveries/attempt.ts';
 import { type DeliveredEvent, type DeliveryRecord, deliveredEvent } from '../deliveries/record.ts';
 import { isTest, type StoredEvent } from '../events/events.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
-import { type Due, dueAfter, type Task, taskOf, type Verdict, verdictOn } from './decide.ts';
+import { type Due, disablesWebhook, dueAfter, type Task, taskOf, type Verdict, verdictOn } from './decide.ts';
 import { isSlower, type Lane, laneOf, paceAfter } from './lanes.ts';
 import { type AttemptDeps, makeAttempt, notePace, type Sendable } from './make-attempt.ts';
 import { type DeliveryMessage, nextMessage } from './messages.ts';
@@ -140,7 +140,7 @@ async function conclude(
 ): Promise<DeliverResult> {
   const verdict = verdictOn(attempt, isTest(event));
   const failing = { webhook, event, attempts: [...(delivery?.attempts ?? []), attempt] };
-  if (verdict.status === 'failed' && !isTest(event)) {
+  if (disablesWebhook(verdict, isTest(event))) {
     const disabled = (await deps.exhaust(message, event, attempt, deps.clock())) === 'disabled';
     const claim = disabled ? await emailAbout(deps.disabledEmail, message, failing, deps) : undefined;
     return { task: claim === 'busy' ? 'wait' : 'send', attempt, verdict, disabled, isRecorded: true };

@@ -18,7 +18,7 @@ const READERS = 'read#';
  * connection ids of others.
  */
 export const storedConnectionId = (id: string, mayWrite: boolean): string => (mayWrite ? id : READERS + id);
-const publicIdOf = (storedId: string): string => storedId.replace(READERS, '');
+export const publicIdOf = (storedId: string): string => storedId.replace(READERS, '');
 
 /** Identifies a replica. Any printable text. */
 export const NodeId = v.pipe(
@@ -73,20 +73,6 @@ export const CheckMessage = v.strictObject({
   checkAt: v.optional(v.number()),
 });
 export type CheckMessage = v.InferOutput<typeof CheckMessage>;
-
-export const isLapsed = ({ expiresAt }: Pick<ConnectionRecord, 'expiresAt'>, nowMs: number): boolean =>
-  nowMs >= expiresAt;
-
-/** `data` of `connection.lost`. */
-export function lostData({ id, nodeId, connectedAt, lastSeenAt, expiresAt }: ConnectionRecord) {
-  return {
-    connection_id: publicIdOf(id),
-    node_id: nodeId,
-    connected_at: iso(connectedAt),
-    last_seen_at: iso(lastSeenAt),
-    lost_at: iso(expiresAt),
-  };
-}
 
 export function connectionResource(record: ConnectionRecord): v.InferOutput<typeof ConnectionResource> {
   return {

@@ -1,7 +1,7 @@
 import { AUDIT_DAYS, type AuditFilter, type AuditRecord, auditResource } from '../access/audit.ts';
 import type { Cursors } from '../http/cursor.ts';
 import { page } from '../http/pagination.ts';
-import type { Request } from '../http/request.ts';
+import type { Request } from '../http/parse-request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { type Random, sortableId } from '../ids.ts';
 import type { TransactionPart } from '../transaction.ts';

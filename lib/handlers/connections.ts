@@ -1,7 +1,7 @@
 import { notFound, Problem } from '../api/problems.ts';
-import { type ConnectionRecord, connectionResource, isLapsed, storedConnectionId } from '../documents/connections.ts';
-import { type ConnectionsDeps, lostEvent } from '../documents/leases.ts';
-import type { Request } from '../http/request.ts';
+import { type ConnectionRecord, connectionResource, storedConnectionId } from '../documents/connections.ts';
+import { type ConnectionsDeps, isLapsed, lostEvent } from '../documents/lost-connections.ts';
+import type { Request } from '../http/parse-request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { optimistically } from '../optimistic.ts';
 import { credentialOf, may } from './scope.ts';

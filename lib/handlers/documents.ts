@@ -15,7 +15,7 @@ import { type DocumentStates, type DocumentWriter, writeDocument } from '../docu
 import { MAX_EVENT_BYTES } from '../events/events.ts';
 import type { Cursors } from '../http/cursor.ts';
 import { page } from '../http/pagination.ts';
-import type { Caller, Request } from '../http/request.ts';
+import type { Caller, Request } from '../http/parse-request.ts';
 import type { Handlers, OperationResponse } from '../http/serve.ts';
 import { documentKeyOf, may, originOf, rangesFor, reaches } from './scope.ts';
 

@@ -8,7 +8,7 @@ import { adminKeyCreated, adminKeyRotated } from '../access/notices.ts';
 import { notFound, Problem } from '../api/problems.ts';
 import type { Cursors } from '../http/cursor.ts';
 import { page } from '../http/pagination.ts';
-import type { BodyViolations } from '../http/request.ts';
+import type { BodyViolations } from '../http/parse-request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { isJsonObject } from '../json.ts';
 import { check, iso, isoOrNull, timestampInput } from '../schema.ts';

@@ -1,7 +1,7 @@
 import { hashApiKey, parseApiKey, sameHash } from '../access/api-key.ts';
 import type { KeyRecord } from '../access/keys.ts';
+import type { LeakMatch } from '../access/leak-reports.ts';
 import { handleLeakedKey, type LeakedKeyDeps } from '../access/leaked-keys.ts';
-import type { LeakMatch } from '../access/leaks.ts';
 import { createLimiter } from '../limiter.ts';
 
 export interface LeaksDeps extends LeakedKeyDeps {

@@ -1,7 +1,7 @@
 import { type Notice, noticeEmail } from '../access/notices.ts';
 import type { ProjectRecord } from '../access/projects.ts';
 import type { Email } from '../email.ts';
-import type { Request } from '../http/request.ts';
+import type { Request } from '../http/parse-request.ts';
 import { credentialOf } from './scope.ts';
 
 export interface NoticeDeps {

@@ -1,4 +1,4 @@
-import { afterPass, type DeletionRecord, isOwned, waitsUntil } from '../access/deletion.ts';
+import { afterPass, type DeletionRecord, isOwned, waitsUntil } from '../access/project-deletion.ts';
 import type { ProjectRecord } from '../access/projects.ts';
 import { iso, isoOrNull } from '../schema.ts';
 

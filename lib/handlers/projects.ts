@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { AuditAction } from '../access/audit.ts';
-import type { DeletionRecord } from '../access/deletion.ts';
 import { generateKey, type KeyRecord, keyResource } from '../access/keys.ts';
+import type { DeletionRecord } from '../access/project-deletion.ts';
 import { type ProjectRecord, projectResource, projectState } from '../access/projects.ts';
 import { check, integer, iso, isoOrNull } from '../schema.ts';
 import type { TransactionPart } from '../transaction.ts';

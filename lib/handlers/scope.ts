@@ -1,7 +1,7 @@
 import { intersect, type KeyRange, matchesAny, rangesOf } from '../access/patterns.ts';
 import type { Permission } from '../access/tokens.ts';
 import { Problem } from '../api/problems.ts';
-import type { Caller, Request } from '../http/request.ts';
+import type { Caller, Request } from '../http/parse-request.ts';
 
 /** Whether a caller can access a document. Keys can access all of their space, and tokens only matching documents. */
 export const reaches = ({ token }: Caller, documentKey: string): boolean =>

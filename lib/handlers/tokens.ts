@@ -10,7 +10,7 @@ import {
 } from '../access/token-ids.ts';
 import { MAX_TOKEN_BYTES, signToken } from '../access/tokens.ts';
 import { invalid, notFound, Problem } from '../api/problems.ts';
-import type { Caller } from '../http/request.ts';
+import type { Caller } from '../http/parse-request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { optimistically } from '../optimistic.ts';
 import { iso } from '../schema.ts';

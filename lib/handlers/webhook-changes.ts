@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { notFound, type Problem } from '../api/problems.ts';
-import type { Request } from '../http/request.ts';
+import type { Request } from '../http/parse-request.ts';
 import { optimistically } from '../optimistic.ts';
 import type { Space } from '../space.ts';
 import type { TransactionPart } from '../transaction.ts';

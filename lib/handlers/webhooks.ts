@@ -4,7 +4,7 @@ import { newEventId } from '../events/placement.ts';
 import { sampleData } from '../events/samples.ts';
 import type { Cursors } from '../http/cursor.ts';
 import { page } from '../http/pagination.ts';
-import type { BodyViolations } from '../http/request.ts';
+import type { BodyViolations } from '../http/parse-request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
 import { isJsonObject } from '../json.ts';

@@ -2,7 +2,7 @@ import { DEFAULT_PAGE } from '../api/operation.ts';
 import { Problem } from '../api/problems.ts';
 import { bytesSent, MAX_PAGE_BYTES } from '../documents/pages.ts';
 import type { Cursors } from './cursor.ts';
-import type { Request } from './request.ts';
+import type { Request } from './parse-request.ts';
 
 export interface PageOf<Resource> {
   data: Resource[];

@@ -15,8 +15,8 @@ import {
   type StoredResponse,
 } from './idempotency.ts';
 import { locationHeader } from './location.ts';
+import { type BodyViolations, parseRequest, type Request } from './parse-request.ts';
 import { problemResult } from './problem-result.ts';
-import { type BodyViolations, parseRequest, type Request } from './request.ts';
 import { API_HEADERS } from './security-headers.ts';
 
 type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : Record<never, never>;

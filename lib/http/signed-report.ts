@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { isSignedBy, LeakReport } from '../access/leaks.ts';
+import { isSignedBy, LeakReport } from '../access/leak-reports.ts';
 import { MAX_BODY_BYTES } from '../api/operation.ts';
 import { bodyTooLarge, invalid, OUTCOME_UNKNOWN, Problem, routeNotFound } from '../api/problems.ts';
 import { UnavailableError } from '../errors.ts';

@@ -16,7 +16,7 @@ import type { Lane } from '../../lib/delivery/lanes.ts';
 import type { QueueMessage } from '../../lib/delivery/messages.ts';
 import type { Post } from '../../lib/delivery/post.ts';
 import type { CheckMessage } from '../../lib/documents/connections.ts';
-import { checkConnection } from '../../lib/documents/leases.ts';
+import { checkConnection } from '../../lib/documents/lost-connections.ts';
 import type { Email } from '../../lib/email.ts';
 import { keyViolations } from '../../lib/handlers/keys.ts';
 import { webhookViolations } from '../../lib/handlers/webhooks.ts';

@@ -1,4 +1,4 @@
-import type { DeletionRecord } from '../../access/deletion.ts';
+import type { DeletionRecord } from '../../access/project-deletion.ts';
 import type { ProjectRecord } from '../../access/projects.ts';
 import { countersOf, sumOf } from '../../deliveries/stats.ts';
 import { BY_PROJECT } from '../../deployment.ts';

@@ -74,14 +74,14 @@ export const BUGS: readonly PlantedBug[] = [
   ),
   bug(
     'A leak email and its audit entry list any number of places',
-    'lib/access/leaks.ts',
+    'lib/access/leak-reports.ts',
     '[...new Set(places)].slice(0, MAX_PLACES)',
     '[...new Set(places)]',
     'test/unit/handlers/leaks.test.ts',
   ),
   bug(
     'The policy of the dashboard allows connections to every https: URL',
-    'functions/site/build.ts',
+    'functions/site/content-security-policy.ts',
     `'connect-src': "'self'"`,
     `'connect-src': "'self' https:"`,
     'test/infra/pages.test.ts',
@@ -348,10 +348,10 @@ export const BUGS: readonly PlantedBug[] = [
   ),
   bug(
     'A lost connection reports its last renewal as the time of the loss',
-    'lib/documents/connections.ts',
+    'lib/documents/lost-connections.ts',
     'lost_at: iso(expiresAt)',
     'lost_at: iso(lastSeenAt)',
-    'test/unit/documents/connections.test.ts',
+    'test/unit/documents/lost-connections.test.ts',
   ),
   bug(
     'Two credentials can use one sync id',
@@ -794,7 +794,7 @@ export const BUGS: readonly PlantedBug[] = [
   ),
   bug(
     'Other sites can show the dashboard in a frame',
-    'functions/site/build.ts',
+    'functions/site/content-security-policy.ts',
     `'frame-ancestors': "'none'"`,
     `'frame-ancestors': "'self' https:"`,
     'test/infra/pages.test.ts',
@@ -955,10 +955,10 @@ export const BUGS: readonly PlantedBug[] = [
   ),
   bug(
     'A pass that started before the last writes proves a deletion',
-    'lib/access/deletion.ts',
+    'lib/access/project-deletion.ts',
     'passAt >= provableAt(deletion)',
     'passAt > 0 && nowMs >= provableAt(deletion)',
-    'test/unit/access/deletion.test.ts',
+    'test/unit/access/project-deletion.test.ts',
   ),
   bug(
     'Two runs of a deletion overwrite the steps of each other',

@@ -3,7 +3,7 @@ import { connections } from '../../../lib/aws/dynamodb/connections.ts';
 import { events } from '../../../lib/aws/dynamodb/events.ts';
 import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
 import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
-import type { Connections } from '../../../lib/documents/leases.ts';
+import type { Connections } from '../../../lib/documents/lost-connections.ts';
 import type { StoredEvent } from '../../../lib/events/events.ts';
 import type { Space } from '../../../lib/space.ts';
 import { DAY_MS, newConnection, newSpace, newStoredEvent, now, recordOf } from './builders.ts';

@@ -10,7 +10,7 @@ import {
   RUNNING_MS,
   type StoredResponse,
 } from '../../../lib/http/idempotency.ts';
-import type { Request } from '../../../lib/http/request.ts';
+import type { Request } from '../../../lib/http/parse-request.ts';
 import type { Space } from '../../../lib/space.ts';
 import { newSpace, newWebhook, now } from './builders.ts';
 import { stores } from './stores.ts';

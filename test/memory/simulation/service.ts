@@ -35,7 +35,7 @@ import type { Post } from '../../../lib/delivery/post.ts';
 import { settingAside } from '../../../lib/delivery/set-aside.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
 import type { CheckMessage } from '../../../lib/documents/connections.ts';
-import { type ConnectionsDeps, checkConnection } from '../../../lib/documents/leases.ts';
+import { type ConnectionsDeps, checkConnection } from '../../../lib/documents/lost-connections.ts';
 import type { Email } from '../../../lib/email.ts';
 import { RefusedError } from '../../../lib/errors.ts';
 import type { StoredEvent } from '../../../lib/events/events.ts';

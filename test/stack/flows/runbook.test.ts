@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { SETTLE_MS } from '../../../lib/access/deletion.ts';
+import { SETTLE_MS } from '../../../lib/access/project-deletion.ts';
 import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
 import { SET_ASIDE_PREFIX } from '../../../lib/deployment.ts';
 import { code } from '../../support/documents.ts';

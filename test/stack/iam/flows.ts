@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { SETTLE_MS } from '../../../lib/access/deletion.ts';
+import { SETTLE_MS } from '../../../lib/access/project-deletion.ts';
 import { SLOW_AFTER_MS, SLOW_FOR_MS } from '../../../lib/delivery/lanes.ts';
 import { sendMessageTarget } from '../../../lib/deployment.ts';
 import { changed } from '../../support/changed.ts';

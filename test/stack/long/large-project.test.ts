@@ -2,7 +2,7 @@ import { GetItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
 import { dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
-import { SETTLE_MS } from '../../../lib/access/deletion.ts';
+import { SETTLE_MS } from '../../../lib/access/project-deletion.ts';
 import { type ItemKey, itemKey } from '../../../lib/aws/dynamodb/items.ts';
 import { changed } from '../../support/changed.ts';
 import { databaseEndpoint } from '../../support/database.ts';

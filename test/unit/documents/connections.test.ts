@@ -3,8 +3,6 @@ import {
   CheckMessage,
   ConnectionId,
   connectionResource,
-  isLapsed,
-  lostData,
   NodeId,
   RenewConnection,
   storedConnectionId,
@@ -54,11 +52,6 @@ describe('a lease', () => {
     expect(check(RenewConnection, { node_id: 'n' })).toEqual({ value: { node_id: 'n', lease_seconds: 300 } });
     expect(violationsOf(RenewConnection, {})).toEqual(['node_id is required']);
   });
-
-  it('is expired from its end on', () => {
-    expect(isLapsed(record, record.expiresAt - 1)).toBe(false);
-    expect(isLapsed(record, record.expiresAt)).toBe(true);
-  });
 });
 
 describe('a connection', () => {
@@ -69,20 +62,10 @@ describe('a connection', () => {
     expect(connectionResource(record)).toEqual({ ...shown, expires_at: '2026-01-31T12:01:01.000Z' });
   });
 
-  it('is lost at the end of its lease, independent of the time of the check', () => {
-    expect(lostData(record)).toEqual({
-      connection_id: 'laptop',
-      node_id: 'n',
-      ...times,
-      lost_at: '2026-01-31T12:01:01.000Z',
-    });
-  });
-
   it('is stored under an internal id for a credential without write', () => {
     const id = storedConnectionId('laptop', false);
     expect([storedConnectionId('laptop', true), 'value' in check(ConnectionId, id)]).toEqual(['laptop', false]);
     expect(connectionResource({ ...record, id }).connection_id).toBe('laptop');
-    expect(lostData({ ...record, id }).connection_id).toBe('laptop');
   });
 
   it('is checked for a message with its id and space', () => {

@@ -1,5 +1,5 @@
 import type { KeyType } from '../../../lib/access/api-key.ts';
-import type { Request } from '../../../lib/http/request.ts';
+import type { Request } from '../../../lib/http/parse-request.ts';
 
 /** A parsed request with a key. */
 export function requestOf<Body>(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { operations } from '../../../lib/api/operations.ts';
 import { Problem } from '../../../lib/api/problems.ts';
 import { fingerprintOf, type IdempotencyRecord, replayOrReject } from '../../../lib/http/idempotency.ts';
-import { parseRequest } from '../../../lib/http/request.ts';
+import { parseRequest } from '../../../lib/http/parse-request.ts';
 import { type Given, proxyEvent } from './builders.ts';
 
 const now = Date.parse('2026-01-31T12:00:00.000Z');

@@ -6,7 +6,7 @@ import { Problem } from '../../../lib/api/problems.ts';
 import { MAX_PAGE_BYTES } from '../../../lib/documents/pages.ts';
 import { createCursors, openCursor, sealCursor } from '../../../lib/http/cursor.ts';
 import { page } from '../../../lib/http/pagination.ts';
-import { parseRequest, type Request } from '../../../lib/http/request.ts';
+import { parseRequest, type Request } from '../../../lib/http/parse-request.ts';
 import { timestampInput } from '../../../lib/schema.ts';
 import { type Given, keyOf, proxyEvent } from './builders.ts';
 

@@ -9,7 +9,7 @@ import {
   replayOrReject,
   type StoredResponse,
 } from '../../../lib/http/idempotency.ts';
-import type { Request } from '../../../lib/http/request.ts';
+import type { Request } from '../../../lib/http/parse-request.ts';
 import {
   type Handlers,
   type IdempotencyWrites,

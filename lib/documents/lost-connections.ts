@@ -2,8 +2,9 @@ import { newEvent, type StoredEvent } from '../events/events.ts';
 import { newEventId } from '../events/placement.ts';
 import type { Random } from '../ids.ts';
 import { optimistically } from '../optimistic.ts';
+import { iso } from '../schema.ts';
 import type { Space } from '../space.ts';
-import { type CheckMessage, type ConnectionRecord, isLapsed, lostData } from './connections.ts';
+import { type CheckMessage, type ConnectionRecord, publicIdOf } from './connections.ts';
 
 /** The stored connections. When two callers renew or end one lease concurrently, one of them succeeds. */
 export interface Connections {
@@ -21,6 +22,9 @@ export interface ConnectionsDeps {
   clock(): number;
   random: Random;
 }
+
+export const isLapsed = ({ expiresAt }: Pick<ConnectionRecord, 'expiresAt'>, nowMs: number): boolean =>
+  nowMs >= expiresAt;
 
 /**
  * Ends an expired lease and publishes its event. Schedules another check of a lease that was renewed, also while this check was
@@ -50,4 +54,15 @@ export function lostEvent(record: ConnectionRecord, now: number, random: Random)
   const { projectId, environment } = record;
   const [type, data] = ['connection.lost', lostData(record)] as const;
   return newEvent({ projectId, environment, id: newEventId(type, data, now, random), at: now, type, data });
+}
+
+/** `data` of `connection.lost`. */
+function lostData({ id, nodeId, connectedAt, lastSeenAt, expiresAt }: ConnectionRecord) {
+  return {
+    connection_id: publicIdOf(id),
+    node_id: nodeId,
+    connected_at: iso(connectedAt),
+    last_seen_at: iso(lastSeenAt),
+    lost_at: iso(expiresAt),
+  };
 }

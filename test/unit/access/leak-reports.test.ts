@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSignedBy, LeakReport, leakEmail, placesOf } from '../../../lib/access/leaks.ts';
+import { isSignedBy, LeakReport, leakEmail, placesOf } from '../../../lib/access/leak-reports.ts';
 import { newKey, newProject } from '../../memory/contracts/builders.ts';
 import { violationsOf } from '../../support/violations.ts';
 

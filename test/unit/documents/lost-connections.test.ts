@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
-import { checkConnection } from '../../../lib/documents/leases.ts';
+import { type ConnectionRecord, storedConnectionId } from '../../../lib/documents/connections.ts';
+import { checkConnection, isLapsed, lostEvent } from '../../../lib/documents/lost-connections.ts';
 import { newConnection, now } from '../../memory/contracts/builders.ts';
 
 const record = newConnection({
@@ -39,11 +39,38 @@ async function checked(stored: ConnectionRecord | undefined, meanwhile: (Connect
       delays.push(delaySeconds);
     },
     clock: () => now,
-    random: (length) => new Uint8Array(length),
+    random,
   });
   return { result, delays, lost, current };
 }
 const renewed = { ...record, lastSeenAt: now - 1, expiresAt: now + 59_400 };
+
+const random = (length: number) => new Uint8Array(length);
+
+describe('a lease', () => {
+  it('is expired from its end on', () => {
+    expect(isLapsed(record, record.expiresAt - 1)).toBe(false);
+    expect(isLapsed(record, record.expiresAt)).toBe(true);
+  });
+});
+
+describe('a lost connection', () => {
+  const dataOf = (lost: ConnectionRecord) => JSON.parse(lostEvent(lost, now + 5000, random).body).data;
+
+  it('was lost at the end of its lease, independent of the time of the check', () => {
+    expect(dataOf(record)).toEqual({
+      connection_id: record.id,
+      node_id: record.nodeId,
+      connected_at: new Date(now - 600_000).toISOString(),
+      last_seen_at: new Date(now - 60_000).toISOString(),
+      lost_at: new Date(now).toISOString(),
+    });
+  });
+
+  it('has its public id', () => {
+    expect(dataOf({ ...record, id: storedConnectionId('laptop', false) }).connection_id).toBe('laptop');
+  });
+});
 
 describe('a check', () => {
   it('ends an expired lease and publishes its event', async () => {
