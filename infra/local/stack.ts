@@ -4,6 +4,7 @@ import { LocalCloudWatch } from './cloudwatch/cloudwatch.ts';
 import { countThrottle, sampleQueue, sampleReputation } from './cloudwatch/sources.ts';
 import { createGateway } from './gateway/api-gateway.ts';
 import { LocalClock } from './lambda/clock.ts';
+import { CpuMeter } from './lambda/cpu-meter.ts';
 import type { MappingProperties } from './lambda/event-sources.ts';
 import { DEFAULT_ACCOUNT_CONCURRENCY, DEFAULT_CONCURRENCY, DEFAULT_IDLE_MS, LocalFunction } from './lambda/lambda.ts';
 import { mappingsOf, startMappings } from './lambda/mappings.ts';
@@ -82,11 +83,13 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   cloudWatch.everyMinute(() => sampleReputation(ses, cloudWatch.put));
   endpoints.throttled = (call) => call.service === 'dynamodb' && countThrottle(call, cloudWatch.put);
 
+  const cpu = new CpuMeter();
   const account = { limit: options.accountConcurrency ?? DEFAULT_ACCOUNT_CONCURRENCY, running: 0 };
   const mappings = mappingsOf(services);
   const polling = new Set([...mappings.values()].map(({ FunctionName }) => FunctionName));
   const functions = createFunctions(template, (id) => ({
     keepsSpare: options.spares && polling.has(id),
+    isCpuBusy: () => cpu.isBusy(),
     clock,
     environment: { ...services.environment, TZ: 'UTC', ...options.environment },
     output: (name, text) => {

@@ -2,6 +2,8 @@ import type { ExecutionEnvironment } from './execution-environment.ts';
 
 /** How long to wait for a free environment before another one starts. A start takes about the same time. */
 const PATIENCE_MS = 250;
+/** The same while the CPUs are busy. More environments would slow down the others, which would then be busy for longer. */
+const BUSY_PATIENCE_MS = 3000;
 /**
  * How long after the last idle environment was taken a spare one starts, so that it does not slow down the start of the
  * invocation.
@@ -14,6 +16,8 @@ export interface PoolOptions {
   idleMs: number;
   /** Whether to keep one idle environment, so that no invocation waits for a start while another one hangs. */
   keepsSpare?: boolean | undefined;
+  /** Whether the environments use nearly all CPUs. */
+  isCpuBusy(): boolean;
   start(): ExecutionEnvironment;
 }
 
@@ -21,7 +25,7 @@ export interface PoolOptions {
  * The execution environments of one function. The most recently used environment runs next. An environment that is idle for a
  * while stops. Another one starts if none becomes free for a moment. On AWS, each environment has its own CPU share, so Lambda
  * starts environments immediately and initializes some in advance. On this machine, environments share the CPUs, so fewer of them
- * finish short invocations sooner.
+ * finish short invocations sooner. With too many, attempts exceed their 5 seconds, and their retries add load.
  */
 export class EnvironmentPool {
   private readonly options: PoolOptions;
@@ -65,7 +69,8 @@ export class EnvironmentPool {
     const size = this.all.size;
     this.spare ??= setTimeout(() => {
       this.spare = undefined;
-      if (!this.isStopped && this.all.size === size && size < this.options.maxSize) void this.start();
+      const isNeeded = this.all.size === size && size < this.options.maxSize && !this.options.isCpuBusy();
+      if (isNeeded && !this.isStopped) void this.start();
     }, SPARE_AFTER_MS);
   }
 
@@ -95,8 +100,9 @@ export class EnvironmentPool {
     if (this.isGrowing) return;
     this.isGrowing = true;
     while (!this.isStopped && this.waiting.length > 0 && this.all.size < this.options.maxSize) {
-      const patienceMs = this.all.size > 0 ? this.freeAt + PATIENCE_MS - performance.now() : 0;
-      if (patienceMs > 0) await new Promise((resolve) => setTimeout(resolve, patienceMs));
+      const patienceMs = this.options.isCpuBusy() ? BUSY_PATIENCE_MS : PATIENCE_MS;
+      const waitMs = this.all.size > 0 ? this.freeAt + patienceMs - performance.now() : 0;
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(waitMs, PATIENCE_MS)));
       else await this.start();
     }
     this.isGrowing = false;

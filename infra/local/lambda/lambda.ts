@@ -65,6 +65,8 @@ export interface LambdaOptions {
   idleMs: number;
   /** Whether to keep one idle execution environment. */
   keepsSpare?: boolean | undefined;
+  /** Whether the environments use nearly all CPUs. */
+  isCpuBusy(): boolean;
 }
 
 /** A function of the template. It runs its bundled asset in one execution environment per concurrent invocation. */
@@ -101,8 +103,8 @@ export class LocalFunction {
       clock: options.clock.shared,
       compileCache: join(template.directory, 'compile-cache'),
     };
-    const { concurrency: maxSize, idleMs, keepsSpare } = options;
-    this.environments = new EnvironmentPool({ maxSize, idleMs, keepsSpare, start: () => this.start() });
+    const { concurrency: maxSize, idleMs, keepsSpare, isCpuBusy } = options;
+    this.environments = new EnvironmentPool({ maxSize, idleMs, keepsSpare, isCpuBusy, start: () => this.start() });
   }
 
   /** Whether Lambda ends a chain of events instead of invoking the function again. */

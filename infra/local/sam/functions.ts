@@ -23,6 +23,7 @@ export function startFunctions({ template, environment, iam }: Pick<Services, 't
     account: { limit: DEFAULT_ACCOUNT_CONCURRENCY, running: 0 },
     concurrency: 1,
     idleMs: 60_000,
+    isCpuBusy: () => false,
   };
   const functions = new Map(
     template

@@ -44,9 +44,12 @@ const WRITES: Record<string, string> = {
  * The actions that IAM authorizes for a DynamoDB request. A transaction needs the action of each member. AWS does not document
  * whether the leading keys are those of the member or of all members, so IAM must allow both.
  */
-export function dynamoDbActions(operation: string, body: string, tableArn: (name: string) => string): AskedAction[] {
+export function dynamoDbActions(
+  operation: string,
+  input: DynamoDbInput,
+  tableArn: (name: string) => string,
+): AskedAction[] {
   const action = `dynamodb:${operation}`;
-  const input = JSON.parse(body) as DynamoDbInput;
   if (input.TransactItems) {
     const writes = input.TransactItems.flatMap((item) => Object.entries(item));
     const all = writes.flatMap(([, write]) => leadingKeysOf(write));

@@ -103,8 +103,9 @@ export function dynamoDbProxy({ endpoint, iam, schema, writes }: DynamoDbProxyOp
   const agent = new http.Agent({ keepAlive: true });
   const tableArn = (name: string) => `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
   return ({ action, headers, body, principal }) => {
-    requireDynamoDbRequest(action, JSON.parse(body), schema);
-    for (const permission of dynamoDbActions(action, body, tableArn)) {
+    const input = JSON.parse(body);
+    requireDynamoDbRequest(action, input, schema);
+    for (const permission of dynamoDbActions(action, input, tableArn)) {
       const context = {
         'dynamodb:LeadingKeys': permission.leadingKeys,
         'dynamodb:Attributes': permission.attributes ?? [],

@@ -40,6 +40,7 @@ export function createFunction(
       account: { limit: Number.POSITIVE_INFINITY, running: 0 },
       concurrency: 2,
       idleMs: 60_000,
+      isCpuBusy: () => false,
       ...options,
     },
   );

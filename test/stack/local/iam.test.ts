@@ -61,8 +61,7 @@ describe('a condition', () => {
 
 describe('a request to the table authorizes', () => {
   const pk = (S: string) => ({ pk: { S }, sk: { S: 'x' } });
-  const asked = (operation: string, input: object) =>
-    dynamoDbActions(operation, JSON.stringify(input), (name) => `arn:${name}`);
+  const asked = (operation: string, input: object) => dynamoDbActions(operation, input, (name) => `arn:${name}`);
   const query = {
     TableName: 't',
     KeyConditionExpression: '#pk = :pk AND sk > :sk',
