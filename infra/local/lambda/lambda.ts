@@ -3,7 +3,7 @@ import type { Publish } from '../cloudwatch/metrics.ts';
 import type { LocalIam } from '../services/iam.ts';
 import type { Resource, Template } from '../template.ts';
 import type { LocalClock } from './clock.ts';
-import { EnvironmentPool } from './environment-pool.ts';
+import { EnvironmentPool, type PoolOptions } from './environment-pool.ts';
 import { ExecutionEnvironment } from './execution-environment.ts';
 import type { Result, WorkerSettings } from './lambda-worker.ts';
 import { isAtEnd, traceOf } from './lineage.ts';
@@ -48,7 +48,7 @@ interface AccountConcurrency {
   running: number;
 }
 
-export interface LambdaOptions {
+export interface LambdaOptions extends Pick<PoolOptions, 'idleMs' | 'keepsSpare' | 'isCpuBusy'> {
   clock: LocalClock;
   /** Added to the environment variables of the template. */
   environment: Record<string, string>;
@@ -61,12 +61,6 @@ export interface LambdaOptions {
   account: AccountConcurrency;
   /** The maximum number of execution environments per function. More invocations wait for a free one. */
   concurrency: number;
-  /** How long an idle execution environment is kept. */
-  idleMs: number;
-  /** Whether to keep one idle execution environment. */
-  keepsSpare?: boolean | undefined;
-  /** Whether the environments use nearly all CPUs. */
-  isCpuBusy(): boolean;
 }
 
 /** A function of the template. It runs its bundled asset in one execution environment per concurrent invocation. */

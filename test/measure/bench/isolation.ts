@@ -111,7 +111,7 @@ async function deliver(assembly: string, others: Listening[], rate: number, unti
     await until(startedAt + (i * 1000) / rate);
     const data = { document_key: 'a', revision: i + 1, origin: 'bench' };
     const publish = () => post('/v1/events', { type: 'document.deleted', data });
-    published.push(publish().catch(publish)); // a 503 asks for a repetition
+    published.push(publish().catch(publish).catch(publish)); // a 503 asks for a repetition
   }
   await Promise.all(published);
   while (latencies.length < HEALTHY * published.length) await until(Date.now() + 50);
