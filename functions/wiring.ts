@@ -36,7 +36,7 @@ import { documentHandlers } from '../lib/handlers/documents.ts';
 import { eventHandlers } from '../lib/handlers/events.ts';
 import { keyHandlers } from '../lib/handlers/keys.ts';
 import { leakHandler } from '../lib/handlers/leaks.ts';
-import { projectHandlers } from '../lib/handlers/project.ts';
+import { type ProjectDeps, projectHandlers } from '../lib/handlers/project.ts';
 import { statsHandlers } from '../lib/handlers/stats.ts';
 import { syncHandlers } from '../lib/handlers/sync.ts';
 import { tokenHandlers } from '../lib/handlers/tokens.ts';
@@ -88,7 +88,7 @@ export const tokenOperations = (platform: Platform) => tokenHandlers({ ...platfo
 
 export const eventOperations = (platform: Platform) => eventHandlers({ ...platform, ...stores(platform) });
 
-export function projectOperations(platform: WithEmail): Handlers<'project'> {
+export function projectOperations(platform: WithEmail & Pick<ProjectDeps, 'sourceAddresses'>): Handlers<'project'> {
   const deps = { ...platform, ...stores(platform) };
   return { ...projectHandlers(deps), ...auditHandlers(deps) };
 }

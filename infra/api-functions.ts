@@ -4,6 +4,7 @@ import { writeSite } from '../functions/site/build.ts';
 import type { ApiFunction } from '../lib/api/operation.ts';
 import { BundledFunction } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
+import type { Egress } from './egress.ts';
 import type { Sender } from './sender.ts';
 import type { Settings } from './settings.ts';
 import { IDEMPOTENCY, type TableGrant } from './table-grants.ts';
@@ -87,7 +88,12 @@ export type ApiFunctions = Record<keyof typeof FUNCTIONS, BundledFunction>;
 
 export function createApiFunctions(
   scope: Construct,
-  { settings, table, sender }: { settings: Settings; table: DataTable; sender: Sender },
+  {
+    settings,
+    table,
+    sender,
+    egress,
+  }: { settings: Settings; table: DataTable; sender: Sender; egress: Egress | undefined },
 ): ApiFunctions {
   const { secretScanningKeysUrl: keysUrl } = settings;
   const created = Object.entries(FUNCTIONS).map(([name, { id, table: granted, sendsEmail, ...given }]) => {
@@ -102,6 +108,7 @@ export function createApiFunctions(
           SHARE_PREFIX: sharePrefix(settings),
           PROJECT_REQUESTS_PER_SECOND: String(settings.projectThrottleRate),
         }),
+        ...(name === 'project' && egress && { SOURCE_ADDRESSES: egress.addresses.join(',') }),
         ...(name === 'leaks' && keysUrl !== '' && { SECRET_SCANNING_KEYS_URL: keysUrl }),
       },
       timeout: Duration.seconds(20),

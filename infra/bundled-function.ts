@@ -18,6 +18,7 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { Variable } from '../lib/deployment.ts';
 import { bundleFunction } from './bundle.ts';
+import type { Egress } from './egress.ts';
 import { pinLogicalId } from './logical-ids.ts';
 import { projectRoot } from './project-root.ts';
 import type { Settings } from './settings.ts';
@@ -38,6 +39,8 @@ export interface BundledFunctionProps {
    * Developer Guide, "Recursive loop detection"). State at each use what ends the chain.
    */
   feedsItself?: boolean;
+  /** The network of its connections. Without it, they come from changing addresses of AWS. */
+  egress?: Egress | undefined;
 }
 
 /** A Lambda function from a file in functions/, with its own role and log group. */
@@ -54,6 +57,7 @@ export class BundledFunction extends LambdaFunction {
       timeout,
       memorySize = 512,
       feedsItself = false,
+      egress,
     }: BundledFunctionProps,
   ) {
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
@@ -80,6 +84,7 @@ export class BundledFunction extends LambdaFunction {
       memorySize,
       tracing: isTraced ? Tracing.ACTIVE : Tracing.DISABLED,
       ...(feedsItself && { recursiveLoop: RecursiveLoop.ALLOW }),
+      ...egress?.options,
       environment: {
         ...environment,
         POWERTOOLS_SERVICE_NAME: name,
@@ -89,6 +94,7 @@ export class BundledFunction extends LambdaFunction {
       },
     });
     logGroup.grantWrite(role);
+    egress?.grantAttach(role);
     if (isTraced) {
       Validations.of(role).acknowledge({
         id: 'AwsSolutions-IAM5[Resource::*]',

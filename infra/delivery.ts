@@ -15,6 +15,7 @@ import { LANES, type Lane } from '../lib/delivery/lanes.ts';
 import { LANE_QUEUES, type Variable } from '../lib/deployment.ts';
 import { BundledFunction, type ConsumeOptions, consumeQueue, pinSource } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
+import type { Egress } from './egress.ts';
 import { FailedEvents } from './failed-events.ts';
 import { createQueue, grantSend } from './queues.ts';
 import { Schedules } from './schedules.ts';
@@ -26,6 +27,7 @@ export interface DeliveryProps {
   settings: Settings;
   sender: Sender;
   dashboardUrl: string;
+  egress: Egress | undefined;
   encryptionKey: Key | undefined;
 }
 
@@ -135,7 +137,7 @@ export class Delivery extends Construct {
   private createLane(
     id: string,
     lane: Lane,
-    { table, settings, sender, dashboardUrl }: DeliveryProps,
+    { table, settings, sender, dashboardUrl, egress }: DeliveryProps,
     schedules: Schedules,
     batches: Batches,
   ): DeliveryLane {
@@ -151,6 +153,7 @@ export class Delivery extends Construct {
         DASHBOARD_URL: dashboardUrl,
       },
       timeout: Duration.seconds(30),
+      egress,
       feedsItself: true, // a run has at most six attempts, and a recovery ends with its window
     });
     const queue = this.queues[lane];

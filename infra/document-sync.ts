@@ -9,6 +9,7 @@ import { BundledFunction } from './bundled-function.ts';
 import { Connections } from './connections.ts';
 import { DataTable } from './data.ts';
 import { Delivery } from './delivery.ts';
+import { Egress } from './egress.ts';
 import { createKey, grantKey } from './encryption.ts';
 import { Observability } from './observability.ts';
 import { createProjects } from './projects.ts';
@@ -35,6 +36,8 @@ export class DocumentSync extends Construct {
   readonly dashboardUrl: string;
   /** The target for a CNAME record of `domainName`, without a hosted zone. */
   readonly domainTarget: string | undefined;
+  /** The fixed IPv4 addresses of deliveries. Empty without `egress: 'nat'`. */
+  readonly sourceAddresses: readonly string[];
   /** Creates a project and its first admin key: `{name, email}`. */
   readonly createProject: BundledFunction;
   /** The function behind `npm run projects`. */
@@ -50,14 +53,23 @@ export class DocumentSync extends Construct {
     this.table = new DataTable(this, 'Data', settings, encryptionKey);
     const { table } = this;
 
+    const egress = settings.egress === 'nat' ? new Egress(this, 'Egress') : undefined;
+    this.sourceAddresses = egress?.addresses ?? [];
     const sender = new Sender(this, 'Sender', { table, settings });
-    const { authorizer, ...functions } = createApiFunctions(this, { settings, table, sender });
+    const { authorizer, ...functions } = createApiFunctions(this, { settings, table, sender, egress });
     const api = new Api(this, 'Api', { settings, authorizer, functions });
     const { dashboardUrl } = api;
     this.baseUrl = api.baseUrl;
     this.domainTarget = api.domainTarget;
     this.dashboardUrl = dashboardUrl;
-    this.delivery = new Delivery(this, 'Delivery', { table, settings, sender, dashboardUrl, encryptionKey });
+    this.delivery = new Delivery(this, 'Delivery', {
+      table,
+      settings,
+      sender,
+      dashboardUrl,
+      egress,
+      encryptionKey,
+    });
     this.delivery.grantEnqueue(functions.webhooks);
     const { lanes, deadLetters, failedSchedules, fanOut, fanOutMapping } = this.delivery;
     const connections = new Connections(this, 'Connections', { table, settings, deadLetters, encryptionKey });

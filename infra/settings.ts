@@ -11,6 +11,7 @@ const PARAMETERS = {
   projectThrottleRate: { default: 500, min: 1, max: 10_000 },
   deliverConcurrency: { default: 150, min: 2, max: 1000 },
   batchingSeconds: { default: 0, min: 0, max: 5 },
+  egress: { default: 'shared', oneOf: ['shared', 'nat'] },
   warmWritesPerSecond: { default: '', pattern: /^(|[4-9]\d{3}|[123]\d{4}|40000)$/ },
   tableName: { default: '', pattern: /^(|[A-Za-z0-9_.-]{3,255})$/ },
   tableStreamArn: {

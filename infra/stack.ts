@@ -20,6 +20,9 @@ export class ServiceStack extends Stack {
       ...(service.domainTarget && {
         DomainTarget: [service.domainTarget, 'The target for a CNAME record of the domain'],
       }),
+      ...(service.sourceAddresses.length > 0 && {
+        SourceAddresses: [service.sourceAddresses.join(','), 'Deliveries come only from these addresses'],
+      }),
       FanOutFunction: [fanOut.functionName, 'For npm run replay'],
       FailedEventsBucket: [
         failedEvents.bucket.bucketName,

@@ -17,6 +17,7 @@ export type Variable =
   | 'SHARE_PREFIX'
   | 'PROJECT_REQUESTS_PER_SECOND'
   | 'SECRET_SCANNING_KEYS_URL'
+  | 'SOURCE_ADDRESSES'
   | 'FAILED_EVENTS_URL';
 
 /** The variables that name the queues of the lanes. */

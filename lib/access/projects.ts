@@ -103,9 +103,14 @@ export const ProjectResource = v.strictObject({
     'The addresses that receive no emails until you confirm them.',
   ),
   on_leak: onLeak,
+  source_addresses: described(
+    v.array(v.string()),
+    'The IPv4 addresses that deliveries come from, for your firewall. Empty if they come from changing addresses.',
+  ),
   created_at: described(timestamp, 'When the project was created.'),
 });
 
+/** The stored members of a project. */
 export const projectResource = ({
   id,
   name,

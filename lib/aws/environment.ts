@@ -11,5 +11,8 @@ export function environment(name: Variable): string {
 /** The URL where a secret scanner publishes its keys. `undefined` if the operator accepts no reports. */
 export const secretScanningKeysUrl = (): string | undefined => process.env.SECRET_SCANNING_KEYS_URL;
 
+/** The fixed addresses of deliveries. Empty if they come from changing addresses. */
+export const sourceAddresses = (): string[] => process.env.SOURCE_ADDRESSES?.split(',') ?? [];
+
 /** Only the local stack sets `ALLOW_PRIVATE_ENDPOINTS`, for endpoints on loopback. */
 export const addressPolicy = (): AddressPolicy => (process.env.ALLOW_PRIVATE_ENDPOINTS === 'true' ? 'any' : 'public');

@@ -25,24 +25,26 @@ export interface Projects {
 
 export interface ProjectDeps extends AuditDeps, NoticeDeps {
   projects: Projects;
+  /** The fixed addresses of deliveries. */
+  sourceAddresses: readonly string[];
   clock(): number;
 }
 
 type ProjectHandlers = Pick<Handlers<'project'>, 'getProject' | 'changeProject' | 'sendTestEmail' | 'confirmEmail'>;
 
 export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
-  const { projects, sendEmail, clock } = deps;
+  const { projects, sendEmail, sourceAddresses, clock } = deps;
   const audited = auditing(deps);
   const notify = notifying(deps);
 
   return {
-    getProject: async ({ space }) => ({ body: projectResource(await own(space.projectId)) }),
+    getProject: async ({ space }) => shown(await own(space.projectId)),
 
     async changeProject(request) {
       const { projectId } = request.space;
       const project = await own(projectId);
       const detail = differenceOf(project, request.body);
-      if (Object.keys(detail).length === 0) return { body: projectResource(project) };
+      if (Object.keys(detail).length === 0) return shown(project);
       const { on_leak: onLeak, ...rest } = detail;
       const { emails } = rest;
       const undeliverable = emails && project.undeliverable?.filter(({ email }) => emails.includes(email));
@@ -56,7 +58,7 @@ export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
       if (notice) await notify(request, now, notice);
       const entry = audited(request, { at: now, action: 'project.changed', target: projectId, detail });
       await projects.change(projectId, change, [entry]);
-      return { body: projectResource(await own(projectId)) };
+      return shown(await own(projectId));
     },
 
     // Reserves the email before it sends it, so a failed email counts for the limit and failures do not allow more emails.
@@ -82,16 +84,20 @@ export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
         return invalid([{ field: 'email', detail: 'must be an address of the project' }]);
       const undeliverable = project.undeliverable?.filter((each) => each.email !== email) ?? [];
       const confirmed = { ...project, undeliverable };
-      if (undeliverable.length === (project.undeliverable?.length ?? 0)) return { body: projectResource(project) };
+      if (undeliverable.length === (project.undeliverable?.length ?? 0)) return shown(project);
       const now = clock();
       const action = 'project.email_confirmed';
       const entry = audited(request, { at: now, action, target: projectId, detail: { email } });
       const lastAt = await projects.reserveTestEmail(projectId, now, [entry], { undeliverable });
       if (lastAt !== undefined) return tooSoon(lastAt + TEST_EMAIL_INTERVAL_MS - now);
       await sendEmail({ ...testEmail(confirmed), to: [email] });
-      return { body: projectResource(confirmed) };
+      return shown(confirmed);
     },
   };
+
+  function shown(project: ProjectRecord) {
+    return { body: { ...projectResource(project), source_addresses: [...sourceAddresses] } };
+  }
 
   async function own(id: string): Promise<ProjectRecord> {
     const project = await projects.get(id);

@@ -92,6 +92,7 @@ export const choices: Record<string, object[]> = {
       logRetentionDays: '7',
     },
   ],
+  egress: [{}, { egress: 'nat' }],
   names: [
     {},
     {

@@ -99,6 +99,7 @@ export function memoryService() {
       checks.push(delaySeconds);
       later(delaySeconds * 1000, () => checkConnection(message, wiring.connectionDeps(platform)));
     },
+    sourceAddresses: ['192.0.2.1'],
     async sendEmail(email: Email) {
       if (faults.email) throw faults.email;
       emails.push(email);

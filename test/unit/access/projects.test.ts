@@ -70,7 +70,7 @@ describe('a project in a response', () => {
     ['revokes a leaked key', 'revoke', 'revoke'],
   ] as const)('%s', (_, onLeak, on_leak) => {
     expect(projectResource({ ...record, onLeak })).toEqual({ ...resource, on_leak });
-    expect(v.is(ProjectResource, { ...resource, on_leak })).toBe(true);
+    expect(v.is(ProjectResource, { ...resource, on_leak, source_addresses: [] })).toBe(true);
   });
 });
 

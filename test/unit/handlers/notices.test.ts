@@ -37,6 +37,7 @@ async function setUp() {
     audit,
     cursors: cursors(table, random),
     reportFailure,
+    sourceAddresses: [],
     clock: () => state.now,
     random,
     sendEmail: async (email: Email) => {

@@ -11,6 +11,7 @@ describe('a project', () => {
     const { id, admin, email, ...project } = await service.project('Acme');
     const before = (await admin('GET', '/v1/project')).body;
     expect(before).toMatchObject({ id, name: 'Acme', emails: [email], undeliverable_emails: [], on_leak: 'report' });
+    expect(before.source_addresses).toEqual(['192.0.2.1']);
     const emails = addresses();
     const after = { ...before, name: 'Acme <b>', emails, on_leak: 'revoke' };
     const body = { name: after.name, emails, on_leak: 'revoke' };

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { VERSION } from '../../../../lib/version.ts';
-import { Button, Form, PageTitle, Panel } from '../components/basics.tsx';
+import { Button, Facts, Form, PageTitle, Panel } from '../components/basics.tsx';
 import { Await, ProblemNote } from '../components/feedback.tsx';
 import { Choices, Input, otherProblem, violationOf } from '../components/field.tsx';
 import type { ResponseOf } from '../state/api.ts';
@@ -33,6 +33,12 @@ export function Settings({ query }: { query: URLSearchParams }) {
                 <Undeliverable key={each.email} of={each} onConfirm={project.reload} />
               ))}
               <ProjectForm of={loaded} onSave={project.reload} />
+              <Facts>
+                {[
+                  ['ID', <code key="id">{loaded.id}</code>],
+                  ['Source addresses of deliveries', <SourceAddresses key="addresses" of={loaded} />],
+                ]}
+              </Facts>
             </>
           )}
         </Await>
@@ -41,6 +47,15 @@ export function Settings({ query }: { query: URLSearchParams }) {
       <p class="muted">
         Document Sync Service {VERSION} · <a href="docs/changelog">Changelog</a>
       </p>
+    </>
+  );
+}
+
+function SourceAddresses({ of: { source_addresses } }: { of: Project }) {
+  if (source_addresses.length > 0) return <code>{source_addresses.join(', ')}</code>;
+  return (
+    <>
+      They change. <a href="docs/receiving#source-addresses">Verify the signatures instead</a>
     </>
   );
 }

@@ -1,0 +1,64 @@
+import { Match, type Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { synth } from './synth.ts';
+
+const template = () => synth({ egress: 'nat' });
+const idsOf = (found: Template, type: string) => Object.keys(found.findResources(type));
+
+describe('with egress=nat', () => {
+  it('runs only the deliver functions in the network', () => {
+    const functions = Object.entries(template().findResources('AWS::Lambda::Function'));
+    const inside = functions.filter(([, { Properties }]) => Properties.VpcConfig !== undefined);
+    expect(inside.map(([id]) => id.replace(/[0-9A-F]{8}$/, '')).sort()).toEqual([
+      'DeliveryDeliver',
+      'DeliveryDeliverNew',
+      'DeliveryDeliverSlow',
+    ]);
+    for (const [, { Properties }] of inside) expect(Properties.VpcConfig.SubnetIds).toHaveLength(2);
+  });
+
+  it('has a NAT gateway with a reserved address in each of two zones', () => {
+    const addresses = idsOf(template(), 'AWS::EC2::EIP');
+    const gateways = Object.values(template().findResources('AWS::EC2::NatGateway'));
+    expect(gateways.map(({ Properties }) => Properties.AllocationId['Fn::GetAtt'][0]).sort()).toEqual(addresses.sort());
+    expect(addresses).toHaveLength(2);
+    const routes = Object.values(template().findResources('AWS::EC2::Route'));
+    const used = routes.flatMap(({ Properties }) => Properties.NatGatewayId?.Ref ?? []);
+    expect(used.sort()).toEqual(idsOf(template(), 'AWS::EC2::NatGateway').sort());
+  });
+
+  it('shows the addresses in an output and to the function that returns the project', () => {
+    const joined = {
+      'Fn::Join': ['', idsOf(template(), 'AWS::EC2::EIP').flatMap((Ref, i) => [...(i ? [','] : []), { Ref }])],
+    };
+    template().hasOutput('SourceAddresses', { Value: joined });
+    const variables = { Environment: { Variables: Match.objectLike({ SOURCE_ADDRESSES: joined }) } };
+    template().resourcePropertiesCountIs('AWS::Lambda::Function', variables, 1);
+  });
+
+  it('accepts no connections, and reaches DynamoDB without a gateway', () => {
+    template().hasResourceProperties('AWS::EC2::SecurityGroup', {
+      SecurityGroupIngress: Match.absent(),
+      SecurityGroupEgress: [Match.objectLike({ CidrIp: '0.0.0.0/0', IpProtocol: 'tcp' })],
+    });
+    template().resourceCountIs('AWS::EC2::SecurityGroup', 1);
+    template().hasResourceProperties('AWS::EC2::VPCEndpoint', { VpcEndpointType: 'Gateway' });
+  });
+
+  it('lets Lambda attach the functions, and not the code of the functions', () => {
+    const policies = Object.values(template().findResources('AWS::IAM::Policy'));
+    const statements = policies.flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
+    const network = statements.filter(({ Action }) => [Action].flat().includes('ec2:CreateNetworkInterface'));
+    const denied = { Null: { 'lambda:SourceFunctionArn': 'false' } };
+    const effects = ['Allow', undefined, 'Deny', denied];
+    expect(network.flatMap(({ Effect, Condition }) => [Effect, Condition])).toEqual([effects, effects, effects].flat());
+  });
+});
+
+describe('by default', () => {
+  it('has no network and no fixed addresses', () => {
+    const found = Object.values(synth({}).toJSON().Resources as Record<string, { Type: string }>);
+    expect(found.filter(({ Type }) => Type.startsWith('AWS::EC2::'))).toEqual([]);
+    expect(JSON.stringify(synth({}).toJSON())).not.toMatch(/SOURCE_ADDRESSES|SourceAddresses|ec2:/);
+  });
+});
