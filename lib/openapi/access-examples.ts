@@ -24,6 +24,7 @@ const project = {
   emails: ['ops@example.com', 'oncall@example.com'],
   undeliverable_emails: [{ email: 'oncall@example.com', reason: 'bounced', at: at(3600) }],
   on_leak: 'report',
+  source_addresses: ['192.0.2.1', '192.0.2.2'],
   created_at: at(0),
 };
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
-import { countClicks, heading, useDashboard } from './browser.ts';
+import { countClicks, fact, heading, useDashboard } from './browser.ts';
 
 const service = useService();
 const dashboard = useDashboard(service);
@@ -88,6 +88,22 @@ describe('the settings', () => {
     const row = page.getByRole('row', { name: /project/ }).first();
     await row.getByRole('link').click();
     await page.getByRole('link', { name: 'All changes' }).waitFor();
+  });
+
+  it('show the fixed addresses of deliveries, if there are any', async () => {
+    const project = await service.project();
+    const page = await dashboard.signIn(project.adminKey, '/live/settings');
+    const addresses = fact(page, 'Source addresses of deliveries');
+    expect(await addresses.textContent()).toContain('They change.');
+    await page.route('**/v1/project?*', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({
+        response,
+        json: { ...(await response.json()), source_addresses: ['192.0.2.1', '192.0.2.2'] },
+      });
+    });
+    await page.reload();
+    await expect.poll(() => addresses.textContent()).toBe('192.0.2.1, 192.0.2.2');
   });
 
   it('confirm an address that bounced, which the overview lists', async () => {

@@ -33,13 +33,19 @@ export function Settings({ query }: { query: URLSearchParams }) {
                 <Undeliverable key={each.email} of={each} onConfirm={project.reload} />
               ))}
               <ProjectForm of={loaded} onSave={project.reload} />
-              <Facts>
-                {[
-                  ['ID', <code key="id">{loaded.id}</code>],
-                  ['Source addresses of deliveries', <SourceAddresses key="addresses" of={loaded} />],
-                ]}
-              </Facts>
             </>
+          )}
+        </Await>
+      </Panel>
+      <Panel title="Details">
+        <Await of={project}>
+          {(loaded) => (
+            <Facts>
+              {[
+                ['ID', <code key="id">{loaded.id}</code>],
+                ['Source addresses of deliveries', <SourceAddresses key="addresses" of={loaded} />],
+              ]}
+            </Facts>
           )}
         </Await>
       </Panel>
