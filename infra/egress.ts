@@ -30,7 +30,7 @@ const NETWORK_ACTIONS = [
 /**
  * A network whose functions connect to the internet only from fixed IPv4 addresses. It has no IPv6, and nothing can connect to its
  * functions. DynamoDB has a free gateway endpoint. Requests to other AWS services use the NAT gateways, which cost less than an
- * interface endpoint per service up to about 300 GB per month.
+ * interface endpoint per service up to about 400 GB per month.
  */
 export class Egress extends Construct {
   /** The addresses that endpoints see. */
