@@ -8,7 +8,7 @@ import {
   type Method,
   type MethodOptions,
 } from 'aws-cdk-lib/aws-apigateway';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { allowsCrossOrigin, CORS_ALLOWED, CORS_EXPOSED, PREFLIGHT_SECONDS } from '../lib/api/cors.ts';
 import type { ApiFunction, Operation } from '../lib/api/operation.ts';
 import { methodsOf, operationsByPath } from '../lib/api/operations.ts';
@@ -23,11 +23,7 @@ const PUBLIC: MethodOptions = { authorizationType: AuthorizationType.NONE };
  * throttle `ANY`. The function of the pages responds to them with 405 and `Allow`. A mock integration would choose its template
  * by content type.
  */
-export function addMethods(
-  root: IResource,
-  authorizer: IAuthorizer,
-  functions: Record<ApiFunction, LambdaFunction>,
-): void {
+export function addMethods(root: IResource, authorizer: IAuthorizer, functions: Record<ApiFunction, IFunction>): void {
   const integrations = new Map(
     Object.entries(functions).map(([name, fn]) => [
       name,

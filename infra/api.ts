@@ -11,7 +11,7 @@ import {
   RequestAuthorizer,
   RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { ApiFunction } from '../lib/api/operation.ts';
@@ -26,8 +26,8 @@ const STAGE = 'live';
 
 export interface ApiProps {
   settings: Settings;
-  authorizer: LambdaFunction;
-  functions: Record<ApiFunction, LambdaFunction>;
+  authorizer: IFunction;
+  functions: Record<ApiFunction, IFunction>;
 }
 
 /** The REST API: one method for every operation of lib/api/operations.ts, behind the authorizer unless anyone may call it. */
@@ -94,7 +94,7 @@ export class Api extends Construct {
     return restApi;
   }
 
-  private createAuthorizer(handler: LambdaFunction, { authorizerCacheSeconds }: Settings): RequestAuthorizer {
+  private createAuthorizer(handler: IFunction, { authorizerCacheSeconds }: Settings): RequestAuthorizer {
     const cached = authorizerCacheSeconds > 0;
     return new RequestAuthorizer(this, 'Authorizer', {
       handler,

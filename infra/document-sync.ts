@@ -11,6 +11,7 @@ import { DataTable } from './data.ts';
 import { Delivery } from './delivery.ts';
 import { Egress } from './egress.ts';
 import { createKey, grantKey } from './encryption.ts';
+import { GradualDeployment } from './gradual-deployment.ts';
 import { Observability } from './observability.ts';
 import { createProjects } from './projects.ts';
 import { Sender } from './sender.ts';
@@ -57,7 +58,12 @@ export class DocumentSync extends Construct {
     this.sourceAddresses = egress?.addresses ?? [];
     const sender = new Sender(this, 'Sender', { table, settings });
     const { authorizer, ...functions } = createApiFunctions(this, { settings, table, sender, egress });
-    const api = new Api(this, 'Api', { settings, authorizer, functions });
+    const gradual = settings.gradualDeployment === 'on' ? new GradualDeployment(this, 'Gradual') : undefined;
+    const api = new Api(this, 'Api', {
+      settings,
+      authorizer: gradual?.aliasOf(authorizer) ?? authorizer,
+      functions: gradual?.aliasesOf(functions) ?? functions,
+    });
     const { dashboardUrl } = api;
     this.baseUrl = api.baseUrl;
     this.domainTarget = api.domainTarget;
@@ -98,7 +104,7 @@ export class DocumentSync extends Construct {
       ...fedByQueues,
     ];
     for (const fn of all) grantKey(encryptionKey, fn);
-    new Observability(this, 'Observability', {
+    const { serverErrors } = new Observability(this, 'Observability', {
       settings,
       functions: all,
       fedByQueues,
@@ -117,5 +123,6 @@ export class DocumentSync extends Construct {
       },
       failures: { DeadLetters: deadLetters, FailedSchedules: failedSchedules },
     });
+    gradual?.rollBackOn(serverErrors);
   }
 }

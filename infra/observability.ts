@@ -50,6 +50,8 @@ const FOR_3_MINUTES = { evaluationPeriods: 3 };
 
 /** Creates an alarm for every condition that an operator must handle, and optionally a dashboard. */
 export class Observability extends Construct {
+  /** The alarm on 5xx responses of the API. */
+  readonly serverErrors: Alarm;
   private readonly topic: Topic | undefined;
   private readonly namespace: string;
 
@@ -57,6 +59,8 @@ export class Observability extends Construct {
     super(scope, id);
     this.namespace = props.settings.stackName;
     this.topic = this.createTopic(props.settings.alarmEmail);
+    const serverErrors = serverErrorsOf(props.restApi, gatewayErrorsIn(this, props.accessLog, this.namespace));
+    this.serverErrors = this.alarm('ServerErrors', serverErrors, 5, 'server-errors', FOR_3_MINUTES);
     this.addAlarms(props);
     addBudget(this, props.settings);
     if (props.settings.cloudWatchDashboard === 'on') addDashboard(this, props, this.own);
@@ -80,7 +84,7 @@ export class Observability extends Construct {
   }
 
   private addAlarms(props: ObservabilityProps): void {
-    const { fedByQueues, restApi, accessLog, table, fanOut, fanOutMapping, stats, statsMapping } = props;
+    const { fedByQueues, restApi, table, fanOut, fanOutMapping, stats, statsMapping } = props;
     for (const [name, queue] of Object.entries(props.failures)) {
       this.alarm(
         `${name}NotEmpty`,
@@ -112,8 +116,6 @@ export class Observability extends Construct {
     ];
     this.alarm('FailedEvents', sumOf(failedEvents), 0, 'failed-events');
     this.alarm('HandlingFailures', this.own(HANDLING_FAILURES, 'Sum', MINUTE), 5, 'handling-failures', FOR_3_MINUTES);
-    const serverErrors = serverErrorsOf(restApi, gatewayErrorsIn(this, accessLog, this.namespace));
-    this.alarm('ServerErrors', serverErrors, 5, 'server-errors', FOR_3_MINUTES);
     const latency = restApi.metricLatency({ period: Duration.minutes(5), statistic: 'p99' });
     this.alarm('Latency', latency, 5000, 'latency', { evaluationPeriods: 3 });
     this.alarm('TableThrottles', sumOf(table.throttleMetrics()), 10, 'table-throttles', FOR_3_MINUTES);
@@ -169,7 +171,13 @@ export class Observability extends Construct {
     this.alarm('ClientErrors', share, percent / 100, 'client-errors', { evaluationPeriods: 3 });
   }
 
-  private alarm(id: string, metric: IMetric, threshold: number, section: string, more: Partial<AlarmProps> = {}): void {
+  private alarm(
+    id: string,
+    metric: IMetric,
+    threshold: number,
+    section: string,
+    more: Partial<AlarmProps> = {},
+  ): Alarm {
     const alarm = new Alarm(this, id, {
       metric,
       threshold,
@@ -180,6 +188,7 @@ export class Observability extends Construct {
       ...more,
     });
     if (this.topic) alarm.addAlarmAction(new SnsAction(this.topic));
+    return alarm;
   }
 
   /** Returns a metric that the functions write. */

@@ -19,6 +19,7 @@ const PARAMETERS = {
     pattern: /^(|arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/[\w.-]+\/stream\/[\w:.-]+)$/,
   },
   dataRetention: { default: 'retain', oneOf: ['retain', 'destroy'] },
+  gradualDeployment: { default: 'off', oneOf: ['off', 'on'] },
   logLevel: { default: 'INFO', oneOf: ['INFO', 'WARN'] },
   logRetentionDays: { default: 30, oneOf: Object.values(RetentionDays).filter((days) => typeof days === 'number') },
   encryption: { default: 'aws', oneOf: ['aws', 'customer'] },

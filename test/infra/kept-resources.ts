@@ -6,6 +6,7 @@ const CREATE_ONLY: Record<string, readonly string[]> = {
   'AWS::SQS::Queue': ['QueueName', 'FifoQueue'],
   'AWS::S3::Bucket': ['BucketName', 'BucketNamePrefix', 'BucketNamespace'],
   'AWS::KMS::Key': [],
+  'AWS::EC2::EIP': ['NetworkBorderGroup', 'TransferAddress'],
   'AWS::IAM::Role': ['Path', 'RoleName'],
   'AWS::Scheduler::ScheduleGroup': ['Name'],
   'AWS::ApiGateway::RestApi': [],
@@ -27,6 +28,7 @@ export const everyOption: Record<string, unknown> = {
   ...choices.encryption?.[1],
   ...choices.domain?.[2],
   ...choices.limits?.[1],
+  ...choices.egress?.[1],
   ...choices.names?.[1],
 };
 

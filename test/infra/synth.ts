@@ -80,6 +80,7 @@ export const choices: Record<string, object[]> = {
     {
       functionTracing: 'on',
       cloudWatchDashboard: 'on',
+      gradualDeployment: 'on',
       batchingSeconds: '1',
       logLevel: 'WARN',
       warmWritesPerSecond: '40000',
