@@ -39,9 +39,12 @@ describe('the documentation', () => {
   it('shows a page with a search for an unknown address, and redirects a trailing slash', async () => {
     const page = await dashboard.open('/docs/nothing');
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    const typed = Promise.withResolvers<void>();
+    await page.route('**/search-*.json', (route) => typed.promise.then(() => route.continue()));
     await page.keyboard.press('Control+k');
     await page.keyboard.type('static ip');
     await page.keyboard.press('Enter');
+    typed.resolve(); // the index arrives after the search
     await page.waitForURL('**/docs/receiving#source-addresses');
     await page.goto(`${service.stack.baseUrl}/docs/`);
     expect(page.url()).toBe(`${service.stack.baseUrl}/docs`);

@@ -41,6 +41,10 @@ function openTable() {
 
 const operate = (operation: { operation: string }) => service.stack.invoke('Projects', operation) as Promise<never>;
 
+/** Repeats an operation until it succeeds, because the database can be too slow on a busy machine. */
+const completed = (operation: { operation: string }): Promise<never> =>
+  eventually(() => operate(operation).catch(() => undefined));
+
 /** Starts an operation, and ends its execution environment when a condition is true. */
 async function kill(operation: { operation: string }, when: () => Promise<boolean> = async () => true): Promise<void> {
   const fn = [...service.stack.functions.values()].find(({ id }) => /^Projects[0-9A-F]{8}$/.test(id));
@@ -92,7 +96,7 @@ it(`exports and deletes a project of ${ITEMS} items, although its function is ki
   for (let [after, kills]: [object | null, number] = [{}, 3]; after; kills--) {
     const operation = { operation: 'export', id: large.id, ...(lines.length > 0 && { after }) };
     if (kills > 0) await kill(operation);
-    const page: { lines: string[]; next: object | null } = await operate(operation);
+    const page: { lines: string[]; next: object | null } = await completed(operation);
     lines.push(...page.lines.map((line) => JSON.parse(line)));
     after = page.next;
   }
@@ -102,7 +106,7 @@ it(`exports and deletes a project of ${ITEMS} items, although its function is ki
   const deletion = { operation: 'delete', id: large.id, name: 'Large' };
   for (const part of [0.25, 0.5, 0.75]) await kill(deletion, async () => !(await table.has(copy(HALF * part))));
   for (;;) {
-    const { state, waits_until }: { state: string; waits_until: string | null } = await operate(deletion);
+    const { state, waits_until }: { state: string; waits_until: string | null } = await completed(deletion);
     if (state === 'deleted') break;
     if (waits_until) stack.clock.advance(SETTLE_MS);
   }

@@ -22,6 +22,8 @@ export function addSearch(): void {
 
   let ready: Promise<(query: string) => Place[]> | undefined;
   let active = -1;
+  /** The search for the current input. The first one waits for the index. */
+  let searching = Promise.resolve();
   const load = () => {
     ready ??= fetch(bar.dataset.search ?? '').then(async (response) => createSearch(await response.json()));
     return ready;
@@ -58,11 +60,13 @@ export function addSearch(): void {
     activate(0);
   };
   input.addEventListener('focus', () => void load());
-  input.addEventListener('input', () => void search());
+  input.addEventListener('input', () => {
+    searching = search();
+  });
   input.addEventListener('keydown', (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) activate(active + step);
-    else if (event.key === 'Enter') options()[active]?.querySelector('a')?.click();
+    else if (event.key === 'Enter') void searching.then(() => options()[active]?.querySelector('a')?.click());
     else if (event.key === 'Escape') show(false);
     else return;
     event.preventDefault();
