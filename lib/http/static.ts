@@ -76,8 +76,9 @@ export function createSite({ pages, missingPage, securityContact, redirects, met
     if (target !== undefined)
       return { statusCode: 302, headers: { Location: baseUrl + target, 'Cache-Control': 'no-store' }, body: '' };
     const path = event.resource.replace('{file}', event.pathParameters?.file ?? '');
-    // API Gateway ignores a trailing slash, but relative links need the path without it.
-    if (SAFE_PATH.test(path) && event.requestContext.path.endsWith('/'))
+    // API Gateway ignores a trailing slash, but relative links of pages need the path without it. Operations have no links.
+    const isPage = !path.startsWith('/v1/');
+    if (isPage && SAFE_PATH.test(path) && event.requestContext.path.endsWith('/'))
       return { statusCode: 308, headers: { Location: baseUrl + path, 'Cache-Control': 'no-store' }, body: '' };
     if (path === SECURITY_TXT && securityContact !== '') {
       const text = securityTxt(securityContact, baseUrl, event.requestContext.requestTimeEpoch);

@@ -125,7 +125,7 @@ describe('a trailing slash', () => {
   it('makes no difference for an operation, and redirects a page to its path', async () => {
     const { admin } = await service.project();
     await admin('PUT', '/v1/documents/a', { body: { fields: {} } });
-    for (const path of ['/v1/keys', '/v1/documents/a']) {
+    for (const path of ['/v1/keys', '/v1/documents/a', '/v1/event-types', '/v1/openapi.json']) {
       const [plain, slashed] = [await admin('GET', path), await admin('GET', `${path}/`)];
       expect([slashed.status, slashed.text], path).toEqual([200, plain.text]);
     }
