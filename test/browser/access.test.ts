@@ -6,7 +6,7 @@ import { put } from '../support/documents.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook, deliveryOf, publish } from '../support/requests.ts';
 import { eventually, type Project, useService } from '../support/service.ts';
-import { useDashboard } from './browser.ts';
+import { heading, useDashboard } from './browser.ts';
 
 const service = useService();
 const dashboard = useDashboard(service);
@@ -29,6 +29,7 @@ beforeAll(async () => {
   places = {
     overview: '/live',
     events: '/live/events',
+    'undelivered events': '/live/events?status=retrying',
     'an event': `/live/events/${event.id}`,
     settings: '/live/settings',
     keys: '/live/keys',
@@ -107,6 +108,22 @@ describe('every page', () => {
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Webhooks');
   });
 
+  it('has a title and a heading when its resource does not exist', async () => {
+    const page = await dashboard.signIn(project.adminKey, '/live/keys');
+    for (const place of [
+      'webhooks/whk_none',
+      'keys/key_none',
+      'events/evt_none',
+      'webhooks/whk_none/deliveries/evt_none',
+    ]) {
+      await page.goto(`${service.stack.baseUrl}/dashboard#/live`);
+      await heading(page, 'Overview').waitFor();
+      await page.goto(`${service.stack.baseUrl}/dashboard#/live/${place}`);
+      await heading(page, 'Not found').waitFor();
+      expect(await page.title()).toBe('Not found · Dashboard');
+    }
+  });
+
   it('has an icon for each section and status that does not change their accessible names', async () => {
     const page = await dashboard.signIn(project.adminKey, '/live/webhooks');
     const links = page.getByRole('navigation', { name: 'Sections' }).getByRole('link');
@@ -168,6 +185,7 @@ describe('the dialogs', () => {
       ['settings of a webhook', 'Delete'],
       ['a key', 'Rename'],
       ['a document', 'Delete'],
+      ['a document', 'Go to'],
     ] as const;
     const page = await dashboard.signIn(project.adminKey);
     for (const [place, name] of dialogs) {

@@ -58,6 +58,9 @@ describe('the documentation', () => {
       .getByRole('option', { name: /Connections/ })
       .first()
       .waitFor();
+    await expect
+      .poll(() => page.getByRole('option').first().locator('mark').allTextContents())
+      .toEqual(expect.arrayContaining(['lease', 'renews']));
     await page.keyboard.press('Enter');
     await page.waitForURL('**/docs/sync#connections');
     await page.keyboard.press('/');

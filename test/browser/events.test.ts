@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { changed } from '../support/changed.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { createWebhook } from '../support/requests.ts';
+import { createWebhook, publish } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
 import { countClicks, fact, heading, useDashboard } from './browser.ts';
 
@@ -60,6 +61,92 @@ describe('an event', () => {
   });
 });
 
+describe('the list of events', () => {
+  it('shows the events that some webhook did not accept, once each, newest first', async () => {
+    const project = await service.project();
+    const failing = [await startReceiver(500), await startReceiver(500)];
+    for (const { url } of failing) await createWebhook(project.admin, url, { events: ['document.changed'] });
+    const healthy = await startReceiver();
+    await createWebhook(project.admin, healthy.url);
+    const paused = await createWebhook(project.admin, healthy.url, {
+      events: ['document.changed', 'document.deleted'],
+    });
+    await project.admin('PATCH', `/v1/webhooks/${paused.id}`, { body: { status: 'disabled' } });
+    for (let i = 0; i < 30; i++) await publish(project.admin, changed({ document_key: `org:acme:${i}` }));
+    await publish(project.admin, {
+      type: 'document.deleted',
+      data: { document_key: 'org:acme:gone', revision: 2, origin: 'test' },
+    });
+    for (const receiver of failing) await receiver.until(30);
+    await healthy.until(31);
+
+    const page = await dashboard.signIn(project.adminKey, '/live/events');
+    const rows = page.getByRole('table', { name: 'Events' }).locator('tbody tr');
+    const documents = () => rows.locator('td.wide').allTextContents();
+    const newest = Array.from({ length: 30 }, (_, i) => `org:acme:${29 - i}`);
+    await page.getByLabel('Deliveries').selectOption('retrying');
+    await expect.poll(documents).toEqual(newest.slice(0, 25));
+    await expect.poll(() => rows.locator('.badge').first().textContent()).toBe('1 of 4 delivered');
+    await page.getByRole('link', { name: 'Older' }).click();
+    await expect.poll(documents).toEqual(newest);
+    await page.reload();
+    await expect.poll(documents).toEqual(newest);
+    await page.getByRole('link', { name: 'Newest' }).click();
+    await expect.poll(documents).toEqual(newest.slice(0, 25));
+
+    await page.getByLabel('Deliveries').selectOption('skipped');
+    await expect.poll(async () => (await documents())[0]).toBe('org:acme:gone');
+    await page.getByLabel('Type').selectOption('document.deleted');
+    await expect.poll(documents).toEqual(['org:acme:gone']);
+    await page.getByLabel('Deliveries').selectOption('failed');
+    await page.getByText('No events of the last 30 days match.').waitFor();
+  });
+});
+
+describe('the list of places', () => {
+  it('opens pages, webhooks, keys, events and documents, with the keyboard', async () => {
+    const project = await service.project();
+    const { id } = await createWebhook(project.admin, 'http://127.0.0.1:9/hook', { description: 'Search index' });
+    await project.admin('PUT', '/v1/documents/org:acme:plan', { body: { fields: { title: 'Plan' } } });
+    const { body: events } = await project.admin('GET', '/v1/events?limit=1');
+    const page = await dashboard.signIn(project.adminKey);
+    const find = async (text: string) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Go to' }).fill(text);
+    };
+    const first = page.getByRole('option', { selected: true });
+
+    await page.getByRole('button', { name: 'Go to' }).click();
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(() => first.textContent()).toBe('Events Page');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowUp'); // from the first one to the last one
+    await expect.poll(() => first.textContent()).toBe('Create document Page');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+
+    for (const text of ['index search', id, '127.0.0.1:9']) {
+      await find(text);
+      await expect.poll(() => first.textContent()).toBe('Search index Webhook');
+      await page.keyboard.press('Enter');
+      await heading(page, 'Search index').waitFor();
+      await page.goto(`${service.stack.baseUrl}/dashboard#/live`);
+      await heading(page, 'Overview').waitFor();
+    }
+    await find(project.adminKey.slice(-4));
+    await page.getByRole('option', { name: 'Key' }).click();
+    await heading(page, 'First admin key').waitFor();
+    await find(events.data[0].id);
+    await page.keyboard.press('Enter');
+    await heading(page, 'document.created').waitFor();
+    await find('org:acme:plan');
+    await page.keyboard.press('Enter');
+    await heading(page, 'org:acme:plan').waitFor();
+    await find('no such page');
+    await page.getByText('Nothing found.').waitFor();
+  });
+});
+
 describe('the settings', () => {
   it('change the project, send a test email, and show the audit log', async () => {
     const project = await service.project();
@@ -86,6 +173,11 @@ describe('the settings', () => {
     await eventually(() => service.stack.ses.emails.find(({ to }) => to.includes(address)));
     await page.reload();
     const row = page.getByRole('row', { name: /project/ }).first();
+    const changed = page.getByRole('row', { name: /project.changed/ });
+    expect(await changed.textContent()).toContain(
+      `emails: ${address}, ${project.email} · name: Acme · on leak: revoke`,
+    );
+    await changed.getByText('First admin key').waitFor();
     await row.getByRole('link').click();
     await page.getByRole('link', { name: 'All changes' }).waitFor();
   });

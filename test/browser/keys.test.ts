@@ -156,7 +156,13 @@ describe('a key', () => {
     await page.getByRole('table', { name: 'Inactive keys' }).getByRole('link', { name: 'App' }).click();
     await page.getByText('Used on 1 of the last 30 days.').waitFor();
     const changes = page.getByRole('table', { name: 'Audit log' }).getByRole('rowheader');
-    await expect.poll(() => changes.allTextContents()).toEqual(['key.revoked', 'key.rotated', 'key.created']);
+    await expect
+      .poll(() => changes.allTextContents())
+      .toEqual([
+        'key.revoked',
+        expect.stringMatching(/^key\.rotatedexpires at: .* · replaced by: key_\w+$/),
+        'key.createdexpires at: none · name: App · type: live',
+      ]);
   });
 
   it('can be renamed', async () => {
@@ -183,7 +189,7 @@ describe('a key', () => {
     await page.getByText('Your new key').waitFor();
     for (let i = 0; i < 3; i++) await page.keyboard.press('Escape');
     const fresh = await copyShown(page);
-    await page.getByText('Replaced by').waitFor();
+    await page.getByText('Replaced by the new key.').waitFor();
     expect([await status(adminKey), await status(fresh)]).toEqual([401, 200]);
     await page.reload();
     await heading(page, 'First admin key').waitFor();

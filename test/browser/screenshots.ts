@@ -197,9 +197,12 @@ const PICTURES = [
   ['webhook', webhook, 'light'],
   ['delivery', delivery, 'dark'],
 ] as const;
+/** The page without a key. */
+const SIGNED_OUT = '';
 const PAGES = {
   overview: '/live',
   events: '/live/events',
+  'undelivered-events': '/live/events?status=retrying',
   event: `/live/events/${event.id}`,
   webhooks: '/live/webhooks',
   webhook,
@@ -212,6 +215,13 @@ const PAGES = {
   documents: '/live/documents',
   document: '/live/documents/org:acme:page-1',
   settings: '/live/settings',
+  'empty-overview': '/sandbox',
+  'empty-events': '/sandbox/events',
+  'empty-webhooks': '/sandbox/webhooks',
+  'empty-documents': '/sandbox/documents',
+  'not-found': '/live/webhooks/whk_none',
+  'not-found-delivery': '/live/webhooks/whk_none/deliveries/evt_none',
+  'sign-in': SIGNED_OUT,
 };
 
 const [, , directory = '.github/screenshots', ...names] = process.argv;
@@ -229,11 +239,11 @@ mkdirSync(directory, { recursive: true });
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
 for (const [name, place, colorScheme, width] of all) {
   const context = await browser.newContext({ viewport: { width, height: 960 }, colorScheme });
-  await context.addInitScript((key) => sessionStorage.setItem('admin-key', key), adminKey);
+  if (place !== SIGNED_OUT) await context.addInitScript((key) => sessionStorage.setItem('admin-key', key), adminKey);
   const page = await context.newPage();
   await page.goto(`${stack.baseUrl}/dashboard#${place}`);
   await page.waitForFunction(
-    () => document.querySelector('main h1') && !document.querySelector('main .skeleton, main [aria-busy="true"]'),
+    () => document.querySelector('h1') && !document.querySelector('main .skeleton, main [aria-busy="true"]'),
   );
   await page.waitForTimeout(400); // until animations are over
   await page.screenshot({ path: `${directory}/${name}.png`, fullPage: isReview });

@@ -9,6 +9,7 @@ import { NewDocument } from './documents/document-editor.tsx';
 import { Documents } from './documents/documents.tsx';
 import { EventPage } from './events/event.tsx';
 import { Events } from './events/events.tsx';
+import { Finder } from './finder/finder.tsx';
 import { KeyPage } from './keys/key.tsx';
 import { Keys, NewKey } from './keys/keys.tsx';
 import { Overview } from './overview/overview.tsx';
@@ -87,6 +88,7 @@ function Shell({ place, projectVersion, onSignOut, children }: ShellProps) {
               {project.value && `${project.value.name} · ${shownKey}`}
             </small>
           </a>
+          <Finder />
           <EnvironmentSwitch current={environment} section={section} />
           <button type="button" class="button quiet" onClick={onSignOut}>
             Sign out

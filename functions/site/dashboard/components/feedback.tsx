@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Problem } from '../state/api.ts';
 import type { Loaded } from '../state/hooks.ts';
 import { problemText } from '../state/session.ts';
-import { Button } from './basics.tsx';
+import { Button, PageTitle } from './basics.tsx';
 
 export function ProblemNote({ problem }: { problem: Problem | string | undefined }) {
   if (problem === undefined) return null;
@@ -26,8 +26,20 @@ export function Empty({ children, action }: { children: ComponentChildren; actio
   );
 }
 
+/** The heading of a page that has nothing but a problem. */
+export const ProblemTitle = ({ of: { status } }: { of: Problem }) => (
+  <PageTitle>{status === 404 ? 'Not found' : 'Not available'}</PageTitle>
+);
+
+interface AwaitProps<Value> {
+  of: Loaded<Value>;
+  /** Whether the value has the heading of the page, so that a problem needs one. */
+  isPage?: boolean;
+  children: (value: Value) => ComponentChildren;
+}
+
 /** Shows the loaded value. Until then it shows placeholder lines, or the problem with a button that tries again. */
-export function Await<Value>({ of, children }: { of: Loaded<Value>; children: (value: Value) => ComponentChildren }) {
+export function Await<Value>({ of, isPage = false, children }: AwaitProps<Value>) {
   if (of.value !== undefined) {
     return (
       <div aria-busy={of.loading}>
@@ -38,10 +50,13 @@ export function Await<Value>({ of, children }: { of: Loaded<Value>; children: (v
   }
   if (of.problem) {
     return (
-      <div class="empty">
-        <ProblemNote problem={of.problem} />
-        <Button onClick={of.reload}>Try again</Button>
-      </div>
+      <>
+        {isPage && <ProblemTitle of={of.problem} />}
+        <div class="empty">
+          <ProblemNote problem={of.problem} />
+          <Button onClick={of.reload}>Try again</Button>
+        </div>
+      </>
     );
   }
   return (

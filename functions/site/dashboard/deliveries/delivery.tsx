@@ -3,7 +3,7 @@ import { isUnderWay } from '../../../../lib/deliveries/statuses.ts';
 import { Button, type Fact, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { DeliveryBadge, isSuccess, MEANINGS } from '../components/deliveries.tsx';
 import { DocumentLink } from '../components/document-link.tsx';
-import { Await, Empty, ProblemNote } from '../components/feedback.tsx';
+import { Await, Empty, ProblemNote, ProblemTitle } from '../components/feedback.tsx';
 import { Time } from '../components/time.tsx';
 import { Payload } from '../events/payload.tsx';
 import { type Delivery, type ResponseOf, type Result, serverNow } from '../state/api.ts';
@@ -27,6 +27,7 @@ export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventI
         <a href={linkTo(environment, ['events', eventId])}>Event, with all its deliveries</a>
       </p>
       {loaded.event.value && <PageTitle>{loaded.event.value.type}</PageTitle>}
+      {loaded.event.problem && <ProblemTitle of={loaded.event.problem} />}
       <DeliveryContent of={loaded} />
     </>
   );

@@ -3,7 +3,7 @@ import { Button, ButtonLink, Facts, PageTitle, Panel } from '../components/basic
 import { Await, Empty } from '../components/feedback.tsx';
 import { Json } from '../components/json.tsx';
 import { Time } from '../components/time.tsx';
-import { EventTable } from '../events/events.tsx';
+import { EventTable, rowOf } from '../events/event-table.tsx';
 import { useLoaded } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
@@ -83,7 +83,11 @@ function LatestEvents({ of: documentKey, version }: { of: string; version: numbe
     >
       <Await of={loaded}>
         {({ data }) =>
-          data.length > 0 ? <EventTable events={data} isOfOne /> : <Empty>No events of the last 30 days.</Empty>
+          data.length > 0 ? (
+            <EventTable rows={data.map(rowOf)} isOfOne />
+          ) : (
+            <Empty>No events of the last 30 days.</Empty>
+          )
         }
       </Await>
     </Panel>

@@ -28,7 +28,7 @@ export function EventPage({ id, open }: { id: string; open: string }) {
       <p class="up">
         <a href={linkTo(environment, ['events'])}>Events</a>
       </p>
-      <Await of={event}>
+      <Await of={event} isPage>
         {(occurred) => (
           <>
             <PageTitle>{occurred.type}</PageTitle>

@@ -1,40 +1,44 @@
+import { useMemo } from 'preact/hooks';
 import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
-import { Badge, PageTitle } from '../components/basics.tsx';
-import { DocumentLink } from '../components/document-link.tsx';
+import { PageTitle } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Select } from '../components/field.tsx';
-import { type Column, Pager, Table } from '../components/table.tsx';
-import { ShortTime } from '../components/time.tsx';
+import { Pager } from '../components/table.tsx';
 import { EventSearch } from '../deliveries/event-search.tsx';
-import type { EntryOf } from '../state/api.ts';
+import type { Call, Result } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
 import { goTo, linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
-
-type Event = EntryOf<'GET /v1/events'>;
+import { type EventRow, EventTable, rowOf } from './event-table.tsx';
+import { undeliveredEvents } from './undelivered.ts';
 
 const PAGE = 25;
 const REFRESH_MS = 5000;
 
+/** The statuses of deliveries that a list of events can be filtered by. */
+const STATUSES = ['failed', 'retrying', 'canceled', 'skipped'] as const;
+
+interface Filter {
+  type?: EventType | undefined;
+  document_key?: string | undefined;
+}
+
+interface Page {
+  rows: EventRow[];
+  /** The position of the next page. */
+  next: string | null;
+}
+
 /** Events, newest first. The URL contains the search. An event id opens its event. */
 export function Events({ query }: { query: URLSearchParams }) {
-  const { call, environment } = useSession();
+  const { environment } = useSession();
   const type = query.get('type') ?? '';
   const documentKey = query.get('document_key') ?? '';
+  const status = query.get('status') ?? '';
   const cursor = query.get('cursor') ?? '';
   const at = (change: Record<string, string>) =>
-    linkTo(environment, ['events'], { type, document_key: documentKey, ...change });
-  const loaded = useLoaded(`${environment} ${type} ${documentKey} ${cursor}`, () =>
-    call('GET /v1/events', {
-      query: {
-        limit: String(PAGE),
-        type: type ? (type as EventType) : undefined,
-        document_key: documentKey || undefined,
-        cursor: cursor || undefined,
-      },
-    }),
-  );
-  useRepeated(cursor === '' ? REFRESH_MS : null, loaded.reload);
+    linkTo(environment, ['events'], { type, document_key: documentKey, status, ...change });
+  const loaded = useEvents({ type, documentKey, status, cursor });
   return (
     <>
       <PageTitle>Events</PageTitle>
@@ -50,22 +54,28 @@ export function Events({ query }: { query: URLSearchParams }) {
           options={[['', 'All'], ...EVENT_TYPES.map((each) => [each, each] as const)]}
           onChange={(chosen) => goTo(at({ type: chosen }))}
         />
+        <Select
+          label="Deliveries"
+          value={status}
+          options={[['', 'All'], ...STATUSES.map((each) => [each, `Any ${each}`] as const)]}
+          onChange={(chosen) => goTo(at({ status: chosen }))}
+        />
       </EventSearch>
       <Await of={loaded}>
-        {({ data, next_cursor }) => (
+        {({ rows, next }) => (
           <>
-            {data.length > 0 ? (
-              <EventTable events={data} />
+            {rows.length > 0 ? (
+              <EventTable rows={rows} />
             ) : (
               <Empty>
-                {next_cursor
+                {next
                   ? 'Nothing among the latest events. There are older ones.'
-                  : type || documentKey
+                  : type || documentKey || status
                     ? 'No events of the last 30 days match.'
                     : 'No events yet. Change a document, or publish one with POST /v1/events.'}
               </Empty>
             )}
-            <Pager cursor={cursor} next={next_cursor} at={at} />
+            <Pager cursor={cursor} next={next} at={at} />
           </>
         )}
       </Await>
@@ -73,48 +83,30 @@ export function Events({ query }: { query: URLSearchParams }) {
   );
 }
 
-/** Lists events with their documents and revisions. With `isOfOne`, all events belong to one document. */
-export function EventTable({ events, isOfOne = false }: { events: Event[]; isOfOne?: boolean }) {
-  const { environment } = useSession();
-  const columns: Column<Event>[] = [
-    [
-      'Event',
-      ({ id, type }) => (
-        <a href={linkTo(environment, ['events', id])} title={id}>
-          {type}
-        </a>
-      ),
-    ],
-    ...(isOfOne ? [] : [DOCUMENT]),
-    ['Deliveries', ({ id }) => <EventOutcome id={id} />],
-    ['Revision', ({ data }) => (typeof data['revision'] === 'number' ? data['revision'] : '–'), 'number'],
-    ['Time', ({ timestamp }) => <ShortTime at={timestamp} />, 'number'],
-  ];
-  return <Table caption="Events" columns={columns} rows={events} keyOf={({ id }) => id} isDense />;
+/** Loads a page of events. With a status, a page contains the ones before it too, and its position is their number. */
+function useEvents({
+  type,
+  documentKey,
+  status,
+  cursor,
+}: Record<'type' | 'documentKey' | 'status' | 'cursor', string>) {
+  const { call, environment } = useSession();
+  const filter: Filter = { type: (type || undefined) as EventType | undefined, document_key: documentKey || undefined };
+  const shown = STATUSES.find((each) => each === status);
+  const key = [environment, type, documentKey, status].join(' ');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` stands for the filter
+  const undelivered = useMemo(() => shown && undeliveredEvents(call, { ...filter, status: shown }), [call, key]);
+  const loaded = useLoaded<Page>(
+    undelivered ? key : `${key} ${cursor}`,
+    () => (undelivered ? undelivered(Number(cursor) || PAGE) : latestEvents(call, filter, cursor)),
+    Number(cursor) || 0,
+  );
+  useRepeated(undelivered || cursor ? null : REFRESH_MS, loaded.reload);
+  return loaded;
 }
 
-/** How many webhooks have accepted an event. */
-function EventOutcome({ id }: { id: string }) {
-  const { call } = useSession();
-  const { value } = useLoaded(id, () =>
-    call('GET /v1/events/{id}/deliveries', { path: { id }, query: { limit: '100' } }),
-  );
-  if (!value)
-    return (
-      <span class="muted" aria-busy="true">
-        …
-      </span>
-    );
-  const { data } = value;
-  if (data.length === 0) return <span class="muted">none</span>;
-  const delivered = data.filter(({ status }) => status === 'succeeded').length;
-  const isFailed = data.some(({ status }) => status === 'failed');
-  const tone = delivered === data.length ? 'good' : isFailed ? 'bad' : 'waiting';
-  return (
-    <Badge tone={tone}>
-      {delivered} of {data.length} delivered
-    </Badge>
-  );
+async function latestEvents(call: Call, filter: Filter, cursor: string): Promise<Result<Page>> {
+  const query = { ...filter, limit: String(PAGE), cursor: cursor || undefined };
+  const { value, problem } = await call('GET /v1/events', { query });
+  return problem ? { problem } : { value: { rows: value.data.map(rowOf), next: value.next_cursor } };
 }
-
-const DOCUMENT: Column<Event> = ['Document', ({ data }) => <DocumentLink to={data['document_key']} />, 'wide'];

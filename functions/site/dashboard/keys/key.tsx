@@ -22,7 +22,7 @@ export function KeyPage({ id }: { id: string }) {
       <p class="up">
         <a href={linkTo(environment, ['keys'])}>Keys</a>
       </p>
-      <Await of={loaded}>
+      <Await of={loaded} isPage>
         {(key) => (
           <>
             <PageTitle actions={isUsable(key) && <KeyActions of={key} onChange={reload} />}>{nameOf(key)}</PageTitle>

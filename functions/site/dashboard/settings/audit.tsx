@@ -1,11 +1,14 @@
+import { printable } from '../../../../lib/printable.ts';
 import { ButtonLink, Panel } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
 import { ShortTime } from '../components/time.tsx';
-import type { EntryOf } from '../state/api.ts';
+import { nameOf } from '../keys/keys.tsx';
+import { all, type EntryOf } from '../state/api.ts';
 import { useLoaded } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
+import { webhookName } from '../webhooks/webhook-text.ts';
 
 type Entry = EntryOf<'GET /v1/audit'>;
 
@@ -53,21 +56,58 @@ export function LatestChanges({ of: target, version }: { of: string; version: nu
 
 function Entries({ of: entries, isOfOne = false }: { of: Entry[]; isOfOne?: boolean }) {
   const { environment } = useSession();
+  const names = useNames();
   if (entries.length === 0) return <Empty>No changes.</Empty>;
+  const named = (id: string) => (
+    <>
+      {names.get(id)}
+      <small>
+        <code>{id}</code>
+      </small>
+    </>
+  );
   const changed: Column<Entry> = [
     'Changed',
-    ({ target }) => (
-      <a href={linkTo(environment, ['settings'], { target })}>
-        <code>{target}</code>
-      </a>
-    ),
+    ({ target }) => <a href={linkTo(environment, ['settings'], { target })}>{named(target)}</a>,
   ];
   const columns: Column<Entry>[] = [
-    ['Action', ({ action }) => action],
+    [
+      'Action',
+      ({ action, detail }) => (
+        <>
+          {action}
+          <small>{detailText(detail)}</small>
+        </>
+      ),
+    ],
     ...(isOfOne ? [] : [changed]),
-    ['By', ({ actor }) => (actor ? <code>{actor}</code> : 'the operator')],
+    ['By', ({ actor }) => (actor ? named(actor) : 'the operator')],
     ['From', ({ address }) => address ?? '–'],
     ['When', ({ at }) => <ShortTime at={at} />],
   ];
   return <Table caption="Audit log" columns={columns} rows={entries} keyOf={({ id }) => id} />;
+}
+
+/** The names of the keys, and of the webhooks of this environment, by id. */
+function useNames(): ReadonlyMap<string, string> {
+  const { call, environment } = useSession();
+  const keys = useLoaded('keys', () => all(call, 'GET /v1/keys'));
+  const webhooks = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
+  return new Map([
+    ...(keys.value ?? []).map((key) => [key.id, nameOf(key)] as const),
+    ...(webhooks.value ?? []).map((webhook) => [webhook.id, webhookName(webhook)] as const),
+  ]);
+}
+
+/** The details of a change in one line, such as `name: CI · expires at: none`. */
+const detailText = (detail: Entry['detail']): string =>
+  Object.entries(detail)
+    .sort(([a], [b]) => (a < b ? -1 : 1)) // DynamoDB does not keep the order
+    .map(([member, value]) => `${member.replaceAll('_', ' ')}: ${valueText(value)}`)
+    .join(' · ');
+
+function valueText(value: unknown): string {
+  if (value === null) return 'none';
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(valueText).join(', ');
+  return printable(typeof value === 'string' ? value : JSON.stringify(value));
 }

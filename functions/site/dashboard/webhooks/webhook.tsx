@@ -35,7 +35,7 @@ export function WebhookPage({ id, tab, query }: PageProps) {
       <p class="up">
         <a href={linkTo(environment, ['webhooks'])}>Webhooks</a>
       </p>
-      <Await of={loaded}>
+      <Await of={loaded} isPage>
         {(webhook) => (
           <>
             <PageTitle

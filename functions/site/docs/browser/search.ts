@@ -1,4 +1,4 @@
-import { excerptOf } from '../search/excerpt.ts';
+import { excerptOf, splitAtMatches } from '../search/excerpt.ts';
 import type { Place } from '../search/place.ts';
 import { createSearch } from '../search/rank.ts';
 import { element } from './element.ts';
@@ -48,8 +48,8 @@ export function addSearch(): void {
       const link = element(
         'a',
         { href: home + place.href, tabIndex: -1 },
-        element('b', {}, title, element('small', {}, place.chapter)),
-        element('span', {}, excerptOf(place.text, words)),
+        element('b', {}, ...marked(title, words), element('small', {}, place.chapter)),
+        element('span', {}, ...marked(excerptOf(place.text, words), words)),
       );
       return element('li', { role: 'option', id: `result-${i}`, 'aria-selected': 'false' }, link);
     });
@@ -83,3 +83,7 @@ export function addSearch(): void {
     input.focus();
   });
 }
+
+/** A text whose matches are marked. */
+const marked = (text: string, words: readonly string[]): (string | Node)[] =>
+  splitAtMatches(text, words).map((part, i) => (i % 2 === 1 ? element('mark', {}, part) : part));

@@ -40,9 +40,13 @@ export const anchorOf = (heading: string): string =>
 
 /** Highlights code. Code in an unknown language has no colors. */
 export function code(text: string, language: string): string {
-  const html = language in LANGUAGES ? hljs.highlight(text, { language }).value : escaped(text);
+  const html = language in LANGUAGES ? plainPlaceholders(hljs.highlight(text, { language }).value) : escaped(text);
   return `<figure data-language="${languageName(language)}"><pre tabindex="0"><code>${html}</code></pre></figure>`;
 }
+
+/** Removes the color of placeholders, such as `<time>`, which is a keyword of Bash. */
+const plainPlaceholders = (html: string): string =>
+  html.replace(/&lt;<span class="[^"]*">([\w-]+)<\/span>(?=&gt;)/g, '&lt;$1');
 
 /** Shows the same code in several languages. The script of the page turns it into tabs. */
 export const tabs = (figures: readonly string[]): string => `<div class="tabs">${figures.join('\n')}</div>`;

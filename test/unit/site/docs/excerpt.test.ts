@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { excerptOf } from '../../../../functions/site/docs/search/excerpt.ts';
+import { excerptOf, splitAtMatches } from '../../../../functions/site/docs/search/excerpt.ts';
 
 const words = (count: number): string => Array.from({ length: count }, (_, i) => `word-${i}`).join(' ');
 
@@ -8,6 +8,11 @@ describe('the excerpt of a search result', () => {
     const excerpt = excerptOf(words(60), ['word-30']);
     expect(excerpt).toMatch(/^…(?:word-\d+ )+word-\d+…$/);
     expect(excerpt).toContain(' word-30 ');
+  });
+
+  it('is the part with the most words of the query', () => {
+    const text = `A lease. ${words(40)} It renews a lease. ${words(40)}`;
+    expect(excerptOf(text, ['lease', 'renews'])).toMatch(/^….* It renews a lease\. .*…$/);
   });
 
   it('marks no omission in a short text', () => {
@@ -20,5 +25,27 @@ describe('the excerpt of a search result', () => {
 
   it('cuts a word that is longer than the excerpt', () => {
     expect(excerptOf('x'.repeat(200), [])).toBe(`${'x'.repeat(110)}…`);
+  });
+});
+
+describe('matches in a text', () => {
+  it('are every second part, in any case', () => {
+    expect(splitAtMatches('Rotate the key, then rotate', ['rotate', 'key'])).toEqual([
+      '',
+      'Rotate',
+      ' the ',
+      'key',
+      ', then ',
+      'rotate',
+      '',
+    ]);
+  });
+
+  it('are literal', () => {
+    expect(splitAtMatches('a.b and aXb (c)', ['a.b', '(c'])).toEqual(['', 'a.b', ' and aXb ', '(c', ')']);
+  });
+
+  it('do not exist without words', () => {
+    expect(splitAtMatches('text', [])).toEqual(['text']);
   });
 });

@@ -1,0 +1,76 @@
+import { Badge } from '../components/basics.tsx';
+import { DocumentLink } from '../components/document-link.tsx';
+import { type Column, Table } from '../components/table.tsx';
+import { ShortTime } from '../components/time.tsx';
+import type { EntryOf } from '../state/api.ts';
+import { useLoaded } from '../state/hooks.ts';
+import { linkTo } from '../state/router.ts';
+import { useSession } from '../state/session.ts';
+
+export interface EventRow {
+  id: string;
+  type: string;
+  documentKey: unknown;
+  revision?: unknown;
+  at: string;
+}
+
+export const rowOf = ({ id, type, data, timestamp }: EntryOf<'GET /v1/events'>): EventRow => ({
+  id,
+  type,
+  documentKey: data['document_key'],
+  revision: data['revision'],
+  at: timestamp,
+});
+
+/** Lists events with their documents and, if they are known, revisions. With `isOfOne`, all events belong to one document. */
+export function EventTable({ rows, isOfOne = false }: { rows: EventRow[]; isOfOne?: boolean }) {
+  const { environment } = useSession();
+  const columns: Column<EventRow>[] = [
+    [
+      'Event',
+      ({ id, type }) => (
+        <a href={linkTo(environment, ['events', id])} title={id}>
+          {type}
+        </a>
+      ),
+    ],
+    ...(isOfOne ? [] : [DOCUMENT]),
+    ['Deliveries', ({ id }) => <EventOutcome id={id} />],
+    ...(rows.some(({ revision }) => revision !== undefined) ? [REVISION] : []),
+    ['Time', ({ at }) => <ShortTime at={at} />, 'number'],
+  ];
+  return <Table caption="Events" columns={columns} rows={rows} keyOf={({ id }) => id} isDense />;
+}
+
+const DOCUMENT: Column<EventRow> = ['Document', ({ documentKey }) => <DocumentLink to={documentKey} />, 'wide'];
+
+const REVISION: Column<EventRow> = [
+  'Revision',
+  ({ revision }) => (typeof revision === 'number' ? revision : '–'),
+  'number',
+];
+
+/** How many webhooks have accepted an event. */
+function EventOutcome({ id }: { id: string }) {
+  const { call } = useSession();
+  const { value } = useLoaded(id, () =>
+    call('GET /v1/events/{id}/deliveries', { path: { id }, query: { limit: '100' } }),
+  );
+  if (!value)
+    return (
+      <span class="muted" aria-busy="true">
+        …
+      </span>
+    );
+  const { data } = value;
+  if (data.length === 0) return <span class="muted">none</span>;
+  const delivered = data.filter(({ status }) => status === 'succeeded').length;
+  const isFailed = data.some(({ status }) => status === 'failed');
+  const tone = delivered === data.length ? 'good' : isFailed ? 'bad' : 'waiting';
+  return (
+    <Badge tone={tone}>
+      {delivered} of {data.length} delivered
+    </Badge>
+  );
+}

@@ -1,0 +1,106 @@
+import type { DeliveryStatus } from '../../../../lib/deliveries/statuses.ts';
+import type { EventType } from '../../../../lib/events/types.ts';
+import { all, type Call, type Delivery, type Result, type Webhook } from '../state/api.ts';
+import { PERIODS, readSummaries, type Summary } from '../webhooks/stats.ts';
+import type { EventRow } from './event-table.tsx';
+
+interface Filter {
+  status: DeliveryStatus;
+  type?: EventType | undefined;
+  document_key?: string | undefined;
+}
+
+/** The latest events, and the number to ask for next. */
+interface Undelivered {
+  rows: EventRow[];
+  next: string | null;
+}
+
+/** The log of one webhook, as far as it has been read. */
+interface Log {
+  webhookId: string;
+  unused: Delivery[];
+  /** `null` at the end of the log. */
+  cursor: string | null | undefined;
+}
+
+const PAGE = 25;
+
+/**
+ * Returns a function that reads the latest events with any delivery of a status, up to a number. It merges the logs of the
+ * webhooks and continues where the last call ended. It reads only the logs of webhooks with problems, because each log costs 16
+ * queries. The stats that select them are at most a minute late.
+ */
+export function undeliveredEvents(call: Call, filter: Filter): (count: number) => Promise<Result<Undelivered>> {
+  const rows: EventRow[] = [];
+  let logs: Log[] | undefined;
+
+  async function fill(log: Log): Promise<Result<true>> {
+    while (log.unused.length === 0 && log.cursor !== null) {
+      const limit = filter.document_key ? '100' : '25'; // the log of a document is read whole
+      const query = { ...filter, limit, cursor: log.cursor };
+      const { value, problem } = await call('GET /v1/webhooks/{id}/deliveries', { path: { id: log.webhookId }, query });
+      if (problem) return { problem };
+      log.unused = value.data.filter(({ test }) => !test);
+      log.cursor = value.next_cursor;
+    }
+    return { value: true };
+  }
+
+  /** Drops further deliveries of the last event, and returns the next one without using it. */
+  async function peek(known: readonly Log[]): Promise<Result<Log | undefined>> {
+    for (;;) {
+      for (const { problem } of await Promise.all(known.map(fill))) if (problem) return { problem };
+      const newest = known.reduce<Log | undefined>((best, log) => (nextIn(log) > nextIn(best) ? log : best), undefined);
+      if (!newest || nextIn(newest) !== rows.at(-1)?.id) return { value: newest };
+      newest.unused.shift();
+    }
+  }
+
+  async function read(count: number): Promise<Result<Undelivered>> {
+    if (!logs) {
+      const { value: webhooks, problem } = await webhooksWithProblems(call);
+      if (problem) return { problem };
+      logs = webhooks.map(({ id }) => ({ webhookId: id, unused: [], cursor: undefined }));
+    }
+    for (;;) {
+      const { value: log, problem } = await peek(logs);
+      if (problem) return { problem };
+      if (!log || rows.length >= count)
+        return { value: { rows: rows.slice(0, count), next: log ? String(count + PAGE) : null } };
+      rows.push(...log.unused.splice(0, 1).map(rowOfDelivery));
+    }
+  }
+
+  let reading: Promise<unknown> = Promise.resolve();
+  return (count) => {
+    const result = reading.then(() => read(count));
+    reading = result;
+    return result;
+  };
+}
+
+const rowOfDelivery = ({ event_id, event_type, document_key, created_at }: Delivery): EventRow => ({
+  id: event_id,
+  type: event_type,
+  documentKey: document_key,
+  at: created_at,
+});
+
+/** The id of the next event of a log. Ids sort by time. */
+const nextIn = (log: Log | undefined): string => log?.unused[0]?.event_id ?? '';
+
+async function webhooksWithProblems(call: Call): Promise<Result<Webhook[]>> {
+  const [webhooks, summaries] = await Promise.all([
+    all(call, 'GET /v1/webhooks'),
+    readSummaries(call, PERIODS['30 days']),
+  ]);
+  if (webhooks.problem) return webhooks;
+  if (summaries.problem) return summaries;
+  const hasProblems = ({ id, status, failing_since }: Webhook) =>
+    status === 'disabled' || failing_since !== null || hasUndelivered(summaries.value.get(id));
+  return { value: webhooks.value.filter(hasProblems) };
+}
+
+const hasUndelivered = (summary: Summary | undefined): boolean =>
+  summary !== undefined && summary.attemptsFailed + summary.counts.failed + summary.counts.unsent > 0;

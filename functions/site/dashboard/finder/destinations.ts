@@ -1,0 +1,75 @@
+import type { Environment } from '../../../../lib/space.ts';
+import { nameOf } from '../keys/keys.tsx';
+import type { Key, Webhook } from '../state/api.ts';
+import { linkTo } from '../state/router.ts';
+import { shownOf } from '../state/session.ts';
+import { webhookName } from '../webhooks/webhook-text.ts';
+
+/** A page that the search can open. */
+export interface Destination {
+  kind: 'Page' | 'Webhook' | 'Key' | 'Event' | 'Document';
+  name: string;
+  /** More text to find it by. */
+  note?: string | undefined;
+  href: string;
+}
+
+const MAX_RESULTS = 10;
+
+const PAGES: readonly (readonly [name: string, segments: readonly string[], query?: Record<string, string>])[] = [
+  ['Overview', []],
+  ['Events', ['events']],
+  ['Failed events', ['events'], { status: 'failed' }],
+  ['Webhooks', ['webhooks']],
+  ['Create webhook', ['webhooks', 'new']],
+  ['Keys', ['keys']],
+  ['Generate key', ['keys', 'new']],
+  ['Tokens', ['tokens']],
+  ['Documents', ['documents']],
+  ['Create document', ['documents'], { new: '1' }],
+  ['Settings and audit log', ['settings']],
+];
+
+/** Every page of the dashboard, webhook of the environment and key. */
+export function destinationsOf(environment: Environment, webhooks: readonly Webhook[], keys: readonly Key[]) {
+  return [
+    ...PAGES.map(([name, ...place]): Destination => ({ kind: 'Page', name, href: linkTo(environment, ...place) })),
+    ...webhooks.map(
+      (webhook): Destination => ({
+        kind: 'Webhook',
+        name: webhookName(webhook),
+        note: `${webhook.id} ${webhook.url}`,
+        href: linkTo(environment, ['webhooks', webhook.id]),
+      }),
+    ),
+    ...keys.map(
+      (key): Destination => ({
+        kind: 'Key',
+        name: nameOf(key),
+        note: `${key.id} ${shownOf(key)}`,
+        href: linkTo(environment, ['keys', key.id]),
+      }),
+    ),
+  ];
+}
+
+/** The destinations that contain every word of a text, and the document or event that the text may name. */
+export function matches(all: readonly Destination[], text: string, environment: Environment): Destination[] {
+  const typed = text.trim();
+  const words = typed.toLowerCase().split(/\s+/);
+  const found = all.filter(({ name, note = '' }) => {
+    const content = `${name} ${note}`.toLowerCase();
+    return words.every((word) => content.includes(word));
+  });
+  return [...found.slice(0, MAX_RESULTS), ...named(typed, environment)];
+}
+
+function named(text: string, environment: Environment): Destination[] {
+  if (text === '') return [];
+  if (text.startsWith('evt_')) return [{ kind: 'Event', name: text, href: linkTo(environment, ['events', text]) }];
+  if (text.includes(' ')) return [];
+  return [
+    { kind: 'Document', name: text, href: linkTo(environment, ['documents', text]) },
+    { kind: 'Document', name: `Events of ${text}`, href: linkTo(environment, ['events'], { document_key: text }) },
+  ];
+}
