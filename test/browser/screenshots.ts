@@ -9,7 +9,8 @@ import type { LocalStack } from '../../infra/local/stack.ts';
 import { itemKey, statusIndexEntry } from '../../lib/aws/dynamodb/items.ts';
 import type { Attempt } from '../../lib/deliveries/attempt.ts';
 import { LATENCY_BOUNDS_MS } from '../../lib/deliveries/latency.ts';
-import { countName, PERIOD_MS, PERIODS, startOf } from '../../lib/deliveries/stats.ts';
+import { type Counter, countName, PERIOD_MS, PERIODS, startOf } from '../../lib/deliveries/stats.ts';
+import type { DeliveryStatus } from '../../lib/deliveries/statuses.ts';
 import { newEvent } from '../../lib/events/events.ts';
 import { newEventId } from '../../lib/events/placement.ts';
 import { createProject } from '../measure/bench/project.ts';
@@ -29,7 +30,7 @@ const WEBHOOKS = [
   { description: 'Search index', url: 'https://search.acme-docs.com/hooks/documents', perHour: 620 },
   { description: 'Billing', url: 'https://billing.acme-docs.com/webhooks/sync', perHour: 410 },
   { description: 'Analytics warehouse', url: 'https://ingest.acme-analytics.com/v2/events', perHour: 620 },
-  { description: 'Mobile push', url: 'https://push.acme-docs.com/document-events', perHour: 240 },
+  { description: 'Mobile push', url: 'https://push.acme-docs.com/document-events', perHour: 8 },
 ];
 /** The webhook that has been failing for some minutes, and the one that the service disabled. */
 const [FAILING, DISABLED] = [1, 3];
@@ -66,24 +67,44 @@ function countsOf(total: number): Record<string, number> {
   );
 }
 
-function statsItems(webhookId: string, perHour: number, now: number) {
+/** How long ago the service disabled the webhook, and how long the six attempts before that took. */
+const DISABLED_MS = 95 * MINUTE_MS;
+
+const EVENTS = 41;
+/** From the first attempt. */
+const ATTEMPT_DELAYS_MS = [0, 1, 6, 36, 156, 876].map((minutes) => minutes * MINUTE_MS);
+const OUTAGE_MS = DISABLED_MS + 876 * MINUTE_MS;
+
+/** The counts of one hour of the disabled webhook, whose endpoint fails every attempt. */
+function outageCountsOf(total: number, start: number, now: number): Record<string, number> {
+  const count = (counter: Counter, value: number) => ({ [countName('document.changed', counter)]: Math.round(value) });
+  const disabledAt = now - DISABLED_MS;
+  if (start > disabledAt) return count('skipped', total);
+  const isEnd = start + PERIOD_MS.hour > disabledAt;
+  return {
+    ...count('attempts_failed', 3 * total),
+    ...(isEnd && { ...count('failed', 1), ...count('canceled', 15 * total) }),
+  };
+}
+
+function statsItems(webhookId: string, perHour: number, now: number, isDisabled: boolean) {
   return PERIODS.flatMap((period) =>
     Array.from({ length: period === 'hour' ? 24 : 30 }, (_, i) => {
       const start = startOf(period, now) - i * PERIOD_MS[period];
       const total = period === 'hour' ? perHour * shareOf(start) : perHour * 13 * (i === 0 ? 0.6 : 1 - (i % 7) * 0.07);
-      return { ...itemKey.stats(webhookId, period, start), ...countsOf(total) };
+      const isOutage = isDisabled && period === 'hour' && start > now - OUTAGE_MS;
+      const counts = isOutage ? outageCountsOf(total, start, now) : countsOf(total);
+      return { ...itemKey.stats(webhookId, period, start), ...counts };
     }),
   );
 }
 
-/** From the first attempt. */
-const ATTEMPT_DELAYS_MS = [0, MINUTE_MS, 6 * MINUTE_MS];
-
-/** Events of the last half hour, newest first. */
+/** Events of the last half hour, newest first, and the one whose delivery failed. */
 function recentEvents(projectId: string, now: number) {
-  return Array.from({ length: 40 }, (_, i) => {
+  return Array.from({ length: EVENTS }, (_, i) => {
     const isRecent = i < 3;
-    const at = now - (isRecent ? 7 * MINUTE_MS + i * 4000 : 9 * MINUTE_MS + i * 41_000 + (i % 5) * 3700);
+    const age = isRecent ? 7 * MINUTE_MS + i * 4000 : 9 * MINUTE_MS + i * 41_000 + (i % 5) * 3700;
+    const at = now - (i === EVENTS - 1 ? OUTAGE_MS : age);
     const documentKey = `org:acme:${['contract', 'invoice', 'handbook', 'roadmap'][i % 4]}-${1204 + ((i * 37) % 61)}`;
     const changes = [{ field: 'title', old_value: 'Draft', new_value: 'Signed', origin: 'laptop-4' }];
     const data = { document_key: documentKey, revision: 3 + (i % 9), changes };
@@ -92,14 +113,25 @@ function recentEvents(projectId: string, now: number) {
   });
 }
 
-/** The delivery of the nth event to a webhook. The latest three fail if the webhook is failing. */
-function deliveryItem(
-  { id, at, documentKey }: ReturnType<typeof recentEvents>[number],
-  n: number,
-  webhook: { id: string; url: string; isFailing: boolean },
-) {
-  const isRetrying = webhook.isFailing && n < 3;
-  const outcomes = isRetrying ? [503, 503, 503] : n === 17 ? [502, 200] : [200];
+const EXCERPTS: Record<number, string> = {
+  200: '{"status":"queued"}',
+  404: '{"error":"No such route"}',
+  502: 'Bad gateway',
+  503: '{"error":"The billing database is restarting"}',
+};
+
+type Target = { id: string; url: string; isFailing: boolean; isDisabled: boolean };
+
+/** The status codes of the attempts. The latest three events fail if the webhook is failing. */
+function outcomesOf(n: number, { isFailing, isDisabled }: Target): [DeliveryStatus, number[]] {
+  if (isDisabled) return n === EVENTS - 1 ? ['failed', ATTEMPT_DELAYS_MS.map(() => 404)] : ['skipped', []];
+  if (isFailing && n < 3) return ['retrying', [503, 503, 503]];
+  return ['succeeded', n === 17 ? [502, 200] : [200]];
+}
+
+/** The delivery of the nth event to a webhook. */
+function deliveryItem({ id, at, documentKey }: ReturnType<typeof recentEvents>[number], n: number, webhook: Target) {
+  const [status, outcomes] = outcomesOf(n, webhook);
   const attempts: Attempt[] = outcomes.map((statusCode, i) => ({
     number: i + 1,
     trigger: 'schedule',
@@ -107,7 +139,7 @@ function deliveryItem(
     statusCode,
     error: statusCode === 200 ? null : 'status_not_2xx',
     durationMs: 18 + ((n * 29 + i * 11) % 67),
-    excerpt: statusCode === 200 ? '{"status":"queued"}' : '{"error":"The billing database is restarting"}',
+    excerpt: EXCERPTS[statusCode] ?? '',
     headers: [
       ['content-type', 'application/json'],
       ...(statusCode === 200 ? [] : [['retry-after', '30'] as [string, string]]),
@@ -115,7 +147,6 @@ function deliveryItem(
     url: webhook.url,
     sent: [['X-Service-Signature', `sha256=${randomBytes(32).toString('hex')}`]],
   }));
-  const status = isRetrying ? 'retrying' : 'succeeded';
   const { byStatus } = statusIndexEntry(webhook.id, id, status);
   return {
     ...itemKey.delivery(webhook.id, id),
@@ -129,7 +160,7 @@ function deliveryItem(
       createdAt: at,
     },
     ...(byStatus && { byStatus }),
-    ...(isRetrying && { nextAttemptAt: at + 36 * MINUTE_MS }),
+    ...(status === 'retrying' && { nextAttemptAt: at + 36 * MINUTE_MS }),
   };
 }
 
@@ -151,8 +182,8 @@ async function fill(stack: LocalStack, databaseEndpoint: string) {
   for (const [i, { perHour, ...webhook }] of WEBHOOKS.entries()) {
     const { id = '' } = await project.post('/v1/webhooks', { ...webhook, events: TYPES });
     ids.push(id);
-    items.push(...statsItems(id, perHour, now));
-    const target = { id, url: webhook.url, isFailing: i === FAILING };
+    const target = { id, url: webhook.url, isFailing: i === FAILING, isDisabled: i === DISABLED };
+    items.push(...statsItems(id, perHour, now, target.isDisabled));
     items.push(...events.map((event, n) => deliveryItem(event, n, target)));
   }
   await writeItems(stack, databaseEndpoint, items);
@@ -163,7 +194,9 @@ async function fill(stack: LocalStack, databaseEndpoint: string) {
   await changeItem(stack, databaseEndpoint, itemKey.webhook(space, ids[DISABLED] ?? ''), {
     status: 'disabled',
     disabledReason: 'deliveries_failed',
-    disabledAt: now - 95 * MINUTE_MS,
+    disabledAt: now - DISABLED_MS,
+    failingSince: now - OUTAGE_MS,
+    undeliveredSince: now - OUTAGE_MS,
   });
   return { ...project, ids };
 }

@@ -6,7 +6,7 @@ import { put } from '../support/documents.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { createWebhook, publish } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
-import { copyShown, countClicks, fact, heading, useDashboard } from './browser.ts';
+import { copyShown, countClicks, fact, heading, signInWith, useDashboard } from './browser.ts';
 
 const service = useService({ speed: 20_000 });
 const dashboard = useDashboard(service);
@@ -182,6 +182,25 @@ describe('the health of a webhook', () => {
     await expect.poll(() => page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr').count()).toBe(1);
     await page.locator('.chart g').nth(0).click();
     await page.getByText('No deliveries match these filters.').waitFor();
+  });
+});
+
+describe('the status of a webhook', () => {
+  it('shows how long it has been failing, or disabled', async () => {
+    const project = await service.project();
+    const { id } = await createWebhook(project.admin, 'http://127.0.0.1:9/hook');
+    const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000 - 60_000).toISOString();
+    let change: object = { failing_since: hoursAgo(16) };
+    const page = await dashboard.open();
+    await page.route(`**/v1/webhooks/${id}?*`, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), ...change } });
+    });
+    await signInWith(page, project.adminKey);
+    await page.goto(`${service.stack.baseUrl}/dashboard#/live/webhooks/${id}`);
+    await expect.poll(() => fact(page, 'Status').textContent()).toBe('failing for 16 h');
+    change = { ...change, status: 'disabled', disabled_reason: 'deliveries_failed', disabled_at: hoursAgo(2) };
+    await expect.poll(() => fact(page, 'Status').textContent()).toBe('disabled for 2 h');
   });
 });
 

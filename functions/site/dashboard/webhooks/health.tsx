@@ -26,6 +26,7 @@ export function Health({ of: webhook, version }: HealthProps) {
   const read = () => readStats(call, PERIODS[period], webhook.id);
   const stats = useLoaded(`${webhook.id} ${period}`, read, version);
   useRepeated(REFRESH_MS, stats.reload);
+  const since = webhook.status === 'disabled' ? webhook.disabled_at : webhook.failing_since;
   const logOf = (from: number, until: number) =>
     linkTo(environment, ['webhooks', webhook.id], { since: iso(from), until: iso(until) });
   return (
@@ -35,9 +36,9 @@ export function Health({ of: webhook, version }: HealthProps) {
           <dt>Status</dt>
           <dd>
             <WebhookStatus of={webhook} />{' '}
-            {webhook.failing_since && (
+            {since && (
               <small>
-                for <Elapsed since={webhook.failing_since} />
+                for <Elapsed since={since} />
               </small>
             )}
           </dd>
