@@ -8,6 +8,7 @@ export const LONG = [
   'test/stack/faults/{lost-responses,random}.test.ts',
   'test/stack/flows/{alarms,content,runbook,unknown-outcomes}.test.ts',
   'test/stack/iam/grants.test.ts',
+  'test/stack/local/{newcomer,sam}.test.ts',
   'test/memory/simulation/planted-bugs.test.ts',
 ];
 

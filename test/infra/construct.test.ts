@@ -1,18 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { DocumentSync, type DocumentSyncProps } from '../../infra/document-sync.ts';
-import { afterFile } from '../support/after-file.ts';
-import { context } from './synth.ts';
+import { appProps, synthUnvalidated } from './synth.ts';
 
-function createApp() {
-  const outdir = mkdtempSync(join(tmpdir(), 'service-construct-'));
-  afterFile(() => rmSync(outdir, { recursive: true }));
-  return new App({ outdir, context: { ...context, 'aws:cdk:bundling-stacks': [] } });
-}
+const createApp = () => new App(appProps());
 
 const PROPS: DocumentSyncProps = { encryption: 'customer', logRetentionDays: 7, cloudWatchDashboard: 'on' };
 
@@ -21,7 +13,7 @@ describe('the construct', () => {
     const app = createApp();
     const stacks = ['Europe', 'Partners'].map((id) => new Stack(app, id));
     for (const stack of stacks) new DocumentSync(stack, 'Sync', PROPS);
-    const assembly = app.synth();
+    const assembly = synthUnvalidated(app);
     const [europe, partners] = stacks.map((stack) => assembly.getStackArtifact(stack.artifactId).template);
     const named = [europe, partners].map((template) => {
       const functions = Object.values(Template.fromJSON(template).findResources('AWS::Lambda::Function'));

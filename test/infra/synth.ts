@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Validations } from 'aws-cdk-lib';
+import { type App, type AppProps, Validations } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { vi } from 'vitest';
@@ -10,25 +10,27 @@ import { afterFile } from '../support/after-file.ts';
 
 export const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
 
-// Excludes bundles and copies of files, because they do not depend on settings.
-function createAppWith(settings: object) {
+/** The properties of an app that is synthesized without bundles and copies of files, because they do not depend on settings. */
+export function appProps(settings: object = {}): AppProps {
   const outdir = mkdtempSync(join(tmpdir(), 'service-settings-'));
   afterFile(() => rmSync(outdir, { recursive: true }));
-  return createApp({
+  return {
     outdir,
     context: { ...context, 'aws:cdk:bundling-stacks': [], 'aws:cdk:disable-asset-staging': true, ...settings },
-  });
+  };
 }
 
-/** Synthesizes with these settings, without the validation of the CDK, which would double the time. */
-export function assemblyOf(settings: object) {
+/** Synthesizes without the validation of the CDK, which would double the time. */
+export function synthUnvalidated(app: App) {
   vi.stubEnv('CDK_VALIDATION', 'false');
   try {
-    return createAppWith(settings).synth();
+    return app.synth();
   } finally {
     vi.unstubAllEnvs();
   }
 }
+
+export const assemblyOf = (settings: object) => synthUnvalidated(createApp(appProps(settings)));
 const stackOf = (settings: object) => assemblyOf(settings).getStackArtifact('DocumentSyncService');
 
 const templates = new Map<string, Template>();
@@ -49,7 +51,7 @@ export const warningsOf = (settings: object): string[] =>
 
 /** Returns the rules of cdk-nag that the template with these settings violates. */
 export function violationsOf(settings: object): string[] {
-  const app = createAppWith(settings);
+  const app = createApp(appProps(settings));
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   const { directory } = app.synth();
   const { pluginReports } = JSON.parse(readFileSync(join(directory, 'validation-report.json'), 'utf8'));

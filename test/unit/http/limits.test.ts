@@ -13,7 +13,7 @@ import { useSteps } from '../../support/steps.ts';
 import { posting, proxyEvent } from './builders.ts';
 
 /** Large enough that a check of every pair, or a violation of every item, exceeds both limits. */
-const BODY_BYTES = 32 * 1024;
+const BODY_BYTES = 16 * 1024;
 /** The maximum number of code blocks for the validation of a body, which allows few passes over its members. */
 const maxSteps = (bytes: number): number => 1000 + bytes;
 const MAX_RESPONSE_BYTES = 64 * 1024;
