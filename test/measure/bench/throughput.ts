@@ -4,6 +4,7 @@ import { bareClient } from './bare-client.ts';
 import { startEndpoint } from './endpoint-process.ts';
 import { median } from './median.ts';
 import { createProject } from './project.ts';
+import { startPublisher } from './publisher-process.ts';
 import { startBench } from './stack.ts';
 
 const EVENTS = 1000;
@@ -16,24 +17,36 @@ const ROUNDS = 100;
 const COMPARED = 10;
 /** The concurrent requests of the bare client. */
 const TOGETHER = 20;
+/** The publishers with one request per event, and the rate and the number of events if the rate is limited. */
+const PUBLISHERS = 32;
+const STEADY_PER_SECOND = 50;
+const STEADY_EVENTS = 250;
 
 const event = (i: number) => changed({ document_key: `org:acme:doc-${i}` });
 
 const BODIES = Array.from({ length: EVENTS }, (_, i) => JSON.stringify(event(i)));
 
 /**
- * Measures a thousand concurrent events, from publication in batches of 100 to the last delivery. Compares them with the same
- * signed POSTs of a bare client. Counts the CPU time of this process, which runs the local stack except for the database and the
- * endpoint.
+ * Measures events from their publication, in batches of 100 or one per request, to the last delivery. Compares them with the same
+ * signed POSTs of a bare client. Counts the CPU time of this process, which runs the local stack except for the database, the
+ * endpoint and the publisher. `in_functions_ms` is the part of the worker threads, for which Lambda charges on AWS. The rest is API Gateway,
+ * SQS, IAM and the proxy of the table.
  */
 export async function measureThroughput(assembly: string) {
   const { stack, stop } = await startBench(assembly, { spares: true });
   const endpoint = await startEndpoint();
+  const publisher = await startPublisher();
   const postAll = bareClient(endpoint.url, TOGETHER);
+  const { post, adminKey } = await createProject(stack);
+  await post('/v1/webhooks', { url: endpoint.url, events: ['document.changed'] });
+  const single = { baseUrl: stack.baseUrl, adminKey, together: PUBLISHERS };
+  const steady = { ...single, events: STEADY_EVENTS, perSecond: STEADY_PER_SECOND };
   const cases: [name: string, deliveries: number, run: () => Promise<void>][] = [
     ['bare client', EVENTS, () => postAll(BODIES)],
     ['1 webhook', EVENTS, await publisherTo(stack, endpoint.url, 1)],
     ['3 webhooks', 3 * EVENTS, await publisherTo(stack, endpoint.url, 3)],
+    [`one request each, ${PUBLISHERS} publishers`, EVENTS, () => publisher.publish({ ...single, events: EVENTS })],
+    [`one request each, ${STEADY_PER_SECOND} per second`, STEADY_EVENTS, () => publisher.publish(steady)],
   ];
   const taken = new Map<string, Usage[]>(cases.map(([name]) => [name, []]));
   for (let i = 0; i < WARM_UP + REPEATS; i++) {
@@ -43,6 +56,7 @@ export async function measureThroughput(assembly: string) {
     }
   }
   endpoint.stop();
+  publisher.stop();
   await stop();
   const cpuOf = (name: string) => median((taken.get(name) ?? []).map(({ cpuMs }) => cpuMs));
   return Object.fromEntries(
@@ -51,6 +65,7 @@ export async function measureThroughput(assembly: string) {
       {
         a_second: Math.round(1 / median(runs.map(({ seconds }) => seconds))),
         cpu_ms_each: Number(cpuOf(name).toPrecision(3)),
+        in_functions_ms: Number(median(runs.map(({ functionsMs }) => functionsMs)).toPrecision(3)),
         cpu_ratio: Number((cpuOf(name) / cpuOf('bare client')).toPrecision(3)),
       },
     ]),
@@ -92,6 +107,8 @@ export async function measureEndurance(assembly: string) {
 interface Usage {
   seconds: number;
   cpuMs: number;
+  /** The part of the other threads. */
+  functionsMs: number;
 }
 
 /** Measures the deliveries that an action causes, until the last one has a response. */
@@ -100,15 +117,19 @@ async function usageOf(
   deliveries: number,
   act: () => Promise<void>,
 ): Promise<Usage> {
-  const [started, cpu, before] = [performance.now(), process.cpuUsage(), await endpoint.received()];
+  const before = await endpoint.received();
+  const [started, cpu, main] = [performance.now(), process.cpuUsage(), process.threadCpuUsage()];
   await act();
   while ((await endpoint.received()) < before + deliveries) await new Promise((done) => setTimeout(done, 5));
-  const { user, system } = process.cpuUsage(cpu);
+  const cpuMs = sum(process.cpuUsage(cpu)) / 1000 / deliveries;
   return {
     seconds: (performance.now() - started) / 1000 / deliveries,
-    cpuMs: (user + system) / 1000 / deliveries,
+    cpuMs,
+    functionsMs: cpuMs - sum(process.threadCpuUsage(main)) / 1000 / deliveries,
   };
 }
+
+const sum = ({ user, system }: NodeJS.CpuUsage): number => user + system;
 
 /** Creates a project with webhooks, and returns a function that publishes events to them. */
 async function publisherTo(stack: LocalStack, url: string, webhooks: number): Promise<() => Promise<void>> {

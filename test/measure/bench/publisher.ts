@@ -1,0 +1,53 @@
+import http from 'node:http';
+import { changed } from '../../support/changed.ts';
+
+export interface Publication {
+  baseUrl: string;
+  adminKey: string;
+  /** The number of events, each in its own request. */
+  events: number;
+  /** The concurrent publishers, each of which waits for its response. */
+  together: number;
+  /** The maximum rate of all publishers. */
+  perSecond?: number;
+}
+
+// Publishes events in a separate process, so that its CPU time does not count as that of the local stack. Sends the number of
+// failed requests to its parent.
+const agent = new http.Agent({ keepAlive: true });
+let failures = 0;
+
+function publish({ baseUrl, adminKey }: Publication, i: number): Promise<void> {
+  const body = JSON.stringify(changed({ document_key: `org:acme:doc-${i}` }));
+  const headers = {
+    Authorization: `Bearer ${adminKey}`,
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+  };
+  return new Promise((resolve, reject) => {
+    const request = http.request(`${baseUrl}/v1/events`, { method: 'POST', agent, headers }, (response) => {
+      if (response.statusCode !== 202) failures++;
+      response.resume().on('end', resolve);
+    });
+    request.on('error', reject).end(body);
+  });
+}
+
+process.on('message', async (publication: Publication) => {
+  const { events, together, perSecond = Number.POSITIVE_INFINITY } = publication;
+  const startedAt = performance.now();
+  let next = 0;
+  failures = 0;
+  const publishers = Array.from({ length: together }, async () => {
+    while (next < events) {
+      const i = next++;
+      const waitMs = startedAt + (1000 * i) / perSecond - performance.now();
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      await publish(publication, i);
+    }
+  });
+  await Promise.all(publishers);
+  process.send?.(failures);
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.('ready');
