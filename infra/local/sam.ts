@@ -1,11 +1,9 @@
+import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { command, integer, runCommand } from '../commands/command.ts';
-import { localDirectory } from '../project-root.ts';
+import { compileCache, localDirectory } from '../project-root.ts';
 import { requireFreePort } from './ports.ts';
 import { CONTAINER_HOST, listenAddresses } from './sam/addresses.ts';
-import { startSam } from './sam/start.ts';
-import { startDatabase } from './services/database.ts';
-import { synthesize } from './synthesize.ts';
 
 const directory = join(localDirectory, 'sam');
 /** The next port after those of `sam local start-api` and `start-lambda`. */
@@ -26,8 +24,12 @@ await runCommand(
     const port = integer('port', text, 1, 65535);
     process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
     await requireFreePort(port, '--port');
+    enableCompileCache(compileCache); // for the modules below
     const architecture = process.arch === 'arm64' ? 'arm64' : 'x86_64'; // containers use the architecture of the machine
+    const { synthesize } = await import('./synthesize.ts');
     const assembly = synthesize(directory, { architecture, 'aws:cdk:enable-asset-metadata': true });
+    const { startDatabase } = await import('./services/database.ts');
+    const { startSam } = await import('./sam/start.ts');
     const { endpoint } = await startDatabase();
     const { names } = await startSam({
       assembly,
