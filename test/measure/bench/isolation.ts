@@ -1,5 +1,6 @@
-import type http from 'node:http';
-import { type Listening, listening, textOf } from './http.ts';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { Behaviour, Latency, Others } from './isolation-endpoints.ts';
 import { median } from './median.ts';
 import { createProject } from './project.ts';
 import { startBench } from './stack.ts';
@@ -13,15 +14,11 @@ const WARM_UP_MS = 8000;
 const BEFORE_MS = 8000;
 const FIRST_MS = 2000;
 const LATER_MS = 10_000;
-const ALTERNATES_EVERY_MS = 3000;
 /** The highest p99 that counts as healthy, and how long each rate is tried. */
 const HEALTHY_P99_MS = 200;
 const RATE_TRIED_MS = 8000;
 const MAX_RATE = 200;
-
-/** What the other endpoints do after they responded for a while. Those that never respond have not responded before either. */
-const BEHAVIOURS = ['never respond', 'stop responding', 'alternate', 'trickle'] as const;
-type Behaviour = (typeof BEHAVIOURS)[number] | 'respond';
+const BEHAVIOURS = ['never respond', 'stop responding', 'alternate', 'trickle'] as const satisfies Behaviour[];
 
 /** Milliseconds from publication to receipt at the healthy endpoints. */
 interface Latencies {
@@ -66,8 +63,8 @@ async function run(
 ): Promise<Latencies> {
   const { rate, others, behaviour } = given;
   const changesAt = Date.now() + WARM_UP_MS + BEFORE_MS;
-  const endpoints = await Promise.all(Array.from({ length: others }, () => otherEndpoint(behaviour, changesAt)));
-  const latencies = await deliver(assembly, endpoints, rate, changesAt + FIRST_MS + LATER_MS);
+  const changing = { count: others, behaviour, changesAt };
+  const latencies = await deliver(assembly, changing, rate, changesAt + FIRST_MS + LATER_MS);
   const between = (from: number, to: number) => p99(latencies.filter(({ at }) => at >= from && at < to));
   return {
     before: between(changesAt - BEFORE_MS, changesAt),
@@ -80,30 +77,22 @@ async function run(
 async function highestRate(assembly: string): Promise<number> {
   for (let rate = 10; rate <= MAX_RATE; rate += 5) {
     const from = Date.now() + WARM_UP_MS;
-    const latencies = await deliver(assembly, [], rate, from + RATE_TRIED_MS).catch(() => []); // overloaded
+    const latencies = await deliver(assembly, NONE, rate, from + RATE_TRIED_MS).catch(() => []); // overloaded
     if (latencies.length === 0 || p99(latencies.filter(({ at }) => at >= from)) >= HEALTHY_P99_MS) return rate - 5;
   }
   return MAX_RATE;
 }
 
-interface Latency {
-  /** When the event was published. */
-  at: number;
-  ms: number;
-}
+const NONE: Others = { count: 0, behaviour: 'respond', changesAt: 0 };
 
 /** Publishes events at a rate until a time, to healthy endpoints and to others. Returns the latencies of the healthy ones. */
-async function deliver(assembly: string, others: Listening[], rate: number, untilMs: number): Promise<Latency[]> {
+async function deliver(assembly: string, others: Others, rate: number, untilMs: number): Promise<Latency[]> {
   const { stack, stop } = await startBench(assembly, { spares: true });
   const { post } = await createProject(stack);
-  const latencies: Latency[] = [];
-  const healthy = await listening(async (request, response) => {
-    const { timestamp } = JSON.parse(await textOf(request));
-    response.writeHead(200).end();
-    const at = Date.parse(timestamp);
-    latencies.push({ at, ms: Date.now() - at });
-  });
-  for (const [i, { url }] of [...Array<Listening>(HEALTHY).fill(healthy), ...others].entries())
+  const endpoints = fork(new URL('./isolation-endpoints.ts', import.meta.url));
+  endpoints.send(others);
+  const [[healthy = '', ...rest]] = (await once(endpoints, 'message')) as [string[]];
+  for (const [i, url] of [...Array<string>(HEALTHY).fill(healthy), ...rest].entries())
     await post('/v1/webhooks', { url: `${url}${i}`, events: ['document.deleted'] });
   const published: Promise<unknown>[] = [];
   const startedAt = Date.now();
@@ -114,27 +103,16 @@ async function deliver(assembly: string, others: Listening[], rate: number, unti
     published.push(publish().catch(publish).catch(publish)); // a 503 asks for a repetition
   }
   await Promise.all(published);
-  while (latencies.length < HEALTHY * published.length) await until(Date.now() + 50);
-  for (const { close } of [healthy, ...others]) close();
+  const latencies: Latency[] = [];
+  while (latencies.length < HEALTHY * published.length) {
+    endpoints.send('latencies');
+    const [more] = (await once(endpoints, 'message')) as [Latency[]];
+    latencies.push(...more);
+    await until(Date.now() + 50);
+  }
+  endpoints.disconnect();
   await stop();
   return latencies;
-}
-
-/** Changes at a time. */
-async function otherEndpoint(behaviour: Behaviour, changesAt: number): Promise<Listening> {
-  const respond = (response: http.ServerResponse) => response.writeHead(200).end();
-  const trickle = (response: http.ServerResponse) => {
-    response.writeHead(200, { 'Content-Length': '100' });
-    const timer = setInterval(() => response.write('x'), 1000);
-    response.on('close', () => clearInterval(timer));
-  };
-  return listening((request, response) => {
-    request.resume();
-    const sinceMs = Date.now() - changesAt;
-    if (behaviour === 'respond' || (sinceMs < 0 && behaviour !== 'never respond')) return respond(response);
-    if (behaviour === 'trickle') return trickle(response);
-    if (behaviour === 'alternate' && Math.floor(sinceMs / ALTERNATES_EVERY_MS) % 2 === 1) return respond(response);
-  });
 }
 
 function p99(latencies: readonly Latency[]): number {
