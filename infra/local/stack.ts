@@ -86,9 +86,10 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   const cpu = new CpuMeter();
   const account = { limit: options.accountConcurrency ?? DEFAULT_ACCOUNT_CONCURRENCY, running: 0 };
   const mappings = mappingsOf(services);
-  const polling = new Set([...mappings.values()].map(({ FunctionName }) => FunctionName));
+  const sources = new Map([...mappings.values()].map((mapping) => [mapping.FunctionName, mapping]));
   const functions = createFunctions(template, (id) => ({
-    keepsSpare: options.spares && polling.has(id),
+    keepsSpare: options.spares && sources.has(id),
+    hasLowPriority: (sources.get(id)?.MaximumBatchingWindowInSeconds ?? 0) > 0, // its records can wait
     isCpuBusy: () => cpu.isBusy(),
     clock,
     environment: { ...services.environment, TZ: 'UTC', ...options.environment },

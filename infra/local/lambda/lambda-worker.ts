@@ -1,4 +1,5 @@
 import { flushCompileCache } from 'node:module';
+import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { shiftClock } from './clock.ts';
 import { type CompiledModule, loadModule } from './compiled-module.ts';
@@ -13,6 +14,8 @@ export interface WorkerSettings {
   clock: SharedArrayBuffer;
   /** The directory for compiled code, which all environments and later starts share. */
   compileCache: string;
+  /** Whether other threads get the CPU first. On AWS, each environment has its own CPU share. */
+  hasLowPriority: boolean;
 }
 
 export interface Invocation {
@@ -36,6 +39,8 @@ const MAX_RESPONSE_BYTES = 6_291_556;
 
 const settings = workerData as WorkerSettings;
 shiftClock(settings.clock);
+// Linux applies it to this thread. Other systems would apply it to the whole process.
+if (settings.hasLowPriority && process.platform === 'linux') setPriority(Math.min(getPriority() + 10, 19));
 
 type Handlers = Record<string, (event: unknown, context: unknown) => Promise<unknown>>;
 const say = (message: WorkerMessage) => parentPort?.postMessage(message);

@@ -48,7 +48,9 @@ interface AccountConcurrency {
   running: number;
 }
 
-export interface LambdaOptions extends Pick<PoolOptions, 'idleMs' | 'keepsSpare' | 'isCpuBusy'> {
+export interface LambdaOptions
+  extends Pick<PoolOptions, 'idleMs' | 'keepsSpare' | 'isCpuBusy'>,
+    Pick<WorkerSettings, 'hasLowPriority'> {
   clock: LocalClock;
   /** Added to the environment variables of the template. */
   environment: Record<string, string>;
@@ -96,6 +98,7 @@ export class LocalFunction {
       timeoutMs: this.properties.Timeout * 1000,
       clock: options.clock.shared,
       compileCache: join(template.directory, 'compile-cache'),
+      hasLowPriority: options.hasLowPriority,
     };
     const { concurrency: maxSize, idleMs, keepsSpare, isCpuBusy } = options;
     this.environments = new EnvironmentPool({ maxSize, idleMs, keepsSpare, isCpuBusy, start: () => this.start() });

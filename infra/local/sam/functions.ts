@@ -24,6 +24,7 @@ export function startFunctions({ template, environment, iam }: Pick<Services, 't
     concurrency: 1,
     idleMs: 60_000,
     isCpuBusy: () => false,
+    hasLowPriority: false,
   };
   const functions = new Map(
     template

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LocalFunction, THROTTLED } from '../../../infra/local/lambda/lambda.ts';
-import { eventually } from '../../support/service.ts';
+import { eventually, useService } from '../../support/service.ts';
 import { createFunction } from './functions.ts';
 
 const HANG = 'exports.handler = async ({ ms }) => new Promise((resolve) => setTimeout(resolve, ms, "ok"));';
@@ -135,3 +135,22 @@ describe('a function with reserved concurrency', () => {
     expect(fn.size).toBe(0);
   });
 });
+
+describe.runIf(process.platform === 'linux')('the environments of a function with a batching window', () => {
+  let others: string[];
+  beforeAll(() => {
+    others = lowThreads();
+  });
+  const service = useService({ speed: 5 }); // a stack of its own
+
+  it('let others use the CPU first', async () => {
+    const { functions, invoke, mappings } = service.stack;
+    for (const id of ['DeliveryDeliver', 'DeliveryDeliverSlow']) await invoke(id, { Records: [] });
+    const gathering = [...mappings.values()].filter((each) => each.MaximumBatchingWindowInSeconds);
+    const size = gathering.reduce((sum, { FunctionName }) => sum + (functions.get(FunctionName)?.size ?? 0), 0);
+    expect(size).toBeGreaterThan(0);
+    expect(lowThreads().filter((id) => !others.includes(id)).length).toBeGreaterThanOrEqual(size);
+  });
+});
+
+const lowThreads = () => readdirSync('/proc/self/task').filter((id) => getPriority(Number(id)) > getPriority());

@@ -41,6 +41,7 @@ export function createFunction(
       concurrency: 2,
       idleMs: 60_000,
       isCpuBusy: () => false,
+      hasLowPriority: false,
       ...options,
     },
   );
