@@ -5,6 +5,7 @@ import type { CountDeps } from '../lib/aws/consumers/count.ts';
 import type { EmailEventsDeps } from '../lib/aws/consumers/email-events.ts';
 import { auditLog } from '../lib/aws/dynamodb/audit.ts';
 import { connections } from '../lib/aws/dynamodb/connections.ts';
+import { credentials } from '../lib/aws/dynamodb/credentials.ts';
 import { cursors } from '../lib/aws/dynamodb/cursors.ts';
 import { deliveries } from '../lib/aws/dynamodb/deliveries.ts';
 import { deliveryLog } from '../lib/aws/dynamodb/delivery-log.ts';
@@ -132,16 +133,12 @@ export const leakReports = (platform: WithEmail) => {
 export const authorization = (platform: Platform & { sharePrefix: string; requestsPerSecond: number }) =>
   authorizer({
     ...platform,
-    keys: apiKeys(platform.table),
-    projects: projects(platform.table),
+    keys: credentials(platform.table),
     shareKeyOf: (projectId) => shareKeyOf(platform.sharePrefix, projectId),
   });
 
 export const fanOutDeps = ({ table, queues, clock }: WithQueues): FanOutDeps => ({
-  async webhooks(space) {
-    const [project, all] = await Promise.all([projects(table).get(space.projectId), allWebhooks(table, space)]);
-    return project?.suspendedAt === undefined ? all : all.map((webhook) => ({ ...webhook, status: 'disabled' }));
-  },
+  webhooks: (space) => allWebhooks(table, space),
   enqueue: (lane, messages) => queues[lane].sendAll(messages),
   skip: (message, event) => deliveries(table).end(message, event, 'skipped', clock()),
   clock,

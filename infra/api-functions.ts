@@ -24,7 +24,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
   authorizer: {
     id: 'Authorize',
     description: 'Decides who may call what',
-    table: { KEY: ['get', 'update'], PROJECT: ['get'] },
+    table: { KEY: ['get', 'batch get', 'update'], PROJECT: ['get', 'batch get'] },
   },
   keys: {
     id: 'Keys',

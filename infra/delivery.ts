@@ -102,7 +102,7 @@ export class Delivery extends Construct {
       environment: { TABLE_NAME: table.name, ...this.laneVariables },
       timeout: Duration.minutes(1),
     });
-    table.grant(fanOut, { PROJECT: ['get'], HOOKS: ['query'], HOOK: ['update'] });
+    table.grant(fanOut, { HOOKS: ['query'], HOOK: ['update'] });
     for (const queue of Object.values(this.queues)) grantSend(queue, fanOut);
     this.failedEvents.grantSetAside(fanOut);
     return fanOut;

@@ -2,15 +2,15 @@ import { hashApiKey, parseApiKey, sameHash } from './api-key.ts';
 import { isUsable, type KeyRecord } from './keys.ts';
 import { type Grant, parentOf, verifyToken } from './tokens.ts';
 
-export interface AuthenticateDeps {
+export interface AuthenticateDeps<Key extends KeyRecord> {
   /** Strongly consistent, so a revocation applies immediately. */
-  keys: { get(id: string): Promise<KeyRecord | undefined> };
+  keys: { get(id: string): Promise<Key | undefined> };
   clock(): number;
 }
 
 /** The key of a credential, or the parent key of a scoped token. */
-export interface Authenticated {
-  record: KeyRecord;
+export interface Authenticated<Key extends KeyRecord = KeyRecord> {
+  record: Key;
   /** The grant of a scoped token, or `null` for a key. */
   grant: Grant | null;
 }
@@ -18,10 +18,10 @@ export interface Authenticated {
 /**
  * Returns `null` for a credential that is not genuine or no longer works. Needs at most one read, and none for malformed text.
  */
-export async function authenticate(
+export async function authenticate<Key extends KeyRecord>(
   credential: string,
-  { keys, clock }: AuthenticateDeps,
-): Promise<Authenticated | null> {
+  { keys, clock }: AuthenticateDeps<Key>,
+): Promise<Authenticated<Key> | null> {
   const isKey = credential.startsWith('svc_');
   const keyId = isKey ? parseApiKey(credential)?.id : parentOf(credential);
   const record = keyId ? await keys.get(keyId) : undefined;

@@ -76,7 +76,7 @@ export function pendingDelivery(event: StoredEvent, webhook: WebhookRecord): Del
 }
 
 export interface FanOutDeps {
-  /** Every webhook of a space. Those of a suspended project count as disabled. */
+  /** Every webhook of a space. */
   webhooks(space: Space): Promise<readonly WebhookRecord[]>;
   /** Sends messages to the queue of a lane, at least once. */
   enqueue(lane: Lane, messages: readonly DeliveryMessage[]): Promise<void>;

@@ -6,13 +6,17 @@ import { type ProjectRecord, projectState } from '../access/projects.ts';
 import { operationAt } from '../api/operations.ts';
 import { bearerCredential, callerTypeOf, type Decision, decide, pathArns, stageArn, suspended } from '../api/policy.ts';
 
+/** A key and the project that it belongs to. `undefined`: the project is deleted. */
+export interface KeyWithProject extends KeyRecord {
+  project: ProjectRecord | undefined;
+}
+
 export interface AuthorizerDeps {
   keys: {
-    get(id: string): Promise<KeyRecord | undefined>;
+    /** Strongly consistent, so a revocation or a suspension applies immediately. */
+    get(id: string): Promise<KeyWithProject | undefined>;
     recordUse(read: KeyRecord, use: KeyUse): Promise<void>;
   };
-  /** Strongly consistent, so a suspension applies immediately. */
-  projects: { get(id: string): Promise<ProjectRecord | undefined> };
   /** The usage-plan key of a project. */
   shareKeyOf(projectId: string): string;
   /** The requests per second of a project, which responses state. */
@@ -32,16 +36,8 @@ class Unauthorized extends Error {
   }
 }
 
-/** A REQUEST authorizer. It reads the key and its project, and nothing for malformed credentials. */
-export function authorizer({
-  keys,
-  projects,
-  shareKeyOf,
-  requestsPerSecond,
-  clock,
-  log,
-  reportFailure,
-}: AuthorizerDeps) {
+/** A REQUEST authorizer. It reads the key with its project, and nothing for malformed credentials. */
+export function authorizer({ keys, shareKeyOf, requestsPerSecond, clock, log, reportFailure }: AuthorizerDeps) {
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
     try {
       return await decideOn(event);
@@ -57,7 +53,7 @@ export function authorizer({
     const credential = bearerCredential(headerOf(event)) ?? '';
     const authenticated = await authenticate(credential, { keys, clock });
     const { requestId } = event.requestContext;
-    const project = authenticated && (await projects.get(authenticated.record.projectId));
+    const project = authenticated?.record.project;
     const state = project && projectState(project);
     if (!authenticated || !state || state === 'deleting') {
       log.info('request.rejected', { request_id: requestId, code: 'unauthorized' });

@@ -9,7 +9,7 @@ import type { Space } from '../../space.ts';
 /*
  * The access patterns of the table:
  *   project               GetItem   PROJECT#<prj>            PROJECT
- *   key of a credential   GetItem   KEY#<key>                KEY          (one per request)
+ *   key of a credential   GetItem   KEY#<key>                KEY          (with its project, once per request; credentials.ts)
  *   keys of a project     Query     index by_project: keysOf = <prj>, pk
  *   webhooks of a space   Query     HOOKS#<prj>#<env>        <whk>
  *   event                 GetItem   EVENT#<prj>#<env>#<partition> <evt>   (its insertion feeds the stream)

@@ -13,7 +13,7 @@ import {
 } from '../../../functions/wiring.ts';
 import { newApiKey } from '../../../lib/access/api-key.ts';
 import { authenticate } from '../../../lib/access/authenticate.ts';
-import { newKeyRecord } from '../../../lib/access/keys.ts';
+import { type KeyRecord, newKeyRecord } from '../../../lib/access/keys.ts';
 import type { ApiFunction } from '../../../lib/api/operation.ts';
 import { toDelivery } from '../../../lib/aws/dynamodb/delivery-log.ts';
 import { toStoredEvent } from '../../../lib/aws/dynamodb/events.ts';
@@ -69,7 +69,7 @@ export interface PlantedBug {
   /** Changes the stats of a batch. */
   stats?(tallies: Tally[]): Tally[];
   handlers?(handlers: Record<string, unknown>): Record<string, unknown>;
-  authenticate?: typeof authenticate;
+  authenticate?: typeof authenticate<KeyRecord>;
   connections?(deps: ConnectionsDeps): ConnectionsDeps;
   /** Whether a failed message is acknowledged. */
   isDone?(error: unknown, message: object): boolean;

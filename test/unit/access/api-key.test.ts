@@ -155,12 +155,11 @@ describe('the use of a key', () => {
 describe('the authorizer', () => {
   const { key, id, type } = newApiKey('live', now, random);
   const record = (overrides = {}) => ({
-    ...newKeyRecord({ key, id, type }, { projectId: 'prj_1', name: null, tokenSecret: '', createdAt: now }),
+    ...newKeyRecord({ key, id, type }, { projectId: project.id, name: null, tokenSecret: '', createdAt: now }),
+    project,
     ...overrides,
   });
-  const projects = {
-    get: async (id: string) => ({ id, name: 'Acme', emails: [], cursorSecret: 'secret', createdAt: now }),
-  };
+  const project = { id: 'prj_1', name: 'Acme', emails: [], cursorSecret: 'secret', createdAt: now };
   const authorize = async (authorization: string[], stored = record(), at = now) => {
     const keys = { get: vi.fn(async () => stored), recordUse: vi.fn(async () => {}) };
     const event = {
@@ -173,7 +172,6 @@ describe('the authorizer', () => {
     const handler = authorizer({
       ...quiet,
       keys,
-      projects,
       shareKeyOf: (projectId) => `share of ${projectId}`,
       requestsPerSecond: 500,
       clock: () => at,
@@ -228,7 +226,6 @@ describe('the authorizer', () => {
     const handler = authorizer({
       ...quiet,
       keys,
-      projects,
       shareKeyOf: () => 'share',
       requestsPerSecond: 500,
       clock: () => now,

@@ -21,8 +21,10 @@ async function authorized(
   const record = newKeyRecord(issued, { ...rest, ...overrides });
   const uses: unknown[] = [];
   const authorize = authorizer({
-    keys: { get: async () => record, recordUse: async (_read, use) => void uses.push(use) },
-    projects: { get: async () => (project ? stored : undefined) },
+    keys: {
+      get: async () => ({ ...record, project: project ? stored : undefined }),
+      recordUse: async (_read, use) => void uses.push(use),
+    },
     shareKeyOf: (projectId) => `share of ${projectId}`,
     requestsPerSecond: 500,
     clock: () => now,
