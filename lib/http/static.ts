@@ -66,7 +66,9 @@ export function createSite({ pages, missingPage, securityContact, redirects, met
     const response = respondTo(event, baseUrl);
     const result = response instanceof Problem ? problemOf(response, requestId, baseUrl) : response;
     log.info('page.served', { resource: event.resource, request_id: requestId, status: result.statusCode });
-    return { ...result, headers: { ...PAGE_HEADERS, ...result.headers, 'X-Request-Id': requestId } };
+    // API Gateway responds to OPTIONS where other origins can call.
+    const cors = methodsAt.get(event.resource)?.includes('OPTIONS') && CORS_HEADERS;
+    return { ...result, headers: { ...PAGE_HEADERS, ...result.headers, ...cors, 'X-Request-Id': requestId } };
   };
 
   function respondTo(event: APIGatewayProxyEvent, baseUrl: string): APIGatewayProxyResult | Problem {

@@ -238,5 +238,7 @@ describe('a method that a path does not have', () => {
   ])('is rejected: %s %s', async (httpMethod, resource, allowed) => {
     const { statusCode, headers, body } = await request(resource, { httpMethod });
     expect([statusCode, headers?.Allow, JSON.parse(body).code]).toEqual([405, allowed, 'method_not_allowed']);
+    const isReadable = allowed.includes('OPTIONS');
+    expect(headers?.['Access-Control-Allow-Origin']).toBe(isReadable ? '*' : undefined);
   });
 });
