@@ -11,13 +11,16 @@ export interface Violation {
   detail: string;
 }
 
+/** The characters of a text, as JSON Schema counts them. An emoji is one character, but two UTF-16 code units. */
+export const charactersOf = (value: string): string[] => Array.from(value);
+
 export const text = (min: number, max: number) =>
   v.pipe(
     v.string('must be a string'),
     v.minLength(min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`),
-    v.maxLength(max, `must have at most ${max} characters`),
+    v.check((value) => charactersOf(value).length <= max, `must have at most ${max} characters`),
     v.check((value) => !UNPRINTABLE.test(value), 'must not contain control characters or lone surrogates'),
-    v.metadata({ jsonSchema: { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' } }),
+    v.metadata({ jsonSchema: { maxLength: max, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' } }),
   );
 
 // The Unicode categories Cc and Cs: control characters and lone surrogates.
@@ -132,7 +135,7 @@ export function check<Schema extends v.GenericSchema>(
 
 function violationOf(issue: v.BaseIssue<unknown>, root: string): Violation {
   const path = (issue.path ?? [])
-    .map(({ key }) => (typeof key === 'number' ? `[${key}]` : `.${clipped(String(key))}`))
+    .map(({ key }) => (typeof key === 'number' ? `[${key}]` : `.${clipped(String(key)) || '""'}`))
     .join('');
   const field = `${root}${path}`.replace(/^\./, '') || 'body';
   if (issue.kind === 'schema' && issue.type === 'strict_object') {

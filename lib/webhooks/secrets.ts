@@ -1,4 +1,5 @@
 import type { Random } from '../ids.ts';
+import { charactersOf } from '../schema.ts';
 
 /** How long an old secret signs in addition to the new one. */
 export const SECRET_GRACE_MS = 24 * 60 * 60 * 1000;
@@ -26,5 +27,6 @@ export function previousSecretsAt(
 
 // A hint must not reveal a short secret.
 export function secretHint(value: string): string {
-  return value.length >= 16 ? value.slice(-4) : '';
+  const characters = charactersOf(value);
+  return characters.length >= 16 ? characters.slice(-4).join('') : '';
 }

@@ -183,6 +183,7 @@ describe('a request that is not valid', () => {
       { field: 'constructor', detail: unknown },
     ],
     ['__proto__', { queryStringParameters: JSON.parse('{"__proto__":"1"}') }, { field: '__proto__', detail: unknown }],
+    ['an empty name', { queryStringParameters: { '': '1' } }, { field: '""', detail: unknown }],
     [
       'a query parameter in another case',
       { queryStringParameters: { Limit: '1' } },
@@ -210,6 +211,11 @@ describe('a request that is not valid', () => {
     ],
     ['an empty header', { headers: { 'X-NODE-ID': '' } }, { field: 'X-Node-Id', detail: 'must not be empty' }],
     ['a member of the body', posting({ name: '' }), { field: 'name', detail: 'must not be empty' }],
+    [
+      'a text that is too long',
+      posting({ name: '😀'.repeat(11) }),
+      { field: 'name', detail: 'must have at most 10 characters' },
+    ],
   ])('names %s', (_, given, violation) => {
     expect(violationsOf(given)).toEqual([violation]);
   });
@@ -336,6 +342,11 @@ describe('a request', () => {
       rawBody,
     });
     expect(JSON.stringify(json)).toBe('{"name":"a","size":5.0}'); // before the schema, with all digits
+  });
+
+  it('can have as many characters in a text as JSON Schema allows', () => {
+    const name = '😀'.repeat(10);
+    expect(requestOf(posting({ name })).body).toEqual({ name });
   });
 
   it('contains the patterns of a scoped token', () => {

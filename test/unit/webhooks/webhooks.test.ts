@@ -41,6 +41,8 @@ describe('a webhook as customers see it', () => {
     });
     expect(webhookResource({ ...record, secret: 'x'.repeat(15) }).secret_hint).toBe('');
     expect(webhookResource({ ...record, secret: `${'x'.repeat(12)}last` }).secret_hint).toBe('last');
+    expect(webhookResource({ ...record, secret: `${'x'.repeat(12)}😀end` }).secret_hint).toBe('😀end');
+    expect(webhookResource({ ...record, secret: '😀'.repeat(15) }).secret_hint).toBe('');
   });
 
   it('contains its settings with hidden header values, and the reason why it is disabled', () => {
