@@ -11,7 +11,6 @@ export const tokenOperations = {
     summary: 'Create a scoped token. It is shown only once',
     body: CreateToken,
     responses: { 201: TokenResource },
-    location: '/v1/tokens/{token_id}',
     creates: true,
     secrets: ['token'],
   }),
