@@ -1,4 +1,4 @@
-import { notFound, Problem } from '../api/problems.ts';
+import { invalid, notFound, Problem } from '../api/problems.ts';
 import type { DeliveryFilter, DeliveryRecord } from '../deliveries/record.ts';
 import { deliveryEntry, deliveryResource } from '../deliveries/record.ts';
 import { isAwaited, pendingDelivery } from '../delivery/fan-out.ts';
@@ -14,6 +14,7 @@ import { EVENT_RETENTION_MS } from '../events/events.ts';
 import type { Cursors } from '../http/cursor.ts';
 import { page } from '../http/pagination.ts';
 import type { Handlers } from '../http/serve.ts';
+import type { Violation } from '../schema.ts';
 import type { TransactionPart } from '../transaction.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { type AuditDeps, auditing } from './audit.ts';
@@ -129,6 +130,8 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
     },
 
     async countRecovery({ path: { id = '' }, query, space }) {
+      const violations = windowViolations(query.since, query.until);
+      if (violations.length > 0) return invalid(violations);
       const webhook = await webhooks.get(space, id);
       if (!webhook) return notFound('webhook');
       return { body: { count: await countIn(id, windowOf(webhook, query, clock())) } };
@@ -155,6 +158,12 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
     },
   };
 }
+
+/** The violations of the window of a recovery. */
+export const windowViolations = (since: number | undefined, until: number | undefined): Violation[] =>
+  since !== undefined && until !== undefined && until < since
+    ? [{ field: 'until', detail: 'must not be before since' }]
+    : [];
 
 type Window = Omit<RecoveryWindow, 'stuckBefore'>;
 

@@ -22,7 +22,7 @@ import {
 } from '../webhooks/secrets.ts';
 import { MAX_WEBHOOKS, type WebhookRecord, webhookResource } from '../webhooks/webhooks.ts';
 import { type AuditDeps, auditing } from './audit.ts';
-import type { DeliveryHandlers } from './deliveries.ts';
+import { type DeliveryHandlers, windowViolations } from './deliveries.ts';
 import type { Events } from './events.ts';
 import type { StatsHandlers } from './stats.ts';
 import { applyChange, type ChangeableWebhooks } from './webhook-changes.ts';
@@ -55,8 +55,7 @@ export function webhookViolations(
   const ofWindow: BodyViolations = (json) => {
     const { since, until } = isJsonObject(json) ? json : {};
     const [first, last] = [since, until].map((time) => check(timestampInput, time));
-    const isReversed = first && last && 'value' in first && 'value' in last && last.value < first.value;
-    return isReversed ? [{ field: 'until', detail: 'must not be before since' }] : [];
+    return first && last && 'value' in first && 'value' in last ? windowViolations(first.value, last.value) : [];
   };
   return { createWebhook: ofUrl, changeWebhook: ofUrl, recover: ofWindow };
 }

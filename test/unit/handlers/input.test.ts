@@ -77,7 +77,10 @@ describe('a time', () => {
     expect(code(await live('GET', `/v1/webhooks/${id}/deliveries?since=0001-01-01T00:00:00Z`))).toEqual(invalid);
     const reversed = await recover({ since: '2026-02-01T00:00:00Z', until: '2026-01-01T00:00:00Z' });
     expect(code(reversed)).toEqual(invalid);
-    expect(reversed.body.errors).toEqual([{ field: 'until', detail: 'must not be before since' }]);
+    const violations = [{ field: 'until', detail: 'must not be before since' }];
+    expect(reversed.body.errors).toEqual(violations);
+    const window = 'since=2026-02-01T00:00:00Z&until=2026-01-01T00:00:00Z';
+    expect((await live('GET', `/v1/webhooks/${id}/recover?${window}`)).body.errors).toEqual(violations);
     expect((await recover({ since: '2100-01-01T00:00:00Z' })).body).toEqual({ count: 0 });
     expect((await recover({ since: '1970-01-01T00:00:00Z' })).body).toEqual({ count: 0 });
   });
