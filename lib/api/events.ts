@@ -1,7 +1,6 @@
 import * as v from 'valibot';
-import { DocumentKey } from '../access/pattern-schemas.ts';
 import { DeliveryResource } from '../deliveries/record.ts';
-import { EventResource, PublishEvent, PublishEvents } from '../events/events.ts';
+import { EventDocumentKey, EventResource, PublishEvent, PublishEvents } from '../events/events.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { described, oneOf, timestampInput } from '../schema.ts';
 import { listOf, MAX_BODY_BYTES, operation, page, WRITERS } from './operation.ts';
@@ -45,7 +44,7 @@ export const eventOperations = {
     query: {
       ...page,
       type: v.optional(described(oneOf(EVENT_TYPES), 'Only events of this type.')),
-      document_key: v.optional(described(DocumentKey, 'Only events of this document.')),
+      document_key: v.optional(described(EventDocumentKey, 'Only events of this document.')),
       since: v.optional(described(timestampInput, 'Only events at this time or later.')),
       until: v.optional(described(timestampInput, 'Only events before this time.')),
     },

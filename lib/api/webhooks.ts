@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { DocumentKey } from '../access/pattern-schemas.ts';
 import { DeliveryResource } from '../deliveries/record.ts';
 import { DELIVERY_STATUSES } from '../deliveries/statuses.ts';
 import { DEFAULT_PER_SECOND } from '../delivery/redelivery.ts';
+import { EventDocumentKey } from '../events/events.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { described, integer, oneOf, timestampInput } from '../schema.ts';
 import { MAX_PER_SECOND } from '../webhooks/rate.ts';
@@ -128,7 +128,7 @@ export const webhookOperations = {
       ),
       type: v.optional(described(oneOf(EVENT_TYPES), 'Only deliveries of events of this type.')),
       document_key: v.optional(
-        described(DocumentKey, 'Only deliveries of events of this document. Test events have no document.'),
+        described(EventDocumentKey, 'Only deliveries of events of this document. Test events have no document.'),
       ),
       since: v.optional(described(timestampInput, 'Only deliveries of events at this time or later.')),
       until: v.optional(described(timestampInput, 'Only deliveries of events before this time.')),

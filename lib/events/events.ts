@@ -4,7 +4,7 @@ import { list } from '../lists.ts';
 import { described, iso, jsonObject, oneOf, pathItem, timestamp } from '../schema.ts';
 import type { Space } from '../space.ts';
 import { EVENT_DATA, type EventData } from './data.ts';
-import { documentKeyIn } from './placement.ts';
+import { documentKeyIn, MAX_DOCUMENT_KEY_LENGTH } from './placement.ts';
 import { EVENT_TYPES, type EventType } from './types.ts';
 
 /** The maximum bytes of an event, stored and sent. */
@@ -53,6 +53,13 @@ export interface StoredEvent extends Space {
 
 /** Whether an event is a sample that goes to one webhook only. */
 export const isTest = ({ webhookId }: Pick<StoredEvent, 'webhookId'>): boolean => webhookId !== undefined;
+
+/** The document in a filter of events. An event can have any text as its document key, in contrast to a document. */
+export const EventDocumentKey = v.pipe(
+  v.string('must be a string'),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(MAX_DOCUMENT_KEY_LENGTH, `must have at most ${MAX_DOCUMENT_KEY_LENGTH} characters`),
+);
 
 /** A filter of the events of a space. Lists exclude test events. */
 export interface EventFilter {

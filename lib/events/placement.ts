@@ -8,7 +8,7 @@ import { EVENT_TYPES, type EventType } from './types.ts';
 export const EVENT_PARTITIONS = 12;
 
 /** As of the keys of documents (interface: up to 512 characters). */
-const MAX_DOCUMENT_KEY_LENGTH = 512;
+export const MAX_DOCUMENT_KEY_LENGTH = 512;
 
 /**
  * Where the events of a space are stored: a partition for each type and twelfth of the document keys. The id of an event names

@@ -166,7 +166,7 @@ describe('the delivery log', () => {
     const delivery = await deliveryOf(client, id, events[2] ?? '');
     expect(delivery.attempts.map(({ status_code }: Attempt) => status_code)).toEqual([400, 200]);
     expect(
-      code(await client('GET', `/v1/webhooks/${id}/deliveries?status=lost&since=yesterday&document_key=a:`)),
+      code(await client('GET', `/v1/webhooks/${id}/deliveries?status=lost&since=yesterday&document_key=`)),
     ).toEqual([400, 'invalid_request']);
     const other = await live();
     expect(code(await other('GET', `/v1/webhooks/${id}/deliveries`))).toEqual([404, 'not_found']);

@@ -79,8 +79,18 @@ describe('events', () => {
     expect(status).toBe(404);
   });
 
+  it('are listed by any text that an event can have as its document key', async () => {
+    const client = await (await service.project()).client('live');
+    for (const key of ['folder/Entwurf 1 é', 'a:*', ':', 'x'.repeat(512)]) {
+      const { body } = await client('POST', '/v1/events', { body: deleted(key, 1) });
+      const found = await all(client, `document_key=${encodeURIComponent(key)}`);
+      expect(found.map(({ id }) => id)).toEqual([body.id]);
+    }
+    expect(code(await client('GET', `/v1/events?document_key=${'x'.repeat(513)}`))).toEqual([400, 'invalid_request']);
+  });
+
   it('are not listed for filters that cannot match', async () => {
-    const { status, body } = await live('GET', '/v1/events?type=nothing&document_key=a:&since=yesterday&until=');
+    const { status, body } = await live('GET', '/v1/events?type=nothing&document_key=&since=yesterday&until=');
     expect(status).toBe(400);
     const fields = body.errors.map(({ field }: { field: string }) => field);
     expect(fields.sort()).toEqual(['document_key', 'since', 'type', 'until']);
