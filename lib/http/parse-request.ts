@@ -50,7 +50,7 @@ export function parseRequest(
   operation: Operation,
   bodyViolations: BodyViolations = () => [],
 ): Request | Problem {
-  const headers = lowerCased(event.headers);
+  const headers = lowerCased({ ...event.headers, ...listsIn(event) });
   if (bytesOf(event) > operation.maxBodyBytes) return bodyTooLarge(operation.maxBodyBytes);
   const rawBody = textOf(event);
   if (rawBody === null)
@@ -90,6 +90,14 @@ export function parseRequest(
     json,
   };
 }
+
+// `headers` contains only the last line of a header. These two are lists and can have several lines (RFC 9110 §5.3).
+const listsIn = ({ multiValueHeaders }: APIGatewayProxyEvent): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(multiValueHeaders).flatMap(([name, lines = []]) =>
+      /^if-(none-)?match$/i.test(name) ? [[name, lines.join(', ')]] : [],
+    ),
+  );
 
 function headersOf({ headers, creates }: Operation, received: Record<string, string>) {
   const schemas: v.ObjectEntries = { ...headers, ...(creates && creating) };

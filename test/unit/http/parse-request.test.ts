@@ -349,6 +349,20 @@ describe('a request', () => {
     expect(requestOf(posting({ name })).body).toEqual({ name });
   });
 
+  it('contains every line of If-Match and If-None-Match', () => {
+    const multiValueHeaders = {
+      'If-Match': ['"1", "2"', '"3"'],
+      'if-none-match': ['"4"', '*'],
+      'X-Node-Id': ['a', 'b'],
+    };
+    const headers = Object.fromEntries(Object.entries(multiValueHeaders).map(([name, lines]) => [name, lines.at(-1)]));
+    expect(requestOf({ headers, multiValueHeaders }).headers).toEqual({
+      'if-match': '"1", "2", "3"',
+      'if-none-match': '"4", *',
+      'x-node-id': 'b',
+    });
+  });
+
   it('contains the patterns of a scoped token', () => {
     const token = { tokenId: 'tok_1', environment: 'live', documents: ['org:*'], permissions: ['read'] };
     const caller = { projectId: 'prj_1', keyId: 'key_1', type: 'token', token };
