@@ -7,7 +7,12 @@ export interface AdminKeys {
 }
 
 export interface RevocableKeys extends AdminKeys {
-  /** `relyingOn` is another key that must not have changed since it was read. Returns `false` if it has. */
+  /** Strongly consistent, so a revocation applies immediately. */
+  get(id: string): Promise<KeyRecord | undefined>;
+  /**
+   * `relyingOn` is another key that must not have changed since it was read. Returns `false` if it has, or if the key is already
+   * revoked.
+   */
   revoke(
     id: string,
     revocation: Revocation,
@@ -16,17 +21,23 @@ export interface RevocableKeys extends AdminKeys {
   ): Promise<boolean>;
 }
 
-/** Revokes a key, but returns `false` for the last working admin key without an expiry. */
-export function revokeSafely(
+/**
+ * Revokes a key and returns it as it is stored, because a concurrent request can revoke it first. Returns `undefined` for the
+ * last working admin key without an expiry.
+ */
+export async function revokeSafely(
   keys: RevocableKeys,
   record: KeyRecord,
   revocation: Revocation,
   also: readonly TransactionPart[],
-): Promise<boolean> {
+): Promise<KeyRecord | undefined> {
   const { revokedAt } = revocation;
   const isCountedOn = record.type === 'admin' && isLasting(record, revokedAt);
   const others = isCountedOn ? lastingAdminKeys(keys, record, revokedAt) : null;
-  return relyingOnOne(others, (other) => keys.revoke(record.id, revocation, other, also));
+  const isFirst = await relyingOnOne(others, (other) => keys.revoke(record.id, revocation, other, also));
+  if (isFirst) return { ...record, ...revocation };
+  const stored = await keys.get(record.id);
+  return stored?.revokedAt === undefined ? undefined : stored;
 }
 
 /** Lists the other working admin keys of the project without an expiry. The index can be slightly late. */

@@ -60,5 +60,7 @@ async function endKey(
   if (record.revokedAsLeaked) return 'revoked'; // by an earlier run of this report, whose email failed
   if (!isUsable(record, now)) return 'ended';
   if (onLeak !== 'revoke') return 'reported';
-  return (await revokeSafely(keys, record, { revokedAt: now, revokedAsLeaked: true }, [entry])) ? 'revoked' : 'kept';
+  const revoked = await revokeSafely(keys, record, { revokedAt: now, revokedAsLeaked: true }, [entry]);
+  if (!revoked) return 'kept';
+  return revoked.revokedAsLeaked ? 'revoked' : 'ended';
 }

@@ -18,8 +18,6 @@ import { type NoticeDeps, notifying } from './notices.ts';
 
 /** The keys of projects as they are stored. */
 export interface Keys extends RevocableKeys {
-  /** Strongly consistent, so a revocation applies immediately. */
-  get(id: string): Promise<KeyRecord | undefined>;
   /** Lists keys, newest first. A new key can appear with a short delay. */
   list(projectId: string, limit: number, after?: string): Promise<{ keys: KeyRecord[]; next: string | undefined }>;
   create(record: KeyRecord, also: readonly TransactionPart[]): Promise<void>;
@@ -124,9 +122,9 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
       const now = clock();
       if (record.revokedAt !== undefined) return { body: keyResource(record, now) };
       const entry = audited(request, { at: now, action: 'key.revoked', target: record.id });
-      const isRevoked = await revokeSafely(keys, record, { revokedAt: now }, [entry]);
-      return isRevoked
-        ? { body: keyResource({ ...record, revokedAt: now }, now) }
+      const revoked = await revokeSafely(keys, record, { revokedAt: now }, [entry]);
+      return revoked
+        ? { body: keyResource(revoked, now) }
         : new Problem('conflict', 'Create another admin key first. This is the last one without an expiry.');
     },
 

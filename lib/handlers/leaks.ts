@@ -4,15 +4,11 @@ import type { LeakMatch } from '../access/leak-reports.ts';
 import { handleLeakedKey, type LeakedKeyDeps } from '../access/leaked-keys.ts';
 import { createLimiter } from '../limiter.ts';
 
-export interface LeaksDeps extends LeakedKeyDeps {
-  keys: LeakedKeyDeps['keys'] & { get(id: string): Promise<KeyRecord | undefined> };
-}
-
 /** Keys that are handled at the same time. */
 const AT_ONCE = 8;
 
 /** Handles every genuine key of a report, and returns which matches are genuine. */
-export function leakHandler(deps: LeaksDeps) {
+export function leakHandler(deps: LeakedKeyDeps) {
   return async (matches: readonly LeakMatch[], address: string) => {
     const limited = createLimiter(AT_ONCE);
     const byToken = Map.groupBy(matches, ({ token }) => token);

@@ -3,7 +3,7 @@ import type { KeyRecord, Revocation } from '../../access/keys.ts';
 import { BY_PROJECT } from '../../deployment.ts';
 import type { TransactionPart } from '../../transaction.ts';
 import { all, type Condition, exists, is, isAbsent, isNew } from './conditions.ts';
-import { check, initially, put, update } from './expressions.ts';
+import { check, put, update } from './expressions.ts';
 import { type Item, itemKey } from './items.ts';
 import { filtered } from './queries.ts';
 import type { Table } from './table.ts';
@@ -66,11 +66,11 @@ export function apiKeys(table: Table) {
 
     async revoke(
       id: string,
-      { revokedAt, ...rest }: Revocation,
+      revocation: Revocation,
       relyingOn: KeyRecord | undefined,
       also: readonly TransactionPart[],
     ): Promise<boolean> {
-      return changeKey(id, { revokedAt: initially(revokedAt), ...rest }, relyingOn, also);
+      return changeKey(id, { ...revocation }, relyingOn, also, all(exists, isAbsent('revokedAt')));
     },
 
     /** Stores the leak together with `also`, unless it is already stored. */
@@ -109,9 +109,10 @@ export function apiKeys(table: Table) {
     change: Item,
     relyingOn: KeyRecord | undefined,
     also: readonly TransactionPart[],
+    condition = exists,
   ): Promise<boolean> {
     const others = relyingOn ? [check(itemKey.key(relyingOn.id), isLastingStill(relyingOn))] : [];
-    return (await table.write([update(itemKey.key(id), change, exists), ...others, ...also])).length === 0;
+    return (await table.write([update(itemKey.key(id), change, condition), ...others, ...also])).length === 0;
   }
 }
 

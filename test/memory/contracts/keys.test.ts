@@ -169,10 +169,12 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
   });
 
   describe('revoke', () => {
-    it('stores the time and keeps the first one', async () => {
+    it('stores the time, and is false and changes nothing for a revoked key', async () => {
+      const { also, isWritten } = companion(table);
       const record = await create();
       expect(await keys.revoke(record.id, { revokedAt: now }, undefined, [])).toBe(true);
-      expect(await keys.revoke(record.id, { revokedAt: LATER }, undefined, [])).toBe(true);
+      expect(await keys.revoke(record.id, { revokedAt: LATER }, undefined, also)).toBe(false);
+      expect(await isWritten()).toBe(false);
       expect(await stored(record.id)).toEqual({ ...record, revokedAt: now });
     });
 

@@ -197,6 +197,16 @@ describe('revocation', () => {
     expect((await admin('POST', `/v1/keys/${live}/revoke`)).body).toEqual(first);
   });
 
+  it.each(['live', 'admin'] as const)('of a key of type %s is one change for concurrent requests', async (type) => {
+    const { admin, key } = await service.project();
+    const revoked = await key(type);
+    const answers = await Promise.all(Array.from({ length: 4 }, () => admin('POST', `/v1/keys/${revoked}/revoke`)));
+    const { body: stored } = await admin('GET', `/v1/keys/${revoked}`);
+    for (const answer of answers) expect([answer.status, answer.body]).toEqual([200, stored]);
+    const { data } = (await admin('GET', `/v1/audit?target=${stored.id}`)).body;
+    expect(data.map(({ action }: { action: string }) => action)).toEqual(['key.revoked', 'key.created']);
+  });
+
   it('keeps the last working admin key, also with two concurrent requests', async () => {
     const { admin, adminKey, key } = await service.project();
     expect(await code(admin('POST', `/v1/keys/${adminKey}/revoke`))).toEqual([409, 'conflict']);

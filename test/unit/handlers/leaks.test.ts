@@ -26,8 +26,15 @@ async function setUp(onLeak: OnLeak) {
   await keys.create(newKeyRecord(issued, rest), []);
   const emails: Email[] = [];
   const ses = { isDown: false };
+  const race = { isLost: false };
   const handle = leakHandler({
-    keys,
+    keys: {
+      ...keys,
+      async revoke(...change) {
+        if (race.isLost) await keys.revoke(issued.id, { revokedAt: now - 1 }, undefined, []);
+        return keys.revoke(...change);
+      },
+    },
     projects: projects(table),
     audit,
     sendEmail: async (email) => {
@@ -41,6 +48,7 @@ async function setUp(onLeak: OnLeak) {
     token: issued.key,
     emails,
     ses,
+    race,
     report: (token: string, urls: readonly string[] = ['https://example.com/a']) =>
       handle(
         urls.map((url) => ({ token, type: 'key', url })),
@@ -101,6 +109,15 @@ describe('a report of a leaked key', () => {
     await report(token);
     expect((await record()).revokedAt).toBe(now);
     expect(emails).toHaveLength(1);
+  });
+
+  it('states that a key was already revoked if another request revokes it first', async () => {
+    const { token, emails, race, report, record, entries } = await setUp('revoke');
+    race.isLost = true;
+    await report(token);
+    expect(await record()).toMatchObject({ revokedAt: now - 1, leakedAt: now });
+    expect((await entries()).map(({ action, detail }) => [action, detail.outcome])).toEqual([['key.leaked', 'ended']]);
+    expect(emails[0]?.text).toContain('It was already revoked or expired.');
   });
 
   it('names at most 20 places, each cut to 2,048 characters', async () => {
