@@ -1,5 +1,8 @@
-/** The maximum nesting of a body. Deeper bodies are rejected, which limits recursion. */
-const MAX_JSON_DEPTH = 200;
+/**
+ * The maximum nesting of a body. Deeper bodies are rejected, which limits recursion. Stored JSON can be a few levels deeper, because
+ * an event contains the values of a document.
+ */
+export const MAX_JSON_DEPTH = 200;
 
 /** A number whose text is kept because a double would change it (`12345678901234567890`, `1e400`, `-0`, `1.0`). */
 export interface RawNumber {
@@ -14,9 +17,13 @@ const native = JSON as unknown as { rawJSON(text: string): RawNumber; isRawJSON(
 /** Without a match, every number in a text is an integer of at most 15 digits, which a double represents exactly. */
 const MAY_LOSE_DIGITS = /-0|\d[.eE]|\d{16}/;
 
-/** Parses JSON and keeps every digit: `JSON.stringify` of the result prints each number as it was. Throws `SyntaxError`. */
-export function parseJson(text: string): Json {
-  if (depthOf(text) > MAX_JSON_DEPTH) throw new SyntaxError(`nested deeper than ${MAX_JSON_DEPTH} levels`);
+/**
+ * Parses JSON and keeps every digit: `JSON.stringify` of the result prints each number as it was. Throws `SyntaxError`, also if
+ * the text is nested deeper than `maxDepth`. Without it, the text must come from the service.
+ */
+export function parseJson(text: string, maxDepth?: number): Json {
+  if (maxDepth !== undefined && depthOf(text) > maxDepth)
+    throw new SyntaxError(`nested deeper than ${maxDepth} levels`);
   const parsed = JSON.parse(text);
   return MAY_LOSE_DIGITS.test(text) ? new ExactParser(text).value() : parsed;
 }

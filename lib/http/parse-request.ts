@@ -4,7 +4,7 @@ import { environmentOf } from '../access/api-key.ts';
 import type { Grant } from '../access/tokens.ts';
 import { type CallerType, chosenEnvironment, creating, type Operation } from '../api/operation.ts';
 import { bodyTooLarge, invalid, notFound, Problem } from '../api/problems.ts';
-import { isJsonObject, parseJson } from '../json.ts';
+import { isJsonObject, MAX_JSON_DEPTH, parseJson } from '../json.ts';
 import { check, type Violation } from '../schema.ts';
 import type { Environment, Space } from '../space.ts';
 import { lowerCased } from './headers.ts';
@@ -131,7 +131,7 @@ function parseBody(text: string, contentType: string | undefined): unknown {
     return new Problem('unsupported_media_type', 'Send the body as Content-Type: application/json.');
   }
   try {
-    return parseJson(text);
+    return parseJson(text, MAX_JSON_DEPTH);
   } catch (error) {
     return new Problem('invalid_json', `Send one JSON object in UTF-8. The body ${reasonOf(error)}.`);
   }

@@ -97,6 +97,27 @@ describe('events', () => {
   });
 });
 
+describe('the events of a document with the deepest values', () => {
+  it('are listed as they are delivered', async () => {
+    const client = await (await service.project()).client('live');
+    const write = async (method: string, value: string, members = '') => {
+      const body = `{"fields":{"a":${'['.repeat(198)}${value}${']'.repeat(198)}}${members}}`;
+      expect((await client(method, '/v1/documents/deep', { body })).status).toBeLessThan(300);
+    };
+    await write('PUT', '1');
+    await write('PATCH', '2');
+    await write('PATCH', '3', ',"base_revision":1');
+    const found = await all(client, '');
+    expect(found.map(({ type }) => type).sort()).toEqual([
+      'document.changed',
+      'document.changed',
+      'document.created',
+      'sync.conflict',
+    ]);
+    for (const event of found) expect((await client('GET', `/v1/events/${event.id}`)).body).toEqual(event);
+  });
+});
+
 describe('a large event', () => {
   it('is rejected alone and in a batch, and nothing is stored', async () => {
     const client = await (await service.project()).client('live');
