@@ -10,7 +10,7 @@ import {
   SubnetType,
   Vpc,
 } from 'aws-cdk-lib/aws-ec2';
-import { Effect, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
+import { Effect, Policy, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import type { FunctionOptions } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 
@@ -37,6 +37,7 @@ export class Egress extends Construct {
   readonly addresses: string[];
   private readonly vpc: Vpc;
   private readonly securityGroup: SecurityGroup;
+  private readonly attachment: Policy;
 
   constructor(scope: Construct, id: string) {
     super(scope, id);
@@ -60,6 +61,10 @@ export class Egress extends Construct {
       allowAllOutbound: false,
     });
     this.securityGroup.addEgressRule(Peer.anyIpv4(), Port.allTcp(), 'Endpoints on any port, and AWS services');
+    this.attachment = attachmentPolicy(this);
+    // CloudFormation creates the policy first and removes it last. Without it, Lambda could not delete the network interfaces of
+    // functions that left the network, and the group and its subnets would remain (https://github.com/aws/aws-cdk/issues/34400).
+    this.securityGroup.node.addDependency(this.attachment);
     Validations.of(this.vpc).acknowledge({
       id: 'AwsSolutions-VPC7',
       reason: 'The delivery log contains every connection to an endpoint',
@@ -71,18 +76,28 @@ export class Egress extends Construct {
     return { vpc: this.vpc, securityGroups: [this.securityGroup] };
   }
 
-  /**
-   * Allows Lambda to attach functions with this role to the network, and denies the same to the code of the functions (Lambda
-   * Developer Guide, "Giving Lambda functions access to resources in an Amazon VPC").
-   */
+  /** Allows Lambda to attach functions with this role to the network. */
   grantAttach(role: Role): void {
-    const actions = NETWORK_ACTIONS;
-    const isFunction = { Null: { 'lambda:SourceFunctionArn': 'false' } };
-    role.addToPolicy(new PolicyStatement({ actions, resources: ['*'] }));
-    role.addToPolicy(new PolicyStatement({ effect: Effect.DENY, actions, resources: ['*'], conditions: isFunction }));
-    Validations.of(role).acknowledge({
-      id: 'AwsSolutions-IAM5[Resource::*]',
-      reason: 'IAM cannot name network interfaces that do not exist yet, and describing them has no resource',
-    });
+    role.attachInlinePolicy(this.attachment);
   }
+}
+
+/**
+ * Allows Lambda to attach functions to the network, and denies the same to the code of the functions (Lambda Developer Guide,
+ * "Giving Lambda functions access to resources in an Amazon VPC").
+ */
+function attachmentPolicy(scope: Construct): Policy {
+  const actions = NETWORK_ACTIONS;
+  const isFunction = { Null: { 'lambda:SourceFunctionArn': 'false' } };
+  const policy = new Policy(scope, 'Attachment', {
+    statements: [
+      new PolicyStatement({ actions, resources: ['*'] }),
+      new PolicyStatement({ effect: Effect.DENY, actions, resources: ['*'], conditions: isFunction }),
+    ],
+  });
+  Validations.of(policy).acknowledge({
+    id: 'AwsSolutions-IAM5[Resource::*]',
+    reason: 'IAM cannot name network interfaces that do not exist yet, and describing them has no resource',
+  });
+  return policy;
 }

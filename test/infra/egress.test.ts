@@ -5,6 +5,13 @@ import { synth } from './synth.ts';
 const template = () => synth({ egress: 'nat' });
 const idsOf = (found: Template, type: string) => Object.keys(found.findResources(type));
 
+function attachment() {
+  const policies = Object.entries(template().findResources('AWS::IAM::Policy'));
+  const [found, ...others] = policies.filter(([, policy]) => /ec2:CreateNetworkInterface/.test(JSON.stringify(policy)));
+  if (!found || others.length > 0) throw new Error('There must be one policy for the network');
+  return found;
+}
+
 describe('with egress=nat', () => {
   it('runs only the deliver functions in the network', () => {
     const functions = Object.entries(template().findResources('AWS::Lambda::Function'));
@@ -46,12 +53,26 @@ describe('with egress=nat', () => {
   });
 
   it('lets Lambda attach the functions, and not the code of the functions', () => {
-    const policies = Object.values(template().findResources('AWS::IAM::Policy'));
-    const statements = policies.flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
-    const network = statements.filter(({ Action }) => [Action].flat().includes('ec2:CreateNetworkInterface'));
-    const denied = { Null: { 'lambda:SourceFunctionArn': 'false' } };
-    const effects = ['Allow', undefined, 'Deny', denied];
-    expect(network.flatMap(({ Effect, Condition }) => [Effect, Condition])).toEqual([effects, effects, effects].flat());
+    const [, { Properties }] = attachment();
+    const roles = Object.entries(template().findResources('AWS::Lambda::Function')).flatMap(([, fn]) =>
+      fn.Properties.VpcConfig ? fn.Properties.Role['Fn::GetAtt'][0] : [],
+    );
+    expect(Properties.Roles.map(({ Ref }: { Ref: string }) => Ref).sort()).toEqual(roles.sort());
+    expect(
+      Properties.PolicyDocument.Statement.map(({ Effect, Condition }: Record<string, unknown>) => [Effect, Condition]),
+    ).toEqual([
+      ['Allow', undefined],
+      ['Deny', { Null: { 'lambda:SourceFunctionArn': 'false' } }],
+    ]);
+  });
+
+  it('keeps that permission until Lambda has removed the functions from the network', () => {
+    const [id] = attachment();
+    const [group] = Object.values(template().findResources('AWS::EC2::SecurityGroup'));
+    expect([group?.DependsOn].flat()).toContain(id);
+    const withAndWithout = [template(), synth({})].map((each) => each.findResources('AWS::IAM::Policy'));
+    const [inside, outside] = withAndWithout.map(({ [id]: _, ...others }) => others);
+    expect(inside).toEqual(outside);
   });
 });
 
