@@ -58,8 +58,9 @@ export class ProjectShares extends Construct {
       apiStages: [{ api: restApi, stage: restApi.deploymentStage }],
     });
     pinLogicalId(plan, 'UsagePlan');
-    // API Gateway adds one key at a time to a plan. Parallel calls fail with a conflict that CloudFormation does not retry.
-    let previous: CfnUsagePlanKey | undefined;
+    // API Gateway adds one key at a time to a plan. Parallel calls fail with a conflict that CloudFormation does not retry. An
+    // account can create five keys per second (API Gateway quotas), so the keys are created one after another too.
+    let previous: { key: ApiKey; member: CfnUsagePlanKey } | undefined;
     for (let share = 0; share < SHARES; share++) {
       const value = shareKey(sharePrefix(settings), share);
       const key = new ApiKey(this, `Share${share}`, { value, description: `Share ${share} of ${stackName}` });
@@ -71,8 +72,11 @@ export class ProjectShares extends Construct {
       });
       pinLogicalId(key, shareKey('ShareKey', share));
       pinLogicalId(member, shareKey('ShareMember', share));
-      if (previous) member.addResourceDependency(previous);
-      previous = member;
+      if (previous) {
+        key.node.addDependency(previous.key);
+        member.addResourceDependency(previous.member);
+      }
+      previous = { key, member };
     }
   }
 }

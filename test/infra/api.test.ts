@@ -65,11 +65,14 @@ describe('the API', () => {
     expect(new Set(members.map(({ KeyId }) => KeyId.Ref))).toEqual(new Set(resourcesOf('ApiKey').map(([id]) => id)));
   });
 
-  it('adds one share key at a time to the plan, because API Gateway rejects parallel additions', () => {
-    const members = template.findResources('AWS::ApiGateway::UsagePlanKey');
-    const dependencies = Object.entries(members).map(([id, { DependsOn = [] }]) => ({
+  it.each([
+    ['adds one share key at a time to the plan, because API Gateway rejects parallel additions', 'UsagePlanKey'],
+    ['creates one share key at a time, because an account can create five per second', 'ApiKey'],
+  ])('%s', (_, type) => {
+    const created = template.findResources(`AWS::ApiGateway::${type}`);
+    const dependencies = Object.entries(created).map(([id, { DependsOn = [] }]) => ({
       id,
-      previous: [DependsOn].flat().filter((other) => other in members),
+      previous: [DependsOn].flat().filter((other) => other in created),
     }));
     const chain: string[] = [];
     for (let next = dependencies.filter(({ previous }) => previous.length === 0); next.length > 0; ) {
