@@ -27,12 +27,18 @@ export interface StreamConsumerOptions {
   aged?: ((ageMs: number) => void) | undefined;
 }
 
-/** Whether a mapping can read its stream: it is enabled, and the role of its function allows it. */
+/**
+ * Whether a mapping can read its stream: it is enabled, and the role of its function allows it. `ListStreams` has no resource
+ * (Service Authorization Reference).
+ */
 export const canPoll = (
   { Enabled, EventSourceArn }: MappingProperties,
   { role }: Pick<BatchConsumer, 'role'>,
   iam: Pick<LocalIam, 'allows'>,
-): boolean => Enabled !== false && STREAM_ACTIONS.every((action) => iam.allows(role, action, EventSourceArn));
+): boolean =>
+  Enabled !== false &&
+  STREAM_ACTIONS.every((action) => iam.allows(role, action, EventSourceArn)) &&
+  iam.allows(role, 'dynamodb:ListStreams', '*');
 
 /**
  * Polls a stream like Lambda, in order and in batches that match the filters. It retries a failed batch from the first failed
