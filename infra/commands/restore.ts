@@ -133,6 +133,8 @@ const restore = command(USAGE, async ({ values }) => {
 Deploy with the parameters of your last deployment and these two, and pass them to all later deployments:
 
   npx cdk deploy -c tableName=${tableName} -c tableStreamArn=${streamArn}
+
+If the last deployment had gradualDeployment=on, deploy with gradualDeployment=off first.
 `);
 });
 

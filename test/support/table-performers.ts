@@ -74,7 +74,9 @@ export function tablePerformers(stack: LocalStack): Performers {
       for (const Item of items) await database.send(new PutItemCommand({ TableName, Item }));
       return undefined;
     },
-    'dynamodb UpdateTable': (input) => database.send(new UpdateTableCommand(input as never)),
+    // The database encrypts nothing.
+    'dynamodb UpdateTable': ({ SSESpecification, ...input }) =>
+      SSESpecification ? describe(input as Named) : database.send(new UpdateTableCommand(input as never)),
     'dynamodb UpdateTimeToLive': (input) => database.send(new UpdateTimeToLiveCommand(input as never)),
     'dynamodb ListTagsOfResource': (input) => database.send(new ListTagsOfResourceCommand(input as never)),
     'dynamodb TagResource': (input) => database.send(new TagResourceCommand(input as never)),

@@ -43,7 +43,7 @@ OPERATIONS = {
 OPERATOR_OPERATIONS = {
     "apigateway": ["CreateApiKey", "CreateUsagePlanKey", "GetApiKeys", "GetUsagePlanKeys", "GetUsagePlans"],
     "budgets": ["CreateBudget"],
-    "cloudformation": ["DescribeStackResource", "DescribeStacks"],
+    "cloudformation": ["ContinueUpdateRollback", "DescribeStackResource", "DescribeStacks"],
     "dynamodb": [
         "DescribeTable",
         "ListTagsOfResource",

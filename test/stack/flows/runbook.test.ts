@@ -172,6 +172,17 @@ it('restores the table, and queues its deliveries', async () => {
   expect(await run('describe-table', { table: ref.call(stack.template, 'Table') })).toContain('/stream/');
 });
 
+it('encrypts a table with the key of a new stack', async () => {
+  const key = '1234abcd-12ab-34cd-56ef-1234567890ab';
+  await run('--sse-specification', { table: service.stack.tableName, key });
+  expect(operator.called.at(-1)).toBe('dynamodb UpdateTable');
+});
+
+it('continues the rollback of a stack', async () => {
+  await run('continue-update-rollback');
+  expect(operator.called.at(-1)).toBe('cloudformation ContinueUpdateRollback');
+});
+
 it('finds a message that always fails in the log', async () => {
   const { template, queues } = service.stack;
   queues.get('Deliveries')?.send('{}');
