@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { type Random, sortableId } from '../ids.ts';
 import type { Json } from '../json.ts';
 import { described, iso, jsonObject, timestamp } from '../schema.ts';
 
@@ -39,6 +40,18 @@ export interface AuditRecord {
   target: string;
   detail: { [member: string]: Json };
 }
+
+/** A change to record. Without an `actor` and an `address`, it did not come through the API. */
+export type AuditedChange = Pick<AuditRecord, 'projectId' | 'at' | 'action' | 'target'> &
+  Partial<Pick<AuditRecord, 'actor' | 'address' | 'detail'>>;
+
+export const newAuditRecord = (change: AuditedChange, random: Random): AuditRecord => ({
+  id: sortableId('aud', change.at, random),
+  actor: null,
+  address: null,
+  detail: {},
+  ...change,
+});
 
 export interface AuditFilter {
   /** Milliseconds since 1970. */

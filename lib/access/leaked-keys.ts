@@ -1,7 +1,7 @@
 import type { Email } from '../email.ts';
-import { type Random, sortableId } from '../ids.ts';
+import type { Random } from '../ids.ts';
 import type { TransactionPart } from '../transaction.ts';
-import type { AuditRecord } from './audit.ts';
+import { type AuditRecord, newAuditRecord } from './audit.ts';
 import { isUsable, type KeyRecord } from './keys.ts';
 import { type RevocableKeys, revokeSafely } from './last-admin-key.ts';
 import { type LeakMatch, type LeakOutcome, leakEmail, placesOf } from './leak-reports.ts';
@@ -33,16 +33,7 @@ export async function handleLeakedKey(
   if (!project) throw new Error('The project of a key is gone');
   const now = clock();
   const entry = (action: 'key.revoked' | 'key.leaked', detail: { [member: string]: string | string[] }) =>
-    audit.entry({
-      id: sortableId('aud', now, random),
-      projectId: project.id,
-      at: now,
-      actor: null,
-      address,
-      action,
-      target: record.id,
-      detail,
-    });
+    audit.entry(newAuditRecord({ projectId: project.id, at: now, address, action, target: record.id, detail }, random));
   const outcome = await endKey(project, record, now, entry('key.revoked', { reason: 'leaked' }), keys);
   if (record.leakedAt !== undefined) return;
   const places = placesOf(matches);

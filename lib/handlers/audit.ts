@@ -1,9 +1,16 @@
-import { AUDIT_DAYS, type AuditFilter, type AuditRecord, auditResource } from '../access/audit.ts';
+import {
+  AUDIT_DAYS,
+  type AuditedChange,
+  type AuditFilter,
+  type AuditRecord,
+  auditResource,
+  newAuditRecord,
+} from '../access/audit.ts';
 import type { Cursors } from '../http/cursor.ts';
 import { page } from '../http/pagination.ts';
 import type { Request } from '../http/parse-request.ts';
 import type { Handlers } from '../http/serve.ts';
-import { type Random, sortableId } from '../ids.ts';
+import type { Random } from '../ids.ts';
 import type { TransactionPart } from '../transaction.ts';
 import { credentialOf } from './scope.ts';
 
@@ -25,33 +32,22 @@ export interface AuditDeps {
   random: Random;
 }
 
-type Change = Pick<AuditRecord, 'at' | 'action' | 'target'> & Partial<Pick<AuditRecord, 'detail'>>;
-
 /** Builds the write of an audit entry for a change by the operator. */
 export const auditingOperator =
   ({ audit, random }: AuditDeps) =>
-  (projectId: string, change: Change): TransactionPart =>
-    audit.entry({
-      id: sortableId('aud', change.at, random),
-      projectId,
-      actor: null,
-      address: null,
-      detail: {},
-      ...change,
-    });
+  (change: AuditedChange): TransactionPart =>
+    audit.entry(newAuditRecord(change, random));
 
 /** Builds the write of an audit entry for the transaction of a change. */
 export const auditing =
   ({ audit, random }: AuditDeps) =>
-  ({ caller, address }: Pick<Request, 'caller' | 'address'>, change: Change): TransactionPart =>
-    audit.entry({
-      id: sortableId('aud', change.at, random),
-      projectId: caller.projectId,
-      actor: credentialOf(caller),
-      address,
-      detail: {},
-      ...change,
-    });
+  (
+    { caller, address }: Pick<Request, 'caller' | 'address'>,
+    change: Omit<AuditedChange, 'projectId' | 'actor' | 'address'>,
+  ): TransactionPart => {
+    const author = { projectId: caller.projectId, actor: credentialOf(caller), address };
+    return audit.entry(newAuditRecord({ ...author, ...change }, random));
+  };
 export type Audited = ReturnType<typeof auditing>;
 
 const KEPT_MS = AUDIT_DAYS * 24 * 60 * 60 * 1000;

@@ -39,8 +39,8 @@ export function createProject(deps: CreateProjectDeps) {
     const first = { projectId: project.id, type: 'admin', name: 'First admin key' } as const;
     const { key, record } = generateKey(first, now, random);
     const detail = { name: project.name, key: record.id };
-    const entry = audited(project.id, { at: now, action: 'project.created', target: project.id, detail });
-    await projects.create(project, record, [entry]);
+    const change = { projectId: project.id, at: now, action: 'project.created', target: project.id, detail } as const;
+    await projects.create(project, record, [audited(change)]);
     log.info('project.created', { project_id: project.id });
     return {
       project: { id: project.id, name, email, created_at: iso(now) },

@@ -102,7 +102,7 @@ export function projectsHandler(deps: ProjectsDeps) {
   async function suspend(projectId: string, suspendedAt: number | undefined, action: AuditAction) {
     const before = await own(projectId);
     if ((before.suspendedAt === undefined) !== (suspendedAt === undefined)) {
-      await projects.suspend(projectId, suspendedAt, [audited(projectId, { at: clock(), action, target: projectId })]);
+      await projects.suspend(projectId, suspendedAt, [audited({ projectId, at: clock(), action, target: projectId })]);
       log.info(action, { project_id: projectId });
     }
     return show(projectId);
@@ -114,7 +114,7 @@ export function projectsHandler(deps: ProjectsDeps) {
     const now = clock();
     const { key, record } = generateKey({ projectId, type: 'admin', name: 'Created by the operator' }, now, random);
     const detail = { type: record.type, name: record.name, expires_at: null };
-    await keys.create(record, [audited(projectId, { at: now, action: 'key.created', target: record.id, detail })]);
+    await keys.create(record, [audited({ projectId, at: now, action: 'key.created', target: record.id, detail })]);
     log.info('key.created', { project_id: projectId, key_id: record.id });
     return { ...keyResource(record, now), key };
   }

@@ -1,9 +1,9 @@
-import type { AuditRecord } from '../../access/audit.ts';
+import { newAuditRecord } from '../../access/audit.ts';
 import type { Attempt } from '../../deliveries/attempt.ts';
 import { isEmailOwed } from '../../delivery/decide.ts';
 import { type DeliveryMessage, runKey } from '../../delivery/messages.ts';
 import type { StoredEvent } from '../../events/events.ts';
-import { derivedFrom, sortableId } from '../../ids.ts';
+import { derivedFrom } from '../../ids.ts';
 import { auditLog } from './audit.ts';
 import { is } from './conditions.ts';
 import { recordAttempt } from './delivery-writes.ts';
@@ -56,13 +56,10 @@ export function disabling(table: Table) {
   };
 }
 
-const auditOf = (message: DeliveryMessage, at: number): AuditRecord => ({
-  id: sortableId('aud', at, derivedFrom(`${message.webhookId} ${runKey(message)}`)),
-  projectId: message.projectId,
-  at,
-  actor: null,
-  address: null,
-  action: 'webhook.disabled',
-  target: message.webhookId,
-  detail: { environment: message.environment, event_id: message.eventId },
-});
+/** A repetition has the same id, so it does not add a second entry. */
+function auditOf(message: DeliveryMessage, at: number) {
+  const { projectId, webhookId, environment, eventId } = message;
+  const detail = { environment, event_id: eventId };
+  const random = derivedFrom(`${webhookId} ${runKey(message)}`);
+  return newAuditRecord({ projectId, at, action: 'webhook.disabled', target: webhookId, detail }, random);
+}
