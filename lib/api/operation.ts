@@ -63,50 +63,25 @@ export interface Operation {
   secrets: readonly string[];
 }
 
-type Defaults =
-  | 'permissions'
-  | 'parameters'
-  | 'query'
-  | 'headers'
-  | 'maxBodyBytes'
-  | 'responseHeaders'
-  | 'produces'
-  | 'problems'
-  | 'creates'
-  | 'secrets';
+const DEFAULTS = {
+  permissions: [],
+  parameters: {},
+  query: {},
+  headers: {},
+  maxBodyBytes: 16 * KIB,
+  responseHeaders: [],
+  produces: 'application/json',
+  problems: [],
+  creates: false,
+  secrets: [],
+} as const satisfies Partial<Operation>;
+type Defaults = typeof DEFAULTS;
+
+type GivenOperation = Omit<Operation, keyof Defaults> & Partial<Pick<Operation, keyof Defaults>>;
 
 /** Adds the defaults of an operation. */
-export function operation<const Given extends Omit<Operation, Defaults> & Partial<Pick<Operation, Defaults>>>(
-  given: Given,
-) {
-  const defaults = {
-    permissions: [],
-    parameters: {},
-    query: {},
-    headers: {},
-    maxBodyBytes: 16 * KIB,
-    responseHeaders: [],
-    problems: [],
-    creates: false,
-    secrets: [],
-  };
-  return { ...defaults, produces: 'application/json', ...given } as Given &
-    Omit<
-      {
-        permissions: readonly [];
-        parameters: Record<never, never>;
-        query: Record<never, never>;
-        headers: Record<never, never>;
-        maxBodyBytes: number;
-        responseHeaders: readonly [];
-        produces: 'application/json';
-        problems: readonly [];
-        creates: false;
-        secrets: readonly [];
-      },
-      keyof Given
-    >;
-}
+export const operation = <const Given extends GivenOperation>(given: Given) =>
+  ({ ...DEFAULTS, ...given }) as Given & Omit<Defaults, keyof Given>;
 
 export const ADMIN = ['admin'] as const;
 export const WRITERS = ['admin', 'live', 'test'] as const;
