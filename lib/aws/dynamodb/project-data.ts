@@ -8,6 +8,7 @@ import type { WebhookRecord } from '../../webhooks/webhooks.ts';
 import { all, exists, is, isAbsent, isNew } from './conditions.ts';
 import { put, update } from './expressions.ts';
 import { type ItemKey, itemKey, keyOf } from './items.ts';
+import { keysQuery, wholePartition } from './queries.ts';
 import { stats } from './stats.ts';
 import type { Table } from './table.ts';
 import { allWebhooks } from './webhooks.ts';
@@ -20,12 +21,6 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The data of whole projects, for operators. */
 export function projectData(table: Table) {
-  const ofKeys = (projectId: string) => ({
-    IndexName: BY_PROJECT,
-    KeyConditionExpression: 'keysOf = :project',
-    ExpressionAttributeValues: { ':project': projectId },
-  });
-
   return {
     /** Reads the ids of projects from the index of their keys. Every project has a key. */
     async ids(limit: number, start?: object): Promise<{ ids: string[]; next: object | undefined }> {
@@ -50,7 +45,7 @@ export function projectData(table: Table) {
       let count = 0;
       let after: ItemKey | undefined;
       do {
-        const page = await table.query({ ...ofKeys(projectId), Select: 'COUNT', after });
+        const page = await table.query({ ...keysQuery(projectId), Select: 'COUNT', after });
         count += page.count;
         after = page.next;
       } while (after !== undefined);
@@ -62,8 +57,7 @@ export function projectData(table: Table) {
     /** The ids of the webhooks, including those that were deleted since the oldest entry of the audit log. */
     async webhookIds(projectId: string): Promise<string[]> {
       const ids = (await webhooks(projectId)).map(({ id }) => id);
-      const { pk } = itemKey.audit(projectId, '');
-      const entries = { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': pk } };
+      const entries = wholePartition(itemKey.audit(projectId, '').pk);
       for await (const { target } of table.queryAll({ ...entries, ProjectionExpression: 'target' }))
         if (String(target).startsWith('whk_')) ids.push(String(target));
       return [...new Set(ids)].sort();
@@ -107,7 +101,7 @@ export function projectData(table: Table) {
     /** The items of the API keys of a project. */
     async apiKeyItems(projectId: string): Promise<ItemKey[]> {
       const keys: ItemKey[] = [];
-      for await (const item of table.queryAll(ofKeys(projectId))) keys.push(keyOf(item));
+      for await (const item of table.queryAll(keysQuery(projectId))) keys.push(keyOf(item));
       return keys;
     },
 

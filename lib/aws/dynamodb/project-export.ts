@@ -3,7 +3,6 @@ import { keyResource } from '../../access/keys.ts';
 import { projectResource } from '../../access/projects.ts';
 import { logPartitions } from '../../deliveries/placement.ts';
 import { deliveryResource } from '../../deliveries/record.ts';
-import { BY_PROJECT } from '../../deployment.ts';
 import { documentResource } from '../../documents/documents.ts';
 import { partitionsOf } from '../../events/placement.ts';
 import { EVENT_TYPES } from '../../events/types.ts';
@@ -12,6 +11,7 @@ import { webhookResource } from '../../webhooks/webhooks.ts';
 import { toDelivery } from './delivery-log.ts';
 import { toState } from './documents.ts';
 import { type Item, itemKey } from './items.ts';
+import { keysQuery, wholePartition } from './queries.ts';
 import type { Query, Table } from './table.ts';
 import { toWebhook } from './webhooks.ts';
 
@@ -86,7 +86,7 @@ function sectionsOf(projectId: string, webhookIds: readonly string[], nowMs: num
     dataOf: (item: Item) => string | undefined,
   ): Section => ({
     id: pk,
-    query: { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': pk } },
+    query: wholePartition(pk),
     lineOf: lineOf(type, environment, dataOf),
   });
   const json =
@@ -96,11 +96,7 @@ function sectionsOf(projectId: string, webhookIds: readonly string[], nowMs: num
   const spaces = ENVIRONMENTS.map((environment) => ({ projectId, environment }));
   const keys: Section = {
     id: 'keys',
-    query: {
-      IndexName: BY_PROJECT,
-      KeyConditionExpression: 'keysOf = :project',
-      ExpressionAttributeValues: { ':project': projectId },
-    },
+    query: keysQuery(projectId),
     lineOf: lineOf('key', undefined, (item) => JSON.stringify(keyResource(item as never, nowMs))),
   };
   return [

@@ -1,3 +1,4 @@
+import { BY_PROJECT } from '../../deployment.ts';
 import { earliestId, type IdPrefix } from '../../ids.ts';
 import { all, type Condition } from './conditions.ts';
 import type { Query } from './table.ts';
@@ -26,6 +27,19 @@ export function idRange(
   const last = until === undefined ? `${prefix}_~` : earliestId(prefix, until);
   return first > last ? null : { first, last };
 }
+
+/** A query of all items of a partition. */
+export const wholePartition = (pk: string): Query => ({
+  KeyConditionExpression: 'pk = :pk',
+  ExpressionAttributeValues: { ':pk': pk },
+});
+
+/** A query of the API keys of a project. */
+export const keysQuery = (projectId: string): Query => ({
+  IndexName: BY_PROJECT,
+  KeyConditionExpression: 'keysOf = :project',
+  ExpressionAttributeValues: { ':project': projectId },
+});
 
 /** A query of the items of a partition in a range that meet every condition. */
 export function rangeQuery(

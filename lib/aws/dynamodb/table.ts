@@ -7,7 +7,9 @@ import {
   PutCommand,
   QueryCommand,
   type QueryCommandInput,
+  type QueryCommandOutput,
   ScanCommand,
+  type ScanCommandOutput,
   TransactWriteCommand,
   type TransactWriteCommandInput,
   UpdateCommand,
@@ -75,16 +77,21 @@ export function createTable(
     });
   const named = <T extends object>(input: T): T & { TableName: string } => ({ TableName: name, ...input });
 
-  /** Queries with strong consistency, except on an index. */
-  async function query({ after, ...query }: Query): Promise<Page> {
-    const input = named({
-      ConsistentRead: query.IndexName === undefined,
-      ...query,
+  /** Reads are strongly consistent, except on an index. */
+  const inputOf = ({ after, ...read }: Query) =>
+    named({
+      ConsistentRead: read.IndexName === undefined,
+      ...read,
       ExclusiveStartKey: after as Item | undefined,
     });
-    const { Items = [], Count = 0, LastEvaluatedKey } = await reading(() => documents.send(new QueryCommand(input)));
-    return { items: Items.map(withoutWriteId), count: Count, next: LastEvaluatedKey as ItemKey | undefined };
-  }
+  const pageOf = ({ Items = [], Count = 0, LastEvaluatedKey }: QueryCommandOutput | ScanCommandOutput): Page => ({
+    items: Items.map(withoutWriteId),
+    count: Count,
+    next: LastEvaluatedKey as ItemKey | undefined,
+  });
+
+  const query = async (input: Query): Promise<Page> =>
+    pageOf(await reading(() => documents.send(new QueryCommand(inputOf(input)))));
 
   /** Reads page after page on demand. */
   async function* queryAll(all: Query): AsyncGenerator<Item> {
@@ -109,15 +116,8 @@ export function createTable(
     queryAll,
 
     /** Reads items of all partitions of the table or an index, in no particular order. Items with the same partition key follow each other. */
-    async scan({ after, ...scan }: Query): Promise<Page> {
-      const input = named({
-        ConsistentRead: scan.IndexName === undefined,
-        ...scan,
-        ExclusiveStartKey: after as Item | undefined,
-      });
-      const { Items = [], Count = 0, LastEvaluatedKey } = await reading(() => documents.send(new ScanCommand(input)));
-      return { items: Items, count: Count, next: LastEvaluatedKey as ItemKey | undefined };
-    },
+    scan: async (input: Query): Promise<Page> =>
+      pageOf(await reading(() => documents.send(new ScanCommand(inputOf(input))))),
 
     /** Removes items separately and without a condition, so a repetition is harmless. */
     async removeAll(keys: readonly ItemKey[]): Promise<void> {
@@ -140,14 +140,14 @@ export function createTable(
      * Reads the first `wanted` items of a query. Each request reads at most `Limit` items or 1 MB. After a few requests it
      * returns fewer items, and `next` continues.
      */
-    async queryPages(input: Query, remaining: number): Promise<Omit<Page, 'count'>> {
+    async queryPages(input: Query, wanted: number): Promise<Omit<Page, 'count'>> {
       const items: Item[] = [];
       let after = input.after;
       for (let requests = 0; requests < MAX_REQUESTS; requests++) {
         const page = await query({ ...input, after });
         items.push(...page.items);
-        if (items.length > remaining) return { items: items.slice(0, remaining), next: keyOf(items[remaining - 1]) };
-        if (items.length === remaining || page.next === undefined) return { items, next: page.next };
+        if (items.length > wanted) return { items: items.slice(0, wanted), next: keyOf(items[wanted - 1]) };
+        if (items.length === wanted || page.next === undefined) return { items, next: page.next };
         after = page.next;
       }
       return { items, next: after as ItemKey };

@@ -4,6 +4,7 @@ import { MAX_WEBHOOKS, type WebhookRecord } from '../../webhooks/webhooks.ts';
 import { any, exists, is, isAbsent, isBelow, isNew } from './conditions.ts';
 import { increased, put, remove, update } from './expressions.ts';
 import { type Item, itemKey } from './items.ts';
+import { wholePartition } from './queries.ts';
 import type { Table } from './table.ts';
 import type { Write } from './writes.ts';
 
@@ -30,8 +31,7 @@ export function webhooks(table: Table) {
       after?: string,
     ): Promise<{ webhooks: WebhookRecord[]; next: string | undefined }> {
       const all = {
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': itemKey.webhook(space, '').pk },
+        ...wholePartition(itemKey.webhook(space, '').pk),
         Limit: limit + 1, // one more, because DynamoDB does not report the end of a list of exactly `limit` items
         after: after === undefined ? undefined : itemKey.webhook(space, after),
       };
