@@ -1,16 +1,14 @@
-import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { visible } from '../../lib/printable.ts';
 import { UserError } from '../user-error.ts';
 
-interface Option {
-  type: 'string' | 'boolean';
-  /** The placeholder of the value in the help. */
-  value?: string;
-  about: string;
-  default?: string | boolean;
-}
+/** An option for `parseArgs`, with its description and the placeholder of its value in the help. */
+type Option = { about: string } & (
+  | { type: 'string'; value?: string; default?: string }
+  | { type: 'boolean'; value?: undefined; default: false }
+);
 
-/** What a command accepts. Its help follows from this. */
+/** The arguments that a command accepts. The help shows them. */
 export interface Usage<Options extends Record<string, Option>> {
   /** Such as `npm start`. */
   command: string;
@@ -32,22 +30,14 @@ export interface Parsed<Options extends Record<string, Option>> {
   positionals: string[];
 }
 
-const HELP = { help: { type: 'boolean', about: 'print this text' } } as const satisfies Record<string, Option>;
+const HELP = { help: { type: 'boolean', short: 'h', default: false, about: 'print this text' } } as const;
 
-/** Reads the command line. Returns the help instead if the user asks for it. Throws `UserError`. */
+/** Reads the command line. Returns the help instead if the command line contains `--help`. Throws `UserError`. */
 export function parse<Options extends Record<string, Option>>(
   usage: Usage<Options>,
   args: readonly string[],
 ): Parsed<Options> | string {
-  const options = Object.fromEntries(
-    Object.entries<Option>({ ...usage.options, ...HELP }).map(([name, { type, default: value }]) => {
-      const option: ParseArgsOptionDescriptor = { type, ...(name === 'help' && { short: 'h' }) };
-      return [
-        name,
-        { ...option, ...(type === 'boolean' ? { default: false } : value !== undefined && { default: value }) },
-      ];
-    }),
-  );
+  const options: Record<string, Option> = { ...usage.options, ...HELP };
   try {
     const allowPositionals = usage.positionals !== undefined;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals });
@@ -99,10 +89,10 @@ const prefixOf = ({ command }: { command: string }): string => (command.startsWi
 const WIDTH = 118;
 
 function helpOf({ command, positionals, about, options, notes }: Usage<Record<string, Option>>): string {
-  const rows = Object.entries({ ...options, ...HELP }).map(([name, option]: [string, Option]) => {
-    const usual = typeof option.default === 'string' && option.default !== '' ? ` (${option.default})` : '';
-    return [`--${name}${option.value ? ` ${option.value}` : ''}`, option.about + usual] as const;
-  });
+  const rows = Object.entries<Option>({ ...options, ...HELP }).map(([name, { value, default: usual, about }]) => [
+    value ? `--${name} ${value}` : `--${name}`,
+    usual ? `${about} (${usual})` : about,
+  ]) as [option: string, about: string][];
   const width = Math.max(...rows.map(([name]) => name.length)) + 3;
   const indent = ' '.repeat(width + 2);
   const lines = rows.map(

@@ -97,7 +97,11 @@ const USAGE = {
       about: 'the time, such as 2026-01-31T12:00:00Z. The latest one is 5 minutes ago',
     },
     stack: { type: 'string', value: 'NAME', about: 'the name of the stack', default: 'DocumentSyncService' },
-    resume: { type: 'boolean', about: 'queue the deliveries that waited at that time, after the deployment' },
+    resume: {
+      type: 'boolean',
+      default: false,
+      about: 'queue the deliveries that waited at that time, after the deployment',
+    },
     events: {
       type: 'string',
       value: 'MINUTES',

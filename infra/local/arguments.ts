@@ -35,7 +35,7 @@ export const USAGE = {
       value: 'NAME',
       about: `${DATABASES.join(' or ')}, which requires Java (dynoxide where npm has a package)`,
     },
-    keep: { type: 'boolean', about: 'keep data, keys, pending deliveries and emails between starts' },
+    keep: { type: 'boolean', default: false, about: 'keep data, keys, pending deliveries and emails between starts' },
     directory: {
       type: 'string',
       value: 'PATH',

@@ -15,7 +15,11 @@ const USAGE = {
   about: 'Starts the services that `sam local` lacks.',
   options: {
     port: { type: 'string', value: 'N', about: 'port of the services', default: DEFAULT_PORT },
-    pipeline: { type: 'boolean', about: 'invoke the functions of `sam local start-lambda` with messages and records' },
+    pipeline: {
+      type: 'boolean',
+      default: false,
+      about: 'invoke the functions of `sam local start-lambda` with messages and records',
+    },
   },
 } as const;
 

@@ -11,7 +11,7 @@ const USAGE = {
   options: {
     seeds: { type: 'string', value: 'N', about: 'number of schedules', default: '10000' },
     from: { type: 'string', value: 'N', about: 'the first seed', default: '1' },
-    coverage: { type: 'boolean', about: 'print which faults and states occurred' },
+    coverage: { type: 'boolean', default: false, about: 'print which faults and states occurred' },
     seed: { type: 'string', value: 'N', about: 'run one schedule, and print every step' },
     faults: { type: 'string', value: 'N', about: 'with --seed: only the first N faults' },
     actions: { type: 'string', value: 'N', about: 'with --seed: only the first N actions' },
