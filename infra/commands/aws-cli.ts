@@ -97,18 +97,11 @@ export async function stackOutputs(stackName: string): Promise<Record<string, st
 
 export function failedSchedules(queueUrl: string): FailedSchedulesAccess {
   const queue = ['--queue-url', queueUrl];
+  const limits = ['--max-number-of-messages', '10', '--wait-time-seconds', '5'];
   return {
     async receive() {
-      const answer = await awsJson(
-        'sqs',
-        'receive-message',
-        ...queue,
-        '--max-number-of-messages',
-        '10',
-        '--wait-time-seconds',
-        '5',
-      );
-      const messages: { Body: string; ReceiptHandle: string }[] = answer?.Messages ?? [];
+      const response = await awsJson('sqs', 'receive-message', ...queue, ...limits);
+      const messages: { Body: string; ReceiptHandle: string }[] = response?.Messages ?? [];
       return messages.map(({ Body, ReceiptHandle }) => ({ body: Body, receiptHandle: ReceiptHandle }));
     },
     remove: async (receiptHandle) =>

@@ -1,9 +1,12 @@
 import { existsSync, openSync, readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { UserError } from '../user-error.ts';
 
+/** Where an export continues. The function that exports determines its members. */
+export type Position = Record<string, unknown>;
+
 interface Saved {
   id: string;
-  position: object;
+  position: Position;
   bytes: number;
 }
 
@@ -12,7 +15,7 @@ interface Saved {
  * A page that was written without its position is cut off and written again.
  */
 export class ExportFile {
-  readonly position: object | undefined;
+  readonly position: Position | undefined;
   lines = 0;
   private readonly id: string;
   private readonly path: string | undefined;
@@ -32,7 +35,7 @@ export class ExportFile {
   }
 
   /** Appends a page. `next` is `null` for the last one. */
-  write(lines: readonly string[], next: object | null): void {
+  write(lines: readonly string[], next: Position | null): void {
     const text = Buffer.from(lines.map((line) => `${line}\n`).join(''));
     for (let written = 0; written < text.length; ) written += writeSync(this.descriptor, text, written);
     this.lines += lines.length;

@@ -1,8 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { localDirectory } from '../project-root.ts';
 import { UserError } from '../user-error.ts';
 import { invokeFunction, stackOutputs } from './aws-cli.ts';
+import { readStackFile } from './target.ts';
 
 /** Invokes a function of the stack by its logical name. Throws `UserError` with the message of a function that failed. */
 export type Invoke = (name: 'Projects' | 'CreateProject', event: object) => Promise<unknown>;
@@ -19,9 +17,7 @@ export async function invokerOf(stackName: string | undefined): Promise<Invoke> 
 }
 
 function localInvoker(): Invoke {
-  const file = join(localDirectory, 'stack.json');
-  if (!existsSync(file)) throw new UserError('Pass --stack, or start the local stack with `npm start`.');
-  const { base_url, invoke_token } = JSON.parse(readFileSync(file, 'utf8'));
+  const { base_url, invoke_token } = readStackFile('--stack');
   return async (name, event) => {
     const response = await fetch(`${base_url}/_local/functions/${name}`, {
       method: 'POST',

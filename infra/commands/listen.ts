@@ -81,17 +81,17 @@ async function eventsSince(
   done: ReadonlyMap<string, number>,
   get: (path: string) => Promise<Response>,
 ): Promise<Listed[]> {
-  const deliveries: Listed[] = [];
+  const events: Listed[] = [];
   const query = `/v1/events?limit=100&since=${new Date(since).toISOString()}`;
   for (let cursor: string | null = ''; cursor !== null; ) {
     const page = (await (await get(query + (cursor && `&cursor=${cursor}`))).json()) as {
       data: Listed[];
       next_cursor: string | null;
     };
-    deliveries.push(...page.data.filter(({ id }) => !done.has(id)));
+    events.push(...page.data.filter(({ id }) => !done.has(id)));
     cursor = page.next_cursor;
   }
-  return deliveries.reverse();
+  return events.reverse();
 }
 
 async function forward(

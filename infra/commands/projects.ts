@@ -1,9 +1,10 @@
 import { createInterface } from 'node:readline/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ProjectOperation } from '../../lib/handlers/projects.ts';
 import { UserError } from '../user-error.ts';
 import { command, runCommand } from './command.ts';
-import { ExportFile } from './export-file.ts';
-import { type Invoke, invokerOf } from './invoker.ts';
+import { ExportFile, type Position } from './export-file.ts';
+import { invokerOf } from './invoker.ts';
 
 const USAGE = {
   command: 'npm run projects',
@@ -32,7 +33,6 @@ const print = (value: unknown) => void process.stdout.write(`${JSON.stringify(va
 
 /** The longest pause between two calls, so that a command soon notices that another one has finished. */
 const MAX_PAUSE_MS = 10_000;
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 interface Progress {
   state: 'deleting' | 'deleted';
@@ -42,12 +42,9 @@ interface Progress {
 }
 
 export async function listProjects(call: Call): Promise<void> {
-  let after: object | undefined;
+  let after: Position | undefined;
   do {
-    const page = (await call({ operation: 'list', ...(after && { after: after as never }) })) as {
-      data: object[];
-      next: object | null;
-    };
+    const page = (await call({ operation: 'list', after })) as { data: object[]; next: Position | null };
     for (const project of page.data) process.stdout.write(`${JSON.stringify(project)}\n`);
     after = page.next ?? undefined;
   } while (after);
@@ -57,10 +54,7 @@ export async function listProjects(call: Call): Promise<void> {
 export async function exportProject(call: Call, id: string, path: string | undefined): Promise<void> {
   const file = new ExportFile(path, id);
   for (let after = file.position; ; ) {
-    const page = (await call({ operation: 'export', id, ...(after && { after: after as never }) })) as {
-      lines: string[];
-      next: object | null;
-    };
+    const page = (await call({ operation: 'export', id, after })) as { lines: string[]; next: Position | null };
     file.write(page.lines, page.next);
     if (page.next === null) break;
     after = page.next;
@@ -71,7 +65,7 @@ export async function exportProject(call: Call, id: string, path: string | undef
 
 export async function deleteProject(call: Call, id: string, name: string | undefined): Promise<void> {
   for (;;) {
-    const progress = (await call({ operation: 'delete', id, ...(name !== undefined && { name }) })) as Progress;
+    const progress = (await call({ operation: 'delete', id, name })) as Progress;
     if (progress.state === 'deleted') {
       say(
         `The project is deleted. ${progress.items_removed} items were removed, and a pass over the whole table found none.`,
@@ -89,7 +83,7 @@ export async function deleteProject(call: Call, id: string, name: string | undef
 type Call = (operation: ProjectOperation) => Promise<unknown>;
 
 const projects = command(USAGE, async ({ values, positionals: [action = '', id, ...more] }) => {
-  const invoke: Invoke = await invokerOf(values.stack);
+  const invoke = await invokerOf(values.stack);
   const call: Call = (operation) => invoke('Projects', operation);
   if (more.length > 0) throw new UserError('Name one project.');
   if (action === 'list') return listProjects(call);

@@ -7,7 +7,7 @@ import { UNDER_WAY } from '../../lib/deliveries/statuses.ts';
 import { type DeliveryMessage, groupOf } from '../../lib/delivery/messages.ts';
 import type { ConnectionRecord } from '../../lib/documents/connections.ts';
 import type { Space } from '../../lib/space.ts';
-import { type AwsCall, type Deployed, failedEvents } from './aws-cli.ts';
+import { type AwsCall, type Deployed, invokeFunction } from './aws-cli.ts';
 
 type Attributes = Record<string, AttributeValue>;
 interface Page {
@@ -52,26 +52,18 @@ export async function resume(
     else found.push(toDelivery(unmarshall(item)));
   }
   const deliveries = found.filter(({ webhookId, test }) => spaces.has(webhookId) && !test);
-  for (const some of parts(
-    deliveries.filter(({ attempt }) => attempt > 0),
-    WRITES,
-  ))
-    await markUnqueued(call, service.tableName, some);
+  const attempted = deliveries.filter(({ attempt }) => attempt > 0);
+  for (const some of parts(attempted, WRITES)) await markUnqueued(call, service.tableName, some);
   const messages = deliveries.map((delivery) => messageOf(delivery, spaces.get(delivery.webhookId) as Space));
-  for (const some of parts(messages, MESSAGES))
-    await send(
-      call,
-      service.deliveriesUrl,
-      some.map((message) => ({ message, group: groupOf(message) })),
-    );
-  for (const some of parts(connections, MESSAGES)) {
-    const checks = some.map(({ id, projectId, environment }) => ({ connectionId: id, projectId, environment }));
-    await send(
-      call,
-      service.checksUrl,
-      checks.map((message) => ({ message })),
-    );
-  }
+  await send(
+    call,
+    service.deliveriesUrl,
+    messages.map((message) => ({ message, group: groupOf(message) })),
+  );
+  const checks = connections.map(({ id, ...space }) => ({
+    message: { connectionId: id, projectId: space.projectId, environment: space.environment },
+  }));
+  await send(call, service.checksUrl, checks);
   await fanOutAgain(service.fanOut, events);
   return { deliveries: deliveries.length, events: events.length, connections: connections.length };
 }
@@ -134,26 +126,26 @@ function messageOf({ webhookId, eventId, run, attempt, attempts }: DeliveryRecor
 }
 
 async function send(call: AwsCall, QueueUrl: string, messages: { message: object; group?: string }[]): Promise<void> {
-  const Entries = messages.map(({ message, group }, i) => ({
-    Id: String(i),
-    MessageBody: JSON.stringify(message),
-    ...(group && { MessageGroupId: group }),
-  }));
-  const { Failed = [] } = (await call('sqs', 'send-message-batch', { QueueUrl, Entries })) as { Failed?: unknown[] };
-  if (Failed.length > 0)
-    throw new Error(`SQS did not accept all messages. Repeat the command. ${JSON.stringify(Failed)}`);
+  for (const some of parts(messages, MESSAGES)) {
+    const Entries = some.map(({ message, group }, i) => ({
+      Id: String(i),
+      MessageBody: JSON.stringify(message),
+      ...(group && { MessageGroupId: group }),
+    }));
+    const { Failed = [] } = (await call('sqs', 'send-message-batch', { QueueUrl, Entries })) as { Failed?: unknown[] };
+    if (Failed.length > 0)
+      throw new Error(`SQS did not accept all messages. Repeat the command. ${JSON.stringify(Failed)}`);
+  }
 }
 
 /** Invokes the fan-out with the insertions of these events. */
 async function fanOutAgain(functionName: string, events: readonly Attributes[]): Promise<void> {
-  const { invoke } = failedEvents('', functionName);
   let batch: object[] = [];
   let bytes = 0;
   const flush = async () => {
     if (batch.length === 0) return;
-    const { batchItemFailures } = (await invoke(JSON.stringify({ Records: batch, isReplay: true }))) as {
-      batchItemFailures: unknown[];
-    };
+    const response = await invokeFunction(functionName, JSON.stringify({ Records: batch, isReplay: true }));
+    const { batchItemFailures } = response as { batchItemFailures: unknown[] };
     if (batchItemFailures.length > 0) throw new Error(`${functionName} did not handle all events. Repeat the command.`);
     batch = [];
     bytes = 0;

@@ -6,7 +6,7 @@ import { UserError } from '../user-error.ts';
 
 /** The API that a command calls, and the key. */
 export interface Target {
-  /** With its stage, and without a trailing slash. */
+  /** The base URL with the stage, without a trailing slash. */
   baseUrl: string;
   key: string;
 }
@@ -22,12 +22,23 @@ export const TARGET_OPTIONS = {
   },
 } as const;
 
+interface StackFile {
+  base_url: string;
+  invoke_token: string;
+  keys: Record<'live' | 'admin', string>;
+}
+
+/** Reads the file of the running local stack. Throws `UserError`, which names the option for another target. */
+export function readStackFile(option: string): StackFile {
+  const file = join(localDirectory, 'stack.json');
+  if (!existsSync(file)) throw new UserError(`Pass ${option}, or start the local stack with \`npm start\`.`);
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
 /** The target of a command. Without a URL, it is the running local stack with a key of its demo project. Throws `UserError`. */
 export function targetOf(baseUrl: string | undefined, key: string | undefined, type: 'live' | 'admin'): Target {
   if (baseUrl === undefined) {
-    const file = join(localDirectory, 'stack.json');
-    if (!existsSync(file)) throw new UserError('Pass --base-url, or start the local stack with `npm start`.');
-    const { base_url, keys } = JSON.parse(readFileSync(file, 'utf8'));
+    const { base_url, keys } = readStackFile('--base-url');
     return { baseUrl: base_url, key: key ?? keys[type] };
   }
   requireUrl('base-url', baseUrl);
@@ -78,7 +89,7 @@ export async function request(
 
 /** Throws `RequestError` if nothing responds at the URL. */
 export async function requireReachable(baseUrl: string): Promise<void> {
-  const response = await fetch(`${baseUrl}/openapi.json`, { method: 'HEAD' }).catch((error: Error) => {
+  const response = await fetch(`${baseUrl}/v1/openapi.json`, { method: 'HEAD' }).catch((error: Error) => {
     throw unreachable(baseUrl, error);
   });
   await response.body?.cancel();

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { faultsOf, openApi } from '../../infra/commands/smoke/openapi.ts';
+import { openApi, violationsOf } from '../../infra/commands/smoke/openapi.ts';
 import { METHODS } from '../../infra/local/gateway/routes.ts';
 import { operationsByPath } from '../../lib/api/operations.ts';
 import { PROBLEM_TYPE, PROBLEMS, type ProblemCode } from '../../lib/api/problems.ts';
@@ -28,7 +28,7 @@ export function expectConformance(method: string, path: string, { status, header
   const isOperation = known !== undefined && operationsByPath.get(known)?.some((each) => each.method === method);
   if (status >= 400) {
     expect(headers['content-type']).toBe(PROBLEM_TYPE);
-    expect(faultsOf(body, 'components', 'schemas', 'Problem')).toEqual([]);
+    expect(violationsOf(body, 'components', 'schemas', 'Problem')).toEqual([]);
     const code: ProblemCode = body.code;
     expect(body.status).toBe(status);
     expect(body.detail, 'the detail is a text without a gap').toMatch(/^\S+( \S+)*$/);
@@ -65,7 +65,7 @@ export function expectConformance(method: string, path: string, { status, header
   }
   const declared = type in response.content ? type : '*/*';
   const value = type.endsWith('json') ? body : text;
-  const faults = faultsOf(value, ...place, 'content', declared, 'schema');
+  const faults = violationsOf(value, ...place, 'content', declared, 'schema');
   expect(faults, `${method} ${route} ${status} ${body?.code ?? ''}`).toEqual([]);
 }
 

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
-import { faultsOf, openApi } from '../../infra/commands/smoke/openapi.ts';
+import { openApi, violationsOf } from '../../infra/commands/smoke/openapi.ts';
 import { afterFile } from './after-file.ts';
 import { eventually } from './service.ts';
 
@@ -35,10 +35,10 @@ function faultsIn({ headers, body }: Received): string[] {
     if (value === undefined && required) faults.push(`${name} is missing`);
     if (value === undefined) continue;
     const given = 'type' in schema && schema.type === 'integer' ? Number(value) : value;
-    for (const fault of faultsOf(given, ...place, 'parameters', i, 'schema')) faults.push(`${name} ${fault}`);
+    for (const fault of violationsOf(given, ...place, 'parameters', i, 'schema')) faults.push(`${name} ${fault}`);
   }
   const content = [...place, 'requestBody', 'content', 'application/json', 'schema'] as const;
-  for (const fault of faultsOf(JSON.parse(body), ...content)) faults.push(`${type} ${fault}`);
+  for (const fault of violationsOf(JSON.parse(body), ...content)) faults.push(`${type} ${fault}`);
   return faults;
 }
 

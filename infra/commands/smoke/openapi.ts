@@ -17,7 +17,7 @@ function validatorAt(...place: (string | number)[]): ValidateFunction {
 }
 
 /** Returns the violations of a value as messages. */
-export function faultsOf(value: unknown, ...place: (string | number)[]): string[] {
+export function violationsOf(value: unknown, ...place: (string | number)[]): string[] {
   const validate = validatorAt(...place);
   return validate(value)
     ? []

@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listen } from '../../local/ports.ts';
 import { readText } from '../../local/services/bodies.ts';
 
 export interface Received {
@@ -34,9 +35,7 @@ export async function startReceiver(port: number): Promise<Receiver> {
       })
       .catch(() => response.destroy()); // the tunnel disconnected
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, '127.0.0.1', resolve);
-  });
+  await listen(server, port, '--listen');
   return {
     port: (server.address() as AddressInfo).port,
     async next(matches, timeoutMs, signal) {

@@ -1,4 +1,4 @@
-import { faultsOf, openApi } from '../../../infra/commands/smoke/openapi.ts';
+import { openApi, violationsOf } from '../../../infra/commands/smoke/openapi.ts';
 import { operations } from '../../../lib/api/operations.ts';
 import type { FuzzRequest } from './requests.ts';
 
@@ -15,7 +15,7 @@ export function bodyViolations({ operationId, body }: FuzzRequest): string[] {
   const method = upperCased.toLowerCase();
   const described = openApi.paths[path]?.[method] as { requestBody?: object };
   if (described.requestBody) {
-    return faultsOf(json, 'paths', path, method, 'requestBody', 'content', 'application/json', 'schema');
+    return violationsOf(json, 'paths', path, method, 'requestBody', 'content', 'application/json', 'schema');
   }
   return JSON.stringify(json) === '{}' ? [] : ['this operation has no body'];
 }

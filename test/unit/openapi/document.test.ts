@@ -1,6 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
-import { faultsOf, openApi } from '../../../infra/commands/smoke/openapi.ts';
+import { openApi, violationsOf } from '../../../infra/commands/smoke/openapi.ts';
 import { apiOperations, operations } from '../../../lib/api/operations.ts';
 import { PROBLEMS } from '../../../lib/api/problems.ts';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
@@ -103,15 +103,15 @@ describe('the OpenAPI document', () => {
     const { body, response } = EXAMPLES[id as keyof typeof EXAMPLES];
     expect(body !== undefined).toBe('body' in rest);
     if (body !== undefined) {
-      expect(faultsOf(body, ...place, 'requestBody', 'content', 'application/json', 'schema')).toEqual([]);
+      expect(violationsOf(body, ...place, 'requestBody', 'content', 'application/json', 'schema')).toEqual([]);
     }
     const [status, schema] = Object.entries(rest.responses)[0] ?? [];
     if (rest.function === 'dashboard') return;
     expect(response !== undefined).toBe(schema !== null);
     if (response !== undefined) {
-      expect(faultsOf(response, ...place, 'responses', status ?? '', 'content', 'application/json', 'schema')).toEqual(
-        [],
-      );
+      expect(
+        violationsOf(response, ...place, 'responses', status ?? '', 'content', 'application/json', 'schema'),
+      ).toEqual([]);
     }
   });
 
@@ -136,7 +136,7 @@ describe('the OpenAPI document', () => {
     for (const type of EVENT_TYPES) {
       const place = ['webhooks', type, 'post', 'requestBody', 'content', 'application/json'];
       const { example } = openApi.webhooks[type]?.post.requestBody.content['application/json'] ?? {};
-      expect(faultsOf(example, ...place, 'schema')).toEqual([]);
+      expect(violationsOf(example, ...place, 'schema')).toEqual([]);
     }
   });
 

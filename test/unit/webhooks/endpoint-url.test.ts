@@ -5,7 +5,7 @@ import forbidden from '../../cases/forbidden-addresses.json' with { type: 'json'
 const NOT_PUBLIC = ['must point to a public host'];
 const hostOf = (address: string) => (address.includes(':') ? `[${address}]` : address);
 const urlOf = (host: string) => `https://${host}/hook`;
-const faultsOf = (host: string) => urlViolations(urlOf(host), 'public');
+const violationsOf = (host: string) => urlViolations(urlOf(host), 'public');
 
 /** Returns every spelling of a host that the URL standard accepts. */
 function spellings(canonical: string): string[] {
@@ -57,10 +57,10 @@ describe.each(forbidden.addresses)('$source, $group', ({ refused, allowed, overr
   ])('is rejected when saving and connecting: %s', (address) => {
     const host = hostOf(address);
     expect(isPublicAddress(address)).toBe(false);
-    if (!URL.canParse(urlOf(host))) return expect(faultsOf(host)).toEqual(['must be an absolute https: URL']);
+    if (!URL.canParse(urlOf(host))) return expect(violationsOf(host)).toEqual(['must be an absolute https: URL']);
     const { hostname } = new URL(urlOf(host));
     for (const spelling of [host, ...spellings(hostname)]) {
-      expect([spelling, new URL(urlOf(spelling)).hostname, ...faultsOf(spelling)]).toEqual([
+      expect([spelling, new URL(urlOf(spelling)).hostname, ...violationsOf(spelling)]).toEqual([
         spelling,
         hostname,
         ...NOT_PUBLIC,
@@ -72,7 +72,7 @@ describe.each(forbidden.addresses)('$source, $group', ({ refused, allowed, overr
     const host = hostOf(address);
     expect(isPublicAddress(address)).toBe(true);
     for (const spelling of [host, ...spellings(new URL(urlOf(host)).hostname)]) {
-      expect([spelling, ...faultsOf(spelling)]).toEqual([spelling]);
+      expect([spelling, ...violationsOf(spelling)]).toEqual([spelling]);
       expect(normalizeUrl(urlOf(spelling))).toBe(new URL(urlOf(host)).href);
     }
   });
@@ -133,7 +133,7 @@ describe('a host name', () => {
     ...['intranet', 'com', 'com.', 'a.onion', 'a.alt'],
     ...['..', 'a..example.com', '.example.com', 'example.com..', '".example.com', "a'b.example.com", '*.example.com'],
   ])('is rejected when saving: %s', (name) => {
-    expect(faultsOf(name)).toEqual(NOT_PUBLIC);
+    expect(violationsOf(name)).toEqual(NOT_PUBLIC);
   });
 
   it.each([
@@ -149,13 +149,13 @@ describe('a host name', () => {
     ],
     ...['127.0.0.1.nip.io', '10.0.0.1.nip.io', '169-254-169-254.sslip.io', 'localtest.me', 'metadata.tencentyun.com'],
   ])('is saved, and its addresses are checked at every connection: %s', (name) => {
-    expect(faultsOf(name)).toEqual([]);
+    expect(violationsOf(name)).toEqual([]);
   });
 
   it('has labels of at most 63 characters and at most 253 characters in total', () => {
-    expect(faultsOf(`${'a'.repeat(63)}.com`)).toEqual([]);
-    expect(faultsOf(`${'a'.repeat(64)}.com`)).toEqual(NOT_PUBLIC);
-    expect(faultsOf(`${'a.'.repeat(125)}com.`)).toEqual([]);
-    expect(faultsOf(`${'a.'.repeat(125)}info`)).toEqual(NOT_PUBLIC);
+    expect(violationsOf(`${'a'.repeat(63)}.com`)).toEqual([]);
+    expect(violationsOf(`${'a'.repeat(64)}.com`)).toEqual(NOT_PUBLIC);
+    expect(violationsOf(`${'a.'.repeat(125)}com.`)).toEqual([]);
+    expect(violationsOf(`${'a.'.repeat(125)}info`)).toEqual(NOT_PUBLIC);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemHeaders } from '../../../../lib/api/problems.ts';
 import type { Response } from '../client.ts';
-import { faultsOf } from '../openapi.ts';
+import { violationsOf } from '../openapi.ts';
 
 export function expectStatus({ request, status, text }: Response, expected: number): void {
   assert.ok(status === expected, `${request}: ${status} instead of ${expected}, ${text.slice(0, 200)}`);
@@ -21,8 +21,8 @@ export function expectProblem(response: Response, code: ProblemCode): void {
   const { status } = PROBLEMS[code];
   expectStatus(response, status);
   expectHeaders(response, { 'Content-Type': PROBLEM_TYPE, ...problemHeaders(status) });
-  const faults = faultsOf(json, 'components', 'schemas', 'Problem');
-  assert.ok(faults.length === 0, `${request}: the problem does not match its schema: ${faults.join('; ')}`);
+  const violations = violationsOf(json, 'components', 'schemas', 'Problem');
+  assert.ok(violations.length === 0, `${request}: the problem does not match its schema: ${violations.join('; ')}`);
   assert.ok(json.code === code, `${request}: code ${json.code} instead of ${code}`);
   assert.ok(json.status === status, `${request}: status ${json.status} in the body instead of ${status}`);
   const isAbsolute = /^https?:\/\//.test(json.type) && json.type.endsWith(`/docs/errors#${code}`);

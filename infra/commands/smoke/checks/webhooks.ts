@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { serviceSignature } from '../../../../lib/webhooks/signature.ts';
-import { faultsOf } from '../openapi.ts';
+import { violationsOf } from '../openapi.ts';
 import type { Received } from '../receiver.ts';
 import type { Check, Run } from '../run.ts';
 import { expectStatus } from './expectations.ts';
@@ -18,8 +18,8 @@ const checks: Omit<Check, 'needs'>[] = [
       const { delivery } = await deliver(run);
       const { headers, json } = delivery;
       const content = ['requestBody', 'content', 'application/json', 'schema'];
-      const faults = faultsOf(json, 'webhooks', json.type, 'post', ...content);
-      assert.ok(faults.length === 0, `the body does not match its schema: ${faults.join('; ')}`);
+      const violations = violationsOf(json, 'webhooks', json.type, 'post', ...content);
+      assert.ok(violations.length === 0, `the body does not match its schema: ${violations.join('; ')}`);
       for (const [name, value] of [
         ['x-service-event-id', json.id],
         ['x-service-event-type', json.type],
