@@ -1,4 +1,3 @@
-import { Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { writeSite } from '../functions/site/build.ts';
 import type { ApiFunction } from '../lib/api/operation.ts';
@@ -103,7 +102,6 @@ export function createApiFunctions(
       ...given,
       settings,
       environment: {
-        ...(granted && { TABLE_NAME: table.name }),
         ...(name === 'authorizer' && {
           SHARE_PREFIX: sharePrefix(settings),
           PROJECT_REQUESTS_PER_SECOND: String(settings.projectThrottleRate),
@@ -111,7 +109,6 @@ export function createApiFunctions(
         ...(name === 'project' && egress && { SOURCE_ADDRESSES: egress.addresses.join(',') }),
         ...(name === 'leaks' && keysUrl !== '' && { SECRET_SCANNING_KEYS_URL: keysUrl }),
       },
-      timeout: Duration.seconds(20),
     });
     if (granted) table.grant(fn, granted);
     if (sendsEmail) sender.grant(fn);

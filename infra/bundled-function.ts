@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Duration, RemovalPolicy, Stack, Stage, Validations } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack, Stage, Validations } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   ApplicationLogLevel,
@@ -30,8 +30,9 @@ export interface BundledFunctionProps {
   addFiles?: (directory: string) => void;
   description: string;
   settings: Settings;
-  environment: Partial<Record<Variable, string>>;
-  timeout: Duration;
+  environment?: Partial<Record<Variable, string>>;
+  /** 20 seconds by default. */
+  timeout?: Duration;
   /** The memory in MB. Lambda allocates CPU in proportion. */
   memorySize?: number;
   /**
@@ -54,7 +55,7 @@ export class BundledFunction extends LambdaFunction {
       description,
       settings,
       environment,
-      timeout,
+      timeout = Duration.seconds(20),
       memorySize = 512,
       feedsItself = false,
       egress,

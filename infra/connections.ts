@@ -32,8 +32,6 @@ export class Connections extends Construct {
       name: 'check-connection',
       description: 'Ends leases that have run out',
       settings,
-      environment: { TABLE_NAME: table.name, CHECKS_QUEUE_URL: this.checks.queueUrl },
-      timeout: Duration.seconds(20),
       feedsItself: true, // one check per lease, so the chain ends with the connection
     });
     const maxBatchingWindow = Duration.seconds(GATHERED_SECONDS);
@@ -42,7 +40,7 @@ export class Connections extends Construct {
       maxBatchingWindow,
     });
     table.grant(this.check, { CONNECTION: ['get', 'put', 'delete'], EVENT: ['put'] });
-    grantSend(this.checks, this.check);
+    this.grantSchedule(this.check);
   }
 
   /** Allows a function to schedule connection checks. */

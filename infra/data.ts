@@ -13,7 +13,8 @@ import { type IGrantable, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam
 import type { Key } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { BY_PROJECT, BY_STATUS, TIME_TO_LIVE } from '../lib/deployment.ts';
+import { BY_PROJECT, BY_STATUS, TIME_TO_LIVE, type Variable } from '../lib/deployment.ts';
+import type { BundledFunction } from './bundled-function.ts';
 import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
 import { statementsOf, type TableGrant } from './table-grants.ts';
@@ -44,10 +45,13 @@ export class DataTable extends Construct {
     this.streamArn = this.table.tableStreamArn ?? '';
   }
 
-  /** Grants the actions on items of the given kinds. The grants of the CDK include every item and index. */
-  grant(grantee: IGrantable, granted: TableGrant): void {
-    for (const statement of statementsOf(granted, this.table.tableArn))
-      grantee.grantPrincipal.addToPrincipalPolicy(statement);
+  /**
+   * Sets the name of the table in the environment of a function, and grants the actions on items of the given kinds. The grants of
+   * the CDK include every item and index.
+   */
+  grant(fn: BundledFunction, granted: TableGrant): void {
+    fn.addEnvironment('TABLE_NAME' satisfies Variable, this.name);
+    for (const statement of statementsOf(granted, this.table.tableArn)) fn.addToRolePolicy(statement);
   }
 
   /** Allows a function to list the keys of a project. */

@@ -99,7 +99,7 @@ export class Delivery extends Construct {
       name: 'fan-out',
       description: 'Sends every new event to the queue, once for each subscribed webhook',
       settings,
-      environment: { TABLE_NAME: table.name, ...this.laneVariables },
+      environment: this.laneVariables,
       timeout: Duration.minutes(1),
     });
     table.grant(fanOut, { HOOKS: ['query'], HOOK: ['update'] });
@@ -146,7 +146,6 @@ export class Delivery extends Construct {
       description: `Sends signed deliveries and schedules their retries (${lane} lane)`,
       settings,
       environment: {
-        TABLE_NAME: table.name,
         LANE: lane,
         ...this.laneVariables,
         ...schedules.variables,

@@ -5,7 +5,7 @@ import { RETRY_DELAYS_SECONDS } from '../lib/delivery/retry-schedule.ts';
 import { MAX_LEASE_SECONDS } from '../lib/documents/connections.ts';
 import { Api } from './api.ts';
 import { createApiFunctions } from './api-functions.ts';
-import { BundledFunction } from './bundled-function.ts';
+import type { BundledFunction } from './bundled-function.ts';
 import { Connections } from './connections.ts';
 import { DataTable } from './data.ts';
 import { Delivery } from './delivery.ts';
@@ -13,7 +13,7 @@ import { Egress } from './egress.ts';
 import { createKey, grantKey } from './encryption.ts';
 import { GradualDeployment } from './gradual-deployment.ts';
 import { Observability } from './observability.ts';
-import { createProjects } from './projects.ts';
+import { createProjectAdministration, createProjectCreation } from './projects.ts';
 import { Sender } from './sender.ts';
 import { type Settings, settingsOf } from './settings.ts';
 import { Stats } from './stats.ts';
@@ -81,16 +81,8 @@ export class DocumentSync extends Construct {
     const connections = new Connections(this, 'Connections', { table, settings, deadLetters, encryptionKey });
     connections.grantSchedule(functions.documents);
     const stats = new Stats(this, 'Stats', { table, settings });
-    this.createProject = new BundledFunction(this, 'CreateProject', {
-      name: 'create-project',
-      description: 'Creates a project and its first admin key: {name, email}',
-      settings,
-      environment: { TABLE_NAME: table.name },
-      timeout: Duration.seconds(20),
-    });
-    table.grant(this.createProject, { PROJECT: ['put'], KEY: ['put'], AUDIT: ['put'], VERSION: ['put'] });
-
-    this.projects = createProjects(this, { table, settings });
+    this.createProject = createProjectCreation(this, { table, settings });
+    this.projects = createProjectAdministration(this, { table, settings });
 
     const fedByQueues = [...Object.values(lanes).map(({ deliver }) => deliver), connections.check];
     const all = [

@@ -4,16 +4,35 @@ import { BundledFunction } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
 import type { Settings } from './settings.ts';
 
-/** The function behind `npm run projects`, without a route. Only principals of the account that can invoke it can use it. */
-export function createProjects(
+interface ProjectFunctionProps {
+  table: DataTable;
+  settings: Settings;
+}
+
+/*
+ * The functions for operators have no route. Only principals of the account that can invoke them can use them.
+ */
+
+/** The function that creates projects. */
+export function createProjectCreation(scope: Construct, { table, settings }: ProjectFunctionProps): BundledFunction {
+  const creation = new BundledFunction(scope, 'CreateProject', {
+    name: 'create-project',
+    description: 'Creates a project and its first admin key: {name, email}',
+    settings,
+  });
+  table.grant(creation, { PROJECT: ['put'], KEY: ['put'], AUDIT: ['put'], VERSION: ['put'] });
+  return creation;
+}
+
+/** The function behind `npm run projects`. */
+export function createProjectAdministration(
   scope: Construct,
-  { table, settings }: { table: DataTable; settings: Settings },
+  { table, settings }: ProjectFunctionProps,
 ): BundledFunction {
   const projects = new BundledFunction(scope, 'Projects', {
     name: 'projects',
     description: 'Lists, suspends, exports and deletes projects, and creates admin keys',
     settings,
-    environment: { TABLE_NAME: table.name },
     timeout: Duration.minutes(1),
     memorySize: 1024,
   });

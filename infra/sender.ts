@@ -1,4 +1,4 @@
-import { Duration, Stack, Validations } from 'aws-cdk-lib';
+import { Stack, Validations } from 'aws-cdk-lib';
 import { EventBus, Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
@@ -33,8 +33,6 @@ export class Sender extends Construct {
       name: 'email-events',
       description: 'Stops emails to addresses that bounce or complain',
       settings,
-      environment: { TABLE_NAME: table.name },
-      timeout: Duration.seconds(20),
     });
     table.grant(this.events, { PROJECT: ['get', 'update'] });
     this.grant(this.events);

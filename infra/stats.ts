@@ -25,7 +25,6 @@ export class Stats extends Construct {
       name: 'stats',
       description: 'Counts what happened to deliveries',
       settings,
-      environment: { TABLE_NAME: table.name },
       timeout: Duration.minutes(1),
     });
     table.grant(this.count, { FIGURES: ['update'] });
