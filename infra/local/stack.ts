@@ -136,10 +136,10 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     return fn.invoke(event);
   };
   const pages = new LocalPages(baseUrl, () => ses.emails, invoke);
-  const gateway = createGateway(template, byArn, now, cloudWatch);
+  const respond = createGateway(template, byArn, now, cloudWatch);
   api.on('request', (request, response) => {
     if (pages.has(request)) pages.respond(request, response).catch(() => response.destroy());
-    else void gateway.handle(request, response);
+    else void respond(request, response);
   });
 
   return {

@@ -34,26 +34,24 @@ interface AuthorizerProperties {
   IdentitySource: string;
 }
 
-export interface Gateway {
-  /** Handles a request. Never rejects, whatever clients and functions do. */
-  handle(request: http.IncomingMessage, response: http.ServerResponse): Promise<void>;
-}
-
 /** The interface of a Lambda function that the gateway uses. */
 export interface Invocable {
   invoke(event: unknown): Promise<unknown>;
 }
 
-/** Runs the REST API of the template on an HTTP server, with routes, authorizer, policies, gateway responses and limits. */
+/**
+ * Creates the request handler of an HTTP server for the REST API of the template, with routes, authorizer, policies, gateway
+ * responses and limits. The handler never rejects, whatever clients and functions do.
+ */
 export function createGateway(
   template: Template,
   functionOf: (uri: string) => Invocable,
   now: () => number,
   cloudWatch: Pick<LocalCloudWatch, 'put' | 'log'> = { put() {}, log() {} },
-): Gateway {
+) {
   const routes = readRoutes(template);
-  const responses = readGatewayResponses(template);
-  const throttles = createThrottles(template, now);
+  const gatewayResponse = readGatewayResponses(template);
+  const throttle = createThrottles(template, now);
   const stage = String(template.ofType('AWS::ApiGateway::Stage')[0]?.properties.StageName);
   const { MinimumCompressionSize, BinaryMediaTypes: binaryMediaTypes = [] } =
     template.ofType<RestApiProperties>('AWS::ApiGateway::RestApi')[0]?.properties ?? {};
@@ -63,25 +61,23 @@ export function createGateway(
     template.ofType<AuthorizerProperties>('AWS::ApiGateway::Authorizer').map((each) => [each.id, each.properties]),
   );
 
-  return {
-    async handle(request, response) {
-      try {
-        const sent = await readBody(request, MAX_PAYLOAD_BYTES);
-        const requestId = randomUUID();
-        const startedAt = now();
-        const access: AccessContext = { requestId, requestTimeEpoch: startedAt, httpMethod: request.method };
-        const result = await respond(request, sent, requestId, access).catch(() =>
-          responses.of('DEFAULT_5XX', { requestId }),
-        );
-        const { statusCode, headers, body, type } = result;
-        record({ ...access, status: statusCode, 'error.responseType': type, responseLatency: now() - startedAt });
-        const encoded = compression.encode(body, request.headers['accept-encoding']);
-        response.writeHead(statusCode, { 'x-amzn-RequestId': requestId, ...headers, ...encoded.headers });
-        response.end(request.method === 'HEAD' ? '' : encoded.body);
-      } catch {
-        response.destroy(); // the client disconnected
-      }
-    },
+  return async (request: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
+    try {
+      const sent = await readBody(request, MAX_PAYLOAD_BYTES);
+      const requestId = randomUUID();
+      const startedAt = now();
+      const access: AccessContext = { requestId, requestTimeEpoch: startedAt, httpMethod: request.method };
+      const result = await respond(request, sent, requestId, access).catch(() =>
+        gatewayResponse('DEFAULT_5XX', { requestId }),
+      );
+      const { statusCode, headers, body, type } = result;
+      record({ ...access, status: statusCode, 'error.responseType': type, responseLatency: now() - startedAt });
+      const encoded = compression.encode(body, request.headers['accept-encoding']);
+      response.writeHead(statusCode, { 'x-amzn-RequestId': requestId, ...headers, ...encoded.headers });
+      response.end(request.method === 'HEAD' ? '' : encoded.body);
+    } catch {
+      response.destroy(); // the client disconnected
+    }
   };
 
   async function respond(
@@ -91,25 +87,26 @@ export function createGateway(
     access: AccessContext,
   ): Promise<GatewayResponse> {
     const context = { requestId };
-    if (!isAccepted(request)) return responses.of('DEFAULT_4XX', context);
+    if (!isAccepted(request)) return gatewayResponse('DEFAULT_4XX', context);
     const body = sent?.length ? compression.decode(sent, request.headers['content-encoding']) : sent;
-    if (body === null) return responses.of('REQUEST_TOO_LARGE', context);
+    if (body === null) return gatewayResponse('REQUEST_TOO_LARGE', context);
     const { path, query } = splitUrl(request.url);
-    const route = path.startsWith('/') ? findRoute(routes, request.method ?? '', path) : undefined; // `*` is not a path
-    if (!route) return responses.of('MISSING_AUTHENTICATION_TOKEN', context);
-    access.resourcePath = route.route.resource;
-    const { target, authorizerId = '' } = route.route;
+    const found = path.startsWith('/') ? findRoute(routes, request.method ?? '', path) : undefined; // `*` is not a path
+    if (!found) return gatewayResponse('MISSING_AUTHENTICATION_TOKEN', context);
+    const { route, parameters } = found;
+    access.resourcePath = route.resource;
+    const { target, authorizerId = '' } = route;
     const authorizer = authorizers.get(authorizerId);
-    const limited = authorizer ? undefined : throttles.refuses(route.route);
-    if (limited) return responses.of(limited, context);
+    const limited = authorizer ? undefined : throttle(route);
+    if (limited) return gatewayResponse(limited, context);
     if ('status' in target) return { statusCode: target.status, headers: target.headers, body: Buffer.alloc(0) };
     const event = proxyEvent({
       request,
       path,
       query,
       body,
-      route: route.route,
-      parameters: route.parameters,
+      route,
+      parameters,
       requestId,
       stage,
       now: now(),
@@ -119,16 +116,17 @@ export function createGateway(
     if (authorizer) {
       const decision = await authorize(authorizer, event, path);
       access['authorizer.principalId'] = decision.principalId;
-      if (decision.refused) return responses.of(decision.refused, { requestId, authorizer: decision.context });
-      const limited = throttles.refuses(route.route, decision.apiKey);
-      if (limited) return responses.of(limited, context);
+      if (decision.rejection) return gatewayResponse(decision.rejection, { requestId, authorizer: decision.context });
+      const limited = throttle(route, decision.apiKey);
+      if (limited) return gatewayResponse(limited, context);
       event.requestContext.authorizer = { principalId: decision.principalId, ...decision.context };
     }
     return integrate(target.integrationUri, event);
   }
 
   type Decision = {
-    refused?: string;
+    /** The type of the gateway response, unless the authorizer allows the request. */
+    rejection?: string;
     principalId?: string;
     context?: Record<string, unknown> | undefined;
     /** The API key of the usage plan. */
@@ -142,9 +140,9 @@ export function createGateway(
   ): Promise<Decision> {
     const headerName = /method\.request\.header\.([\w-]+)/.exec(authorizer.IdentitySource)?.[1]?.toLowerCase();
     const identity = Object.entries(event.headers).find(([name]) => name.toLowerCase() === headerName)?.[1];
-    if (!identity) return { refused: 'UNAUTHORIZED' };
+    if (!identity) return { rejection: 'UNAUTHORIZED' };
     const methodArn = `arn:aws:execute-api:${REGION}:${ACCOUNT}:local/${stage}/${event.httpMethod}${path}`;
-    if (Buffer.byteLength(methodArn) > MAX_METHOD_ARN_BYTES) return { refused: 'DEFAULT_4XX' };
+    if (Buffer.byteLength(methodArn) > MAX_METHOD_ARN_BYTES) return { rejection: 'DEFAULT_4XX' };
     try {
       const { body: _, isBase64Encoded: __, ...request } = event; // an authorizer does not receive the body
       const result = (await functionOf(authorizer.AuthorizerUri).invoke({
@@ -156,10 +154,10 @@ export function createGateway(
       requireShortResources(policyDocument);
       return isInvocationAllowed(policyDocument, methodArn)
         ? { principalId, context: context ?? {}, apiKey: apiKey ?? undefined }
-        : { refused: 'ACCESS_DENIED', context: context ?? {} };
+        : { rejection: 'ACCESS_DENIED', context: context ?? {} };
     } catch (error) {
       return {
-        refused: (error as Error).message === 'Unauthorized' ? 'UNAUTHORIZED' : 'AUTHORIZER_CONFIGURATION_ERROR',
+        rejection: (error as Error).message === 'Unauthorized' ? 'UNAUTHORIZED' : 'AUTHORIZER_CONFIGURATION_ERROR',
       };
     }
   }
@@ -172,11 +170,11 @@ export function createGateway(
     });
     try {
       const result = await Promise.race([functionOf(uri).invoke(event), late]);
-      if (result === 'late') return responses.of('INTEGRATION_TIMEOUT', { requestId });
-      return readProxyResult(result) ?? responses.of('DEFAULT_5XX', { requestId });
+      if (result === 'late') return gatewayResponse('INTEGRATION_TIMEOUT', { requestId });
+      return readProxyResult(result) ?? gatewayResponse('DEFAULT_5XX', { requestId });
     } catch (error) {
       const isTooLarge = (error as Error).name === 'RequestTooLargeException';
-      return responses.of(isTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE', { requestId });
+      return gatewayResponse(isTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE', { requestId });
     } finally {
       clearTimeout(timer);
     }

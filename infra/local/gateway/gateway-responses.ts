@@ -13,31 +13,25 @@ interface GatewayContext {
   authorizer?: Record<string, unknown> | undefined;
 }
 
-export interface GatewayResponses {
-  /** Returns a response of the gateway itself, from the template. */
-  of(type: string, context: GatewayContext): GatewayResponse;
-}
-
-export function readGatewayResponses(template: Pick<Template, 'ofType'>): GatewayResponses {
+/** Reads the responses of the gateway itself from the template. */
+export function readGatewayResponses(template: Pick<Template, 'ofType'>) {
   const declared = new Map(
     template
       .ofType<ResponseProperties>('AWS::ApiGateway::GatewayResponse')
       .map(({ properties }) => [properties.ResponseType, properties]),
   );
-  return {
-    of(type, context) {
-      const response = declared.get(type) ?? declared.get(defaultOf(type));
-      if (!response) throw new Error(`The template declares no gateway response ${type}`);
-      const headers = Object.entries(response.ResponseParameters ?? {}).map(([name, value]) => [
-        name.replace('gatewayresponse.header.', ''),
-        value.startsWith("'") ? value.slice(1, -1) : variable(value, context),
-      ]);
-      const body = (response.ResponseTemplates?.['application/json'] ?? '').replace(/\$(context\.[\w.]+)/g, (_, name) =>
-        variable(name, context),
-      );
-      const statusCode = Number(response.StatusCode);
-      return { type, statusCode, headers: Object.fromEntries(headers), body: Buffer.from(body) };
-    },
+  return (type: string, context: GatewayContext): GatewayResponse => {
+    const response = declared.get(type) ?? declared.get(defaultOf(type));
+    if (!response) throw new Error(`The template declares no gateway response ${type}`);
+    const headers = Object.entries(response.ResponseParameters ?? {}).map(([name, value]) => [
+      name.replace('gatewayresponse.header.', ''),
+      value.startsWith("'") ? value.slice(1, -1) : variable(value, context),
+    ]);
+    const body = (response.ResponseTemplates?.['application/json'] ?? '').replace(/\$(context\.[\w.]+)/g, (_, name) =>
+      variable(name, context),
+    );
+    const statusCode = Number(response.StatusCode);
+    return { type, statusCode, headers: Object.fromEntries(headers), body: Buffer.from(body) };
   };
 }
 
@@ -45,10 +39,9 @@ export function readGatewayResponses(template: Pick<Template, 'ofType'>): Gatewa
 const defaultOf = (type: string): string =>
   /^(API|AUTHORIZER|INTEGRATION)_/.test(type) ? 'DEFAULT_5XX' : 'DEFAULT_4XX';
 
+/** The value of `context.requestId` or of a member such as `context.authorizer.code`. Empty if there is none. */
 function variable(name: string, context: GatewayContext): string {
-  const value = name
-    .split('.')
-    .slice(1)
-    .reduce<unknown>((inner, part) => (inner as Record<string, unknown> | undefined)?.[part], context);
+  let value: unknown = context;
+  for (const part of name.split('.').slice(1)) value = (value as Record<string, unknown> | undefined)?.[part];
   return String(value ?? '');
 }

@@ -19,19 +19,12 @@ interface UsagePlanProperties {
   Throttle?: { RateLimit: number; BurstLimit: number };
 }
 
-export interface Throttles {
-  /**
-   * Returns the gateway response to a request over a limit. The usage plan of the API key applies before the limits of the stage,
-   * which are per method (API Gateway Developer Guide, "How throttling limit settings are applied in API Gateway").
-   */
-  refuses(
-    route: Pick<Route, 'resource' | 'method' | 'apiKeyRequired'>,
-    apiKey?: string,
-  ): 'THROTTLED' | 'INVALID_API_KEY' | undefined;
-}
-
-/** Applies the throttles of the stage and of the usage plans of the template. The clock is in milliseconds. */
-export function createThrottles(template: Pick<Template, 'ofType'>, now: () => number): Throttles {
+/**
+ * Applies the throttles of the stage and of the usage plans of the template. The clock is in milliseconds. Returns the gateway
+ * response to a request over a limit. The usage plan of the API key applies before the limits of the stage, which are per method
+ * (API Gateway Developer Guide, "How throttling limit settings are applied in API Gateway").
+ */
+export function createThrottles(template: Pick<Template, 'ofType'>, now: () => number) {
   const settings = template
     .ofType<{ MethodSettings?: MethodSetting[] }>('AWS::ApiGateway::Stage')
     .flatMap(({ properties: { MethodSettings = [] } }) => MethodSettings);
@@ -44,16 +37,17 @@ export function createThrottles(template: Pick<Template, 'ofType'>, now: () => n
     buckets.set(name, bucket);
     return bucket.take(now());
   };
-  return {
-    refuses({ resource, method, apiKeyRequired }, apiKey = '') {
-      if (apiKeyRequired && !ofKeys.has(apiKey)) return 'INVALID_API_KEY';
-      if (apiKeyRequired && !takes(apiKey, ofKeys.get(apiKey))) return 'THROTTLED';
-      const name = `${resource} ${method}`;
-      const { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } =
-        ofMethods.get(name) ?? ofMethods.get('/* *') ?? {};
-      const isAdmitted = takes(name, rate === undefined || burst === undefined ? undefined : { rate, burst });
-      return isAdmitted ? undefined : 'THROTTLED';
-    },
+  return (
+    { resource, method, apiKeyRequired }: Pick<Route, 'resource' | 'method' | 'apiKeyRequired'>,
+    apiKey = '',
+  ): 'THROTTLED' | 'INVALID_API_KEY' | undefined => {
+    if (apiKeyRequired && !ofKeys.has(apiKey)) return 'INVALID_API_KEY';
+    if (apiKeyRequired && !takes(apiKey, ofKeys.get(apiKey))) return 'THROTTLED';
+    const name = `${resource} ${method}`;
+    const { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } =
+      ofMethods.get(name) ?? ofMethods.get('/* *') ?? {};
+    const isAdmitted = takes(name, rate === undefined || burst === undefined ? undefined : { rate, burst });
+    return isAdmitted ? undefined : 'THROTTLED';
   };
 }
 

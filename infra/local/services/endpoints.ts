@@ -5,7 +5,7 @@ import { InvalidRequest } from '../models/invalid-request.ts';
 import { requireModel } from '../models/models.ts';
 import { operationOf } from '../models/operations.ts';
 import { readText } from './bodies.ts';
-import { actionOf, inputOf, isForm } from './wire.ts';
+import { actionOf, isForm } from './wire.ts';
 
 export interface ServiceRequest {
   method: string;
@@ -33,7 +33,7 @@ export interface ServiceCall {
   callId: string;
   /** The number of the try, starting at 1 (`amz-sdk-request` of the SDK). */
   attempt: number;
-  /** The parameters of the call from its JSON or form body. Empty without parameters. */
+  /** The input of the operation. Empty for services that are not of AWS. */
   input: Record<string, unknown>;
 }
 /** Called before every try of every call. */
@@ -116,9 +116,9 @@ export class Endpoints {
 
   private async respond(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
     if (!namesThisMachine(request, this.hosts)) return void response.writeHead(403).end();
-    const answer = await this.perform(request, await readText(request));
-    if (answer === 'none') return void request.socket.destroy();
-    const { status = 200, headers = {}, body } = answer;
+    const result = await this.perform(request, await readText(request));
+    if (result === 'none') return void request.socket.destroy();
+    const { status = 200, headers = {}, body } = result;
     response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...headers }).end(body);
   }
 
@@ -131,13 +131,14 @@ export class Endpoints {
     try {
       const path = `/${rest.join('/')}`;
       const action = actionOf(method, path, headers, body);
+      const { operation, input = {} } = operationOf(prefix, { method, action, path, body }) ?? {};
       const call: ServiceCall = {
         service: prefix,
         action,
         principal,
         callId: String(headers['amz-sdk-invocation-id']),
         attempt: Number(/attempt=(\d+)/.exec(String(headers['amz-sdk-request']))?.[1] ?? 1),
-        input: inputOf(headers, body),
+        input,
       };
       const fault = this.intercept?.(call);
       if (fault === 'error before') throw new ServiceError('InternalServerError', 'Injected', 500);
@@ -146,11 +147,10 @@ export class Endpoints {
         throw new ServiceError('ThrottlingException', 'Injected');
       }
       if (fault === 'conflict') return conflict(action);
-      const match = operationOf(prefix, { method, action, path, body });
-      if (match) requireModel(prefix, match.operation, match.input);
-      const answer = await service({ method, action, path, headers, principal, body });
+      if (operation !== undefined) requireModel(prefix, operation, input);
+      const response = await service({ method, action, path, headers, principal, body });
       if (fault === 'error after') throw new ServiceError('InternalServerError', 'Injected', 500);
-      return fault === 'no answer' ? 'none' : answer;
+      return fault === 'no answer' ? 'none' : response;
     } catch (error) {
       if (error instanceof InvalidRequest) this.note(`${prefix} ${error.code}: ${error.message}`);
       return errorResponse(error, isForm(headers));

@@ -1,5 +1,5 @@
 import { existingTable, REGION, Template } from '../template.ts';
-import { createTables, describedTable, dynamoDbProxy, tableSchema } from './dynamodb.ts';
+import { createTables, dynamoDbProxy, existingLocalTable } from './dynamodb.ts';
 import { Endpoints } from './endpoints.ts';
 import { LocalIam } from './iam.ts';
 import { createBuckets, s3Service } from './s3.ts';
@@ -48,7 +48,7 @@ export async function startServices(options: ServicesOptions) {
     baseUrl,
   });
   const [created] = await createTables(template, databaseEndpoint);
-  const table = created ?? (await describedTable(existingTable(template) ?? '', databaseEndpoint));
+  const table = created ?? (await existingLocalTable(existingTable(template) ?? '', databaseEndpoint));
   const queues = createQueues(template, { speed, visibilitySpeed, kept: messages, now });
   const queueAt = (urlOrArn: string): LocalQueue | undefined => queues.get(urlOrArn.split(/[/:]/).at(-1) ?? '');
   const buckets = createBuckets(template);
@@ -69,8 +69,7 @@ export async function startServices(options: ServicesOptions) {
   endpoints.add('scheduler', scheduler.service);
   endpoints.add('ses', ses.service);
   const writes = new Signal();
-  const schema = await tableSchema(databaseEndpoint, table.name);
-  endpoints.add('dynamodb', dynamoDbProxy({ endpoint: databaseEndpoint, iam, schema, writes }));
+  endpoints.add('dynamodb', dynamoDbProxy({ endpoint: databaseEndpoint, iam, schema: table.schema, writes }));
 
   return {
     template,

@@ -7,16 +7,6 @@ export function actionOf(method: string, path: string, headers: http.IncomingHtt
   return new URLSearchParams(body).get('Action') ?? `${method} ${path.split('/')[1]}`;
 }
 
-/** Returns the members of a request. Empty if the body is not JSON. */
-export function inputOf(headers: http.IncomingHttpHeaders, body: string): Record<string, unknown> {
-  if (isForm(headers)) return Object.fromEntries(new URLSearchParams(body));
-  try {
-    return JSON.parse(body || '{}');
-  } catch {
-    return {};
-  }
-}
-
 /** Whether a request is in the Query protocol. */
 export const isForm = (headers: http.IncomingHttpHeaders): boolean =>
   headers['content-type']?.includes('urlencoded') ?? false;

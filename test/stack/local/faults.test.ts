@@ -68,13 +68,17 @@ describe('a call', () => {
     );
     client.destroy();
     expect(calls).toMatchObject([
-      { action: 'SendEmail', principal: 'role', input: { Source: 'a@example.com', 'Message.Subject.Data': 'Hello' } },
+      {
+        action: 'SendEmail',
+        principal: 'role',
+        input: { Source: 'a@example.com', Message: { Subject: { Data: 'Hello' } } },
+      },
     ]);
   });
 
-  it.each(['not JSON', ''])('reaches the interceptor with the body "%s"', async (body) => {
+  it('reaches the interceptor without a body', async () => {
     failAt(0, 'throttled');
-    await fetch(endpoints.url('dynamodb'), { method: 'POST', body });
+    await fetch(endpoints.url('dynamodb'), { method: 'POST' });
     expect(calls).toMatchObject([{ attempt: 1, input: {} }]);
   });
 });

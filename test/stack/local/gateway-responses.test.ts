@@ -19,8 +19,8 @@ describe('a gateway response', () => {
     ['AUTHORIZER_CONFIGURATION_ERROR', 500],
     ['UNAUTHORIZED', 400],
   ])('uses the default for an undeclared %s', (type, expected) => {
-    const responses = withResponses({ INTEGRATION_FAILURE: '503', DEFAULT_4XX: '400', DEFAULT_5XX: '500' });
-    expect(responses.of(type, { requestId: 'r' }).statusCode).toBe(expected);
+    const responseOf = withResponses({ INTEGRATION_FAILURE: '503', DEFAULT_4XX: '400', DEFAULT_5XX: '500' });
+    expect(responseOf(type, { requestId: 'r' }).statusCode).toBe(expected);
   });
 });
 

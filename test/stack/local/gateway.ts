@@ -56,9 +56,9 @@ export async function startGateway({
       return event.type === 'REQUEST' ? { ...allowing(allowed), usageIdentifierKey: keyOf(event) } : invoke(event);
     },
   };
-  const gateway = createGateway(template, () => invocable, now);
+  const respond = createGateway(template, () => invocable, now);
   const handled: Promise<void>[] = [];
-  const server = http.createServer((request, response) => void handled.push(gateway.handle(request, response)));
+  const server = http.createServer((request, response) => void handled.push(respond(request, response)));
   afterFile(() => server.close().closeAllConnections());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
