@@ -1,19 +1,25 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { LocalCloudWatch } from './cloudwatch/cloudwatch.ts';
-import { countThrottle, sampleQueue, sampleReputation } from './cloudwatch/sources.ts';
+import { watchServices } from './cloudwatch/sources.ts';
 import { createGateway } from './gateway/api-gateway.ts';
 import { LocalClock } from './lambda/clock.ts';
 import { CpuMeter } from './lambda/cpu-meter.ts';
 import type { MappingProperties } from './lambda/event-sources.ts';
-import { DEFAULT_ACCOUNT_CONCURRENCY, DEFAULT_CONCURRENCY, DEFAULT_IDLE_MS, LocalFunction } from './lambda/lambda.ts';
+import {
+  DEFAULT_ACCOUNT_CONCURRENCY,
+  DEFAULT_CONCURRENCY,
+  DEFAULT_IDLE_MS,
+  type FunctionProperties,
+  LocalFunction,
+} from './lambda/lambda.ts';
 import { mappingsOf, startMappings } from './lambda/mappings.ts';
 import { LocalPages } from './local-pages.ts';
 import { listen } from './ports.ts';
 import { emailEvents } from './services/email-events.ts';
 import { type Services, startServices } from './services/services.ts';
 import type { State } from './services/state.ts';
-import type { Template } from './template.ts';
+import type { Resource } from './template.ts';
 
 export interface StackOptions {
   /** The output directory of `cdk synth`. */
@@ -35,7 +41,7 @@ export interface StackOptions {
   /** Whether functions with event sources keep an idle environment of 30 MB, because Lambda starts with five pollers. */
   spares?: boolean;
   /** The initial state of the services, empty by default. */
-  state?: State;
+  state?: State | undefined;
   /** Added to the environment variables of every function. */
   environment?: Record<string, string>;
   /** Receives what functions print. */
@@ -61,8 +67,14 @@ export interface LocalStack extends Services {
 
 /** Runs a synthesized stack on this machine, with the same template and bundles as a deployment. */
 export async function startStack(options: StackOptions): Promise<LocalStack> {
-  const { assembly, databaseEndpoint, port = 0, speed = 1, visibilitySpeed = 1 } = options;
-  const { concurrency = DEFAULT_CONCURRENCY, idleMs = DEFAULT_IDLE_MS } = options;
+  const {
+    assembly,
+    databaseEndpoint,
+    port = 0,
+    speed = 1,
+    visibilitySpeed = 1,
+    concurrency = DEFAULT_CONCURRENCY,
+  } = options;
   const clock = new LocalClock();
   const now = () => clock.now();
   const api = http.createServer({ maxHeaderSize: 64 * 1024 });
@@ -74,36 +86,14 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     speed,
     visibilitySpeed,
     now,
-    baseUrl: () => baseUrl,
-    ...(options.state && { state: options.state }),
+    baseUrl,
+    state: options.state,
   });
-  const { template, iam, ses, endpoints, queues } = services;
+  const { template, ses } = services;
   const cloudWatch = new LocalCloudWatch(template);
-  for (const queue of queues.values()) cloudWatch.everyMinute(() => sampleQueue(queue, cloudWatch.put));
-  cloudWatch.everyMinute(() => sampleReputation(ses, cloudWatch.put));
-  endpoints.throttled = (call) => call.service === 'dynamodb' && countThrottle(call, cloudWatch.put);
-
-  const cpu = new CpuMeter();
-  const account = { limit: options.accountConcurrency ?? DEFAULT_ACCOUNT_CONCURRENCY, running: 0 };
+  watchServices(services, cloudWatch);
   const mappings = mappingsOf(services);
-  const sources = new Map([...mappings.values()].map((mapping) => [mapping.FunctionName, mapping]));
-  const functions = createFunctions(template, (id) => ({
-    keepsSpare: options.spares && sources.has(id),
-    hasLowPriority: (sources.get(id)?.MaximumBatchingWindowInSeconds ?? 0) > 0, // its records can wait
-    isCpuBusy: () => cpu.isBusy(),
-    clock,
-    environment: { ...services.environment, TZ: 'UTC', ...options.environment },
-    output: (name, text) => {
-      cloudWatch.log(name, text);
-      options.output?.(name, text);
-    },
-    publish: cloudWatch.put,
-    account,
-    concurrency,
-    idleMs,
-    iam,
-    logGroupArn: (name) => template.arn(name),
-  }));
+  const functions = createFunctions(services, [...mappings.values()], clock, cloudWatch, options);
   const functionOf = (id: string): LocalFunction => {
     const fn = functions.get(id);
     if (!fn) throw new Error(`The template has no function ${id}`);
@@ -165,13 +155,36 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   };
 }
 
+/** Creates the functions of the template. They share the CPUs and the concurrency of one account. */
 function createFunctions(
-  template: Template,
-  optionsOf: (id: string) => ConstructorParameters<typeof LocalFunction>[2],
+  { template, iam, environment }: Services,
+  mappings: readonly MappingProperties[],
+  clock: LocalClock,
+  cloudWatch: LocalCloudWatch,
+  options: StackOptions,
 ): Map<string, LocalFunction> {
-  const resources =
-    template.ofType<ConstructorParameters<typeof LocalFunction>[0]['properties']>('AWS::Lambda::Function');
-  return new Map(
-    resources.map((resource) => [resource.id, new LocalFunction(resource, template, optionsOf(resource.id))]),
-  );
+  const cpu = new CpuMeter();
+  const shared = {
+    isCpuBusy: () => cpu.isBusy(),
+    clock,
+    environment: { ...environment, TZ: 'UTC', ...options.environment },
+    output: (id: string, text: string) => {
+      cloudWatch.log(id, text);
+      options.output?.(id, text);
+    },
+    publish: cloudWatch.put,
+    account: { limit: options.accountConcurrency ?? DEFAULT_ACCOUNT_CONCURRENCY, running: 0 },
+    concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
+    idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
+    iam,
+    logGroupArn: (name: string) => template.arn(name),
+  };
+  const create = (resource: Resource<FunctionProperties>) => {
+    const source = mappings.find(({ FunctionName }) => FunctionName === resource.id);
+    const keepsSpare = options.spares && source !== undefined;
+    const hasLowPriority = (source?.MaximumBatchingWindowInSeconds ?? 0) > 0; // its records can wait
+    return new LocalFunction(resource, template, { ...shared, keepsSpare, hasLowPriority });
+  };
+  const resources = template.ofType<FunctionProperties>('AWS::Lambda::Function');
+  return new Map(resources.map((resource) => [resource.id, create(resource)]));
 }

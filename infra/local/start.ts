@@ -22,7 +22,7 @@ const MAX_LOG_BYTES = 50 * 1024 * 1024;
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
 /** Runs the stack, the demo project and its endpoint until the process ends. */
-export async function start(options: Omit<Arguments, 'help'>): Promise<void> {
+export async function start(options: Arguments): Promise<void> {
   const { port, speed, concurrency, directory, database = defaultDatabase() } = options;
   mkdirSync(directory, { recursive: true });
   requireDiskSpace(directory);
@@ -43,7 +43,6 @@ export async function start(options: Omit<Arguments, 'help'>): Promise<void> {
   const logFile = join(directory, 'functions.log');
   const write = openLog(logFile, MAX_LOG_BYTES);
   const output = (id: string, text: string) => write(text.replace(/^(?=.)/gm, `${id} `));
-  const state = kept && { state: kept.state };
   const stack = await startStack({
     assembly,
     databaseEndpoint,
@@ -52,7 +51,7 @@ export async function start(options: Omit<Arguments, 'help'>): Promise<void> {
     concurrency,
     output,
     spares: true,
-    ...state,
+    state: kept?.state,
   });
   if (kept?.demo) await requireLayout(databaseEndpoint, stack.template.ref('Table'));
   const demo = kept?.demo ?? (await createDemo(stack, receiver, secret));

@@ -22,7 +22,7 @@ export interface Places {
   /** A prefix that separates the tables of several stacks on one database. */
   tablePrefix: string;
   /** The URL of the API on this machine. */
-  baseUrl: () => string;
+  baseUrl: string;
   /** The base of bucket URLs. */
   bucketsUrl?: string;
 }

@@ -54,9 +54,9 @@ export class LocalCloudWatch {
   }
 
   /** Calls `sample` at the end of every minute, because AWS publishes some metrics once per minute and not per event. */
-  everyMinute(sample: () => void): void {
+  readonly everyMinute = (sample: () => void): void => {
     this.samplers.push(sample);
-  }
+  };
 
   /** Ends the current minute, evaluates the alarms, and returns the ids of those in the ALARM state. */
   passMinute(): readonly string[] {

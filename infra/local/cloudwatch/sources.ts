@@ -1,11 +1,22 @@
 import { READS } from '../services/dynamodb-request.ts';
 import type { ServiceCall } from '../services/endpoints.ts';
+import type { Services } from '../services/services.ts';
 import type { LocalSes } from '../services/ses.ts';
 import type { LocalQueue } from '../services/sqs.ts';
+import type { LocalCloudWatch } from './cloudwatch.ts';
 import type { Publish } from './metrics.ts';
 
-/** Publishes the metrics of a queue, which AWS samples every minute. */
-export function sampleQueue(queue: LocalQueue, publish: Publish): void {
+/** Publishes the metrics of the services in the stack. AWS samples those of queues and emails every minute. */
+export function watchServices(
+  { queues, ses, endpoints }: Pick<Services, 'queues' | 'ses' | 'endpoints'>,
+  { put, everyMinute }: Pick<LocalCloudWatch, 'put' | 'everyMinute'>,
+): void {
+  for (const queue of queues.values()) everyMinute(() => sampleQueue(queue, put));
+  everyMinute(() => sampleReputation(ses, put));
+  endpoints.throttled = (call) => call.service === 'dynamodb' && countThrottle(call, put);
+}
+
+function sampleQueue(queue: LocalQueue, publish: Publish): void {
   const metric = (name: string) => ({
     namespace: 'AWS/SQS',
     name,
@@ -16,7 +27,7 @@ export function sampleQueue(queue: LocalQueue, publish: Publish): void {
 }
 
 /** Publishes the rates of the account, after it has sent the first email. */
-export function sampleReputation({ emails, returned }: LocalSes, publish: Publish): void {
+function sampleReputation({ emails, returned }: LocalSes, publish: Publish): void {
   if (emails.length === 0) return;
   const metric = (name: string) => ({ namespace: 'AWS/SES', name: `Reputation.${name}`, dimensions: {} });
   publish(metric('BounceRate'), returned.bounces / emails.length);
@@ -24,7 +35,7 @@ export function sampleReputation({ emails, returned }: LocalSes, publish: Publis
 }
 
 /** Counts a throttled DynamoDB call. A query of an index counts only for the index. */
-export function countThrottle({ action, input }: ServiceCall, publish: Publish): void {
+function countThrottle({ action, input }: ServiceCall, publish: Publish): void {
   const TableName = tableOf(input);
   const { IndexName } = input as { IndexName?: string };
   publish(

@@ -39,51 +39,55 @@ export async function startMappings(
   mappings: ReadonlyMap<string, MappingProperties>,
   options: MappingsOptions,
 ): Promise<() => void> {
-  const { services, databaseEndpoint, functionOf, concurrency, retrySpeed, speed, clock, cloudWatch } = options;
-  const { iam, queueAt, buckets, streamArn, streamPositions, writes } = services;
+  const { services, functionOf, concurrency } = options;
+  const { iam, queueAt } = services;
   const stops: (() => void)[] = [];
   for (const [id, mapping] of mappings) {
     const fn = functionOf(mapping.FunctionName);
     const queue = queueAt(mapping.EventSourceArn);
-    if (queue) {
-      stops.push(pollQueue({ queue, fn, mapping, concurrency, iam }));
-    } else {
-      const destination = buckets.get(mapping.DestinationConfig?.OnFailure.Destination ?? '');
-      const isCounted = mapping.MetricsConfig?.Metrics.includes('EventCount') ?? false;
-      const count = (name: string, events: number) =>
-        isCounted &&
-        cloudWatch?.put({ namespace: 'AWS/Lambda', name, dimensions: { EventSourceMappingUUID: id } }, events);
-      const consume = streamConsumer({
-        fn,
-        mapping,
-        destination,
-        iam,
-        retrySpeed,
-        now: () => clock.now(),
-        count,
-        aged: (ageMs) => {
-          const dimensions = { FunctionName: mapping.FunctionName };
-          cloudWatch?.put({ namespace: 'AWS/Lambda', name: 'IteratorAge', dimensions }, ageMs);
-        },
-      });
-      // Lambda polls several times per second and records empty polls as 0 (Lambda Developer Guide, `PolledEventCount`).
-      cloudWatch?.everyMinute(() => canPoll(mapping, fn, iam) && count('PolledEventCount', 0));
-      const poller = new StreamPoller({
-        endpoint: databaseEndpoint,
-        arn: streamArn,
-        writes,
-        consume,
-        clock,
-        positions: streamPositions,
-        consumer: mapping.FunctionName,
-        windowMs: windowOf(mapping, speed),
-        batchSize: mapping.BatchSize ?? 100,
-      });
-      await poller.start();
-      stops.push(() => poller.stop());
-    }
+    stops.push(
+      queue ? pollQueue({ queue, fn, mapping, concurrency, iam }) : await pollStream(id, fn, mapping, options),
+    );
   }
   return () => {
     for (const stop of stops) stop();
   };
+}
+
+async function pollStream(
+  id: string,
+  fn: QueueConsumer,
+  mapping: MappingProperties,
+  { services, databaseEndpoint, retrySpeed, speed, clock, cloudWatch }: MappingsOptions,
+): Promise<() => void> {
+  const { iam, buckets, streamArn, streamPositions, writes } = services;
+  const isCounted = mapping.MetricsConfig?.Metrics.includes('EventCount') ?? false;
+  const put = (name: string, dimensions: Record<string, string>, value: number) =>
+    cloudWatch?.put({ namespace: 'AWS/Lambda', name, dimensions }, value);
+  const count = (name: string, events: number) => isCounted && put(name, { EventSourceMappingUUID: id }, events);
+  const consume = streamConsumer({
+    fn,
+    mapping,
+    destination: buckets.get(mapping.DestinationConfig?.OnFailure.Destination ?? ''),
+    iam,
+    retrySpeed,
+    now: () => clock.now(),
+    count,
+    aged: (ageMs) => put('IteratorAge', { FunctionName: mapping.FunctionName }, ageMs),
+  });
+  // Lambda polls several times per second and records empty polls as 0 (Lambda Developer Guide, `PolledEventCount`).
+  cloudWatch?.everyMinute(() => canPoll(mapping, fn, iam) && count('PolledEventCount', 0));
+  const poller = new StreamPoller({
+    endpoint: databaseEndpoint,
+    arn: streamArn,
+    writes,
+    consume,
+    clock,
+    positions: streamPositions,
+    consumer: mapping.FunctionName,
+    windowMs: windowOf(mapping, speed),
+    batchSize: mapping.BatchSize ?? 100,
+  });
+  await poller.start();
+  return () => poller.stop();
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalIam } from '../services/iam.ts';
 import type { LocalQueue, QueueMessage } from '../services/sqs.ts';
 import { REGION } from '../template.ts';
@@ -50,7 +51,7 @@ export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOption
       if (stopped) return;
       const mayPoll = QUEUE_ACTIONS.every((action) => iam.allows(fn.role, action, mapping.EventSourceArn));
       if (mapping.Enabled === false || !mayPoll) {
-        await new Promise((resolve) => setTimeout(resolve, PERMISSION_CHECK_MS));
+        await sleep(PERMISSION_CHECK_MS);
         continue;
       }
       const messages = queue.receive(batchSize).filter(isInvoked);
@@ -68,9 +69,7 @@ export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOption
   async function untilGathered(): Promise<void> {
     const endsAt = performance.now() + windowMs;
     while (queue.counts().visible < batchSize && performance.now() < endsAt && !stopped) {
-      await new Promise((resolve) =>
-        setTimeout(resolve, Math.max(0, Math.min(GATHERING_CHECK_MS, endsAt - performance.now()))),
-      );
+      await sleep(Math.max(0, Math.min(GATHERING_CHECK_MS, endsAt - performance.now())));
     }
   }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { _Record } from '@aws-sdk/client-dynamodb-streams';
 import type { EVENT_COUNTS } from '../cloudwatch/published.ts';
 import { matchesPattern } from '../event-pattern.ts';
@@ -61,7 +62,7 @@ export function streamConsumer({
 
   return async (records: _Record[], shardId: string): Promise<void> => {
     // The records stay in the stream.
-    while (!canPoll(mapping, fn, iam)) await new Promise((resolve) => setTimeout(resolve, PERMISSION_CHECK_MS));
+    while (!canPoll(mapping, fn, iam)) await sleep(PERMISSION_CHECK_MS);
     const wanted = records.filter(
       (record) => patterns.length === 0 || patterns.some((pattern) => matchesPattern(pattern, record)),
     );
@@ -97,7 +98,7 @@ export function streamConsumer({
       rest = rest.slice(old.length);
       if (failures > maxRetries) return discard(rest, 'RetryAttemptsExhausted', failures);
       if (rest.length === 0) return;
-      if (tries > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 20 * 2 ** tries) / retrySpeed));
+      if (tries > 0) await sleep(Math.min(1000, 20 * 2 ** tries) / retrySpeed);
       const invoked = rest.length;
       const ageMs = now() - createdAt(rest.at(-1) as _Record);
       const { failed, error } = await invokeBatch(fn, rest.map(toEvent), rest.map(sequenceOf), mapping, { window });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type _Record,
   DescribeStreamCommand,
@@ -122,7 +123,7 @@ export class StreamPoller {
       }
       await writes.beyond(known, QUIET_POLL_MS);
       const restMs = lookedAt + pollMs - performance.now();
-      if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
+      if (restMs > 0) await sleep(restMs);
     }
   }
 }

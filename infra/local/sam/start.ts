@@ -47,7 +47,7 @@ export async function startSam(options: SamOptions) {
     speed: 1,
     visibilitySpeed: 1,
     now: () => Date.now(),
-    baseUrl: () => 'http://127.0.0.1:3000', // `sam local start-api`
+    baseUrl: 'http://127.0.0.1:3000', // `sam local start-api`
     addresses,
     port,
     host,

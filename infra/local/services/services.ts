@@ -21,13 +21,13 @@ export interface ServicesOptions {
   visibilitySpeed: number;
   now: () => number;
   /** The URL of the API on this machine. */
-  baseUrl: () => string;
+  baseUrl: string;
   /** The addresses and the port to listen on, and the host name for functions. */
   addresses?: readonly string[];
   port?: number;
   host?: string;
   /** The state of the services, which they keep up to date. */
-  state?: State;
+  state?: State | undefined;
 }
 
 export type Services = Awaited<ReturnType<typeof startServices>>;

@@ -5,7 +5,7 @@ import { type AcceptedEmail, type EmailEventType, simulatedEvent } from './email
 import { type Service, ServiceError } from './endpoints.ts';
 import type { LocalIam } from './iam.ts';
 
-export interface SentMail {
+export interface SentEmail {
   to: string;
   from: string;
   subject: string;
@@ -15,7 +15,7 @@ export interface SentMail {
 }
 
 /** The maximum number of stored emails. The oldest ones are deleted. */
-const MAX_MAILS = 10_000;
+const MAX_EMAILS = 10_000;
 
 /** Publishes events of emails, such as a bounce. */
 type Publish = (type: EmailEventType, email: AcceptedEmail, at: Date) => void;
@@ -36,17 +36,17 @@ export class LocalSes {
   private readonly configurationSets: readonly string[];
   private readonly now: () => number;
   private readonly iam: LocalIam;
-  private readonly kept: Map<string, SentMail>;
+  private readonly kept: Map<string, SentEmail>;
 
   /** `kept` contains the emails by id. */
-  constructor(now: () => number, iam: LocalIam, kept: Map<string, SentMail>, configurationSets: readonly string[]) {
+  constructor(now: () => number, iam: LocalIam, kept: Map<string, SentEmail>, configurationSets: readonly string[]) {
     this.configurationSets = configurationSets;
     this.now = now;
     this.iam = iam;
     this.kept = kept;
   }
 
-  get emails(): SentMail[] {
+  get emails(): SentEmail[] {
     return [...this.kept.values()];
   }
 
@@ -106,10 +106,10 @@ export class LocalSes {
       );
   }
 
-  private keep(mail: SentMail): void {
-    this.kept.set(randomUUID(), mail);
+  private keep(email: SentEmail): void {
+    this.kept.set(randomUUID(), email);
     const [oldest = ''] = this.kept.keys();
-    if (this.kept.size > MAX_MAILS) this.kept.delete(oldest);
+    if (this.kept.size > MAX_EMAILS) this.kept.delete(oldest);
   }
 }
 

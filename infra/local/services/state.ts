@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { KeptMap } from '../kept-map.ts';
 import type { Schedule } from './scheduler.ts';
-import type { SentMail } from './ses.ts';
+import type { SentEmail } from './ses.ts';
 import type { KeptMessage } from './sqs.ts';
 
 /** The state of the services outside the database. */
@@ -17,7 +17,7 @@ export interface State {
   /** The sequence number of the last consumed record, by shard of the table stream. */
   positions: Map<string, string>;
   /** Emails by id, oldest first. */
-  emails: Map<string, SentMail>;
+  emails: Map<string, SentEmail>;
 }
 
 /** Creates the empty state of a new stack. */

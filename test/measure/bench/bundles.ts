@@ -10,7 +10,7 @@ const RUNS = 7;
 /** Size and import time of every function. Each import runs in a separate process, as in a cold start. */
 export async function measureBundles(assembly: string) {
   const empty = medianImportMs('data:text/javascript,', {});
-  const places = { queuesUrl: 'http://127.0.0.1', tablePrefix: '', baseUrl: () => '' };
+  const places = { queuesUrl: 'http://127.0.0.1', tablePrefix: '', baseUrl: '' };
   const template = new Template(assembly, places);
   const functions = new Map(
     template.ofType<FunctionProperties>('AWS::Lambda::Function').map(({ properties }) => {

@@ -27,7 +27,7 @@ export interface TestGatewayOptions {
 
 /** A synthesized template without policies, names and addresses. */
 export function readTemplate(assembly = inject('assembly')): Template {
-  return new Template(assembly, { queuesUrl: 'http://127.0.0.1', tablePrefix: '', baseUrl: () => '' });
+  return new Template(assembly, { queuesUrl: 'http://127.0.0.1', tablePrefix: '', baseUrl: '' });
 }
 
 /** The API keys of the shares. */

@@ -52,7 +52,7 @@ export async function measureCost(assembly: string) {
 }
 
 function fixedOf(assembly: string) {
-  const template = new Template(assembly, { queuesUrl: '', tablePrefix: '', baseUrl: () => '' });
+  const template = new Template(assembly, { queuesUrl: '', tablePrefix: '', baseUrl: '' });
   const alarms = template.ofType<{ Metrics?: { MetricStat?: object }[] }>('AWS::CloudWatch::Alarm');
   const mappings = template.ofType<{ EventSourceArn: string; MetricsConfig?: object }>(
     'AWS::Lambda::EventSourceMapping',
