@@ -30,10 +30,10 @@ export interface ExportPosition {
 }
 
 /**
- * The serialized characters of one page, so that it fits into the response of a function (6 MB, Lambda quotas). A page exceeds it by
- * less than the longest line.
+ * The bytes of one page in the response of a function, which has at most 6 MB of JSON (Lambda quotas). A page exceeds it by less
+ * than the longest line. An item has at most 400 KB, and JSON at most doubles it.
  */
-const PAGE_LENGTH = 2_500_000;
+const PAGE_BYTES = 4 * 1024 * 1024;
 const ITEMS_OF_QUERY = 250;
 /** The queries of one page, because many partitions are empty. */
 const QUERIES_OF_PAGE = 100;
@@ -53,7 +53,7 @@ export function projectExport(table: Table) {
     let at = position === undefined ? 0 : sections.findIndex(({ id }) => id === position.section);
     if (at < 0) throw new Error('The position is not one of this export');
     let after = position?.after;
-    let length = 0;
+    let bytes = 0;
     const lines: string[] = [];
     for (let queries = 0; queries < QUERIES_OF_PAGE; queries++) {
       const section = sections[at];
@@ -63,9 +63,9 @@ export function projectExport(table: Table) {
         const line = section.lineOf(item);
         if (line !== undefined) {
           lines.push(line);
-          length += JSON.stringify(line).length;
+          bytes += Buffer.byteLength(JSON.stringify(line));
         }
-        if (length > PAGE_LENGTH) return { lines, next: { section: section.id, after: positionOf(item) } };
+        if (bytes > PAGE_BYTES) return { lines, next: { section: section.id, after: positionOf(item) } };
       }
       after = next;
       if (next === undefined) at++;
