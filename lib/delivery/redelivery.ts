@@ -1,3 +1,4 @@
+import { allDone } from '../all-done.ts';
 import type { DeliveryRecord } from '../deliveries/record.ts';
 import type { Trigger } from '../deliveries/statuses.ts';
 import type { Space } from '../space.ts';
@@ -55,7 +56,7 @@ export async function sendAgain(
   await enqueue(
     records.map(({ webhookId, eventId, run }) => firstMessage(space, webhookId, eventId, { run: run + 1, trigger })),
   );
-  await Promise.all(records.map((record) => startRun(record, record.run + 1, clock())));
+  await allDone(records.map((record) => startRun(record, record.run + 1, clock())));
 }
 
 /**

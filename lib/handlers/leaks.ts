@@ -2,6 +2,7 @@ import { hashApiKey, parseApiKey, sameHash } from '../access/api-key.ts';
 import type { KeyRecord } from '../access/keys.ts';
 import type { LeakMatch } from '../access/leak-reports.ts';
 import { handleLeakedKey, type LeakedKeyDeps } from '../access/leaked-keys.ts';
+import { allDone } from '../all-done.ts';
 import { createLimiter } from '../limiter.ts';
 
 /** Keys that are handled at the same time. */
@@ -13,7 +14,7 @@ export function leakHandler(deps: LeakedKeyDeps) {
     const limited = createLimiter(AT_ONCE);
     const byToken = Map.groupBy(matches, ({ token }) => token);
     const genuine = new Set<string>();
-    await Promise.all(
+    await allDone(
       Array.from(byToken, ([token, matchesOfToken]) =>
         limited(async () => {
           const record = await genuineKey(token);

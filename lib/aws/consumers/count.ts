@@ -1,5 +1,6 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { allDone } from '../../all-done.ts';
 import { type DeliveryChange, type Tally, tally } from '../../deliveries/stats.ts';
 import { toDelivery } from '../dynamodb/delivery-log.ts';
 import { log } from '../log.ts';
@@ -23,7 +24,7 @@ export function countConsumer({ add }: CountDeps) {
   return async ({ Records, shardId }: WindowedStreamEvent) => {
     const tallies = tallyOf(Records);
     try {
-      await Promise.all(tallies.map((each) => add(each, shardId)));
+      await allDone(tallies.map((each) => add(each, shardId)));
     } catch (error) {
       reportFailure('stats.adding_failed', { changes: Records.length }, error);
       throw error;

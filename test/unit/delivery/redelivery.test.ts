@@ -46,6 +46,18 @@ describe('a redelivery', () => {
     expect(done).toEqual(['enqueue 2', 'start evt_1#1 at 0', 'start evt_2#5 at 0']);
   });
 
+  it('waits for all runs when one of them fails', async () => {
+    const started: string[] = [];
+    const startRun = async ({ eventId }: typeof failed) => {
+      if (eventId === failed.eventId) throw new Error('DynamoDB is down');
+      await new Promise((resolve) => setImmediate(resolve));
+      started.push(eventId);
+    };
+    const { deps } = recovery({ startRun });
+    await expect(sendAgain(space, [failed, redelivered], 'redelivery', deps)).rejects.toThrow('DynamoDB is down');
+    expect(started).toEqual([redelivered.eventId]);
+  });
+
   it('is the first attempt of the next run', async () => {
     const { sent, deps } = recovery();
     await sendAgain(space, [failed, redelivered], 'redelivery', deps);

@@ -1,7 +1,7 @@
 import { randomBytes as random } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { newApiKey } from '../../../lib/access/api-key.ts';
+import { hashApiKey, newApiKey } from '../../../lib/access/api-key.ts';
 import { encodeBase62 } from '../../../lib/access/base62.ts';
 import { type KeyRecord, newKeyRecord } from '../../../lib/access/keys.ts';
 import type { OnLeak, ProjectRecord } from '../../../lib/access/projects.ts';
@@ -62,6 +62,31 @@ async function setUp(onLeak: OnLeak) {
     },
   };
 }
+
+it('handles the other keys of a report before it fails', async () => {
+  const [first, second] = [newApiKey('live', now, random), newApiKey('live', now, random)];
+  const marked: string[] = [];
+  const handle = leakHandler({
+    keys: {
+      get: async (id) => newKey({ id, type: 'live', hash: hashApiKey((id === first.id ? first : second).key) }),
+      async *adminKeys() {},
+      revoke: async () => true,
+      markLeaked: async (id) => {
+        if (id === first.id) throw new Error('DynamoDB is down');
+        await new Promise((resolve) => setImmediate(resolve));
+        marked.push(id);
+      },
+    },
+    projects: { get: async (id) => newProject({ id }) },
+    audit: auditLog(memoryTable()),
+    sendEmail: async () => {},
+    clock: () => now,
+    random,
+  });
+  const matches = [first, second].map(({ key }) => ({ token: key, type: 'key', url: '' }));
+  await expect(handle(matches, ADDRESS)).rejects.toThrow('DynamoDB is down');
+  expect(marked).toEqual([second.id]);
+});
 
 describe('a report of a leaked key', () => {
   it.each([
