@@ -27,16 +27,16 @@ export function examined<const Item extends v.GenericSchema>(item: Item, max = N
   return { ...array, '~run': run as (typeof array)['~run'] };
 }
 
-/** An array with `min` to `max` items. */
-export const list = <const Item extends v.GenericSchema>(item: Item, min: number, max: number) =>
+/** An array with `min` to `max` entries. */
+export const list = <const Item extends v.GenericSchema>(item: Item, min: 0 | 1, max: number) =>
   v.pipe(
     examined(item, max),
-    v.minLength(min, `must have at least ${min} ${min === 1 ? 'entry' : 'entries'}`),
+    v.minLength(min, 'must have at least 1 entry'),
     v.maxLength(max, `must have at most ${max} entries`),
   );
 
 /** The same with distinct texts. */
-export const uniqueList = <const Item extends v.GenericSchema<string, string>>(item: Item, min: number, max: number) =>
+export const uniqueList = <const Item extends v.GenericSchema<string, string>>(item: Item, min: 0 | 1, max: number) =>
   v.pipe(
     list(item, min, max),
     v.rawCheck(({ dataset, addIssue }) => {

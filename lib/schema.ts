@@ -14,11 +14,13 @@ export interface Violation {
 /** The characters of a text, as JSON Schema counts them. An emoji is one character, but two UTF-16 code units. */
 export const charactersOf = (value: string): string[] => Array.from(value);
 
-export const text = (min: number, max: number) =>
+/** A text without control characters. */
+export const text = (min: 0 | 1, max: number) =>
   v.pipe(
     v.string('must be a string'),
-    v.minLength(min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`),
-    v.check((value) => charactersOf(value).length <= max, `must have at most ${max} characters`),
+    v.minLength(min, 'must not be empty'),
+    // A character has at most two code units, so a longer text is not counted completely.
+    v.check((value) => charactersOf(value.slice(0, 2 * max + 1)).length <= max, `must have at most ${max} characters`),
     v.check((value) => !UNPRINTABLE.test(value), 'must not contain control characters or lone surrogates'),
     v.metadata({ jsonSchema: { maxLength: max, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' } }),
   );
@@ -38,6 +40,9 @@ export const integer = (min: number, max: number) =>
     v.transform((value) => Number(isRawNumber(value) ? value.rawJSON : value) + 0),
     v.metadata({ jsonSchema: { type: 'integer', minimum: min, maximum: max } }),
   );
+
+/** An integer in a response. */
+export const wholeNumber = v.pipe(v.number(), v.integer());
 
 /** An integer in a query string, in plain decimal. */
 export const integerText = (min: number, max: number) =>
@@ -120,6 +125,13 @@ const MAX_QUOTED_LENGTH = 64;
 /** A text from the request, short enough to be repeated in the response. */
 export const clipped = (text: string): string =>
   text.length <= MAX_QUOTED_LENGTH ? text : `${text.slice(0, MAX_QUOTED_LENGTH).toWellFormed()}…`;
+
+/** Returns the value. Throws an error that lists every violation. */
+export function requireValid<Schema extends v.GenericSchema>(schema: Schema, input: unknown): v.InferOutput<Schema> {
+  const checked = check(schema, input);
+  if ('value' in checked) return checked.value;
+  throw new Error(checked.violations.map(({ field, detail }) => `${field} ${detail}`).join('; '));
+}
 
 /** Either the value, or its violations, each with the path of its field below `root`. */
 export function check<Schema extends v.GenericSchema>(

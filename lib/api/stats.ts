@@ -3,10 +3,10 @@ import { LATENCY_BOUNDS_MS } from '../deliveries/latency.ts';
 import { COUNTERS, PERIODS } from '../deliveries/stats.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { idOf } from '../ids.ts';
-import { described, oneOf, timestamp, timestampInput } from '../schema.ts';
+import { described, oneOf, timestamp, timestampInput, wholeNumber } from '../schema.ts';
 import { listOf, operation, page, WRITERS } from './operation.ts';
 
-const count = (meaning: string) => described(v.pipe(v.number(), v.integer()), meaning);
+const count = (meaning: string) => described(wholeNumber, meaning);
 const MEANINGS: Record<(typeof COUNTERS)[number], string> = {
   delivered: 'Deliveries that succeeded.',
   attempts_failed: 'Attempts that failed.',
@@ -20,7 +20,7 @@ const counters = Object.fromEntries(COUNTERS.map((name) => [name, count(MEANINGS
 >;
 const percentile = (rank: string) =>
   described(
-    v.nullable(v.pipe(v.number(), v.integer())),
+    v.nullable(wholeNumber),
     `The ${rank} percentile of the duration of successful attempts in milliseconds; \`null\` if no attempt succeeded.`,
   );
 

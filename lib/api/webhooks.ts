@@ -4,7 +4,7 @@ import { DELIVERY_STATUSES } from '../deliveries/statuses.ts';
 import { DEFAULT_PER_SECOND } from '../delivery/redelivery.ts';
 import { EventDocumentKey } from '../events/events.ts';
 import { EVENT_TYPES } from '../events/types.ts';
-import { described, integer, oneOf, timestampInput } from '../schema.ts';
+import { described, integer, oneOf, timestampInput, wholeNumber } from '../schema.ts';
 import { MAX_PER_SECOND } from '../webhooks/rate.ts';
 import {
   ChangeWebhook,
@@ -39,7 +39,7 @@ const Recover = v.strictObject({
 });
 const Recovered = v.strictObject({
   count: described(
-    v.pipe(v.number(), v.integer()),
+    wholeNumber,
     'The number of deliveries in the recovery. Above 100,000 of one status, it is a lower bound.',
   ),
 });

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { MEANINGS } from '../events/meanings.ts';
-
 import { isJsonObject, type Json } from '../json.ts';
 import { described, integer, iso, jsonObject, oneOf, timestamp } from '../schema.ts';
 
@@ -10,7 +9,8 @@ export const MAX_FIELDS = 1000;
 
 export const ON_CONFLICT = ['last_write_wins', 'keep_server', 'reject'] as const;
 export type OnConflict = (typeof ON_CONFLICT)[number];
-const revision = integer(0, Number.MAX_SAFE_INTEGER);
+/** A revision in a request. 0 means that the document did not exist. */
+export const baseRevision = integer(0, Number.MAX_SAFE_INTEGER);
 
 export type Fields = { [field: string]: Json };
 
@@ -32,21 +32,21 @@ export const fields = v.pipe(
   jsonObject,
   v.check((value) => Object.keys(value).length <= MAX_FIELDS, `must have at most ${MAX_FIELDS} members`),
 );
+export const onConflict = v.optional(
+  described(
+    oneOf(ON_CONFLICT),
+    'Which value wins when both sides changed a field to different values. `reject` changes nothing.',
+  ),
+  'last_write_wins',
+);
 export const PutDocument = v.strictObject({
   fields: described(fields, MEANINGS.fields),
 });
 export const PatchDocument = v.strictObject({
   fields: described(fields, 'The fields to set, with any JSON values. `null` removes a field.'),
-  base_revision: v.optional(described(revision, MEANINGS.baseRevision)),
-  on_conflict: v.optional(
-    described(
-      oneOf(ON_CONFLICT),
-      'Which value wins when both sides changed a field to different values. `reject` changes nothing.',
-    ),
-    'last_write_wins',
-  ),
+  base_revision: v.optional(described(baseRevision, MEANINGS.baseRevision)),
+  on_conflict: onConflict,
 });
-export const baseRevision = revision;
 
 // `value` is absent on the side of others for a token that may not read.
 const side = v.strictObject({

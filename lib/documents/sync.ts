@@ -5,7 +5,7 @@ import { MEANINGS } from '../events/meanings.ts';
 import { list } from '../lists.ts';
 import { described, integer, jsonObject, oneOf } from '../schema.ts';
 import { NodeId } from './connections.ts';
-import { baseRevision, ConflictResource, fields, ON_CONFLICT } from './documents.ts';
+import { baseRevision, ConflictResource, fields, onConflict } from './documents.ts';
 
 export const MAX_PUSHES = 25;
 export const MAX_KNOWN = 2000;
@@ -17,13 +17,7 @@ const Push = v.pipe(
     document_key: described(DocumentKey, MEANINGS.documentKey),
     base_revision: described(baseRevision, MEANINGS.baseRevision),
     fields: v.optional(described(fields, 'The fields, for `put` and `patch`.')),
-    on_conflict: v.optional(
-      described(
-        oneOf(ON_CONFLICT),
-        'Which value wins when both sides changed a field to different values. `reject` changes nothing.',
-      ),
-      'last_write_wins',
-    ),
+    on_conflict: onConflict,
   }),
   v.forward(
     v.check(

@@ -20,8 +20,12 @@ const side = v.looseObject(
   },
   'must be an object',
 );
+/** A list of at least one object. Additional members are allowed. */
+const objects = <const Entries extends v.ObjectEntries>(entries: Entries) =>
+  v.pipe(examined(v.looseObject(entries, 'must be an object')), v.minLength(1, 'must have at least 1 entry'));
 const time = v.pipe(timestampInput, v.transform(iso), v.metadata({ jsonSchema: DATE_TIME_SCHEMA }));
 
+const field = described(v.string('must be a string'), 'The name of the field.');
 const documentKey = described(name, MEANINGS.documentKey);
 const documentRevision = described(revision, MEANINGS.revision);
 const origin = described(name, MEANINGS.origin);
@@ -37,20 +41,12 @@ export const EVENT_DATA = {
   'document.changed': v.looseObject({
     document_key: documentKey,
     changes: described(
-      v.pipe(
-        examined(
-          v.looseObject(
-            {
-              field: described(v.string('must be a string'), 'The name of the field.'),
-              old_value: described(anyJson, 'The value before; `null` if the field was added.'),
-              new_value: described(anyJson, 'The value after; `null` if the field was removed.'),
-              origin,
-            },
-            'must be an object',
-          ),
-        ),
-        v.minLength(1, 'must have at least 1 entry'),
-      ),
+      objects({
+        field,
+        old_value: described(anyJson, 'The value before; `null` if the field was added.'),
+        new_value: described(anyJson, 'The value after; `null` if the field was removed.'),
+        origin,
+      }),
       'One entry for every changed field.',
     ),
     revision: documentRevision,
@@ -70,19 +66,11 @@ export const EVENT_DATA = {
     ),
     resolution: described(name, 'The rule that resolved the conflict.'),
     conflicts: described(
-      v.pipe(
-        examined(
-          v.looseObject(
-            {
-              field: described(v.string('must be a string'), 'The name of the field.'),
-              winner: described(side, 'The current value of the field.'),
-              loser: described(side, 'The value of the other side.'),
-            },
-            'must be an object',
-          ),
-        ),
-        v.minLength(1, 'must have at least 1 entry'),
-      ),
+      objects({
+        field,
+        winner: described(side, 'The current value of the field.'),
+        loser: described(side, 'The value of the other side.'),
+      }),
       MEANINGS.conflicts,
     ),
   }),

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { generateKey, type KeyRecord, keyResource } from '../access/keys.ts';
 import { EmailAddress, ProjectName, type ProjectRecord } from '../access/projects.ts';
 import { sortableId } from '../ids.ts';
-import { check, iso } from '../schema.ts';
+import { iso, requireValid } from '../schema.ts';
 import type { TransactionPart } from '../transaction.ts';
 import { type AuditDeps, auditingOperator } from './audit.ts';
 
@@ -24,10 +24,7 @@ export function createProject(deps: CreateProjectDeps) {
   const { projects, clock, random, log } = deps;
   const audited = auditingOperator(deps);
   return async (input: unknown) => {
-    const checked = check(CreateProject, input);
-    if ('violations' in checked)
-      throw new Error(checked.violations.map(({ field, detail }) => `${field} ${detail}`).join('; '));
-    const { name, email } = checked.value;
+    const { name, email } = requireValid(CreateProject, input);
     const now = clock();
     const project = {
       id: sortableId('prj', now, random),

@@ -3,7 +3,7 @@ import type { AuditAction } from '../access/audit.ts';
 import { generateKey, type KeyRecord, keyResource } from '../access/keys.ts';
 import type { DeletionRecord } from '../access/project-deletion.ts';
 import { type ProjectRecord, projectResource, projectState } from '../access/projects.ts';
-import { check, integer, iso, isoOrNull } from '../schema.ts';
+import { integer, iso, isoOrNull, requireValid } from '../schema.ts';
 import type { TransactionPart } from '../transaction.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { type AuditDeps, auditingOperator } from './audit.ts';
@@ -12,7 +12,7 @@ import { type DeletionDeps, deleteProject, deletionResource } from './project-de
 const id = v.pipe(v.string('must be a string'), v.regex(/^prj_\w+$/, 'must be the id of a project'));
 const position = v.optional(v.record(v.string(), v.any()));
 
-/** What operators can do with projects. */
+/** The operations of operators on projects. */
 const ProjectOperation = v.variant('operation', [
   v.strictObject({ operation: v.literal('list'), limit: v.optional(integer(1, 100), 20), after: position }),
   v.strictObject({ operation: v.literal('show'), id }),
@@ -24,7 +24,6 @@ const ProjectOperation = v.variant('operation', [
 ]);
 export type ProjectOperation = v.InferInput<typeof ProjectOperation>;
 
-type Deletion = Pick<DeletionDeps['data'], keyof DeletionDeps['data']>;
 interface Position {
   section: string;
   after?: object | undefined;
@@ -37,7 +36,7 @@ export interface ProjectsDeps extends Omit<DeletionDeps, 'data' | 'projects'>, A
     suspend(id: string, suspendedAt: number | undefined, also: readonly TransactionPart[]): Promise<void>;
   };
   keys: { create(record: KeyRecord, also: readonly TransactionPart[]): Promise<void> };
-  data: Deletion & {
+  data: DeletionDeps['data'] & {
     ids(limit: number, after?: object): Promise<{ ids: string[]; next: object | undefined }>;
     countKeys(projectId: string): Promise<number>;
     webhooks(projectId: string): Promise<WebhookRecord[]>;
@@ -61,10 +60,7 @@ export function projectsHandler(deps: ProjectsDeps) {
   const remove = deleteProject(deps);
 
   return async (input: unknown) => {
-    const checked = check(ProjectOperation, input);
-    if ('violations' in checked)
-      throw new Error(checked.violations.map(({ field, detail }) => `${field} ${detail}`).join('; '));
-    const request = checked.value;
+    const request = requireValid(ProjectOperation, input);
     switch (request.operation) {
       case 'list': {
         const { ids, next } = await data.ids(request.limit, request.after);

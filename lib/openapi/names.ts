@@ -18,7 +18,7 @@ import * as documents from '../documents/documents.ts';
 import * as sync from '../documents/sync.ts';
 import * as events from '../events/events.ts';
 import { EVENT_TYPES } from '../events/types.ts';
-import { described } from '../schema.ts';
+import { described, wholeNumber } from '../schema.ts';
 import { ENVIRONMENTS } from '../space.ts';
 import * as webhooks from '../webhooks/webhooks.ts';
 
@@ -26,7 +26,7 @@ import * as webhooks from '../webhooks/webhooks.ts';
 const Problem = v.strictObject({
   type: described(v.string(), 'The absolute URI of the page that explains the code.'),
   title: described(v.string(), 'The meaning of the code.'),
-  status: described(v.pipe(v.number(), v.integer()), 'The HTTP status code.'),
+  status: described(wholeNumber, 'The HTTP status code.'),
   detail: described(v.string(), 'How to resolve the problem.'),
   code: described(
     v.picklist(Object.keys(PROBLEMS) as (keyof typeof PROBLEMS)[]),

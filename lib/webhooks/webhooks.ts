@@ -3,7 +3,7 @@ import { Pattern } from '../access/pattern-schemas.ts';
 import { dataOfType } from '../events/events.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import { uniqueList } from '../lists.ts';
-import { described, integer, iso, isoOrNull, jsonObject, oneOf, text, timestamp } from '../schema.ts';
+import { described, integer, iso, isoOrNull, jsonObject, oneOf, text, timestamp, wholeNumber } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 import { CustomHeaders, type HeaderList, MAX_HEADERS, MAX_HEADERS_BYTES, masked } from './custom-headers.ts';
 import { MAX_PER_SECOND } from './rate.ts';
@@ -55,7 +55,7 @@ export interface WebhookRecord extends Space {
   warnedAt?: number | undefined;
   /** The end of the claim of the run that is sending the warning. */
   warningUntil?: number | undefined;
-  /** Since when the endpoint has the quick lane, possibly in the future. Absent before it earns it, and after a slow attempt. */
+  /** Since when the endpoint has the quick lane, possibly in the future. Absent before its first quick attempt, and after a slow one. */
   quickSince?: number | undefined;
   /** Until then it takes the slow lane. */
   slowUntil?: number | undefined;
@@ -136,10 +136,7 @@ export const WebhookResource = v.strictObject({
   ),
   headers: described(v.record(v.string(), v.string()), 'The custom headers of every attempt. The values are masked.'),
   description: described(v.nullable(v.string()), 'Optional description.'),
-  max_per_second: described(
-    v.nullable(v.pipe(v.number(), v.integer())),
-    'The most attempts per second. `null` means no limit.',
-  ),
+  max_per_second: described(v.nullable(wholeNumber), 'The most attempts per second. `null` means no limit.'),
   status: described(
     v.picklist(WEBHOOK_STATUSES),
     '`enabled` or `disabled`. A webhook is disabled when it is paused, or after a delivery failed six times.',
