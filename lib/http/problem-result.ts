@@ -1,5 +1,10 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { PROBLEM_TYPE, PROBLEMS, type Problem, problemBody, problemHeaders } from '../api/problems.ts';
+import { OUTCOME_UNKNOWN, PROBLEM_TYPE, PROBLEMS, Problem, problemBody, problemHeaders } from '../api/problems.ts';
+import { UnavailableError } from '../errors.ts';
+
+/** The problem of a request with an internal failure, whose outcome is unknown. */
+export const failureProblem = (error: unknown): Problem =>
+  new Problem(error instanceof UnavailableError ? 'unavailable' : 'internal_error', OUTCOME_UNKNOWN);
 
 /** A problem as a function returns it. */
 export function problemResult(problem: Problem, requestId: string, baseUrl: string): APIGatewayProxyResult {

@@ -3,8 +3,8 @@ import type * as v from 'valibot';
 import { allowsCrossOrigin, CORS_HEADERS } from '../api/cors.ts';
 import { type ApiFunction, callersText, mayCall, type Operation } from '../api/operation.ts';
 import { type OperationId, type OperationOf, type Operations, operationAt } from '../api/operations.ts';
-import { invalid, OUTCOME_UNKNOWN, Problem, routeNotFound } from '../api/problems.ts';
-import { ConflictError, UnavailableError } from '../errors.ts';
+import { invalid, Problem, routeNotFound } from '../api/problems.ts';
+import { ConflictError } from '../errors.ts';
 import type { TransactionPart } from '../transaction.ts';
 import { baseUrlOf } from './base-url.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from './idempotency.ts';
 import { locationHeader } from './location.ts';
 import { type BodyViolations, parseRequest, type Request } from './parse-request.ts';
-import { problemResult } from './problem-result.ts';
+import { failureProblem, problemResult } from './problem-result.ts';
 import { API_HEADERS } from './security-headers.ts';
 
 type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : Record<never, never>;
@@ -192,5 +192,5 @@ function problemFor(error: unknown): Problem {
       'unavailable',
       'Send the request again. Nothing was changed, because of too many concurrent changes.',
     );
-  return new Problem(error instanceof UnavailableError ? 'unavailable' : 'internal_error', OUTCOME_UNKNOWN);
+  return failureProblem(error);
 }

@@ -1,12 +1,11 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { isSignedBy, LeakReport } from '../access/leak-reports.ts';
 import { MAX_BODY_BYTES } from '../api/operation.ts';
-import { bodyTooLarge, invalid, OUTCOME_UNKNOWN, Problem, routeNotFound } from '../api/problems.ts';
-import { UnavailableError } from '../errors.ts';
+import { bodyTooLarge, invalid, Problem, routeNotFound } from '../api/problems.ts';
 import { check } from '../schema.ts';
 import { baseUrlOf } from './base-url.ts';
 import { lowerCased } from './headers.ts';
-import { problemResult } from './problem-result.ts';
+import { failureProblem, problemResult } from './problem-result.ts';
 import { API_HEADERS } from './security-headers.ts';
 import type { ServeLog } from './serve.ts';
 
@@ -27,7 +26,7 @@ export function createReportServer({ publicKey, handle, log, reportFailure }: Si
     const { requestId } = event.requestContext;
     const response = await respondTo(event).catch((error: unknown) => {
       reportFailure('request.failed', { operation: 'reportLeaks', request_id: requestId }, error);
-      return new Problem(error instanceof UnavailableError ? 'unavailable' : 'internal_error', OUTCOME_UNKNOWN);
+      return failureProblem(error);
     });
     const result =
       response instanceof Problem
