@@ -1,6 +1,5 @@
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
-import type { Attempt } from './attempt.ts';
-import { isSuccess } from './attempt.ts';
+import { type Attempt, isSuccess } from './attempt.ts';
 import { LATENCY_BOUNDS_MS } from './latency.ts';
 import type { DeliveryRecord } from './record.ts';
 
@@ -76,10 +75,11 @@ function countsOf({ before, after }: DeliveryChange): { at: number; counts: Coun
   if (test) return null;
   const attempt = attempts.at(-1);
   if (attempt && !isSame(attempt, before?.attempts.at(-1))) {
-    const stats = isSuccess(attempt)
-      ? (['delivered', latencyBar(attempt.durationMs)] as const)
-      : (['attempts_failed', ...(status === 'failed' ? (['failed'] as const) : [])] as const);
-    return { at: attempt.at, counts: Object.fromEntries(stats.map((name) => [countName(eventType, name), 1])) };
+    const counted: Parameters<typeof countName>[1][] = isSuccess(attempt)
+      ? ['delivered', latencyBar(attempt.durationMs)]
+      : ['attempts_failed'];
+    if (status === 'failed') counted.push('failed');
+    return { at: attempt.at, counts: Object.fromEntries(counted.map((name) => [countName(eventType, name), 1])) };
   }
   const isEnded = before?.status !== status || before.run !== run;
   if (!isEnded || (status !== 'skipped' && status !== 'canceled' && status !== 'failed')) return null;

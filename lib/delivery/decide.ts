@@ -1,5 +1,4 @@
-import type { Attempt } from '../deliveries/attempt.ts';
-import { isSuccess } from '../deliveries/attempt.ts';
+import { type Attempt, isSuccess } from '../deliveries/attempt.ts';
 import type { DeliveryRecord } from '../deliveries/record.ts';
 import { isUnderWay } from '../deliveries/statuses.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';

@@ -14,7 +14,7 @@ const LATE_AFTER_MS = 5000;
 /** When a message returns that finds no token at the time of its slot. */
 const SOON_MS = 1000;
 
-/** What is stored about a webhook with a limit. Times are in milliseconds since 1970. */
+/** The stored state of a webhook with a limit. Times are in milliseconds since 1970. */
 export interface RateState {
   /** The limit for which the slots are booked. */
   maxPerSecond: number;
@@ -72,17 +72,18 @@ export function allot(
   const outcomes = requests.map(({ slot, isTest }) => {
     const own = slot?.maxPerSecond === maxPerSecond ? slot : undefined;
     if ((own || isTest || !isQueued) && takeToken()) return 'token';
-    return own && (isTest || nowMs <= own.at + LATE_AFTER_MS) ? own : isTest ? 'soon' : 'booked';
+    if (own && (isTest || nowMs <= own.at + LATE_AFTER_MS)) return own;
+    return isTest ? 'soon' : 'booked';
   });
   const tokens = outcomes.filter((outcome) => outcome === 'token').length;
   const slots = outcomes.filter((outcome) => outcome === 'soon' || outcome === 'booked').length;
-  const firstMs = Math.max(booked, usedUntil - BURST_MS, nowMs);
+  const bookedFrom = Math.max(booked, usedUntil - BURST_MS, nowMs);
   return {
     tokens,
     slots,
     intervalMs,
     isQueued,
-    next: { maxPerSecond, usedUntil, bookedUntil: slots > 0 ? firstMs + slots * intervalMs : booked },
+    next: { maxPerSecond, usedUntil, bookedUntil: slots > 0 ? bookedFrom + slots * intervalMs : booked },
     waitsFrom(firstMs) {
       let index = 0;
       return outcomes.map((outcome) => {

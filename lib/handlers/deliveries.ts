@@ -1,16 +1,14 @@
 import { invalid, notFound, Problem } from '../api/problems.ts';
-import type { DeliveryFilter, DeliveryRecord } from '../deliveries/record.ts';
-import { deliveryEntry, deliveryResource } from '../deliveries/record.ts';
+import { type DeliveryFilter, type DeliveryRecord, deliveryEntry, deliveryResource } from '../deliveries/record.ts';
 import { isAwaited, pendingDelivery } from '../delivery/fan-out.ts';
-import type { QueueMessage } from '../delivery/messages.ts';
-import { firstMessage } from '../delivery/messages.ts';
+import { firstMessage, type QueueMessage } from '../delivery/messages.ts';
 import {
   DEFAULT_PER_SECOND,
   RECOVERY_DELAY_SECONDS,
   type RecoveryWindow,
   stuckBefore,
 } from '../delivery/redelivery.ts';
-import { EVENT_RETENTION_MS } from '../events/events.ts';
+import { EVENT_RETENTION_MS, type StoredEvent } from '../events/events.ts';
 import type { Cursors } from '../http/cursor.ts';
 import { page } from '../http/pagination.ts';
 import type { Handlers } from '../http/serve.ts';
@@ -63,9 +61,12 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
   const countIn = (webhookId: string, window: Window) =>
     deliveries.countRecoverable(webhookId, { ...window, stuckBefore: stuckBefore(clock()) });
 
+  const awaited = (event: StoredEvent, webhook: WebhookRecord): DeliveryRecord | undefined =>
+    isAwaited(event, webhook, clock()) ? pendingDelivery(event, webhook) : undefined;
+
   async function pending(webhook: WebhookRecord, eventId: string): Promise<DeliveryRecord | undefined> {
     const event = await events.get(webhook, eventId);
-    return event && isAwaited(event, webhook, clock()) ? pendingDelivery(event, webhook) : undefined;
+    return event && awaited(event, webhook);
   }
 
   return {
@@ -104,10 +105,7 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
           event.id,
           listed.webhooks.map(({ id }) => id),
         );
-        const data = listed.webhooks.flatMap(
-          (webhook) =>
-            stored.get(webhook.id) ?? (isAwaited(event, webhook, clock()) ? pendingDelivery(event, webhook) : []),
-        );
+        const data = listed.webhooks.flatMap((webhook) => stored.get(webhook.id) ?? awaited(event, webhook) ?? []);
         return { data: data.map(deliveryEntry), next: listed.next };
       });
     },

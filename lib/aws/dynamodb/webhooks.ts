@@ -20,10 +20,7 @@ export function webhooks(table: Table) {
   const countDown = (space: Space): Write => update(itemKey.webhookCount(space), { webhooks: increased(-1) });
 
   return {
-    async get(space: Space, id: string): Promise<WebhookRecord | undefined> {
-      const item = await table.get(itemKey.webhook(space, id));
-      return item && toWebhook(item);
-    },
+    get,
 
     async list(
       space: Space,
@@ -53,7 +50,7 @@ export function webhooks(table: Table) {
       also: readonly TransactionPart[] = [],
     ): Promise<WebhookRecord | undefined> {
       const changed = update(itemKey.webhook(read, read.id), { ...change }, is('status', read.status));
-      return (await table.write([changed, ...also])).length === 0 ? this.get(read, read.id) : undefined;
+      return (await table.write([changed, ...also])).length === 0 ? get(read, read.id) : undefined;
     },
 
     async rotate(
@@ -70,9 +67,14 @@ export function webhooks(table: Table) {
       return (await table.write([removed, countDown(space), ...also])).length === 0;
     },
   };
+
+  async function get(space: Space, id: string): Promise<WebhookRecord | undefined> {
+    const item = await table.get(itemKey.webhook(space, id));
+    return item && toWebhook(item);
+  }
 }
 
-/** The query of every webhook of a space, of which there are at most 100. */
+/** Reads every webhook of a space, of which there are at most 100. */
 export async function allWebhooks(table: Table, space: Space): Promise<WebhookRecord[]> {
   const { list } = webhooks(table);
   const records: WebhookRecord[] = [];
