@@ -8,7 +8,7 @@ import { KEY_FORMAT } from './key-format.ts';
 export const KEY_TYPES = ['live', 'test', 'read', 'admin'] as const;
 export type KeyType = (typeof KEY_TYPES)[number];
 
-/** `svc_<type>_` + 12 (id) + 32 (secret) + 6 (checksum) base62 characters. */
+/** A key in the form of `KEY_FORMAT`. */
 export interface ApiKey {
   type: KeyType;
   /** `key_` + the 12 characters of the id. */

@@ -51,7 +51,7 @@ export function waitsUntil(deletion: DeletionRecord, nowMs: number): number | un
   return isBetweenPasses && nowMs < provableAt(deletion) ? provableAt(deletion) : undefined;
 }
 
-/** What follows from a pass that has read the whole table. Only an empty pass after all other writers proves the deletion. */
+/** The deletion after a pass that has read the whole table. Only an empty pass after all other writers proves the deletion. */
 export function afterPass(deletion: DeletionRecord, nowMs: number): DeletionRecord {
   const { passAt = 0, removedInPass } = deletion;
   const isProof = removedInPass === 0 && passAt >= provableAt(deletion);

@@ -9,7 +9,7 @@ const MAX_EMAILS = 5;
 const ON_LEAK = ['report', 'revoke'] as const;
 export type OnLeak = (typeof ON_LEAK)[number];
 
-/** Why an address is undeliverable: its server rejected an email for good, or its owner reported an email as spam. */
+/** Why an address is undeliverable: its server rejected an email permanently, or its owner reported an email as spam. */
 const UNDELIVERABLE = ['bounced', 'complained'] as const;
 
 /** An address that SES reported, and when. */

@@ -11,7 +11,7 @@ export interface EmailOptions {
 }
 
 /**
- * Sends each recipient an email of its own, so that a rejected address does not affect the others, and a complaint names one
+ * Sends each recipient a separate email, so that a rejected address does not affect the others, and a complaint names one
  * recipient (SES lists every recipient of the domain as a possible one). A rejection is reported. It is thrown if no address was
  * accepted. After an outage, all emails are sent again.
  */

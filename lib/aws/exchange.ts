@@ -1,6 +1,12 @@
 import type http from 'node:http';
 import { isSuccess, type Outcome } from '../deliveries/attempt.ts';
-import { EXCERPT_BYTES, excerptOf, type Failure, failureCode, isOwnFault } from '../deliveries/endpoint-failures.ts';
+import {
+  EXCERPT_BYTES,
+  excerptOf,
+  type Failure,
+  failureCode,
+  isInternalFailure,
+} from '../deliveries/endpoint-failures.ts';
 import { bounded } from '../deliveries/headers.ts';
 import type { HeaderList } from '../webhooks/custom-headers.ts';
 
@@ -79,7 +85,7 @@ export function exchange(request: http.ClientRequest, body: string, limitMs: num
     if (statusCode !== null) {
       // The rest of the body is still unread. `end` or `error` of the response settles.
       if (failure !== 'connection_reset') cutShort = failure;
-    } else if (isOwnFault(error)) {
+    } else if (isInternalFailure(error)) {
       close();
       reject(error);
     } else settle(failure);

@@ -31,7 +31,7 @@ export function failedEvents(bucketUrl: string, put: Put = putObject()) {
         throw new UnavailableError(cause);
       },
     );
-    if (!ok) throw new UnavailableError(new Error(`S3 answered a PUT of a failed event with ${status}`));
+    if (!ok) throw new UnavailableError(new Error(`S3 responded to a PUT of a failed event with ${status}`));
   };
 }
 

@@ -44,14 +44,14 @@ const BY_CODE: Record<string, Failure> = {
 // Node's names of OpenSSL's verification errors (Node.js TLS documentation, "X509 certificate error codes").
 const CERTIFICATE =
   /^(CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|PATH_LENGTH_|ERR_TLS_CERT_|ERROR_IN_CERT_)/;
-const OWN_FAULTS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
+const INTERNAL_FAILURES = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
 
 /** Whether an error of a connection is an internal failure and not caused by the endpoint. */
-export function isOwnFault(error: unknown): boolean {
+export function isInternalFailure(error: unknown): boolean {
   const code = codeOf(error);
   const { syscall } = error as { syscall?: string };
   // A query uses the name server of the system. c-ares also reports it as refused when no file descriptors are left.
-  return OWN_FAULTS.has(code) || (code === 'ECONNREFUSED' && syscall?.startsWith('query') === true);
+  return INTERNAL_FAILURES.has(code) || (code === 'ECONNREFUSED' && syscall?.startsWith('query') === true);
 }
 
 export function failureCode(error: unknown): Failure {

@@ -2,7 +2,7 @@ import type { WebhookRecord } from '../webhooks/webhooks.ts';
 
 /**
  * The lanes of deliveries. Each lane has its own queue and function, so that endpoints delay only endpoints of their lane. An
- * endpoint that responds within `QUICK_WITHIN_MS` earns the `quick` lane. A longer attempt moves it to the `new` lane for ten
+ * endpoint that responds within `QUICK_WITHIN_MS` gets the `quick` lane. A longer attempt moves it to the `new` lane for ten
  * minutes, and an attempt longer than `SLOW_AFTER_MS` to the `slow` lane. While an attempt is overdue, the next messages of the
  * endpoint go to the slow lane.
  *

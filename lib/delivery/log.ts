@@ -19,7 +19,7 @@ interface LogEvent {
   fields: Record<string, unknown>;
 }
 
-/** By which the log names a delivery. */
+/** The fields that name a delivery in the log. */
 export const deliveryFields = (message: DeliveryMessage): Record<string, unknown> => ({
   webhook_id: message.webhookId,
   event_id: message.eventId,

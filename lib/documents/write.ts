@@ -31,19 +31,19 @@ export interface DocumentWriter {
 export type Written = Merge | { outcome: 'events_too_large' };
 
 /**
- * Reads, merges and saves a document, and repeats this after a concurrent write. `admit` checks preconditions. Throws a
+ * Reads, merges and saves a document, and repeats this after a concurrent write. `admit` checks preconditions, and returns what the caller receives if they are false. Throws a
  * `ConflictError` if other writers were always faster. Nothing was changed then.
  */
-export async function writeDocument<Refused>(
+export async function writeDocument<Rejection>(
   { documents, clock, random }: DocumentWriter,
   space: Space,
   write: Write,
-  admit: (current: DocumentState | undefined) => Refused | undefined,
-): Promise<Written | Refused> {
+  admit: (current: DocumentState | undefined) => Rejection | undefined,
+): Promise<Written | Rejection> {
   return optimistically(async () => {
     const current = await documents.get(space, write.documentKey);
-    const refused = admit(current);
-    if (refused !== undefined) return refused;
+    const rejection = admit(current);
+    if (rejection !== undefined) return rejection;
     const now = clock();
     const merged = merge(current, write, now);
     if (merged.outcome !== 'changed') return merged;

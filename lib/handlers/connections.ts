@@ -11,7 +11,7 @@ type ConnectionHandlers = Pick<Handlers<'documents'>, 'renewConnection' | 'close
 const idIn = ({ path: { id = '' }, caller }: Pick<Request, 'path' | 'caller'>): string =>
   storedConnectionId(id, may(caller, 'write'));
 
-const isOthers = () => new Problem('conflict', 'Use a different id. Another credential opened this connection.');
+const openedByAnother = () => new Problem('conflict', 'Use a different id. Another credential opened this connection.');
 
 export function connectionHandlers({ connections, scheduleCheck, clock, random }: ConnectionsDeps): ConnectionHandlers {
   return {
@@ -24,7 +24,7 @@ export function connectionHandlers({ connections, scheduleCheck, clock, random }
         const now = clock();
         const lapsed = before !== undefined && isLapsed(before, now);
         const open = lapsed ? undefined : before;
-        if (open && open.credentialId !== credentialId) return isOthers();
+        if (open && open.credentialId !== credentialId) return openedByAnother();
         const expiresAt = now + body.lease_seconds * 1000;
         // One check is pending at a time, and it runs when the lease ends or earlier. After a renewal it schedules another one.
         // The check is sent first, because a check without a record does nothing, but a record without a check would stay
@@ -54,7 +54,7 @@ export function connectionHandlers({ connections, scheduleCheck, clock, random }
       return optimistically(async () => {
         const before = await connections.get(space, id);
         if (!before) return notFound('connection');
-        if (before.credentialId !== credentialOf(caller)) return isOthers();
+        if (before.credentialId !== credentialOf(caller)) return openedByAnother();
         const now = clock();
         const lost = isLapsed(before, now) ? [lostEvent(before, now, random)] : [];
         return (await connections.remove(before, lost)) ? {} : undefined;

@@ -28,7 +28,7 @@ const project = {
   created_at: at(0),
 };
 
-/** Of keys, tokens and the project. */
+/** The examples of keys, tokens, the project and leaked keys. */
 export const accessExamples: Readonly<Record<OperationOf<'keys' | 'tokens' | 'project' | 'leaks'>, Example>> = {
   createKey: { body: { type: 'live', name: 'App' }, response: createdKey },
   listKeys: { response: listOf(key) },

@@ -3,12 +3,14 @@ import { EVENT_MEANINGS, type EventType } from '../events/types.ts';
 import { EXAMPLE_EVENTS } from './examples.ts';
 import { type JsonSchema, refTo, schemaNameOf } from './schemas.ts';
 
-/** The headers of a delivery. */
+const OPTIONAL_HEADERS = ['X-Service-Signature-Previous', 'X-Service-Test'];
+
+/** The request of a delivery and its possible responses. */
 export function delivered(type: EventType) {
-  const required = (name: string, description: string, schema: JsonSchema = { type: 'string' }) => ({
+  const header = (name: string, description: string, schema: JsonSchema = { type: 'string' }) => ({
     name,
     in: 'header',
-    required: !name.endsWith('-Previous') && name !== 'X-Service-Test',
+    required: !OPTIONAL_HEADERS.includes(name),
     description,
     schema,
   });
@@ -18,7 +20,7 @@ export function delivered(type: EventType) {
     description: `Any 2xx within 5 seconds is success. Everything else is retried ${RETRY_DELAYS_SECONDS.map(duration).join(', ')} after the previous failure; the sixth failure disables the webhook. An event may arrive more than once, and events arrive in no particular order.`,
     security: [],
     parameters: [
-      required(
+      header(
         'X-Service-Signature',
         '`sha256=` and the hexadecimal HMAC-SHA256 of the raw body, keyed with the secret.',
         {
@@ -26,14 +28,14 @@ export function delivered(type: EventType) {
           pattern: '^sha256=[0-9a-f]{64}$',
         },
       ),
-      required('X-Service-Signature-Previous', 'The same with the previous secret, for 24 hours after a rotation.'),
-      required('X-Service-Event-Id', 'The id of the event, the same for every attempt.'),
-      required('X-Service-Event-Type', 'The type of the event.', { const: type }),
-      required('X-Service-Attempt', 'Number of the attempt.', { type: 'integer', minimum: 1, maximum: 6 }),
-      required('X-Service-Test', '`true`: a sample event.'),
-      required('webhook-id', 'The id of the event (Standard Webhooks).'),
-      required('webhook-timestamp', 'When this attempt was signed, in seconds since 1970 (Standard Webhooks).'),
-      required(
+      header('X-Service-Signature-Previous', 'The same with the previous secret, for 24 hours after a rotation.'),
+      header('X-Service-Event-Id', 'The id of the event, the same for every attempt.'),
+      header('X-Service-Event-Type', 'The type of the event.', { const: type }),
+      header('X-Service-Attempt', 'Number of the attempt.', { type: 'integer', minimum: 1, maximum: 6 }),
+      header('X-Service-Test', '`true`: a sample event.'),
+      header('webhook-id', 'The id of the event (Standard Webhooks).'),
+      header('webhook-timestamp', 'When this attempt was signed, in seconds since 1970 (Standard Webhooks).'),
+      header(
         'webhook-signature',
         '`v1,` and the signature (Standard Webhooks), with one more for each previous secret after a rotation.',
       ),

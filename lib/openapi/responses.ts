@@ -15,7 +15,7 @@ export function responsesOf(id: OperationId, operation: Operation) {
         success(id, operation, Number(status), schema),
       ]),
     ),
-    ...refused(operation),
+    ...problemsOf(operation),
   };
 }
 
@@ -73,7 +73,7 @@ const STATUSES: Record<number, string> = {
 };
 
 // The description lists the codes of an operation. A separate schema per operation would be a separate type in every client.
-function refused(operation: Operation) {
+function problemsOf(operation: Operation) {
   return Object.fromEntries(
     [...byStatus(codesOf(operation))].map(([status, codes]) => [
       status,
@@ -108,10 +108,10 @@ const problemExamples = (codes: readonly string[]) =>
 /** `components.examples` contains one for every code that an operation can return. */
 export function allProblemExamples(baseUrl: string) {
   const codes = [...new Set(apiOperations.flatMap(codesOf))];
-  const faults = [{ field: 'limit', detail: 'must be an integer from 1 to 100' }];
+  const violations = [{ field: 'limit', detail: 'must be an integer from 1 to 100' }];
   return Object.fromEntries(
     codes.map((code) => {
-      const problem = { code, detail: ADVICE[code], errors: code === 'invalid_request' ? faults : undefined };
+      const problem = { code, detail: ADVICE[code], errors: code === 'invalid_request' ? violations : undefined };
       return [code, { summary: PROBLEMS[code].title, value: problemBody(problem, EXAMPLE_REQUEST_ID, baseUrl) }];
     }),
   );

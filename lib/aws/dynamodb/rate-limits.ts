@@ -53,7 +53,7 @@ function changeOf({ tokens, slots, intervalMs, isQueued, next }: Allotment, stat
   };
 }
 
-// The times never decrease while the limit stays the same. What is in the future can therefore be increased.
+// The times never decrease while the limit stays the same. A time in the future can therefore be increased.
 function conditionOf(
   { tokens, intervalMs, isQueued, next }: Allotment,
   state: RateState | undefined,

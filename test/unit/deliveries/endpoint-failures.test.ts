@@ -5,7 +5,7 @@ import {
   FAILURES,
   type Failure,
   failureCode,
-  isOwnFault,
+  isInternalFailure,
 } from '../../../lib/deliveries/endpoint-failures.ts';
 
 /** An error in the format of Node. */
@@ -88,7 +88,7 @@ describe('an internal failure', () => {
     ['is not a bad certificate', error('CERT_HAS_EXPIRED'), false],
     ['is not an error without a code', error(), false],
   ])('%s', (_, thrown, expected) => {
-    expect(isOwnFault(thrown)).toBe(expected);
+    expect(isInternalFailure(thrown)).toBe(expected);
   });
 });
 
