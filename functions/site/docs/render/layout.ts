@@ -22,7 +22,7 @@ export function bodyOf(article: Article, chapters: readonly Chapter[], searchInd
   });
   return `<a class="skip" href="#content">Skip to content</a>
 <header class="bar" data-base="${BASE_URL}" data-search="${href(searchIndex)}">
-<a class="brand" href="${href('/docs')}">Docs</a>
+<a class="brand" href="${href('/docs')}"><span>Document Sync Service</span> Docs</a>
 <search><input type="search" placeholder="Search  /" aria-label="Search the documentation" autocomplete="off" spellcheck="false"></search>
 <a href="${href('/dashboard')}">Dashboard</a>
 </header>

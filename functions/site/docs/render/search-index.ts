@@ -3,6 +3,8 @@ import { type Chapter, pathOf } from './chapter.ts';
 
 /** A comment of a guide with words for the search: `<!-- search: tunnel, ngrok -->`. */
 const KEYWORDS = /<!-- search: (.*?) -->/g;
+/** The language of code, except for commands, which are everywhere. */
+const LANGUAGES = /<figure data-language="(?!curl)([^"]*)">/g;
 
 /** Returns every section of every page, without markup. */
 export const searchIndex = (chapters: readonly Chapter[]): Place[] =>
@@ -27,15 +29,22 @@ export const searchIndex = (chapters: readonly Chapter[]): Place[] =>
     }),
   );
 
-const ENTITIES: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' };
+const ENTITIES: Record<string, string> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&#x27;': "'",
+  '&amp;': '&',
+};
 
-/** Returns the text of markup, without drawings, comments and the samples of the API reference. */
+/** Returns the text of markup and then its languages, without drawings, comments and the samples of the API reference. */
 const textOf = (html: string): string =>
-  html
+  [html, ...[...html.matchAll(LANGUAGES)].map(([, language]) => language)]
+    .join(' ')
     .replace(/<svg[\s\S]*?<\/svg>|<!--[\s\S]*?-->|<div class="samples">[\s\S]*/g, ' ')
-    .replace(/<figure data-language="([^"]*)">/g, ' $1 ')
     .replace(/<[^>]+>/g, (tag) => (INLINE.test(tag) ? '' : ' '))
-    .replace(/&(?:lt|gt|quot|amp|#39);/g, (entity) => ENTITIES[entity] ?? '')
+    .replace(/&(?:lt|gt|quot|amp|#39|#x27);/g, (entity) => ENTITIES[entity] ?? '')
     .replace(/\s+/g, ' ')
     .trim();
 

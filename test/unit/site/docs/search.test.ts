@@ -72,6 +72,9 @@ const QUERIES: [query: string, href: string][] = [
   ['undo delete table', 'docs/operating#restore-data'],
   ['what happens after an outage', 'docs/retries#after-an-outage'],
   ['gdpr erase customer data', 'docs/operating#manage-projects'],
+  ['event types', 'docs/events'],
+  ['how do I test locally', 'docs/receiving#on-your-machine'],
+  ['php', 'docs/receiving#verify-with-a-library'],
   ['postman', 'docs#find-an-answer'],
 ];
 
@@ -91,6 +94,11 @@ describe('the search', () => {
           .at(-1) ?? '';
       expect(search(last).length, `${href}: ${last}`).toBeGreaterThan(0);
     }
+  });
+
+  it('has excerpts without character references and labels of commands', () => {
+    const texts = places.map(({ text }) => text);
+    expect(texts.filter((text) => /&(?:#\w+|\w+);|\bcurl curl\b/.test(text))).toEqual([]);
   });
 
   it('finds nothing for a word that no section resembles', () => {
