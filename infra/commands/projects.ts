@@ -82,19 +82,20 @@ export async function deleteProject(call: Call, id: string, name: string | undef
 
 type Call = (operation: ProjectOperation) => Promise<unknown>;
 
-const projects = command(USAGE, async ({ values, positionals: [action = '', id, ...more] }) => {
+const ACTIONS = ['list', 'create', 'show', 'suspend', 'resume', 'create-key', 'export', 'delete'];
+
+const projects = command(USAGE, async ({ values, positionals: [action = '', id = '', ...more] }) => {
+  const { name, email } = values;
+  if (!ACTIONS.includes(action))
+    throw new UserError('Name what to do: list, create, show, suspend, resume, create-key, export or delete.');
+  if (action === 'create' && (!name || !email)) throw new UserError('Pass --name and --email.');
+  if (!id && action !== 'list' && action !== 'create')
+    throw new UserError(`Name the project: npm run projects -- ${action} ID.`);
+  if (more.length > 0) throw new UserError('Name one project.');
   const invoke = await invokerOf(values.stack);
   const call: Call = (operation) => invoke('Projects', operation);
-  if (more.length > 0) throw new UserError('Name one project.');
   if (action === 'list') return listProjects(call);
-  if (action === 'create') {
-    const { name, email } = values;
-    if (!name || !email) throw new UserError('Pass --name and --email.');
-    return print(await invoke('CreateProject', { name, email }));
-  }
-  if (!['show', 'suspend', 'resume', 'create-key', 'export', 'delete'].includes(action))
-    throw new UserError('Name what to do: list, create, show, suspend, resume, create-key, export or delete.');
-  if (!id) throw new UserError(`Name the project: npm run projects -- ${action} ID.`);
+  if (action === 'create') return print(await invoke('CreateProject', { name, email }));
   if (action === 'export') return exportProject(call, id, values.output);
   if (action !== 'delete')
     return print(await call({ operation: action as 'show' | 'suspend' | 'resume' | 'create-key', id }));

@@ -49,7 +49,7 @@ export async function replaySchedules(access: FailedSchedulesAccess): Promise<nu
 const USAGE = {
   command: 'npm run replay',
   positionals: '(events BUCKET FUNCTION | schedules QUEUE_URL)',
-  about: `Repeats work that failed for good: events that the fan-out set aside, or messages that schedules could not send.
+  about: `Repeats work that failed permanently: events that the fan-out set aside, or messages that schedules could not send.
 
   events BUCKET FUNCTION   the outputs FailedEventsBucket and FanOutFunction of the stack
   schedules QUEUE_URL      the output FailedSchedulesQueue`,

@@ -74,6 +74,12 @@ it.each([
   ['smoke/main', ['--base-url', CLOSED, '--admin-key', 'svc_admin_k'], `Cannot reach ${CLOSED}: connection refused.`],
   ['smoke/main', ['--base-url', CLOSED, '--admin-key', 'k'], /^--admin-key or DOCUMENT_SYNC_KEY must be an admin key/],
   ['smoke/main', ['--listen', '0'], /^(--listen must be an integer from 1 to 65535|Pass --base-url)/],
+  [
+    'projects',
+    ['move', '--stack', 'none'],
+    'Name what to do: list, create, show, suspend, resume, create-key, export or delete.',
+  ],
+  ['projects', ['create', '--stack', 'none'], 'Pass --name and --email.'],
   ['replay', ['events'], 'Name what to replay: events BUCKET FUNCTION, or schedules QUEUE_URL.'],
 ])('npm run %s with %j states the reason in one sentence', async (name, args, reason) => {
   const { status, stderr } = await run(`infra/commands/${name}.ts`, ...args);
