@@ -46,7 +46,7 @@ function parseAddress(text: string): Address | { violation: string } {
   if (IPV4.test(text) && ipaddr.IPv4.isValid(text)) return ipaddr.IPv4.parse(text);
   if (text.includes('%')) return { violation: 'zone ids are not allowed' };
   if (!ipaddr.IPv6.isValid(text)) {
-    return { violation: 'is not an IPv4 or IPv6 address or CIDR range in full decimal or colon notation' };
+    return { violation: 'not an IPv4 or IPv6 address or CIDR range in full decimal or colon notation' };
   }
   const address = ipaddr.IPv6.parse(text);
   if (text.includes('.') || address.isIPv4MappedAddress())

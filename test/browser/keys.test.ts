@@ -239,6 +239,7 @@ describe('the allowlist', () => {
     await page.keyboard.type('127.0.0.5');
     await page.getByRole('button', { name: 'Add address' }).click();
     await page.keyboard.type('203.0.113.7/24');
+    await page.getByText('This key works from any IP address.').waitFor(); // until it is saved
     await page.getByRole('button', { name: 'Save allowlist' }).click();
 
     await page.getByText('host bits are set; the network is 203.0.113.0/24').waitFor();

@@ -11,7 +11,7 @@ describe('an allowlist entry', () => {
     expect('cidr' in parsed ? parsed.cidr : null).toBe(canonical);
   });
 
-  const NO_ADDRESS = 'is not an IPv4 or IPv6 address or CIDR range in full decimal or colon notation';
+  const NO_ADDRESS = 'not an IPv4 or IPv6 address or CIDR range in full decimal or colon notation';
   it.each([
     ['example.com', NO_ADDRESS],
     ['', NO_ADDRESS],

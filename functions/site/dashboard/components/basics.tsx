@@ -156,14 +156,28 @@ interface FormProps {
   role?: 'search';
 }
 
-/** A form that the browser neither validates nor submits. */
+/** A form that the browser neither validates nor submits. The first invalid field takes the focus after a submission. */
 export function Form({ onSubmit, children, ...rest }: FormProps) {
+  const form = useRef<HTMLFormElement>(null);
+  const isSubmitted = useRef(false);
+  useLayoutEffect(() => {
+    const invalid = isSubmitted.current && form.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
+    if (!invalid) return;
+    isSubmitted.current = false;
+    for (const closed of form.current?.querySelectorAll('details') ?? []) closed.open ||= closed.contains(invalid);
+    invalid.focus();
+  });
   return (
     <form
+      ref={form}
       noValidate
       {...rest}
+      onInput={() => {
+        isSubmitted.current = false;
+      }}
       onSubmit={(event) => {
         event.preventDefault();
+        isSubmitted.current = true;
         onSubmit();
       }}
     >

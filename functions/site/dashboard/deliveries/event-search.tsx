@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Button, Form } from '../components/basics.tsx';
-import { Input, violationOf } from '../components/field.tsx';
+import { Input } from '../components/field.tsx';
+import { violationOf } from '../components/violations.ts';
 import type { Problem } from '../state/api.ts';
 
 interface SearchProps {

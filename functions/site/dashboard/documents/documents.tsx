@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks';
 import { Button, ButtonLink, Form, PageTitle } from '../components/basics.tsx';
+import { DocumentLink } from '../components/document-link.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
-import { Input, violationOf } from '../components/field.tsx';
+import { Input } from '../components/field.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
 import { ShortTime } from '../components/time.tsx';
+import { violationOf } from '../components/violations.ts';
 import type { Document } from '../state/api.ts';
 import { useLoaded } from '../state/hooks.ts';
 import { goTo, linkTo } from '../state/router.ts';
@@ -95,12 +97,13 @@ function Trail({ prefix, onChoose }: { prefix: string; onChoose: (prefix: string
 }
 
 function DocumentTable({ documents }: { documents: Document[] }) {
-  const { environment } = useSession();
   const columns: Column<Document>[] = [
-    ['Key', ({ document_key }) => <a href={linkTo(environment, ['documents', document_key])}>{document_key}</a>],
-    ['Revision', ({ revision }) => revision],
-    ['Fields', ({ fields }) => Object.keys(fields).length],
-    ['Updated', ({ updated_at }) => <ShortTime at={updated_at} />],
+    ['Key', ({ document_key }) => <DocumentLink to={document_key} />, 'wide'],
+    ['Revision', ({ revision }) => revision, 'number'],
+    ['Fields', ({ fields }) => Object.keys(fields).length, 'number'],
+    ['Updated', ({ updated_at }) => <ShortTime at={updated_at} />, 'number'],
   ];
-  return <Table caption="Documents" columns={columns} rows={documents} keyOf={({ document_key }) => document_key} />;
+  return (
+    <Table caption="Documents" columns={columns} rows={documents} keyOf={({ document_key }) => document_key} isDense />
+  );
 }

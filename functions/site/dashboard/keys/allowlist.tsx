@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button, Form, Panel } from '../components/basics.tsx';
 import { Callout, ProblemNote } from '../components/feedback.tsx';
-import { otherProblem, violationOf } from '../components/field.tsx';
+import { otherProblem, violationOf } from '../components/violations.ts';
 import type { Key } from '../state/api.ts';
 import { useSending } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
@@ -56,9 +56,9 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
   return (
     <Panel title="Allowlist">
       <p class="muted">
-        {rows.length === 0
+        {key.cidrs.length === 0
           ? 'This key works from any IP address. Add addresses or CIDR ranges to restrict it.'
-          : 'This key works only from these addresses. Remove them all to lift the restriction.'}
+          : 'This key works only from the saved addresses. Remove them all to lift the restriction.'}
       </p>
       <Form onSubmit={save}>
         <ul class="entries" ref={list}>

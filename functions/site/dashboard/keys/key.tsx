@@ -65,8 +65,9 @@ function KeyFacts({ of: key }: { of: Key }) {
         ['Status', <KeyStatus key="status" status={key.status} />],
         ['Created', <Time key="created" at={key.created_at} />],
         ['Last used', <HourOr key="used" at={key.last_used_at} none="never" />],
-        ['Expires', <TimeOr key="expires" at={key.expires_at} none="never" />],
-        ...(key.revoked_at ? [['Revoked', <Time key="revoked" at={key.revoked_at} />] as Fact] : []),
+        key.revoked_at
+          ? ['Revoked', <Time key="revoked" at={key.revoked_at} />]
+          : ['Expires', <TimeOr key="expires" at={key.expires_at} none="never" />],
         ...(key.replaces ? [['Replaces', linked(key.replaces)] as Fact] : []),
       ]}
     </Facts>

@@ -5,9 +5,10 @@ import type { Environment } from '../../../../lib/space.ts';
 import { Badge, Button, ButtonLink, Form, PageTitle, Panel, type Tone } from '../components/basics.tsx';
 import { ShownOnce } from '../components/dialog.tsx';
 import { Await, Empty, ProblemNote } from '../components/feedback.tsx';
-import { Choices, Input, otherProblem, violationOf } from '../components/field.tsx';
+import { Choices, Input } from '../components/field.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { Countdown, fromLocal, HourOr, TimeOr } from '../components/time.tsx';
+import { otherProblem, violationOf } from '../components/violations.ts';
 import { all, type Key, type ResponseOf } from '../state/api.ts';
 import { useLoaded, useSending } from '../state/hooks.ts';
 import { goTo, linkTo } from '../state/router.ts';
@@ -84,7 +85,14 @@ function KeyTable({ keys, caption, endTitle }: { keys: Key[]; caption: string; e
     ['Status', ({ status }) => <KeyStatus status={status} />],
     [
       'Allowlist',
-      ({ cidrs }) => (cidrs.length === 0 ? <span class="muted">any address</span> : `${cidrs.length} listed`),
+      ({ cidrs }) =>
+        cidrs.length === 0 ? (
+          <span class="muted">any address</span>
+        ) : cidrs.length === 1 ? (
+          '1 address'
+        ) : (
+          `${cidrs.length} addresses`
+        ),
     ],
     ['Last used', ({ last_used_at }) => <HourOr at={last_used_at} none="never" />],
     [endTitle, (key) => <End of={key} />],

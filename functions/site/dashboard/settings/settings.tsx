@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks';
 import { VERSION } from '../../../../lib/version.ts';
 import { Button, Facts, Form, PageTitle, Panel } from '../components/basics.tsx';
 import { Await, ProblemNote } from '../components/feedback.tsx';
-import { Choices, Input, otherProblem, violationOf } from '../components/field.tsx';
+import { Choices, Input } from '../components/field.tsx';
+import { otherProblem, violationOf, wrongEntry } from '../components/violations.ts';
 import type { ResponseOf } from '../state/api.ts';
 import { useLoaded, useSending } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
@@ -66,6 +67,8 @@ function SourceAddresses({ of: { source_addresses } }: { of: Project }) {
   );
 }
 
+const addressesIn = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
+
 function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
   const { call, announce, onProjectChange } = useSession();
   const [name, setName] = useState(project.name);
@@ -73,7 +76,7 @@ function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
   const [onLeak, setOnLeak] = useState<OnLeak>(project.on_leak);
   const saving = useSending(() =>
     call('PATCH /v1/project', {
-      body: { name, emails: emails.split(/[\s,]+/).filter(Boolean), on_leak: onLeak },
+      body: { name, emails: addressesIn(emails), on_leak: onLeak },
     }),
   );
   const testing = useSending(() => call('POST /v1/project/test-mail'));
@@ -87,7 +90,7 @@ function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
     const sent = await testing.send();
     if (sent) announce(`A test email is on its way to ${sent.emails.join(', ')}.`);
   };
-  const wrongEmail = saving.problem?.errors?.find(({ field }) => field.startsWith('emails'))?.detail;
+  const wrongEmail = wrongEntry(saving.problem, 'emails', addressesIn(emails));
   return (
     <Form onSubmit={save}>
       <ProblemNote problem={otherProblem(saving.problem, ['name', 'emails'])} />

@@ -3,7 +3,8 @@ import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../../lib/eve
 import { MAX_PER_SECOND } from '../../../../lib/webhooks/rate.ts';
 import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics.tsx';
 import { ProblemNote } from '../components/feedback.tsx';
-import { Choices, Input, otherProblem, TextArea, violationIn, violationOf } from '../components/field.tsx';
+import { Choices, Input, TextArea } from '../components/field.tsx';
+import { otherProblem, violationIn, violationOf } from '../components/violations.ts';
 import type { Problem, ResponseOf, Webhook } from '../state/api.ts';
 import { useSending } from '../state/hooks.ts';
 import { goTo, linkTo } from '../state/router.ts';

@@ -35,7 +35,7 @@ export const headerText = (headers: Headers): string =>
 export function hiddenIn(text: string, saved: string): string | undefined {
   if (text === saved) return undefined;
   const [name] = Object.entries(headersOf(text)).find(([, value]) => value === HIDDEN) ?? [];
-  return name === undefined ? undefined : `Enter the value of ${name} again. Saved values are hidden.`;
+  return name === undefined ? undefined : `need the value of ${name} again, because saved values are hidden`;
 }
 
 /** The rate limit that a text says. What is no number becomes 0, which the API rejects. */

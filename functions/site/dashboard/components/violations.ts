@@ -1,0 +1,35 @@
+import type { Problem } from '../state/api.ts';
+
+/** The violation of a field of the request. */
+export const violationOf = (problem: Problem | undefined, field: string): string | undefined =>
+  problem?.errors?.find((each) => each.field === field)?.detail;
+
+/** The violations of a list with one entry per line, or of the members of an object. */
+export function violationIn(problem: Problem | undefined, field: string): string | undefined {
+  const error = problem?.errors?.find((each) => isWithin(each.field, field));
+  if (!error) return undefined;
+  const [, index, name] = /^[^[.]+(?:\[(\d+)\]|\.(.+))?$/s.exec(error.field) ?? [];
+  const place = index === undefined ? name : `line ${Number(index) + 1}`;
+  return place === undefined ? error.detail : `${place} ${error.detail}`;
+}
+
+/** The violation of a list with all entries in one line, which names the entry. */
+export function wrongEntry(
+  problem: Problem | undefined,
+  field: string,
+  entries: readonly string[],
+): string | undefined {
+  const error = problem?.errors?.find((each) => isWithin(each.field, field));
+  const entry = entries[Number(/\[(\d+)\]/.exec(error?.field ?? '')?.[1])];
+  return error && entry ? `contain “${entry}”, which ${error.detail}` : error?.detail;
+}
+
+const isWithin = (field: string, whole: string): boolean =>
+  field === whole || field.startsWith(`${whole}[`) || field.startsWith(`${whole}.`);
+
+/** Returns a problem that concerns no field of the form. */
+export function otherProblem(problem: Problem | undefined, fields: readonly string[]): Problem | string | undefined {
+  if (!problem?.errors) return problem;
+  const others = problem.errors.filter(({ field }) => !fields.some((each) => isWithin(field, each)));
+  return others.length > 0 ? others.map(({ field, detail }) => `${field} ${detail}.`).join(' ') : undefined;
+}
