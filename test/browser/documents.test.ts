@@ -65,6 +65,8 @@ describe('the documents', () => {
 
     await page.getByRole('button', { name: 'Edit' }).click();
     await expect.poll(() => fields.inputValue()).toContain('12345678901234567890');
+    expect(await fields.evaluate((field) => field === document.activeElement)).toBe(true);
+    expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
     await put(admin, 'org:acme:doc-2', { title: 'Theirs' });
     await fields.fill('{"title": "Mine"}');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -112,13 +114,13 @@ describe('a scoped token', () => {
     page.on('request', (request) => requests.push(request.url()));
     await page.getByLabel('Token', { exact: true }).fill(token);
     await expect.poll(() => fact(page, 'Expires').textContent()).toMatch(/^in (10 min|9 min)/);
-    await page.getByLabel('Which document is it to reach?').fill('org:acme:doc-1');
+    await page.getByLabel('Document key').fill('org:acme:doc-1');
     await expect
-      .poll(() => fact(page, 'May read').textContent())
+      .poll(() => fact(page, 'Can read').textContent())
       .toBe('yes org:acme:* matches, and the token has the read permission.');
-    expect(await fact(page, 'May write').textContent()).toContain('no write permission');
-    await page.getByLabel('Which document is it to reach?').fill('org:other:doc-1');
-    await expect.poll(() => fact(page, 'May read').textContent()).toBe('no None of its patterns matches this key.');
+    expect(await fact(page, 'Can write').textContent()).toContain('no write permission');
+    await page.getByLabel('Document key').fill('org:other:doc-1');
+    await expect.poll(() => fact(page, 'Can read').textContent()).toBe('no None of its patterns matches this key.');
     expect(requests).toEqual([]);
 
     await page.getByRole('button', { name: 'Revoke this token' }).click();

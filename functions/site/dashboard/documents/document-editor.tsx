@@ -3,11 +3,12 @@ import { visible } from '../../../../lib/printable.ts';
 import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { Callout, ProblemNote } from '../components/feedback.tsx';
-import { Input, TextArea } from '../components/field.tsx';
+import { Input } from '../components/field.tsx';
 import { type Call, type Document, type Problem, parseJson, type Result } from '../state/api.ts';
 import { useSending } from '../state/hooks.ts';
 import { goTo, linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
+import { FieldsInput } from './fields-input.tsx';
 
 type Fields = Document['fields'];
 /** Formats fields with invisible characters as JSON escapes, which does not change the value. */
@@ -31,12 +32,6 @@ function put(call: Call, key: string, text: string, headers: { 'If-Match': strin
   if (problem) return Promise.resolve({ problem });
   return call('PUT /v1/documents/{key}', { path: { key }, headers, body: { fields } });
 }
-
-const FieldsInput = (props: { value: string; onInput: (text: string) => void }) => (
-  <div class="editor">
-    <TextArea label="Fields" hint="A JSON object: the document has these fields and no others." rows={14} {...props} />
-  </div>
-);
 
 interface EditProps {
   of: Document;
@@ -71,7 +66,7 @@ export function EditDocument({ of: opened, onSaved, onClose }: EditProps) {
   return (
     <Panel title={`Edit revision ${base.revision}`}>
       <Form onSubmit={submit}>
-        <FieldsInput value={text} onInput={setText} />
+        <FieldsInput value={text} onInput={setText} takesFocus />
         {!isStale && <ProblemNote problem={sending.problem} />}
         {isStale && (
           <Callout kind="warning">

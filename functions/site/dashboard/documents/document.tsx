@@ -18,15 +18,23 @@ export function DocumentPage({ documentKey }: { documentKey: string }) {
   const close = () => {
     setDialog(undefined);
     setVersion((last) => last + 1);
+    document.querySelector('h1')?.focus(); // the focused control disappears
   };
   return (
     <>
       <p class="up">
-        <a href={linkTo(environment, ['documents'], { prefix: parent })}>{parent || 'Documents'}</a>
+        <a href={linkTo(environment, ['documents'])}>Documents</a>
+        {parent && (
+          <>
+            {' · '}
+            <a href={linkTo(environment, ['documents'], { prefix: parent })}>{parent}</a>
+          </>
+        )}
       </p>
       <PageTitle
         actions={
-          loaded.value && (
+          loaded.value &&
+          dialog !== 'edit' && (
             <>
               <Button onClick={() => setDialog('edit')}>Edit</Button>
               <Button kind="danger" onClick={() => setDialog('delete')}>

@@ -48,7 +48,8 @@ export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSig
         </Button>
       </Form>
       <p class="muted">
-        The admin key was shown when the project was created. <a href="docs">API reference</a>
+        The admin key was shown when the project was created. If you lost it, the operator can{' '}
+        <a href="docs/operating#manage-projects">create another one</a>.
       </p>
     </main>
   );

@@ -80,19 +80,19 @@ function Claims({ of: claims, onRevoke }: { of: TokenClaims; onRevoke: (tokenId:
         </Button>
       </div>
       <Input
-        label="Which document is it to reach?"
-        hint="A document key: shows whether the token may read and write it, and why."
+        label="Document key"
+        hint="Shows whether the token can read and write this document, and why."
         value={documentKey}
         placeholder="org:acme:doc-1"
         onInput={setDocumentKey}
-        error={key !== '' && !isDocumentKey(key) ? 'this is not a document key' : undefined}
+        error={key !== '' && !isDocumentKey(key) ? 'is not valid' : undefined}
       />
       {isDocumentKey(key) && (
         <Facts>
           {(['read', 'write'] as const).map((permission) => {
             const { isAllowed, reason } = reachOf(claims, permission, key, now);
             return [
-              permission === 'read' ? 'May read' : 'May write',
+              permission === 'read' ? 'Can read' : 'Can write',
               <>
                 <Badge tone={isAllowed ? 'good' : 'bad'}>{isAllowed ? 'yes' : 'no'}</Badge> {visible(reason)}
               </>,
