@@ -66,7 +66,7 @@ export function methodNotAllowed(methods: readonly string[]): Problem {
 }
 
 export const notFound = (what: string): Problem =>
-  new Problem('not_found', `Check the path. No such ${what} exists in this project and environment.`);
+  new Problem('not_found', `No such ${what} exists in this project and environment.`);
 
 export const PROBLEM_TYPE = 'application/problem+json';
 

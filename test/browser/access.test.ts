@@ -120,6 +120,8 @@ describe('every page', () => {
       await heading(page, 'Overview').waitFor();
       await page.goto(`${service.stack.baseUrl}/dashboard#/live/${place}`);
       await heading(page, 'Not found').waitFor();
+      await page.getByText('exists in this project and environment. It may have been deleted.').waitFor();
+      expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
       expect(await page.title()).toBe('Not found · Dashboard');
     }
   });

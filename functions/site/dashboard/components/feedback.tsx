@@ -52,10 +52,16 @@ export function Await<Value>({ of, isPage = false, children }: AwaitProps<Value>
     return (
       <>
         {isPage && <ProblemTitle of={of.problem} />}
-        <div class="empty">
-          <ProblemNote problem={of.problem} />
-          <Button onClick={of.reload}>Try again</Button>
-        </div>
+        {of.problem.status === 404 ? (
+          <div class="empty" role="alert">
+            {problemText(of.problem)} It may have been deleted.
+          </div>
+        ) : (
+          <div class="empty">
+            <ProblemNote problem={of.problem} />
+            <Button onClick={of.reload}>Try again</Button>
+          </div>
+        )}
       </>
     );
   }
