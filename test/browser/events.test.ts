@@ -13,7 +13,10 @@ describe('an event', () => {
   it('can be found by its document, with its deliveries to every webhook', async () => {
     const project = await service.project();
     const receivers = [await startReceiver(), await startReceiver()];
-    for (const { url } of receivers) await createWebhook(project.admin, url);
+    const [, { id }] = [
+      await createWebhook(project.admin, receivers[0]?.url ?? ''),
+      await createWebhook(project.admin, receivers[1]?.url ?? '', { description: 'Search index' }),
+    ];
     for (const key of ['org:acme:a', 'org:acme:b'])
       await project.admin('PUT', `/v1/documents/${key}`, { body: { fields: { title: key } } });
     for (const receiver of receivers) await receiver.until(2);
@@ -30,6 +33,7 @@ describe('an event', () => {
     await heading(page, 'document.created').waitFor();
     await expect.poll(() => page.getByRole('cell', { name: 'succeeded' }).count()).toBe(2);
     expect(await clicks()).toBe(2);
+    await page.getByRole('rowheader', { name: `Search index ${receivers[1]?.url}` }).waitFor();
 
     // The page of the document needs fewer clicks.
     await page.goto(`${service.stack.baseUrl}/dashboard#/live/documents/org%3Aacme%3Aa`);
@@ -41,7 +45,10 @@ describe('an event', () => {
     await expect.poll(() => rows.locator('.badge').allTextContents()).toEqual(['2 of 2 delivered', '2 of 2 delivered']);
     await page.getByLabel('Type').selectOption('document.deleted');
     await page.getByText('No events of the last 30 days match.').waitFor();
+    await project.admin('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    await project.admin('PUT', '/v1/documents/org:acme:c', { body: { fields: {} } });
     await page.getByLabel('Type').selectOption('');
+    await page.locator('.badge.off', { hasText: '1 of 2 delivered' }).waitFor(); // skipped, so nothing follows
     const { body } = await project.admin('GET', '/v1/events?document_key=org:acme:b');
     await page.getByLabel('Document key or event id').fill(body.data[0].id);
     await page.getByRole('button', { name: 'Search' }).click();
@@ -154,7 +161,7 @@ describe('the settings', () => {
     await page.getByLabel('Name', { exact: true }).fill('Acme');
     await page.getByLabel('Email addresses').fill('not an address');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('alert').first().waitFor();
+    await page.getByText('Email addresses contain “not”, which must be an email address.').waitFor();
     const address = `${crypto.randomUUID()}@example.com`;
     await page.getByLabel('Email addresses').fill(`${address}, ${project.email}`);
     await page.getByLabel('Revoke it').check();

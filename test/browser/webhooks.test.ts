@@ -83,6 +83,7 @@ describe('a webhook', () => {
     await expect.poll(() => page.getByText('fewer than 24 characters').count()).toBe(0);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Events must have at least 1 entry.').waitFor();
+    await expect.poll(() => page.evaluate(() => (document.activeElement as HTMLInputElement).type)).toBe('url');
     await page.getByLabel('All events').check();
     expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(7);
     await page.getByLabel('All events').uncheck();
@@ -109,7 +110,14 @@ describe('a webhook', () => {
     await heading(page, 'connection.lost').waitFor();
     await expect.poll(() => badge(page)).toBe('succeeded');
     expect(receiver.received[0]?.headers['x-service-test']).toBe('true');
-    await page.getByRole('link', { name: 'Webhook', exact: true }).click();
+    receiver.behave(500);
+    await page.getByRole('link', { name: receiver.url }).click();
+    await page.getByRole('button', { name: 'Send test event' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText('A test event has one attempt.').waitFor();
+    expect(await page.getByRole('heading', { name: 'Schedule' }).count()).toBe(0);
+    receiver.behave(200);
+    await page.getByRole('link', { name: receiver.url }).click();
 
     await page.getByRole('button', { name: 'Pause' }).click();
     await expect.poll(() => badge(page)).toBe('paused');
@@ -125,6 +133,7 @@ describe('a webhook', () => {
     await page.getByLabel('Requests per second').fill('many');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Documents line 2').waitFor();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
     await page.getByText('Custom headers X-Empty').waitFor();
     await page.getByText('Requests per second must be an integer from 1 to 500.').waitFor();
     await page.getByLabel('Documents', { exact: true }).fill('org:acme:*\n');
@@ -244,7 +253,7 @@ describe('an endpoint that fails', () => {
     await page.locator('.callout', { hasText: 'the last one of document.changed with HTTP 503' }).waitFor();
     await page.locator('.callout').getByRole('link', { name: 'document.changed' }).click();
     await page.getByText('Out of order').first().waitFor();
-    await page.getByRole('link', { name: 'Webhook', exact: true }).click();
+    await page.getByRole('link', { name: receiver.url }).click();
     await page.getByRole('button', { name: 'Enable and recover' }).click();
     await page.getByRole('dialog').getByText('2 deliveries will be sent again.').waitFor(); // shown before the confirmation
     await page.getByRole('dialog').getByRole('button', { name: 'Enable and recover' }).click();
@@ -497,6 +506,11 @@ describe('the overview', () => {
     await page.getByLabel('Search').fill(failing.url.slice(7).toUpperCase());
     await expect.poll(urls).toEqual([failing.url]);
     await page.getByText('1 of 2 webhooks').waitFor();
+    await rows.locator('a').click();
+    await heading(page, failing.url).waitFor();
+    await page.goBack();
+    await expect.poll(urls).toEqual([failing.url]); // the search is part of the URL
+    expect(await page.getByLabel('Sort by').inputValue()).toBe('Most delivered');
     await page.getByLabel('Search').fill('nowhere');
     await page.getByText('No webhook matches “nowhere”.').waitFor();
   });

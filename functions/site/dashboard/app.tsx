@@ -151,7 +151,7 @@ function pageAt({ environment, segments, query }: Place) {
     return id === 'new' ? <NewKey key={key} /> : <KeyPage key={key} id={id} />;
   }
   if (section === 'webhooks') {
-    if (id === '') return <Webhooks key={key} />;
+    if (id === '') return <Webhooks key={key} query={query} />;
     if (id === 'new') return <NewWebhook key={key} />;
     if (part === 'deliveries' && event) return <DeliveryPage key={key} webhookId={id} eventId={event} />;
     return <WebhookPage key={`${environment}/${id}`} id={id} tab={part} query={query} />;

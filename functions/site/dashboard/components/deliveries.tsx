@@ -2,6 +2,7 @@ import { FAILURES, type Failure } from '../../../../lib/deliveries/endpoint-fail
 import type { Trigger } from '../../../../lib/deliveries/statuses.ts';
 import type { Delivery } from '../state/api.ts';
 import { Badge, type Tone } from './basics.tsx';
+import { Countdown } from './time.tsx';
 
 export type DeliveryStatus = Delivery['status'];
 export type Attempt = Delivery['attempts'][number];
@@ -30,6 +31,19 @@ export const TRIGGER_NAMES: Record<Trigger, string> = {
 };
 
 export const DeliveryBadge = ({ status }: { status: DeliveryStatus }) => <Badge tone={TONES[status]}>{status}</Badge>;
+
+/** The status of a delivery in a list, with the time until the next attempt. */
+export const DeliveryState = ({ of: { status, next_attempt_at } }: { of: Delivery }) => (
+  <>
+    <DeliveryBadge status={status} />
+    {status === 'retrying' && next_attempt_at && (
+      <small>
+        {' '}
+        next in <Countdown to={next_attempt_at} over="a moment" />
+      </small>
+    )}
+  </>
+);
 
 /** Decided by the status code alone: a truncated response body does not make a 2xx a failure. */
 export const isSuccess = ({ status_code }: Pick<Attempt, 'status_code'>): boolean =>

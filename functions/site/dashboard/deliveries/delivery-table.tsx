@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../components/basics.tsx';
-import { DeliveryBadge, LastDuration, LastResponse } from '../components/deliveries.tsx';
+import { DeliveryState, LastDuration, LastResponse } from '../components/deliveries.tsx';
 import { DocumentLink } from '../components/document-link.tsx';
 import { ChosenBar, type Column, Table } from '../components/table.tsx';
-import { Countdown, ShortTime } from '../components/time.tsx';
+import { ShortTime } from '../components/time.tsx';
 import type { Delivery } from '../state/api.ts';
 import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
@@ -37,21 +37,8 @@ export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
       ),
     ],
     ['Document', ({ document_key }) => <DocumentLink to={document_key} />, 'wide'],
-    [
-      'Status',
-      ({ status, next_attempt_at }) => (
-        <>
-          <DeliveryBadge status={status} />
-          {status === 'retrying' && next_attempt_at && (
-            <small>
-              {' '}
-              next in <Countdown to={next_attempt_at} over="a moment" />
-            </small>
-          )}
-        </>
-      ),
-    ],
-    ['Response', ({ attempts }) => <LastResponse of={attempts} />],
+    ['Status', (delivery) => <DeliveryState of={delivery} />],
+    ['Response', ({ attempts }) => <LastResponse of={attempts} />, 'text'],
     ['Duration', ({ attempts }) => <LastDuration of={attempts.at(-1)} />, 'number'],
     ['Time', ({ created_at }) => <ShortTime at={created_at} />, 'number'],
   ];

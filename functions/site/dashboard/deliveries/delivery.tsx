@@ -10,6 +10,8 @@ import { type Delivery, type ResponseOf, type Result, serverNow } from '../state
 import { type Loaded, useLoaded, useRepeated, useSending } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
+import { useWebhooks } from '../webhooks/all-webhooks.ts';
+import { webhookName } from '../webhooks/webhook-text.ts';
 import { Attempts } from './attempts.tsx';
 import { Timeline } from './timeline.tsx';
 
@@ -20,11 +22,17 @@ const FIRST_ATTEMPT_MS = 60_000;
 export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventId: string }) {
   const { environment } = useSession();
   const loaded = useDelivery(webhookId, eventId);
+  const webhook = useWebhooks().get(webhookId);
   return (
     <>
       <p class="up">
-        <a href={linkTo(environment, ['webhooks', webhookId])}>Webhook</a> ·{' '}
-        <a href={linkTo(environment, ['events', eventId])}>Event, with all its deliveries</a>
+        <a href={linkTo(environment, ['webhooks', webhookId])}>{webhook ? webhookName(webhook) : 'Webhook'}</a>
+        {loaded.event.value && (
+          <>
+            {' · '}
+            <a href={linkTo(environment, ['events', eventId])}>Event, with all its deliveries</a>
+          </>
+        )}
       </p>
       {loaded.event.value && <PageTitle>{loaded.event.value.type}</PageTitle>}
       {loaded.event.problem && <ProblemTitle of={loaded.event.problem} />}
@@ -105,7 +113,8 @@ function DeliveryPart({ of: delivery, event, onChange }: PartProps) {
   const { environment } = useSession();
   const { status, attempts } = delivery;
   // A delivery that succeeds immediately has no retries.
-  const isScheduled = isUnderWay(status) || attempts.some((attempt) => !isSuccess(attempt));
+  const isTest = delivery.test && attempts.every(({ trigger }) => trigger === 'test');
+  const isScheduled = !isTest && (isUnderWay(status) || attempts.some((attempt) => !isSuccess(attempt)));
   return (
     <>
       <Panel>
@@ -114,10 +123,11 @@ function DeliveryPart({ of: delivery, event, onChange }: PartProps) {
             [
               'Status',
               <>
-                <DeliveryBadge status={status} /> {MEANINGS[status]}
+                <DeliveryBadge status={status} />{' '}
+                {isTest && status === 'failed' ? 'A test event has one attempt.' : MEANINGS[status]}
               </>,
             ],
-            ...(delivery.test ? [['Test', 'A sample event, sent once'] satisfies Fact] : []),
+            ...(delivery.test ? [['Test', 'A sample event'] satisfies Fact] : []),
             ['Document', <DocumentLink key="document" to={event.data['document_key']} />],
             [
               'Event',

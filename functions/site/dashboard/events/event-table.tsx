@@ -1,8 +1,9 @@
+import { isUnderWay } from '../../../../lib/deliveries/statuses.ts';
 import { Badge } from '../components/basics.tsx';
 import { DocumentLink } from '../components/document-link.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { ShortTime } from '../components/time.tsx';
-import type { EntryOf } from '../state/api.ts';
+import type { Delivery, EntryOf } from '../state/api.ts';
 import { useLoaded } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
@@ -66,8 +67,9 @@ function EventOutcome({ id }: { id: string }) {
   const { data } = value;
   if (data.length === 0) return <span class="muted">none</span>;
   const delivered = data.filter(({ status }) => status === 'succeeded').length;
-  const isFailed = data.some(({ status }) => status === 'failed');
-  const tone = delivered === data.length ? 'good' : isFailed ? 'bad' : 'waiting';
+  const has = (isIt: (status: Delivery['status']) => boolean) => data.some(({ status }) => isIt(status));
+  const isFailed = has((status) => status === 'failed');
+  const tone = delivered === data.length ? 'good' : isFailed ? 'bad' : has(isUnderWay) ? 'waiting' : 'off';
   return (
     <Badge tone={tone}>
       {delivered} of {data.length} delivered

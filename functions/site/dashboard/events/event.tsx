@@ -1,15 +1,17 @@
 import type { Environment } from '../../../../lib/space.ts';
 import { Facts, PageTitle, Panel } from '../components/basics.tsx';
-import { DeliveryBadge, LastDuration, LastResponse } from '../components/deliveries.tsx';
+import { DeliveryState, LastDuration, LastResponse } from '../components/deliveries.tsx';
 import { DocumentLink } from '../components/document-link.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { ShortTime, Time } from '../components/time.tsx';
 import { DeliveryDrawer, type DeliveryList, openingOf } from '../deliveries/delivery-drawer.tsx';
-import type { Delivery } from '../state/api.ts';
+import type { Delivery, Webhook } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
+import { useWebhooks } from '../webhooks/all-webhooks.ts';
+import { webhookName } from '../webhooks/webhook-text.ts';
 import { Payload } from './payload.tsx';
 
 const REFRESH_MS = 3000;
@@ -17,6 +19,7 @@ const REFRESH_MS = 3000;
 /** An event with its deliveries to all webhooks. `open` is the webhook whose delivery is open. */
 export function EventPage({ id, open }: { id: string; open: string }) {
   const { call, environment } = useSession();
+  const webhooks = useWebhooks();
   const event = useLoaded(id, () => call('GET /v1/events/{id}', { path: { id } }));
   const deliveries = useLoaded(id, () =>
     call('GET /v1/events/{id}/deliveries', { path: { id }, query: { limit: '100' } }),
@@ -49,7 +52,7 @@ export function EventPage({ id, open }: { id: string; open: string }) {
                   ) : (
                     <Table
                       caption="Deliveries"
-                      columns={columnsIn(environment)}
+                      columns={columnsIn(environment, webhooks)}
                       rows={data}
                       keyOf={keyOf}
                       isDense
@@ -78,18 +81,24 @@ export function EventPage({ id, open }: { id: string; open: string }) {
 
 const keyOf = ({ webhook_id }: Delivery): string => webhook_id;
 
-const columnsIn = (environment: Environment): Column<Delivery>[] => [
+const columnsIn = (environment: Environment, webhooks: ReadonlyMap<string, Webhook>): Column<Delivery>[] => [
   [
     'Webhook',
-    ({ webhook_id, event_id, url }) => (
-      <a href={linkTo(environment, ['webhooks', webhook_id, 'deliveries', event_id])} title={url ?? webhook_id}>
-        {url ?? <code>{webhook_id}</code>}
-      </a>
-    ),
+    ({ webhook_id, event_id, url }) => {
+      const webhook = webhooks.get(webhook_id);
+      return (
+        <>
+          <a href={linkTo(environment, ['webhooks', webhook_id, 'deliveries', event_id])} title={url ?? webhook_id}>
+            {webhook ? webhookName(webhook) : (url ?? <code>{webhook_id}</code>)}
+          </a>
+          {webhook?.description && <small>{url ?? webhook.url}</small>}
+        </>
+      );
+    },
     'wide',
   ],
-  ['Status', ({ status }) => <DeliveryBadge status={status} />],
-  ['Response', ({ attempts }) => <LastResponse of={attempts} />],
+  ['Status', (delivery) => <DeliveryState of={delivery} />],
+  ['Response', ({ attempts }) => <LastResponse of={attempts} />, 'text'],
   ['Duration', ({ attempts }) => <LastDuration of={attempts.at(-1)} />, 'number'],
   ['Time', ({ created_at }) => <ShortTime at={created_at} />, 'number'],
 ];

@@ -8,6 +8,7 @@ import { all, type EntryOf } from '../state/api.ts';
 import { useLoaded } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
+import { useWebhooks } from '../webhooks/all-webhooks.ts';
 import { webhookName } from '../webhooks/webhook-text.ts';
 
 type Entry = EntryOf<'GET /v1/audit'>;
@@ -90,12 +91,12 @@ function Entries({ of: entries, isOfOne = false }: { of: Entry[]; isOfOne?: bool
 
 /** The names of the keys, and of the webhooks of this environment, by id. */
 function useNames(): ReadonlyMap<string, string> {
-  const { call, environment } = useSession();
+  const { call } = useSession();
   const keys = useLoaded('keys', () => all(call, 'GET /v1/keys'));
-  const webhooks = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
+  const webhooks = useWebhooks();
   return new Map([
     ...(keys.value ?? []).map((key) => [key.id, nameOf(key)] as const),
-    ...(webhooks.value ?? []).map((webhook) => [webhook.id, webhookName(webhook)] as const),
+    ...[...webhooks.values()].map((webhook) => [webhook.id, webhookName(webhook)] as const),
   ]);
 }
 

@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks';
 import { ButtonLink, Form, PageTitle } from '../components/basics.tsx';
 import { Await, Empty, ProblemNote } from '../components/feedback.tsx';
 import { Input, Select } from '../components/field.tsx';
 import { all, type Webhook } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
-import { linkTo } from '../state/router.ts';
+import { linkTo, replaceBy } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { PERIODS, readSummaries, type Summary, successShare } from './stats.ts';
 import { type Stats, WebhookTable } from './webhook-table.tsx';
@@ -18,7 +17,7 @@ const urgencyOf = ({ status, disabled_reason, failing_since }: Webhook): number 
   if (status === 'disabled') return disabled_reason === 'paused' ? 3 : 0;
   return failing_since === null ? 2 : 1;
 };
-const byUrl: Order = (a, b) => a.url.localeCompare(b.url);
+const byUrl: Order = (a, b) => a.url.localeCompare(b.url, undefined, { numeric: true });
 const bySummary =
   (rankOf: (summary: Summary | undefined) => number): Order =>
   (a, b, stats) =>
@@ -41,10 +40,13 @@ const matching = (webhooks: readonly Webhook[], text: string): Webhook[] => {
   );
 };
 
-export function Webhooks() {
+/** The webhooks of the environment. The search and the order are part of the URL. */
+export function Webhooks({ query }: { query: URLSearchParams }) {
   const { call, environment } = useSession();
-  const [text, setText] = useState('');
-  const [order, setOrder] = useState(ORDER_NAMES[0] ?? '');
+  const text = query.get('search') ?? '';
+  const order = query.get('sort') ?? ORDER_NAMES[0] ?? '';
+  const show = (change: Record<string, string>) =>
+    replaceBy(linkTo(environment, ['webhooks'], { ...Object.fromEntries(query), ...change }));
   const loaded = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
   const stats = useLoaded(environment, () => readSummaries(call, PERIODS['24 hours'])); // loads more slowly
   useRepeated(REFRESH_MS, () => {
@@ -73,12 +75,17 @@ export function Webhooks() {
           return (
             <>
               <Form class="filters" role="search" onSubmit={() => {}}>
-                <Input label="Search" value={text} placeholder="URL, description, type or id" onInput={setText} />
+                <Input
+                  label="Search"
+                  value={text}
+                  placeholder="URL, description, type or id"
+                  onInput={(search) => show({ search })}
+                />
                 <Select
                   label="Sort by"
                   value={order}
                   options={ORDER_NAMES.map((name) => [name, name] as const)}
-                  onChange={setOrder}
+                  onChange={(sort) => show({ sort })}
                 />
                 <p class="count" aria-live="polite">
                   {shown.length === webhooks.length ? webhooks.length : `${shown.length} of ${webhooks.length}`}{' '}
