@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, inject, vi } from 'vitest';
 import { type LocalStack, type StackOptions, startStack } from '../../infra/local/stack.ts';
 import { expectConformance } from './conformance.ts';
 import { databaseEndpoint } from './database.ts';
+import { SCANNER_ENVIRONMENT } from './scanner.ts';
 
 export interface Answer {
   status: number;
@@ -44,7 +45,7 @@ export interface Service {
   verified(secret: string, delivery: { headers: Record<string, string>; body: string }): unknown;
 }
 
-type Options = Omit<Partial<StackOptions>, 'output' | 'state'>;
+type Options = Omit<Partial<StackOptions>, 'environment' | 'output' | 'state'>;
 type Running = Pick<Service, 'stack' | 'log'>;
 
 /** Options with which an hour of delays passes in 18 ms. The second also makes failed messages visible immediately. */
@@ -58,7 +59,8 @@ async function start(options: Options): Promise<Running> {
   const log: string[] = [];
   const output = (id: string, text: string) => void log.push(text.replace(/^(?=.)/gm, `${id} `));
   const assembly = inject('assembly');
-  const stack = await startStack({ assembly, databaseEndpoint: databaseEndpoint(), output, ...options });
+  const own = { assembly, databaseEndpoint: databaseEndpoint(), environment: SCANNER_ENVIRONMENT, output };
+  const stack = await startStack({ ...own, ...options });
   return { stack, log };
 }
 

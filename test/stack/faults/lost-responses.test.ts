@@ -3,12 +3,12 @@ import type { Interceptor } from '../../../infra/local/services/endpoints.ts';
 import { changed } from '../../support/changed.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { type Attempt, createWebhook, deliveryOf, publish, settled } from '../../support/requests.ts';
-import { reportOf, SCANNER_ENVIRONMENT, SCANNER_PATH } from '../../support/scanner.ts';
+import { reportOf, SCANNER_PATH } from '../../support/scanner.ts';
 import { type Answer, type Client, eventually, FAST, type Project, useService } from '../../support/service.ts';
 import { IS_THOROUGH } from './harness.ts';
 
 // The SDK has the same number of tries as in production.
-const service = useService({ ...FAST, environment: SCANNER_ENVIRONMENT });
+const service = useService(FAST);
 
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems']);
 

@@ -6,7 +6,7 @@ import { createWebhook } from '../../support/requests.ts';
 import { eventually, useService } from '../../support/service.ts';
 
 // Checks of connections come early. The clock, which the test moves, decides whether a lease has expired.
-const service = useService({ speed: 300 });
+const service = useService({ speed: 1000, visibilitySpeed: 1000 });
 const live = async () => (await service.project()).client('live');
 
 describe('the six events', () => {

@@ -5,9 +5,9 @@ import { startReceiver } from '../../support/receiver.ts';
 import { type Attempt, createWebhook, deliveryOf, publish, publishAll, settled } from '../../support/requests.ts';
 import { eventually, FAST_DELAYS, useService } from '../../support/service.ts';
 
-describe('an event', () => {
-  const service = useService();
+const service = useService(FAST_DELAYS);
 
+describe('an event', () => {
   it('reaches a subscribed webhook unchanged, with both kinds of signatures', async () => {
     const live = await (await service.project()).client('live');
     const receiver = await startReceiver();
@@ -55,8 +55,6 @@ describe('an event', () => {
 });
 
 describe('a delivery', () => {
-  const service = useService(FAST_DELAYS);
-
   it('makes 6 attempts on schedule, then disables the webhook and sends one email', async () => {
     const project = await service.project();
     const live = await project.client('live');

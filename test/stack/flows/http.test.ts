@@ -2,9 +2,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { EVENT_MEANINGS, EVENT_TYPES } from '../../../lib/events/types.ts';
-import { useService } from '../../support/service.ts';
+import { FAST_DELAYS, useService } from '../../support/service.ts';
 
-const service = useService();
+const service = useService(FAST_DELAYS);
 
 describe('HEAD', () => {
   it('returns the same as GET without the content, and needs the same credential', async () => {
@@ -104,13 +104,6 @@ describe('a 403', () => {
     const { id, key } = (await project.admin('POST', '/v1/keys', { body: { type: 'live' } })).body;
     await project.admin('POST', `/v1/keys/${id}/allowlist`, { body: { cidrs: ['127.0.0.9/32'] } });
     expect(await detail(service.as(key)('GET', '/v1/webhooks', { from: '127.0.0.8' }))).toContain('127.0.0.8');
-  });
-});
-
-describe('a report of leaked keys', () => {
-  it('is rejected unless the operator configured the keys', async () => {
-    const { status, body } = await service.as(null)('POST', '/v1/secret-scanning/github', { body: [] });
-    expect([status, body.code]).toEqual([404, 'route_not_found']);
   });
 });
 

@@ -3,9 +3,9 @@ import { forwardEvents } from '../../../infra/commands/listen.ts';
 import { changed } from '../../support/changed.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { publish } from '../../support/requests.ts';
-import { eventually, useService } from '../../support/service.ts';
+import { eventually, FAST_DELAYS, useService } from '../../support/service.ts';
 
-const service = useService();
+const service = useService(FAST_DELAYS);
 const secret = 'whsec_bGlzdGVuIHRvIG1lLCBsaXN0ZW4gdG8gbWU=';
 
 it('forwards new events of the selected types, signed, once, oldest first', async () => {

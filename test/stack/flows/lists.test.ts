@@ -6,9 +6,9 @@ import { databaseEndpoint } from '../../support/database.ts';
 import { mint, put, sync } from '../../support/documents.ts';
 import { writeItems } from '../../support/items.ts';
 import { createWebhook } from '../../support/requests.ts';
-import { type Client, useService } from '../../support/service.ts';
+import { type Client, FAST_DELAYS, useService } from '../../support/service.ts';
 
-const service = useService();
+const service = useService(FAST_DELAYS);
 let live: Client;
 let webhookId: string;
 let projectId: string;
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const project = await service.project();
   projectId = project.id;
   live = await project.client('live');
-  webhookId = (await createWebhook(live, 'http://127.0.0.1:9/')).id;
+  webhookId = (await createWebhook(live, 'http://127.0.0.1:9/', { events: ['connection.lost'] })).id;
   const space = { projectId: project.id, environment: 'live' } as const;
   const now = Date.now();
   const document = (i: number) => ({

@@ -3,9 +3,9 @@ import type { Operation } from '../../../lib/api/operation.ts';
 import { apiOperations, type OperationId, operations } from '../../../lib/api/operations.ts';
 import { EXAMPLES } from '../../../lib/openapi/examples.ts';
 import { createWebhook } from '../../support/requests.ts';
-import { type Client, useService } from '../../support/service.ts';
+import { type Client, FAST_DELAYS, useService } from '../../support/service.ts';
 
-const service = useService();
+const service = useService(FAST_DELAYS);
 let admin: Client;
 let webhookId: string;
 

@@ -4,9 +4,9 @@ import { databaseEndpoint } from '../../support/database.ts';
 import { writeItems } from '../../support/items.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { createWebhook, publishAll } from '../../support/requests.ts';
-import { eventually, FAST, useService } from '../../support/service.ts';
+import { eventually, FAST_DELAYS, useService } from '../../support/service.ts';
 
-const service = useService(FAST);
+const service = useService(FAST_DELAYS);
 
 it('counts the other deliveries when the stream contains an unreadable change', async () => {
   const live = await (await service.project()).client('live');

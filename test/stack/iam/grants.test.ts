@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { SCANNER_ENVIRONMENT } from '../../support/scanner.ts';
 import { eventually, FAST, useService } from '../../support/service.ts';
 import { createFlows } from './flows.ts';
 
-const service = useService({ environment: SCANNER_ENVIRONMENT, ...FAST, concurrency: 2 });
+const service = useService({ ...FAST, concurrency: 2 });
 
 // Tracing is best effort, so it has no visible effect.
 const INVISIBLE = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'];

@@ -10,9 +10,9 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { REGION } from '../../../infra/local/template.ts';
-import { useService } from '../../support/service.ts';
+import { FAST_DELAYS, useService } from '../../support/service.ts';
 
-const service = useService();
+const service = useService(FAST_DELAYS);
 const ALLOWED = { name: 'none' };
 const DENIED = { name: 'AccessDeniedException' };
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDemoReceiver } from '../../../infra/local/demo-receiver.ts';
 import { Endpoints } from '../../../infra/local/services/endpoints.ts';
-import { useService } from '../../support/service.ts';
+import { FAST_DELAYS, useService } from '../../support/service.ts';
 import { startGateway } from './gateway.ts';
 import { exchange, hangUp, statusesOf } from './sockets.ts';
 
@@ -131,7 +131,7 @@ describe('the demo receiver survives a sender that', () => {
 });
 
 describe('the local stack', () => {
-  const service = useService();
+  const service = useService(FAST_DELAYS);
 
   it('still responds after these requests', async () => {
     const { port } = new URL(service.stack.baseUrl);

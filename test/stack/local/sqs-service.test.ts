@@ -145,18 +145,3 @@ describe('StartMessageMoveTask', () => {
     expect(await errorOf(createService().call('StartMessageMoveTask', { SourceArn }))).toBe(code);
   });
 });
-
-describe('a role', () => {
-  it('is allowed an action if one statement allows it and none denies it', () => {
-    const statement = (Effect: string, Action: string) => ({ Effect, Action, Resource: '*' });
-    const Statement = [statement('Allow', 'sqs:*'), statement('Deny', 'sqs:Delete*')];
-    const policy = {
-      id: 'p',
-      type: 'AWS::IAM::Policy',
-      properties: { Roles: ['role'], PolicyDocument: { Statement } },
-    };
-    const iam = new LocalIam({ ofType: <Properties>() => [policy as typeof policy & { properties: Properties }] });
-    const may = (action: string) => iam.allows('role', action, 'queue');
-    expect([may('sqs:SendMessage'), may('sqs:DeleteMessage'), may('ses:SendEmail')]).toEqual([true, false, false]);
-  });
-});

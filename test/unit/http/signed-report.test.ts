@@ -43,6 +43,12 @@ describe('a signed report', () => {
     expect([find.mock.calls, handle.mock.calls]).toEqual([[], []]);
   });
 
+  it('returns 404 unless the operator configured the keys', async () => {
+    const serve = createReportServer({ handle: async () => [], log: { info() {} }, reportFailure() {} });
+    const { statusCode, body } = await serve(proxyEvent({ httpMethod: 'POST', headers: signed, body: '[]' }));
+    expect([statusCode, JSON.parse(body).code]).toEqual([404, 'route_not_found']);
+  });
+
   it('returns 503 without an internal failure when the keys cannot be read', async () => {
     const { send, handle, reportFailure } = serverWith(() => Promise.reject(new UnavailableError(new Error('down'))));
     const { statusCode, headers } = await send(signed);
