@@ -87,6 +87,11 @@ describe('npm run listen', () => {
     ]);
   });
 
+  it('stops when the API rejects the key', async () => {
+    const api = await startApi(() => 401);
+    await expect(linesOf(api, [])).rejects.toThrow('401');
+  });
+
   it('follows no redirect, because the next server would receive the signature', async () => {
     const api = await startApi();
     const paths: (string | undefined)[] = [];

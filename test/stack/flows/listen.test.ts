@@ -44,30 +44,3 @@ it('forwards new events of the selected types, signed, once, oldest first', asyn
     /evt_\w+ {2}document\.changed {2}→ 204 {2}\d+ ms$/,
   );
 });
-
-it('verifies and prints events without a URL, like the endpoint of the local stack', async () => {
-  const { adminKey, admin } = await service.project();
-  const stop = new AbortController();
-  const lines: string[] = [];
-  const options = { forwardTo: undefined, types: [], secret, signal: stop.signal };
-  const print = (line: string) => void lines.push(line);
-  const listening = forwardEvents({ baseUrl: service.stack.baseUrl, key: adminKey, ...options, print });
-  await eventually(() => lines.length > 0);
-  await publish(admin);
-  await eventually(() => lines.length > 1);
-  stop.abort();
-  await listening;
-  expect(lines[1]).toMatch(/evt_\w+ {2}✓ verified {2}document\.changed {2}attempt 1\n {2}sha256=\w{64}\n {2}\{"id"/);
-});
-
-it('stops when the API rejects the key', async () => {
-  const options = {
-    forwardTo: 'http://127.0.0.1:9',
-    types: [],
-    secret,
-    signal: new AbortController().signal,
-    print() {},
-  };
-  const listening = forwardEvents({ baseUrl: service.stack.baseUrl, key: 'svc_live_wrong', ...options });
-  await expect(listening).rejects.toThrow(/401/);
-});

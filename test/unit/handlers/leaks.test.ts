@@ -1,7 +1,7 @@
 import { randomBytes as random } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { hashApiKey, newApiKey } from '../../../lib/access/api-key.ts';
+import { hashApiKey, type KeyType, newApiKey } from '../../../lib/access/api-key.ts';
 import { encodeBase62 } from '../../../lib/access/base62.ts';
 import { type KeyRecord, newKeyRecord } from '../../../lib/access/keys.ts';
 import type { OnLeak, ProjectRecord } from '../../../lib/access/projects.ts';
@@ -16,12 +16,13 @@ import { memoryTable } from '../../support/memory-table.ts';
 const ADDRESS = '192.0.2.1';
 
 /** A project with one leaked key, and an email service that a test can break. */
-async function setUp(onLeak: OnLeak) {
+async function setUp(onLeak: OnLeak, type: KeyType = 'live') {
   const table = memoryTable();
   const [keys, audit] = [apiKeys(table), auditLog(table)];
   const project = newProject({ onLeak });
-  await projects(table).create(project, newKey({ projectId: project.id }));
-  const issued = newApiKey('live', now, random);
+  const first = newKey({ projectId: project.id });
+  await projects(table).create(project, first);
+  const issued = newApiKey(type, now, random);
   const rest = { projectId: project.id, name: null, tokenSecret: 'secret', createdAt: now };
   await keys.create(newKeyRecord(issued, rest), []);
   const emails: Email[] = [];
@@ -46,6 +47,8 @@ async function setUp(onLeak: OnLeak) {
   });
   return {
     token: issued.key,
+    revoke: (id = issued.id) => keys.revoke(id, { revokedAt: now - 1 }, undefined, []),
+    first,
     emails,
     ses,
     race,
@@ -143,6 +146,22 @@ describe('a report of a leaked key', () => {
     expect(await record()).toMatchObject({ revokedAt: now - 1, leakedAt: now });
     expect((await entries()).map(({ action, detail }) => [action, detail.outcome])).toEqual([['key.leaked', 'ended']]);
     expect(emails[0]?.text).toContain('It was already revoked or expired.');
+  });
+
+  it('does not revoke the last admin key', async () => {
+    const { token, emails, report, record, revoke, first } = await setUp('revoke', 'admin');
+    await revoke(first.id);
+    await report(token);
+    expect((await record()).revokedAt).toBeUndefined();
+    expect(emails.map(({ text }) => text)).toEqual([expect.stringContaining('last admin key')]);
+  });
+
+  it('keeps the time of an earlier revocation', async () => {
+    const { token, emails, report, record, revoke } = await setUp('revoke');
+    await revoke();
+    await report(token);
+    expect((await record()).revokedAt).toBe(now - 1);
+    expect(emails.map(({ text }) => text)).toEqual([expect.stringContaining('No action is needed')]);
   });
 
   it('names at most 20 places, each cut to 2,048 characters', async () => {
