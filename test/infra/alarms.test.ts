@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { Template } from 'aws-cdk-lib/assertions';
+import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it, vi } from 'vitest';
 import { LocalCloudWatch } from '../../infra/local/cloudwatch/cloudwatch.ts';
 import { MAX_LEASE_SECONDS } from '../../lib/documents/connections.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
-import { assemblyOf, synth } from './synth.ts';
+import { everyOption, synth } from './synth.ts';
 
-const assembly = assemblyOf({ stackName: 'Mine' });
-const template = Template.fromJSON(assembly.getStackByName('Mine').template);
+const template = synth({});
+const withEveryOption = synth(everyOption);
 
 interface WatchedMetric {
   Namespace: string;
@@ -15,12 +15,16 @@ interface WatchedMetric {
   Dimensions?: { Name: string; Value: unknown }[];
 }
 
-const alarms = Object.values(template.findResources('AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
-const watched: WatchedMetric[] = alarms.flatMap((alarm) =>
-  alarm.MetricName
-    ? [alarm]
-    : alarm.Metrics.flatMap(({ MetricStat }: { MetricStat?: { Metric: WatchedMetric } }) => MetricStat?.Metric ?? []),
-);
+const alarmsOf = (of: Template) =>
+  Object.values(of.findResources('AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
+const watchedBy = (of: Template): WatchedMetric[] =>
+  alarmsOf(of).flatMap((alarm) =>
+    alarm.MetricName
+      ? [alarm]
+      : alarm.Metrics.flatMap(({ MetricStat }: { MetricStat?: { Metric: WatchedMetric } }) => MetricStat?.Metric ?? []),
+  );
+const alarms = alarmsOf(template);
+const watched = watchedBy(template);
 
 const LAMBDA_THROTTLES = 'AWS/Lambda Throttles';
 
@@ -62,7 +66,7 @@ async function emitted(): Promise<{ Namespace: string; names: string[]; dimensio
 
 describe('an alarm', () => {
   it('watches only metrics that AWS publishes for the resources of the template, or that the code writes', async () => {
-    const { alarms } = new LocalCloudWatch(readTemplate(assembly.directory)); // throws for any other AWS metric
+    const { alarms } = new LocalCloudWatch(readTemplate()); // throws for any other AWS metric
     const written = (await emitted()).flatMap(({ names, dimensions }) => names.map((name) => [name, dimensions]));
     const ofFilters = Object.values(template.findResources('AWS::Logs::MetricFilter')).flatMap(({ Properties }) =>
       Properties.MetricTransformations.map(({ MetricName }: { MetricName: string }) => [MetricName, []]),
@@ -85,14 +89,15 @@ describe('an alarm', () => {
   });
 
   it('watches the namespace of this stack, which the functions use too', () => {
-    const own = watched.filter(({ Namespace }) => !Namespace.startsWith('AWS/'));
-    expect(new Set(own.map(({ Namespace }) => Namespace))).toEqual(new Set(['Mine']));
-    template.allResourcesProperties('AWS::Lambda::Function', {
-      Environment: { Variables: { POWERTOOLS_METRICS_NAMESPACE: 'Mine' } },
+    const metrics = watchedBy(withEveryOption);
+    const own = metrics.filter(({ Namespace }) => !Namespace.startsWith('AWS/'));
+    expect(new Set(own.map(({ Namespace }) => Namespace))).toEqual(new Set(['Second']));
+    withEveryOption.allResourcesProperties('AWS::Lambda::Function', {
+      Environment: { Variables: { POWERTOOLS_METRICS_NAMESPACE: 'Second' } },
     });
-    const apis = watched.filter(({ Namespace }) => Namespace === 'AWS/ApiGateway');
-    expect(apis.map(({ Dimensions }) => Dimensions)).toEqual(apis.map(() => [{ Name: 'ApiName', Value: 'Mine' }]));
-    template.hasResourceProperties('AWS::ApiGateway::RestApi', { Name: 'Mine' });
+    const apis = metrics.filter(({ Namespace }) => Namespace === 'AWS/ApiGateway');
+    expect(apis.map(({ Dimensions }) => Dimensions)).toEqual(apis.map(() => [{ Name: 'ApiName', Value: 'Second' }]));
+    withEveryOption.hasResourceProperties('AWS::ApiGateway::RestApi', { Name: 'Second' });
   });
 
   it('does not count invalid requests, so callers cannot raise it', () => {
@@ -108,20 +113,16 @@ describe('an alarm', () => {
     template.resourceCountIs('AWS::CloudWatch::Dashboard', 0);
   });
 
-  it('watches the rate of requests only with a threshold', () => {
-    const metric = { MetricName: 'Count', Statistic: 'SampleCount', Period: 300 };
-    synth({ alarmRequestsPerSecond: '100' }).hasResourceProperties('AWS::CloudWatch::Alarm', {
-      ...metric,
-      Threshold: 30_000,
-    });
-  });
-
-  it('watches the share of client errors only with a threshold', () => {
-    const metric = { MetricName: '4XXError', Statistic: 'Average', Period: 300, EvaluationPeriods: 3 };
-    synth({ alarmClientErrorPercent: '20' }).hasResourceProperties('AWS::CloudWatch::Alarm', {
-      ...metric,
-      Threshold: 0.2,
-    });
+  it('watches the rate of requests and the share of client errors only with a threshold', () => {
+    const rate = { MetricName: 'Count', Statistic: 'SampleCount', Period: 300 };
+    const share = { MetricName: '4XXError', Statistic: 'Average', Period: 300, EvaluationPeriods: 3 };
+    for (const [metric, Threshold] of [
+      [rate, 1500],
+      [share, 0.2],
+    ] as const) {
+      withEveryOption.hasResourceProperties('AWS::CloudWatch::Alarm', { ...metric, Threshold });
+      template.resourcePropertiesCountIs('AWS::CloudWatch::Alarm', metric, 0);
+    }
   });
 
   it('watches the throttles of every function that no caller waits for', () => {
@@ -144,8 +145,8 @@ describe('an alarm', () => {
 describe('the budget', () => {
   it('notifies the address of alarms about the cost and the forecast', () => {
     const subscribers = { Subscribers: [{ SubscriptionType: 'EMAIL', Address: 'ops@example.com' }] };
-    synth({ monthlyBudget: '250', alarmEmail: 'ops@example.com' }).hasResourceProperties('AWS::Budgets::Budget', {
-      Budget: { BudgetType: 'COST', TimeUnit: 'MONTHLY', BudgetLimit: { Amount: 250, Unit: 'USD' } },
+    withEveryOption.hasResourceProperties('AWS::Budgets::Budget', {
+      Budget: { BudgetType: 'COST', TimeUnit: 'MONTHLY', BudgetLimit: { Amount: 100, Unit: 'USD' } },
       NotificationsWithSubscribers: [
         {
           Notification: { NotificationType: 'ACTUAL', Threshold: 80, ComparisonOperator: 'GREATER_THAN' },

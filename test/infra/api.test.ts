@@ -1,4 +1,4 @@
-import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Match } from 'aws-cdk-lib/assertions';
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { describe, expect, it } from 'vitest';
 import { readRoutes } from '../../infra/local/gateway/routes.ts';
@@ -8,11 +8,10 @@ import type { Operation } from '../../lib/api/operation.ts';
 import { allOperations } from '../../lib/api/operations.ts';
 import { OUTCOME_UNKNOWN } from '../../lib/api/problems.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
-import { assemblyOf } from './synth.ts';
+import { synth } from './synth.ts';
 
-const assembly = assemblyOf({});
-const template = Template.fromJSON(assembly.getStackArtifact('DocumentSyncService').template);
-const local = readTemplate(assembly.directory);
+const template = synth({});
+const local = readTemplate();
 
 describe('the API', () => {
   it('accepts only TLS 1.3, also on the default endpoint', () => {

@@ -1,8 +1,8 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { synth } from './synth.ts';
+import { everyOption, synth } from './synth.ts';
 
-const template = () => synth({ egress: 'nat' });
+const template = () => synth(everyOption);
 const idsOf = (found: Template, type: string) => Object.keys(found.findResources(type));
 
 function attachment() {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { synth } from './synth.ts';
+import { everyOption, synth } from './synth.ts';
 
-const template = () => synth({ gradualDeployment: 'on' });
+const template = () => synth(everyOption);
 const idsOf = (type: string) => Object.keys(template().findResources(type));
 const nameOf = (id: string) => id.replace(/^Gradual/, '').replace(/(Group)?[0-9A-F]{8}$/, '');
 const ALIASED = ['Authorize', 'Dashboard', 'Documents', 'Events', 'Keys', 'Leaks', 'Project', 'Tokens', 'Webhooks'];

@@ -1,5 +1,3 @@
-import { choices } from './synth.ts';
-
 /** Properties whose change makes CloudFormation replace a resource (the `createOnlyProperties` of its resource schema). */
 const CREATE_ONLY: Record<string, readonly string[]> = {
   'AWS::DynamoDB::Table': ['TableName', 'ImportSourceSpecification', 'KeySchema'],
@@ -21,15 +19,6 @@ const CREATE_ONLY: Record<string, readonly string[]> = {
   'AWS::Logs::LogGroup': ['LogGroupName'],
   'AWS::SNS::Topic': ['TopicName', 'FifoTopic'],
   'AWS::SNS::Subscription': ['Endpoint', 'Protocol', 'TopicArn'],
-};
-
-/** Settings that enable every option. */
-export const everyOption: Record<string, unknown> = {
-  ...choices.encryption?.[1],
-  ...choices.domain?.[2],
-  ...choices.limits?.[1],
-  ...choices.egress?.[1],
-  ...choices.names?.[1],
 };
 
 type Resources = Record<string, { Type: string; Properties?: Record<string, unknown> }>;

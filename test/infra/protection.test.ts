@@ -1,6 +1,6 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { synth } from './synth.ts';
+import { everyOption, synth } from './synth.ts';
 
 const template = synth({});
 const DAY_SECONDS = 86_400;
@@ -12,11 +12,11 @@ describe('data and logs', () => {
 
   it('are deleted from every log group after the retention of the settings', () => {
     template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
-    synth({ logRetentionDays: '7' }).allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 7 });
+    synth(everyOption).allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 7 });
   });
 
   it('can be encrypted with a customer-managed key, which every function can use', () => {
-    const encrypted = synth({ encryption: 'customer' });
+    const encrypted = synth(everyOption);
     const roles = Object.values(encrypted.findResources('AWS::Lambda::Function')).map(
       ({ Properties }) => Properties.Role['Fn::GetAtt'][0],
     );
@@ -66,7 +66,7 @@ describe('a permission of another service', () => {
   });
 
   it('covers no request to the alarm topic without TLS', () => {
-    synth({ alarmEmail: 'ops@example.com' }).hasResourceProperties('AWS::SNS::TopicPolicy', {
+    synth(everyOption).hasResourceProperties('AWS::SNS::TopicPolicy', {
       PolicyDocument: {
         Statement: Match.arrayWith([
           Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),

@@ -1,18 +1,14 @@
 import { readFileSync } from 'node:fs';
+import { Stack } from 'aws-cdk-lib';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { choices, context, domain, synth, table, warningsOf } from './synth.ts';
+import { settingsOf } from '../../infra/settings.ts';
+import { addWarnings } from '../../infra/warnings.ts';
+import { context, domain, everyOption, extremes, synth, table } from './synth.ts';
 
 describe('the template', () => {
   it('follows its parameters', () => {
-    const template = synth({
-      ...choices.architecture?.[1],
-      ...choices.encryption?.[1],
-      ...choices.domain?.[2],
-      ...choices.limits?.[1],
-      ...choices.names?.[1],
-      dataRetention: 'destroy',
-    });
+    const template = synth(everyOption);
     template.allResourcesProperties('AWS::Lambda::Function', { Architectures: ['x86_64'] });
     template.hasResourceProperties('AWS::KMS::Key', { EnableKeyRotation: true });
     template.hasResource('AWS::DynamoDB::Table', {
@@ -61,13 +57,13 @@ describe('the template', () => {
   });
 
   it('limits the concurrency of every queue to the lowest setting', () => {
-    const template = synth({ deliverConcurrency: '2' });
+    const template = synth(extremes);
     const limited = { ScalingConfig: { MaximumConcurrency: 2 } };
     template.resourcePropertiesCountIs('AWS::Lambda::EventSourceMapping', limited, 4); // three lanes and the checks
   });
 
   it('limits bursts to the quota of an account', () => {
-    const template = synth({ throttleRate: '10000', projectThrottleRate: '2501' });
+    const template = synth(extremes);
     template.hasResourceProperties('AWS::ApiGateway::UsagePlan', { Throttle: { RateLimit: 2501, BurstLimit: 5000 } });
     const all = { HttpMethod: '*', ThrottlingRateLimit: 10_000, ThrottlingBurstLimit: 5000 };
     template.hasResourceProperties('AWS::ApiGateway::Stage', {
@@ -97,7 +93,7 @@ describe('the template', () => {
     [{ warmWritesPerSecond: '3999' }, 'warmWritesPerSecond'],
     [{ warmWritesPerSecond: '40001' }, 'warmWritesPerSecond'],
   ])('is rejected with %o', (settings, message) => {
-    expect(() => synth(settings)).toThrow(message);
+    expect(() => settingsOf(settings)).toThrow(message);
   });
 });
 
@@ -142,8 +138,10 @@ describe('a synthesis', () => {
     [{ senderEmail, alarmEmail, throttleRate: '999' }, ['throttleRate']],
     [{ senderEmail, alarmEmail }, []],
   ])('with %o warns about %o', (settings, parameters) => {
-    const found = warningsOf(settings).map((text) => /-c (\w+)=/.exec(text)?.[1]);
-    expect(found).toEqual(parameters);
+    const stack = new Stack();
+    addWarnings(stack, settingsOf(settings));
+    const warnings = stack.node.metadata.filter(({ type }) => type === 'aws:cdk:warning');
+    expect(warnings.map(({ data }) => /-c (\w+)=/.exec(String(data))?.[1])).toEqual(parameters);
   });
 });
 
@@ -158,9 +156,7 @@ describe('the outputs', () => {
   it('contain the target of a CNAME record without a hosted zone', () => {
     const target = { Value: { 'Fn::GetAtt': [Match.anyValue(), 'RegionalDomainName'] } };
     synth(domain).hasOutput('DomainTarget', target);
-    expect(synth({ ...domain, hostedZoneId: 'Z1', hostedZoneName: 'example.com' }).findOutputs('DomainTarget')).toEqual(
-      {},
-    );
+    expect(synth(everyOption).findOutputs('DomainTarget')).toEqual({});
   });
 });
 
@@ -171,9 +167,8 @@ describe('a stage', () => {
   };
 
   it('gets a new deployment for each change of the authorizer', () => {
-    const ids = ['0', '60', '300'].map((authorizerCacheSeconds) => deploymentOf({ authorizerCacheSeconds }));
-    expect(new Set(ids).size).toBe(3);
-    expect(deploymentOf({ logRetentionDays: '7' })).toBe(ids[0]);
+    expect(deploymentOf({ authorizerCacheSeconds: '60' })).not.toBe(deploymentOf({}));
+    expect(deploymentOf(table)).toBe(deploymentOf({}));
   });
 });
 
@@ -186,23 +181,8 @@ describe('cdk.json', () => {
 });
 
 describe('an alarm', () => {
-  it('links to its section of the runbook', () => {
-    const runbook = readFileSync('infra/RUNBOOK.md', 'utf8');
-    const anchors = [...runbook.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
-      title
-        .toLowerCase()
-        .replace(/[^\w ]/g, '')
-        .replaceAll(' ', '-'),
-    );
-    const alarms = Object.values(synth({}).findResources('AWS::CloudWatch::Alarm'));
-    expect(alarms.length).toBeGreaterThan(8);
-    for (const { Properties } of alarms) {
-      expect(anchors).toContain(/infra\/RUNBOOK\.md#([\w-]+)$/.exec(Properties.AlarmDescription)?.[1]);
-    }
-  });
-
   it('allows only CloudWatch in this account to publish', () => {
-    const template = synth({ alarmEmail: 'ops@example.com' });
+    const template = synth(everyOption);
     const statement = {
       Effect: 'Allow',
       Principal: { Service: 'cloudwatch.amazonaws.com' },

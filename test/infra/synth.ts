@@ -1,9 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type App, type AppProps, Validations } from 'aws-cdk-lib';
+import type { App, AppProps } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { AwsSolutionsChecks } from 'cdk-nag';
 import { vi } from 'vitest';
 import { createApp } from '../../infra/service.ts';
 import { afterFile } from '../support/after-file.ts';
@@ -30,34 +29,17 @@ export function synthUnvalidated(app: App) {
   }
 }
 
-export const assemblyOf = (settings: object) => synthUnvalidated(createApp(appProps(settings)));
-const stackOf = (settings: object) => assemblyOf(settings).getStackArtifact('DocumentSyncService');
-
 const templates = new Map<string, Template>();
 
 /** Synthesizes the template with these settings, once. */
 export function synth(settings: object): Template {
   const name = JSON.stringify(settings);
-  const template = templates.get(name) ?? Template.fromJSON(stackOf(settings).template);
+  const found = templates.get(name);
+  if (found) return found;
+  const assembly = synthUnvalidated(createApp(appProps(settings)));
+  const template = Template.fromJSON(assembly.getStackArtifact('DocumentSyncService').template);
   templates.set(name, template);
   return template;
-}
-
-/** Returns the warnings of a synthesis with these settings. */
-export const warningsOf = (settings: object): string[] =>
-  stackOf(settings)
-    .messages.filter(({ level }) => level === 'warning')
-    .map(({ entry }) => String(entry.data));
-
-/** Returns the rules of cdk-nag that the template with these settings violates. */
-export function violationsOf(settings: object): string[] {
-  const app = createApp(appProps(settings));
-  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  const { directory } = app.synth();
-  const { pluginReports } = JSON.parse(readFileSync(join(directory, 'validation-report.json'), 'utf8'));
-  return pluginReports.flatMap(({ violations }: { violations: { ruleName: string }[] }) =>
-    violations.map(({ ruleName }) => ruleName),
-  );
 }
 
 export const domain = {
@@ -107,4 +89,23 @@ export const choices: Record<string, object[]> = {
       secretScanningKeysUrl: 'https://api.github.com/meta/public_keys/secret_scanning',
     },
   ],
+};
+
+/** Settings that enable every option. Tests share them, because a synthesis takes a second. */
+export const everyOption: Record<string, unknown> = {
+  ...choices.architecture?.[1],
+  ...choices.encryption?.[1],
+  ...choices.dataRetention?.[1],
+  ...choices.domain?.[2],
+  ...choices.limits?.[1],
+  ...choices.egress?.[1],
+  ...choices.names?.[1],
+};
+
+/** The lowest and highest limits. */
+export const extremes = {
+  deliverConcurrency: '2',
+  batchingSeconds: '5',
+  throttleRate: '10000',
+  projectThrottleRate: '2501',
 };

@@ -1,6 +1,6 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { synth } from './synth.ts';
+import { extremes, synth } from './synth.ts';
 
 const template = synth({});
 
@@ -151,7 +151,7 @@ describe('a function that feeds itself', () => {
 
 describe('a queue', () => {
   it('hides a message for six time limits of its consumer and the batching window', () => {
-    const slowest = synth({ batchingSeconds: '5' });
+    const slowest = synth(extremes);
     const propertiesOf = (type: string, id: string) => slowest.findResources(type)[id]?.Properties;
     const mappings = Object.values(slowest.findResources('AWS::Lambda::EventSourceMapping'));
     const queues = mappings.filter(({ Properties }) => Properties.StartingPosition === undefined);

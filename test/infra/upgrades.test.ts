@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { everyOption, keptResources } from './kept-resources.ts';
-import { synth } from './synth.ts';
+import { keptResources } from './kept-resources.ts';
+import { everyOption, synth } from './synth.ts';
 
 const KEPT = 'test/infra/kept-resources.json';
 

@@ -1,5 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Validations } from 'aws-cdk-lib';
+import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, it } from 'vitest';
-import { choices, violationsOf } from '../../infra/synth.ts';
+import { createApp } from '../../../infra/service.ts';
+import { appProps, choices } from '../../infra/synth.ts';
 
 /** All options of each parameter. */
 const everything = Object.values(choices).reduce<number[][]>(
@@ -27,6 +32,17 @@ function covering(): object[] {
   );
 }
 const combinations = covering();
+
+/** Returns the rules of cdk-nag that the template with these settings violates. */
+function violationsOf(settings: object): string[] {
+  const app = createApp(appProps(settings));
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  const { directory } = app.synth();
+  const { pluginReports } = JSON.parse(readFileSync(join(directory, 'validation-report.json'), 'utf8'));
+  return pluginReports.flatMap(({ violations }: { violations: { ruleName: string }[] }) =>
+    violations.map(({ ruleName }) => ruleName),
+  );
+}
 
 describe('the template', () => {
   it(
