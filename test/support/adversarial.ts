@@ -116,22 +116,34 @@ function filled(before: string, unit: (i: number) => string, after: string, byte
 
 /** Bodies of limited size, in which each costly JSON text replaces the example or one of its values. */
 export function* costlyBodies(example: unknown, bytes: number): Generator<[name: string, body: string]> {
-  for (const [place, around] of placesIn(example)) {
-    for (const [shape, textOf] of Object.entries(COSTLY_JSON)) {
-      const [before = '', after = ''] = JSON.stringify(around).split(JSON.stringify(PLACE));
-      yield [`${shape} as ${place}`, before + textOf(bytes - Buffer.byteLength(before + after)) + after];
-    }
+  for (const { path, write } of placesIn(example)) {
+    const left = bytes - Buffer.byteLength(write(''));
+    for (const [shape, textOf] of Object.entries(COSTLY_JSON)) yield [`${shape} as ${path}`, write(textOf(left))];
   }
 }
 
-const PLACE = 'the place';
+/** A value in an example. `write` returns the example as JSON with another text in its place, or without the value. */
+export interface Place {
+  path: string;
+  value: unknown;
+  write(text: string | undefined): string;
+}
 
-function* placesIn(value: unknown, path = 'body'): Generator<[path: string, around: unknown]> {
-  yield [path, PLACE];
-  if (typeof value !== 'object' || value === null) return;
-  for (const [name, member] of Object.entries(value))
-    for (const [place, around] of placesIn(member, `${path}.${name}`)) {
-      const copy = Array.isArray(value) ? [...value] : { ...value };
-      yield [place, Object.assign(copy, { [name]: around })];
+/** Returns the example and every value in it. */
+export function* placesIn(example: unknown, path = 'body'): Generator<Place> {
+  yield { path, value: example, write: (text) => text ?? '' };
+  if (typeof example !== 'object' || example === null) return;
+  const members = Object.entries(example);
+  for (const [i, [name, member]] of members.entries())
+    for (const place of placesIn(member, `${path}.${name}`)) {
+      const write = (text: string | undefined): string => {
+        const all = members.flatMap(([each, value], at) => {
+          const written = at === i ? place.write(text) : JSON.stringify(value);
+          if (at === i && text === undefined && place.value === member) return [];
+          return Array.isArray(example) ? written : `${JSON.stringify(each)}:${written}`;
+        });
+        return Array.isArray(example) ? `[${all}]` : `{${all}}`;
+      };
+      yield { ...place, write };
     }
 }

@@ -82,12 +82,17 @@ function paths({ method, path }: Operation, isHostile: boolean, { ids }: Known):
       .slice(0, i)
       .join('/')
       .replace(/\{\w+\}/, '*');
-    const own = ids[`${method} ${collection}`] ?? ids[collection] ?? hostile.SEGMENTS;
+    const own = ids[`${method} ${collection}`] ?? ids[collection] ?? hostile.SENT_TEXTS;
     const known = fc.constantFrom(...own);
     if (!isHostile) return known;
     const others = method === 'DELETE' ? own : Object.values(ids).flat();
     const text = fc.string({ unit: 'binary', maxLength: 80 }).map((each) => encodeURIComponent(each.toWellFormed()));
-    return fc.oneof(fc.constantFrom(...hostile.SEGMENTS), fc.constantFrom(...hostile.SEGMENTS, ...others), known, text);
+    return fc.oneof(
+      fc.constantFrom(...hostile.SENT_TEXTS),
+      fc.constantFrom(...hostile.SENT_TEXTS, ...others),
+      known,
+      text,
+    );
   });
   const whole = fc.tuple(...segments).map((each) => each.join('/'));
   if (!isHostile) return whole;
@@ -103,7 +108,7 @@ function queries(names: readonly string[]): fc.Arbitrary<string> {
     { weight: 6, arbitrary: fc.constantFrom('environment', ...names) },
     fc.constantFrom(...hostile.QUERY_NAMES),
   );
-  const pair = fc.tuple(name, fc.constantFrom(...hostile.QUERY_VALUES)).map((parts) => parts.join('='));
+  const pair = fc.tuple(name, fc.constantFrom(...hostile.SENT_TEXTS)).map((parts) => parts.join('='));
   const pairs = fc.array(pair, { minLength: 1, maxLength: 4 }).map((some) => `?${some.join('&')}`);
   return fc.oneof({ weight: 4, arbitrary: pairs }, fc.constantFrom('?', '?&&', '?=', '?a', '??', '?%'));
 }
