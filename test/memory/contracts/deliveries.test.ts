@@ -134,10 +134,6 @@ describe.each(stores)('deliveries in $name', (store) => {
       ]);
       expect(contexts.map(({ event }) => recordOf(event))).toEqual([carried.event, stored.event]);
     });
-
-    it('is empty for no messages', async () => {
-      expect(await deliveries(table).loadContexts([])).toEqual([]);
-    });
   });
 
   describe('record', () => {

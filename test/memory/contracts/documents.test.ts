@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type KeyRange, rangesOf } from '../../../lib/access/patterns.ts';
+import { rangesOf } from '../../../lib/access/patterns.ts';
 import { documents } from '../../../lib/aws/dynamodb/documents.ts';
 import { events } from '../../../lib/aws/dynamodb/events.ts';
 import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
@@ -216,13 +216,6 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
         next: undefined,
         ...expected,
       });
-    });
-
-    it('returns a single document, and continues with the next range', async () => {
-      const ranges: KeyRange[] = rangesOf(['a', 'b']);
-      const { found, next } = await store.list(await fill(), ranges, 9);
-      expect(found.map(({ documentKey }) => documentKey)).toEqual(['a']);
-      expect(next).toBe('a');
     });
   });
 

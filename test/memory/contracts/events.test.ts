@@ -4,7 +4,7 @@ import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../../../lib/events/events.ts';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import type { Events } from '../../../lib/handlers/events.ts';
-import { HOUR_MS, newId, newSpace, newStoredEvent, now, recordOf, walk } from './builders.ts';
+import { HOUR_MS, newSpace, newStoredEvent, now, recordOf, walk } from './builders.ts';
 import { companion, stores } from './stores.ts';
 
 describe.each(stores)('events in $name', ({ table, lossy, short }) => {
@@ -27,10 +27,6 @@ describe.each(stores)('events in $name', ({ table, lossy, short }) => {
     const event = newStoredEvent({ body });
     await publish([event], []);
     expect((await get(event, event.id))?.body).toBe(body);
-  });
-
-  it('do not exist before', async () => {
-    expect(await get(newSpace(), newId('evt'))).toBeUndefined();
   });
 
   it('are published in a batch of 100', async () => {

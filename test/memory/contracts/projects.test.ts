@@ -23,10 +23,6 @@ describe.each(stores)('projects in $name', ({ table, lossy }) => {
     expect((await keys.list(project.id, 10)).keys.map(({ id }) => id)).toEqual([key.id]);
   });
 
-  it('do not exist before', async () => {
-    expect(await get(newProject().id)).toBeUndefined();
-  });
-
   it('are rejected with an existing id, and no key is created', async () => {
     const project = newProject();
     await create(project, newKey());
