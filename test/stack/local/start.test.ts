@@ -114,14 +114,9 @@ describe('npm start', () => {
     ]);
   });
 
-  it.each([
-    [['--fast'], "Unknown option '--fast'. Run `npm start -- --help` for the options.\n"],
-    [['--port', '-1'], "Option '--port' argument is ambiguous. Run `npm start -- --help` for the options.\n"],
-    [['--port', 'http'], '--port must be an integer from 0 to 65535.\n'],
-    [['now'], "Unexpected argument 'now'. Run `npm start -- --help` for the options.\n"],
-  ])('rejects %j with a short message', async (options, sentence) => {
-    const { code, output } = await run(...options).ended;
-    expect([code, output]).toEqual([1, sentence]);
+  it('rejects an invalid port with a short message', async () => {
+    const { code, output } = await run('--port', 'http').ended;
+    expect([code, output]).toEqual([1, '--port must be an integer from 0 to 65535.\n']);
   });
 
   it('explains its options on one screen', async () => {

@@ -12,12 +12,8 @@ import {
 } from '../../../lib/access/api-key.ts';
 import { encodeBase62, randomBase62 } from '../../../lib/access/base62.ts';
 import { type KeyUse, keyUsage, USAGE_DAYS, useToRecord } from '../../../lib/access/key-usage.ts';
-import { newKeyRecord, rotationExpiry } from '../../../lib/access/keys.ts';
-import { authorizer } from '../../../lib/http/authorizer.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
-
-const quiet = { log: { info: () => {}, warn: () => {} }, reportFailure: () => {} };
 
 describe('a key', () => {
   it('parses to its type and id, from the text or the id', () => {
@@ -149,94 +145,5 @@ describe('the use of a key', () => {
     expect(total(keyUsage({ id: 'key_1', ...usage }, now + 80 * 24 * HOUR))).toBe(0);
     expect(total(keyUsage({ id: 'key_1' }, now))).toBe(0);
     expect(total(keyUsage({ id: 'key_1', lastUsedAt: now }, now))).toBe(0);
-  });
-});
-
-describe('the authorizer', () => {
-  const { key, id, type } = newApiKey('live', now, random);
-  const record = (overrides = {}) => ({
-    ...newKeyRecord({ key, id, type }, { projectId: project.id, name: null, tokenSecret: '', createdAt: now }),
-    project,
-    ...overrides,
-  });
-  const project = { id: 'prj_1', name: 'Acme', emails: [], cursorSecret: 'secret', createdAt: now };
-  const authorize = async (authorization: string[], stored = record(), at = now) => {
-    const keys = { get: vi.fn(async () => stored), recordUse: vi.fn(async () => {}) };
-    const event = {
-      httpMethod: 'GET',
-      resource: '/v1/webhooks',
-      methodArn: 'arn:aws:execute-api:eu-west-1:1:api/live/GET/v1/webhooks',
-      multiValueHeaders: { authorization },
-      requestContext: { identity: { sourceIp: '192.0.2.1' } },
-    };
-    const handler = authorizer({
-      ...quiet,
-      keys,
-      shareKeyOf: (projectId) => `share of ${projectId}`,
-      requestsPerSecond: 500,
-      clock: () => at,
-    });
-    const result = await handler(event as unknown as Parameters<typeof handler>[0]).catch(
-      (error: Error) => error.message,
-    );
-    return { result, keys };
-  };
-
-  it('reads the key once, and nothing for malformed text', async () => {
-    expect((await authorize([`Bearer ${key}`])).keys.get).toHaveBeenCalledTimes(1);
-    const impossible = [
-      `Bearer ${key}x`,
-      `Bearer ${key.replace('live', 'prod')}`,
-      `Basic ${key}`,
-      `Bearer  ${key}`,
-      key,
-      '',
-    ];
-    for (const header of [...impossible.map((each) => [each]), [`Bearer ${key}`, `Bearer ${key}`], []]) {
-      const { result, keys } = await authorize(header);
-      expect(result).toBe('Unauthorized');
-      expect(keys.get).not.toHaveBeenCalled();
-    }
-  });
-
-  it('accepts the old key of a rotation until 24 hours have passed, to the millisecond', async () => {
-    const rotated = record({ expiresAt: rotationExpiry({}, now) });
-    expect((await authorize([`Bearer ${key}`], rotated, now + 86_400_000 - 1)).result).toMatchObject({
-      principalId: id,
-    });
-    expect((await authorize([`Bearer ${key}`], rotated, now + 86_400_000)).result).toBe('Unauthorized');
-    expect((await authorize([`Bearer ${key}`], rotated, now + 86_400_001)).result).toBe('Unauthorized');
-  });
-
-  it('rejects a key with a different hash', async () => {
-    expect((await authorize([`Bearer ${key}`], record({ hash: hashApiKey('another') }))).result).toBe('Unauthorized');
-  });
-
-  it('denies every operation to an address outside the allowlist, and returns only the reason', async () => {
-    const { result, keys } = await authorize([`Bearer ${key}`], record({ cidrs: ['198.51.100.0/24'] }));
-    expect(result).toMatchObject({
-      policyDocument: { Statement: [{ Effect: 'Deny' }] },
-      context: { code: 'ip_not_allowed' },
-    });
-    expect(keys.recordUse).not.toHaveBeenCalled();
-  });
-
-  it('allows a request even if its use cannot be recorded', async () => {
-    const keys = { get: async () => record(), recordUse: async () => Promise.reject(new Error('throttled')) };
-    const handler = authorizer({
-      ...quiet,
-      keys,
-      shareKeyOf: () => 'share',
-      requestsPerSecond: 500,
-      clock: () => now,
-    });
-    const event = {
-      httpMethod: 'GET',
-      resource: '/v1/webhooks',
-      methodArn: 'arn:aws:execute-api:eu-west-1:1:api/live/GET/v1/webhooks',
-      multiValueHeaders: { Authorization: [`Bearer ${key}`] },
-      requestContext: { identity: { sourceIp: '192.0.2.1' } },
-    };
-    expect(await handler(event as unknown as Parameters<typeof handler>[0])).toMatchObject({ principalId: id });
   });
 });

@@ -1,6 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { CHARACTERS, TEXTS } from '../../support/adversarial.ts';
-import { changed } from '../../support/changed.ts';
 import { code, put } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import { createWebhook } from '../../support/requests.ts';
@@ -141,25 +139,5 @@ describe('a precondition', () => {
     expect((await put(live, 'tagged', { a: 2 }, { 'If-Match': '"7", "1"' })).status).toBe(200);
     const headers = { 'If-None-Match': 'W/"2"' };
     expect((await live('GET', '/v1/documents/tagged', { headers })).status).toBe(304);
-  });
-});
-
-describe('an event', () => {
-  it('is not found with a malformed id', async () => {
-    const { body } = await live('POST', '/v1/events', { body: changed() });
-    expect((await live('GET', `/v1/events/${body.id}`)).status).toBe(200);
-    expect(code(await live('GET', `/v1/events/${body.id.toLowerCase()}`))).toEqual(missing);
-  });
-});
-
-describe('a text', () => {
-  it('is stored unchanged in an event with any characters', async () => {
-    const named = Object.fromEntries(TEXTS.map((name) => [name, name]));
-    const data = { ...changed().data, document_key: CHARACTERS.join(''), named };
-    const { status, body } = await admin('POST', '/v1/events', { body: { type: 'document.changed', data } });
-    expect(status).toBe(202);
-    const read = (await admin('GET', `/v1/events/${body.id}`)).body;
-    expect(Object.entries(read.data.named)).toEqual(Object.entries(named));
-    expect(read.data.document_key).toBe(data.document_key);
   });
 });

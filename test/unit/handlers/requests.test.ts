@@ -33,21 +33,6 @@ describe('a credential', () => {
 });
 
 describe('a request', () => {
-  it('returns several violations together', async () => {
-    const live = await (await service.project()).client('live');
-    const answer = await live('POST', '/v1/webhooks?color=red', {
-      body: { url: 5, events: ['nothing', 'nothing'], more: true },
-    });
-    expectProblem(answer, 400, 'invalid_request');
-    expect(answer.body.errors.map(({ field }: { field: string }) => field).sort()).toEqual([
-      'color',
-      'events[0]',
-      'events[1]',
-      'more',
-      'url',
-    ]);
-  });
-
   it('returns violations of every kind together', async () => {
     const { admin } = await service.project();
     const fields = async (method: string, path: string, body: object, headers = {}) => {
@@ -56,11 +41,13 @@ describe('a request', () => {
       return answer.body.errors.map(({ field }: { field: string }) => field).sort();
     };
     const key = { 'Idempotency-Key': 'ä' };
-    const webhook = { url: 'ftp://user@example.com', events: [], secret: '' };
+    const webhook = { url: 'ftp://user@example.com', events: ['nothing', 'nothing'], secret: '', more: true };
     expect(await fields('POST', '/v1/webhooks?environment=x', webhook, key)).toEqual([
       'Idempotency-Key',
       'environment',
-      'events',
+      'events[0]',
+      'events[1]',
+      'more',
       'secret',
       'url',
       'url',

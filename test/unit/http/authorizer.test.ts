@@ -1,17 +1,25 @@
 import { randomBytes as random } from 'node:crypto';
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { newApiKey } from '../../../lib/access/api-key.ts';
 import { type KeyRecord, newKeyRecord } from '../../../lib/access/keys.ts';
 import type { ProjectRecord } from '../../../lib/access/projects.ts';
-import { authorizer } from '../../../lib/http/authorizer.ts';
+import { type AuthorizerDeps, authorizer } from '../../../lib/http/authorizer.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 const STAGE = 'arn:aws:execute-api:eu-central-1:111122223333:api/live';
 
+interface Asked {
+  method: string;
+  resource: string;
+  /** Returns the headers of a caller with a key. */
+  headers?: (key: string) => Record<string, string[]>;
+  keys?: Partial<AuthorizerDeps['keys']>;
+}
+
 /** Authorizes a request with a live key, and returns the policy and the recorded uses. */
 async function authorized(
-  request: { method: string; resource: string },
+  { method, resource, headers = (key) => ({ Authorization: [`Bearer ${key}`] }), keys }: Asked,
   overrides: Partial<KeyRecord> = {},
   project: Partial<ProjectRecord> | null = {},
 ) {
@@ -24,6 +32,7 @@ async function authorized(
     keys: {
       get: async () => ({ ...record, project: project ? stored : undefined }),
       recordUse: async (_read, use) => void uses.push(use),
+      ...keys,
     },
     shareKeyOf: (projectId) => `share of ${projectId}`,
     requestsPerSecond: 500,
@@ -32,10 +41,10 @@ async function authorized(
     reportFailure() {},
   });
   const { policyDocument, usageIdentifierKey, context } = await authorize({
-    httpMethod: request.method,
-    resource: request.resource,
-    methodArn: `${STAGE}/${request.method}${request.resource.replace(/\{.*\}/, 'id')}`,
-    multiValueHeaders: { Authorization: [`Bearer ${issued.key}`] },
+    httpMethod: method,
+    resource,
+    methodArn: `${STAGE}/${method}${resource.replace(/\{.*\}/, 'id')}`,
+    multiValueHeaders: headers(issued.key),
     requestContext: { requestId: 'request-1', identity: { sourceIp: '192.0.2.1' } },
   } as unknown as APIGatewayRequestAuthorizerEvent);
   return { statement: policyDocument.Statement[0], uses, usageIdentifierKey, context };
@@ -60,6 +69,31 @@ describe('an allowed request', () => {
   it('is a use of the key, once per hour', async () => {
     expect((await authorized(read)).uses).toEqual([{ lastUsedAt: now, activeHours: [1] }]);
     expect((await authorized(read, { lastUsedAt: now, activeHours: [1] })).uses).toEqual([]);
+  });
+
+  it('is allowed even if its use cannot be recorded, and with any case of its header', async () => {
+    const recordUse = () => Promise.reject(new Error('throttled'));
+    const headers = (key: string) => ({ authorization: [`Bearer ${key}`] });
+    const { statement } = await authorized({ ...read, headers, keys: { recordUse } });
+    expect(statement?.Effect).toBe('Allow');
+  });
+});
+
+describe('a request without one well-formed credential', () => {
+  it.each<[string, (key: string) => string[]]>([
+    ['no header', () => []],
+    ['an empty header', () => ['']],
+    ['no scheme', (key) => [key]],
+    ['another scheme', (key) => [`Basic ${key}`]],
+    ['two spaces', (key) => [`Bearer  ${key}`]],
+    ['a longer key', (key) => [`Bearer ${key}x`]],
+    ['an unknown type of key', (key) => [`Bearer ${key.replace('live', 'prod')}`]],
+    ['two headers', (key) => [`Bearer ${key}`, `Bearer ${key}`]],
+  ])('is rejected without a read: %s', async (_, authorization) => {
+    const get = vi.fn();
+    const headers = (key: string) => ({ Authorization: authorization(key) });
+    await expect(authorized({ ...read, headers, keys: { get } })).rejects.toThrow('Unauthorized');
+    expect(get).not.toHaveBeenCalled();
   });
 });
 
