@@ -70,7 +70,9 @@ describe('with egress=nat', () => {
     const [id] = attachment();
     const [group] = Object.values(template().findResources('AWS::EC2::SecurityGroup'));
     expect([group?.DependsOn].flat()).toContain(id);
-    const withAndWithout = [template(), synth({})].map((each) => each.findResources('AWS::IAM::Policy'));
+    const withAndWithout = [template(), synth({ ...everyOption, egress: undefined })].map((each) =>
+      each.findResources('AWS::IAM::Policy'),
+    );
     const [inside, outside] = withAndWithout.map(({ [id]: _, ...others }) => others);
     expect(inside).toEqual(outside);
   });
