@@ -15,6 +15,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { ApiFunction } from '../lib/api/operation.ts';
+import { createGradually } from './api-creation.ts';
 import { addMethods } from './api-methods.ts';
 import { addDomain, SECURITY_POLICY } from './domain.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
@@ -54,6 +55,7 @@ export class Api extends Construct {
     acknowledgeRules(this.restApi);
     this.baseUrl = `https://${settings.domainName || this.defaultHost()}`;
     addGatewayResponses(this, this.restApi, this.baseUrl);
+    createGradually(this);
     this.domainTarget = addDomain(this, this.restApi, settings);
     this.dashboardUrl = `${this.baseUrl}/dashboard`;
   }

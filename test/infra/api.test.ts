@@ -82,6 +82,25 @@ describe('the API', () => {
     expect(chain).toHaveLength(SHARES);
   });
 
+  it('creates at most five of its parts at the same time, because API Gateway throttles such requests', () => {
+    const types = ['GatewayResponse', 'Resource', 'Method'].map((name) => `AWS::ApiGateway::${name}`);
+    const parts = new Map(types.flatMap((type) => Object.entries(template.findResources(type))));
+    expect(parts.size).toBeGreaterThan(150);
+    const created = new Set<string>();
+    while (created.size < parts.size) {
+      const next = [...parts].filter(
+        ([id, { DependsOn = [], Properties }]) =>
+          !created.has(id) &&
+          [DependsOn, Properties.ParentId?.Ref, Properties.ResourceId?.Ref]
+            .flat()
+            .every((other) => !parts.has(other) || created.has(other)),
+      );
+      expect(next.length).toBeGreaterThan(0);
+      expect(next.length).toBeLessThanOrEqual(5);
+      for (const [id] of next) created.add(id);
+    }
+  });
+
   it('throttles every method without a credential separately', () => {
     const [stage] = Object.values(template.findResources('AWS::ApiGateway::Stage'));
     const [forAll, ...others] = stage?.Properties.MethodSettings ?? [];
