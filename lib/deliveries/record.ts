@@ -66,7 +66,7 @@ export const AttemptResource = v.strictObject({
   status_code: described(v.nullable(wholeNumber), 'The status code of the response; `null` if there was none.'),
   error: described(
     v.nullable(v.string()),
-    'The cause of a failure: one of the codes under [delivery failures]({base_url}/docs/errors#delivery-failures).',
+    'The cause of a failure: one of the codes under [delivery failures]({base_url}/docs/errors#delivery-failures). A successful attempt has one if the body of its 2xx response was too long, incomplete or late.',
   ),
   duration_ms: described(wholeNumber, 'Milliseconds until the response or the failure.'),
   request_headers: described(
