@@ -42,7 +42,7 @@ export const integer = (min: number, max: number) =>
   );
 
 /** An integer in a response. */
-export const wholeNumber = v.pipe(v.number(), v.integer());
+export const wholeNumber = () => v.pipe(v.number(), v.integer());
 
 /** An integer in a query string, in plain decimal. */
 export const integerText = (min: number, max: number) =>

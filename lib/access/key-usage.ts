@@ -15,7 +15,7 @@ export const KeyUsage = v.strictObject({
       v.strictObject({
         date: described(v.pipe(v.string(), v.isoDate()), 'The day in UTC.'),
         active_hours: described(
-          wholeNumber,
+          wholeNumber(),
           'The hours of that day in which the API allowed a request with the key or with one of its tokens. It is not the number of requests. The count can be slightly low.',
         ),
       }),

@@ -6,7 +6,7 @@ import { idOf } from '../ids.ts';
 import { described, oneOf, timestamp, timestampInput, wholeNumber } from '../schema.ts';
 import { listOf, operation, page, WRITERS } from './operation.ts';
 
-const count = (meaning: string) => described(wholeNumber, meaning);
+const count = (meaning: string) => described(wholeNumber(), meaning);
 const MEANINGS: Record<(typeof COUNTERS)[number], string> = {
   delivered: 'Deliveries that succeeded.',
   attempts_failed: 'Attempts that failed.',
@@ -20,7 +20,7 @@ const counters = Object.fromEntries(COUNTERS.map((name) => [name, count(MEANINGS
 >;
 const percentile = (rank: string) =>
   described(
-    v.nullable(wholeNumber),
+    v.nullable(wholeNumber()),
     `The ${rank} percentile of the duration of successful attempts in milliseconds; \`null\` if no attempt succeeded.`,
   );
 

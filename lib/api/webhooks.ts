@@ -39,7 +39,7 @@ const Recover = v.strictObject({
 });
 const Recovered = v.strictObject({
   count: described(
-    wholeNumber,
+    wholeNumber(),
     'The number of deliveries in the recovery. Above 100,000 of one status, it is a lower bound.',
   ),
 });

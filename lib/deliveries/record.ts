@@ -56,19 +56,19 @@ const headers = v.record(v.string(), v.string());
 
 /** An attempt of a delivery in responses. */
 export const AttemptResource = v.strictObject({
-  number: described(wholeNumber, 'From 1 to 6.'),
+  number: described(wholeNumber(), 'From 1 to 6.'),
   trigger: described(
     v.picklist(TRIGGERS),
     'Why the attempt was made: on the `schedule`, because of a `redelivery` or `recovery`, or as a `test`.',
   ),
   at: described(timestamp, 'When the attempt started.'),
   url: described(v.nullable(v.string()), 'The URL of the attempt; `null` in lists.'),
-  status_code: described(v.nullable(wholeNumber), 'The status code of the response; `null` if there was none.'),
+  status_code: described(v.nullable(wholeNumber()), 'The status code of the response; `null` if there was none.'),
   error: described(
     v.nullable(v.string()),
     'The cause of a failure: one of the codes under [delivery failures]({base_url}/docs/errors#delivery-failures). A successful attempt has one if the body of its 2xx response was too long, incomplete or late.',
   ),
-  duration_ms: described(wholeNumber, 'Milliseconds until the response or the failure.'),
+  duration_ms: described(wholeNumber(), 'Milliseconds until the response or the failure.'),
   request_headers: described(
     v.nullable(headers),
     'The request headers, at most 1 KiB. The values of custom headers are masked. `null` in lists.',

@@ -26,7 +26,7 @@ import * as webhooks from '../webhooks/webhooks.ts';
 const Problem = v.strictObject({
   type: described(v.string(), 'The absolute URI of the page that explains the code.'),
   title: described(v.string(), 'The meaning of the code.'),
-  status: described(wholeNumber, 'The HTTP status code.'),
+  status: described(wholeNumber(), 'The HTTP status code.'),
   detail: described(v.string(), 'How to resolve the problem.'),
   code: described(
     v.picklist(Object.keys(PROBLEMS) as (keyof typeof PROBLEMS)[]),

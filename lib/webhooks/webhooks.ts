@@ -136,7 +136,7 @@ export const WebhookResource = v.strictObject({
   ),
   headers: described(v.record(v.string(), v.string()), 'The custom headers of every attempt. The values are masked.'),
   description: described(v.nullable(v.string()), 'Optional description.'),
-  max_per_second: described(v.nullable(wholeNumber), 'The most attempts per second. `null` means no limit.'),
+  max_per_second: described(v.nullable(wholeNumber()), 'The most attempts per second. `null` means no limit.'),
   status: described(
     v.picklist(WEBHOOK_STATUSES),
     '`enabled` or `disabled`. A webhook is disabled when it is paused, or after a delivery failed six times.',
