@@ -3,18 +3,7 @@ import { integer, type Parsed } from '../commands/command.ts';
 import { localDirectory } from '../project-root.ts';
 import { UserError } from '../user-error.ts';
 import { DEFAULT_CONCURRENCY } from './lambda/lambda.ts';
-import { DATABASES, type DatabaseName } from './services/database.ts';
-
-export interface Arguments {
-  port: number;
-  receiverPort: number;
-  speed: number;
-  concurrency: number;
-  database: DatabaseName | undefined;
-  keep: boolean;
-  /** An absolute path. */
-  directory: string;
-}
+import { DATABASES } from './services/database.ts';
 
 export const USAGE = {
   command: 'npm start',
@@ -46,8 +35,10 @@ export const USAGE = {
 stack, edit "context" in cdk.json (see infra/README.md).`,
 } as const;
 
-/** Throws `UserError`. */
-export function readArguments({ values }: Parsed<(typeof USAGE)['options']>): Arguments {
+export type Arguments = ReturnType<typeof readArguments>;
+
+/** Validates the command line. `directory` becomes an absolute path. Throws `UserError`. */
+export function readArguments({ values }: Parsed<(typeof USAGE)['options']>) {
   const port = integer('port', values.port, 0, 65535);
   const nextPort = port === 0 || port === 65535 ? 0 : port + 1;
   const speed = Number(values.speed);

@@ -38,8 +38,7 @@ export async function start(options: Arguments): Promise<void> {
 
   // Starts before the stack, because pending deliveries continue immediately.
   const secret = kept?.demo?.webhook_secret ?? generateSecret(randomBytes);
-  const print = (line: string) => void say(`\n[receiver] ${line}`);
-  const receiver = await startDemoReceiver({ secret, port: receiverPort, print });
+  const receiver = await startDemoReceiver(secret, receiverPort, (line) => say(`\n[receiver] ${line}`));
   const logFile = join(directory, 'functions.log');
   const write = openLog(logFile, MAX_LOG_BYTES);
   const output = (id: string, text: string) => write(text.replace(/^(?=.)/gm, `${id} `));

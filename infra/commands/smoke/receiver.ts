@@ -1,8 +1,5 @@
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listen } from '../../local/ports.ts';
-import { readText } from '../../local/services/bodies.ts';
+import { type LocalReceiver, startLocalReceiver } from '../../local/receiver.ts';
 
 export interface Received {
   /** The path and query. */
@@ -14,11 +11,9 @@ export interface Received {
 }
 
 /** A server on this machine that receives deliveries. */
-export interface Receiver {
-  port: number;
+export interface Receiver extends LocalReceiver {
   /** Returns the first matching delivery, or `undefined` after the timeout. */
   next(matches: (delivery: Received) => boolean, timeoutMs: number, signal: AbortSignal): Promise<Received | undefined>;
-  close(): void;
 }
 
 const LOOK_MS = 50;
@@ -26,18 +21,12 @@ const LOOK_MS = 50;
 /** Listens on loopback, because the service connects to a tunnel. Port 0 selects any free port. */
 export async function startReceiver(port: number): Promise<Receiver> {
   const received: Received[] = [];
-  const server = http.createServer((request, response) => {
-    readText(request)
-      .then((body) => {
-        const { url = '', headers } = request;
-        received.push({ url, headers: headers as Record<string, string>, body, json: jsonOf(body) });
-        response.writeHead(204).end();
-      })
-      .catch(() => response.destroy()); // the tunnel disconnected
+  const receiver = await startLocalReceiver(port, '--listen', ({ url = '', headers }, body) => {
+    received.push({ url, headers: headers as Record<string, string>, body, json: jsonOf(body) });
+    return 204;
   });
-  await listen(server, port, '--listen');
   return {
-    port: (server.address() as AddressInfo).port,
+    ...receiver,
     async next(matches, timeoutMs, signal) {
       const endsAt = performance.now() + timeoutMs;
       for (;;) {
@@ -46,7 +35,6 @@ export async function startReceiver(port: number): Promise<Receiver> {
         await sleep(LOOK_MS, undefined, { signal });
       }
     },
-    close: () => server.close().closeAllConnections(),
   };
 }
 

@@ -45,7 +45,7 @@ export async function createLastAdminKey(stack: LocalStack): Promise<Subject> {
 
 async function createKeys(stack: LocalStack) {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-  const receiver = await startDemoReceiver({ secret, port: 0, print: () => {} });
+  const receiver = await startDemoReceiver(secret, 0, () => {});
   return (await createDemo(stack, receiver, secret)).keys;
 }
 

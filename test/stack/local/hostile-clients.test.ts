@@ -121,7 +121,7 @@ describe('the services survive a function that', () => {
 describe('the demo receiver survives a sender that', () => {
   it('ends a delivery early', async () => {
     const lines: string[] = [];
-    const receiver = await startDemoReceiver({ secret: 'whsec_x', port: 0, print: (line) => void lines.push(line) });
+    const receiver = await startDemoReceiver('whsec_x', 0, (line) => void lines.push(line));
     const { port } = new URL(receiver.url);
     await hangUp(Number(port), BROKEN_OFF);
     expect((await fetch(receiver.url, { method: 'POST', body: '{}' })).status).toBe(401);
