@@ -1,6 +1,6 @@
 import { InvalidRequest } from '../invalid-request.ts';
 import { type QueryInput, requireProjection, requireQuery, requireScan } from './query.ts';
-import { requireItem, requireKey, type TableSchema } from './schema.ts';
+import { requireKey, type TableSchema } from './schema.ts';
 import { Usage } from './usage.ts';
 import type { Attributes } from './values.ts';
 import { requireWrite, type WriteInput } from './write.ts';
@@ -11,21 +11,13 @@ interface ReadInput extends QueryInput {
 }
 
 interface Input extends ReadInput, WriteInput {
-  RequestItems?: Readonly<Record<string, ReadInput & readonly BatchWrite[]>>;
+  RequestItems?: Readonly<Record<string, ReadInput>>;
   TransactItems?: readonly Readonly<Record<string, WriteInput>>[];
 }
 
-interface BatchWrite {
-  PutRequest?: { Item: Attributes };
-  DeleteRequest?: { Key: Attributes };
-}
-
-/**
- * The maximum size of a transaction, and the maximum entries of a batch of reads or writes (DynamoDB Developer Guide, "Quotas").
- */
+/** The maximum size of a transaction, and the maximum entries of a batch of reads (DynamoDB Developer Guide, "Quotas"). */
 const MAX_TRANSACTION_BYTES = 4 * 1024 * 1024;
 const MAX_READS = 100;
-const MAX_WRITES = 25;
 
 const RULES: Readonly<Record<string, (request: Input, schema: TableSchema) => unknown>> = {
   GetItem: (request, schema) => requireReads({ ...request, Keys: [request.Key ?? {}] }, schema),
@@ -35,13 +27,12 @@ const RULES: Readonly<Record<string, (request: Input, schema: TableSchema) => un
   PutItem: requireWrite,
   UpdateItem: requireWrite,
   DeleteItem: requireWrite,
-  BatchWriteItem: (request, schema) => requireBatchWrite(Object.entries(request.RequestItems ?? {}), schema),
   TransactWriteItems: (request, schema) => requireTransaction(request.TransactItems ?? [], schema),
 };
 
 /**
  * Throws `InvalidRequest` where DynamoDB rejects a request for reasons outside its service model: expressions, keys, sizes and
- * repeated items. The input must match the model.
+ * repeated items. The input must match the model. Checks only the operations that functions use.
  */
 export function requireDynamoDbRequest(operation: string, input: object, schema: TableSchema): void {
   RULES[operation]?.(input as Input, schema);
@@ -58,18 +49,6 @@ function requireBatchGet(tables: readonly [string, ReadInput][], schema: TableSc
   for (const [, read] of tables) requireReads(read, schema);
   const keys = tables.flatMap(([name, { Keys = [] }]) => Keys.map((key) => idOf(name, key, schema)));
   if (keys.length > MAX_READS) throw new InvalidRequest('Too many items requested for the BatchGetItem call');
-  requireDistinct(keys, 'Provided list of item keys contains duplicates');
-}
-
-function requireBatchWrite(tables: readonly [string, readonly BatchWrite[]][], schema: TableSchema): void {
-  const keys = tables.flatMap(([name, writes]) =>
-    writes.map(({ PutRequest, DeleteRequest }) => {
-      if (PutRequest) requireItem(PutRequest.Item, schema);
-      else requireKey(DeleteRequest?.Key ?? {}, schema);
-      return idOf(name, PutRequest?.Item ?? DeleteRequest?.Key ?? {}, schema);
-    }),
-  );
-  if (keys.length > MAX_WRITES) throw new InvalidRequest('Too many items requested for the BatchWriteItem call');
   requireDistinct(keys, 'Provided list of item keys contains duplicates');
 }
 
