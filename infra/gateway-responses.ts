@@ -13,24 +13,24 @@ import {
 import { COMMON_HEADERS } from '../lib/http/security-headers.ts';
 
 // For rules that an operator can add to the API, such as a web ACL.
-const NOT_STARTED = 'Send the request again after the number of seconds in Retry-After. Nothing was changed.';
 const FILTERED = 'Contact the operator with the request id. A rule set by the operator blocked this request.';
+
+const CORRECT = 'Correct the request and send it again.';
+const SLOW_DOWN = 'Send the request again after the number of seconds in Retry-After.';
+const NOT_STARTED = `${SLOW_DOWN} Nothing was changed.`;
+const SEE_REFERENCE = 'See the API reference for all operations.';
 
 // The responses of API Gateway itself, as problem documents in the same format as the responses of functions.
 const RESPONSES: [type: ResponseType, code: ProblemCode, detail: string][] = [
   [ResponseType.UNAUTHORIZED, 'unauthorized', 'Send a valid key or token as Authorization: Bearer <credential>.'],
-  [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'route_not_found', 'See the API reference for all operations.'],
-  [ResponseType.RESOURCE_NOT_FOUND, 'route_not_found', 'See the API reference for all operations.'],
+  [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'route_not_found', SEE_REFERENCE],
+  [ResponseType.RESOURCE_NOT_FOUND, 'route_not_found', SEE_REFERENCE],
   // For an unknown route with a Bearer header, because API Gateway expects an AWS signature there.
-  [ResponseType.INVALID_SIGNATURE, 'route_not_found', 'See the API reference for all operations.'],
+  [ResponseType.INVALID_SIGNATURE, 'route_not_found', SEE_REFERENCE],
   [ResponseType.REQUEST_TOO_LARGE, 'payload_too_large', 'Send a body of at most 1 MiB.'],
   [ResponseType.UNSUPPORTED_MEDIA_TYPE, 'unsupported_media_type', 'Send the body as Content-Type: application/json.'],
-  [ResponseType.THROTTLED, 'too_many_requests', 'Send the request again after the number of seconds in Retry-After.'],
-  [
-    ResponseType.QUOTA_EXCEEDED,
-    'too_many_requests',
-    'Send the request again after the number of seconds in Retry-After.',
-  ],
+  [ResponseType.THROTTLED, 'too_many_requests', SLOW_DOWN],
+  [ResponseType.QUOTA_EXCEEDED, 'too_many_requests', SLOW_DOWN],
   [ResponseType.AUTHORIZER_FAILURE, 'unavailable', NOT_STARTED],
   [ResponseType.AUTHORIZER_CONFIGURATION_ERROR, 'unavailable', NOT_STARTED],
   // The authorizer named a share key that the usage plan does not contain. Callers never send one.
@@ -40,11 +40,11 @@ const RESPONSES: [type: ResponseType, code: ProblemCode, detail: string][] = [
   [ResponseType.DEFAULT_5XX, 'internal_error', OUTCOME_UNKNOWN],
   [ResponseType.WAF_FILTERED, 'insufficient_permissions', FILTERED],
   [ResponseType.EXPIRED_TOKEN, 'insufficient_permissions', FILTERED],
-  [ResponseType.BAD_REQUEST_BODY, 'invalid_request', 'Correct the request and send it again.'],
-  [ResponseType.BAD_REQUEST_PARAMETERS, 'invalid_request', 'Correct the request and send it again.'],
+  [ResponseType.BAD_REQUEST_BODY, 'invalid_request', CORRECT],
+  [ResponseType.BAD_REQUEST_PARAMETERS, 'invalid_request', CORRECT],
   // The status of a default response applies to every undeclared type (API Gateway Developer Guide), and all other types are
   // declared.
-  [ResponseType.DEFAULT_4XX, 'invalid_request', 'Correct the request and send it again.'],
+  [ResponseType.DEFAULT_4XX, 'invalid_request', CORRECT],
 ];
 
 export function addGatewayResponses(scope: Construct, restApi: IRestApi, baseUrl: string): void {
