@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
 import { fromDigits, ID_ALPHABET, idTag, type Random, SORTABLE, sortableId, timeOf, toDigits } from '../ids.ts';
 import { sameHash } from './api-key.ts';
+import type { KeyRecord } from './keys.ts';
 
 /*
  * The id of a token:
@@ -23,11 +24,7 @@ export const TokenId = v.pipe(
   v.regex(new RegExp(`^tok_${SORTABLE}[0-9A-Za-z]{${KEY_LENGTH}}[${ID_ALPHABET}]{${TAG_LENGTH}}$`)),
 );
 
-interface Parent {
-  id: string;
-  /** Base64url. */
-  tokenSecret: string;
-}
+type Parent = Pick<KeyRecord, 'id' | 'tokenSecret'>;
 
 /** The maximum difference between the clocks that create, verify and revoke a token. */
 export const CLOCK_LEEWAY_MS = 5000;

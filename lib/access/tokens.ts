@@ -3,7 +3,8 @@ import * as v from 'valibot';
 import { list, uniqueList } from '../lists.ts';
 import { check, described, integer, oneOf, timestamp } from '../schema.ts';
 import { ENVIRONMENTS, type Environment } from '../space.ts';
-import { environmentOf, KEY_ID, type KeyType } from './api-key.ts';
+import { environmentOf, KEY_ID } from './api-key.ts';
+import type { KeyRecord } from './keys.ts';
 import { Pattern } from './pattern-schemas.ts';
 import { CLOCK_LEEWAY_MS } from './token-ids.ts';
 
@@ -100,13 +101,7 @@ export function parentOf(token: string): string | null {
  */
 export async function verifyToken(
   token: string,
-  parent: {
-    id: string;
-    projectId: string;
-    type: KeyType;
-    tokenSecret: string;
-    revokedTokens?: readonly string[] | undefined;
-  },
+  parent: Pick<KeyRecord, 'id' | 'projectId' | 'type' | 'tokenSecret' | 'revokedTokens'>,
   nowMs: number,
 ): Promise<Grant | null> {
   try {

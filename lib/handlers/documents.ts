@@ -138,13 +138,13 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
   }
 }
 
-export const tooLarge = () =>
+const tooLarge = () =>
   new Problem(
     'payload_too_large',
     `Reduce the document to at most ${MAX_FIELDS} fields and ${MAX_DOCUMENT_BYTES} bytes.`,
   );
 
-export const eventsTooLarge = () =>
+const eventsTooLarge = () =>
   new Problem(
     'payload_too_large',
     `Change fewer fields in one request. The events of this write would exceed ${MAX_EVENT_BYTES} bytes.`,

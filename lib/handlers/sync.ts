@@ -12,7 +12,7 @@ import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
 import { check, iso } from '../schema.ts';
 import type { Space } from '../space.ts';
-import { type DocumentsDeps, eventsTooLarge, tooLarge } from './documents.ts';
+import type { DocumentsDeps } from './documents.ts';
 import { credentialOf, may, notAllowed, reaches } from './scope.ts';
 
 /** Sync cycles that have a name. */
@@ -132,9 +132,8 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
       case 'conflict':
         return rejected(push, 'conflict', shown(merged.conflicts));
       case 'too_large':
-        return rejected(push, tooLarge().code);
       case 'events_too_large':
-        return rejected(push, eventsTooLarge().code);
+        return rejected(push, 'payload_too_large');
       case 'future_base':
         return rejected(push, 'invalid_request');
       case 'unchanged': {
