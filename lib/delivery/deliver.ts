@@ -32,13 +32,8 @@ export interface DeliverDeps extends OutageNotes, AttemptDeps {
   record(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Promise<boolean>;
   /** Records that the retry of the last attempt is queued. */
   markRetried(message: DeliveryMessage): Promise<void>;
-  /** `disabled` means by this delivery, and its email may not be sent yet. */
-  exhaust(
-    message: DeliveryMessage,
-    event: StoredEvent,
-    attempt: Attempt,
-    nowMs: number,
-  ): Promise<'disabled' | 'recorded'>;
+  /** Records the last attempt, and disables the webhook unless it is disabled. */
+  exhaust(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, nowMs: number): Promise<Exhausted>;
   /** Ends the run without an attempt, unless it has moved on. */
   end(
     message: DeliveryMessage,
@@ -50,6 +45,14 @@ export interface DeliverDeps extends OutageNotes, AttemptDeps {
   disabledEmail: OutageEmail;
   /** The warning that a webhook will be disabled. */
   warningEmail: OutageEmail;
+}
+
+/** The outcome of the last attempt of a run. */
+export interface Exhausted {
+  /** `false`: another run of the message has recorded this attempt, or a newer run has begun. */
+  isRecorded: boolean;
+  /** This delivery disabled the webhook, in this or another run, and the email about it may not be sent. */
+  isEmailPending: boolean;
 }
 
 /** The stored data that a message refers to. */
@@ -141,9 +144,10 @@ async function conclude(
   const verdict = verdictOn(attempt, isTest(event));
   const failing = { webhook, event, attempts: [...(delivery?.attempts ?? []), attempt] };
   if (disablesWebhook(verdict, isTest(event))) {
-    const disabled = (await deps.exhaust(message, event, attempt, deps.clock())) === 'disabled';
-    const claim = disabled ? await emailAbout(deps.disabledEmail, message, failing, deps) : undefined;
-    return { task: claim === 'busy' ? 'wait' : 'send', attempt, verdict, disabled, isRecorded: true };
+    const { isRecorded, isEmailPending } = await deps.exhaust(message, event, attempt, deps.clock());
+    const claim = isEmailPending ? await emailAbout(deps.disabledEmail, message, failing, deps) : undefined;
+    const disabled = isRecorded && isEmailPending;
+    return { task: claim === 'busy' ? 'wait' : 'send', attempt, verdict, disabled, isRecorded };
   }
   const isRecorded = await deps.record(message, event, attempt, verdict);
   const claim =

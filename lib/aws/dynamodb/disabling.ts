@@ -1,6 +1,7 @@
 import { newAuditRecord } from '../../access/audit.ts';
 import type { Attempt } from '../../deliveries/attempt.ts';
 import { isEmailOwed } from '../../delivery/decide.ts';
+import type { Exhausted } from '../../delivery/deliver.ts';
 import { type DeliveryMessage, runKey } from '../../delivery/messages.ts';
 import type { StoredEvent } from '../../events/events.ts';
 import { derivedFrom } from '../../ids.ts';
@@ -24,12 +25,7 @@ export function disabling(table: Table) {
      * Records the attempt that exhausts the schedule and, if the webhook is still enabled, disables it in the same transaction,
      * with an audit entry. Only one of several concurrent deliveries disables it.
      */
-    async exhaust(
-      message: DeliveryMessage,
-      event: StoredEvent,
-      attempt: Attempt,
-      nowMs: number,
-    ): Promise<'disabled' | 'recorded'> {
+    async exhaust(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, nowMs: number): Promise<Exhausted> {
       const recorded = recordAttempt(message, event, attempt, { status: 'failed' });
       const disabled = {
         status: 'disabled',
@@ -45,11 +41,13 @@ export function disabling(table: Table) {
       const key = itemKey.webhook(message, message.webhookId);
       const entry = auditLog(table).entry(auditOf(message, nowMs));
       const rejected = await table.write([recorded, update(key, disabled, is('status', 'enabled')), entry]);
-      if (rejected.length === 0) return 'disabled';
-      if (!rejected.some(({ index }) => index === 0)) await table.write([recorded]); // disabled by another one, or deleted
-      // Another run of this message recorded it, and can have ended before the email.
+      if (rejected.length === 0) return { isRecorded: true, isEmailPending: true };
+      // Another delivery disabled the webhook, or it was deleted. The attempt is then recorded alone.
+      const isOpen = !rejected.some(({ index }) => index === 0);
+      const isRecorded = isOpen && (await table.write([recorded])).length === 0;
+      // Another run of this message can have ended before the email.
       const webhook = rejected.find(({ index }) => index === 1)?.item;
-      return webhook && isEmailOwed(message, toWebhook(webhook)) ? 'disabled' : 'recorded';
+      return { isRecorded, isEmailPending: webhook !== undefined && isEmailOwed(message, toWebhook(webhook)) };
     },
 
     email,

@@ -105,7 +105,7 @@ export function deliverer(overrides: DeliverOverrides = {}) {
     warn: (name) => void done.push(name),
     record: noting('record', true),
     markRetried: noting('markRetried', undefined),
-    exhaust: noting('exhaust', 'disabled' as const),
+    exhaust: noting('exhaust', { isRecorded: true, isEmailPending: true }),
     end: noting('end', undefined),
     beginOutage: noting('beginOutage', undefined),
     endOutage: noting('endOutage', undefined),

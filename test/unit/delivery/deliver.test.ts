@@ -269,10 +269,21 @@ describe('an attempt', () => {
   });
 
   it('sends no email after the sixth failure if it did not disable the webhook', async () => {
-    const { done, deps } = deliverer({ ...failing, exhaust: async () => 'recorded' });
+    const { done, deps } = deliverer({
+      ...failing,
+      exhaust: async () => ({ isRecorded: true, isEmailPending: false }),
+    });
     const result = await deliver(message(6), referred({ webhook: proven }), deps);
     expect(result).toMatchObject({ task: 'send', verdict: { status: 'failed' }, disabled: false });
     expect(done).toEqual([]);
+  });
+
+  it('does not count the sixth failure again after another run has recorded it', async () => {
+    const exhaust = async () => ({ isRecorded: false, isEmailPending: true });
+    const { done, deps } = deliverer({ ...failing, exhaust });
+    const result = await deliver(message(6), referred({ webhook: proven }), deps);
+    expect(result).toMatchObject({ task: 'send', disabled: false, isRecorded: false });
+    expect(done).toEqual(['disabledEmail.claim', 'disabledEmail.send', 'disabledEmail.markSent']);
   });
 
   it('leaves the webhook enabled when the sixth attempt succeeds', async () => {
