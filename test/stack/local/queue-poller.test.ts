@@ -73,19 +73,6 @@ describe('the poller of a queue', () => {
     expect(peak()).toBe(limit);
   });
 
-  it('grows only to its limit', async () => {
-    const queue = createQueue({ visibilityTimeoutSeconds: 60 });
-    const { running, peak } = startPoller(queue, { ScalingConfig: { MaximumConcurrency: 7 } });
-    send(queue, 30);
-    await eventually(() => running.size === 7);
-    for (let ended = 0; ended < 23; ended++) {
-      const [first] = running;
-      first?.end();
-      await eventually(() => running.size === 7);
-    }
-    expect(peak()).toBe(7);
-  });
-
   it('starts with five again after a pause', async () => {
     const queue = createQueue({ visibilityTimeoutSeconds: 60 });
     const { running } = startPoller(queue);

@@ -193,10 +193,6 @@ describe('an attempt', () => {
   ])('has no retry for a test event with status code %s', (statusCode, verdict) => {
     expect(verdictOn(attempt({ statusCode }), true)).toEqual(verdict);
   });
-
-  it('returns only the success', () => {
-    expect(verdictOn(attempt({ statusCode: 200 }), false)).toEqual({ status: 'succeeded' });
-  });
 });
 
 describe('a retry', () => {

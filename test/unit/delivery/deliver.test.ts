@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Task } from '../../../lib/delivery/decide.ts';
 import { type DeliverDeps, type DeliveryContext, deliver } from '../../../lib/delivery/deliver.ts';
 import type { Lane } from '../../../lib/delivery/lanes.ts';
-import { StageError, withStages } from '../../../lib/stages.ts';
+import { withStages } from '../../../lib/stages.ts';
 import {
   attempt,
   type DeliverOverrides,
@@ -148,15 +148,6 @@ describe('the email about a disabled webhook', () => {
     const handled = await deliver(message(6), referred({ webhook: disabled, delivery: last }), deps);
     expect([handled, done]).toEqual([{ task: 'notify' }, []]);
   });
-
-  it('is released immediately if it could not be sent', async () => {
-    const { done, deps } = deliverer({ 'disabledEmail.send': () => Promise.reject(new Error('MessageRejected')) });
-    const sending = deliver(message(6), referred({ webhook: disabled, delivery: last }), withStages(deps));
-    const error = await sending.catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(StageError);
-    expect((error as StageError).stage).toBe('disabledEmail.send');
-    expect(done).toEqual(['disabledEmail.claim', 'disabledEmail.release']);
-  });
 });
 
 describe('a message', () => {
@@ -286,12 +277,6 @@ describe('an attempt', () => {
     expect(done).toEqual(['disabledEmail.claim', 'disabledEmail.send', 'disabledEmail.markSent']);
   });
 
-  it('leaves the webhook enabled when the sixth attempt succeeds', async () => {
-    const { done, deps } = deliverer();
-    expect(await deliver(message(6), referred({ webhook: proven }), deps)).toMatchObject({ disabled: false });
-    expect(done).toEqual(['post', 'record']);
-  });
-
   it('moves a quick endpoint to the quick lane after it is recorded', async () => {
     const paces: unknown[] = [];
     const { done, deps } = deliverer({
@@ -418,12 +403,6 @@ describe('an outage', () => {
     const lost = deliverer({ endOutage: () => Promise.reject(new Error('throttled')) });
     expect(await deliver(message(), referred({ webhook: out }), lost.deps)).toMatchObject({ task: 'send' });
     expect(lost.done).toEqual(['post', 'record', 'webhook.outage_end_not_noted']);
-  });
-
-  it('continues with another failure', async () => {
-    const { done, deps } = deliverer(failing);
-    await deliver(message(), referred({ webhook: webhook({ ...proven, undeliveredSince: now - 1 }) }), deps);
-    expect(done).toEqual(['record', 'retry', 'markRetried']);
   });
 
   it('is not started or ended by a test', async () => {

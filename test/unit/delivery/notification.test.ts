@@ -42,25 +42,6 @@ const dashboardUrl = 'https://api.example.com/live/dashboard';
 const email = disabledNotification({ project, webhook, event, attempts, dashboardUrl });
 
 describe('the email about a disabled webhook', () => {
-  it('names the webhook, the event, the failure and its times, and the next steps', () => {
-    expect(email.to).toEqual(project.emails);
-    expect(email.subject).toBe('Webhook disabled: example.com/hook');
-    for (const fact of [
-      'whk_1',
-      webhook.url,
-      'evt_1',
-      'sandbox',
-      'HTTP 503',
-      '2026-01-31T12:00:01.000Z',
-      '2026-01-31T12:00:06.000Z',
-      'POST /v1/webhooks/whk_1/recover {"enable":true}',
-      'https://api.example.com/live/dashboard#/sandbox/webhooks/whk_1\n',
-      'https://api.example.com/live/dashboard#/sandbox/webhooks/whk_1/deliveries/evt_1',
-    ]) {
-      expect(email.text).toContain(fact);
-    }
-  });
-
   it('contains the response of an endpoint as text', () => {
     expect(email.html).not.toMatch(/<script|<2>|<b>/);
     expect(email.html).toContain('&#60;script&#62;');
@@ -77,7 +58,8 @@ describe('an email', () => {
     disabledNotification({ project, webhook: described, event, attempts, dashboardUrl, ...more });
   const page = `${dashboardUrl}#/sandbox/webhooks/whk_1`;
 
-  it('contains the facts in a column, the response, the steps and the links', () => {
+  it('contains the facts in a column, the response, the steps and the links, for all addresses', () => {
+    expect(of({}).to).toEqual(project.emails);
     expect(
       of({}).text,
     ).toBe(`We disabled this webhook because all 6 attempts of a delivery failed. It will not receive events until you enable it.

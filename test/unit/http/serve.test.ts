@@ -19,7 +19,7 @@ import {
 } from '../../../lib/http/serve.ts';
 import type { TransactionPart } from '../../../lib/transaction.ts';
 import { VERSION } from '../../../lib/version.ts';
-import { type Given, keyOf, posting, proxyEvent, tokenOf } from './builders.ts';
+import { type Given, keyOf, posting, proxyEvent } from './builders.ts';
 
 const now = Date.parse('2026-01-31T12:00:00.000Z');
 /** A write of the fake idempotency store. A call performs it. */
@@ -129,29 +129,6 @@ describe('a route', () => {
 });
 
 describe('a caller', () => {
-  it.each<[string, Record<string, string>, number]>([
-    ['with an admin key', keyOf('admin'), 200],
-    ['with another key', keyOf('live'), 403],
-    ['with a read key', keyOf('read'), 403],
-    ['with a scoped token', tokenOf(), 403],
-  ])('is rejected because of its credential: %s', async (_, authorizer, status) => {
-    const { call, reached } = server(listing());
-    expect((await call({ authorizer })).statusCode).toBe(status);
-    expect(reached).toHaveLength(status === 200 ? 1 : 0);
-  });
-
-  it.each<[string[], number]>([
-    [['read'], 403],
-    [['write'], 200],
-    [['read', 'write'], 200],
-    [[], 403],
-  ])('with a token with %j writes documents only with "write"', async (permissions, status) => {
-    const { call } = server<'documents'>({ putDocument: () => ({ json: '{}' }) });
-    const route = { resource: '/v1/documents/{key}', pathParameters: { key: 'org:a' } };
-    const put = { ...posting({ fields: {} }), ...route, httpMethod: 'PUT', authorizer: tokenOf({ permissions }) };
-    expect((await call(put)).statusCode).toBe(status);
-  });
-
   it('uses no idempotency key without the permission', async () => {
     const { done, idempotency } = memory();
     const { call } = server({ createKey: () => ({}) }, { idempotency });
