@@ -34,10 +34,14 @@ export function partitionsOf(types: readonly EventType[], documentKey: string | 
   return types.flatMap((type) => buckets.map((bucket) => partition(type, bucket)));
 }
 
-/** The document of an event. `undefined` without a document, or if the key is too long. */
+/**
+ * The document of an event. `undefined` without a document, or if the key is empty, too long, or has lone surrogates, which a table
+ * cannot store. In some types, `document_key` is an additional member that can have any value.
+ */
 export function documentKeyIn(data: object): string | undefined {
   const { document_key: key } = data as { document_key?: unknown };
-  return typeof key === 'string' && key.length <= MAX_DOCUMENT_KEY_LENGTH ? key : undefined;
+  if (typeof key !== 'string' || key === '' || key.length > MAX_DOCUMENT_KEY_LENGTH) return undefined;
+  return key.isWellFormed() ? key : undefined;
 }
 
 const partition = (type: EventType, bucket: number): Partition =>

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { sampleData } from '../../../lib/events/samples.ts';
 import { changed } from '../../support/changed.ts';
 import { code, put } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
@@ -94,6 +95,24 @@ describe('events', () => {
     expect(status).toBe(400);
     const fields = body.errors.map(({ field }: { field: string }) => field);
     expect(fields.sort()).toEqual(['document_key', 'since', 'type', 'until']);
+  });
+});
+
+describe('an event with an additional member called document_key', () => {
+  it.each<[string, unknown]>([
+    ['an empty text', ''],
+    ['a lone surrogate', '\ud800'],
+    ['a text that is too long', 'x'.repeat(513)],
+    ['a number', 7],
+  ])('is published and listed with %s', async (_, document_key) => {
+    const client = await (await service.project()).client('live');
+    const event = {
+      type: 'connection.lost',
+      data: { ...sampleData('connection.lost', Date.UTC(2026, 0, 31)), document_key },
+    };
+    const published = await client('POST', '/v1/events', { body: event });
+    expect(published).toMatchObject({ status: 202, body: event });
+    expect(await all(client, '')).toEqual([published.body]);
   });
 });
 
