@@ -19,6 +19,8 @@ export function toDelivery(item: Item): DeliveryRecord {
 /** The attempts of earlier runs that remain in the record after a new run. */
 const KEPT_ATTEMPTS = 24;
 
+const startOf = (status: DeliveryStatus | undefined): RecoveryPosition | undefined => status && { status };
+
 export interface DeliveryPage {
   deliveries: DeliveryRecord[];
   next: string | undefined;
@@ -58,19 +60,18 @@ export function deliveryLog(table: Table) {
       webhookId: string,
       { from, limit, ...window }: RecoveryWindow & { limit: number; from?: RecoveryPosition | undefined },
     ): Promise<{ deliveries: DeliveryRecord[]; next: RecoveryPosition | undefined }> {
-      let status: DeliveryStatus | undefined = from?.status ?? RECOVERED_STATUSES[0];
-      for (let after = from?.after; status !== undefined; after = undefined) {
+      let position = from ?? startOf(RECOVERED_STATUSES[0]);
+      while (position) {
+        const { status, after }: RecoveryPosition = position;
         const { ids, next } = await idsByStatus(table, { webhookId, status, ...window }, limit, after);
-        const following: DeliveryStatus | undefined =
-          next === undefined ? RECOVERED_STATUSES[RECOVERED_STATUSES.indexOf(status) + 1] : status;
-        if (ids.length > 0 || next !== undefined) {
-          const items = await ofWebhook(webhookId, ids);
-          return {
-            deliveries: items.filter((delivery) => isRecoverable(delivery, window.stuckBefore)),
-            next: following && { status: following, after: next },
-          };
-        }
-        status = following;
+        const isLastPage = next === undefined;
+        position = isLastPage
+          ? startOf(RECOVERED_STATUSES[RECOVERED_STATUSES.indexOf(status) + 1])
+          : { status, after: next };
+        if (isLastPage && ids.length === 0) continue;
+        const found = await ofWebhook(webhookId, ids);
+        const deliveries = found.filter((delivery) => isRecoverable(delivery, window.stuckBefore));
+        return { deliveries, next: position };
       }
       return { deliveries: [], next: undefined };
     },
