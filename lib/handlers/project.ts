@@ -1,11 +1,11 @@
-import { isDeepStrictEqual } from 'node:util';
 import { projectChanged } from '../access/notices.ts';
-import { type ProjectChange, type ProjectRecord, projectResource, TEST_EMAIL_INTERVAL_MS } from '../access/projects.ts';
+import { type ProjectRecord, projectResource, TEST_EMAIL_INTERVAL_MS } from '../access/projects.ts';
 import { invalid, Problem } from '../api/problems.ts';
 import { type Email, emailOf } from '../email.ts';
 import type { Handlers } from '../http/serve.ts';
 import type { TransactionPart } from '../transaction.ts';
 import { type AuditDeps, auditing } from './audit.ts';
+import { changedMembers } from './changed-members.ts';
 import { type NoticeDeps, notifying } from './notices.ts';
 
 /** Projects as they are stored. */
@@ -43,7 +43,7 @@ export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
     async changeProject(request) {
       const { projectId } = request.space;
       const project = await own(projectId);
-      const detail = differenceOf(project, request.body);
+      const detail = changedMembers(request.body, projectResource(project));
       if (Object.keys(detail).length === 0) return shown(project);
       const { on_leak: onLeak, ...rest } = detail;
       const { emails } = rest;
@@ -111,14 +111,6 @@ const testEmail = (project: ProjectRecord): Email =>
     `Notifications of the project "${project.name}" go to this address. A request with an admin key sent this test.`,
     'No action is needed.',
   ]);
-
-/** Returns the given members whose values differ from the current ones. */
-function differenceOf(project: ProjectRecord, change: ProjectChange): ProjectChange {
-  const current: Record<string, unknown> = projectResource(project);
-  return Object.fromEntries(
-    Object.entries(change).filter(([name, value]) => value !== undefined && !isDeepStrictEqual(value, current[name])),
-  );
-}
 
 function tooSoon(waitMs: number): Problem {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));

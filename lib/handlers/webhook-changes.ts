@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { notFound, type Problem } from '../api/problems.ts';
 import type { Request } from '../http/parse-request.ts';
 import { optimistically } from '../optimistic.ts';
@@ -7,6 +6,7 @@ import type { TransactionPart } from '../transaction.ts';
 import { normalizeUrl } from '../webhooks/endpoint-url.ts';
 import type { WebhookChange, WebhookRecord } from '../webhooks/webhooks.ts';
 import type { Audited } from './audit.ts';
+import { changedMembers } from './changed-members.ts';
 
 export interface ReadableWebhooks {
   get(space: Space, id: string): Promise<WebhookRecord | undefined>;
@@ -49,16 +49,10 @@ export async function applyChange(
   });
 }
 
-/** Returns the given members whose values differ from the current ones. */
 function differenceOf(webhook: WebhookRecord, change: WebhookChange): WebhookChange {
   const { documents = [], headers = [], maxPerSecond = null } = webhook;
-  const current: Record<string, unknown> = { ...webhook, documents, headers, max_per_second: maxPerSecond };
-  const normalized = { ...change, ...(change.url !== undefined && { url: normalizeUrl(change.url) }) };
-  return Object.fromEntries(
-    Object.entries(normalized).filter(
-      ([name, value]) => value !== undefined && !isDeepStrictEqual(value, current[name]),
-    ),
-  );
+  const current = { ...webhook, documents, headers, max_per_second: maxPerSecond };
+  return changedMembers({ ...change, ...(change.url !== undefined && { url: normalizeUrl(change.url) }) }, current);
 }
 
 // Omits the values except for the status, because a URL or a header can contain a secret.
