@@ -42,7 +42,6 @@ export interface Result {
   reason: string;
 }
 
-const NEEDS = { https: '--base-url is not an https: URL', receiver: '--receiver is missing' } as const;
 export const BEGIN = 'Creates a sandbox key with the admin key';
 export const CLEAN_UP = 'Deletes the resources of the run and revokes its keys';
 
@@ -55,7 +54,7 @@ export async function smoke(
   const name = `smoke-${randomBytes(4).toString('hex')}`;
   const as = (credential: string | null) => createClient(options, credential);
   const results: Result[] = [];
-  const add = (...[name, outcome, reason = '']: [string, Result['outcome'], string?]) => {
+  const add = (name: string, outcome: Result['outcome'], reason = '') => {
     const result = { name, outcome, reason };
     results.push(result);
     report(result);
@@ -65,9 +64,10 @@ export async function smoke(
     run = await begin(name, as, options);
   });
   for (const check of checks) {
+    const missing = missingFor(check, options);
     if (options.signal.aborted) add(check.name, 'skipped', 'interrupted');
     else if (!run) add(check.name, 'skipped', 'the run could not create a key');
-    else if (isMissing(check, options)) add(check.name, 'skipped', NEEDS[check.needs ?? 'https']);
+    else if (missing !== undefined) add(check.name, 'skipped', missing);
     else await attempt(check.name, () => check.run(run as Run));
   }
   const { signal: _, ...rest } = options; // clean up after an interruption too
@@ -96,5 +96,8 @@ async function begin(name: string, as: Run['as'], options: Options): Promise<Run
   return { ...options, name, as, admin, createKey, test: as(key) };
 }
 
-const isMissing = ({ needs }: Check, { baseUrl, receiver }: Options): boolean =>
-  (needs === 'https' && !baseUrl.startsWith('https:')) || (needs === 'receiver' && !receiver);
+/** The precondition of a check that is not met, if there is one. */
+function missingFor({ needs }: Check, { baseUrl, receiver }: Options): string | undefined {
+  if (needs === 'https' && !baseUrl.startsWith('https:')) return '--base-url is not an https: URL';
+  return needs === 'receiver' && !receiver ? '--receiver is missing' : undefined;
+}
