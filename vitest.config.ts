@@ -33,7 +33,7 @@ export default defineConfig({
     setupFiles: 'test/support/setup.ts',
     isolate: false, // keeps loaded modules between files
     sequence: { sequencer: LongestFirst },
-    maxWorkers: 3,
+    maxWorkers: 2, // each worker loads the CDK and starts its own stacks
     env: {
       NODE_COMPILE_CACHE: compileCache, // of the commands that tests start
       TABLE_NAME: 'unused',
