@@ -131,7 +131,7 @@ describe('an endpoint', () => {
     };
     for (let i = 0; i < 3; i++) await deliver();
     expect(lanesOf(id)).toEqual(['New', 'Quick', 'Quick']);
-    receiver.behave((response) => void setTimeout(() => response.writeHead(200).end(), 2600));
+    receiver.behave((response) => void setTimeout(() => response.writeHead(200).end(), 3600));
     await deliver();
     receiver.behave(200);
     await deliver();
