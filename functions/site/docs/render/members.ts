@@ -11,8 +11,16 @@ function resolved(schema: JsonSchema): JsonSchema {
   return name === undefined ? schema : { ...named[name], ...schema };
 }
 
-/** Lists the members of an object with name, type, description, nested members, and whether they are required. */
+/**
+ * Lists the members of an object with name, type, description, nested members, and whether they are required. Lists the
+ * alternatives of an object that has several, such as events.
+ */
 export function membersOf(schema: JsonSchema, depth = 0): string {
+  const alternatives = alternativesOf(schema).map(
+    ([name, each]) =>
+      `<details><summary><code>${escaped(name)}</code></summary>${membersOf(each, depth + 1)}</details>`,
+  );
+  if (alternatives.length > 0) return alternatives.join('\n');
   const { properties = {}, required = [] } = shapeOf(schema);
   const entries = Object.entries(properties as Record<string, JsonSchema>);
   if (entries.length === 0 || depth === MAX_DEPTH) return '';
@@ -28,6 +36,14 @@ export function membersOf(schema: JsonSchema, depth = 0): string {
 function nested(member: JsonSchema, depth: number): string {
   const inner = membersOf(member, depth + 1);
   return inner && `<details><summary>Members</summary>${inner}</details>`;
+}
+
+/** The alternatives of an object, or of the entries of a list, by the member that distinguishes them. */
+function alternativesOf(schema: JsonSchema): [name: string, schema: JsonSchema][] {
+  const { items, discriminator } = resolved(schema);
+  if (items) return alternativesOf(items as JsonSchema);
+  const { mapping = {} } = (discriminator ?? {}) as { mapping?: Record<string, string> };
+  return Object.entries(mapping).map(([name, $ref]) => [name, { $ref }]);
 }
 
 /** Returns the schema with the members, for an object, a list or a nullable schema. */

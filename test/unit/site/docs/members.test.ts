@@ -1,5 +1,17 @@
 import { expect, it } from 'vitest';
-import { rangeText } from '../../../../functions/site/docs/render/members.ts';
+import { membersOf, rangeText } from '../../../../functions/site/docs/render/members.ts';
+import { EVENT_TYPES } from '../../../../lib/events/types.ts';
+
+it.each([
+  { $ref: '#/components/schemas/PublishEvent' },
+  { type: 'array', items: { $ref: '#/components/schemas/PublishEvent' } },
+])('lists the members of every type of event: %j', (schema) => {
+  const html = membersOf(schema);
+  for (const type of EVENT_TYPES) {
+    const [, alternative = ''] = html.split(`<summary><code>${type}</code></summary>`);
+    expect(alternative).toContain(`<code>type</code> <small>&quot;${type}&quot;</small>`);
+  }
+});
 
 it.each([
   [undefined, undefined, 'entries', ''],
