@@ -54,6 +54,9 @@ describe('an event', () => {
     await page.getByRole('button', { name: 'Search' }).click();
     await heading(page, 'document.created').waitFor();
 
+    await page.getByRole('button', { name: 'Copy the ID' }).click();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(body.data[0].id);
+
     // The page offers its content as text, and the sent bytes as a file.
     await page.getByRole('button', { name: 'Copy payload' }).click();
     expect(JSON.parse(await page.evaluate(() => navigator.clipboard.readText()))).toEqual(body.data[0]);

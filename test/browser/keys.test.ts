@@ -160,7 +160,7 @@ describe('a key', () => {
       .poll(() => changes.allTextContents())
       .toEqual([
         'key.revoked',
-        expect.stringMatching(/^key\.rotatedexpires at: .* · replaced by: key_\w+$/),
+        expect.stringMatching(/^key\.rotatedexpires at: \w+ \d+, \d+, .* · replaced by: key_\w+$/),
         'key.createdexpires at: none · name: App · type: live',
       ]);
   });

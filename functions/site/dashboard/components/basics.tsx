@@ -6,7 +6,7 @@ interface ButtonProps {
   children: ComponentChildren;
   onClick?: () => void;
   type?: 'button' | 'submit';
-  kind?: 'primary' | 'danger' | 'quiet' | 'plain';
+  kind?: 'primary' | 'danger' | 'quiet' | 'plain' | 'bare';
   busy?: boolean;
   disabled?: boolean;
   label?: string;

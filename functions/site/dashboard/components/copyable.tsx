@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { Button } from './basics.tsx';
+import { Icon } from './icons.tsx';
 
 /** A text with a button that copies it. */
 export function Copyable({ text, label }: { text: string; label: string }) {
@@ -18,12 +19,20 @@ export function Copyable({ text, label }: { text: string; label: string }) {
   );
 }
 
+/** An id with a small button that copies it. */
+export const Id = ({ of: id }: { of: string }) => (
+  <>
+    <code>{id}</code> <CopyButton text={id} label="Copy the ID" />
+  </>
+);
+
 interface CopyProps {
   text: string;
   label?: string;
   /** The browser gives no access to the clipboard. */
   onDenied?: () => void;
-  children: string;
+  /** Without a text, the button is an icon. */
+  children?: string;
 }
 
 export function CopyButton({ text, label, onDenied, children }: CopyProps) {
@@ -39,8 +48,8 @@ export function CopyButton({ text, label, onDenied, children }: CopyProps) {
   };
   return (
     <>
-      <Button onClick={copy} {...(label && { label })}>
-        {isCopied ? 'Copied' : children}
+      <Button onClick={copy} kind={children ? 'plain' : 'bare'} {...(label && { label })}>
+        {children ? isCopied ? 'Copied' : children : <Icon name={isCopied ? 'good' : 'copy'} />}
       </Button>
       <output class="visually-hidden">{isCopied ? 'Copied' : ''}</output>
     </>

@@ -59,13 +59,15 @@ export function outcomeText({ status_code, error }: Attempt): string {
 }
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** The response to the last attempt. */
+/** The response to the last attempt, in a few words. */
 export function LastResponse({ of: attempts }: { of: readonly Attempt[] }) {
   const last = attempts.at(-1);
   if (!last) return <span class="muted">none</span>;
   return (
     <>
-      {outcomeText(last)}
+      <span title={outcomeText(last)}>
+        {last.status_code === null ? outcomeText(last) : `HTTP ${last.status_code}`}
+      </span>
       {attempts.length > 1 && <small> {attempts.length} attempts</small>}
     </>
   );

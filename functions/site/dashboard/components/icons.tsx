@@ -16,6 +16,7 @@ const SHAPES = {
   waiting: 'M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8zm0 2.9V8l2.3 1.7',
   warning: 'M8 2 1.5 13.8h13zm0 4.5v3.2m0 1.9v.1',
   off: 'M3 8h10',
+  copy: 'M5.5 5.5h8v8h-8zm5 0v-3h-8v8h3',
   page: 'M9.5 2.5h4v4m0-4-6 6M6 3.5H3.5a1 1 0 0 0-1 1v8a1 1 0 0 0 1 1h8a1 1 0 0 0 1-1V10',
 } as const;
 export type IconName = keyof typeof SHAPES;

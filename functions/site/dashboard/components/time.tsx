@@ -4,11 +4,13 @@ import { useNow } from '../state/hooks.ts';
 const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const utc = (at: string): string => `${at.slice(0, 19).replace('T', ' ')} UTC`;
 
+export const timeText = (at: string): string => DATE_TIME.format(new Date(at));
+
 /** A time in the user's time zone, with UTC on hover. */
 export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={utc(at)}>
-      {DATE_TIME.format(new Date(at))}
+      {timeText(at)}
     </time>
   );
 }

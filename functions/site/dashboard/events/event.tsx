@@ -1,5 +1,6 @@
 import type { Environment } from '../../../../lib/space.ts';
 import { Facts, PageTitle, Panel } from '../components/basics.tsx';
+import { Id } from '../components/copyable.tsx';
 import { DeliveryState, LastDuration, LastResponse } from '../components/deliveries.tsx';
 import { DocumentLink } from '../components/document-link.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
@@ -40,7 +41,7 @@ export function EventPage({ id, open }: { id: string; open: string }) {
                 {[
                   ['Document', <DocumentLink key="document" to={occurred.data['document_key']} />],
                   ['Event time', <Time key="time" at={occurred.timestamp} />],
-                  ['ID', <code key="id">{occurred.id}</code>],
+                  ['ID', <Id key="id" of={occurred.id} />],
                 ]}
               </Facts>
             </Panel>

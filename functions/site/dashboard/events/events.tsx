@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
-import { PageTitle } from '../components/basics.tsx';
+import { ButtonLink, PageTitle } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Select } from '../components/field.tsx';
 import { Pager } from '../components/table.tsx';
@@ -39,6 +39,8 @@ export function Events({ query }: { query: URLSearchParams }) {
   const at = (change: Record<string, string>) =>
     linkTo(environment, ['events'], { type, document_key: documentKey, status, ...change });
   const loaded = useEvents({ type, documentKey, status, cursor });
+  const isFiltered = Boolean(type || documentKey || status);
+  const create = <ButtonLink href={linkTo(environment, ['documents'], { new: 'yes' })}>Create document</ButtonLink>;
   return (
     <>
       <PageTitle>Events</PageTitle>
@@ -67,12 +69,12 @@ export function Events({ query }: { query: URLSearchParams }) {
             {rows.length > 0 ? (
               <EventTable rows={rows} />
             ) : (
-              <Empty>
+              <Empty action={!next && !isFiltered && create}>
                 {next
                   ? 'Nothing among the latest events. There are older ones.'
-                  : type || documentKey || status
+                  : isFiltered
                     ? 'No events of the last 30 days match.'
-                    : 'No events yet. Change a document, or publish one with POST /v1/events.'}
+                    : 'No events yet. Change a document, or publish an event with POST /v1/events.'}
               </Empty>
             )}
             <Pager cursor={cursor} next={next} at={at} />

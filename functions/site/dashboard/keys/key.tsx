@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { type Fact, Facts, PageTitle, Panel } from '../components/basics.tsx';
+import { Id } from '../components/copyable.tsx';
 import { Await, Callout } from '../components/feedback.tsx';
 import { Countdown, HourOr, Time, TimeOr } from '../components/time.tsx';
 import { LatestChanges } from '../settings/audit.tsx';
@@ -61,7 +62,7 @@ function KeyFacts({ of: key }: { of: Key }) {
     <Facts>
       {[
         ['Key', <KeyHint key="key" of={key} />],
-        ['ID', <code key="id">{key.id}</code>],
+        ['ID', <Id key="id" of={key.id} />],
         ['Status', <KeyStatus key="status" status={key.status} />],
         ['Created', <Time key="created" at={key.created_at} />],
         ['Last used', <HourOr key="used" at={key.last_used_at} none="never" />],

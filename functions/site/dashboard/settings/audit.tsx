@@ -2,7 +2,7 @@ import { printable } from '../../../../lib/printable.ts';
 import { ButtonLink, Panel } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
-import { ShortTime } from '../components/time.tsx';
+import { ShortTime, timeText } from '../components/time.tsx';
 import { nameOf } from '../keys/keys.tsx';
 import { all, type EntryOf } from '../state/api.ts';
 import { useLoaded } from '../state/hooks.ts';
@@ -107,8 +107,11 @@ const detailText = (detail: Entry['detail']): string =>
     .map(([member, value]) => `${member.replaceAll('_', ' ')}: ${valueText(value)}`)
     .join(' · ');
 
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
 function valueText(value: unknown): string {
   if (value === null) return 'none';
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(valueText).join(', ');
-  return printable(typeof value === 'string' ? value : JSON.stringify(value));
+  if (typeof value === 'string') return TIME.test(value) ? timeText(value) : printable(value);
+  return printable(JSON.stringify(value));
 }

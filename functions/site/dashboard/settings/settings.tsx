@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { VERSION } from '../../../../lib/version.ts';
 import { Button, Facts, Form, PageTitle, Panel } from '../components/basics.tsx';
+import { Id } from '../components/copyable.tsx';
 import { Await, ProblemNote } from '../components/feedback.tsx';
 import { Choices, Input } from '../components/field.tsx';
 import { otherProblem, violationOf, wrongEntry } from '../components/violations.ts';
@@ -43,7 +44,7 @@ export function Settings({ query }: { query: URLSearchParams }) {
           {(loaded) => (
             <Facts>
               {[
-                ['ID', <code key="id">{loaded.id}</code>],
+                ['ID', <Id key="id" of={loaded.id} />],
                 ['Source addresses of deliveries', <SourceAddresses key="addresses" of={loaded} />],
               ]}
             </Facts>

@@ -168,7 +168,7 @@ export function RecoverDialog({ of: { id, status }, onClose }: DialogProps) {
 }
 
 function recoveredText(count: number): string {
-  if (count === 0) return 'There is nothing to send again.';
+  if (count === 0) return 'There is nothing to send again. Deliveries that are retrying follow their schedule.';
   return count === 1 ? '1 delivery will be sent again.' : `${count.toLocaleString()} deliveries will be sent again.`;
 }
 

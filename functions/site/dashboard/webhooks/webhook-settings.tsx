@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Button, Facts, Panel } from '../components/basics.tsx';
+import { Id } from '../components/copyable.tsx';
 import { Time } from '../components/time.tsx';
 import type { Webhook } from '../state/api.ts';
 import { Verification } from './verification.tsx';
@@ -32,7 +33,7 @@ export function WebhookSettings({ of: webhook, onChange }: { of: Webhook; onChan
       <Panel title="Details">
         <Facts>
           {[
-            ['ID', <code key="id">{webhook.id}</code>],
+            ['ID', <Id key="id" of={webhook.id} />],
             ['Rate limit', webhook.max_per_second === null ? 'None' : `${webhook.max_per_second} requests per second`],
             ['Created', <Time key="created" at={webhook.created_at} />],
             ['Updated', <Time key="updated" at={webhook.updated_at} />],

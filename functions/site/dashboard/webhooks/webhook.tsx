@@ -80,10 +80,7 @@ export function WebhookPage({ id, tab, query }: PageProps) {
 function Address({ of: { url } }: { of: Webhook }) {
   return (
     <>
-      <span>{url}</span>{' '}
-      <CopyButton text={url} label="Copy the endpoint URL">
-        Copy
-      </CopyButton>
+      <span>{url}</span> <CopyButton text={url} label="Copy the endpoint URL" />
     </>
   );
 }

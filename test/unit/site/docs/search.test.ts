@@ -72,6 +72,7 @@ const QUERIES: [query: string, href: string][] = [
   ['undo delete table', 'docs/operating#restore-data'],
   ['what happens after an outage', 'docs/retries#after-an-outage'],
   ['gdpr erase customer data', 'docs/operating#manage-projects'],
+  ['lost admin key', 'docs/operating#manage-projects'],
   ['event types', 'docs/events'],
   ['how do I test locally', 'docs/receiving#on-your-machine'],
   ['php', 'docs/receiving#verify-with-a-library'],
