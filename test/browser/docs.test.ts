@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { apiOperations } from '../../lib/api/operations.ts';
 import { PROBLEMS } from '../../lib/api/problems.ts';
@@ -100,8 +101,17 @@ describe('the API reference', () => {
     const section = page.locator('#listKeys');
     await section.getByText('Try it').click();
     await section.getByLabel('Key or token').fill(project.adminKey);
+    const requests: Route[] = [];
+    await page.route(/\/v1\/keys/, (route) => {
+      requests.push(route);
+    });
     await section.getByRole('button', { name: 'Send' }).click();
+    await section.getByLabel('Key or token').press('Enter'); // before the response
+    await expect.poll(() => requests.length).toBe(1);
+    await requests[0]?.continue();
     await section.getByText('First admin key').waitFor();
+    expect(requests).toHaveLength(1);
+    await page.unroute(/\/v1\/keys/);
     const created = page.locator('#createKey');
     await created.getByText('Try it').click();
     expect(await created.getByLabel('Key or token').inputValue()).toBe(project.adminKey);

@@ -36,6 +36,7 @@ function formFor(call: Call): HTMLElement {
   const key = element('input', { type: 'password', autocomplete: 'off', value: initialKey() });
   const inputs = call.parameters.map((parameter) => ({ parameter, input: inputFor(parameter) }));
   const body = element('textarea', { rows: 8, spellcheck: false, value: JSON.stringify(call.body, null, 2) ?? '' });
+  const button = element('button', { type: 'submit' }, 'Send');
   const output = element('div', { role: 'status', className: 'result' });
   const form = element(
     'form',
@@ -43,17 +44,20 @@ function formFor(call: Call): HTMLElement {
     ...(call.isPublic ? [] : [element('label', {}, 'Key or token', key)]),
     ...inputs.map(({ parameter, input }) => element('label', {}, parameter.name, input)),
     ...(call.body === undefined ? [] : [element('label', {}, 'Body', body)]),
-    element('button', { type: 'submit' }, 'Send'),
+    button,
     output,
   );
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
+    if (button.ariaDisabled) return; // the response to the last request is missing
     if (key.value !== initialKey()) sessionStorage.setItem(KEY, key.value);
     const values = inputs
       .filter(({ input }) => input.value !== '')
       .map(({ parameter, input }) => ({ ...parameter, value: input.value }));
-    output.textContent = 'Sending …';
+    output.textContent = 'Sending…';
+    button.ariaDisabled = 'true';
     const { status, text } = await send(call, values, { key: key.value, body: body.value });
+    button.ariaDisabled = null;
     output.replaceChildren(element('b', {}, status), element('pre', { tabIndex: 0 }, element('code', {}, text)));
   });
   return form;
