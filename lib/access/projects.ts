@@ -79,7 +79,6 @@ export const ChangeProject = v.strictObject({
   emails: v.optional(emails),
   on_leak: v.optional(onLeak),
 });
-export type ProjectChange = v.InferOutput<typeof ChangeProject>;
 
 export const ConfirmEmail = v.strictObject({
   email: described(EmailAddress, 'One of the addresses of the project.'),
