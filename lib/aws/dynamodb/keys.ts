@@ -97,7 +97,7 @@ export function apiKeys(table: Table) {
       return (await table.write([update(itemKey.key(read.id), { revokedTokens }, asRead), ...also])).length === 0;
     },
 
-    /** The condition that no use was recorded since the key was read. */
+    /** Records a use, unless another one was recorded since the key was read. */
     async recordUse(read: KeyRecord, use: KeyUse): Promise<void> {
       const asRead = all(exists, isStill('lastUsedAt', read.lastUsedAt));
       await table.write([update(itemKey.key(read.id), { ...use }, asRead)]);
