@@ -51,6 +51,26 @@ describe('an email of a project', () => {
   });
 });
 
+describe('a test email', () => {
+  it('goes to all addresses, at most once a minute', async () => {
+    const { admin, email } = await service.project('Acme');
+    const send = () => admin('POST', '/v1/project/test-mail');
+    expect((await send()).body).toEqual({ emails: [email] });
+    const [{ subject, text } = expect.fail('No email')] = emailsTo(email).slice(-1);
+    expect(subject).toBe('Test email: Acme');
+    expect(text).toContain(
+      'Notifications of the project "Acme" go to this address. A request with an admin key sent this test.',
+    );
+    expect(text).toContain('No action is needed.');
+    await service.clock.advance(19_001);
+    const { status, body, headers } = await send();
+    expect([status, body.code, headers['retry-after']]).toEqual([429, 'too_many_requests', '41']);
+    expect(body.detail).toBe('Send the next test email in 41 s. A project can send one per minute.');
+    await service.clock.advance(40_999);
+    expect((await send()).status).toBe(202);
+  });
+});
+
 describe('an address that SES reports', () => {
   async function setUp() {
     const project = await service.project();

@@ -57,6 +57,9 @@ describe('a sync', () => {
       { document_key: 'org:c', revision: 1, deleted: false, fields: { z: 1 } },
     ]);
     expect([body.cursor, body.has_more]).toEqual([null, false]);
+    expect(await listed(client, '/v1/events?type=sync.completed')).toMatchObject([
+      { data: { sync_id: body.sync_id, pattern: 'org:*', pushed: 4, pulled: 3, conflicts: 2 } },
+    ]);
     const known = { 'org:a': 4, 'org:b': 2, 'org:c': 1 };
     expect((await sync(client, { pattern: 'org:*', known })).body.changes).toEqual([]);
   });
@@ -98,7 +101,10 @@ describe('a sync', () => {
     expect((await sync(read)).body.changes).toHaveLength(1);
     expect((await get(read, 'd')).fields).toEqual({ a: 1 });
     const push = [{ op: 'delete', document_key: 'd', base_revision: 1 }];
-    expect(code(await sync(read, { push }))).toEqual([403, 'insufficient_permissions']);
+    expect((await sync(read, { push })).body).toMatchObject({
+      code: 'insufficient_permissions',
+      detail: 'Push with an admin, live or test key, or with a scoped token that has write.',
+    });
     for (const [method, path] of [
       ['PUT', '/v1/documents/d'],
       ['PATCH', '/v1/documents/d'],

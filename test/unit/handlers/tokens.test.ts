@@ -42,6 +42,10 @@ describe('a scoped token', () => {
       ['rejected', 'document_not_allowed'],
     ]);
     expect(pushed.changes).toEqual([]);
+    expect((await sync(writer, { pattern: 'org:acme:*' })).body).toMatchObject({
+      code: 'insufficient_permissions',
+      detail: 'Sync without pushes with any key, or with a scoped token that has read.',
+    });
     for (const [method, path] of [
       ['GET', '/v1/webhooks'],
       ['POST', '/v1/events'],
@@ -50,6 +54,14 @@ describe('a scoped token', () => {
     ] as const) {
       expect(code(await reader(method, path, method === 'POST' ? { body: {} } : {}))).toEqual(insufficient);
     }
+  });
+
+  it('syncs a pattern that one of its patterns covers', async () => {
+    const client = await live();
+    await put(client, 'b:d', {});
+    const reader = service.as(await mint(client, ['a:*', 'b:*'], ['read']));
+    expect((await sync(reader, { pattern: 'b:*' })).body.changes).toHaveLength(1);
+    expect(code(await sync(reader, { pattern: '*' }))).toEqual([403, 'document_not_allowed']);
   });
 
   it('lists only documents that match a wildcard in the middle of its patterns', async () => {
