@@ -120,7 +120,6 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
       const record = await ownKey(path.key, space.projectId);
       if (!record) return notFound('key');
       const now = clock();
-      if (record.revokedAt !== undefined) return { body: keyResource(record, now) };
       const entry = audited(request, { at: now, action: 'key.revoked', target: record.id });
       const revoked = await revokeSafely(keys, record, { revokedAt: now }, [entry]);
       return revoked

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { notFound, Problem } from '../api/problems.ts';
 import { newEvent } from '../events/events.ts';
 import { newEventId } from '../events/placement.ts';
@@ -9,7 +10,7 @@ import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
 import { optimistically } from '../optimistic.ts';
-import { check, iso, timestampInput } from '../schema.ts';
+import { iso, requireValid, timestampInput } from '../schema.ts';
 import type { Space } from '../space.ts';
 import type { TransactionPart } from '../transaction.ts';
 import { type AddressPolicy, normalizeUrl, urlViolations } from '../webhooks/endpoint-url.ts';
@@ -44,6 +45,9 @@ export interface WebhooksDeps extends AuditDeps {
   clock(): number;
 }
 
+/** The time, if it is valid. The schema of the body returns the violations of other values. */
+const validTime = v.fallback(v.optional(timestampInput), undefined);
+
 /** Returns the violations of the URL of a webhook, and of the window of a recovery. */
 export function webhookViolations(
   addressPolicy: AddressPolicy,
@@ -54,8 +58,7 @@ export function webhookViolations(
       : [];
   const ofWindow: BodyViolations = (json) => {
     const { since, until } = isJsonObject(json) ? json : {};
-    const [first, last] = [since, until].map((time) => check(timestampInput, time));
-    return first && last && 'value' in first && 'value' in last ? windowViolations(first.value, last.value) : [];
+    return windowViolations(requireValid(validTime, since), requireValid(validTime, until));
   };
   return { createWebhook: ofUrl, changeWebhook: ofUrl, recover: ofWindow };
 }
