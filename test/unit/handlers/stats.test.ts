@@ -7,7 +7,8 @@ import type { Client } from '../../support/service.ts';
 
 const service = memoryService();
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
 
 interface Stats {
   at: string;
@@ -155,16 +156,40 @@ describe('the stats', () => {
     }
   });
 
-  it('are sums in the order of time, of deliveries in several hours', async () => {
+  it('are sums in the order of time, also when the first webhook received nothing in the first hour', async () => {
     const live = await (await service.project()).client('live');
-    for (let i = 0; i < 2; i++) await createWebhook(live, service.endpoint().url);
-    for (let hour = 0; hour < 3; hour++) {
-      await publishAll(live, Array(hour + 1).fill(deleted));
+    for (const type of ['document.changed', 'document.deleted'])
+      await createWebhook(live, service.endpoint().url, { events: [type] });
+    const start = service.clock.now() - (service.clock.now() % HOUR_MS);
+    for (const events of [[deleted], [changed(), changed(), deleted], [changed()]]) {
+      await publishAll(live, events);
       await service.settle();
-      await service.clock.advance(DAY_MS / 24);
+      await service.clock.advance(HOUR_MS);
     }
     const sums = await statsOf(live, 'by=hour&group_by=at');
-    expect(sums.map(({ delivered }) => delivered)).toEqual([2, 4, 6]);
-    expect(sums.map(({ at }) => at)).toEqual(sums.map(({ at }) => at).toSorted());
+    const hours = [0, 1, 2].map((hour) => new Date(start + hour * HOUR_MS).toISOString());
+    expect(sums.map(({ at, delivered }) => [at, delivered])).toEqual([
+      [hours[0], 1],
+      [hours[1], 3],
+      [hours[2], 1],
+    ]);
+  });
+
+  it.each([
+    ['hour', HOUR_MS, 720, 'must be at most 720 hours before to'],
+    ['day', DAY_MS, 400, 'must be at most 400 days before to'],
+  ])('accept from one moment to the retention and one more %s', async (by, periodMs, periods, tooLong) => {
+    const live = await (await memoryService().project()).client('live');
+    const end = Date.UTC(2026, 0, 31);
+    const responseTo = async (from: number, to: number) => {
+      const range = `from=${new Date(from).toISOString()}&to=${new Date(to).toISOString()}`;
+      const { status, body } = await live('GET', `/v1/stats?by=${by}&${range}`);
+      return [status, status === 200 ? body.data : body.errors];
+    };
+    const earliest = end - (periods + 1) * periodMs;
+    expect(await responseTo(end, end)).toEqual([400, [{ field: 'from', detail: 'must be before to' }]]);
+    expect(await responseTo(end, end + 1)).toEqual([200, []]);
+    expect(await responseTo(earliest, end)).toEqual([200, []]);
+    expect(await responseTo(earliest, end + 1)).toEqual([400, [{ field: 'from', detail: tooLong }]]);
   });
 });
