@@ -40,7 +40,13 @@ describe('the audit log', () => {
       { action: 'key.created', target: key.id, ...own, detail: { type: 'live', name: 'App', expires_at: null } },
       { action: 'key.changed', target: key.id, ...own, detail: { name: 'Web' } },
       { action: 'key.allowlist_set', target: key.id, ...own, detail: { cidrs: ['127.0.0.1/32'] } },
-      { action: 'token.revoked', target: token.token_id, actor: key.id, address: '127.0.0.1' },
+      {
+        action: 'token.revoked',
+        target: token.token_id,
+        actor: key.id,
+        address: '127.0.0.1',
+        detail: { key: key.id },
+      },
       { action: 'key.rotated', target: key.id, ...own, detail: { replaced_by: fresh.id } },
       { action: 'key.revoked', target: fresh.id, ...own, detail: {} },
     ]);
