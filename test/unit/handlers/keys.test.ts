@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { newApiKey } from '../../../lib/access/api-key.ts';
+import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
 import allowlist from '../../cases/allowlist.json' with { type: 'json' };
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';
 
 const service = memoryService();
 const DAY_MS = 24 * 60 * 60 * 1000;
+const missing = {
+  status: 404,
+  body: { code: 'not_found', detail: 'No such key exists in this project and environment.' },
+};
 const status = async (client: Client) => (await client('GET', '/v1/webhooks')).status;
 const code = async (answer: Promise<{ status: number; body: { code?: string } }>) => {
   const { status, body } = await answer;
@@ -57,13 +62,16 @@ describe('a key', () => {
     const foreign = await (await service.project()).key('live');
     const unknown = newApiKey('live', Date.now(), (n) => crypto.getRandomValues(new Uint8Array(n))).key;
     for (const key of [foreign, `key_${foreign.slice(9, 21)}`, unknown, 'key_short', 'nothing']) {
-      expect(await code(admin('GET', `/v1/keys/${key}`))).toEqual([404, 'not_found']);
-      expect(await code(admin('POST', `/v1/keys/${key}/revoke`))).toEqual([404, 'not_found']);
-      expect(await code(admin('POST', `/v1/keys/${key}/rotate`))).toEqual([404, 'not_found']);
-      expect(await code(admin('POST', `/v1/keys/${key}/allowlist`, { body: { cidrs: [] } }))).toEqual([
-        404,
-        'not_found',
-      ]);
+      for (const [method, path, body] of [
+        ['GET', ''],
+        ['PATCH', '', { name: 'x' }],
+        ['POST', '/revoke'],
+        ['POST', '/rotate'],
+        ['GET', '/usage'],
+        ['GET', '/allowlist'],
+        ['POST', '/allowlist', { cidrs: [] }],
+      ] as const)
+        expect(await admin(method, `/v1/keys/${key}${path}`, { body })).toMatchObject(missing);
     }
     expect(await status(service.as(foreign))).toBe(200);
     expect(await status(service.as(unknown))).toBe(401);
@@ -78,10 +86,19 @@ describe('a key', () => {
     expect((await admin('PATCH', `/v1/keys/${key}`, { body: { name: null } })).body.name).toBe(null);
     for (const body of [{}, { name: '' }, { name: 'x', type: 'admin' }])
       expect(await code(admin('PATCH', `/v1/keys/${key}`, { body }))).toEqual([400, 'invalid_request']);
-    expect(await code(admin('PATCH', '/v1/keys/key_000000000000', { body: { name: 'x' } }))).toEqual([
-      404,
-      'not_found',
-    ]);
+  });
+
+  it('returns 404 if it is deleted while it is renamed', async () => {
+    const { admin } = await service.project();
+    const { id } = (await admin('POST', '/v1/keys', { body: { type: 'live' } })).body;
+    service.faults.command = (name) => {
+      if (name === 'TransactWrite')
+        service.db.execute({ name: 'Delete', input: { TableName: 'table', Key: itemKey.key(id) } });
+      return undefined;
+    };
+    expect(await admin('PATCH', `/v1/keys/${id}`, { body: { name: 'New' } })).toMatchObject(missing);
+    delete service.faults.command;
+    expect((await admin('GET', `/v1/audit?target=${id}`)).body.data).toMatchObject([{ action: 'key.created' }]);
   });
 
   it('lists the number of hours of use for each day', async () => {
@@ -221,6 +238,7 @@ describe('an allowlist', () => {
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ id: `key_${live.slice(9, 21)}`, cidrs: ['127.0.0.2/32', '2001:db8::1/128'] });
     expect((await admin('GET', `/v1/keys/${live}/allowlist`)).body).toEqual(answer.body);
+    expect((await set(admin, live, answer.body.cidrs)).body).toEqual(answer.body);
 
     const client = service.as(live);
     expect(await code(client('GET', '/v1/webhooks'))).toEqual([403, 'ip_not_allowed']);
@@ -262,14 +280,15 @@ describe('an allowlist', () => {
 
 describe('the list of keys', () => {
   it('has pages, newest first, with cursors for its project', async () => {
-    const { admin, key } = await service.project();
+    const { project } = memoryService();
+    const { admin, key } = await project();
     for (let i = 0; i < 5; i++) await key('live');
     const { data: all } = (await admin('GET', '/v1/keys')).body;
     expect(all).toHaveLength(6);
     const first = (await admin('GET', '/v1/keys?limit=4')).body;
     const rest = (await admin('GET', `/v1/keys?limit=4&cursor=${first.next_cursor}`)).body;
     expect([[...first.data, ...rest.data], rest.next_cursor]).toEqual([all, null]);
-    const other = (await service.project()).admin;
+    const other = (await project()).admin;
     expect(await code(other('GET', `/v1/keys?cursor=${first.next_cursor}`))).toEqual([400, 'invalid_cursor']);
   });
 });
