@@ -158,10 +158,8 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
 }
 
 /** The violations of the window of a recovery. */
-export const windowViolations = (since: number | undefined, until: number | undefined): Violation[] =>
-  since !== undefined && until !== undefined && until < since
-    ? [{ field: 'until', detail: 'must not be before since' }]
-    : [];
+export const windowViolations = (since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY): Violation[] =>
+  until < since ? [{ field: 'until', detail: 'must not be before since' }] : [];
 
 type Window = Omit<RecoveryWindow, 'stuckBefore'>;
 

@@ -153,9 +153,7 @@ const eventsTooLarge = () =>
 /** RFC 9110 §13.1.1 and §13.1.2: `*` is any document that exists. */
 function precondition({ headers }: Request, current: DocumentState | undefined): Problem | undefined {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
-  const failed =
-    (ifMatch !== undefined && !namesTag(ifMatch, current, 'strong')) ||
-    (ifNoneMatch !== undefined && namesTag(ifNoneMatch, current));
+  const failed = (ifMatch !== undefined && !namesTag(ifMatch, current, 'strong')) || namesTag(ifNoneMatch, current);
   return failed
     ? new Problem('precondition_failed', 'Read the document, then send the request again with its current ETag.')
     : undefined;

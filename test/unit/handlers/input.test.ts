@@ -79,6 +79,8 @@ describe('a time', () => {
     expect(reversed.body.errors).toEqual(violations);
     const window = 'since=2026-02-01T00:00:00Z&until=2026-01-01T00:00:00Z';
     expect((await live('GET', `/v1/webhooks/${id}/recover?${window}`)).body.errors).toEqual(violations);
+    const [since, until] = Array(2).fill('2026-01-01T00:00:00Z');
+    expect((await recover({ since, until })).body).toEqual({ count: 0 });
     expect((await recover({ since: '2100-01-01T00:00:00Z' })).body).toEqual({ count: 0 });
     expect((await recover({ since: '1970-01-01T00:00:00Z' })).body).toEqual({ count: 0 });
   });
