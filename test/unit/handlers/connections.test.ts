@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { ConnectionsDeps } from '../../../lib/documents/lost-connections.ts';
+import { connectionHandlers } from '../../../lib/handlers/connections.ts';
 import { code, listed } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';
+import { requestOf } from './requests.ts';
 
 const service = memoryService();
 const live = async () => (await service.project()).client('live');
@@ -67,4 +70,18 @@ describe('a connection', () => {
       expect(code(await renew(client, 'c', body))).toEqual([400, 'invalid_request']);
     expect(code(await renew(client, 'a.b'))).toEqual([404, 'not_found']);
   });
+});
+
+it('schedules the check of a connection before it stores the connection', async () => {
+  const calls: string[] = [];
+  const connections = { get: async () => undefined, put: async () => calls.push('stored') > 0 };
+  const scheduleCheck = async () => void calls.push('scheduled');
+  const deps = { connections, scheduleCheck, clock: () => 0 } as unknown as ConnectionsDeps;
+  const request = requestOf(
+    { projectId: 'prj_1' },
+    { body: { node_id: 'node-1', lease_seconds: 60 }, path: { id: 'c' } },
+  );
+  const renewed = await connectionHandlers(deps).renewConnection(request, () => [], undefined);
+  expect(renewed).toMatchObject({ body: { connection_id: 'c', expires_at: '1970-01-01T00:01:00.000Z' } });
+  expect(calls).toEqual(['scheduled', 'stored']);
 });

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { Problem } from '../../../lib/api/problems.ts';
+import { type DocumentsDeps, documentHandlers } from '../../../lib/handlers/documents.ts';
+import { documentState } from '../../memory/contracts/builders.ts';
 import { code, get, listed, put } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
+import { canceled, requestOf } from './requests.ts';
 
 const service = memoryService();
-/** A transaction that ran into another one. */
-const conflict = () =>
-  Object.assign(new Error('Conflict'), {
-    name: 'TransactionCanceledException',
-    CancellationReasons: [{ Code: 'TransactionConflict' }],
-  });
 const live = async () => (await service.project()).client('live');
 
 describe('a document', () => {
@@ -126,7 +124,8 @@ describe('a document', () => {
   it('keeps every write and event of concurrent writers, although transactions conflict', async () => {
     const client = await live();
     let calls = 0;
-    service.faults.command = (name) => (name === 'TransactWrite' && calls++ % 3 === 0 ? conflict() : undefined);
+    service.faults.command = (name) =>
+      name === 'TransactWrite' && calls++ % 3 === 0 ? canceled('TransactionConflict') : undefined;
     const writers = Array.from({ length: 6 }, async (_, writer) => {
       for (let i = 0; i < 5; i++) {
         const fields = { [`w${writer}`]: i, shared: `${writer}-${i}` };
@@ -158,12 +157,34 @@ describe('a document', () => {
   it('stays unchanged with 503 while other writers always win', async () => {
     const client = await live();
     await put(client, 'd', { a: 1 });
-    service.faults.command = (name) => (name === 'TransactWrite' ? conflict() : undefined);
+    service.faults.command = (name) => (name === 'TransactWrite' ? canceled('TransactionConflict') : undefined);
     const answer = await put(client, 'd', { a: 2 });
     service.faults.command = undefined;
     expect([code(answer), answer.headers['retry-after']]).toEqual([[503, 'unavailable'], '1']);
     expect(await get(client, 'd')).toMatchObject({ revision: 1, fields: { a: 1 } });
     expect(await put(client, 'd', { a: 3 })).toMatchObject({ status: 200, body: { revision: 2 } });
     expect((await listed(client, '/v1/events?document_key=d')).map(({ data }) => data.revision)).toEqual([2, 1]);
+  });
+});
+
+describe('a list of documents', () => {
+  it('returns as many documents as fit in a response, and continues with the next one', async () => {
+    const state = documentState({ fields: { a: '"'.repeat(65_000) } }); // 260 kB in a response of at most 5 MiB
+    const found = Array.from({ length: 25 }, (_, i) => ({
+      ...{ documentKey: `d:${String.fromCharCode(97 + i)}`, deleted: false },
+      read: () => state,
+    }));
+    const deps = {
+      documents: { list: async () => ({ found, next: undefined, isCut: false }) },
+      cursors: { seal: async (_project: string, _scope: string, position: string) => position },
+    };
+    const { listDocuments } = documentHandlers(deps as unknown as DocumentsDeps);
+    const request = requestOf({ projectId: 'prj_1' }, { body: {} });
+    const query = { limit: undefined, cursor: undefined, prefix: undefined };
+    const listing = await listDocuments({ ...request, query }, () => [], undefined);
+    if (listing instanceof Problem || !listing.body) throw new Error('The list is not there');
+    const keys = listing.body.data.map(({ document_key }) => document_key);
+    expect(keys).toEqual(found.slice(0, 20).map(({ documentKey }) => documentKey));
+    expect(listing.body.next_cursor).toBe(keys.at(-1));
   });
 });

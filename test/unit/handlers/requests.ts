@@ -1,6 +1,10 @@
 import type { KeyType } from '../../../lib/access/api-key.ts';
 import type { Request } from '../../../lib/http/parse-request.ts';
 
+/** The error of a transaction that ran into another one, or whose condition was false. */
+export const canceled = (Code: 'TransactionConflict' | 'ConditionalCheckFailed') =>
+  Object.assign(new Error(Code), { name: 'TransactionCanceledException', CancellationReasons: [{ Code }] });
+
 /** A parsed request with a key. */
 export function requestOf<Body>(
   { projectId, keyId = 'key_1', type = 'admin' }: { projectId: string; keyId?: string; type?: KeyType },

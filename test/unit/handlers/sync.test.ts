@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { bytesSent, MAX_PAGE_BYTES } from '../../../lib/documents/pages.ts';
 import { code, get, listed, put, sync } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
+import type { Answer } from '../../support/service.ts';
+import { canceled } from './requests.ts';
 
 const service = memoryService();
 afterEach(() => {
@@ -24,6 +27,7 @@ describe('a sync', () => {
       { op: 'put', document_key: 'org:c', base_revision: 0, fields: { z: 1 } },
       { op: 'put', document_key: 'org:c', base_revision: 0, fields: { z: 1 } },
       { op: 'delete', document_key: 'other', base_revision: 1 },
+      { op: 'delete', document_key: 'org:none', base_revision: 0 },
       { op: 'put', document_key: 'org:big', base_revision: 0, fields: { a: 'x'.repeat(128 * 1024) } },
     ];
     const { status, body } = await sync(client, { pattern: 'org:*', push, known: { 'org:b': 1 } });
@@ -42,6 +46,7 @@ describe('a sync', () => {
       ['applied', 1, undefined],
       ['unchanged', 1, undefined],
       ['applied', 2, undefined],
+      ['unchanged', null, undefined],
       ['rejected', null, 'payload_too_large'],
     ]);
     expect(body.results[1].conflicts).toEqual([
@@ -139,38 +144,43 @@ describe('a sync', () => {
     }
   });
 
-  it('rejects a push that fails internally, reports it, and applies the others', async () => {
+  it.each([
+    ['fails internally, with a report', () => new Error('broken'), ['sync.push_failed']],
+    ['always loses to other writers, without a report', () => canceled('ConditionalCheckFailed'), []],
+  ])('rejects a push that %s, and applies the others', async (_, fault, reported) => {
     const client = await live();
+    const before = service.log.length;
     service.faults.command = (name, input) =>
-      name === 'TransactWrite' && JSON.stringify(input).includes('"b"') ? new Error('broken') : undefined;
+      name === 'TransactWrite' && JSON.stringify(input).includes('"b"') ? fault() : undefined;
     const push = ['a', 'b', 'c'].map((document_key) => ({ op: 'put', document_key, base_revision: 0, fields: {} }));
-    const outcomes = async (pushes: object[]) =>
-      (await sync(client, { push: pushes })).body.results.map(({ status, code }: Record<string, string>) => [
-        status,
-        code,
-      ]);
-    expect(await outcomes(push)).toEqual([
+    const outcomes = ({ body }: Answer) =>
+      body.results.map(({ status, code }: Record<string, string>) => [status, code]);
+    const partial = await sync(client, { push });
+    expect(outcomes(partial)).toEqual([
       ['applied', undefined],
       ['rejected', 'unavailable'],
       ['applied', undefined],
     ]);
-    expect(service.failures).toEqual(['sync.push_failed']);
+    const request_id = partial.headers['x-request-id'];
+    expect(service.log.slice(before)).toEqual(reported.map((message) => JSON.stringify({ message, request_id })));
     service.faults.command = undefined;
-    expect(await outcomes(push.slice(1, 2))).toEqual([['applied', undefined]]);
+    expect(outcomes(await sync(client, { push: push.slice(1, 2) }))).toEqual([['applied', undefined]]);
   });
 
   it('rejects pushes after the results have half the size of a response', async () => {
     const client = await live();
-    const fields = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`f${i}`, 'x'.repeat(10_000)]));
-    await put(client, 'd', fields);
-    await put(client, 'd', {}, { 'X-Node-Id': 'node-2' });
-    const push = Array.from({ length: 25 }, () => ({
-      ...{ op: 'patch', document_key: 'd', base_revision: 1, on_conflict: 'keep_server' },
-      fields: Object.fromEntries(Object.keys(fields).map((name) => [name, 'y'.repeat(3000)])),
-    }));
-    const { text, body } = await sync(client, { push });
-    const codes: string[] = body.results.map(({ code }: { code?: string }) => code);
-    expect(codes.slice(0, 10)).not.toContain('payload_too_large');
-    expect(text.length).toBeLessThan(6 * 1024 * 1024);
+    await put(client, 'd', { a: 0 });
+    await put(client, 'd', { a: 'x'.repeat(100_000) }, { 'X-Node-Id': 'node-2' });
+    const pushes = (length: number, bytes: number) =>
+      Array.from({ length }, () => ({
+        ...{ op: 'patch', document_key: 'd', base_revision: 1, on_conflict: 'keep_server' },
+        fields: { a: 'y'.repeat(bytes) },
+      }));
+    const [result] = (await sync(client, { push: pushes(1, 0) })).body.results;
+    // 20 results have exactly half the size, so another push has room.
+    const missing = MAX_PAGE_BYTES / 2 / 20 - bytesSent(result);
+    const { body } = await sync(client, { push: pushes(23, missing) });
+    const codes = body.results.map(({ code }: { code?: string }) => code);
+    expect(codes).toEqual([...Array(21).fill(undefined), ...Array(2).fill('payload_too_large')]);
   });
 });

@@ -76,10 +76,13 @@ describe('a token with only write permission', () => {
     const body = { fields: { secret: 'guess' }, base_revision: 1 };
     const [conflict] = (await both('PATCH', `/v1/documents/${key}`, { body })).body.conflicts;
     expect([conflict.winner.value, conflict.loser.value]).toEqual(['guess', 'TOPSECRET']);
+    const push = [{ op: 'patch', document_key: key, fields: { secret: 'later' }, base_revision: 1 }];
+    const [result] = (await sync(both, { pattern: 'sec:*', push })).body.results;
+    expect(result.conflicts).toMatchObject([{ winner: { value: 'later' }, loser: { value: 'guess' } }]);
     const rejected = await both('PATCH', `/v1/documents/${key}`, {
-      body: { ...body, fields: { secret: 'other' }, on_conflict: 'reject' },
+      body: { ...body, fields: { secret: 'other', title: 'Other' }, on_conflict: 'reject' },
     });
-    expect(rejected.body.detail).toMatch(/changed since base_revision: secret\.$/);
+    expect(rejected.body.detail).toMatch(/changed since base_revision: secret, title\.$/);
   });
 });
 
