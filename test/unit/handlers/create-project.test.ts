@@ -23,7 +23,7 @@ describe('the creation of a project', () => {
     expect((await admin('GET', '/v1/audit')).body.data).toMatchObject([
       { action: 'project.created', target: project.id, actor: null, detail: { name: 'Acme', key: described.id } },
     ]);
-    expect(service.log.join('')).toContain(project.id);
+    expect(service.log).toContain(JSON.stringify({ message: 'project.created', project_id: project.id }));
     expect(service.log.join('')).not.toContain(key);
   });
 

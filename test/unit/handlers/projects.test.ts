@@ -50,6 +50,12 @@ async function exported(id: string) {
   }
 }
 
+/** What the log contains about operations on a project. */
+const logged = ({ id }: Pick<Project, 'id'>): Record<string, unknown>[] =>
+  service.log
+    .map((line) => JSON.parse(line))
+    .filter(({ message, project_id }) => project_id === id && /^(project|key)\./.test(message));
+
 /** Calls until the deletion is complete or waits. */
 async function remove(id: string, name?: string) {
   return (await administer({ operation: 'delete', id, ...(name && { name }) })) as Record<string, unknown>;
@@ -57,6 +63,10 @@ async function remove(id: string, name?: string) {
 
 describe('the list of projects', () => {
   it('contains each project once with its state and size, over several pages', async () => {
+    const other = await service.project();
+    const gone = await service.project();
+    const Key = { pk: `PROJECT#${gone.id}`, sk: 'PROJECT' };
+    service.db.execute({ name: 'Delete', input: { TableName: 'table', Key } });
     const project = await used();
     const ids: unknown[] = [];
     const found: unknown[] = [];
@@ -71,6 +81,8 @@ describe('the list of projects', () => {
       after = page.next;
     }
     expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toEqual(expect.arrayContaining([other.id, project.id]));
+    for (const absent of [gone.id, undefined]) expect(ids).not.toContain(absent);
     expect(found).toEqual([
       expect.objectContaining({ name: 'Acme', state: 'active', keys: 3, webhooks: 1, suspended_at: null }),
     ]);
@@ -100,7 +112,7 @@ describe('a suspended project', () => {
     ]);
   });
 
-  it('keeps the time of its suspension, and has one audit entry, when it is suspended again', async () => {
+  it('keeps the time of its suspension, and has one audit entry and log event, when it is suspended again', async () => {
     const { id, admin } = await service.project();
     const { suspended_at } = (await administer({ operation: 'suspend', id })) as { suspended_at: string };
     await service.clock.advance(1000);
@@ -108,6 +120,11 @@ describe('a suspended project', () => {
     await administer({ operation: 'resume', id });
     const { data } = (await admin('GET', '/v1/audit')).body;
     expect(data.filter(({ action }: { action: string }) => action === 'project.suspended')).toHaveLength(1);
+    expect(logged({ id })).toEqual([
+      { message: 'project.created', project_id: id },
+      { message: 'project.suspended', project_id: id },
+      { message: 'project.resumed', project_id: id },
+    ]);
   });
 
   it('skips accepted events and cancels retries, and a recovery delivers them after it is resumed', async () => {
@@ -133,14 +150,16 @@ describe('a suspended project', () => {
 });
 
 describe('an admin key of the operator', () => {
-  it('works like any other, and is in the audit log', async () => {
+  it('works like any other, and is in the audit log and in the log', async () => {
     const { id } = await service.project();
     const created = (await administer({ operation: 'create-key', id })) as { id: string; key: string; type: string };
     expect(created).toMatchObject({ type: 'admin', name: 'Created by the operator', status: 'active' });
     const admin = service.as(created.key);
     const { data } = (await admin('GET', '/v1/audit')).body;
-    const entry = { action: 'key.created', actor: null, target: created.id };
+    const detail = { type: 'admin', name: 'Created by the operator', expires_at: null };
+    const entry = { action: 'key.created', actor: null, target: created.id, detail };
     expect(data).toContainEqual(expect.objectContaining(entry));
+    expect(logged({ id }).slice(1)).toEqual([{ message: 'key.created', project_id: id, key_id: created.id }]);
     expect((await admin('POST', `/v1/keys/${created.id}/rotate`)).status).toBe(201);
   });
 
