@@ -16,12 +16,12 @@ import { requestOf } from './requests.ts';
 const OLD = ['old@example.com'];
 
 /** A project whose handlers run on a table in memory, and an email service that a test can break. */
-async function setUp() {
+async function setUp({ isGone = false } = {}) {
   const table = memoryTable();
   const keys = apiKeys(table);
   const audit = auditLog(table);
   const project = newProject({ emails: OLD });
-  await projects(table).create(project, newKey({ projectId: project.id }));
+  if (!isGone) await projects(table).create(project, newKey({ projectId: project.id }));
   const admin = newKeyRecord(newApiKey('admin', now, random), {
     projectId: project.id,
     name: 'CI',
@@ -45,7 +45,7 @@ async function setUp() {
       state.emails.push(email);
     },
   };
-  const { changeProject, sendTestEmail } = projectHandlers(deps);
+  const { getProject, changeProject, sendTestEmail } = projectHandlers(deps);
   const { createKey, rotateKey, changeKey, setAllowlist } = keyHandlers(deps);
   const none = () => [];
   const own = <Body>(body: Body, path = {}) => requestOf({ projectId: project.id }, { body, path });
@@ -59,6 +59,7 @@ async function setUp() {
       const filter = { since: 0, actor: undefined, target: undefined };
       return (await audit.list(project.id, filter, 100)).entries.map(({ action }) => action);
     },
+    read: () => getProject(own({}), none, undefined),
     change: (body: Parameters<typeof changeProject>[0]['body']) => changeProject(own(body), none, undefined),
     test: () => sendTestEmail(own({}), none, undefined),
     create: (type: 'admin' | 'live') => createKey(own({ type }), none, undefined),
@@ -94,6 +95,15 @@ describe('the project', () => {
     ]);
   });
 
+  it('is an internal failure when it is gone', async () => {
+    const { read, change, create, reportFailure } = await setUp({ isGone: true });
+    const gone = new Error('The project of this request is gone');
+    await expect(read()).rejects.toThrow(gone);
+    await expect(change({ name: 'New' })).rejects.toThrow(gone);
+    await create('admin');
+    expect(reportFailure.mock.calls).toEqual([['notice.not_sent', expect.anything(), gone]]);
+  });
+
   it('gets no email about a live key, a new name or a rejected rotation', async () => {
     const { state, create, change, rotate } = await setUp();
     const live = await create('live');
@@ -109,6 +119,7 @@ describe('a request that changes nothing', () => {
   it.each<[string, (project: SetUp) => Promise<object>]>([
     ['the project', ({ change }) => change({ name: 'Project', emails: OLD, on_leak: 'report' })],
     ['no member of the project', ({ change }) => change({})],
+    ['a member without a value', ({ change }) => change({ name: undefined })],
     ['the name of a key', ({ rename }) => rename('CI')],
     ['an allowlist', ({ restrict }) => restrict([])],
   ])('creates no audit entry and sends no email: %s', async (_, act) => {

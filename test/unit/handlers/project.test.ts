@@ -71,6 +71,17 @@ describe('a test email', () => {
   });
 });
 
+describe('an address', () => {
+  it('receives no email and adds no audit entry when it is confirmed without a report', async () => {
+    const { admin, email } = await service.project();
+    const before = (await admin('GET', '/v1/project')).body;
+    const { status, body } = await admin('POST', '/v1/project/confirm-email', { body: { email } });
+    expect([status, body]).toEqual([200, before]);
+    expect(emailsTo(email)).toEqual([]);
+    expect((await admin('GET', '/v1/audit')).body.data).toMatchObject([{ action: 'project.created' }]);
+  });
+});
+
 describe('an address that SES reports', () => {
   async function setUp() {
     const project = await service.project();
@@ -90,6 +101,7 @@ describe('an address that SES reports', () => {
     const { status, body } = await admin('POST', '/v1/project/test-mail');
     expect([status, body]).toEqual([202, { emails: [other] }]);
     await admin('PATCH', '/v1/project', { body: { on_leak: 'revoke' } });
+    expect(await undeliverable()).toHaveLength(1);
     expect(emailsTo(bounced)).toHaveLength(before);
     expect(emailsTo(other).at(-1)?.subject).toMatch(/^Security settings changed/);
   });
@@ -133,16 +145,19 @@ describe('an address that SES reports', () => {
   it('stays undeliverable when the confirmation comes too soon after a test email', async () => {
     const { admin, bounced, undeliverable, confirm } = await setUp();
     await admin('POST', '/v1/project/test-mail');
-    expect((await confirm(bounced)).status).toBe(429);
+    await service.clock.advance(19_001);
+    const { status, headers } = await confirm(bounced);
+    expect([status, headers['retry-after']]).toEqual([429, '41']);
     expect(await undeliverable()).toHaveLength(1);
-    await service.clock.advance(60_000);
+    await service.clock.advance(40_999);
     expect((await confirm(bounced)).status).toBe(200);
   });
 
-  it('refuses a test email when no address is left', async () => {
-    const { id, admin, other } = await setUp();
+  it('refuses a test email when no address is left, until one of them is confirmed', async () => {
+    const { id, admin, bounced, other, confirm } = await setUp();
     await service.stopEmails(id, other, 'complained');
     expect((await admin('POST', '/v1/project/test-mail')).body).toMatchObject({ status: 409, code: 'conflict' });
+    expect((await confirm(bounced)).body.undeliverable_emails).toMatchObject([{ email: other }]);
   });
 
   it('ignores reports of an unknown project or address', async () => {
@@ -152,10 +167,12 @@ describe('an address that SES reports', () => {
     expect(await undeliverable()).toHaveLength(1);
   });
 
-  it('loses its mark when it is replaced', async () => {
-    const { admin, bounced, other, undeliverable } = await setUp();
-    await admin('PATCH', '/v1/project', { body: { emails: [other] } });
-    await admin('PATCH', '/v1/project', { body: { emails: [other, bounced] } });
-    expect(await undeliverable()).toEqual([]);
+  it('loses its mark only when it is replaced', async () => {
+    const { admin, bounced, other } = await setUp();
+    const marksAfter = async (emails: string[]) =>
+      (await admin('PATCH', '/v1/project', { body: { emails } })).body.undeliverable_emails;
+    expect(await marksAfter([bounced])).toMatchObject([{ email: bounced }]);
+    expect(await marksAfter([other])).toEqual([]);
+    expect(await marksAfter([other, bounced])).toEqual([]);
   });
 });
