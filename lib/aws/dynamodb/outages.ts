@@ -1,4 +1,4 @@
-import { type DeliveryMessage, runKey } from '../../delivery/messages.ts';
+import type { DeliveryMessage } from '../../delivery/messages.ts';
 import { all, any, exists, is, isAbsent, isAtMost, isPresent } from './conditions.ts';
 import { emailClaims } from './email-claims.ts';
 import { initially, update } from './expressions.ts';
@@ -8,8 +8,9 @@ import type { Table } from './table.ts';
 /** Stores the state of an outage in the record of the webhook. */
 export function outages(table: Table) {
   const keyOf = (message: DeliveryMessage) => itemKey.webhook(message, message.webhookId);
-  const warning = emailClaims(table, { by: 'warnedBy', sentAt: 'warnedAt', until: 'warningUntil' }, (message) =>
-    all(isPresent('failingSince'), any(isAbsent('warnedBy'), is('warnedBy', runKey(message)))),
+  // Any delivery of the outage can take over a claim that ran out, because a redelivery can replace the run that made it.
+  const warning = emailClaims(table, { by: 'warnedBy', sentAt: 'warnedAt', until: 'warningUntil' }, () =>
+    isPresent('failingSince'),
   );
 
   return {
