@@ -31,7 +31,8 @@ export interface DocumentWriter {
 export type Written = Merge | { outcome: 'events_too_large' };
 
 /**
- * Reads, merges and saves a document, and repeats this after a concurrent write. `admit` checks preconditions, and returns what the caller receives if they are false. Throws a
+ * Reads, merges and saves a document, and repeats this after a concurrent write. `admit` checks preconditions,
+ * and returns the rejection if they are false. Throws a
  * `ConflictError` if other writers were always faster. Nothing was changed then.
  */
 export async function writeDocument<Rejection>(
