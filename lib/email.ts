@@ -41,9 +41,22 @@ export function emailOf(recipients: Recipients, subject: string, paragraphs: rea
   };
 }
 
-/** Wraps content in the HTML document of an email. */
+/** Wraps content in the HTML document of an email, a column that also fits phones. Email clients ignore style sheets. */
 export const htmlDocument = (body: string): string =>
-  `<!doctype html><html lang="en"><body style="font-family:sans-serif">\n${body}\n</body></html>`;
+  `<!doctype html><html lang="en"><head><meta name="viewport" content="width=device-width"></head>
+<body style="font:16px/1.5 sans-serif;margin:0 auto;max-width:600px;padding:24px">\n${body}\n</body></html>`;
+
+export interface Link {
+  label: string;
+  url: string;
+}
+
+export const anchor = ({ label, url }: Link, style = ''): string =>
+  `<a href="${escapeHtml(url)}"${style && ` style="${style}"`}>${escapeHtml(label)}</a>`;
+
+/** A link that looks like a button. */
+export const button = (link: Link): string =>
+  `<p>${anchor(link, 'background:#1d4ed8;border-radius:6px;color:#fff;display:inline-block;padding:10px 16px;text-decoration:none')}</p>`;
 
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);

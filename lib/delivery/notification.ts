@@ -1,6 +1,15 @@
 import type { Attempt } from '../deliveries/attempt.ts';
 import { FAILURES, type Failure } from '../deliveries/endpoint-failures.ts';
-import { type Email, escapeHtml, htmlDocument, type Recipients, recipientsOf } from '../email.ts';
+import {
+  anchor,
+  button,
+  type Email,
+  escapeHtml,
+  htmlDocument,
+  type Link,
+  type Recipients,
+  recipientsOf,
+} from '../email.ts';
 import { iso } from '../schema.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import type { Failing } from './outage.ts';
@@ -52,10 +61,8 @@ function compose(failing: FailingWebhook, { subject, intro, steps }: Content): E
   const facts = factsOf(failing);
   const excerpt = attempts.at(-1)?.excerpt ?? '';
   const page = `${dashboardUrl}#/${webhook.environment}/webhooks/${webhook.id}`;
-  const links: [string, string][] = [
-    ['Open the webhook in the dashboard', page],
-    ['Open the delivery', `${page}/deliveries/${event.id}`],
-  ];
+  const toWebhook: Link = { label: 'Open the webhook in the dashboard', url: page };
+  const toDelivery: Link = { label: 'Open the delivery', url: `${page}/deliveries/${event.id}` };
   const width = Math.max(...facts.map(([name]) => name.length)) + 2;
   return {
     ...recipientsOf(project),
@@ -65,15 +72,19 @@ function compose(failing: FailingWebhook, { subject, intro, steps }: Content): E
       facts.map(([name, value]) => `${`${name}:`.padEnd(width)}${value}`).join('\n'),
       ...(excerpt ? [`Response body (first 1 KiB):\n${quote(excerpt)}`] : []),
       `Next steps:\n${steps.map((step, i) => `${i + 1}. ${step}`).join('\n')}`,
-      ...links.map(([name, link]) => `${name}:\n${link}`), // each alone on its line, so that email clients link exactly this
+      ...[toWebhook, toDelivery].map(({ label, url }) => `${label}:\n${url}`), // email clients link exactly this line
     ].join('\n\n'),
     html: htmlDocument(`<p>${escapeHtml(intro)}</p>
-<table>${facts.map(([name, value]) => `<tr><th align="left">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`).join('')}</table>
-${excerpt ? `<p>Response body (first 1 KiB):</p><pre>${escapeHtml(excerpt)}</pre>` : ''}
+<table style="border-spacing:0 4px;font-size:14px">${facts.map(row).join('')}</table>
+${excerpt ? `<p>Response body (first 1 KiB):</p><pre style="background:#f3f4f6;color:#111;overflow-wrap:anywhere;padding:12px;white-space:pre-wrap">${escapeHtml(excerpt)}</pre>` : ''}
 <p>Next steps:</p><ol>${steps.map((step) => `<li>${escapeHtml(step)}</li>`).join('')}</ol>
-${links.map(([name, link]) => `<p><a href="${escapeHtml(link)}">${name}</a></p>`).join('\n')}`),
+${button(toWebhook)}
+<p>${anchor(toDelivery)}</p>`),
   };
 }
+
+const row = ([name, value]: readonly [string, string]): string =>
+  `<tr><th align="left" valign="top" style="padding-right:16px;white-space:nowrap">${escapeHtml(name)}</th><td style="overflow-wrap:anywhere">${escapeHtml(value)}</td></tr>`;
 
 /** Marks each line of the response, so that it does not look like a part of the email. */
 const quote = (text: string): string => text.replace(/^/gm, '> ');

@@ -91,7 +91,8 @@ ${page}/deliveries/evt_1`);
   });
 
   it('contains the same content as HTML', () => {
-    const rows = [...of({}).html.matchAll(/<tr><th align="left">(.*?)<\/th><td>(.*?)<\/td><\/tr>/g)];
+    const html = of({}).html.replaceAll(/ (style|valign)="[^"]*"/g, '');
+    const rows = [...html.matchAll(/<tr><th align="left">(.*?)<\/th><td>(.*?)<\/td><\/tr>/g)];
     expect(rows.map(([, name, value]) => `${name} ${value}`)).toEqual([
       'Project Acme &#60;b&#62;',
       'Environment sandbox',
@@ -105,7 +106,6 @@ ${page}/deliveries/evt_1`);
       'Last attempt 2026-01-31T12:00:06.000Z',
       `Last response HTTP 503; ${FAILURES.status_not_2xx} (status_not_2xx), after 12 ms`,
     ]);
-    const { html } = of({});
     expect(html).toContain('<p>We disabled this webhook because');
     expect(html).toContain('</td></tr><tr>');
     expect(html).toContain('</td></tr></table>\n<p>Response body (first 1 KiB):</p><pre>&#60;script&#62;');
