@@ -31,7 +31,7 @@ export interface ExportPosition {
 
 /**
  * The bytes of one page in the response of a function, which has at most 6 MB of JSON (Lambda quotas). A page exceeds it by less
- * than the longest line. An item has at most 400 KB, and JSON at most doubles it.
+ * than the longest line. An item has at most 400 KB. Nearly all of it is JSON text, which at most doubles as a string of JSON.
  */
 const PAGE_BYTES = 4 * 1024 * 1024;
 const ITEMS_OF_QUERY = 250;
