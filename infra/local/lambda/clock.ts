@@ -4,12 +4,12 @@ export class LocalClock {
   private readonly offset = new Float64Array(this.shared);
 
   now(): number {
-    return Date.now() + (this.offset[0] ?? 0);
+    return this.moved(Date.now());
   }
 
   /** Converts a time of the machine to this clock. */
-  moved(time: Date): Date {
-    return new Date(time.getTime() + (this.offset[0] ?? 0));
+  moved(timeMs: number): number {
+    return timeMs + (this.offset[0] ?? 0);
   }
 
   advance(ms: number): void {

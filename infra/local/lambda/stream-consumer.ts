@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { _Record } from '@aws-sdk/client-dynamodb-streams';
+import type { DynamoDBRecord } from 'aws-lambda';
 import type { EVENT_COUNTS } from '../cloudwatch/published.ts';
 import { matchesPattern } from '../event-pattern.ts';
 import type { LocalIam } from '../services/iam.ts';
@@ -57,7 +57,7 @@ export function streamConsumer({
   const maxRetries = limitOf(mapping.MaximumRetryAttempts);
   const maxAgeMs = limitOf(mapping.MaximumRecordAgeInSeconds) * 1000;
 
-  return async (records: _Record[], shardId: string): Promise<void> => {
+  return async (records: DynamoDBRecord[], shardId: string): Promise<void> => {
     // The records stay in the stream.
     while (!canPoll(mapping, fn, iam)) await sleep(PERMISSION_CHECK_MS);
     const wanted = records.filter(
@@ -69,8 +69,8 @@ export function streamConsumer({
   };
 
   // A batch is limited by the payload of an invocation too (Lambda API Reference, `BatchSize`).
-  function batchesOf(records: readonly _Record[]): _Record[][] {
-    const batches: _Record[][] = [];
+  function batchesOf(records: readonly DynamoDBRecord[]): DynamoDBRecord[][] {
+    const batches: DynamoDBRecord[][] = [];
     let room = 0;
     for (const record of records) {
       const bytes = Buffer.byteLength(JSON.stringify(toEvent(record))) + 1;
@@ -85,7 +85,7 @@ export function streamConsumer({
     return batches;
   }
 
-  async function consumeBatch(batch: _Record[], shardId: string): Promise<void> {
+  async function consumeBatch(batch: DynamoDBRecord[], shardId: string): Promise<void> {
     let rest = batch;
     const window = windowOf(mapping, batch, shardId);
     let failures = 0;
@@ -97,7 +97,7 @@ export function streamConsumer({
       if (rest.length === 0) return;
       if (tries > 0) await sleep(Math.min(1000, 20 * 2 ** tries) / retrySpeed);
       const invoked = rest.length;
-      const ageMs = now() - createdAt(rest.at(-1) as _Record);
+      const ageMs = now() - createdAt(rest.at(-1) as DynamoDBRecord);
       const { failed, error } = await invokeBatch(fn, rest.map(toEvent), rest.map(sequenceOf), mapping, { window });
       const first = rest.findIndex((record) => failed.has(sequenceOf(record)));
       rest = first < 0 ? [] : rest.slice(first);
@@ -109,7 +109,7 @@ export function streamConsumer({
     }
   }
 
-  function discard(records: _Record[], condition: string, approximateInvokeCount: number): void {
+  function discard(records: DynamoDBRecord[], condition: string, approximateInvokeCount: number): void {
     const arn = mapping.DestinationConfig?.OnFailure.Destination;
     const at = new Date(now()).toISOString();
     const key = `aws/lambda/${mapping.FunctionName}/shard/${at.slice(0, 10).replaceAll('-', '/')}/${at}-${randomUUID()}`;
@@ -134,19 +134,25 @@ export function streamConsumer({
     );
   }
 
-  function toEvent(record: _Record): object {
+  function toEvent(record: DynamoDBRecord): object {
     return streamRecord(record, mapping.EventSourceArn);
   }
 }
 
 /** A record as a function receives it (Lambda Developer Guide, "Using AWS Lambda with Amazon DynamoDB"). */
-export function streamRecord(record: _Record, eventSourceARN: string) {
-  const dynamodb = { ...record.dynamodb, ApproximateCreationDateTime: createdAt(record) / 1000 };
-  return { ...record, awsRegion: REGION, eventSource: 'aws:dynamodb', eventSourceARN, dynamodb };
-}
+export const streamRecord = (record: DynamoDBRecord, eventSourceARN: string): DynamoDBRecord => ({
+  ...record,
+  awsRegion: REGION,
+  eventSource: 'aws:dynamodb',
+  eventSourceARN,
+});
 
 /** The tumbling window of a batch. The local stack keeps no state, so each window starts empty. */
-function windowOf({ TumblingWindowInSeconds, EventSourceArn }: MappingProperties, batch: _Record[], shardId: string) {
+function windowOf(
+  { TumblingWindowInSeconds, EventSourceArn }: MappingProperties,
+  batch: DynamoDBRecord[],
+  shardId: string,
+) {
   if (!TumblingWindowInSeconds) return {};
   const ms = TumblingWindowInSeconds * 1000;
   const [first] = batch;
@@ -162,5 +168,5 @@ function windowOf({ TumblingWindowInSeconds, EventSourceArn }: MappingProperties
 }
 
 const limitOf = (value = -1): number => (value < 0 ? Number.POSITIVE_INFINITY : value);
-const sequenceOf = (record: _Record): string => record.dynamodb?.SequenceNumber ?? '';
-const createdAt = (record: _Record): number => record.dynamodb?.ApproximateCreationDateTime?.getTime() ?? 0;
+const sequenceOf = (record: DynamoDBRecord): string => record.dynamodb?.SequenceNumber ?? '';
+const createdAt = (record: DynamoDBRecord): number => (record.dynamodb?.ApproximateCreationDateTime ?? 0) * 1000;

@@ -1,14 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type _Record,
-  DescribeStreamCommand,
-  DynamoDBStreamsClient,
-  GetRecordsCommand,
-  GetShardIteratorCommand,
-  TrimmedDataAccessException,
-} from '@aws-sdk/client-dynamodb-streams';
+import type { DynamoDBRecord } from 'aws-lambda';
 import type { Signal } from '../services/signal.ts';
-import { REGION } from '../template.ts';
+import { isTrimmed, localStreams } from '../services/streams.ts';
 import type { LocalClock } from './clock.ts';
 
 /** The minimum interval between two polls of a stream, without and with a batching window. */
@@ -25,7 +18,7 @@ export interface StreamPollerOptions {
   arn: string;
   /** The signal for writes to the table. */
   writes: Signal;
-  consume(records: _Record[], shardId: string): Promise<void>;
+  consume(records: DynamoDBRecord[], shardId: string): Promise<void>;
   /** How long records are gathered, up to the batch size. */
   windowMs: number;
   batchSize: number;
@@ -42,16 +35,14 @@ export interface StreamPollerOptions {
  * `consume`.
  */
 export class StreamPoller {
-  private readonly client: DynamoDBStreamsClient;
+  private readonly streams: ReturnType<typeof localStreams>;
   private readonly options: StreamPollerOptions;
   private readonly known = new Set<string>();
   private stopped = false;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(options: StreamPollerOptions) {
-    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-    this.client = new DynamoDBStreamsClient({ endpoint: options.endpoint, region: REGION, credentials });
-    this.client.middlewareStack.remove('loggerMiddleware'); // it copies every record, and logs nothing
+    this.streams = localStreams(options.endpoint);
     this.options = options;
   }
 
@@ -63,63 +54,55 @@ export class StreamPoller {
   stop(): void {
     this.stopped = true;
     clearInterval(this.timer);
-    this.client.destroy();
+    this.streams.destroy();
   }
 
   private async findShards(): Promise<void> {
-    const { StreamDescription } = await this.client.send(new DescribeStreamCommand({ StreamArn: this.options.arn }));
-    for (const { ShardId } of StreamDescription?.Shards ?? []) {
-      if (!ShardId || this.known.has(ShardId)) continue;
-      this.known.add(ShardId);
-      void this.read(ShardId);
+    for (const shardId of await this.streams.shardIds(this.options.arn)) {
+      if (this.known.has(shardId)) continue;
+      this.known.add(shardId);
+      void this.read(shardId);
     }
   }
 
-  private dated(record: _Record): _Record {
-    const createdAt = record.dynamodb?.ApproximateCreationDateTime;
-    if (!createdAt) return record;
-    return {
-      ...record,
-      dynamodb: { ...record.dynamodb, ApproximateCreationDateTime: this.options.clock.moved(createdAt) },
-    };
+  private dated(record: DynamoDBRecord): DynamoDBRecord {
+    const seconds = record.dynamodb?.ApproximateCreationDateTime;
+    if (seconds === undefined) return record;
+    const ApproximateCreationDateTime = this.options.clock.moved(seconds * 1000) / 1000;
+    return { ...record, dynamodb: { ...record.dynamodb, ApproximateCreationDateTime } };
   }
 
   // An iterator can expire. A new iterator then continues after the last record.
-  private async read(ShardId: string): Promise<void> {
-    const shard = { StreamArn: this.options.arn, ShardId };
-    const { positions, consumer, consume, windowMs, batchSize, writes } = this.options;
+  private async read(shardId: string): Promise<void> {
+    const { arn, positions, consumer, consume, windowMs, batchSize, writes } = this.options;
     const pollMs = Math.min(Math.max(POLL_MS, windowMs), GATHERING_POLL_MS);
-    const place = `${consumer} ${ShardId}`;
+    const place = `${consumer} ${shardId}`;
     let iterator: string | undefined;
-    let gathered: _Record[] = [];
+    let gathered: DynamoDBRecord[] = [];
     let gatheredSince = 0;
     while (!this.stopped) {
       const known = writes.count;
       const lookedAt = performance.now();
       try {
-        const last = positions.get(place);
-        const position = last
-          ? ({ ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: last } as const)
-          : ({ ShardIteratorType: 'TRIM_HORIZON' } as const);
-        iterator ??= (await this.client.send(new GetShardIteratorCommand({ ...shard, ...position }))).ShardIterator;
-        const batch = await this.client.send(new GetRecordsCommand({ ShardIterator: iterator, Limit: 1000 }));
+        iterator ??= await this.streams.iterator(arn, shardId, positions.get(place));
+        const batch = await this.streams.records(iterator);
         if (this.stopped) return; // the next reader processes these records
-        const records = (batch.Records ?? []).map((record) => this.dated(record));
+        const records = batch.records.map((record) => this.dated(record));
         if (gathered.length === 0) gatheredSince = performance.now();
         gathered.push(...records);
         const isDue = performance.now() >= gatheredSince + windowMs || gathered.length >= batchSize;
-        if (gathered.length > 0 && (isDue || !batch.NextShardIterator)) {
-          await consume(gathered, ShardId);
+        if (gathered.length > 0 && (isDue || !batch.next)) {
+          await consume(gathered, shardId);
           positions.set(place, gathered.at(-1)?.dynamodb?.SequenceNumber ?? '');
           gathered = [];
         }
-        if (!batch.NextShardIterator) return; // the shard is closed, and all records are read
-        iterator = batch.NextShardIterator;
+        if (!batch.next) return; // the shard is closed, and all records are read
+        iterator = batch.next;
         if (records.length > 0) continue;
       } catch (error) {
         iterator = undefined;
         gathered = [];
-        if (error instanceof TrimmedDataAccessException) positions.delete(place);
+        if (isTrimmed(error)) positions.delete(place);
       }
       await writes.beyond(known, QUIET_POLL_MS);
       const restMs = lookedAt + pollMs - performance.now();

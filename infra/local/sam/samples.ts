@@ -1,6 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { _Record } from '@aws-sdk/client-dynamodb-streams';
 import { marshall } from '@aws-sdk/util-dynamodb';
+import type { DynamoDBRecord, StreamRecord } from 'aws-lambda';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { queueRecord } from '../lambda/queue-poller.ts';
 import { streamRecord } from '../lambda/stream-consumer.ts';
@@ -170,15 +170,16 @@ const deliveryItem = (webhookId: string, now: number) =>
   }) as Record<string, AttributeValue>;
 
 function streamEvent(item: Record<string, AttributeValue>, now: number) {
-  const { pk, sk } = item;
-  const record: _Record = {
+  const NewImage = item as NonNullable<StreamRecord['NewImage']>;
+  const { pk, sk } = NewImage;
+  const record: DynamoDBRecord = {
     eventID: '1',
     eventName: 'INSERT',
     eventVersion: '1.1',
     dynamodb: {
-      ApproximateCreationDateTime: new Date(now),
-      Keys: { pk, sk } as Record<string, AttributeValue>,
-      NewImage: item,
+      ApproximateCreationDateTime: now / 1000,
+      Keys: { pk, sk } as typeof NewImage,
+      NewImage,
       SequenceNumber: '1',
       StreamViewType: 'NEW_IMAGE',
     },

@@ -1,4 +1,3 @@
-import http from 'node:http';
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
@@ -12,7 +11,7 @@ import { requireDynamoDbRequest } from '../models/dynamodb/request.ts';
 import type { TableSchema } from '../models/dynamodb/schema.ts';
 import { validated } from '../models/validated.ts';
 import { ACCOUNT, REGION, type Template } from '../template.ts';
-import { readBody } from './bodies.ts';
+import { type DatabaseResponse, databaseRequests } from './database-requests.ts';
 import { dynamoDbActions, READS } from './dynamodb-request.ts';
 import type { Service, ServiceResponse } from './endpoints.ts';
 import type { LocalIam } from './iam.ts';
@@ -97,8 +96,7 @@ export interface DynamoDbProxyOptions {
 
 /** Forwards requests of functions to the database, and signals `writes` after each possible write. */
 export function dynamoDbProxy({ endpoint, iam, schema, writes }: DynamoDbProxyOptions): Service {
-  const { hostname, port } = new URL(endpoint);
-  const agent = new http.Agent({ keepAlive: true });
+  const { send } = databaseRequests(endpoint);
   const tableArn = (name: string) => `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
   return ({ action, headers, body, principal }) => {
     const input = JSON.parse(body);
@@ -111,26 +109,15 @@ export function dynamoDbProxy({ endpoint, iam, schema, writes }: DynamoDbProxyOp
       };
       iam.require(principal, permission.action, permission.resource, context, { isEvidence: !permission.isOfAll });
     }
-    const response = new Promise<ServiceResponse>((resolve, reject) => {
-      const request = http.request(
-        { hostname, port, method: 'POST', agent, headers: { ...headers, host: `${hostname}:${port}` } },
-        (response) => {
-          const headers = ['content-type', 'x-amz-crc32', 'x-amzn-requestid'].flatMap((name) => {
-            const value = response.headers[name];
-            return typeof value === 'string' ? [[name, value]] : [];
-          });
-          // Forwards bytes, because decoding and encoding large responses would be slow.
-          readBody(response)
-            .then((body) => ({
-              status: response.statusCode ?? 500,
-              headers: Object.fromEntries(headers),
-              body: body ?? '',
-            }))
-            .then(resolve, reject);
-        },
-      );
-      request.on('error', reject).end(body);
-    });
+    const response = send(headers, body).then(forwarded);
     return READS.has(action) ? response : response.finally(() => writes.give());
   };
+}
+
+function forwarded({ status, headers, body }: DatabaseResponse): ServiceResponse {
+  const kept = ['content-type', 'x-amz-crc32', 'x-amzn-requestid'].flatMap((name) => {
+    const value = headers[name];
+    return typeof value === 'string' ? [[name, value]] : [];
+  });
+  return { status, headers: Object.fromEntries(kept), body };
 }

@@ -1,4 +1,4 @@
-import type { _Record } from '@aws-sdk/client-dynamodb-streams';
+import type { DynamoDBRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import type { MappingProperties } from '../../../infra/local/lambda/event-sources.ts';
 import { FunctionError, THROTTLED } from '../../../infra/local/lambda/lambda.ts';
@@ -10,9 +10,13 @@ interface Batch {
 
 const NOW = 1_800_000_000_000;
 
-const record = (SequenceNumber: string, ageSeconds = 0, eventName: _Record['eventName'] = 'INSERT'): _Record => ({
+const record = (
+  SequenceNumber: string,
+  ageSeconds = 0,
+  eventName: DynamoDBRecord['eventName'] = 'INSERT',
+): DynamoDBRecord => ({
   eventName,
-  dynamodb: { SequenceNumber, ApproximateCreationDateTime: new Date(NOW - ageSeconds * 1000) },
+  dynamodb: { SequenceNumber, ApproximateCreationDateTime: NOW / 1000 - ageSeconds },
 });
 
 function createConsumer(invoke: (ids: string[], tries: number) => unknown, mapping: Partial<MappingProperties> = {}) {
@@ -35,7 +39,7 @@ function createConsumer(invoke: (ids: string[], tries: number) => unknown, mappi
     retrySpeed: 10_000,
     now: () => NOW,
   });
-  const consume = (records: _Record[]) => consumer(records, 'shard-1');
+  const consume = (records: DynamoDBRecord[]) => consumer(records, 'shard-1');
   const discarded = () => [...destination.values()].map((body) => JSON.parse(body));
   return { consume, batches, events, discarded };
 }
@@ -54,7 +58,7 @@ describe('the poller of a stream', () => {
 
   it('ends a batch before its event exceeds 6 MB', async () => {
     const { consume, batches, events } = createConsumer(() => null);
-    const large = (id: string): _Record => ({
+    const large = (id: string): DynamoDBRecord => ({
       ...record(id),
       dynamodb: { ...record(id).dynamodb, NewImage: { text: { S: 'x'.repeat(400_000) } } },
     });

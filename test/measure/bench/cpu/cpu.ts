@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBRecord } from 'aws-lambda';
 import { type FunctionProperties, modulePathOf } from '../../../../infra/local/lambda/lambda.ts';
 import { queueRecord } from '../../../../infra/local/lambda/queue-poller.ts';
 import { streamRecord } from '../../../../infra/local/lambda/stream-consumer.ts';
@@ -123,14 +124,14 @@ async function newEvents(endpoint: string, { tableName, streamArn }: LocalStack,
     .sort((a, b) => (String(a.id?.S) < String(b.id?.S) ? -1 : 1))
     .slice(first * EVENTS, (first + 1) * EVENTS)
     .map(({ pk, sk, ...item }, i) => {
-      const Keys = { pk, sk } as Record<string, AttributeValue>;
+      const Keys = { pk, sk };
       const dynamodb = {
         Keys,
         NewImage: { ...Keys, ...item },
         SequenceNumber: String(i),
-        ApproximateCreationDateTime: new Date(),
+        ApproximateCreationDateTime: Date.now() / 1000,
       };
-      return streamRecord({ eventID: String(i), eventName: 'INSERT', dynamodb }, streamArn);
+      return streamRecord({ eventID: String(i), eventName: 'INSERT', dynamodb } as DynamoDBRecord, streamArn);
     });
 }
 

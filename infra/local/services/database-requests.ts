@@ -1,0 +1,28 @@
+import http, { type OutgoingHttpHeaders } from 'node:http';
+import { readBody } from './bodies.ts';
+
+export interface DatabaseResponse {
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  /** Not decoded, because most responses are forwarded. */
+  body: Buffer;
+}
+
+/** Sends requests to the local database over connections that stay open. */
+export function databaseRequests(endpoint: string) {
+  const { hostname, port, host } = new URL(endpoint);
+  const agent = new http.Agent({ keepAlive: true });
+  return {
+    send(headers: OutgoingHttpHeaders, body: string): Promise<DatabaseResponse> {
+      return new Promise((resolve, reject) => {
+        const options = { hostname, port, method: 'POST', agent, headers: { ...headers, host } };
+        const request = http.request(options, (response) => {
+          const { statusCode: status = 500, headers } = response;
+          readBody(response).then((body) => resolve({ status, headers, body: body ?? Buffer.alloc(0) }), reject);
+        });
+        request.on('error', reject).end(body);
+      });
+    },
+    destroy: () => agent.destroy(),
+  };
+}
