@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { DynamoDBRecord } from 'aws-lambda';
 import type { EVENT_COUNTS } from '../cloudwatch/published.ts';
 import { matchesPattern } from '../event-pattern.ts';
@@ -11,6 +11,8 @@ import { MAX_REQUEST_BYTES, THROTTLED } from './lambda.ts';
 
 const STREAM_ACTIONS = ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'];
 const PERMISSION_CHECK_MS = 50;
+/** The records that are measured in one turn of the event loop, so that requests do not wait for a large batch. */
+const MEASURED_TOGETHER = 100;
 /** The part of an invocation that is not records, at most. */
 const ENVELOPE_BYTES = 1024;
 
@@ -65,14 +67,15 @@ export function streamConsumer({
     );
     count('PolledEventCount', records.length);
     count('FilteredOutEventCount', records.length - wanted.length);
-    for (const batch of batchesOf(wanted)) await consumeBatch(batch, shardId);
+    for (const batch of await batchesOf(wanted)) await consumeBatch(batch, shardId);
   };
 
   // A batch is limited by the payload of an invocation too (Lambda API Reference, `BatchSize`).
-  function batchesOf(records: readonly DynamoDBRecord[]): DynamoDBRecord[][] {
+  async function batchesOf(records: readonly DynamoDBRecord[]): Promise<DynamoDBRecord[][]> {
     const batches: DynamoDBRecord[][] = [];
     let room = 0;
-    for (const record of records) {
+    for (const [i, record] of records.entries()) {
+      if (i % MEASURED_TOGETHER === MEASURED_TOGETHER - 1) await turn();
       const bytes = Buffer.byteLength(JSON.stringify(toEvent(record))) + 1;
       const last = batches.at(-1);
       if (last && last.length < (mapping.BatchSize ?? 100) && bytes <= room) last.push(record);

@@ -14,6 +14,8 @@ class StreamError extends Error {
 export const isTrimmed = (error: unknown): boolean =>
   error instanceof StreamError && error.name === 'TrimmedDataAccessException';
 
+/** The records of one response. The thread that parses them also runs API Gateway and SQS. */
+const MAX_RECORDS = 200;
 /** The headers of a signed request. The database requires their form, but does not verify the signature. */
 const SIGNED = {
   authorization: `AWS4-HMAC-SHA256 Credential=local/20260101/${REGION}/dynamodb/aws4_request, SignedHeaders=x-amz-date, Signature=0`,
@@ -68,7 +70,7 @@ export function localStreams(endpoint: string) {
       const { Records = [], NextShardIterator } = await call<{
         Records?: DynamoDBRecord[];
         NextShardIterator?: string;
-      }>('GetRecords', { ShardIterator, Limit: 1000 });
+      }>('GetRecords', { ShardIterator, Limit: MAX_RECORDS });
       return { records: Records, next: NextShardIterator };
     },
   };

@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
+import type { Service, ServiceRequest } from '../../../infra/local/services/endpoints.ts';
+import type { LocalStack } from '../../../infra/local/stack.ts';
 import { billOf, idleBillOf, sum } from './cost/bill.ts';
+import { Meter } from './cost/meter.ts';
 import { durationMs, pollRequests } from './cost/prices.ts';
 import { storedBytesOf } from './cost/storage.ts';
 import { NOTHING, scaled } from './cost/usage.ts';
@@ -34,6 +37,27 @@ it('has a line for each billed item', () => {
   });
   expect(sum(billOf({ ...NOTHING, schedules: 2e6, emails: 100 }))).toBeCloseTo(2.01);
   expect(sum(billOf({ ...NOTHING, storedBytes: 1e9, outBytes: 1e9 }))).toBeCloseTo(0.54);
+});
+
+it('counts the writes of the stats, but bills only others', async () => {
+  const wrapped = new Map<string, (service: Service) => Service>();
+  const meter = new Meter({
+    endpoints: { wrap: (name: string, wrap: (service: Service) => Service) => wrapped.set(name, wrap) },
+    template: { ofType: () => [] },
+    functions: new Map(),
+  } as unknown as LocalStack);
+  const database = wrapped.get('dynamodb')?.(() => ({
+    body: JSON.stringify({ ConsumedCapacity: { CapacityUnits: 1 } }),
+  }));
+  const write = (principal: string, pk: string) => {
+    const body = JSON.stringify({ Key: { pk: { S: pk }, sk: { S: 'a' } } });
+    return database?.({ action: 'UpdateItem', headers: {}, body, principal } as ServiceRequest);
+  };
+  await write('StatsCountRole', 'FIGURES#whk_1');
+  await write('EventsRole', 'EVENT#prj_1');
+  const { usage, counts } = meter.take();
+  expect(usage.writeUnits).toBe(1);
+  expect(counts.writeUnits).toEqual({ FIGURES: 1, EVENT: 1 });
 });
 
 it('bills metrics, alarms, a dashboard and polls of empty queues in an idle month', () => {
