@@ -9,6 +9,7 @@ const costs: UnitCosts = {
   failedLogWrites: 3,
   failedIndexWrites: 1.5,
   keyReads: 1,
+  projectReads: 1,
   eventReads: 1,
   logReads: 1,
   fanOuts: 0.5,
@@ -37,6 +38,9 @@ describe.each<[string, Partial<Load>, number, number]>([
   ['writes: revisions of a project', { documentWrites: 50, documentKb: 10 }, 100, 10_000],
   ['reads: revisions of a project', { syncCycles: 100, syncedDocuments: 1000 }, 2300, 1304],
   ['reads: one key', { keyRequests: 1500 }, 1500, 2000],
+  // 1,000 requests and 100 batches
+  ['reads: one project', {}, 1100, 2727],
+  ['reads: one project', { published: 100, webhooks: 10 }, 1010, 2970],
   // two writes per half minute for each of two shards
   ['writes: stats of a webhook', {}, 4 / 30, 7_500_000],
   ['requests: throttle of one method', { published: 100, requests: 90 }, 10, 100_000],
@@ -49,8 +53,8 @@ describe.each<[string, Partial<Load>, number, number]>([
   ['SQS: in flight', { endpointMs: 5880 }, 6000, 20_000],
   ['writes: new table', {}, 2000, 2000],
   ['writes: table', { webhooks: 100 }, 101_000, 396],
-  // a key, an event and a log item, and those of the webhooks
-  ['reads: table', {}, 3260, 12_270],
+  // a key, a project, an event and a log item, the projects of batches, and the reads of the webhooks
+  ['reads: table', {}, 4360, 9174],
   ['schedules: waiting', { events: 200, failing: 1, lasting: 1 }, 200 * (1800 + 7200 + 43_200), 191.6],
   ['schedules: due', { events: 200, failing: 0.5, lasting: 0.5 }, 150, 1333],
   ['schedules: created', { events: 200, failing: 1, lasting: 1 }, 600, 1667],
@@ -74,8 +78,11 @@ describe('the model', () => {
     }
   });
 
-  it('supports 10,000 events per second of one project to one webhook with all fixed limits', () => {
-    const load = { ...LOAD, events: 10_000, projectEvents: 10_000, webhooks: 1, failing: 0.02 };
+  it.each([
+    [2500, 1],
+    [5000, 100],
+  ])('supports %d events per second of one project, %d per request, to one webhook', (events, published) => {
+    const load = { ...LOAD, events, projectEvents: events, published, webhooks: 1 };
     const reached = ceilingsOf(load, unitCostsOf(readMeasured(), load)).filter((one) => utilization(one) > 1);
     expect(reached.filter(({ quota }) => !quota.adjustable)).toEqual([]);
   });
@@ -92,7 +99,7 @@ describe('the model', () => {
   it('uses the units that the meter counted', () => {
     const counts = unitCostsOf(readMeasured(), { published: 1 });
     for (const [name, value] of Object.entries(counts)) expect([name, Number.isFinite(value)]).toEqual([name, true]);
-    expect(counts).toMatchObject({ eventWrites: 1, logWrites: 1, keyReads: 1 });
+    expect(counts).toMatchObject({ eventWrites: 1, logWrites: 1, keyReads: 1, projectReads: 1 });
   });
 });
 

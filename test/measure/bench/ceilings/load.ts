@@ -36,6 +36,8 @@ export interface UnitCosts {
   failedLogWrites: number;
   failedIndexWrites: number;
   keyReads: number;
+  /** The reads of the project for a request, and for a batch of deliveries. */
+  projectReads: number;
   /** The reads of an attempt. */
   eventReads: number;
   logReads: number;
@@ -52,6 +54,9 @@ export type Measured = Record<
 export const MEASURED_FILE = new URL('./measured.json', import.meta.url);
 export const readMeasured = (): Measured => JSON.parse(readFileSync(MEASURED_FILE, 'utf8'));
 
+/** A single event has one request and one batch. */
+const REQUEST_AND_BATCH = 2;
+
 /** Calculates the unit costs from the counts. A delivery at its third attempt failed twice before. */
 export function unitCostsOf(measured: Measured, { published }: Pick<Load, 'published'>): UnitCosts {
   const single = measured['singly, one after another'];
@@ -65,6 +70,7 @@ export function unitCostsOf(measured: Measured, { published }: Pick<Load, 'publi
     failedLogWrites: (of(third.writeUnits, 'HOOK') - of(single.writeUnits, 'HOOK')) / failures,
     failedIndexWrites: of(third.writeUnits, 'by_status') / failures,
     keyReads: of(single.readUnits, 'KEY'),
+    projectReads: of(single.readUnits, 'PROJECT') / REQUEST_AND_BATCH,
     eventReads: of(single.readUnits, 'EVENT'),
     logReads: of(single.readUnits, 'HOOK'),
     fanOuts: Object.entries(measured['singly, 100 at once'].invocations).reduce(

@@ -45,10 +45,12 @@ const unitsOf = (kb: number, kbOfUnit: number): number => Math.ceil(kb / kbOfUni
 
 /** The limits of one project: its table partitions, whose limits are fixed, and its share of the API. */
 function ofProject(load: Load, costs: UnitCosts): Ceiling[] {
-  const { projectEvents, webhooks, documentWrites, documentKb, keyRequests } = load;
+  const { projectEvents, webhooks, documentWrites, documentKb, keyRequests, deliveriesOfBatch } = load;
   const failures = projectEvents * failuresOf(load);
   const attempts = projectEvents + failures;
   const webhookReads = webhookReadsOf(load, costs, projectEvents);
+  const requests = projectEvents / load.published + keyRequests;
+  const batches = (attempts * webhooks) / deliveriesOfBatch;
   const log = projectEvents * costs.logWrites + failures * costs.failedLogWrites;
   return [
     writes('delivery log of a webhook', log / LOG_PARTITIONS, 'more LOG_PARTITIONS'),
@@ -65,10 +67,11 @@ function ofProject(load: Load, costs: UnitCosts): Ceiling[] {
     writes('revisions of a project', documentWrites * TRANSACTION, SPLIT),
     reads('revisions of a project', load.syncCycles * unitsOf(load.syncedDocuments * REVISION_KB, 4), SPLIT),
     reads('one key', keyRequests * costs.keyReads, 'several keys, or authorizerCacheSeconds'),
+    reads('one project', (requests + batches) * costs.projectReads, 'batches of events, or authorizerCacheSeconds'),
     writes('stats of a webhook', (shardsOf(load, costs) * STATS_WRITES) / STATS_SECONDS, 'a longer window'),
     {
       name: 'requests: throttle of a project',
-      used: projectEvents / load.published + keyRequests,
+      used: requests,
       quota: QUOTAS.projectThrottleRate,
       lift: 'projectThrottleRate',
     },
@@ -119,7 +122,8 @@ function ofAll(load: Load, costs: UnitCosts): Ceiling[] {
   const requestSeconds = (requests * REQUEST_MS + fanOutMs) / 1000;
   const tableWrites = tableWritesOf(load, costs);
   const tableReads =
-    requests * costs.keyReads +
+    requests * (costs.keyReads + costs.projectReads) +
+    (attempts / load.deliveriesOfBatch) * costs.projectReads +
     attempts * (costs.eventReads + costs.logReads) +
     webhookReadsOf(load, costs, load.events);
   const late = deliveries * load.failing * load.lasting;
