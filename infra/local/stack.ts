@@ -182,7 +182,8 @@ function createFunctions(
   const create = (resource: Resource<FunctionProperties>) => {
     const source = mappings.find(({ FunctionName }) => FunctionName === resource.id);
     const keepsSpare = options.spares && source !== undefined;
-    const hasLowPriority = (source?.MaximumBatchingWindowInSeconds ?? 0) > 0; // its records can wait
+    const isGathering = (source?.MaximumBatchingWindowInSeconds ?? 0) > 0;
+    const hasLowPriority = isGathering || resource.properties.Environment?.Variables.LANE === 'slow'; // its events can wait
     return new LocalFunction(resource, template, { ...shared, keepsSpare, hasLowPriority });
   };
   const resources = template.ofType<FunctionProperties>('AWS::Lambda::Function');
