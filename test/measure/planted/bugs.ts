@@ -258,8 +258,8 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     'An email contains markup from the response of an endpoint',
     'lib/delivery/notification.ts',
-    '<pre>${escapeHtml(excerpt)}</pre>',
-    '<pre>${excerpt}</pre>',
+    '${escapeHtml(excerpt)}</pre>',
+    '${excerpt}</pre>',
     'test/unit/delivery/notification.test.ts',
   ),
   bug(
