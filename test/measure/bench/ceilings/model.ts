@@ -41,16 +41,19 @@ const TRANSACTION = 2;
 /** The failed attempts per delivery: one, or all if the retries fail too. */
 const failuresOf = ({ failing, lasting }: Load): number => failing * (1 + lasting * RETRY_DELAYS_SECONDS.length);
 
+/** The batches of deliveries per second, including retries. */
+const batchesOf = (load: Load, events: number): number =>
+  (events * (1 + failuresOf(load)) * load.webhooks) / load.deliveriesOfBatch;
+
 const unitsOf = (kb: number, kbOfUnit: number): number => Math.ceil(kb / kbOfUnit);
 
 /** The limits of one project: its table partitions, whose limits are fixed, and its share of the API. */
 function ofProject(load: Load, costs: UnitCosts): Ceiling[] {
-  const { projectEvents, webhooks, documentWrites, documentKb, keyRequests, deliveriesOfBatch } = load;
+  const { projectEvents, webhooks, documentWrites, documentKb, keyRequests } = load;
   const failures = projectEvents * failuresOf(load);
   const attempts = projectEvents + failures;
   const webhookReads = webhookReadsOf(load, costs, projectEvents);
   const requests = projectEvents / load.published + keyRequests;
-  const batches = (attempts * webhooks) / deliveriesOfBatch;
   const log = projectEvents * costs.logWrites + failures * costs.failedLogWrites;
   return [
     writes('delivery log of a webhook', log / LOG_PARTITIONS, 'more LOG_PARTITIONS'),
@@ -67,7 +70,11 @@ function ofProject(load: Load, costs: UnitCosts): Ceiling[] {
     writes('revisions of a project', documentWrites * TRANSACTION, SPLIT),
     reads('revisions of a project', load.syncCycles * unitsOf(load.syncedDocuments * REVISION_KB, 4), SPLIT),
     reads('one key', keyRequests * costs.keyReads, 'several keys, or authorizerCacheSeconds'),
-    reads('one project', (requests + batches) * costs.projectReads, 'batches of events, or authorizerCacheSeconds'),
+    reads(
+      'one project',
+      (requests + batchesOf(load, projectEvents)) * costs.projectReads,
+      'batches of events, or authorizerCacheSeconds',
+    ),
     writes('stats of a webhook', (shardsOf(load, costs) * STATS_WRITES) / STATS_SECONDS, 'a longer window'),
     {
       name: 'requests: throttle of a project',
@@ -97,10 +104,9 @@ const reads = (of: string, used: number, lift: string): Ceiling => ({
 /** Every batch of deliveries reads its webhooks, and every fan-out reads all webhooks. */
 function webhookReadsOf(load: Load, costs: UnitCosts, events: number): number {
   const { webhooks, deliveriesOfBatch } = load;
-  const batches = (events * (1 + failuresOf(load)) * webhooks) / deliveriesOfBatch;
   const webhooksOfBatch = webhooks * (1 - (1 - 1 / webhooks) ** deliveriesOfBatch);
   const fanOuts = Math.min(events * costs.fanOuts, fanOutsMax(load, costs));
-  return batches * webhooksOfBatch + fanOuts * unitsOf(webhooks * WEBHOOK_KB, 4);
+  return batchesOf(load, events) * webhooksOfBatch + fanOuts * unitsOf(webhooks * WEBHOOK_KB, 4);
 }
 
 /** A shard has a limited number of concurrent batches, and waiting records fill the next one. */
@@ -117,13 +123,14 @@ function ofAll(load: Load, costs: UnitCosts): Ceiling[] {
   const published = load.events / load.published;
   const requests = published + load.requests + load.connections / load.renewedEverySeconds;
   const deliverSeconds = (load.endpointMs + BATCH_MS + load.deliveriesOfBatch * DELIVERY_CPU_MS) / 1000;
-  const batchesAtOnce = (attempts / load.deliveriesOfBatch) * deliverSeconds;
+  const batches = batchesOf(load, load.events);
+  const batchesAtOnce = batches * deliverSeconds;
   const fanOutMs = load.events * costs.fanOuts * FAN_OUT_MS + deliveries * MESSAGE_CPU_MS;
   const requestSeconds = (requests * REQUEST_MS + fanOutMs) / 1000;
   const tableWrites = tableWritesOf(load, costs);
   const tableReads =
     requests * (costs.keyReads + costs.projectReads) +
-    (attempts / load.deliveriesOfBatch) * costs.projectReads +
+    batches * costs.projectReads +
     attempts * (costs.eventReads + costs.logReads) +
     webhookReadsOf(load, costs, load.events);
   const late = deliveries * load.failing * load.lasting;
