@@ -47,6 +47,12 @@ describe('an event', () => {
     await page.getByText('No events of the last 30 days match.').waitFor();
     await project.admin('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
     await project.admin('PUT', '/v1/documents/org:acme:c', { body: { fields: {} } });
+    const [last] = (await project.admin('GET', '/v1/events?document_key=org:acme:c')).body.data;
+    const deliveries = async () => (await project.admin('GET', `/v1/events/${last.id}/deliveries`)).body.data;
+    // The list reads the deliveries once.
+    await expect
+      .poll(async () => (await deliveries()).map(({ status }: { status: string }) => status).sort())
+      .toEqual(['skipped', 'succeeded']);
     await page.getByLabel('Type').selectOption('');
     await page.locator('.badge.off', { hasText: '1 of 2 delivered' }).waitFor(); // skipped, so nothing follows
     const { body } = await project.admin('GET', '/v1/events?document_key=org:acme:b');
