@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { UserError } from '../user-error.ts';
 
 /** Access to the files in a bucket and to a Lambda function. */
 export interface FailedEventsAccess {
@@ -26,10 +27,21 @@ const run = promisify(execFile);
 /** The maximum size of a Lambda event (Lambda quotas), plus its JSON envelope. */
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
-/** Runs the AWS CLI with the credentials of the shell, and returns its output. */
+/** Runs the AWS CLI with the credentials of the shell, and returns its output. Throws `UserError`. */
 async function aws(...args: string[]): Promise<string> {
-  return (await run('aws', args, { maxBuffer: MAX_OUTPUT_BYTES })).stdout;
+  const { stdout } = await run('aws', args, { maxBuffer: MAX_OUTPUT_BYTES }).catch((error) => {
+    throw new UserError(error.code === 'ENOENT' ? 'Install version 2 of the AWS CLI.' : reasonIn(error));
+  });
+  return stdout;
 }
+
+/** The line with the error. Members of the error can follow it (AWS CLI, "Structured error output"). */
+function reasonIn({ stderr, message }: { stderr: string; message: string }): string {
+  const lines = stderr.trim().split('\n');
+  const reason = lines.find((line) => line.includes('An error occurred')) ?? lines.at(-1);
+  return reason || message;
+}
+
 const awsJson = async (...args: string[]) => JSON.parse((await aws(...args, '--output', 'json')) || 'null');
 
 /** Calls an operation of AWS with its JSON input. Does not follow pages. */
@@ -69,7 +81,7 @@ export function failedEvents(bucket: string, functionName: string): FailedEvents
   };
 }
 
-/** Invokes a function, and returns its response. Throws if the function failed. */
+/** Invokes a function, and returns its response. Throws `UserError` if the function failed. */
 export async function invokeFunction(functionName: string, payload: string): Promise<unknown> {
   const directory = mkdtempSync(join(tmpdir(), 'invoke-'));
   const [input, output] = [join(directory, 'input'), join(directory, 'output')];
@@ -78,7 +90,7 @@ export async function invokeFunction(functionName: string, payload: string): Pro
     const name = ['--function-name', functionName];
     const { FunctionError } = await awsJson('lambda', 'invoke', ...name, '--payload', `fileb://${input}`, output);
     const response = readFileSync(output, 'utf8');
-    if (FunctionError) throw new Error(`${functionName} failed: ${response}`);
+    if (FunctionError) throw new UserError(`${functionName} failed: ${JSON.parse(response).errorMessage}`);
     return JSON.parse(response);
   } finally {
     rmSync(directory, { recursive: true });

@@ -65,6 +65,7 @@ export async function runCommand<Options extends Record<string, Option>>(
   args: readonly string[] = process.argv.slice(2),
   name = usage.command,
 ): Promise<void> {
+  process.stdout.once('error', () => process.exit(1)); // for example, `head` closed the pipe
   try {
     const parsed = parse({ ...usage, command: name }, args);
     if (typeof parsed === 'string') process.stdout.write(parsed);

@@ -1,14 +1,25 @@
-import { existsSync, openSync, readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
-import { UserError } from '../user-error.ts';
+import {
+  existsSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import * as v from 'valibot';
+import { onPath, UserError } from '../user-error.ts';
 
 /** Where an export continues. The function that exports determines its members. */
 export type Position = Record<string, unknown>;
 
-interface Saved {
-  id: string;
-  position: Position;
-  bytes: number;
-}
+const Saved = v.object({
+  id: v.string(),
+  position: v.record(v.string(), v.unknown()),
+  bytes: v.pipe(v.number(), v.integer(), v.minValue(0)),
+});
 
 /**
  * The file of an export, or the standard output without a path. `FILE.position` contains where an interrupted export continues.
@@ -25,17 +36,21 @@ export class ExportFile {
   constructor(path: string | undefined, id: string) {
     this.id = id;
     this.path = path;
-    const saved = path === undefined ? undefined : savedAt(positionPath(path));
+    const saved = path === undefined ? undefined : onPath(path, () => savedFor(path));
     if (saved && saved.id !== id) throw new UserError(`${path} contains the export of ${saved.id}.`);
     if (path !== undefined && !saved && existsSync(path)) throw new UserError(`${path} exists already.`);
-    if (path !== undefined && saved) truncateSync(path, saved.bytes);
     this.position = saved?.position;
     this.bytes = saved?.bytes ?? 0;
-    this.descriptor = path === undefined ? process.stdout.fd : openSync(path, 'a', 0o600);
+    this.descriptor = path === undefined ? process.stdout.fd : onPath(path, () => openSync(path, 'a', 0o600));
+    if (saved) ftruncateSync(this.descriptor, saved.bytes);
   }
 
   /** Appends a page. `next` is `null` for the last one. */
   write(lines: readonly string[], next: Position | null): void {
+    onPath(this.path ?? 'the standard output', () => this.append(lines, next));
+  }
+
+  private append(lines: readonly string[], next: Position | null): void {
     const text = Buffer.from(lines.map((line) => `${line}\n`).join(''));
     for (let written = 0; written < text.length; ) written += writeSync(this.descriptor, text, written);
     this.lines += lines.length;
@@ -43,12 +58,22 @@ export class ExportFile {
     if (this.path === undefined) return;
     const path = positionPath(this.path);
     if (next === null) rmSync(path, { force: true });
-    else writeFileSync(path, JSON.stringify({ id: this.id, position: next, bytes: this.bytes } satisfies Saved));
+    else {
+      const saved: v.InferOutput<typeof Saved> = { id: this.id, position: next, bytes: this.bytes };
+      writeFileSync(`${path}.new`, JSON.stringify(saved), { mode: 0o600 });
+      renameSync(`${path}.new`, path); // a crash leaves the old or the new position
+    }
   }
 }
 
 const positionPath = (path: string): string => `${path}.position`;
 
-function savedAt(path: string): Saved | undefined {
-  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Saved) : undefined;
+/** The saved position of an interrupted export. Throws if the files do not belong together. */
+function savedFor(path: string): v.InferOutput<typeof Saved> | undefined {
+  if (!existsSync(positionPath(path))) return undefined;
+  const text = readFileSync(positionPath(path), 'utf8');
+  const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), Saved), text);
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (success && output.bytes <= size) return output;
+  throw new UserError(`${path} cannot be continued. Delete it and ${positionPath(path)}, and export again.`);
 }

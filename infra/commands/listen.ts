@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import * as v from 'valibot';
 import { ATTEMPT_TIMEOUT_MS } from '../../lib/delivery/post.ts';
 import type { EventType } from '../../lib/events/types.ts';
 import { visible } from '../../lib/printable.ts';
 import { generateSecret } from '../../lib/webhooks/secrets.ts';
 import { signatureHeaders } from '../../lib/webhooks/signature.ts';
+import { CreateWebhook } from '../../lib/webhooks/webhooks.ts';
+import { UserError } from '../user-error.ts';
 import { command, runCommand } from './command.ts';
 import { readDelivery } from './received.ts';
 import { RequestError, request, requireEventType, requireUrl, TARGET_OPTIONS, targetOf } from './target.ts';
@@ -140,13 +143,15 @@ const USAGE = {
     secret: {
       type: 'string',
       value: 'SECRET',
-      about: 'signing secret. The default is a new secret, which the command prints',
+      about: 'signing secret, as of a webhook. The default is a new secret, which the command prints',
     },
   },
 } as const;
 
 export const listen = command(USAGE, async ({ values }) => {
   const { 'forward-to': forwardTo, secret = generateSecret(randomBytes) } = values;
+  const { issues } = v.safeParse(v.pick(CreateWebhook, ['secret']), { secret });
+  if (issues) throw new UserError(`--secret ${issues[0].message}.`);
   const types = values.events.split(',').filter(Boolean);
   for (const type of types) requireEventType(type);
   if (forwardTo !== undefined) requireUrl('forward-to', forwardTo);

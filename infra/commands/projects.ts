@@ -103,11 +103,16 @@ const projects = command(USAGE, async ({ values, positionals: [action = '', id =
   await deleteProject(call, id, project.name === undefined ? undefined : (values.name ?? (await askName(id))));
 });
 
-/** Asks for the name, which the function compares. A continued deletion has no name anymore. */
+/** Asks for the name, which the function compares. A continued deletion has no name anymore. Throws `UserError`. */
 async function askName(id: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const end = new AbortController();
+  terminal.once('close', () => end.abort()); // Ctrl-C, Ctrl-D, or no terminal
+  const question = `This removes all data of ${id}. Type the name of the project to confirm: `;
   try {
-    return await terminal.question(`This removes all data of ${id}. Type the name of the project to confirm: `);
+    return await terminal.question(question, { signal: end.signal });
+  } catch {
+    throw new UserError('Nothing was deleted. Type the name of the project, or pass it with --name.');
   } finally {
     terminal.close();
   }

@@ -1,14 +1,17 @@
+import * as v from 'valibot';
 import { UserError } from '../user-error.ts';
 import { type FailedEventsAccess, type FailedSchedulesAccess, failedEvents, failedSchedules } from './aws-cli.ts';
 import { command, runCommand } from './command.ts';
 
+const StoredBatch = v.object({
+  payload: v.pipe(v.string(), v.parseJson(), v.looseObject({ Records: v.array(v.unknown()) })),
+});
+
 /** The batch in an object of the bucket. It is marked as a replay, so that the function does not set its records aside again. */
-export function batchIn(text: string): string {
-  const { payload } = JSON.parse(text) as { payload?: unknown };
-  const batch = typeof payload === 'string' ? JSON.parse(payload) : {};
-  if (!Array.isArray(batch.Records))
-    throw new Error('This object contains no failed events, because it has no payload with Records');
-  return JSON.stringify({ ...batch, isReplay: true });
+export function batchIn(key: string, text: string): string {
+  const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), StoredBatch), text);
+  if (!success) throw new UserError(`${key} contains no failed events, because it has no payload with Records.`);
+  return JSON.stringify({ ...output.payload, isReplay: true });
 }
 
 /**
@@ -19,7 +22,9 @@ export async function replayEvents(access: FailedEventsAccess): Promise<{ replay
   const replayed: string[] = [];
   const left: string[] = [];
   for (const key of (await access.list()).sort()) {
-    const response = (await access.invoke(batchIn(await access.read(key)))) as { batchItemFailures?: unknown[] } | null;
+    const response = (await access.invoke(batchIn(key, await access.read(key)))) as {
+      batchItemFailures?: unknown[];
+    } | null;
     if (response?.batchItemFailures?.length !== 0) {
       left.push(key);
       continue;

@@ -7,6 +7,7 @@ import { UNDER_WAY } from '../../lib/deliveries/statuses.ts';
 import { type DeliveryMessage, groupOf } from '../../lib/delivery/messages.ts';
 import type { ConnectionRecord } from '../../lib/documents/connections.ts';
 import type { Space } from '../../lib/space.ts';
+import { UserError } from '../user-error.ts';
 import { type AwsCall, type Deployed, invokeFunction } from './aws-cli.ts';
 
 type Attributes = Record<string, AttributeValue>;
@@ -134,7 +135,7 @@ async function send(call: AwsCall, QueueUrl: string, messages: { message: object
     }));
     const { Failed = [] } = (await call('sqs', 'send-message-batch', { QueueUrl, Entries })) as { Failed?: unknown[] };
     if (Failed.length > 0)
-      throw new Error(`SQS did not accept all messages. Repeat the command. ${JSON.stringify(Failed)}`);
+      throw new UserError(`SQS did not accept all messages. Repeat the command. ${JSON.stringify(Failed)}`);
   }
 }
 
@@ -146,7 +147,8 @@ async function fanOutAgain(functionName: string, events: readonly Attributes[]):
     if (batch.length === 0) return;
     const response = await invokeFunction(functionName, JSON.stringify({ Records: batch, isReplay: true }));
     const { batchItemFailures } = response as { batchItemFailures: unknown[] };
-    if (batchItemFailures.length > 0) throw new Error(`${functionName} did not handle all events. Repeat the command.`);
+    if (batchItemFailures.length > 0)
+      throw new UserError(`${functionName} did not handle all events. Repeat the command.`);
     batch = [];
     bytes = 0;
   };

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../user-error.ts';
 import type { Demo } from './demo.ts';
+import { createDirectory } from './disk-space.ts';
 import { openState, type State } from './services/state.ts';
 
 /** The data that `npm start -- --keep` keeps. */
@@ -16,7 +17,7 @@ export interface Kept {
 
 /** Opens the kept data and locks it until this process ends, because two stacks would both deliver pending messages. */
 export function openKept(directory: string): Kept {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  createDirectory(directory, 0o700);
   lock(join(directory, 'lock'));
   const path = join(directory, 'demo.json');
   const demo = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Demo) : undefined;

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { LAYOUT, LAYOUT_KEY } from '../../lib/deployment.ts';
 import { generateSecret } from '../../lib/webhooks/secrets.ts';
-import { UserError } from '../user-error.ts';
+import { onPath, UserError } from '../user-error.ts';
 import type { Arguments } from './arguments.ts';
 import { assemble } from './assembly.ts';
 import { createDemo, type Demo } from './demo.ts';
 import { startDemoReceiver } from './demo-receiver.ts';
-import { requireDiskSpace } from './disk-space.ts';
+import { createDirectory, requireDiskSpace } from './disk-space.ts';
 import { openKept } from './kept.ts';
 import { openLog } from './log-file.ts';
 import { requireFreePort } from './ports.ts';
@@ -24,7 +24,7 @@ const say = (text: string) => process.stdout.write(`${text}\n`);
 /** Runs the stack, the demo project and its endpoint until the process ends. */
 export async function start(options: Arguments): Promise<void> {
   const { port, speed, concurrency, directory, database = defaultDatabase() } = options;
-  mkdirSync(directory, { recursive: true });
+  createDirectory(directory);
   requireDiskSpace(directory);
   const kept = options.keep ? openKept(join(directory, 'kept', database)) : undefined;
   const receiverPort = kept?.demo?.receiver_port ?? options.receiverPort;
@@ -40,7 +40,7 @@ export async function start(options: Arguments): Promise<void> {
   const secret = kept?.demo?.webhook_secret ?? generateSecret(randomBytes);
   const receiver = await startDemoReceiver(secret, receiverPort, (line) => say(`\n[receiver] ${line}`));
   const logFile = join(directory, 'functions.log');
-  const write = openLog(logFile, MAX_LOG_BYTES);
+  const write = onPath(logFile, () => openLog(logFile, MAX_LOG_BYTES));
   const output = (id: string, text: string) => write(text.replace(/^(?=.)/gm, `${id} `));
   const stack = await startStack({
     assembly,

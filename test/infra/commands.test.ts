@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from '../../infra/commands/command.ts';
+import { ExportFile } from '../../infra/commands/export-file.ts';
 import { request, targetOf } from '../../infra/commands/target.ts';
 
 const COMMANDS = {
@@ -18,6 +21,7 @@ const COMMANDS = {
   'npm run simulate': 'test/memory/simulation/main.ts',
   'npm run bench': 'test/measure/bench/main.ts',
 };
+const NO_REGION = 'aws: [ERROR]: An error occurred (NoRegion): You must specify a region.';
 /** An address with a port that nothing uses. */
 const CLOSED = await new Promise<string>((resolve) => {
   const server = net.createServer().listen(0, '127.0.0.1', () => {
@@ -28,12 +32,26 @@ const CLOSED = await new Promise<string>((resolve) => {
 
 function run(file: string, ...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
   const { DOCUMENT_SYNC_KEY: _, ...env } = process.env;
-  return new Promise((resolve) =>
-    execFile(process.execPath, [file, ...args], { env }, (error, stdout, stderr) =>
+  env.PATH = `${directory}:${env.PATH}`;
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [file, ...args], { env }, (error, stdout, stderr) =>
       resolve({ status: error ? Number(error.code) : 0, stdout, stderr }),
-    ),
-  );
+    );
+    child.stdin?.end();
+  });
 }
+
+/** An AWS CLI with the stack `service`. Its function returns a page of an export, or a project without its name. */
+const CLI = `#!/bin/sh
+case "$1 $2 $4" in
+  'cloudformation describe-stacks service') echo '{"Stacks":[{"Outputs":[{"OutputKey":"ProjectsFunction","OutputValue":"p"}]}]}' ;;
+  'lambda invoke p') echo '{"name":"Demo","lines":["{}"],"next":null}' > "$7"; echo '{"StatusCode":200}' ;;
+  *) printf '\naws: [ERROR]: An error occurred (NoRegion): You must specify a region.\n\n' >&2; exit 253 ;;
+esac
+`;
+const directory = mkdtempSync(join(tmpdir(), 'commands-'));
+beforeAll(() => writeFileSync(join(directory, 'aws'), CLI, { mode: 0o755 }));
+afterAll(() => rmSync(directory, { recursive: true }));
 
 describe.each(Object.entries(COMMANDS))('%s', (command, file) => {
   it('prints its options with --help', async () => {
@@ -63,6 +81,9 @@ it.each([
   ['listen', ['--base-url', CLOSED, '--key', 'k'], `Cannot reach ${CLOSED}: connection refused.`],
   ['listen', ['--base-url', 'nowhere', '--key', 'k'], '--base-url must be an http: or https: URL.'],
   ['listen', ['--base-url', CLOSED], 'Pass a key, or set the environment variable DOCUMENT_SYNC_KEY.'],
+  ['listen', ['--secret', ''], '--secret must not be empty.'],
+  ['listen', ['--secret', 'whsec_'], '--secret must have the base64 of at least 16 bytes after whsec_.'],
+  ['listen', ['--secret', 'whsec_!!'], '--secret must have the base64 of at least 16 bytes after whsec_.'],
   ['listen', ['--forward-to', 'here'], '--forward-to must be an http: or https: URL.'],
   [
     'listen',
@@ -80,6 +101,15 @@ it.each([
     'Name what to do: list, create, show, suspend, resume, create-key, export or delete.',
   ],
   ['projects', ['create', '--stack', 'none'], 'Pass --name and --email.'],
+  ['projects', ['list', '--stack', 'none'], NO_REGION],
+  [
+    'projects',
+    ['export', 'prj_1', '--stack', 'service', '--output', '/dev/null/x'],
+    /^Cannot use \/dev\/null\/x: .+\./,
+  ],
+  ['restore', ['--at', '2026-01-31T12:00:00Z'], NO_REGION],
+  ['replay', ['events', 'bucket', 'fan-out'], NO_REGION],
+  ['replay', ['schedules', 'https://queue'], NO_REGION],
   ['replay', ['events'], 'Name what to replay: events BUCKET FUNCTION, or schedules QUEUE_URL.'],
 ])('npm run %s with %j states the reason in one sentence', async (name, args, reason) => {
   const { status, stderr } = await run(`infra/commands/${name}.ts`, ...args);
@@ -87,6 +117,62 @@ it.each([
   if (reason instanceof RegExp) expect(stderr).toMatch(reason);
   else expect(stderr).toBe(`${reason}\n`);
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+});
+
+describe('npm run projects', () => {
+  it('deletes nothing without the name of the project and a terminal', async () => {
+    const { status, stderr } = await run('infra/commands/projects.ts', 'delete', 'prj_1', '--stack', 'service');
+    expect([status, stderr.split('\n').at(1)]).toEqual([
+      1,
+      'Nothing was deleted. Type the name of the project, or pass it with --name.',
+    ]);
+  });
+});
+
+describe('the file of an export', () => {
+  const path = join(directory, 'export');
+  const position = `${path}.position`;
+  const continued = async () => {
+    const args = ['export', 'prj_1', '--stack', 'service', '--output', path];
+    const { status, stderr } = await run('infra/commands/projects.ts', ...args);
+    return [status, stderr];
+  };
+  afterEach(() => {
+    for (const file of [path, position]) rmSync(file, { force: true });
+  });
+
+  it('continues after the last page that was written with its position', async () => {
+    new ExportFile(path, 'prj_1').write(['{"page":1}'], { section: 'keys' });
+    writeFileSync(path, '{"pag', { flag: 'a' });
+    const files = [path, position].map((file) => statSync(file).mode & 0o777);
+    expect([files, new ExportFile(path, 'prj_1').position]).toEqual([[0o600, 0o600], { section: 'keys' }]);
+    expect((await continued())[0]).toBe(0);
+    expect([readFileSync(path, 'utf8'), existsSync(position)]).toEqual(['{"page":1}\n{}\n', false]);
+  });
+
+  it.each([
+    ['no JSON', '{"id":"prj_', '{}\n'],
+    ['JSON of another form', '{"id":"prj_1","position":{},"bytes":"3"}', '{}\n'],
+    ['more bytes than the file', '{"id":"prj_1","position":{},"bytes":4}', '{}\n'],
+    ['the bytes of a missing file', '{"id":"prj_1","position":{},"bytes":3}', undefined],
+  ])('is not continued from a position with %s', async (_, saved, text) => {
+    if (text !== undefined) writeFileSync(path, text);
+    writeFileSync(position, saved);
+    expect(await continued()).toEqual([
+      1,
+      `${path} cannot be continued. Delete it and ${position}, and export again.\n`,
+    ]);
+    expect(readFileSync(position, 'utf8')).toBe(saved);
+  });
+
+  it('keeps the old position when the new one cannot be written completely', () => {
+    const file = new ExportFile(path, 'prj_1');
+    file.write(['{}'], { section: 'keys' });
+    mkdirSync(`${position}.new`);
+    expect(() => file.write(['{}'], { section: 'webhooks' })).toThrow(`Cannot use ${path}:`);
+    rmSync(`${position}.new`, { recursive: true });
+    expect(new ExportFile(path, 'prj_1').position).toEqual({ section: 'keys' });
+  });
 });
 
 describe('a command that calls the API', () => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { batchIn, replayEvents, replaySchedules } from '../../../infra/commands/replay.ts';
+import { UserError } from '../../../infra/user-error.ts';
 import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
 import { SET_ASIDE_PREFIX, sendMessageTarget } from '../../../lib/deployment.ts';
 import { changed } from '../../support/changed.ts';
@@ -119,6 +120,8 @@ it('keeps a retry that its schedule could not queue, and queues it when it is re
 });
 
 it('does not replay an object without a batch', () => {
-  for (const text of ['{}', '{"payload":"{}"}', '{"payload":{"Records":[]}}'])
-    expect(() => batchIn(text)).toThrow('Records');
+  for (const text of ['text', '{}', '{"payload":"text"}', '{"payload":"{}"}', '{"payload":{"Records":[]}}'])
+    expect(() => batchIn('a/b', text)).toThrow(
+      new UserError('a/b contains no failed events, because it has no payload with Records.'),
+    );
 });

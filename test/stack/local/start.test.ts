@@ -119,6 +119,11 @@ describe('npm start', () => {
     expect([code, output]).toEqual([1, '--port must be an integer from 0 to 65535.\n']);
   });
 
+  it.each(['/dev/null/x', '/proc/x', 'package.json'])('rejects the directory %s with a short message', async (path) => {
+    const { code, output } = await run('--directory', path).ended;
+    expect([code, output]).toEqual([1, expect.stringMatching(/^Cannot use .+: .+\.\n$/)]);
+  });
+
   it('explains its options on one screen', async () => {
     const { code, output } = await run('--help').ended;
     expect(code).toBe(0);
