@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../user-error.ts';
 import type { Demo } from './demo.ts';
@@ -18,33 +18,17 @@ export interface Kept {
 /** Opens the kept data and locks it until this process ends, because two stacks would both deliver pending messages. */
 export function openKept(directory: string): Kept {
   createDirectory(directory, 0o700);
-  lock(join(directory, 'lock'));
+  const state = openState(directory);
+  if (!state) throw new UserError(`Another \`npm start -- --keep\` uses ${directory}. Stop it first.`);
   const path = join(directory, 'demo.json');
   const demo = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Demo) : undefined;
   return {
     directory,
-    state: openState(directory),
+    state,
     demo,
     keepDemo(given) {
       writeFileSync(`${path}.new`, JSON.stringify(given), { mode: 0o600 });
       renameSync(`${path}.new`, path);
     },
   };
-}
-
-function lock(path: string): void {
-  const owner = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
-  if (owner > 0 && isRunning(owner)) {
-    throw new UserError(`Stop process ${owner} first. It was started with --keep and uses the kept data.`);
-  }
-  writeFileSync(path, String(process.pid));
-  process.on('exit', () => rmSync(path, { force: true }));
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { openExclusively } from '../exclusive-file.ts';
 import { KeptMap } from '../kept-map.ts';
 import type { Schedule } from './scheduler.ts';
 import type { SentEmail } from './ses.ts';
@@ -29,9 +29,10 @@ export const createState = (tablePrefix = `local-${randomUUID().slice(0, 8)}-`):
   emails: new Map(),
 });
 
-/** Opens the state that the last stack stored in this directory. */
-export function openState(directory: string): State {
-  const file = new DatabaseSync(join(directory, 'services.db'));
+/** Opens the state that the last stack stored in this directory. Returns `undefined` if another process uses it. */
+export function openState(directory: string): State | undefined {
+  const file = openExclusively(join(directory, 'services.db'));
+  if (!file) return undefined;
   // A killed process loses no data. A power failure can lose the last changes.
   file.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF');
   return {
