@@ -155,7 +155,7 @@ export const listen = command(USAGE, async ({ values }) => {
   const types = values.events.split(',').filter(Boolean);
   for (const type of types) requireEventType(type);
   if (forwardTo !== undefined) requireUrl('forward-to', forwardTo);
-  const { baseUrl, key } = targetOf(values['base-url'], values.key, 'live');
+  const { baseUrl, key } = targetOf(values, 'live');
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
   const print = (line: string) => void process.stdout.write(`${visible(line)}\n`);

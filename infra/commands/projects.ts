@@ -5,6 +5,7 @@ import { UserError } from '../user-error.ts';
 import { command, runCommand } from './command.ts';
 import { ExportFile, type Position } from './export-file.ts';
 import { invokerOf } from './invoker.ts';
+import { DIRECTORY_OPTION } from './target.ts';
 
 const USAGE = {
   command: 'npm run projects',
@@ -21,6 +22,7 @@ const USAGE = {
   delete ID      revokes every credential, and removes all data of a project. Run it again to continue.`,
   options: {
     stack: { type: 'string', value: 'NAME', about: 'name of the CloudFormation stack (the running local stack)' },
+    ...DIRECTORY_OPTION,
     name: { type: 'string', value: 'NAME', about: 'create: the name. delete: the name, instead of the question' },
     email: { type: 'string', value: 'ADDRESS', about: 'create: the address for notifications' },
     output: { type: 'string', value: 'FILE', about: 'export: the file. Run the command again to continue it' },
@@ -92,7 +94,7 @@ const projects = command(USAGE, async ({ values, positionals: [action = '', id =
   if (!id && action !== 'list' && action !== 'create')
     throw new UserError(`Name the project: npm run projects -- ${action} ID.`);
   if (more.length > 0) throw new UserError('Name one project.');
-  const invoke = await invokerOf(values.stack);
+  const invoke = await invokerOf(values);
   const call: Call = (operation) => invoke('Projects', operation);
   if (action === 'list') return listProjects(call);
   if (action === 'create') return print(await invoke('CreateProject', { name, email }));

@@ -11,9 +11,15 @@ export interface Target {
   key: string;
 }
 
+/** The option of commands that use the running local stack by default. */
+export const DIRECTORY_OPTION = {
+  directory: { type: 'string', value: 'PATH', about: 'the --directory of the running local stack (.local)' },
+} as const;
+
 /** The options of commands that call the API. */
 export const TARGET_OPTIONS = {
   'base-url': { type: 'string', value: 'URL', about: 'base URL of the API, with its stage (the running local stack)' },
+  ...DIRECTORY_OPTION,
   key: {
     type: 'string',
     value: 'KEY',
@@ -29,16 +35,20 @@ interface StackFile {
 }
 
 /** Reads the file of the running local stack. Throws `UserError`, which names the option for another target. */
-export function readStackFile(option: string): StackFile {
-  const file = join(localDirectory, 'stack.json');
-  if (!existsSync(file)) throw new UserError(`Pass ${option}, or start the local stack with \`npm start\`.`);
+export function readStackFile(option: string, directory: string | undefined): StackFile {
+  const file = join(directory ?? localDirectory, 'stack.json');
+  const start = directory === undefined ? 'npm start' : `npm start -- --directory ${directory}`;
+  if (!existsSync(file)) throw new UserError(`Pass ${option}, or start the local stack with \`${start}\`.`);
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
 /** The target of a command. Without a URL, it is the running local stack with a key of its demo project. Throws `UserError`. */
-export function targetOf(baseUrl: string | undefined, key: string | undefined, type: 'live' | 'admin'): Target {
+export function targetOf(
+  { 'base-url': baseUrl, directory, key }: Partial<Record<'base-url' | 'directory' | 'key', string | undefined>>,
+  type: 'live' | 'admin',
+): Target {
   if (baseUrl === undefined) {
-    const { base_url, keys } = readStackFile('--base-url');
+    const { base_url, keys } = readStackFile('--base-url', directory);
     return { baseUrl: base_url, key: key ?? keys[type] };
   }
   requireUrl('base-url', baseUrl);

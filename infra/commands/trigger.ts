@@ -17,7 +17,7 @@ ${EVENT_TYPES.join(', ')}.`,
 export const trigger = command(USAGE, async ({ values, positionals: [type, ...more] }) => {
   if (type === undefined || more.length > 0) throw new UserError(`Name one event type: ${EVENT_TYPES.join(', ')}.`);
   requireEventType(type);
-  const target = targetOf(values['base-url'], values.key, 'live');
+  const target = targetOf(values, 'live');
   const { data: types } = (await (await request(target, 'GET', '/v1/event-types')).json()) as {
     data: { name: EventType; sample: { data: object } }[];
   };

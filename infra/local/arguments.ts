@@ -28,7 +28,8 @@ export const USAGE = {
     directory: {
       type: 'string',
       value: 'PATH',
-      about: 'directory of stack.json (URLs and keys), functions.log and the kept data (.local)',
+      about:
+        'directory of stack.json (URLs and keys), functions.log and the kept data (.local). A second stack creates a folder in it',
     },
   },
   notes: `All servers listen on 127.0.0.1, except dynamodb-local, which listens on all interfaces. To change parameters of the

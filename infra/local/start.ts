@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
@@ -11,6 +11,7 @@ import { assemble } from './assembly.ts';
 import { createDemo, type Demo } from './demo.ts';
 import { startDemoReceiver } from './demo-receiver.ts';
 import { createDirectory, requireDiskSpace } from './disk-space.ts';
+import { openExclusively } from './exclusive-file.ts';
 import { openKept } from './kept.ts';
 import { openLog } from './log-file.ts';
 import { requireFreePort } from './ports.ts';
@@ -23,10 +24,10 @@ const say = (text: string) => process.stdout.write(`${text}\n`);
 
 /** Runs the stack, the demo project and its endpoint until the process ends. */
 export async function start(options: Arguments): Promise<void> {
-  const { port, speed, concurrency, directory, database = defaultDatabase() } = options;
-  createDirectory(directory);
-  requireDiskSpace(directory);
-  const kept = options.keep ? openKept(join(directory, 'kept', database)) : undefined;
+  const { port, speed, concurrency, database = defaultDatabase() } = options;
+  createDirectory(options.directory);
+  requireDiskSpace(options.directory);
+  const kept = options.keep ? openKept(join(options.directory, 'kept', database)) : undefined;
   const receiverPort = kept?.demo?.receiver_port ?? options.receiverPort;
   await Promise.all([requireFreePort(port, '--port'), requireFreePort(receiverPort, '--receiver-port')]);
 
@@ -35,6 +36,10 @@ export async function start(options: Arguments): Promise<void> {
   starting.catch(() => {}); // awaited below
   const assembly = await assemble();
   const { endpoint: databaseEndpoint } = await starting;
+
+  const lock = openExclusively(join(options.directory, 'stack.lock'));
+  process.on('exit', () => lock?.close());
+  const directory = lock ? options.directory : mkdtempSync(join(options.directory, 'stack-'));
 
   // Starts before the stack, because pending deliveries continue immediately.
   const secret = kept?.demo?.webhook_secret ?? generateSecret(randomBytes);
@@ -52,20 +57,21 @@ export async function start(options: Arguments): Promise<void> {
     spares: true,
     state: kept?.state,
   });
-  if (kept?.demo) await requireLayout(databaseEndpoint, stack.template.ref('Table'));
+  if (kept?.demo) await requireLayout(databaseEndpoint, stack.template.ref('Table'), kept.directory);
   const demo = kept?.demo ?? (await createDemo(stack, receiver, secret));
   kept?.keepDemo(demo);
   writeStackFile(directory, stack, demo);
   say(welcome(stack, demo, speed, logFile));
+  if (!lock) say(`\nCommands use the stack that was started first. For this one, pass --directory ${directory}`);
 }
 
 /** Throws if another release wrote the kept table. */
-async function requireLayout(endpoint: string, TableName: string): Promise<void> {
+async function requireLayout(endpoint: string, TableName: string, directory: string): Promise<void> {
   const client = dynamoDbClient(endpoint);
   const { Item } = await client.send(new GetItemCommand({ TableName, Key: marshall(LAYOUT_KEY) }));
   client.destroy();
   if (Item?.layout?.N !== String(LAYOUT))
-    throw new UserError('The kept table has a different layout. Delete .local/kept, or start without --keep.');
+    throw new UserError(`The kept table has a different layout. Delete ${directory}, or start without --keep.`);
 }
 
 function writeStackFile(directory: string, stack: LocalStack, { project, keys, webhook_secret }: Demo): void {

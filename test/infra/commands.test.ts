@@ -177,7 +177,7 @@ describe('the file of an export', () => {
 
 describe('a command that calls the API', () => {
   it('needs a URL unless the local stack is running', () => {
-    const read = () => targetOf(undefined, 'key', 'live');
+    const read = () => targetOf({ key: 'key' }, 'live');
     if (existsSync('.local/stack.json')) expect(read().key).toBe('key');
     else expect(read).toThrow('Pass --base-url, or start the local stack with `npm start`.');
   });

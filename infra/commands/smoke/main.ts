@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { visible } from '../../../lib/printable.ts';
 import { UserError } from '../../user-error.ts';
 import { command, integer, type Parsed, runCommand } from '../command.ts';
-import { requireReachable, requireUrl, targetOf } from '../target.ts';
+import { DIRECTORY_OPTION, requireReachable, requireUrl, targetOf } from '../target.ts';
 import { checks } from './checks/all.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type Result, smoke } from './run.ts';
@@ -15,6 +15,7 @@ const USAGE = {
     'Checks a deployment from outside, in the sandbox of the project of the key. Deletes the resources that it creates.',
   options: {
     'base-url': { type: 'string', value: 'URL', about: 'the output BaseUrl of the stack (the running local stack)' },
+    ...DIRECTORY_OPTION,
     'admin-key': {
       type: 'string',
       value: 'KEY',
@@ -32,7 +33,7 @@ const USAGE = {
 
 /** Validates the command line. */
 function readArguments({ values }: Parsed<(typeof USAGE)['options']>) {
-  const { baseUrl, key } = targetOf(values['base-url'], values['admin-key'], 'admin');
+  const { baseUrl, key } = targetOf({ ...values, key: values['admin-key'] }, 'admin');
   if (!key.startsWith('svc_admin_'))
     throw new UserError('--admin-key or DOCUMENT_SYNC_KEY must be an admin key, which starts with svc_admin_.');
   const { receiver } = values;

@@ -52,7 +52,7 @@ export async function createTables(template: Template, endpoint: string): Promis
       const table = await describedTable(name, client);
       if (JSON.stringify(table.schema) !== JSON.stringify(schemaOf(properties))) {
         throw new UserError(
-          'The keys or indexes of the kept table differ from the template. Delete .local/kept, or start without --keep.',
+          'The keys or indexes of the kept table differ from the template. Delete the folder kept in .local or --directory, or start without --keep.',
         );
       }
       return table;

@@ -1,9 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
+import { targetOf } from '../../../infra/commands/target.ts';
 import { defaultDatabase } from '../../../infra/local/services/database.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { createWebhook, publish, settled } from '../../support/requests.ts';
@@ -34,6 +36,7 @@ function runCommand(command: string, before: readonly string[], options: readonl
   return {
     ended,
     pid: child.pid as number,
+    output: () => output,
     async ready() {
       await eventually(() => output.includes('Press Ctrl-C') || child.exitCode !== null, 50_000);
       const stack = JSON.parse(readFileSync(join(directory, 'stack.json'), 'utf8'));
@@ -91,14 +94,16 @@ describe('npm start', () => {
     const { body: event } = await publish(before.client);
     await endpoint.until(3);
     const second = await run(...options).ended;
-    expect(second).toEqual({ code: 1, output: expect.stringContaining(`process ${first.pid}`) });
+    expect(second).toEqual({ code: 1, output: expect.stringMatching(/^Another `npm start -- --keep` uses .+\.\n$/) });
     await first.stop();
     endpoint.behave(200);
-    const after = await run(...options).ready();
+    const third = run(...options);
+    const after = await third.ready();
     expect(after.stack.keys).toEqual(before.stack.keys);
     expect(after.stack.webhook_secret).toBe(before.stack.webhook_secret);
     const delivery = await settled(after.client, webhook.id, event.id);
     expect([delivery.status, delivery.attempts.length, endpoint.received.length]).toEqual(['succeeded', 4, 4]);
+    await third.stop();
   });
 
   it('stops with a short message when the kept table has a different layout', async () => {
@@ -110,13 +115,32 @@ describe('npm start', () => {
     rmSync(other, { recursive: true });
     expect([code, output]).toEqual([
       1,
-      expect.stringContaining('The kept table has a different layout. Delete .local/kept'),
+      expect.stringContaining(`The kept table has a different layout. Delete ${kept}, or start`),
     ]);
   });
 
   it('rejects an invalid port with a short message', async () => {
     const { code, output } = await run('--port', 'http').ended;
     expect([code, output]).toEqual([1, '--port must be an integer from 0 to 65535.\n']);
+  });
+
+  it('does not replace stack.json while another stack of the directory runs, and replaces it after a crash', async () => {
+    const file = () => JSON.parse(readFileSync(join(directory, 'stack.json'), 'utf8'));
+    const first = run();
+    const { stack } = await first.ready();
+    const second = run();
+    await eventually(() => second.output().includes('pass --directory'), 50_000);
+    const [, own = ''] = /pass --directory (.+)\n/.exec(second.output()) ?? [];
+    expect([file(), dirname(own)]).toEqual([stack, directory]);
+    expect(targetOf({ directory }, 'live')).toEqual({ baseUrl: stack.base_url, key: stack.keys.live });
+    const { baseUrl } = targetOf({ directory: own }, 'admin');
+    expect(second.output()).toContain(`Ready: ${baseUrl}\n`);
+    const list = ['infra/commands/projects.ts', 'list', '--directory', own];
+    expect((await promisify(execFile)(process.execPath, list)).stdout).toContain('"name":"Demo"');
+    await second.stop();
+    expect([file(), existsSync(join(own, 'stack.json'))]).toEqual([stack, false]);
+    await first.stop('SIGKILL');
+    expect((await run().ready()).stack.keys).not.toEqual(stack.keys);
   });
 
   it.each(['/dev/null/x', '/proc/x', 'package.json'])('rejects the directory %s with a short message', async (path) => {
