@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENT_TYPES } from '../../lib/events/types.ts';
+import type { Violation } from '../../lib/schema.ts';
 import { localDirectory } from '../project-root.ts';
 import { UserError } from '../user-error.ts';
 
@@ -116,11 +117,12 @@ function unreachable(baseUrl: string, { message, cause }: Error): RequestError {
   return new RequestError(`Cannot reach ${baseUrl}: ${REASONS[code] ?? reason}.`, 0);
 }
 
-/** The detail of a problem document, or the text. */
+/** The detail of a problem document with its violations, or the text. */
 function detailIn(text: string): string {
   try {
-    const { detail, message } = JSON.parse(text);
-    return detail ?? message ?? text;
+    const { detail, message, errors = [] } = JSON.parse(text);
+    const violations = errors.map((violation: Violation) => `${violation.field} ${violation.detail}.`);
+    return [detail ?? message ?? text, ...violations].join(' ');
   } catch {
     return text;
   }

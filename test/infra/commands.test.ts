@@ -182,15 +182,26 @@ describe('a command that calls the API', () => {
     else expect(read).toThrow('Pass --base-url, or start the local stack with `npm start`.');
   });
 
-  it('states the detail of a problem and the status', async () => {
-    const server = http.createServer((_, response) => {
-      response.writeHead(401).end(JSON.stringify({ code: 'unauthorized', detail: 'Send a valid credential.' }));
-    });
+  it.each([
+    [{ detail: 'Send a valid credential.' }, 'Send a valid credential.'],
+    [
+      {
+        detail: 'Correct the fields.',
+        errors: [
+          { field: 'data.revision', detail: 'must be an integer' },
+          { field: 'id', detail: 'is unknown' },
+        ],
+      },
+      'Correct the fields. data.revision must be an integer. id is unknown.',
+    ],
+    [{ message: 'Forbidden' }, 'Forbidden'],
+  ])('states the status, the detail and the violations of a problem', async (problem, reason) => {
+    const server = http.createServer((_, response) => void response.writeHead(401).end(JSON.stringify(problem)));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const failed = request({ baseUrl, key: 'k' }, 'GET', '/v1/events?limit=1');
     await expect(failed).rejects.toMatchObject({
-      message: 'GET /v1/events: 401 Send a valid credential.',
+      message: `GET /v1/events: 401 ${reason}`,
       status: 401,
     });
     server.close();
