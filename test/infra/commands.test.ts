@@ -58,6 +58,7 @@ describe.each(Object.entries(COMMANDS))('%s', (command, file) => {
     const { status, stdout, stderr } = await run(file, '--help');
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(new RegExp(`^Usage: ${command} -- .*\\[options\\]\n`));
+    expect(stdout.match(/ --\w\S*/g)?.filter((option) => option !== option.toLowerCase())).toEqual([]);
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(130);
   });
 

@@ -71,24 +71,29 @@ function rowOf(ceiling: Ceiling, load: Load) {
   };
 }
 
+function optionOf(member: string): string {
+  return member.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
 /** An option for each member of a load. */
 export const LOAD_OPTIONS = Object.fromEntries(
   Object.entries(LOAD_MEMBERS).map(([name, [value, about]]) => [
-    name,
+    optionOf(name),
     { type: 'string' as const, value: 'N', about: `${about} (${value})` },
   ]),
 );
 
 /** Returns `undefined` without options. Throws if one is not a number. */
 function loadOf(options: Record<string, string | undefined>): Partial<Load> | undefined {
-  const given = Object.entries(options).filter(([, text]) => text !== undefined);
+  const given = Object.keys(LOAD_MEMBERS).filter((member) => options[optionOf(member)] !== undefined);
   if (given.length === 0) return undefined;
   return Object.fromEntries(
-    given.map(([name, text]) => {
-      const value = Number(text);
-      if (text === '' || !Number.isFinite(value) || value < 0)
-        throw new UserError(`--${name} must be a number of at least 0.`);
-      return [name, value];
+    given.map((member) => {
+      const option = optionOf(member);
+      const value = Number(options[option]);
+      if (options[option] === '' || !Number.isFinite(value) || value < 0)
+        throw new UserError(`--${option} must be a number of at least 0.`);
+      return [member, value];
     }),
   );
 }
