@@ -78,11 +78,23 @@ export class LocalPages {
     const isAllowed = given.length === expected.length && timingSafeEqual(given, expected);
     if (!isAllowed || request.method !== 'POST') return void response.writeHead(403).end();
     const id = (request.url ?? '').slice(INVOKE_PATH.length);
-    const payload = String(await readBody(request, MAX_PAYLOAD_BYTES));
-    const [status, result] = await this.invoke(id, JSON.parse(payload)).then(
-      (value) => [200, value] as const,
-      ({ message }: Error) => [502, { message }] as const,
-    );
+    const payload = await readBody(request, MAX_PAYLOAD_BYTES);
+    const [status, result] = payload
+      ? await this.invokeWith(id, String(payload))
+      : [413, { message: 'The body must have at most 6 MB.' }];
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(result));
+  }
+
+  private async invokeWith(id: string, payload: string): Promise<[status: number, result: unknown]> {
+    let event: unknown;
+    try {
+      event = JSON.parse(payload);
+    } catch {
+      return [400, { message: 'The body must be JSON.' }];
+    }
+    return this.invoke(id, event).then(
+      (value) => [200, value],
+      ({ message }: Error) => [502, { message }],
+    );
   }
 }

@@ -9,7 +9,9 @@ let pages: LocalPages;
 const server = http.createServer((request, response) => void pages.respond(request, response));
 const endpoints = new Endpoints('host.docker.internal');
 
+const calls: string[] = [];
 const invoke = async (name: string, event: unknown) => {
+  calls.push(name);
   if (name === 'Broken') throw new Error('There is no project prj_1');
   return { name, event };
 };
@@ -99,14 +101,29 @@ describe('a sign-in link', () => {
 
 describe('an invocation of a function', () => {
   const invokeUrl = (name: string) => pages.mailUrl.replace('mail', `functions/${name}`);
-  const call = (name: string, authorization?: string, method = 'POST', host = 'localhost') =>
-    send(invokeUrl(name), host, method, method === 'POST' ? '{"operation":"list"}' : '', authorization);
+  const call = (
+    name: string,
+    authorization?: string,
+    method = 'POST',
+    host = 'localhost',
+    body = '{"operation":"list"}',
+  ) => send(invokeUrl(name), host, method, method === 'POST' ? body : '', authorization);
 
   it('returns the result or the error of the function', async () => {
     const token = `Bearer ${pages.invokeToken}`;
     const result = { name: 'Projects', event: { operation: 'list' } };
     expect(await call('Projects', token)).toEqual([200, JSON.stringify(result)]);
     expect(await call('Broken', token)).toEqual([502, '{"message":"There is no project prj_1"}']);
+  });
+
+  it.each([
+    ['no JSON', 400, '{"operation":', 'The body must be JSON.'],
+    ['nothing', 400, '', 'The body must be JSON.'],
+    ['more than 6 MB', 413, JSON.stringify('x'.repeat(6 * 2 ** 20)), 'The body must have at most 6 MB.'],
+  ])('is rejected with a body of %s', async (_, status, body, message) => {
+    const invoked = calls.length;
+    const response = await call('Projects', `Bearer ${pages.invokeToken}`, 'POST', 'localhost', body);
+    expect([response, calls.length]).toEqual([[status, JSON.stringify({ message })], invoked]);
   });
 
   it('is rejected without the token, which a web page cannot know', async () => {
