@@ -10,6 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import * as v from 'valibot';
+import { visible } from '../../lib/printable.ts';
 import { onPath, UserError } from '../user-error.ts';
 
 /** Where an export continues. The function that exports determines its members. */
@@ -51,7 +52,9 @@ export class ExportFile {
   }
 
   private append(lines: readonly string[], next: Position | null): void {
-    const text = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+    const page = lines.map((line) => `${line}\n`).join('');
+    // A terminal executes control characters. A file or a pipe gets the exact text.
+    const text = Buffer.from(this.path === undefined && process.stdout.isTTY ? visible(page) : page);
     for (let written = 0; written < text.length; ) written += writeSync(this.descriptor, text, written);
     this.lines += lines.length;
     this.bytes += text.length;

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ProjectOperation } from '../../lib/handlers/projects.ts';
+import { visible } from '../../lib/printable.ts';
 import { UserError } from '../user-error.ts';
 import { command, runCommand } from './command.ts';
 import { ExportFile, type Position } from './export-file.ts';
@@ -31,7 +32,7 @@ const USAGE = {
 } as const;
 
 const say = (text: string) => void process.stderr.write(`${text}\n`);
-const print = (value: unknown) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+const print = (value: unknown) => void process.stdout.write(`${visible(JSON.stringify(value, null, 2))}\n`);
 
 /** The longest pause between two calls, so that a command soon notices that another one has finished. */
 const MAX_PAUSE_MS = 10_000;
@@ -47,7 +48,7 @@ export async function listProjects(call: Call): Promise<void> {
   let after: Position | undefined;
   do {
     const page = (await call({ operation: 'list', after })) as { data: object[]; next: Position | null };
-    for (const project of page.data) process.stdout.write(`${JSON.stringify(project)}\n`);
+    for (const project of page.data) process.stdout.write(`${visible(JSON.stringify(project))}\n`);
     after = page.next ?? undefined;
   } while (after);
 }

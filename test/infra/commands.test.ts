@@ -30,22 +30,25 @@ const CLOSED = await new Promise<string>((resolve) => {
   });
 });
 
-function run(file: string, ...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+function run(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
   const { DOCUMENT_SYNC_KEY: _, ...env } = process.env;
   env.PATH = `${directory}:${env.PATH}`;
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [file, ...args], { env }, (error, stdout, stderr) =>
+    const child = execFile(process.execPath, args, { env }, (error, stdout, stderr) =>
       resolve({ status: error ? Number(error.code) : 0, stdout, stderr }),
     );
     child.stdin?.end();
   });
 }
 
-/** An AWS CLI with the stack `service`. Its function returns a page of an export, or a project without its name. */
+/** What the function of the stack `service` returns: a page of projects, a project or a page of an export. */
+const LINE = '{"text":"\u009b2J\u202e"}';
+const RESULT = { name: '\u009b2J', data: [{ name: '\u202e' }], lines: [LINE], next: null };
+/** An AWS CLI with the stack `service`. */
 const CLI = `#!/bin/sh
 case "$1 $2 $4" in
   'cloudformation describe-stacks service') echo '{"Stacks":[{"Outputs":[{"OutputKey":"ProjectsFunction","OutputValue":"p"}]}]}' ;;
-  'lambda invoke p') echo '{"name":"Demo","lines":["{}"],"next":null}' > "$7"; echo '{"StatusCode":200}' ;;
+  'lambda invoke p') printf %s '${JSON.stringify(RESULT)}' > "$7"; echo '{"StatusCode":200}' ;;
   *) printf '\naws: [ERROR]: An error occurred (NoRegion): You must specify a region.\n\n' >&2; exit 253 ;;
 esac
 `;
@@ -130,6 +133,30 @@ describe('npm run projects', () => {
   });
 });
 
+it.each([
+  ['list', []],
+  ['show', ['prj_1']],
+  ['export', ['prj_1']],
+])('npm run projects -- %s writes no control and no direction characters to a terminal', async (action, args) => {
+  const terminal = ['--import', 'data:text/javascript,process.stdout.isTTY=true'] as const;
+  const { status, stdout } = await run(
+    ...terminal,
+    'infra/commands/projects.ts',
+    action,
+    ...args,
+    '--stack',
+    'service',
+  );
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/\\u009b2J|\\u202e/);
+  expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+});
+
+it('npm run projects -- export writes the exact text to a pipe', async () => {
+  const { stdout } = await run('infra/commands/projects.ts', 'export', 'prj_1', '--stack', 'service');
+  expect(stdout).toBe(`${LINE}\n`);
+});
+
 describe('the file of an export', () => {
   const path = join(directory, 'export');
   const position = `${path}.position`;
@@ -148,7 +175,7 @@ describe('the file of an export', () => {
     const files = [path, position].map((file) => statSync(file).mode & 0o777);
     expect([files, new ExportFile(path, 'prj_1').position]).toEqual([[0o600, 0o600], { section: 'keys' }]);
     expect((await continued())[0]).toBe(0);
-    expect([readFileSync(path, 'utf8'), existsSync(position)]).toEqual(['{"page":1}\n{}\n', false]);
+    expect([readFileSync(path, 'utf8'), existsSync(position)]).toEqual([`{"page":1}\n${LINE}\n`, false]);
   });
 
   it.each([
