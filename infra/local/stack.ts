@@ -1,7 +1,5 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { LocalCloudWatch } from './cloudwatch/cloudwatch.ts';
-import { watchServices } from './cloudwatch/sources.ts';
 import { createGateway } from './gateway/api-gateway.ts';
 import { LocalClock } from './lambda/clock.ts';
 import { CpuMeter } from './lambda/cpu-meter.ts';
@@ -15,6 +13,7 @@ import {
 } from './lambda/lambda.ts';
 import { mappingsOf, startMappings } from './lambda/mappings.ts';
 import { LocalPages } from './local-pages.ts';
+import { type Monitoring, NO_MONITORING } from './monitoring.ts';
 import { listen } from './ports.ts';
 import { emailEvents } from './services/email-events.ts';
 import { type Services, startServices } from './services/services.ts';
@@ -44,6 +43,8 @@ export interface StackOptions {
   state?: State | undefined;
   /** Added to the environment variables of every function. */
   environment?: Record<string, string>;
+  /** Watches the services. Without it, metrics, logs and alarms have no effect. */
+  monitor?: (services: Services) => Monitoring;
   /** Receives what functions print. */
   output?: (functionId: string, text: string) => void;
 }
@@ -56,7 +57,6 @@ export interface LocalStack extends Services {
   /** Returns a link that signs in to the dashboard once with an admin key. */
   signInUrl(key: string): string;
   clock: LocalClock;
-  cloudWatch: LocalCloudWatch;
   functions: ReadonlyMap<string, LocalFunction>;
   /** The event source mappings by id. Tests can change `Enabled`. */
   mappings: ReadonlyMap<string, MappingProperties>;
@@ -90,10 +90,9 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     state: options.state,
   });
   const { template, ses } = services;
-  const cloudWatch = new LocalCloudWatch(template);
-  watchServices(services, cloudWatch);
+  const monitoring = options.monitor?.(services) ?? NO_MONITORING;
   const mappings = mappingsOf(services);
-  const functions = createFunctions(services, [...mappings.values()], clock, cloudWatch, options);
+  const functions = createFunctions(services, [...mappings.values()], clock, monitoring, options);
   const functionOf = (id: string): LocalFunction => {
     const fn = functions.get(id);
     if (!fn) throw new Error(`The template has no function ${id}`);
@@ -108,7 +107,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     retrySpeed: visibilitySpeed,
     speed,
     clock,
-    cloudWatch,
+    monitoring,
   });
 
   const byArn = (arn: string) => functionOf(/function:(\w+)/.exec(arn)?.[1] ?? arn);
@@ -126,7 +125,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     return fn.invoke(event);
   };
   const pages = new LocalPages(baseUrl, () => ses.emails, invoke);
-  const respond = createGateway(template, byArn, now, cloudWatch);
+  const respond = createGateway(template, byArn, now, monitoring.request);
   api.on('request', (request, response) => {
     if (pages.has(request)) pages.respond(request, response).catch(() => response.destroy());
     else void respond(request, response);
@@ -139,7 +138,6 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     invokeToken: pages.invokeToken,
     signInUrl: (key) => pages.signInUrl(key),
     clock,
-    cloudWatch,
     functions,
     mappings,
     invoke,
@@ -160,7 +158,7 @@ function createFunctions(
   { template, iam, environment }: Services,
   mappings: readonly MappingProperties[],
   clock: LocalClock,
-  cloudWatch: LocalCloudWatch,
+  monitoring: Monitoring,
   options: StackOptions,
 ): Map<string, LocalFunction> {
   const cpu = new CpuMeter();
@@ -169,10 +167,10 @@ function createFunctions(
     clock,
     environment: { ...environment, TZ: 'UTC', ...options.environment },
     output: (id: string, text: string) => {
-      cloudWatch.log(id, text);
+      monitoring.log(id, text);
       options.output?.(id, text);
     },
-    publish: cloudWatch.put,
+    publish: monitoring.put,
     account: { limit: options.accountConcurrency ?? DEFAULT_ACCOUNT_CONCURRENCY, running: 0 },
     concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
     idleMs: options.idleMs ?? DEFAULT_IDLE_MS,

@@ -1,10 +1,11 @@
 import http from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, inject, vi } from 'vitest';
-import { type LocalStack, type StackOptions, startStack } from '../../infra/local/stack.ts';
+import type { StackOptions } from '../../infra/local/stack.ts';
 import { expectConformance } from './conformance.ts';
 import { databaseEndpoint } from './database.ts';
 import { SCANNER_ENVIRONMENT } from './scanner.ts';
+import { startWatchedStack, type WatchedStack } from './watched-stack.ts';
 
 export interface Answer {
   status: number;
@@ -36,7 +37,7 @@ export interface Project {
 }
 
 export interface Service {
-  readonly stack: LocalStack;
+  readonly stack: WatchedStack;
   /** The output of functions since the tests of this file started. */
   readonly log: string[];
   as(credential: string | null): Client;
@@ -45,7 +46,7 @@ export interface Service {
   verified(secret: string, delivery: { headers: Record<string, string>; body: string }): unknown;
 }
 
-type Options = Omit<Partial<StackOptions>, 'environment' | 'output' | 'state'>;
+type Options = Omit<Partial<StackOptions>, 'environment' | 'output' | 'state' | 'monitor'>;
 type Running = Pick<Service, 'stack' | 'log'>;
 
 /** Options with which an hour of delays passes in 18 ms. The second also makes failed messages visible immediately. */
@@ -60,7 +61,7 @@ async function start(options: Options): Promise<Running> {
   const output = (id: string, text: string) => void log.push(text.replace(/^(?=.)/gm, `${id} `));
   const assembly = inject('assembly');
   const own = { assembly, databaseEndpoint: databaseEndpoint(), environment: SCANNER_ENVIRONMENT, output };
-  const stack = await startStack({ ...own, ...options });
+  const stack = await startWatchedStack({ ...own, ...options });
   return { stack, log };
 }
 

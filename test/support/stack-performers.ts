@@ -10,10 +10,10 @@ import {
 } from '@aws-sdk/client-sqs';
 import { type LogEvent, logEvents, matchesPattern } from '../../infra/local/cloudwatch/logs.ts';
 import { OPERATOR } from '../../infra/local/services/iam.ts';
-import type { LocalStack } from '../../infra/local/stack.ts';
 import { REGION } from '../../infra/local/template.ts';
 import type { Performers } from './operator.ts';
 import { tablePerformers } from './table-performers.ts';
+import type { WatchedStack } from './watched-stack.ts';
 
 /** The physical id of a mapping is a UUID. */
 const uuidOf = (logicalId: string): string =>
@@ -23,7 +23,7 @@ const uuidOf = (logicalId: string): string =>
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 
 /** Runs the operations of the AWS CLI on a local stack. SQS commands use the SDK. */
-export function stackPerformers(stack: LocalStack): Performers {
+export function stackPerformers(stack: WatchedStack): Performers {
   const sqs = new SQSClient({
     region: REGION,
     endpoint: stack.endpoints.url('sqs'),

@@ -1,4 +1,5 @@
-import type { Metric, MetricStore } from './metrics.ts';
+import type { Metric } from '../monitoring.ts';
+import type { MetricStore } from './metrics.ts';
 
 interface MetricProperties {
   Namespace: string;

@@ -1,8 +1,10 @@
+import type { AccessContext, Metric, Monitoring } from '../monitoring.ts';
 import type { Template } from '../template.ts';
+import { requestRecorder } from './access-log.ts';
 import { type AlarmProperties, LocalAlarm } from './alarms.ts';
 import { embeddedMetrics } from './embedded.ts';
 import { type LogEvent, logEvents, type MetricFilterProperties, matchesPattern } from './logs.ts';
-import { type Metric, MetricStore, metricId } from './metrics.ts';
+import { MetricStore, metricId } from './metrics.ts';
 import { publishedMetrics } from './published.ts';
 
 const MAX_INVALID_EVENTS = 100;
@@ -11,8 +13,10 @@ const MAX_INVALID_EVENTS = 100;
  * The metrics of the stack and the alarms of its template. Time is virtual: values belong to the current minute until
  * `passMinute` ends it, so a test controls all durations.
  */
-export class LocalCloudWatch {
+export class LocalCloudWatch implements Monitoring {
   readonly alarms: readonly LocalAlarm[];
+  /** Records a request in the metrics of the API and in the access log. */
+  readonly request: (access: AccessContext) => void;
   private readonly store = new MetricStore();
   private readonly published: ReadonlySet<string>;
   private readonly watched: ReadonlySet<string>;
@@ -24,6 +28,7 @@ export class LocalCloudWatch {
 
   /** Throws if an alarm watches a metric of AWS that AWS does not publish for the resources of the template. */
   constructor(template: Pick<Template, 'ofType' | 'ref'>) {
+    this.request = requestRecorder(template, this);
     this.published = new Set(publishedMetrics(template).map(metricId));
     this.filters = template
       .ofType<MetricFilterProperties>('AWS::Logs::MetricFilter')

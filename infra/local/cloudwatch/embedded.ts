@@ -1,5 +1,5 @@
+import type { Metric } from '../monitoring.ts';
 import type { LogEvent } from './logs.ts';
-import type { Metric } from './metrics.ts';
 
 interface Embedded {
   Timestamp: number;

@@ -1,11 +1,4 @@
-/** A CloudWatch metric. Its dimensions are part of its identity. */
-export interface Metric {
-  namespace: string;
-  name: string;
-  dimensions: Readonly<Record<string, string>>;
-}
-
-export type Publish = (metric: Metric, value: number) => void;
+import type { Metric } from '../monitoring.ts';
 
 /** An id for a metric that does not depend on the order of the dimensions. */
 export const metricId = ({ namespace, name, dimensions }: Metric): string =>

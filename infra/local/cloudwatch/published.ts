@@ -1,17 +1,7 @@
 import { BY_PROJECT, BY_STATUS } from '../../../lib/deployment.ts';
+import { EVENT_COUNTS, type Metric } from '../monitoring.ts';
 import { existingTable, type Template } from '../template.ts';
 import type { MetricFilterProperties } from './logs.ts';
-import type { Metric } from './metrics.ts';
-
-/** Metrics of event source mappings with `EventCount` metrics (Lambda Developer Guide, "Event source mapping metrics"). */
-export const EVENT_COUNTS = [
-  'PolledEventCount',
-  'FilteredOutEventCount',
-  'InvokedEventCount',
-  'FailedInvokeEventCount',
-  'DroppedEventCount',
-  'OnFailureDestinationDeliveredEventCount',
-] as const;
 
 interface Mapping {
   FunctionName: string;

@@ -1,10 +1,10 @@
+import type { Publish } from '../monitoring.ts';
 import { READS } from '../services/dynamodb-request.ts';
 import type { ServiceCall } from '../services/endpoints.ts';
 import type { Services } from '../services/services.ts';
 import type { LocalSes } from '../services/ses.ts';
 import type { LocalQueue } from '../services/sqs.ts';
 import type { LocalCloudWatch } from './cloudwatch.ts';
-import type { Publish } from './metrics.ts';
 
 /** Publishes the metrics of the services in the stack. AWS samples those of queues and emails every minute. */
 export function watchServices(

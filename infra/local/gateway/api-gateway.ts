@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type http from 'node:http';
 import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent } from 'aws-lambda';
-import type { LocalCloudWatch } from '../cloudwatch/cloudwatch.ts';
+import type { AccessContext, Monitoring } from '../monitoring.ts';
 import { readBody } from '../services/bodies.ts';
 import { isInvocationAllowed } from '../services/policy.ts';
 import { ACCOUNT, REGION, type Template } from '../template.ts';
-import { type AccessContext, recorder } from './access-log.ts';
 import { createCompression } from './compression.ts';
 import { readGatewayResponses } from './gateway-responses.ts';
 import { proxyEvent } from './proxy-event.ts';
@@ -47,7 +46,7 @@ export function createGateway(
   template: Template,
   functionOf: (uri: string) => Invocable,
   now: () => number,
-  cloudWatch: Pick<LocalCloudWatch, 'put' | 'log'> = { put() {}, log() {} },
+  record: Monitoring['request'] = () => {},
 ) {
   const routes = readRoutes(template);
   const gatewayResponse = readGatewayResponses(template);
@@ -56,7 +55,6 @@ export function createGateway(
   const { MinimumCompressionSize, BinaryMediaTypes: binaryMediaTypes = [] } =
     template.ofType<RestApiProperties>('AWS::ApiGateway::RestApi')[0]?.properties ?? {};
   const compression = createCompression(MinimumCompressionSize, MAX_PAYLOAD_BYTES);
-  const record = recorder(template, cloudWatch);
   const authorizers = new Map(
     template.ofType<AuthorizerProperties>('AWS::ApiGateway::Authorizer').map((each) => [each.id, each.properties]),
   );

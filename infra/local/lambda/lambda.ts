@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Publish } from '../cloudwatch/metrics.ts';
+import type { Publish } from '../monitoring.ts';
 import type { LocalIam } from '../services/iam.ts';
 import type { Resource, Template } from '../template.ts';
 import type { LocalClock } from './clock.ts';

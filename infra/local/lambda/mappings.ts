@@ -1,4 +1,4 @@
-import type { LocalCloudWatch } from '../cloudwatch/cloudwatch.ts';
+import { type Monitoring, NO_MONITORING } from '../monitoring.ts';
 import type { Services } from '../services/services.ts';
 import type { LocalClock } from './clock.ts';
 import type { MappingProperties, QueueConsumer } from './event-sources.ts';
@@ -18,8 +18,7 @@ export interface MappingsOptions {
   /** How many times faster the batching window of a stream passes. */
   speed: number;
   clock: LocalClock;
-  /** Receives the metrics of mappings. */
-  cloudWatch?: Pick<LocalCloudWatch, 'put' | 'everyMinute'> | undefined;
+  monitoring?: Monitoring;
 }
 
 /** The mappings of the template, by id. */
@@ -58,12 +57,12 @@ async function pollStream(
   id: string,
   fn: QueueConsumer,
   mapping: MappingProperties,
-  { services, databaseEndpoint, retrySpeed, speed, clock, cloudWatch }: MappingsOptions,
+  { services, databaseEndpoint, retrySpeed, speed, clock, monitoring = NO_MONITORING }: MappingsOptions,
 ): Promise<() => void> {
   const { iam, buckets, streamArn, streamPositions, writes } = services;
   const isCounted = mapping.MetricsConfig?.Metrics.includes('EventCount') ?? false;
   const put = (name: string, dimensions: Record<string, string>, value: number) =>
-    cloudWatch?.put({ namespace: 'AWS/Lambda', name, dimensions }, value);
+    monitoring.put({ namespace: 'AWS/Lambda', name, dimensions }, value);
   const count = (name: string, events: number) => isCounted && put(name, { EventSourceMappingUUID: id }, events);
   const consume = streamConsumer({
     fn,
@@ -76,7 +75,7 @@ async function pollStream(
     aged: (ageMs) => put('IteratorAge', { FunctionName: mapping.FunctionName }, ageMs),
   });
   // Lambda polls several times per second and records empty polls as 0 (Lambda Developer Guide, `PolledEventCount`).
-  cloudWatch?.everyMinute(() => canPoll(mapping, fn, iam) && count('PolledEventCount', 0));
+  monitoring.everyMinute(() => canPoll(mapping, fn, iam) && count('PolledEventCount', 0));
   const poller = new StreamPoller({
     endpoint: databaseEndpoint,
     arn: streamArn,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { DynamoDBRecord } from 'aws-lambda';
-import type { EVENT_COUNTS } from '../cloudwatch/published.ts';
 import { matchesPattern } from '../event-pattern.ts';
+import type { EVENT_COUNTS } from '../monitoring.ts';
 import type { LocalIam } from '../services/iam.ts';
 import type { LocalBucket } from '../services/s3.ts';
 import { REGION } from '../template.ts';

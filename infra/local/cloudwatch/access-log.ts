@@ -1,8 +1,5 @@
-import type { LocalCloudWatch } from '../cloudwatch/cloudwatch.ts';
+import type { AccessContext, Monitoring } from '../monitoring.ts';
 import type { Template } from '../template.ts';
-
-/** The values of a request for the access log, by the names of `$context`. */
-export type AccessContext = Record<string, string | number | undefined>;
 
 interface StageProperties {
   AccessLogSetting: { DestinationArn: string; Format: string };
@@ -13,9 +10,9 @@ interface StageProperties {
  * Gateway "counts modified gateway response status codes as 4XXError errors" (API Gateway Developer Guide, "Amazon API Gateway
  * dimensions and metrics"). The local stack applies this to every response of the gateway, which is the worst case for an alarm.
  */
-export function recorder(
+export function requestRecorder(
   template: Pick<Template, 'ofType'>,
-  cloudWatch: Pick<LocalCloudWatch, 'put' | 'log'>,
+  cloudWatch: Pick<Monitoring, 'put' | 'log'>,
 ): (context: AccessContext) => void {
   const [api] = template.ofType<{ Name: string }>('AWS::ApiGateway::RestApi');
   const [stage] = template.ofType<StageProperties>('AWS::ApiGateway::Stage');
