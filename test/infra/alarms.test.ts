@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it, vi } from 'vitest';
-import { LocalCloudWatch } from '../../infra/local/cloudwatch/cloudwatch.ts';
 import { MAX_LEASE_SECONDS } from '../../lib/documents/connections.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
+import { LocalCloudWatch } from '../support/cloudwatch/cloudwatch.ts';
 import { everyOption, synth } from './synth.ts';
 
 const template = synth({});

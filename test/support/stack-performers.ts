@@ -8,9 +8,9 @@ import {
   SQSClient,
   StartMessageMoveTaskCommand,
 } from '@aws-sdk/client-sqs';
-import { type LogEvent, logEvents, matchesPattern } from '../../infra/local/cloudwatch/logs.ts';
 import { OPERATOR } from '../../infra/local/services/iam.ts';
 import { REGION } from '../../infra/local/template.ts';
+import { type LogEvent, logEvents, matchesPattern } from './cloudwatch/logs.ts';
 import type { Performers } from './operator.ts';
 import { tablePerformers } from './table-performers.ts';
 import type { WatchedStack } from './watched-stack.ts';

@@ -1,7 +1,7 @@
-import { LocalCloudWatch } from '../../infra/local/cloudwatch/cloudwatch.ts';
-import { watchServices } from '../../infra/local/cloudwatch/sources.ts';
 import type { Services } from '../../infra/local/services/services.ts';
 import { type LocalStack, type StackOptions, startStack } from '../../infra/local/stack.ts';
+import { LocalCloudWatch } from './cloudwatch/cloudwatch.ts';
+import { watchServices } from './cloudwatch/sources.ts';
 
 /** A local stack whose metrics, logs and alarms tests can observe. */
 export type WatchedStack = LocalStack & { cloudWatch: LocalCloudWatch };

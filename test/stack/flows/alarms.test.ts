@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { logEvents, matchesPattern } from '../../../infra/local/cloudwatch/logs.ts';
 import { FunctionError, type LocalFunction } from '../../../infra/local/lambda/lambda.ts';
 import type { LocalQueue } from '../../../infra/local/services/sqs.ts';
+import { logEvents, matchesPattern } from '../../support/cloudwatch/logs.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { createWebhook, publish, settled } from '../../support/requests.ts';
 import { type Client, eventually, FAST, type Project, useService } from '../../support/service.ts';

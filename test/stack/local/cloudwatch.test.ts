@@ -2,13 +2,13 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
-import { type AlarmProperties, LocalAlarm } from '../../../infra/local/cloudwatch/alarms.ts';
-import { LocalCloudWatch } from '../../../infra/local/cloudwatch/cloudwatch.ts';
-import { embeddedMetrics } from '../../../infra/local/cloudwatch/embedded.ts';
-import { logEvents, matchesPattern } from '../../../infra/local/cloudwatch/logs.ts';
-import { MetricStore } from '../../../infra/local/cloudwatch/metrics.ts';
 import { startStack } from '../../../infra/local/stack.ts';
 import type { Resource } from '../../../infra/local/template.ts';
+import { type AlarmProperties, LocalAlarm } from '../../support/cloudwatch/alarms.ts';
+import { LocalCloudWatch } from '../../support/cloudwatch/cloudwatch.ts';
+import { embeddedMetrics } from '../../support/cloudwatch/embedded.ts';
+import { logEvents, matchesPattern } from '../../support/cloudwatch/logs.ts';
+import { MetricStore } from '../../support/cloudwatch/metrics.ts';
 import { databaseEndpoint } from '../../support/database.ts';
 
 const metric = { namespace: 'Mine', name: 'Failures', dimensions: { service: 'sync' } };

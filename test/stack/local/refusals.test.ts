@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { embeddedMetrics } from '../../../infra/local/cloudwatch/embedded.ts';
 import { requireDynamoDbRequest } from '../../../infra/local/models/dynamodb/request.ts';
 import type { InvalidRequest } from '../../../infra/local/models/invalid-request.ts';
 import { requireModel } from '../../../infra/local/models/models.ts';
 import { operationOf } from '../../../infra/local/models/operations.ts';
 import { requireEmail } from '../../../infra/local/models/ses.ts';
 import { SCHEMA } from '../../memory/simulation/dynamodb.ts';
+import { embeddedMetrics } from '../../support/cloudwatch/embedded.ts';
 
 /*
  * Requests that AWS rejects, with the error and the page of the rule. The local services apply the same rules to every request of

@@ -1,6 +1,6 @@
-import { BY_PROJECT, BY_STATUS } from '../../../lib/deployment.ts';
-import { EVENT_COUNTS, type Metric } from '../monitoring.ts';
-import { existingTable, type Template } from '../template.ts';
+import { BY_PROJECT, BY_STATUS } from '../../../infra/local/../../lib/deployment.ts';
+import { EVENT_COUNTS, type Metric } from '../../../infra/local/monitoring.ts';
+import { existingTable, type Template } from '../../../infra/local/template.ts';
 import type { MetricFilterProperties } from './logs.ts';
 
 interface Mapping {

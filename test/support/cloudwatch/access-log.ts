@@ -1,5 +1,5 @@
-import type { AccessContext, Monitoring } from '../monitoring.ts';
-import type { Template } from '../template.ts';
+import type { AccessContext, Monitoring } from '../../../infra/local/monitoring.ts';
+import type { Template } from '../../../infra/local/template.ts';
 
 interface StageProperties {
   AccessLogSetting: { DestinationArn: string; Format: string };

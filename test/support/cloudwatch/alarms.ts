@@ -1,4 +1,4 @@
-import type { Metric } from '../monitoring.ts';
+import type { Metric } from '../../../infra/local/monitoring.ts';
 import type { MetricStore } from './metrics.ts';
 
 interface MetricProperties {

@@ -1,4 +1,4 @@
-import type { Metric } from '../monitoring.ts';
+import type { Metric } from '../../../infra/local/monitoring.ts';
 import type { LogEvent } from './logs.ts';
 
 interface Embedded {

@@ -1,5 +1,5 @@
-import type { AccessContext, Metric, Monitoring } from '../monitoring.ts';
-import type { Template } from '../template.ts';
+import type { AccessContext, Metric, Monitoring } from '../../../infra/local/monitoring.ts';
+import type { Template } from '../../../infra/local/template.ts';
 import { requestRecorder } from './access-log.ts';
 import { type AlarmProperties, LocalAlarm } from './alarms.ts';
 import { embeddedMetrics } from './embedded.ts';

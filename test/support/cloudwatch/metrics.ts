@@ -1,4 +1,4 @@
-import type { Metric } from '../monitoring.ts';
+import type { Metric } from '../../../infra/local/monitoring.ts';
 
 /** An id for a metric that does not depend on the order of the dimensions. */
 export const metricId = ({ namespace, name, dimensions }: Metric): string =>

@@ -1,9 +1,9 @@
-import type { Publish } from '../monitoring.ts';
-import { READS } from '../services/dynamodb-request.ts';
-import type { ServiceCall } from '../services/endpoints.ts';
-import type { Services } from '../services/services.ts';
-import type { LocalSes } from '../services/ses.ts';
-import type { LocalQueue } from '../services/sqs.ts';
+import type { Publish } from '../../../infra/local/monitoring.ts';
+import { READS } from '../../../infra/local/services/dynamodb-request.ts';
+import type { ServiceCall } from '../../../infra/local/services/endpoints.ts';
+import type { Services } from '../../../infra/local/services/services.ts';
+import type { LocalSes } from '../../../infra/local/services/ses.ts';
+import type { LocalQueue } from '../../../infra/local/services/sqs.ts';
 import type { LocalCloudWatch } from './cloudwatch.ts';
 
 /** Publishes the metrics of the services in the stack. AWS samples those of queues and emails every minute. */
