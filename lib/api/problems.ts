@@ -73,9 +73,12 @@ export const PROBLEM_TYPE = 'application/problem+json';
 /** The seconds after which clients should retry a 429 or 503. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** The detail of a 500 or 503 response with an unknown outcome. */
+/**
+ * The detail of a 500 or 503 response with an unknown outcome. It applies to every method, because API Gateway only replaces
+ * variables in its responses and has no conditions.
+ */
 export const OUTCOME_UNKNOWN =
-  'Send the request again with the same Idempotency-Key. Without a key, check first whether the request took effect. If it fails again, send the request id to the operator.';
+  'Send a GET again. Send any other request again with the same Idempotency-Key, or check first whether it took effect. If it fails again, send the request id to the operator.';
 
 /** Headers that go with a status: RFC 9110 §11.6.1 (401) and §10.2.3 (429, 503). */
 export function problemHeaders(status: number): Record<string, string> {

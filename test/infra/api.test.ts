@@ -169,6 +169,8 @@ describe('the API', () => {
       'AUTHORIZER_FAILURE',
       'INVALID_API_KEY',
     ]);
+    const [get, write] = OUTCOME_UNKNOWN.split('. ');
+    expect([get, write]).toEqual(['Send a GET again', expect.stringMatching(/^Send any other .* Idempotency-Key/)]);
     expect(typesWith(OUTCOME_UNKNOWN)).toEqual(['DEFAULT_5XX', 'INTEGRATION_FAILURE', 'INTEGRATION_TIMEOUT']);
   });
 

@@ -42,7 +42,7 @@ describe('a request with an unknown outcome', () => {
     break_((call) => byEvents('UpdateItem')(call) && isResponse(call), 'error before', 'Events');
     const first = await client('POST', '/v1/events/batch', keyed(batch));
     expect(first.status).toBeGreaterThanOrEqual(500);
-    expect(first.body.detail).toContain('check first whether the request took effect');
+    expect(first.body.detail).toContain('check first whether it took effect');
     mend();
     service.stack.clock.advance(30_000); // a killed function could not release its lock
     const again = await client('POST', '/v1/events/batch', keyed(batch));
