@@ -111,7 +111,11 @@ export function allProblemExamples(baseUrl: string) {
   const violations = [{ field: 'limit', detail: 'must be an integer from 1 to 100' }];
   return Object.fromEntries(
     codes.map((code) => {
-      const problem = { code, detail: ADVICE[code], errors: code === 'invalid_request' ? violations : undefined };
+      const problem = {
+        code,
+        detail: ADVICE[code].replaceAll('`', ''),
+        errors: code === 'invalid_request' ? violations : undefined,
+      };
       return [code, { summary: PROBLEMS[code].title, value: problemBody(problem, EXAMPLE_REQUEST_ID, baseUrl) }];
     }),
   );

@@ -152,6 +152,14 @@ describe('a page of the documentation', () => {
     }
   });
 
+  it('has no backtick outside of code', () => {
+    const documents = pages.filter(([path, { type }]) => path.startsWith('/docs') && type.startsWith('text/html'));
+    const withBacktick = documents.filter(([, { text }]) =>
+      text.replace(/<(code|pre|script)\b[\s\S]*?<\/\1>/g, '').includes('`'),
+    );
+    expect([documents.length > 15, withBacktick.map(([path]) => path)]).toEqual([true, []]);
+  });
+
   it('keeps code, tables, drawings and nested members as Markdown', async () => {
     const markdown = async (file: string) => (await request('/docs/{file}', { file })).body;
     expect(await markdown('receiving.md')).toContain('```python\nimport hashlib, hmac\n');

@@ -2,18 +2,18 @@ import { PROBLEMS, type ProblemCode } from '../../../../lib/api/problems.ts';
 import { FAILURES } from '../../../../lib/deliveries/endpoint-failures.ts';
 import { ADVICE } from '../../../../lib/openapi/problems.ts';
 import type { Article } from './guides.ts';
-import { escaped } from './html.ts';
+import { inline } from './html.ts';
 
 /** `/docs/errors`. Every code has its own anchor, which the `type` of a problem document points to. */
 export function errors(): Article {
   const problems = Object.entries(PROBLEMS).map(
     ([code, { status, title }]) => `<section id="${code}">
 <h2><a href="#${code}"><code>${code}</code></a> <small>${status}</small></h2>
-<p><strong>${title}.</strong> ${escaped(ADVICE[code as ProblemCode])}</p>
+<p><strong>${title}.</strong> ${inline(ADVICE[code as ProblemCode])}</p>
 </section>`,
   );
   const failures = Object.entries(FAILURES).map(
-    ([code, meaning]) => `<dt id="${code}"><code>${code}</code></dt>\n<dd>${escaped(meaning)}</dd>`,
+    ([code, meaning]) => `<dt id="${code}"><code>${code}</code></dt>\n<dd>${inline(meaning)}</dd>`,
   );
   const html = `<h1>Errors</h1>
 <p>Errors are problem documents (RFC 9457). Match on <code>code</code>, which is stable. <code>detail</code> says what to do.
@@ -21,7 +21,8 @@ If you contact the operator, include the <code>request_id</code>.</p>
 ${problems.join('\n')}
 <section id="delivery-failures">
 <h2><a href="#delivery-failures">Delivery failures</a></h2>
-<p>The <code>error</code> of a delivery attempt is one of these codes.</p>
+<p>The <code>error</code> of a delivery attempt is one of these codes.
+<a href="troubleshooting#the-delivery-failed">Troubleshooting</a> has the fixes.</p>
 <dl class="members">
 ${failures.join('\n')}
 </dl>
