@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { listenAddresses } from '../../../infra/local/sam/addresses.ts';
 import { startFunctions } from '../../../infra/local/sam/functions.ts';
 import { tableItems } from '../../../infra/local/sam/items.ts';
@@ -146,12 +146,15 @@ describe('the services for sam local', () => {
     await expect(emails('127.0.0.3')).rejects.toThrow();
   });
 
-  it('use loopback and the bridge of Docker', () => {
-    const ipv4 = (address: string) => ({ address, family: 'IPv4' }) as const;
-    const common = { netmask: '', mac: '', internal: false, cidr: null };
-    const interfaces = { eth0: [{ ...common, ...ipv4('192.0.2.1') }], docker0: [{ ...common, ...ipv4('172.17.0.1') }] };
-    expect(listenAddresses(interfaces)).toEqual(['127.0.0.1', '172.17.0.1']);
-    expect(listenAddresses({ eth0: interfaces.eth0 })).toEqual(['127.0.0.1']);
+  it('use loopback and the bridge of Docker, also before the first container', () => {
+    const path = mkdtempSync(join(directory, 'path-'));
+    vi.stubEnv('PATH', path);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(listenAddresses()).toEqual(['127.0.0.1']);
+    const shown = '5: docker0    inet 172.17.0.1/16 brd 172.17.255.255 scope global docker0';
+    const ip = `#!/bin/sh\n[ "$*" = '-4 -o address show docker0' ] && echo '${shown}'\n`;
+    writeFileSync(join(path, 'ip'), ip, { mode: 0o755 });
+    expect(listenAddresses()).toEqual(['127.0.0.1', '172.17.0.1']);
   });
 
   it('reject an invalid port', () => {
