@@ -1,7 +1,7 @@
 import { deliveryQueue } from '../lib/aws/delivery-queue.ts';
 import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { email } from '../lib/aws/email.ts';
-import { environment } from '../lib/aws/environment.ts';
+import { environment, newVariable } from '../lib/aws/environment.ts';
 import { log } from '../lib/aws/log.ts';
 import { queue } from '../lib/aws/queue.ts';
 import { reportFailure } from '../lib/aws/report-failure.ts';
@@ -18,7 +18,7 @@ import type { DeliveryQueue, Platform } from './wiring.ts';
 export const aws = (): Platform => ({ table: createTable(environment('TABLE_NAME')), log, reportFailure, ...system });
 
 export const withEmail = () => ({
-  sendEmail: email({ sender: environment('SENDER_EMAIL'), configurationSet: environment('CONFIGURATION_SET') }).send,
+  sendEmail: email({ sender: environment('SENDER_EMAIL'), configurationSet: newVariable('CONFIGURATION_SET') }).send,
 });
 
 export function withQueues() {

@@ -130,7 +130,7 @@ export const leakReports = (platform: WithEmail) => {
   return leakHandler({ ...platform, keys: apiKeys(table), projects: projects(table), audit: auditLog(table) });
 };
 
-export const authorization = (platform: Platform & { sharePrefix: string; requestsPerSecond: number }) =>
+export const authorization = (platform: Platform & { sharePrefix: string; requestsPerSecond: string | undefined }) =>
   authorizer({
     ...platform,
     keys: credentials(platform.table),

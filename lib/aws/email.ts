@@ -6,8 +6,8 @@ import { reportFailure } from './report-failure.ts';
 
 export interface EmailOptions {
   sender: string;
-  /** The name of the configuration set that publishes bounces and complaints. */
-  configurationSet: string;
+  /** The name of the configuration set that publishes bounces and complaints. `undefined` for seconds during an upgrade. */
+  configurationSet: string | undefined;
 }
 
 /**

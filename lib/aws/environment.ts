@@ -8,6 +8,12 @@ export function environment(name: Variable): string {
   return value;
 }
 
+/**
+ * Reads a variable that the previous release does not set. `undefined` while CloudFormation has changed the code of a function and
+ * not its variables, or the other way round after a rollback (.github/UPGRADES.md). Read it with `environment` in the next release.
+ */
+export const newVariable = (name: Variable): string | undefined => process.env[name];
+
 /** The URL where a secret scanner publishes its keys. `undefined` if the operator accepts no reports. */
 export const secretScanningKeysUrl = (): string | undefined => process.env.SECRET_SCANNING_KEYS_URL;
 

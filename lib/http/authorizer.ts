@@ -20,7 +20,7 @@ export interface AuthorizerDeps {
   /** The usage-plan key of a project. */
   shareKeyOf(projectId: string): string;
   /** The requests per second of a project, which responses state. */
-  requestsPerSecond: number;
+  requestsPerSecond: string | undefined;
   clock(): number;
   log: {
     info(event: string, fields: Record<string, unknown>): void;
@@ -85,7 +85,7 @@ function policy(
   resources: string[],
   caller: Authenticated,
   decision: Decision,
-  requestsPerSecond: number,
+  requestsPerSecond: string | undefined,
 ): APIGatewayAuthorizerResult {
   const { record, grant } = caller;
   const statement: Statement = {

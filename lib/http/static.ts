@@ -43,6 +43,9 @@ const SECURITY_TXT = '/.well-known/security.txt';
 /** RFC 9116 §2.5.5 recommends less than a year. */
 const SECURITY_TXT_DAYS = 180;
 
+/** The methods of a page below an unknown resource. A stage keeps a removed resource for a while (.github/UPGRADES.md, "Paths"). */
+const PAGE_METHODS = ['GET', 'HEAD'];
+
 /** A path that a `Location` can contain as it is. */
 const SAFE_PATH = /^(?:\/[\w.-]+)+$/;
 
@@ -72,12 +75,13 @@ export function createSite({ pages, missingPage, securityContact, redirects, met
   };
 
   function respondTo(event: APIGatewayProxyEvent, baseUrl: string): APIGatewayProxyResult | Problem {
-    const allowed = methodsAt.get(event.resource) ?? [];
-    if (!allowed.includes(event.httpMethod)) return methodNotAllowed(allowed);
+    const path = event.resource.replace('{file}', event.pathParameters?.file ?? '');
+    const page = pageAt.get(path);
+    const allowed = methodsAt.get(event.resource) ?? (page && PAGE_METHODS);
+    if (allowed && !allowed.includes(event.httpMethod)) return methodNotAllowed(allowed);
     const target = targetOf.get(event.resource);
     if (target !== undefined)
       return { statusCode: 302, headers: { Location: baseUrl + target, 'Cache-Control': 'no-store' }, body: '' };
-    const path = event.resource.replace('{file}', event.pathParameters?.file ?? '');
     // API Gateway ignores a trailing slash, but relative links of pages need the path without it. Operations have no links.
     const isPage = !path.startsWith('/v1/');
     if (isPage && SAFE_PATH.test(path) && event.requestContext.path.endsWith('/'))
@@ -86,7 +90,6 @@ export function createSite({ pages, missingPage, securityContact, redirects, met
       const text = securityTxt(securityContact, baseUrl, event.requestContext.requestTimeEpoch);
       return contentOf({ type: 'text/plain; charset=utf-8', kind: 'document', text }, 200, baseUrl);
     }
-    const page = pageAt.get(path);
     if (page) return contentOf(page, 200, baseUrl);
     const acceptsHtml = lowerCased(event.headers).accept?.includes('text/html');
     return acceptsHtml && path.startsWith('/docs/') ? contentOf(missingPage, 404, baseUrl) : routeNotFound();

@@ -203,6 +203,20 @@ describe('a page of the documentation', () => {
   });
 });
 
+describe('a path that a release removed, but the stage still has', () => {
+  it.each([
+    ['GET', '/docs/errors', 200, undefined],
+    ['HEAD', '/docs/errors', 200, undefined],
+    ['POST', '/docs/errors', 405, 'GET, HEAD'],
+    ['GET', '/v1/removed', 404, undefined],
+    ['POST', '/v1/removed', 404, undefined],
+  ])('returns the page of the path, if there is one: %s %s', async (httpMethod, resource, status, allowed) => {
+    expect(site.methods).not.toHaveProperty([resource]);
+    const { statusCode, headers } = await request(resource, { httpMethod });
+    expect([statusCode, headers?.Allow]).toEqual([status, allowed]);
+  });
+});
+
 describe('a trailing slash', () => {
   it.each([
     ['/docs', '', '/docs'],

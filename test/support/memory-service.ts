@@ -94,7 +94,7 @@ export function memoryService() {
     queues,
     queue: queues.quick,
     sharePrefix: 'share',
-    requestsPerSecond: 500,
+    requestsPerSecond: '500',
     async scheduleCheck(message: CheckMessage, delaySeconds: number) {
       checks.push(delaySeconds);
       later(delaySeconds * 1000, () => checkConnection(message, wiring.connectionDeps(platform)));

@@ -35,7 +35,7 @@ async function authorized(
       ...keys,
     },
     shareKeyOf: (projectId) => `share of ${projectId}`,
-    requestsPerSecond: 500,
+    requestsPerSecond: '500',
     clock: () => now,
     log: { info() {}, warn() {} },
     reportFailure() {},
@@ -63,7 +63,7 @@ describe('an allowed request', () => {
   });
 
   it('passes on the limit of the project, which responses state', async () => {
-    expect((await authorized(read)).context).toMatchObject({ requests_per_second: 500 });
+    expect((await authorized(read)).context).toMatchObject({ requests_per_second: '500' });
   });
 
   it('is a use of the key, once per hour', async () => {

@@ -1,7 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type FunctionProperties, modulePathOf } from '../../../../infra/local/lambda/lambda.ts';
 import { afterFile } from '../../../support/after-file.ts';
+import { readTemplate } from '../../local/gateway.ts';
 
 interface RawResource {
   Type: string;
@@ -54,4 +57,16 @@ function withBoth(policy: RawResource, other: RawResource): RawResource {
     return Statement;
   });
   return { ...policy, Properties: { ...policy.Properties, PolicyDocument: { Statement: statements } } };
+}
+
+/** Loads the code of each function with the variables of another release. Returns the errors. */
+export function failedStarts({ code, variables }: { code: string; variables: string }): string[] {
+  const functionsOf = (assembly: string) => readTemplate(assembly).ofType<FunctionProperties>('AWS::Lambda::Function');
+  const others = new Map(functionsOf(variables).map(({ id, properties }) => [id, properties.Environment?.Variables]));
+  return functionsOf(code).flatMap(({ id, properties }) => {
+    if (!others.has(id)) return [];
+    const load = ['-e', 'require(process.argv[1])', modulePathOf({ directory: code }, properties)];
+    const { status, stderr } = spawnSync(process.execPath, load, { encoding: 'utf8', env: others.get(id) ?? {} });
+    return status === 0 ? [] : [`${id}: ${/^\w*Error: .*/m.exec(stderr)?.[0] ?? stderr}`];
+  });
 }

@@ -1,12 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { readRoutes } from '../../../../infra/local/gateway/routes.ts';
 import { createState } from '../../../../infra/local/services/state.ts';
 import { keptResources } from '../../../infra/kept-resources.ts';
 import { everyOption, synth } from '../../../infra/synth.ts';
 import { eventually, FAST } from '../../../support/service.ts';
+import { readTemplate } from '../../local/gateway.ts';
 import { BETWEEN_STEPS_MS, during, startEndpoints } from './deployment.ts';
-import { consumersOf, mixed, resourcesOf } from './mixed.ts';
+import { consumersOf, failedStarts, mixed, resourcesOf } from './mixed.ts';
 import { extractRelease, type ReleaseSource, releases } from './release.ts';
 import {
   addWork,
@@ -130,6 +132,27 @@ describe('an upgrade and a rollback', () => {
       for (const { work } of begun) await complete(stack, work);
       await eventually(() => state.messages.size + state.schedules.size === 0);
     });
+  });
+});
+
+describe('the functions during a deployment', () => {
+  it('serve every public path of the previous release, because the stage keeps it', async () => {
+    const assembly = mixed(earlier, current, () => true);
+    const open = readRoutes(readTemplate(assembly)).filter(({ authorizerId }) => authorizerId === undefined);
+    expect(open.length).toBeGreaterThan(20);
+    await during({ assembly, state: createState(), at: Date.now() }, async ({ baseUrl }) => {
+      for (const { method, resource } of open) {
+        const { status } = await fetch(baseUrl + resource, { method, redirect: 'manual' });
+        expect(status !== 405 && status < 500, `${method} ${resource}: ${status}`).toBe(true);
+      }
+    });
+  });
+
+  it.each([
+    ['this version', () => failedStarts({ code: current, variables: earlier })],
+    ['the previous release', () => failedStarts({ code: earlier, variables: current })],
+  ])('of %s start with the variables of the other, because Lambda changes code and variables separately', (_, failed) => {
+    expect(failed()).toEqual([]);
   });
 });
 
