@@ -51,9 +51,8 @@ export const operationAt = (method: string, resource: string): [OperationId, Ope
   operationsByRoute.get(`${method} ${resource}`);
 
 /** The operations of every path. */
-export const operationsByPath: ReadonlyMap<string, readonly Operation[]> = Map.groupBy(
-  allOperations,
-  ({ path }) => path,
+export const operationsByPath: ReadonlyMap<string, readonly Operation[]> = new Map(
+  allOperations.map(({ path }) => [path, allOperations.filter((operation) => operation.path === path)]),
 );
 
 /** The value of `Allow` for every path. API Gateway responds to OPTIONS where other origins can call. */

@@ -96,8 +96,10 @@ export function problemResponses() {
   );
 }
 
-const byStatus = (codes: readonly ProblemCode[]): Map<number, ProblemCode[]> =>
-  Map.groupBy(codes, (code) => PROBLEMS[code].status);
+const byStatus = (codes: readonly ProblemCode[]): Map<number, ProblemCode[]> => {
+  const statusOf = (code: ProblemCode) => PROBLEMS[code].status;
+  return new Map(codes.map(statusOf).map((status) => [status, codes.filter((code) => statusOf(code) === status)]));
+};
 
 const meaningsOf = (codes: readonly ProblemCode[]): string =>
   codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' ');

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildSync } from 'esbuild';
 import { chromium } from 'playwright-core';
@@ -18,22 +18,26 @@ const service = useService();
 
 /** An empty project that has only installed the package. */
 let directory: string;
+let tarball: string;
 const execute = promisify(execFile);
+// The Node.js of the caller, because npm puts the one of this repository first. CI has the oldest that must work.
+const PATH = process.env.PATH?.split(delimiter).filter((each) => !each.endsWith(join('node_modules', '.bin')));
+const env = { ...process.env, PATH: PATH?.join(delimiter) };
 const run = async (command: string, ...args: string[]): Promise<string> =>
-  (await execute(command, args, { cwd: directory })).stdout;
+  (await execute(command, args, { cwd: directory, env })).stdout;
 
 beforeAll(async () => {
-  const { stdout } = await execute('npm', ['run', '--silent', 'package']);
+  tarball = (await execute('npm', ['run', '--silent', 'package'])).stdout.trim();
   directory = mkdtempSync(join(tmpdir(), 'package-'));
   writeFileSync(join(directory, 'package.json'), '{ "private": true, "type": "module" }');
-  await run('npm', 'install', '--no-audit', '--no-fund', '--prefer-offline', stdout.trim());
+  await run('npm', 'install', '--no-audit', '--no-fund', '--prefer-offline', tarball);
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Runs a module in the project with Node.js, and returns what it prints. */
 async function runModule(source: string, ...args: string[]): Promise<unknown> {
   writeFileSync(join(directory, 'program.js'), source);
-  return JSON.parse(await run(process.execPath, 'program.js', ...args));
+  return JSON.parse(await run('node', 'program.js', ...args));
 }
 
 /** Compiles a TypeScript module in strict mode. Throws the errors of the compiler. */
@@ -56,11 +60,27 @@ async function compile(source: string): Promise<void> {
 }
 
 describe('the npm package', () => {
+  it('is installed from a file, because no registry has it, and cannot be published to one', async () => {
+    const manifest = JSON.parse(
+      readFileSync(`${directory}/node_modules/@document-sync-service/client/package.json`, 'utf8'),
+    );
+    expect(manifest.private).toBe(true);
+    const readme = readFileSync('lib/client/README.md', 'utf8');
+    const installs = [...readme.matchAll(/npm install (.+)/g)].map(([, name]) => name);
+    expect(installs).toEqual([`./${basename(tarball).replace(manifest.version, 'VERSION')}`]);
+    expect(`It requires Node.js ${manifest.engines.node.replace('>=', '')} or newer.`).toBe(
+      /It requires .+?newer\./.exec(readme)?.[0],
+    );
+    const imports = [...readme.matchAll(/from '(.+)';/g)].map(([, name]) => name);
+    expect(new Set(imports)).toEqual(new Set([manifest.name]));
+    expect(readme).not.toContain('npx document-sync'); // npx would install a package with the name of the command
+  });
+
   it('lists, creates and reports problems from Node.js', async () => {
     const { adminKey, admin } = await service.project();
     for (const key of ['a', 'b', 'c']) await put(admin, key, { title: key });
     const source = `
-      import { ApiError, createClient, entriesOf } from 'document-sync-client';
+      import { ApiError, createClient, entriesOf } from '@document-sync-service/client';
       const [baseUrl, credential] = process.argv.slice(2);
       const client = createClient({ baseUrl: baseUrl + '/', credential });
       const documents = [];
@@ -83,7 +103,7 @@ describe('the npm package', () => {
 
   it('repeats a request after 429 and 503, and a repeated POST takes effect once', async () => {
     const source = `
-      import { createClient } from 'document-sync-client';
+      import { createClient } from '@document-sync-service/client';
       const keys = [];
       const answers = [429, 503, 201, 503, 503, 503];
       const send = async (request) => {
@@ -101,7 +121,7 @@ describe('the npm package', () => {
 
   it('keeps the idempotency key of its caller, and the filters of a list on every page', async () => {
     const source = `
-      import { createClient, entriesOf } from 'document-sync-client';
+      import { createClient, entriesOf } from '@document-sync-service/client';
       const sent = [];
       const send = async ({ method, url, headers }) => {
         const { searchParams } = new URL(url);
@@ -117,7 +137,7 @@ describe('the npm package', () => {
 
   it('passes on members and values that a later version adds', async () => {
     const source = `
-      import { createClient, entriesOf } from 'document-sync-client';
+      import { createClient, entriesOf } from '@document-sync-service/client';
       const event = { id: 'evt_1', type: 'document.moved', timestamp: '2026-01-31T12:00:00.000Z', data: { to: 'b' }, more: 1 };
       const send = async () => Response.json({ data: [event], next_cursor: null, more: 1 });
       const client = createClient({ baseUrl: 'https://api.example.com', credential: 'key', fetch: send });
@@ -133,7 +153,7 @@ describe('the npm package', () => {
     await receiver.until(1);
     const { headers, body } = receiver.received[0] ?? {};
     const source = `
-      import { VerificationError, verify } from 'document-sync-client';
+      import { VerificationError, verify } from '@document-sync-service/client';
       const { headers, body, secret } = JSON.parse(process.argv[2]);
       const outcome = (changes) => verify({ headers, body, secret, ...changes }).then(
         ({ type }) => type,
@@ -211,7 +231,7 @@ describe('the npm package', () => {
     await put(admin, 'org:acme:doc-1', { title: 'Draft' });
     const token = await mint(admin, ['org:acme:*'], ['read', 'write']);
     const contents = `
-      import { createClient, entriesOf } from 'document-sync-client';
+      import { createClient, entriesOf } from '@document-sync-service/client';
       globalThis.check = async (baseUrl, credential) => {
         const client = createClient({ baseUrl, credential });
         const keys = [];

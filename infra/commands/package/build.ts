@@ -7,8 +7,8 @@ import { bundleOptions } from '../../bundle.ts';
 import { localDirectory, projectRoot } from '../../project-root.ts';
 
 /*
- * npm run package: builds the npm package for integrators, and prints the path of its tarball. A release publishes it with
- * `npm publish`. The generators of types require an older TypeScript, so they have their own dependencies.
+ * npm run package: builds the npm package for integrators, and prints the path of its tarball, which each release contains. The
+ * generators of types require an older TypeScript, so they have their own dependencies.
  */
 
 const directory = join(localDirectory, 'package');
@@ -43,14 +43,15 @@ chmodSync(join(directory, 'dist/cli.js'), 0o755);
 console.log(join(directory, run('npm', 'pack', '--silent').trim()));
 
 function manifest(): object {
-  const { version, license, engines } = read('package.json');
+  const { version, license } = read('package.json');
   const { 'openapi-fetch': openApiFetch } = read('test/measure/generators/package.json').devDependencies;
   return {
-    name: 'document-sync-client',
+    name: '@document-sync-service/client',
     version,
+    private: true, // nobody can publish it to a registry, where this project owns no name
     description: 'Typed client, webhook verification and command-line tools of the Document Sync Service',
     license,
-    engines,
+    engines: { node: '>=20.18' }, // `crc32` of node:zlib, and `styleText` without colors in a pipe
     type: 'module',
     sideEffects: false,
     exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
