@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -14,6 +14,14 @@ describe('the workflow', () => {
   it('runs .ci/run on the oldest supported Node', () => {
     expect(workflow).toMatch(/^ +- run: \.ci\/run$/m);
     expect(`>=${/node-version: (\d+)/.exec(workflow)?.[1]}`).toBe(engines.node);
+  });
+
+  it('fetches all commits before .ci/run, because its tests build the previous release', () => {
+    const workflows = readdirSync('.github/workflows').map((name) => readFileSync(`.github/workflows/${name}`, 'utf8'));
+    const jobs = workflows.flatMap((text) => text.split(/\n(?= {2}\w+:\n)/)).filter((job) => job.includes('.ci/run'));
+    expect(jobs).toHaveLength(2);
+    for (const job of jobs)
+      expect(job).toMatch(/uses: actions\/checkout@.*\n {8}with:\n(?: {10}.*\n)* {10}fetch-depth: 0/);
   });
 
   it('runs tests that exist', () => {
@@ -94,13 +102,14 @@ describe('the workflow', () => {
 });
 
 describe('a release', () => {
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const [, newest = ''] = /^## \[(\d.*?)\]/m.exec(readFileSync('CHANGELOG.md', 'utf8')) ?? [];
   const [, indented = ''] = /name: Create the files of the release\n +run: \|\n((?: {10}.*\n)+)/.exec(release) ?? [];
   const script = indented.replace(/^ {10}/gm, '');
   // Its own folder has no repository and no registry.
-  const create = (tag: string) => {
+  const create = (tag: string, version = newest) => {
     const directory = mkdtempSync(join(tmpdir(), 'release-'));
-    for (const file of ['package.json', 'CHANGELOG.md']) copyFileSync(file, join(directory, file));
+    copyFileSync('CHANGELOG.md', join(directory, 'CHANGELOG.md'));
+    writeFileSync(join(directory, 'package.json'), JSON.stringify({ version }));
     const commands = `git() { echo "$*" > git.log; }; npm() { echo "$*"; }\n${script}`;
     const options = { cwd: directory, env: { ...process.env, GITHUB_REF_NAME: tag }, stdio: 'pipe' } as const;
     try {
@@ -117,15 +126,27 @@ describe('a release', () => {
   };
 
   it('contains the source, a bill of materials and the notes of the changelog', () => {
-    const { notes, git, sbom } = create(`v${version}`);
+    const { notes, git, sbom } = create(`v${newest}`);
     expect(notes).toMatch(/\S/);
     expect(notes).not.toMatch(/^## /m);
     expect(git).toMatch(/^archive .*--output release\/document-sync-service-.*\.tar\.gz HEAD$/m);
     expect(sbom).toBe('sbom --sbom-format cyclonedx\n');
   });
 
-  it('fails for a tag that is not the version of the package', () => {
+  it('fails for a tag that is not the version of the package, and for a version without notes', () => {
     expect(() => create('v9.9.9')).toThrow();
+    expect(() => create('v9.9.9-dev', '9.9.9-dev')).toThrow();
+  });
+
+  it('contains the npm package that CI builds, before its files are signed', () => {
+    const [ci = '', steps = ''] = release.split('\n  release:\n');
+    expect(ci).toMatch(
+      /run: \.ci\/run[\s\S]*- run: npm run package\n[\s\S]*upload-artifact@[\s\S]*name: npm-package\n/,
+    );
+    expect(ci).toMatch(/path: \.local\/package\/\*\.tgz\n/); // `npm run package` prints this path
+    expect(steps).toMatch(
+      /download-artifact@.*\n {8}with:\n {10}name: npm-package\n {10}path: release\n[\s\S]*attest-build/,
+    );
   });
 
   it('is published after CI, with a signed provenance of every file', () => {

@@ -5,14 +5,23 @@ import { changelog, changelogFeed } from '../../../../functions/site/docs/render
 import { openApiDocument } from '../../../../lib/openapi/document.ts';
 import { VERSION } from '../../../../lib/version.ts';
 
-const released = [...readFileSync('CHANGELOG.md', 'utf8').matchAll(/^## \[(\d.*?)\] - (.*)$/gm)];
+const text = readFileSync('CHANGELOG.md', 'utf8');
+const released = [...text.matchAll(/^## \[(\d.*?)\] - (.*)$/gm)];
+const [, unreleased = ''] = text.split(/^## .*$/m);
 
 describe('the version', () => {
-  it('is the one of the package, the newest release and the OpenAPI document', () => {
+  it('is the one of the package and the OpenAPI document', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-    const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'));
-    const all = [version, lock.version, released[0]?.[1], openApiDocument('').info.version];
+    const { version: locked, packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+    const all = [version, locked, packages[''].version, openApiDocument('').info.version];
     expect(new Set(all)).toEqual(new Set([VERSION]));
+  });
+
+  it('is the newest release, or a higher one with -dev, as long as there are unreleased changes', () => {
+    const newest = released[0]?.[1] ?? '';
+    const [next = '', suffix] = VERSION.split('-');
+    if (suffix === undefined) expect([next, unreleased.trim()]).toEqual([newest, '']);
+    else expect([suffix, next.localeCompare(newest, 'en', { numeric: true })]).toEqual(['dev', 1]);
   });
 });
 
