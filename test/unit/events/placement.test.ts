@@ -34,6 +34,19 @@ describe('the id of an event', () => {
 });
 
 describe('the partitions of a space', () => {
+  // Stored events keep the digit of the release that wrote them.
+  it.each([
+    ['document.created', '0'],
+    ['document.changed', '1'],
+    ['document.deleted', '2'],
+    ['sync.conflict', '3'],
+    ['sync.completed', '4'],
+    ['connection.lost', '5'],
+  ] as const)('begin with the same digit in every release for %s', (type, digit) => {
+    const digits = new Set(partitionsOf([type], undefined).map((partition) => partition[0]));
+    expect([...digits]).toEqual([digit]);
+  });
+
   it('share its events, so that each type uses all twelve', () => {
     const many = Array.from({ length: 400 }, (_, i) => i);
     expect(new Set(many.map((i) => partitionOf(idFor('document.changed', `org:acme:${i}`)))).size).toBe(
