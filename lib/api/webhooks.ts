@@ -40,7 +40,7 @@ const Recover = v.strictObject({
 const Recovered = v.strictObject({
   count: described(
     wholeNumber(),
-    'The number of deliveries in the recovery. Above 100,000 of one status, it is a lower bound.',
+    'The number of deliveries in the recovery. Above 100,000 of one status, it is a lower bound. Deliveries that are `pending` before any attempt are not included. After 24 hours, you can redeliver each of them.',
   ),
 });
 

@@ -111,15 +111,21 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
     },
 
     // The message goes first, and the response is stored with the new run, so a repeated request sends the same message again.
-    // The full delivery can be too large for that transaction.
+    // The full delivery can be too large for that transaction. If the first run was never recorded, the new run records itself.
     async redeliver({ path: { id = '', event_id = '' }, space }, idempotencyWrites) {
       const webhook = await webhooks.get(space, id);
-      const delivery = webhook && (await deliveries.get(id, event_id));
-      if (webhook && !delivery && (await pending(webhook, event_id)))
-        return new Problem('conflict', 'Wait for the first attempt before you redeliver the event.');
-      if (!delivery || !(await events.get(space, event_id))) return notFound('delivery');
-      if (webhook.status === 'disabled') return new Problem('conflict', 'Enable the webhook first.');
+      const event = webhook && (await events.get(space, event_id));
+      if (!event) return notFound('delivery');
+      const recorded = await deliveries.get(id, event_id);
+      const delivery = recorded ?? awaited(event, webhook);
+      if (!delivery) return notFound('delivery');
       const now = clock();
+      if (!recorded && event.at >= stuckBefore(now))
+        return new Problem(
+          'conflict',
+          'Wait for the first attempt. After 24 hours without one, you can redeliver the event.',
+        );
+      if (webhook.status === 'disabled') return new Problem('conflict', 'Enable the webhook first.');
       const run = delivery.run + 1;
       const response = { body: deliveryEntry({ ...delivery, status: 'pending', nextAttemptAt: now }) };
       await enqueue([firstMessage(space, id, event_id, { run, trigger: 'redelivery' })]);

@@ -11,6 +11,7 @@ import { type Attempt, createWebhook, deliveryOf, publish, publishAll, settled }
 const service = memoryService();
 const live = async () => (await service.project()).client('live');
 const conflict = [409, 'conflict'];
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 describe('a webhook', () => {
   it('skips events while it is paused, and recovers them', async () => {
@@ -196,6 +197,27 @@ describe('a redelivery', () => {
     expect(delivery.attempts.map(({ number }: Attempt) => number)).toEqual([1, 2, 3, 4, 5, 6, 1, 2]);
     expect(delivery.attempts.at(-1)).toMatchObject({ trigger: 'redelivery' });
     expect(endpoint.received.map(({ body }) => body)).toEqual(Array(8).fill(event.text));
+  });
+
+  it('starts a run for a delivery without an attempt a day after its event, and not earlier', async () => {
+    const client = await live();
+    const endpoint = service.endpoint();
+    const { id } = await createWebhook(client, endpoint.url);
+    const event = await publish(client);
+    const path = `/v1/webhooks/${id}/deliveries/${event.body.id}`;
+    const redeliver = (key: string) => client('POST', `${path}/redeliver`, { headers: { 'Idempotency-Key': key } });
+    service.clock.skip(DAY_MS - 10);
+    expect(code(await redeliver('early'))).toEqual(conflict);
+    service.clock.skip(10);
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    expect(code(await redeliver('disabled'))).toEqual(conflict);
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
+    const { status, body } = await redeliver('late');
+    expect([status, body]).toMatchObject([202, { status: 'pending', attempts: [], event_id: event.body.id }]);
+    expect((await redeliver('late')).headers['idempotency-replayed']).toBe('true');
+    await service.settle();
+    const { attempts } = await settled(client, id, event.body.id);
+    expect(attempts.at(-1)).toMatchObject({ number: 1, trigger: 'redelivery', status_code: 200 });
   });
 
   it('returns 404 for an event that has expired or was never delivered, and sends nothing', async () => {
