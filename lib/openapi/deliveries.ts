@@ -17,7 +17,7 @@ export function delivered(type: EventType) {
   return {
     operationId: `deliver${schemaNameOf(type)}`,
     summary: EVENT_MEANINGS[type],
-    description: `Any 2xx within 5 seconds is success. Everything else is retried ${RETRY_DELAYS_SECONDS.map(duration).join(', ')} after the previous failure; the sixth failure disables the webhook. An event may arrive more than once, and events arrive in no particular order.`,
+    description: `Any 2xx within 5 seconds is success. Everything else is retried ${RETRY_DELAYS_SECONDS.map(duration).join(', ')} after the previous failure; the sixth failure disables the webhook. An event may arrive more than once, and events arrive in no particular order. A receiver that keeps a copy of a document compares \`revision\` for each field.`,
     security: [],
     parameters: [
       header(

@@ -30,6 +30,7 @@ const QUERIES: [query: string, href: string][] = [
   ['timeout', 'docs/delivery#attempts-and-retries'],
   ['duplicate events', 'docs/delivery#duplicates-and-order'],
   ['exactly once', 'docs/delivery#duplicates-and-order'],
+  ['keep a replica', 'docs/receiving#keep-a-copy-of-the-documents'],
   ['event order', 'docs/delivery#duplicates-and-order'],
   ['idempotency key', 'docs/conventions#repeating-a-request'],
   ['slow endpoint', 'docs/delivery#lanes'],
