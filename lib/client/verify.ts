@@ -7,7 +7,7 @@ export type WebhookEvent = components['schemas']['Event'];
 export class VerificationError extends Error {}
 
 export interface ReceivedDelivery {
-  /** The raw body, before it is parsed. */
+  /** The raw body, before it is parsed. Bytes are exact. A string hides bytes that its decoder replaced. */
   body: string | Uint8Array;
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The secret of the webhook, or several, for example during a rotation. */
@@ -34,17 +34,32 @@ export async function verify({
   const seconds = /^\d{1,12}$/.test(timestamp) ? Number(timestamp) : Number.NaN;
   if (!(Math.abs(Date.now() / 1000 - seconds) <= toleranceSeconds))
     throw new VerificationError(`The delivery is older than ${toleranceSeconds} s, or the clocks differ`);
-  const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
-  const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`);
+  // The encoder would replace a lone surrogate, so the signed text would be another one.
+  if (typeof body === 'string' && /\p{Surrogate}/u.test(body))
+    throw new VerificationError('The body is not valid Unicode');
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  const prefix = new TextEncoder().encode(`${id}.${timestamp}.`);
+  const signed = new Uint8Array(prefix.length + bytes.length);
+  signed.set(prefix);
+  signed.set(bytes, prefix.length);
   const candidates = signatures.split(' ').flatMap((each) => (each.startsWith('v1,') ? [decoded(each.slice(3))] : []));
   for (const each of [secret].flat()) {
-    const bytes = each.startsWith('whsec_') ? decoded(each.slice(6)) : new TextEncoder().encode(each);
-    if (bytes.length === 0) continue;
-    const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
+    const secretBytes = each.startsWith('whsec_') ? decoded(each.slice(6)) : new TextEncoder().encode(each);
+    if (secretBytes.length === 0) continue;
+    const key = await crypto.subtle.importKey('raw', secretBytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
     for (const candidate of candidates)
-      if (await crypto.subtle.verify('HMAC', key, candidate, signed)) return JSON.parse(text) as WebhookEvent;
+      if (await crypto.subtle.verify('HMAC', key, candidate, signed)) return eventIn(bytes);
   }
   throw new VerificationError('No signature matches. Check the secret, and that the body is unchanged');
+}
+
+/** Parses a signed body. The service sends JSON in UTF-8 without a byte order mark. */
+function eventIn(bytes: Uint8Array): WebhookEvent {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch {
+    throw new VerificationError('The signed body is not JSON in UTF-8');
+  }
 }
 
 function headerOf(headers: ReceivedDelivery['headers'], name: string): string | undefined {

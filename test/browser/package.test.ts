@@ -194,6 +194,47 @@ describe('the npm package', () => {
     ]);
   });
 
+  it('verifies the bytes of a body, and accepts only JSON in UTF-8', async () => {
+    const source = `
+      import { createHmac } from 'node:crypto';
+      import { VerificationError, verify } from 'document-sync-client';
+      const timestamp = Math.floor(Date.now() / 1000);
+      const headersFor = (signed) => {
+        const signature = createHmac('sha256', 'secret').update('evt_1.' + timestamp + '.').update(signed).digest('base64');
+        return { 'webhook-id': 'evt_1', 'webhook-timestamp': String(timestamp), 'webhook-signature': 'v1,' + signature };
+      };
+      const outcome = (body, signed = body) => verify({ body, headers: headersFor(signed), secret: 'secret' }).then(
+        ({ type }) => type,
+        (error) => [error instanceof VerificationError, error.message],
+      );
+      const text = '{"type":"\\ufffd"}';
+      const invalid = Buffer.concat([Buffer.from('{"type":"'), Buffer.from([0xff]), Buffer.from('"}')]);
+      console.log(JSON.stringify([
+        await outcome(text),
+        await outcome(Buffer.from(text)),
+        await outcome(Buffer.from('\\ufeff' + text), text),
+        await outcome('\\ufeff' + text, text),
+        await outcome(invalid, text),
+        await outcome('{"type":"\\ud800"}', text),
+        await outcome(Buffer.from('\\ufeff' + text)),
+        await outcome(invalid),
+        await outcome('no JSON'),
+      ]));`;
+    const mismatch = [true, 'No signature matches. Check the secret, and that the body is unchanged'];
+    const noJson = [true, 'The signed body is not JSON in UTF-8'];
+    expect(await runModule(source)).toEqual([
+      '\ufffd',
+      '\ufffd',
+      mismatch,
+      mismatch,
+      mismatch,
+      [true, 'The body is not valid Unicode'],
+      noJson,
+      noJson,
+      noJson,
+    ]);
+  });
+
   it('has the types of every operation, and its README compiles', async () => {
     const readme = readFileSync('lib/client/README.md', 'utf8');
     const blocks = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code = '']) => code);
