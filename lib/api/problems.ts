@@ -68,6 +68,9 @@ export function methodNotAllowed(methods: readonly string[]): Problem {
 export const notFound = (what: string): Problem =>
   new Problem('not_found', `No such ${what} exists in this project and environment.`);
 
+export const documentNotAllowed = (): Problem =>
+  new Problem('document_not_allowed', 'Use a token whose patterns match this document.');
+
 export const PROBLEM_TYPE = 'application/problem+json';
 
 /** The seconds after which clients should retry a 429 or 503. */

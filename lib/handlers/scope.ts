@@ -1,6 +1,6 @@
 import { intersect, type KeyRange, matchesAny, rangesOf } from '../access/patterns.ts';
 import type { Permission } from '../access/tokens.ts';
-import { Problem } from '../api/problems.ts';
+import { documentNotAllowed, type Problem } from '../api/problems.ts';
 import type { Caller, Request } from '../http/parse-request.ts';
 
 /** Whether a caller can access a document. Keys can access all of their space, and tokens only matching documents. */
@@ -9,8 +9,6 @@ export const reaches = ({ token }: Caller, documentKey: string): boolean =>
 
 export const may = ({ type, token }: Caller, permission: Permission): boolean =>
   token ? token.permissions.includes(permission) : permission === 'read' || type !== 'read';
-
-export const notAllowed = () => new Problem('document_not_allowed', 'Use a token whose patterns match this document.');
 
 /** The ranges of keys that match some patterns and that the caller can access. */
 export const rangesFor = ({ token }: Caller, patterns: readonly string[]): KeyRange[] => {
@@ -24,7 +22,7 @@ export const credentialOf = ({ token, keyId }: Caller): string => token?.tokenId
 /** The document key in the path, or a problem that reveals nothing about an inaccessible document. */
 export function documentKeyOf({ path, caller }: Request): string | Problem {
   const key = path.key ?? '';
-  return reaches(caller, key) ? key : notAllowed();
+  return reaches(caller, key) ? key : documentNotAllowed();
 }
 
 /** The origin of a change, which is the node or the credential. It grants nothing. */

@@ -1,5 +1,5 @@
 import { covers } from '../access/patterns.ts';
-import { Problem, type ProblemCode } from '../api/problems.ts';
+import { documentNotAllowed, Problem, type ProblemCode } from '../api/problems.ts';
 import { type Conflict, withoutOthersValues } from '../documents/documents.ts';
 import { createPageBudget, MAX_PAGE_BYTES, type RevisionList } from '../documents/pages.ts';
 import { pull } from '../documents/pull.ts';
@@ -13,7 +13,7 @@ import { sortableId } from '../ids.ts';
 import { check, iso } from '../schema.ts';
 import type { Space } from '../space.ts';
 import type { DocumentsDeps } from './documents.ts';
-import { credentialOf, may, notAllowed, reaches } from './scope.ts';
+import { credentialOf, may, reaches } from './scope.ts';
 
 /** Sync cycles that have a name. */
 export interface SyncCycles {
@@ -46,7 +46,7 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
     async sync(request) {
       const { body, caller, space } = request;
       const { token } = caller;
-      if (token && !token.documents.some((pattern) => covers(pattern, body.pattern))) return notAllowed();
+      if (token && !token.documents.some((pattern) => covers(pattern, body.pattern))) return documentNotAllowed();
       const needed = body.push.length > 0 ? 'write' : 'read';
       if (!may(caller, needed)) return new Problem('insufficient_permissions', needed === 'write' ? PUSHING : PULLING);
 

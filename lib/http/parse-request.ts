@@ -3,7 +3,8 @@ import * as v from 'valibot';
 import { environmentOf } from '../access/api-key.ts';
 import type { Grant } from '../access/tokens.ts';
 import { type CallerType, chosenEnvironment, creating, type Operation } from '../api/operation.ts';
-import { bodyTooLarge, invalid, notFound, Problem } from '../api/problems.ts';
+import { documentParameter } from '../api/parameters.ts';
+import { bodyTooLarge, documentNotAllowed, invalid, notFound, Problem } from '../api/problems.ts';
 import { isJsonObject, MAX_JSON_DEPTH, parseJson } from '../json.ts';
 import { check, type Violation } from '../schema.ts';
 import type { Environment, Space } from '../space.ts';
@@ -58,22 +59,25 @@ export function parseRequest(
   const json = parseBody(rawBody, headers['content-type']);
   if (json instanceof Problem) return json;
 
+  const caller = callerOf(event);
+  const path = decoded(event.pathParameters ?? {});
+  const documentKey = documentKeyIn(operation, path);
+  // As for every other document that the token cannot access, so the response reveals nothing about a name.
+  if ('violations' in documentKey && caller.token) return documentNotAllowed();
   const query = check(v.strictObject({ ...operation.query, ...chosenEnvironment }), event.queryStringParameters ?? {});
   // To valibot an array is an object too.
   const body = isJsonObject(json)
     ? check(operation.body ?? v.strictObject({}), json)
     : { violations: [{ field: 'body', detail: 'must be an object' }] };
-  const violations = [query, headersOf(operation, headers), body].flatMap((each) =>
+  const violations = [documentKey, query, headersOf(operation, headers), body].flatMap((each) =>
     'violations' in each ? each.violations : [],
   );
   if (violations.length > 0 || 'violations' in query || 'violations' in body)
     return invalid([...violations, ...bodyViolations(json)]);
 
-  const caller = callerOf(event);
   const { environment: requested, ...ownQuery } = query.value; // the space says which
   const environment = environmentFor(caller, requested);
   if (environment instanceof Problem) return environment;
-  const path = decoded(event.pathParameters ?? {});
   for (const [name, { resource, schema }] of Object.entries(operation.parameters))
     if (!v.is(schema, path[name])) return notFound(resource);
   return {
@@ -98,6 +102,10 @@ const listsIn = ({ multiValueHeaders }: APIGatewayProxyEvent): Record<string, st
       /^if-(none-)?match$/i.test(name) ? [[name, lines.join(', ')]] : [],
     ),
   );
+
+/** Checks a document key in the path. Any other invalid parameter is an id that does not exist. */
+const documentKeyIn = ({ parameters }: Operation, path: Record<string, string>) =>
+  check(v.object(parameters.key === documentParameter ? { key: documentParameter.schema } : {}), path);
 
 function headersOf({ headers, creates }: Operation, received: Record<string, string>) {
   const schemas: v.ObjectEntries = { ...headers, ...(creates && creating) };

@@ -18,7 +18,7 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
   project_suspended:
     'The operator suspended the project. No credential of the project works, and its webhooks receive nothing. Contact the operator.',
   document_not_allowed:
-    'The patterns of the scoped token do not match the document, or do not cover the pattern of the sync. The response is the same whether or not the document exists.',
+    'The patterns of the scoped token do not match the document, or do not cover the pattern of the sync. The response is the same whether or not the document exists, and for names that cannot be a document key.',
   not_found: 'The resource does not exist, or belongs to another project or environment.',
   route_not_found: 'There is no operation with this method and path. See the API reference for all operations.',
   method_not_allowed: 'This path has no operation with this method. The header `Allow` lists the methods that it has.',

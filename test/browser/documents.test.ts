@@ -52,6 +52,10 @@ describe('the documents', () => {
     await page.getByRole('link', { name: 'Create document' }).click();
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('Document key must be').waitFor();
+    await page.getByLabel('Document key').fill('no key/');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('Document key must be 1 to 16 segments of').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(1);
     await page.getByLabel('Document key').fill('org:acme:doc-1');
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('There is a document with this key.').waitFor();

@@ -33,7 +33,7 @@ describe('a document', () => {
       body: { revision: 3, fields: { c: [3] }, conflicts: [] },
     });
     expect(await get(client, 'org%3Aacme%3Ad')).toMatchObject({ revision: 3 });
-    expect(code(await client('GET', '/v1/documents/org%253Aacme%253Ad'))).toEqual([404, 'not_found']);
+    expect(code(await client('GET', '/v1/documents/org%253Aacme%253Ad'))).toEqual([400, 'invalid_request']);
     expect((await client('DELETE', '/v1/documents/org:acme:d')).status).toBe(204);
     expect(code(await client('GET', '/v1/documents/org:acme:d'))).toEqual([404, 'not_found']);
     expect(code(await client('DELETE', '/v1/documents/org:acme:d'))).toEqual([404, 'not_found']);
@@ -115,7 +115,7 @@ describe('a document', () => {
         'invalid_request',
       ]);
     }
-    expect(code(await put(client, 'a:'.repeat(16).concat('a'), {}))).toEqual([404, 'not_found']);
+    expect(code(await put(client, 'a:'.repeat(16).concat('a'), {}))).toEqual([400, 'invalid_request']);
     for (const node of ['', 'x'.repeat(65)]) {
       expect(code(await put(client, 'd', {}, { 'X-Node-Id': node }))).toEqual([400, 'invalid_request']);
     }

@@ -29,7 +29,6 @@ describe('a malformed id', () => {
     ['GET', '/v1/webhooks/{id}/deliveries/{id}'],
     ['POST', '/v1/webhooks/{id}/deliveries/{id}/redeliver'],
     ['GET', '/v1/events/{id}'],
-    ['GET', '/v1/documents/{id}'],
     ['DELETE', '/v1/connections/{id}'],
   ] as const)('names nothing: %s %s', async (method, path) => {
     const body = path.endsWith('recover') ? { body: { since: '2026-01-01T00:00:00Z' } } : {};

@@ -59,6 +59,34 @@ describe('a scoped token', () => {
     }
   });
 
+  it.each([
+    'org:other:d%201',
+    'org%2Facme%2Fd',
+    'org:acme:d%201',
+    'a*',
+    '%E0%A4',
+    `${'a'.repeat(65)}`,
+    '*',
+  ])('returns 403 for %s, which cannot be a document, and a key returns 400', async (name) => {
+    const client = await live();
+    const credentials = [
+      [client, [400, 'invalid_request']],
+      [service.as(await mint(client, ['*', 'org:acme:*'], ['read', 'write'])), [403, 'document_not_allowed']],
+    ] as const;
+    for (const [caller, expected] of credentials)
+      for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
+        const call = method.startsWith('P') ? { body: { fields: { a: 1 } } } : {};
+        const answer = await caller(method, `/v1/documents/${name}`, call);
+        expect(code(answer), method).toEqual(expected);
+      }
+  });
+
+  it('lists an invalid document key together with all other violations of a request with a key', async () => {
+    const client = await live();
+    const { body } = await client('PUT', '/v1/documents/a%20b?x=1', { body: { fields: 1 } });
+    expect(body.errors.map(({ field }: { field: string }) => field)).toEqual(['key', 'x', 'fields']);
+  });
+
   it('syncs a pattern that one of its patterns covers', async () => {
     const client = await live();
     await put(client, 'b:d', {});

@@ -4,6 +4,7 @@ import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics
 import { Confirm } from '../components/dialog.tsx';
 import { Callout, ProblemNote } from '../components/feedback.tsx';
 import { Input } from '../components/field.tsx';
+import { otherProblem, violationOf } from '../components/violations.ts';
 import { type Call, type Document, type Problem, parseJson, type Result } from '../state/api.ts';
 import { useSending } from '../state/hooks.ts';
 import { goTo, linkTo } from '../state/router.ts';
@@ -108,7 +109,8 @@ export function NewDocument() {
   const sending = useSending(() => put(call, key.trim(), text, { 'If-None-Match': '*' }));
   const { problem } = sending;
   const exists = problem?.code === 'precondition_failed';
-  const isNoKey = problem?.code === 'not_found' || key.trim() === '';
+  const isEmpty = key.trim() === '';
+  const keyError = isEmpty ? 'must be 1 to 16 segments joined by ":"' : violationOf(problem, 'key');
   const submit = async () => {
     const created = await sending.send();
     if (created) goTo(linkTo(environment, ['documents', created.document_key]));
@@ -127,7 +129,7 @@ export function NewDocument() {
             value={key}
             placeholder="org:acme:doc-1"
             onInput={setKey}
-            error={problem && isNoKey ? 'must be 1 to 16 segments joined by ":"' : undefined}
+            error={problem && keyError}
           />
           <FieldsInput value={text} onInput={setText} />
           {exists && (
@@ -135,7 +137,7 @@ export function NewDocument() {
               There is a document with this key. <a href={linkTo(environment, ['documents', key.trim()])}>Open it</a>.
             </Callout>
           )}
-          {!exists && !isNoKey && <ProblemNote problem={problem} />}
+          {!exists && !isEmpty && <ProblemNote problem={otherProblem(problem, ['key'])} />}
           <div class="actions">
             <Button type="submit" kind="primary" busy={sending.busy}>
               Create
