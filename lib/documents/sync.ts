@@ -11,6 +11,9 @@ export const MAX_PUSHES = 25;
 export const MAX_KNOWN = 2000;
 const MAX_SYNC_PAGE = 100;
 
+/** How long the request that started a completed cycle can be repeated, because its response can be lost. */
+export const CYCLE_REPEAT_MS = 10 * 60 * 1000;
+
 const Push = v.pipe(
   v.strictObject({
     op: described(oneOf(['put', 'patch', 'delete']), 'The kind of change.'),
@@ -64,7 +67,7 @@ export const SyncRequest = v.strictObject({
   sync_id: v.optional(
     described(
       v.pipe(v.string('must be a string'), v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -')),
-      'Identifies the cycle, and belongs to the credential that used it first. Without it, the service generates an id. For credentials without `write` it has no effect.',
+      'Identifies one cycle, and belongs to the credential that used it first. Starting a completed cycle again returns 409, except that the same request can be repeated for 10 minutes. Without it, the service generates an id. For credentials without `write` it has no effect.',
     ),
   ),
   pattern: described(Pattern, 'The documents of the cycle: a document key in which a whole segment may be `*`.'),
@@ -107,6 +110,14 @@ export const SyncResponse = v.strictObject({
   cursor: described(v.nullable(v.string()), 'The cursor of the next request of the cycle, or `null` at its end.'),
   has_more: described(v.boolean(), 'Whether another page follows. The last page ends the cycle.'),
 });
+
+/** The start of a cycle with a name. */
+export interface CycleClaim {
+  credentialId: string;
+  /** Identifies the content of the request. */
+  fingerprint: string;
+  nowMs: number;
+}
 
 /** The state of a cycle. Its cursor contains it, and callers cannot change it. */
 export const Cycle = v.strictObject({

@@ -3,11 +3,12 @@ import { documentNotAllowed, Problem, type ProblemCode } from '../api/problems.t
 import { type Conflict, withoutOthersValues } from '../documents/documents.ts';
 import { createPageBudget, MAX_PAGE_BYTES, type RevisionList } from '../documents/pages.ts';
 import { pull } from '../documents/pull.ts';
-import { Cycle, type Push, type PushResult } from '../documents/sync.ts';
+import { Cycle, type CycleClaim, type Push, type PushResult } from '../documents/sync.ts';
 import { writeDocument } from '../documents/write.ts';
 import { ConflictError } from '../errors.ts';
 import { newEvent, type StoredEvent } from '../events/events.ts';
 import { newEventId } from '../events/placement.ts';
+import { fingerprintOf } from '../http/idempotency.ts';
 import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
 import { check, iso } from '../schema.ts';
@@ -17,8 +18,11 @@ import { credentialOf, may, reaches } from './scope.ts';
 
 /** Sync cycles that have a name. */
 export interface SyncCycles {
-  /** Reserves the name of a cycle for its credential. Returns `false` if another credential uses it. */
-  claimCycle(space: Space, syncId: string, credentialId: string, nowMs: number): Promise<boolean>;
+  /**
+   * Reserves the name of a cycle for its credential. Returns `false` if another credential uses it. Also returns `false` if the cycle
+   * is complete, unless the request repeats the one that started it soon after.
+   */
+  claimCycle(space: Space, syncId: string, claim: CycleClaim): Promise<boolean>;
   /** Stores the event of a completed cycle once per sync id. */
   complete(space: Space, syncId: string, credentialId: string, event: StoredEvent): Promise<void>;
 }
@@ -81,9 +85,16 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
       const isOwn =
         sync_id === undefined ||
         !may(request.caller, 'write') ||
-        (await documents.claimCycle(request.space, sync_id, credentialOf(request.caller), startedAt));
+        (await documents.claimCycle(request.space, sync_id, {
+          credentialId: credentialOf(request.caller),
+          fingerprint: fingerprintOf('sync', request),
+          nowMs: startedAt,
+        }));
       if (!isOwn)
-        return new Problem('conflict', 'Use a different sync_id, or omit it. Another credential uses this one.');
+        return new Problem(
+          'conflict',
+          'Use a different sync_id, or omit it. This one names a completed cycle, or belongs to another credential.',
+        );
       return { syncId: sync_id ?? sortableId('syn', startedAt, random), startedAt, pushed: 0, pulled: 0, conflicts: 0 };
     }
     const position = await cursors.open(request.space.projectId, scopeOf(request), cursor);

@@ -1,10 +1,11 @@
 import type { KeyRange } from '../../access/patterns.ts';
 import type { DocumentState } from '../../documents/documents.ts';
 import type { FoundDocument, FoundRevision } from '../../documents/pages.ts';
+import { CYCLE_REPEAT_MS, type CycleClaim } from '../../documents/sync.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../../events/events.ts';
 import { parseJson } from '../../json.ts';
 import type { Space } from '../../space.ts';
-import { all, any, type Condition, is, isAbsent, isNew } from './conditions.ts';
+import { all, any, type Condition, is, isAbsent, isAtLeast, isNew } from './conditions.ts';
 import { putEvent } from './events.ts';
 import { put, update } from './expressions.ts';
 import { type Item, type ItemKey, itemKey, timeToLive } from './items.ts';
@@ -47,10 +48,11 @@ export function documents(table: Table) {
       return (await table.write([saved, listed, ...events.map(putEvent)])).length === 0;
     },
 
-    async claimCycle(space: Space, syncId: string, credentialId: string, nowMs: number): Promise<boolean> {
-      const claimed = { credentialId, expires: timeToLive(nowMs + EVENT_RETENTION_MS) };
-      const claim = update(itemKey.sync(space, syncId), claimed, isFreeFor(credentialId));
-      return (await table.write([claim])).length === 0;
+    async claimCycle(space: Space, syncId: string, { credentialId, fingerprint, nowMs }: CycleClaim): Promise<boolean> {
+      const claimed = { credentialId, fingerprint, expires: timeToLive(nowMs + EVENT_RETENTION_MS) };
+      const isRepeated = all(is('fingerprint', fingerprint), isAtLeast('completedAt', nowMs - CYCLE_REPEAT_MS));
+      const isClaimable = all(isFreeFor(credentialId), any(isAbsent('completedAt'), isRepeated));
+      return (await table.write([update(itemKey.sync(space, syncId), claimed, isClaimable)])).length === 0;
     },
 
     async complete(space: Space, syncId: string, credentialId: string, event: StoredEvent): Promise<void> {

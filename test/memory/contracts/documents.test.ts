@@ -5,6 +5,7 @@ import { events } from '../../../lib/aws/dynamodb/events.ts';
 import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
 import type { DocumentState } from '../../../lib/documents/documents.ts';
 import type { DocumentList, RevisionList } from '../../../lib/documents/pages.ts';
+import { CYCLE_REPEAT_MS, type CycleClaim } from '../../../lib/documents/sync.ts';
 import type { DocumentStates } from '../../../lib/documents/write.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../../../lib/events/events.ts';
 import type { SyncCycles } from '../../../lib/handlers/sync.ts';
@@ -219,6 +220,8 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
     });
   });
 
+  const claimOf = (credentialId: string): CycleClaim => ({ credentialId, fingerprint: 'request', nowMs: now });
+
   describe('claimCycle', () => {
     it('reserves the name for the first credential in its space', async () => {
       const [space, id] = [newSpace(), newId('syn')];
@@ -229,7 +232,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
         [space, 'key_1'],
         [{ ...space, environment: 'sandbox' }, 'key_2'],
       ] as [Space, string][]) {
-        claims.push(await claimCycle(where, id, credential, now));
+        claims.push(await claimCycle(where, id, claimOf(credential)));
       }
       expect(claims).toEqual([true, false, true, true]);
       expect((await table.get(itemKey.sync(space, id)))?.expires).toBe(Math.ceil((now + EVENT_RETENTION_MS) / 1000));
@@ -237,12 +240,14 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
 
     it('succeeds for one of two concurrent calls', async () => {
       const [space, id] = [newSpace(), newId('syn')];
-      const claims = await Promise.all(['key_1', 'key_2'].map((credential) => claimCycle(space, id, credential, now)));
+      const claims = await Promise.all(
+        ['key_1', 'key_2'].map((credential) => claimCycle(space, id, claimOf(credential))),
+      );
       expect(claims.filter(Boolean)).toHaveLength(1);
     });
 
     it('succeeds after a lost response', async () => {
-      expect(await documents(lossy).claimCycle(newSpace(), newId('syn'), 'key_1', now)).toBe(true);
+      expect(await documents(lossy).claimCycle(newSpace(), newId('syn'), claimOf('key_1'))).toBe(true);
     });
   });
 
@@ -252,7 +257,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       ['one that was not', false],
     ])('publishes the event of a cycle once: of %s', async (_, isClaimed) => {
       const [space, id] = [newSpace(), newId('syn')];
-      if (isClaimed) await claimCycle(space, id, 'key_1', now);
+      if (isClaimed) await claimCycle(space, id, claimOf('key_1'));
       const [first, again] = [newStoredEvent(), newStoredEvent({ at: now + 1 })];
       await complete(space, id, 'key_1', first);
       await complete(space, id, 'key_1', again);
@@ -262,7 +267,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
 
     it('publishes nothing for another credential', async () => {
       const [space, id, event] = [newSpace(), newId('syn'), newStoredEvent()];
-      await claimCycle(space, id, 'key_1', now);
+      await claimCycle(space, id, claimOf('key_1'));
       await complete(space, id, 'key_2', event);
       expect(await isStored(event)).toBe(false);
       expect((await table.get(itemKey.sync(space, id)))?.completedAt).toBeUndefined();
@@ -271,8 +276,21 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
     it('keeps the name for its credential', async () => {
       const [space, id] = [newSpace(), newId('syn')];
       await complete(space, id, 'key_1', newStoredEvent());
-      expect(await claimCycle(space, id, 'key_2', now)).toBe(false);
-      expect(await claimCycle(space, id, 'key_1', now)).toBe(true);
+      expect(await claimCycle(space, id, claimOf('key_2'))).toBe(false);
+    });
+
+    it.each([
+      ['the request that started it', { nowMs: now + CYCLE_REPEAT_MS }, true],
+      ['the request that started it, too late', { nowMs: now + CYCLE_REPEAT_MS + 1 }, false],
+      ['another request', { fingerprint: 'other' }, false],
+      ['the same request of another credential', { credentialId: 'key_2' }, false],
+    ])('lets the cycle start again only for a repetition: %s', async (_, changes, expected) => {
+      const [space, id] = [newSpace(), newId('syn')];
+      await claimCycle(space, id, { ...claimOf('key_1'), fingerprint: 'earlier start' });
+      await claimCycle(space, id, claimOf('key_1'));
+      await complete(space, id, 'key_1', newStoredEvent());
+      expect(await claimCycle(space, id, { ...claimOf('key_1'), ...changes })).toBe(expected);
+      expect(await table.get(itemKey.sync(space, id))).toMatchObject({ credentialId: 'key_1', completedAt: now });
     });
 
     it('publishes the event after a lost response', async () => {

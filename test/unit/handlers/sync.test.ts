@@ -90,6 +90,42 @@ describe('a sync', () => {
     expect(code(await sync(client, { cursor: 'x.y' }))).toEqual([400, 'invalid_cursor']);
   });
 
+  it('is one cycle per sync_id, which only the request that started it can start again', async () => {
+    const project = await service.project();
+    const client = await project.client('live');
+    const push = [{ op: 'put', document_key: 'a', base_revision: 0, fields: { a: 1 } }];
+    const cycle = { sync_id: 'nightly', push };
+    expect((await sync(client, cycle)).body.results).toMatchObject([{ status: 'applied', revision: 1 }]);
+    // The response was lost.
+    expect(await sync(client, cycle)).toMatchObject({
+      status: 200,
+      body: { sync_id: 'nightly', results: [{ status: 'unchanged', revision: 1 }], has_more: false },
+    });
+    expect(code(await sync(client, { ...cycle, known: { a: 1 } }))).toEqual([409, 'conflict']);
+    await service.clock.advance(10 * 60 * 1000);
+    expect(code(await sync(client, cycle))).toEqual([409, 'conflict']);
+    expect(code(await sync(await project.client('live'), cycle))).toEqual([409, 'conflict']);
+    expect((await sync(client, { ...cycle, sync_id: 'nightly-2' })).status).toBe(200);
+    const completed = await listed(client, '/v1/events?type=sync.completed');
+    expect(completed.map(({ data }) => data.sync_id)).toEqual(['nightly-2', 'nightly']);
+  });
+
+  it('can repeat its last page at any time, and its first page until it is complete', async () => {
+    const client = await live();
+    for (const key of ['a', 'b', 'c']) await put(client, key, {});
+    const cycle = { sync_id: 'paged', limit: 2 };
+    await sync(client, cycle);
+    await service.clock.advance(10 * 60 * 1000);
+    const { cursor } = (await sync(client, { ...cycle, known: {} })).body;
+    const last = { ...cycle, cursor };
+    const { body } = await sync(client, last);
+    await service.clock.advance(60 * 60 * 1000);
+    expect((await sync(client, last)).body).toEqual(body);
+    expect(body).toMatchObject({ changes: [{ document_key: 'c' }], has_more: false });
+    expect(code(await sync(client, cycle))).toEqual([409, 'conflict']);
+    expect(await listed(client, '/v1/events?type=sync.completed')).toHaveLength(1);
+  });
+
   it('cannot be continued with the cursor of another credential', async () => {
     const project = await service.project();
     const [client, other] = [await project.client('live'), await project.client('live')];
