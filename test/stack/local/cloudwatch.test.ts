@@ -62,13 +62,18 @@ describe('an alarm', () => {
     ['SUM(METRICS())', [4, 3], 7],
     ['SUM(METRICS())', [4], 4],
     ['MAX(METRICS())', [4, 3], 4],
+    ['MAX([m0, m1])', [4], 4],
+    ['100 * FILL(m1, 0) / m0', [4], 0],
+    ['IF(m0 >= 4, 100 * m1 / m0, 0)', [4, 3], 75],
+    ['IF(m0 > 4, 100 * m1 / m0, 0)', [4, 3], 0],
   ])('computes %s of %j as %d', (Expression, values, result) => {
-    const stat = (MetricName: string) => ({
+    const stat = (Id: string, MetricName: string) => ({
+      Id,
       MetricStat: { Metric: { ...properties, Namespace: 'Mine', MetricName }, Period: 60, Stat: 'Sum' },
     });
     const { Namespace: _, MetricName: __, Period: ___, Statistic: ____, Dimensions: _____, ...rest } = properties;
     const stateAt = (Threshold: number) => {
-      const Metrics = [{ Expression }, stat('Failures'), stat('Others')];
+      const Metrics = [{ Expression }, stat('m0', 'Failures'), stat('m1', 'Others')];
       const alarm = new LocalAlarm('Alarm', { ...rest, Metrics, EvaluationPeriods: 1, Threshold });
       const store = new MetricStore();
       for (const [i, value] of values.entries()) store.put([metric, other][i] ?? metric, value, 0);
@@ -79,12 +84,14 @@ describe('an alarm', () => {
 
   it.each<[string, Partial<AlarmProperties>]>([
     ['METRICS()/2', { Metrics: [{ Expression: 'METRICS()/2', Period: 60 }] }],
+    ['SUM([other])', { Metrics: [{ Expression: 'SUM([other])', Period: 60 }] }],
+    ['RATE(1)', { Metrics: [{ Expression: 'RATE(1)', Period: 60 }] }],
     ['GreaterThanUpperThreshold', { ComparisonOperator: 'GreaterThanUpperThreshold' }],
     ['missing', { TreatMissingData: 'missing' }],
     ['whole minutes', { Period: 10 }],
     [
       'more than 10 metrics',
-      { Metrics: Array(11).fill({ MetricStat: { Metric: properties, Period: 60, Stat: 'Sum' } }) },
+      { Metrics: Array(11).fill({ Id: 'm', MetricStat: { Metric: properties, Period: 60, Stat: 'Sum' } }) },
     ],
   ])('is rejected with %s', (reason, overrides) => {
     expect(() => new LocalAlarm('Alarm', { ...properties, ...overrides })).toThrow(reason);

@@ -1,4 +1,5 @@
 import type { Metric } from '../../../infra/local/monitoring.ts';
+import { type MetricValues, metricMath } from './metric-math.ts';
 import type { MetricStore } from './metrics.ts';
 
 interface MetricProperties {
@@ -8,6 +9,7 @@ interface MetricProperties {
 }
 
 interface Query {
+  Id?: string;
   Expression?: string;
   MetricStat?: { Metric: MetricProperties; Period: number; Stat: string };
   Period?: number;
@@ -34,7 +36,12 @@ const MAX_METRICS = 10;
 /** CloudWatch reads more periods than it evaluates. Real values take precedence over filled values. */
 const MORE_PERIODS = 2;
 
+/** The id of the metric of an alarm without an expression. */
+const SINGLE = 'metric';
+
 interface WatchedMetric {
+  /** The name in the expression. */
+  id: string;
   metric: Metric;
   statistic: string;
 }
@@ -45,7 +52,7 @@ export class LocalAlarm {
   readonly description: string;
   readonly watched: readonly WatchedMetric[];
   private readonly properties: AlarmProperties;
-  private readonly combine: (values: number[]) => number;
+  private readonly combine: (values: MetricValues) => number;
   private readonly breaches: (value: number) => boolean;
   private readonly minutes: number;
   private state: AlarmState = 'OK';
@@ -56,8 +63,11 @@ export class LocalAlarm {
     this.description = properties.AlarmDescription ?? '';
     this.watched = watchedBy(properties);
     if (this.watched.length > MAX_METRICS) throw new Error(`${id} watches more than ${MAX_METRICS} metrics`);
-    const { Expression } = properties.Metrics?.find((query) => query.Expression) ?? {};
-    this.combine = Expression === undefined ? ([value]) => value ?? 0 : known(EXPRESSIONS, Expression);
+    const { Expression = SINGLE } = properties.Metrics?.find((query) => query.Expression) ?? {};
+    this.combine = metricMath(
+      Expression,
+      this.watched.map(({ id }) => id),
+    );
     const compare = known(COMPARISONS, properties.ComparisonOperator);
     this.breaches = (value) => compare(value, properties.Threshold);
     known(TREATMENTS, properties.TreatMissingData ?? '');
@@ -81,21 +91,20 @@ export class LocalAlarm {
   /** Returns the value of the period that ended `ago` periods before. */
   private valueAt(store: MetricStore, ended: number, ago: number): number | undefined {
     const from = ended - this.minutes * (ago + 1);
-    const values = this.watched
-      .map(({ metric, statistic }) => store.statistic(metric, statistic, from, this.minutes))
-      .filter((value) => value !== undefined);
-    return values.length === 0 ? undefined : this.combine(values);
+    const values = Object.fromEntries(
+      this.watched.map(({ id, metric, statistic }) => [id, store.statistic(metric, statistic, from, this.minutes)]),
+    );
+    return Object.values(values).every((value) => value === undefined) ? undefined : this.combine(values);
   }
 }
 
 function watchedBy({ Metrics, ...alarm }: AlarmProperties): WatchedMetric[] {
   if (!Metrics) {
-    return [
-      { metric: toMetric(alarm as MetricProperties), statistic: alarm.Statistic ?? alarm.ExtendedStatistic ?? '' },
-    ];
+    const statistic = alarm.Statistic ?? alarm.ExtendedStatistic ?? '';
+    return [{ id: SINGLE, metric: toMetric(alarm as MetricProperties), statistic }];
   }
-  return Metrics.flatMap(({ MetricStat }) =>
-    MetricStat ? [{ metric: toMetric(MetricStat.Metric), statistic: MetricStat.Stat }] : [],
+  return Metrics.flatMap(({ Id: id = '', MetricStat }) =>
+    MetricStat ? [{ id, metric: toMetric(MetricStat.Metric), statistic: MetricStat.Stat }] : [],
   );
 }
 
@@ -111,12 +120,6 @@ function periodOf({ Period, Metrics = [] }: AlarmProperties): number {
 function toMetric({ Namespace: namespace, MetricName: name, Dimensions = [] }: MetricProperties): Metric {
   return { namespace, name, dimensions: Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value])) };
 }
-
-/** Metric math over the values of the metrics in one period. */
-const EXPRESSIONS: Record<string, (values: number[]) => number> = {
-  'SUM(METRICS())': (values) => values.reduce((total, value) => total + value, 0),
-  'MAX(METRICS())': (values) => Math.max(...values),
-};
 
 const COMPARISONS: Record<string, (value: number, threshold: number) => boolean> = {
   GreaterThanThreshold: (value, threshold) => value > threshold,
