@@ -6,6 +6,7 @@ import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs
 import type { Construct } from 'constructs';
 
 const period = Duration.minutes(1);
+const longPeriod = Duration.minutes(5);
 
 /** A metric of an event source mapping that has `EVENT_COUNT` metrics. */
 export const ofMapping = ({ eventSourceMappingId }: EventSourceMapping, metricName: string): Metric =>
@@ -41,4 +42,24 @@ export const gatewayErrorsIn = (scope: Construct, logGroup: LogGroup, metricName
 export function serverErrorsOf(restApi: RestApi, gateway: Metric): MathExpression {
   const usingMetrics = { all: restApi.metricServerError({ statistic: 'Sum' }), gateway };
   return new MathExpression({ expression: 'MAX(METRICS())', usingMetrics, period });
+}
+
+/**
+ * The percentage of requests with a 5xx response in five minutes, for an API with few requests. It is 0 below 3 requests. Every
+ * request has a value of `5XXError`, so the number of values is the number of requests.
+ */
+export function serverErrorShareOf(restApi: RestApi, gateway: Metric): MathExpression {
+  const usingMetrics = {
+    count: restApi.metricServerError({ statistic: 'SampleCount' }),
+    all: restApi.metricServerError({ statistic: 'Sum' }),
+    gateway,
+  };
+  const expression = 'IF(count >= 3, 100 * MAX([all, gateway]) / count, 0)';
+  return new MathExpression({ expression, usingMetrics, period: longPeriod });
+}
+
+/** The percentage of failed attempts in five minutes, over all endpoints. It is 0 up to 20 attempts. */
+export function failedShareOf(attempts: Metric, failures: Metric): MathExpression {
+  const expression = 'IF(attempts > 20, 100 * FILL(failures, 0) / attempts, 0)';
+  return new MathExpression({ expression, usingMetrics: { attempts, failures }, period: longPeriod });
 }

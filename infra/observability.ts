@@ -1,4 +1,4 @@
-import { Aws, Duration } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import {
   Alarm,
@@ -9,18 +9,23 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { EventSourceMapping, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { Topic } from 'aws-cdk-lib/aws-sns';
-import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import type { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { EVENTS_SET_ASIDE, HANDLING_FAILURES, METRICS_SERVICE } from '../lib/deployment.ts';
-import { gatewayErrorsIn, ofMapping, serverErrorsOf, sumOf } from './alarm-metrics.ts';
+import {
+  failedShareOf,
+  gatewayErrorsIn,
+  ofMapping,
+  serverErrorShareOf,
+  serverErrorsOf,
+  sumOf,
+} from './alarm-metrics.ts';
+import { createAlarmTopic } from './alarm-topic.ts';
 import { addBudget } from './budget.ts';
 import type { DataTable } from './data.ts';
-import { pinLogicalId } from './logical-ids.ts';
 import { addDashboard } from './operations-dashboard.ts';
 import type { Settings } from './settings.ts';
 
@@ -47,6 +52,8 @@ const RUNBOOK = 'infra/RUNBOOK.md';
 const MINUTE = Duration.minutes(1);
 const LATE = Duration.minutes(15);
 const FOR_3_MINUTES = { evaluationPeriods: 3 };
+/** With a metric by five minutes. */
+const FOR_15_MINUTES = { evaluationPeriods: 3 };
 
 /** Creates an alarm for every condition that an operator must handle, and optionally a dashboard. */
 export class Observability extends Construct {
@@ -58,29 +65,15 @@ export class Observability extends Construct {
   constructor(scope: Construct, id: string, props: ObservabilityProps) {
     super(scope, id);
     this.namespace = props.settings.stackName;
-    this.topic = this.createTopic(props.settings.alarmEmail);
-    const serverErrors = serverErrorsOf(props.restApi, gatewayErrorsIn(this, props.accessLog, this.namespace));
+    this.topic = createAlarmTopic(this, props.settings.alarmEmail);
+    const gatewayErrors = gatewayErrorsIn(this, props.accessLog, this.namespace);
+    const serverErrors = serverErrorsOf(props.restApi, gatewayErrors);
     this.serverErrors = this.alarm('ServerErrors', serverErrors, 5, 'server-errors', FOR_3_MINUTES);
+    const share = serverErrorShareOf(props.restApi, gatewayErrors);
+    this.alarm('ServerErrorShare', share, 50, 'server-errors', FOR_15_MINUTES);
     this.addAlarms(props);
     addBudget(this, props.settings);
     if (props.settings.cloudWatchDashboard === 'on') addDashboard(this, props, this.own);
-  }
-
-  private createTopic(email: string): Topic | undefined {
-    if (email === '') return undefined;
-    const topic = new Topic(this, 'Alarms', { enforceSSL: true });
-    pinLogicalId(topic, 'AlarmTopic');
-    pinLogicalId(topic.addSubscription(new EmailSubscription(email)), 'AlarmEmail');
-    // A custom policy replaces the default policy that allows services of the account to publish (SNS Developer Guide).
-    topic.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-        actions: ['sns:Publish'],
-        resources: [topic.topicArn],
-        conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
-      }),
-    );
-    return topic;
   }
 
   private addAlarms(props: ObservabilityProps): void {
@@ -117,7 +110,11 @@ export class Observability extends Construct {
     this.alarm('FailedEvents', sumOf(failedEvents), 0, 'failed-events');
     this.alarm('HandlingFailures', this.own(HANDLING_FAILURES, 'Sum', MINUTE), 5, 'handling-failures', FOR_3_MINUTES);
     const latency = restApi.metricLatency({ period: Duration.minutes(5), statistic: 'p99' });
-    this.alarm('Latency', latency, 5000, 'latency', { evaluationPeriods: 3 });
+    this.alarm('Latency', latency, 5000, 'latency', FOR_15_MINUTES);
+    // A failure of the service can look like a failure of every endpoint, such as a network without a route.
+    const failedShare = failedShareOf(this.own('Latency', 'SampleCount'), this.own('Failures', 'Sum'));
+    this.alarm('FailedShare', failedShare, 80, 'deliveries-fail-everywhere', FOR_15_MINUTES);
+    this.alarm('DisabledWebhooks', this.own('Disabled', 'Sum', Duration.hours(1)), 10, 'deliveries-fail-everywhere');
     this.alarm('TableThrottles', sumOf(table.throttleMetrics()), 10, 'table-throttles', FOR_3_MINUTES);
     // A failing or throttled API function is a server error. A failing stream function raises the age of the stream.
     const errors = fedByQueues.map((fn) => fn.metricErrors({ statistic: 'Sum' }));
@@ -168,7 +165,7 @@ export class Observability extends Construct {
   private clientErrors(restApi: RestApi, percent: number): void {
     if (percent === 0) return;
     const share = restApi.metricClientError({ period: Duration.minutes(5), statistic: 'Average' });
-    this.alarm('ClientErrors', share, percent / 100, 'client-errors', { evaluationPeriods: 3 });
+    this.alarm('ClientErrors', share, percent / 100, 'client-errors', FOR_15_MINUTES);
   }
 
   private alarm(

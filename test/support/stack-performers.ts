@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import {
   DeleteMessageCommand,
+  GetQueueAttributesCommand,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
   SendMessageCommand,
@@ -21,6 +22,12 @@ const uuidOf = (logicalId: string): string =>
     .update(logicalId)
     .digest('hex')
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+
+/** Resources that the template has only with parameters. */
+const OPTIONAL: Record<string, string> = {
+  EncryptionKey: '1234abcd-12ab-34cd-56ef-1234567890ab',
+  AlarmTopic: 'arn:aws:sns:eu-central-1:123456789012:alarms',
+};
 
 /** Runs the operations of the AWS CLI on a local stack. SQS commands use the SDK. */
 export function stackPerformers(stack: WatchedStack): Performers {
@@ -94,10 +101,12 @@ export function stackPerformers(stack: WatchedStack): Performers {
     },
     'cloudformation DescribeStackResource': ({ LogicalResourceId }) => {
       const id = String(LogicalResourceId);
-      if (stack.queues.has(id)) return { StackResourceDetail: { PhysicalResourceId: stack.template.ref(id) } };
-      if (!stack.mappings.has(id)) throw new Error(`ValidationError: Resource ${LogicalResourceId} does not exist`);
-      return { StackResourceDetail: { PhysicalResourceId: uuidOf(id) } };
+      if (OPTIONAL[id]) return { StackResourceDetail: { PhysicalResourceId: OPTIONAL[id] } };
+      stack.template.resource(id); // throws if there is none
+      const PhysicalResourceId = stack.mappings.has(id) ? uuidOf(id) : stack.template.ref(id);
+      return { StackResourceDetail: { PhysicalResourceId } };
     },
+    'sqs GetQueueAttributes': (input) => sqs.send(new GetQueueAttributesCommand(input as never)),
     'cloudformation DescribeStacks': () => ({
       Stacks: [
         {

@@ -41,9 +41,9 @@ OPERATIONS = {
 }
 # The operations that operators run with the AWS CLI (infra/RUNBOOK.md and infra/commands/aws-cli.ts).
 OPERATOR_OPERATIONS = {
-    "apigateway": ["CreateApiKey", "CreateUsagePlanKey", "GetApiKeys", "GetUsagePlanKeys", "GetUsagePlans"],
+    "apigateway": ["CreateApiKey", "CreateUsagePlanKey", "GetApiKeys", "GetUsagePlanKeys"],
     "budgets": ["CreateBudget"],
-    "cloudformation": ["ContinueUpdateRollback", "DescribeStackResource", "DescribeStacks"],
+    "cloudformation": ["CancelUpdateStack", "ContinueUpdateRollback", "DescribeStackResource", "DescribeStacks"],
     "dynamodb": [
         "DescribeTable",
         "ListTagsOfResource",
@@ -60,7 +60,15 @@ OPERATOR_OPERATIONS = {
     "logs": ["FilterLogEvents"],
     "s3": ["ListObjectsV2"],
     "sesv2": ["DeleteSuppressedDestination", "GetAccount", "ListSuppressedDestinations"],
-    "sqs": ["DeleteMessage", "ReceiveMessage", "SendMessage", "SendMessageBatch", "StartMessageMoveTask"],
+    "sns": ["ListSubscriptionsByTopic", "Subscribe"],
+    "sqs": [
+        "DeleteMessage",
+        "GetQueueAttributes",
+        "ReceiveMessage",
+        "SendMessage",
+        "SendMessageBatch",
+        "StartMessageMoveTask",
+    ],
     "wafv2": ["AssociateWebACL", "CreateWebACL"],
 }
 # Documentation and the code of the SDKs. What remains describes the values.

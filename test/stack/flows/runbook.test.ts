@@ -42,6 +42,10 @@ beforeAll(async () => {
   operator = await startOperator(stackPerformers(service.stack));
 });
 
+/** The block that defines the function for logical ids, which all other commands can use. */
+const [lookUp = ''] = blocks.filter((each) => each.includes('of() {'));
+ran.add(lookUp);
+
 /** Runs the only command that contains a text, with values for its placeholders. */
 async function run(part: string, values: Record<string, string> = {}, before = ''): Promise<string> {
   const [command = '', ...others] = commands.filter((each) => each.includes(part));
@@ -52,7 +56,7 @@ async function run(part: string, values: Record<string, string> = {}, before = '
     if (value === undefined) throw new Error(`${command}: there is no value for <${name}>`);
     return value;
   });
-  return operator.run(before + filled);
+  return operator.run(`${lookUp}\n${before}${filled}`);
 }
 
 const failedSchedules = () => service.stack.queues.get('FailedSchedules');
@@ -78,7 +82,7 @@ it('moves a dead letter back to its queue, and delivers it', async () => {
   for (const mapping of mappings) mapping.Enabled = true;
   expect([letters?.counts().visible, receiver.received]).toEqual([1, []]);
 
-  await run('start-message-move-task', { 'arn of DeadLetters': letters?.settings.arn ?? '' });
+  await run('start-message-move-task');
   const [delivered] = await receiver.until(1);
   expect([delivered?.headers['x-service-event-id'], letters?.counts().visible]).toEqual([id, 0]);
 });
@@ -130,14 +134,27 @@ it('finds a stopped mapping, and starts it again', async () => {
   const mapping = stack.mappings.get('FanOutSource');
   if (!mapping) throw new Error('The template has no FanOutSource');
   mapping.Enabled = false;
-  expect(JSON.parse(await run('describe-stack-resource'))).toEqual(['Disabled', 'User action', 'OK']);
-  const block = blocks.find((each) => each.startsWith('UUID=')) ?? '';
-  await run('update-event-source-mapping', {}, `${block} > /dev/null\n`);
+  expect(JSON.parse(await run('get-event-source-mapping'))).toEqual(['Disabled', 'User action', 'OK']);
+  await run('$(of FanOutSource) --enabled');
   expect(mapping.Enabled).toBe(true);
   const fn = stack.functions.get(names().FanOutFunction);
   if (fn) fn.reservedConcurrency = 0;
   await run('delete-function-concurrency', names());
   expect(fn?.reservedConcurrency).toBe(Number.POSITIVE_INFINITY);
+});
+
+it('stops all deliveries, and starts them again without a loss', async () => {
+  const live = await (await service.project()).client('live');
+  const receiver = await startReceiver();
+  await createWebhook(live, receiver.url);
+  await run('--no-enabled');
+  const { id } = (await publish(live)).body;
+  const { queues } = service.stack;
+  await eventually(() => [...queues.values()].some(({ hasVisible }) => hasVisible));
+  expect(receiver.received).toEqual([]);
+  await run('$(of $LANE) --enabled');
+  const [delivered] = await receiver.until(1);
+  expect(delivered?.headers['x-service-event-id']).toBe(id);
 });
 
 it('suspends, resumes, exports and deletes a project, from the first to the last command', async () => {
@@ -173,8 +190,7 @@ it('restores the table, and queues its deliveries', async () => {
 });
 
 it('encrypts a table with the key of a new stack', async () => {
-  const key = '1234abcd-12ab-34cd-56ef-1234567890ab';
-  await run('--sse-specification', { table: service.stack.tableName, key });
+  await run('--sse-specification', { table: service.stack.tableName });
   expect(operator.called.at(-1)).toBe('dynamodb UpdateTable');
 });
 
@@ -184,11 +200,9 @@ it('continues the rollback of a stack', async () => {
 });
 
 it('finds a message that always fails in the log', async () => {
-  const { template, queues } = service.stack;
-  queues.get('Deliveries')?.send('{}');
-  const group = template.ref('DeliverLogs');
+  service.stack.queues.get('Deliveries')?.send('{}');
   const found = await eventually(async () => {
-    const { events } = JSON.parse(await run('delivery.handling_failed', { 'log group': group }));
+    const { events } = JSON.parse(await run('delivery.handling_failed'));
     return events.length > 0 && events;
   });
   expect(JSON.parse(found[0].message)).toMatchObject({ message_id: expect.any(String), stage: expect.any(String) });
@@ -198,11 +212,10 @@ it('finds the requests of a leaked key in the access log', async () => {
   const project = await service.project();
   const { body: key } = await project.admin('POST', '/v1/keys', { body: { type: 'live' } });
   expect(code(await service.as(key.key)('GET', '/v1/webhooks'))[0]).toBe(200);
-  const group = service.stack.template.ofType('AWS::Logs::LogGroup').find(({ id }) => id.includes('Access'))?.id ?? '';
   const period = { from: '0', to: '9999999999999' };
   for (const printed of [
-    await run('"<id of the key>"', { 'access log': group, 'id of the key': key.id }),
-    await run('"<credential>"', { 'access log': group, credential: key.id, ...period }),
+    await run('"<id of the key>"', { 'id of the key': key.id }),
+    await run('"<credential>"', { credential: key.id, ...period }),
   ]) {
     const { events } = JSON.parse(printed);
     expect(events.map(({ message }: { message: string }) => JSON.parse(message).resource)).toEqual(['/v1/webhooks']);
@@ -215,15 +228,15 @@ it.each(
   const before = operator.called.length;
   await run(command, {
     key: '1234abcd-12ab-34cd-56ef-1234567890ab',
-    plan: 'abc123',
     value: 'a-value-of-at-least-20-characters',
     account: '123456789012',
     region: 'eu-central-1',
-    'id of the API': 'abc123',
   });
   const called = operator.called.slice(before);
   expect(called.length).toBeGreaterThan(0);
-  for (const name of called) expect(Object.keys(NOT_LOCAL)).toContain(name.split(' ')[0]);
+  const looked = 'cloudformation DescribeStackResource';
+  for (const name of called.filter((each) => each !== looked))
+    expect(Object.keys(NOT_LOCAL)).toContain(name.split(' ')[0]);
 });
 
 it('has no option that AWS does not know', async () => {
