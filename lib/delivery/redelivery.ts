@@ -1,7 +1,9 @@
 import { allDone } from '../all-done.ts';
 import type { DeliveryRecord } from '../deliveries/record.ts';
 import type { Trigger } from '../deliveries/statuses.ts';
+import { EVENT_RETENTION_MS } from '../events/events.ts';
 import type { Space } from '../space.ts';
+import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { firstMessage, type QueueMessage, type RecoverMessage } from './messages.ts';
 
 /** A delivery is stuck if its attempt is overdue by this time, because no schedule, queue or outage lasts a day. */
@@ -39,6 +41,35 @@ export interface Recovery extends Omit<Redelivery, 'enqueue'> {
     webhookId: string,
     options: RecoveryWindow & { limit: number; from?: RecoveryPosition | undefined },
   ): Promise<{ deliveries: DeliveryRecord[]; next: RecoveryPosition | undefined }>;
+}
+
+export type Window = Omit<RecoveryWindow, 'stuckBefore'>;
+
+/** A margin above the maximum difference between the clocks of functions. */
+const SKEW_MS = 60_000;
+
+/**
+ * The window of a recovery. By default it contains the deliveries that ended without success since the first failed attempt or
+ * pause after the last success. The times of the events do not count, because some of them had been retried for hours by then.
+ */
+export function windowOf(
+  { undeliveredSince }: WebhookRecord,
+  { since, until }: { since?: number | undefined; until?: number | undefined },
+  now: number,
+): Window {
+  const isDefault = since === undefined && undeliveredSince !== undefined;
+  return {
+    since: Math.max(since ?? 0, now - EVENT_RETENTION_MS),
+    until: until ?? now + SKEW_MS,
+    ...(isDefault && { endedSince: undeliveredSince - SKEW_MS }),
+  };
+}
+
+/** The message that starts a recovery. `maxPerSecond` of the webhook limits its pace. */
+export function recoveryOf(webhook: WebhookRecord, window: Window, perSecond = DEFAULT_PER_SECOND): RecoverMessage {
+  const { id: webhookId, projectId, environment } = webhook;
+  const paced = Math.min(perSecond, webhook.maxPerSecond ?? perSecond);
+  return { recover: { webhookId, projectId, environment, ...window, perSecond: paced } };
 }
 
 /** The due time before which a delivery is stuck. */

@@ -48,7 +48,6 @@ export const auditing =
     const author = { projectId: caller.projectId, actor: credentialOf(caller), address };
     return audit.entry(newAuditRecord({ ...author, ...change }, random));
   };
-export type Audited = ReturnType<typeof auditing>;
 
 const KEPT_MS = AUDIT_DAYS * 24 * 60 * 60 * 1000;
 

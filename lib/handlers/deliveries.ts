@@ -3,21 +3,23 @@ import { type DeliveryFilter, type DeliveryRecord, deliveryEntry, deliveryResour
 import { isAwaited, pendingDelivery } from '../delivery/fan-out.ts';
 import { firstMessage, type QueueMessage } from '../delivery/messages.ts';
 import {
-  DEFAULT_PER_SECOND,
   RECOVERY_DELAY_SECONDS,
   type RecoveryWindow,
+  recoveryOf,
   stuckBefore,
+  type Window,
+  windowOf,
 } from '../delivery/redelivery.ts';
-import { EVENT_RETENTION_MS, type StoredEvent } from '../events/events.ts';
+import type { StoredEvent } from '../events/events.ts';
 import type { Cursors } from '../http/cursor.ts';
 import { page } from '../http/pagination.ts';
 import type { Handlers } from '../http/serve.ts';
 import type { Violation } from '../schema.ts';
 import type { TransactionPart } from '../transaction.ts';
 import type { WebhookRecord } from '../webhooks/webhooks.ts';
-import { type AuditDeps, auditing } from './audit.ts';
+import type { AuditDeps } from './audit.ts';
 import type { Events } from './events.ts';
-import { applyChange, type ChangeableWebhooks } from './webhook-changes.ts';
+import { applyChange, type ChangeableWebhooks, changingBy } from './webhook-changes.ts';
 
 export type DeliveryHandlers = Pick<
   Handlers<'webhooks'>,
@@ -57,7 +59,7 @@ export interface DeliveriesDeps extends AuditDeps {
 /** The handlers of the delivery log, redeliveries and recoveries. */
 export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
   const { webhooks, events, deliveries, enqueue, cursors, clock } = deps;
-  const audited = auditing(deps);
+  const changing = changingBy(deps);
   const countIn = (webhookId: string, window: Window) =>
     deliveries.countRecoverable(webhookId, { ...window, stuckBefore: stuckBefore(clock()) });
 
@@ -146,18 +148,17 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
     async recover(request) {
       const { path, body, space } = request;
       const { id = '' } = path;
-      const { enable, per_second: perSecond = DEFAULT_PER_SECOND, ...requested } = body;
+      const { enable, per_second: perSecond, ...requested } = body;
       const webhook = await webhooks.get(space, id);
       if (!webhook) return notFound('webhook');
       if (webhook.status === 'disabled') {
         if (!enable) return new Problem('conflict', 'Enable the webhook first, or pass "enable": true.');
-        const enabled = await applyChange(request, id, { status: 'enabled' }, { webhooks, clock, audited });
+        const enabled = await applyChange(space, id, { status: 'enabled' }, changing(request));
         if (enabled instanceof Problem) return enabled;
       }
       const window = windowOf(webhook, requested, clock());
       const count = await countIn(id, window);
-      const paced = Math.min(perSecond, webhook.maxPerSecond ?? perSecond);
-      await enqueue([{ recover: { webhookId: id, ...space, ...window, perSecond: paced } }], RECOVERY_DELAY_SECONDS);
+      await enqueue([recoveryOf(webhook, window, perSecond)], RECOVERY_DELAY_SECONDS);
       return { body: { count } };
     },
   };
@@ -166,25 +167,3 @@ export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
 /** The violations of the window of a recovery. */
 export const windowViolations = (since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY): Violation[] =>
   until < since ? [{ field: 'until', detail: 'must not be before since' }] : [];
-
-type Window = Omit<RecoveryWindow, 'stuckBefore'>;
-
-/** A margin above the maximum difference between the clocks of functions. */
-const SKEW_MS = 60_000;
-
-/**
- * The window of a recovery. By default it contains the deliveries that ended without success since the first failed attempt or
- * pause after the last success. The times of the events do not count, because some of them had been retried for hours by then.
- */
-function windowOf(
-  { undeliveredSince }: WebhookRecord,
-  { since, until }: { since?: number | undefined; until?: number | undefined },
-  now: number,
-): Window {
-  const isDefault = since === undefined && undeliveredSince !== undefined;
-  return {
-    since: Math.max(since ?? 0, now - EVENT_RETENTION_MS),
-    until: until ?? now + SKEW_MS,
-    ...(isDefault && { endedSince: undeliveredSince - SKEW_MS }),
-  };
-}

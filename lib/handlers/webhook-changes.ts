@@ -1,3 +1,4 @@
+import type { AuditedChange } from '../access/audit.ts';
 import { notFound, type Problem } from '../api/problems.ts';
 import type { Request } from '../http/parse-request.ts';
 import { optimistically } from '../optimistic.ts';
@@ -5,7 +6,7 @@ import type { Space } from '../space.ts';
 import type { TransactionPart } from '../transaction.ts';
 import { normalizeUrl } from '../webhooks/endpoint-url.ts';
 import type { WebhookChange, WebhookRecord } from '../webhooks/webhooks.ts';
-import type { Audited } from './audit.ts';
+import { type AuditDeps, auditing } from './audit.ts';
 import { changedMembers } from './changed-members.ts';
 
 export interface ReadableWebhooks {
@@ -26,17 +27,32 @@ export interface ChangeableWebhooks extends ReadableWebhooks {
   ): Promise<WebhookRecord | undefined>;
 }
 
+/** What a change of a webhook needs. `audited` builds the write of its audit entry, with the author. */
+interface Changing {
+  webhooks: ChangeableWebhooks;
+  clock(): number;
+  audited(change: Omit<AuditedChange, 'projectId' | 'actor' | 'address'>): TransactionPart;
+}
+
+/** Changes are recorded as those of the caller of a request. */
+export function changingBy(deps: Pick<Changing, 'webhooks' | 'clock'> & AuditDeps) {
+  const audited = auditing(deps);
+  return (request: Pick<Request, 'caller' | 'address'>): Changing => ({
+    ...deps,
+    audited: (change) => audited(request, change),
+  });
+}
+
 /**
  * Sets the members of a webhook that differ from the stored ones, and repeats this after a concurrent change. A request that
  * changes nothing leaves `updated_at` and the audit log unchanged.
  */
 export async function applyChange(
-  request: Pick<Request, 'caller' | 'address' | 'space'>,
+  space: Space,
   id: string,
   change: WebhookChange,
-  { webhooks, clock, audited }: { webhooks: ChangeableWebhooks; clock(): number; audited: Audited },
+  { webhooks, clock, audited }: Changing,
 ): Promise<WebhookRecord | Problem> {
-  const { space } = request;
   return optimistically(async () => {
     const webhook = await webhooks.get(space, id);
     if (!webhook) return notFound('webhook');
@@ -44,7 +60,7 @@ export async function applyChange(
     if (Object.keys(changed).length === 0) return webhook;
     const now = clock();
     const detail = detailOf(space, changed);
-    const entry = audited(request, { at: now, action: 'webhook.changed', target: id, detail });
+    const entry = audited({ at: now, action: 'webhook.changed', target: id, detail });
     return webhooks.change(webhook, changeOf(webhook, changed, now), [entry]);
   });
 }

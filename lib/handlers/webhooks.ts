@@ -26,7 +26,7 @@ import { type AuditDeps, auditing } from './audit.ts';
 import { type DeliveryHandlers, windowViolations } from './deliveries.ts';
 import type { Events } from './events.ts';
 import type { StatsHandlers } from './stats.ts';
-import { applyChange, type ChangeableWebhooks } from './webhook-changes.ts';
+import { applyChange, type ChangeableWebhooks, changingBy } from './webhook-changes.ts';
 
 /** Webhooks as they are stored. */
 export interface Webhooks extends ChangeableWebhooks {
@@ -68,6 +68,7 @@ type WebhookHandlers = Omit<Handlers<'webhooks'>, keyof DeliveryHandlers | keyof
 export function webhookHandlers(deps: WebhooksDeps): WebhookHandlers {
   const { webhooks, events, cursors, clock, random } = deps;
   const audited = auditing(deps);
+  const changing = changingBy(deps);
 
   return {
     async createWebhook(request, idempotencyWrites) {
@@ -108,7 +109,8 @@ export function webhookHandlers(deps: WebhooksDeps): WebhookHandlers {
     },
 
     async changeWebhook(request) {
-      const changed = await applyChange(request, request.path.id ?? '', request.body, { webhooks, clock, audited });
+      const { path, body, space } = request;
+      const changed = await applyChange(space, path.id ?? '', body, changing(request));
       return changed instanceof Problem ? changed : { body: webhookResource(changed) };
     },
 

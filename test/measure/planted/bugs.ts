@@ -250,7 +250,7 @@ export const BUGS: readonly PlantedBug[] = [
   ),
   bug(
     'A recovery ignores the rate limit of its webhook',
-    'lib/handlers/deliveries.ts',
+    'lib/delivery/redelivery.ts',
     'Math.min(perSecond, webhook.maxPerSecond ?? perSecond)',
     'perSecond',
     'test/unit/handlers/deliveries.test.ts',

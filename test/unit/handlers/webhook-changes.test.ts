@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Audited } from '../../../lib/handlers/audit.ts';
+import type { AuditedChange } from '../../../lib/access/audit.ts';
 import { applyChange } from '../../../lib/handlers/webhook-changes.ts';
 import type { TransactionPart } from '../../../lib/transaction.ts';
 import type { WebhookChange, WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
@@ -31,11 +31,11 @@ async function applied(change: WebhookChange) {
       return read;
     },
   };
-  const audited: Audited = (_request, { detail }) => {
+  const audited = ({ detail }: Pick<AuditedChange, 'detail'>) => {
     found.detail = detail;
     return {} as TransactionPart;
   };
-  await applyChange(request, webhook.id, change, { webhooks, clock: () => now, audited });
+  await applyChange(request.space, webhook.id, change, { webhooks, clock: () => now, audited });
   return found;
 }
 
