@@ -83,6 +83,7 @@ export class DocumentSync extends Construct {
     const stats = new Stats(this, 'Stats', { table, settings });
     this.createProject = createProjectCreation(this, { table, settings });
     this.projects = createProjectAdministration(this, { table, settings });
+    this.delivery.grantEnqueue(this.projects);
 
     const fedByQueues = [...Object.values(lanes).map(({ deliver }) => deliver), connections.check];
     const all = [

@@ -31,7 +31,7 @@ export function createProjectAdministration(
 ): BundledFunction {
   const projects = new BundledFunction(scope, 'Projects', {
     name: 'projects',
-    description: 'Lists, suspends, exports and deletes projects, and creates admin keys',
+    description: 'Lists, suspends, exports and deletes projects, creates admin keys, and enables webhooks',
     settings,
     timeout: Duration.minutes(1),
     memorySize: 1024,
@@ -39,7 +39,7 @@ export function createProjectAdministration(
   table.grant(projects, {
     PROJECT: ['get', 'query', 'update', 'delete'],
     AUDIT: ['query', 'put', 'delete'],
-    HOOKS: ['query', 'delete'],
+    HOOKS: ['get', 'query', 'update', 'delete'],
     EVENT: ['query', 'delete'],
     HOOK: ['query', 'delete'],
     FIGURES: ['query', 'delete'],

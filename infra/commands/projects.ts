@@ -10,7 +10,7 @@ import { DIRECTORY_OPTION } from './target.ts';
 
 const USAGE = {
   command: 'npm run projects',
-  positionals: '(list | create | show ID | suspend ID | resume ID | create-key ID | export ID | delete ID)',
+  positionals: 'ACTION [ID]',
   about: `Manages the projects of a deployment or of the running local stack.
 
   list           every project: state, creation, keys, webhooks, and deliveries of the last 30 days
@@ -20,12 +20,18 @@ const USAGE = {
   resume ID      ends the suspension
   create-key ID  creates an admin key for a customer who has none that works, and prints it once
   export ID      writes all data of a project as JSON Lines, without secrets
-  delete ID      revokes every credential, and removes all data of a project. Run it again to continue.`,
+  delete ID      revokes every credential, and removes all data of a project. Run it again to continue.
+
+  enable-webhooks  enables the webhooks that failed deliveries disabled, and recovers their deliveries. Run it again to continue.`,
   options: {
     stack: { type: 'string', value: 'NAME', about: 'name of the CloudFormation stack (the running local stack)' },
     ...DIRECTORY_OPTION,
     name: { type: 'string', value: 'NAME', about: 'create: the name. delete: the name, instead of the question' },
     email: { type: 'string', value: 'ADDRESS', about: 'create: the address for notifications' },
+    since: { type: 'string', value: 'TIME', about: 'enable-webhooks: disabled at this time or later' },
+    until: { type: 'string', value: 'TIME', about: 'enable-webhooks: disabled at this time or earlier (now)' },
+    project: { type: 'string', value: 'ID', about: 'enable-webhooks: only the webhooks of this project' },
+    'dry-run': { type: 'boolean', default: false, about: 'enable-webhooks: only count the webhooks' },
     output: { type: 'string', value: 'FILE', about: 'export: the file. Run the command again to continue it' },
   },
   notes: 'With --stack, the command requires version 2 of the AWS CLI and credentials that can invoke the functions.',
@@ -83,22 +89,55 @@ export async function deleteProject(call: Call, id: string, name: string | undef
   }
 }
 
+/** Enables the webhooks of a page of projects per call, because there can be many. A repeated command finds only the others. */
+export async function enableWebhooks(call: Call, window: EnableWindow): Promise<void> {
+  let count = 0;
+  let after: Position | undefined;
+  do {
+    const page = (await call({ operation: 'enable-webhooks', ...window, after })) as Enabled;
+    count += page.webhooks;
+    after = page.next ?? undefined;
+  } while (after);
+  say(
+    window.dry_run
+      ? `The command would enable ${count} webhooks.`
+      : `Enabled ${count} webhooks. Their recoveries start within 60 seconds.`,
+  );
+}
+
+type EnableWindow = Omit<Extract<ProjectOperation, { operation: 'enable-webhooks' }>, 'operation' | 'after'>;
+interface Enabled {
+  webhooks: number;
+  next: Position | null;
+}
+
 type Call = (operation: ProjectOperation) => Promise<unknown>;
 
-const ACTIONS = ['list', 'create', 'show', 'suspend', 'resume', 'create-key', 'export', 'delete'];
+const ACTIONS = ['list', 'create', 'show', 'suspend', 'resume', 'create-key', 'export', 'delete', 'enable-webhooks'];
+const WITHOUT_ID = ['list', 'create', 'enable-webhooks'];
 
 const projects = command(USAGE, async ({ values, positionals: [action = '', id = '', ...more] }) => {
   const { name, email } = values;
   if (!ACTIONS.includes(action))
-    throw new UserError('Name what to do: list, create, show, suspend, resume, create-key, export or delete.');
+    throw new UserError(
+      'Name what to do: list, create, show, suspend, resume, create-key, export, delete or enable-webhooks.',
+    );
   if (action === 'create' && (!name || !email)) throw new UserError('Pass --name and --email.');
-  if (!id && action !== 'list' && action !== 'create')
-    throw new UserError(`Name the project: npm run projects -- ${action} ID.`);
+  if (action === 'enable-webhooks' && (id || !values.since))
+    throw new UserError('Pass --since TIME, and --project ID for only one project.');
+  if (!id && !WITHOUT_ID.includes(action)) throw new UserError(`Name the project: npm run projects -- ${action} ID.`);
   if (more.length > 0) throw new UserError('Name one project.');
   const invoke = await invokerOf(values);
   const call: Call = (operation) => invoke('Projects', operation);
   if (action === 'list') return listProjects(call);
   if (action === 'create') return print(await invoke('CreateProject', { name, email }));
+  if (action === 'enable-webhooks')
+    return enableWebhooks(call, {
+      id: values.project,
+      since: values.since ?? '',
+      until: values.until,
+      dry_run: values['dry-run'],
+    });
   if (action === 'export') return exportProject(call, id, values.output);
   if (action !== 'delete')
     return print(await call({ operation: action as 'show' | 'suspend' | 'resume' | 'create-key', id }));

@@ -3,10 +3,10 @@ import type { AuditAction } from '../access/audit.ts';
 import { generateKey, type KeyRecord, keyResource } from '../access/keys.ts';
 import type { DeletionRecord } from '../access/project-deletion.ts';
 import { type ProjectRecord, projectResource, projectState } from '../access/projects.ts';
-import { integer, iso, isoOrNull, requireValid } from '../schema.ts';
+import { integer, iso, isoOrNull, requireValid, timestampInput } from '../schema.ts';
 import type { TransactionPart } from '../transaction.ts';
-import type { WebhookRecord } from '../webhooks/webhooks.ts';
 import { type AuditDeps, auditingOperator } from './audit.ts';
+import { type EnableWebhooksDeps, enableWebhooks } from './enable-webhooks.ts';
 import { type DeletionDeps, deleteProject, deletionResource } from './project-deletion.ts';
 
 const id = v.pipe(v.string('must be a string'), v.regex(/^prj_\w+$/, 'must be the id of a project'));
@@ -19,6 +19,14 @@ const ProjectOperation = v.variant('operation', [
   v.strictObject({ operation: v.literal('suspend'), id }),
   v.strictObject({ operation: v.literal('resume'), id }),
   v.strictObject({ operation: v.literal('create-key'), id }),
+  v.strictObject({
+    operation: v.literal('enable-webhooks'),
+    id: v.optional(id),
+    since: timestampInput,
+    until: v.optional(timestampInput),
+    dry_run: v.optional(v.boolean(), false),
+    after: position,
+  }),
   v.strictObject({ operation: v.literal('export'), id, after: position }),
   v.strictObject({ operation: v.literal('delete'), id, name: v.optional(v.string()) }),
 ]);
@@ -29,19 +37,18 @@ interface Position {
   after?: object | undefined;
 }
 
-export interface ProjectsDeps extends Omit<DeletionDeps, 'data' | 'projects'>, AuditDeps {
+export interface ProjectsDeps extends Omit<DeletionDeps & EnableWebhooksDeps, 'data' | 'projects'>, AuditDeps {
   projects: {
     get(id: string): Promise<ProjectRecord | undefined>;
     /** `undefined` resumes. Throws if the project does not exist, or is being deleted. */
     suspend(id: string, suspendedAt: number | undefined, also: readonly TransactionPart[]): Promise<void>;
   };
   keys: { create(record: KeyRecord, also: readonly TransactionPart[]): Promise<void> };
-  data: DeletionDeps['data'] & {
-    ids(limit: number, after?: object): Promise<{ ids: string[]; next: object | undefined }>;
-    countKeys(projectId: string): Promise<number>;
-    webhooks(projectId: string): Promise<WebhookRecord[]>;
-    countDeliveries(webhookId: string, nowMs: number): Promise<number>;
-  };
+  data: DeletionDeps['data'] &
+    EnableWebhooksDeps['data'] & {
+      countKeys(projectId: string): Promise<number>;
+      countDeliveries(webhookId: string, nowMs: number): Promise<number>;
+    };
   exportPage(
     projectId: string,
     webhookIds: readonly string[],
@@ -58,6 +65,7 @@ export function projectsHandler(deps: ProjectsDeps) {
   const { projects, keys, data, exportPage, clock, random, log } = deps;
   const audited = auditingOperator(deps);
   const remove = deleteProject(deps);
+  const enable = enableWebhooks(deps);
 
   return async (input: unknown) => {
     const request = requireValid(ProjectOperation, input);
@@ -76,6 +84,9 @@ export function projectsHandler(deps: ProjectsDeps) {
         return suspend(request.id, undefined, 'project.resumed');
       case 'create-key':
         return createKey(request.id);
+      case 'enable-webhooks':
+        if (request.id !== undefined) await own(request.id);
+        return enable(request);
       case 'export': {
         await own(request.id);
         const webhookIds = await data.webhookIds(request.id);

@@ -102,7 +102,7 @@ it.each([
   [
     'projects',
     ['move', '--stack', 'none'],
-    'Name what to do: list, create, show, suspend, resume, create-key, export or delete.',
+    'Name what to do: list, create, show, suspend, resume, create-key, export, delete or enable-webhooks.',
   ],
   ['projects', ['create', '--stack', 'none'], 'Pass --name and --email.'],
   ['projects', ['list', '--stack', 'none'], NO_REGION],
@@ -114,6 +114,11 @@ it.each([
   ['restore', ['--at', '2026-01-31T12:00:00Z'], NO_REGION],
   ['replay', ['events', 'bucket', 'fan-out'], NO_REGION],
   ['replay', ['schedules', 'https://queue'], NO_REGION],
+  ...[[], ['prj_1', '--since', '2026-01-31T12:00:00Z']].map((more): [string, string[], string] => [
+    'projects',
+    ['enable-webhooks', ...more, '--stack', 'none'],
+    'Pass --since TIME, and --project ID for only one project.',
+  ]),
   ['replay', ['events'], 'Name what to replay: events BUCKET FUNCTION, or schedules QUEUE_URL.'],
 ])('npm run %s with %j states the reason in one sentence', async (name, args, reason) => {
   const { status, stderr } = await run(`infra/commands/${name}.ts`, ...args);

@@ -267,7 +267,7 @@ export function memoryService() {
     },
     createProject,
     /** Runs an operation on projects, like an operator. */
-    administer: projectAdministration(platform),
+    administer: projectAdministration({ ...platform, enqueue: queues.quick.sendAll }),
     db,
     /** Reports an address of a project, like SES. */
     stopEmails: wiring.emailEventsDeps(platform).stop,

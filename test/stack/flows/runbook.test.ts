@@ -8,7 +8,7 @@ import { SET_ASIDE_PREFIX } from '../../../lib/deployment.ts';
 import { code } from '../../support/documents.ts';
 import { type Operator, startOperator } from '../../support/operator.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { createWebhook, publish } from '../../support/requests.ts';
+import { createWebhook, deliveryOf, publish, settled } from '../../support/requests.ts';
 import { eventually, useService } from '../../support/service.ts';
 import { stackPerformers } from '../../support/stack-performers.ts';
 import { copyTable } from '../../support/table-performers.ts';
@@ -155,6 +155,19 @@ it('stops all deliveries, and starts them again without a loss', async () => {
   await run('$(of $LANE) --enabled');
   const [delivered] = await receiver.until(1);
   expect(delivered?.headers['x-service-event-id']).toBe(id);
+});
+
+it('enables the webhooks that failed deliveries disabled, and delivers their events', async () => {
+  const live = await (await service.project()).client('live');
+  const receiver = await startReceiver(500);
+  const webhook = await createWebhook(live, receiver.url);
+  const { id } = (await publish(live)).body;
+  await settled(live, webhook.id, id);
+  receiver.behave(200);
+  const values = { stack: 'Service', time: new Date(service.stack.clock.now() - 3_600_000).toISOString() };
+  await run('enable-webhooks', values);
+  expect((await live('GET', `/v1/webhooks/${webhook.id}`)).body.status).toBe('enabled');
+  await eventually(async () => (await deliveryOf(live, webhook.id, id))?.status === 'succeeded');
 });
 
 it('suspends, resumes, exports and deletes a project, from the first to the last command', async () => {

@@ -6,7 +6,7 @@ import { changed } from '../../support/changed.ts';
 import { databaseEndpoint } from '../../support/database.ts';
 import { writeItems } from '../../support/items.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { createWebhook, deliveryOf } from '../../support/requests.ts';
+import { createWebhook, deliveryOf, settled } from '../../support/requests.ts';
 import { reportOf, SCANNER_PATH } from '../../support/scanner.ts';
 import { type Answer, type Client, eventually, type Project, type Service } from '../../support/service.ts';
 
@@ -237,13 +237,17 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       const name = 'Leaving';
       const leaving = await service.project(name);
       const { id } = leaving;
-      const webhook = await createWebhook(await leaving.client('live'), failing.url);
+      const customer = await leaving.client('live');
+      const webhook = await createWebhook(customer, failing.url);
       const partitions = [
         ...['DOCS', 'REVISIONS', 'EVENT', 'CONNECTION', 'SYNC', 'IDEMPOTENCY'].map((kind) => `${kind}#${id}#live#x`),
         ...['HOOK', 'FIGURES', 'SLOTS'].map((kind) => `${kind}#${webhook.id}`),
       ];
       const run = (operation: string, more = {}) => stack.invoke('Projects', { operation, id, ...more });
       await stack.invoke('Projects', { operation: 'list' });
+      const { id: eventId } = await ok(customer('POST', '/v1/events', { body: changed() }));
+      await settled(customer, webhook.id, eventId);
+      expect(await run('enable-webhooks', { since: '2020-01-01T00:00:00Z' })).toMatchObject({ webhooks: 1 });
       await run('suspend');
       await run('resume');
       await run('create-key');

@@ -272,11 +272,99 @@ describe('a deletion', () => {
   });
 });
 
+describe('the enabling of webhooks', () => {
+  /** A project with a webhook that failed deliveries disabled, and the id of its event. */
+  async function disabled() {
+    const project = await service.project();
+    const live = await project.client('live');
+    const endpoint = service.endpoint(500);
+    const { id } = await createWebhook(live, endpoint.url);
+    const event = (await publish(live)).body.id;
+    await service.settle();
+    const webhook = async () => (await live('GET', `/v1/webhooks/${id}`)).body;
+    expect(await webhook()).toMatchObject({ status: 'disabled', disabled_reason: 'deliveries_failed' });
+    endpoint.behave(200);
+    const delivery = async () => (await live('GET', `/v1/webhooks/${id}/deliveries/${event}`)).body.status;
+    return { ...project, live, hook: id, webhook, delivery };
+  }
+  const at = (ms = service.clock.now()) => new Date(ms).toISOString();
+
+  /** Calls until all pages are done. Returns the number of webhooks. */
+  async function enable(window: object) {
+    let count = 0;
+    for (let after: object | undefined; ; ) {
+      const call = { operation: 'enable-webhooks', ...window, ...(after && { after }) };
+      const page = (await administer(call)) as { webhooks: number; next: object | null };
+      count += page.webhooks;
+      if (!page.next) return count;
+      after = page.next;
+    }
+  }
+
+  it('enables and recovers those of all projects that failed deliveries disabled in the window, once', async () => {
+    const early = await disabled();
+    await service.clock.advance(1000);
+    const since = at();
+    const found = [await disabled(), await disabled()];
+    const until = at();
+    await service.clock.advance(1000);
+    const late = await disabled();
+    const paused = await used();
+    await paused.live('PATCH', `/v1/webhooks/${paused.hook.id}`, { body: { status: 'disabled' } });
+
+    expect(await enable({ since, until, dry_run: true })).toBe(2);
+    expect(await found[0]?.webhook()).toMatchObject({ status: 'disabled' });
+    expect(await enable({ since, until })).toBe(2);
+    expect(await enable({ since, until })).toBe(0);
+    for (const { webhook, admin, hook } of found) {
+      expect(await webhook()).toMatchObject({ status: 'enabled', disabled_reason: null });
+      const [entry] = (await admin('GET', '/v1/audit')).body.data;
+      const detail = { environment: 'live', changed: ['status'], status: 'enabled' };
+      expect(entry).toMatchObject({ action: 'webhook.changed', target: hook, actor: null, address: null, detail });
+    }
+    for (const { webhook } of [early, late]) expect(await webhook()).toMatchObject({ status: 'disabled' });
+    const path = `/v1/webhooks/${paused.hook.id}`;
+    expect((await paused.live('GET', path)).body).toMatchObject({ status: 'disabled', disabled_reason: 'paused' });
+    await service.settle();
+    for (const { delivery } of found) expect(await delivery()).toBe('succeeded');
+  });
+
+  it('can be limited to one project', async () => {
+    const since = at();
+    const [one, other] = [await disabled(), await disabled()];
+    expect(await enable({ since, id: one.id })).toBe(1);
+    expect([(await one.webhook()).status, (await other.webhook()).status]).toEqual(['enabled', 'disabled']);
+  });
+
+  it('leaves out suspended projects', async () => {
+    const since = at();
+    const project = await disabled();
+    await administer({ operation: 'suspend', id: project.id });
+    expect(await enable({ since })).toBe(0);
+  });
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])('recovers the deliveries if it is repeated after it ended at command %i', async (count) => {
+    const since = at();
+    const { id, delivery } = await disabled();
+    let commands = 0;
+    service.faults.command = () => (++commands === count ? new Error('killed') : undefined);
+    await enable({ since, id }).catch(() => {});
+    service.faults.command = () => undefined;
+    await service.settle(); // the recovery of the first call is due
+    await enable({ since, id });
+    await service.settle();
+    expect(await delivery()).toBe('succeeded');
+  });
+});
+
 it.each<[unknown, string]>([
   [{}, 'operation'],
   [{ operation: 'suspend' }, 'id'],
   [{ operation: 'suspend', id: 'prj_none' }, 'There is no project'],
   [{ operation: 'list', limit: 1000 }, 'limit'],
+  [{ operation: 'enable-webhooks' }, 'since'],
+  [{ operation: 'enable-webhooks', since: 'noon' }, 'since'],
+  [{ operation: 'enable-webhooks', since: '2026-01-31T12:00:00Z', id: 'prj_none' }, 'There is no project'],
 ])('rejects %j with a message', async (input, message) => {
   await expect(administer(input)).rejects.toThrow(message);
 });
