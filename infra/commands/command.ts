@@ -84,6 +84,15 @@ export function integer(option: string, text: string, min: number, max: number):
   throw new UserError(`--${option} must be an integer from ${min} to ${max}.`);
 }
 
+/** A time in milliseconds. Throws `UserError` if it is not a past time with a time zone. */
+export function pastTime(name: string, text: string | undefined, nowMs: number): number {
+  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text ?? '')
+    ? Date.parse(text ?? '')
+    : Number.NaN;
+  if (time <= nowMs) return time;
+  throw new UserError(`${name} must be a past time with a time zone, such as 2026-01-31T12:00:00Z.`);
+}
+
 /** The start of a command line. npm passes the arguments after `--`. */
 const prefixOf = ({ command }: { command: string }): string => (command.startsWith('npm ') ? `${command} --` : command);
 

@@ -1,7 +1,15 @@
 import * as v from 'valibot';
 import { UserError } from '../user-error.ts';
-import { type FailedEventsAccess, type FailedSchedulesAccess, failedEvents, failedSchedules } from './aws-cli.ts';
-import { command, runCommand } from './command.ts';
+import {
+  awsCall,
+  deployed,
+  type FailedEventsAccess,
+  type FailedSchedulesAccess,
+  failedEvents,
+  failedSchedules,
+} from './aws-cli.ts';
+import { command, pastTime, runCommand } from './command.ts';
+import { fanOutStored } from './resume.ts';
 
 const StoredBatch = v.object({
   payload: v.pipe(v.string(), v.parseJson(), v.looseObject({ Records: v.array(v.unknown()) })),
@@ -53,16 +61,21 @@ export async function replaySchedules(access: FailedSchedulesAccess): Promise<nu
 
 const USAGE = {
   command: 'npm run replay',
-  positionals: '(events BUCKET FUNCTION | schedules QUEUE_URL)',
-  about: `Repeats work that failed permanently: events that the fan-out set aside, or messages that schedules could not send.
+  positionals: '(events BUCKET FUNCTION | schedules QUEUE_URL | since TIME)',
+  about: `Repeats work that failed permanently: events that the fan-out set aside or never received, or messages that schedules
+could not send. Recorded attempts are not sent again.
 
   events BUCKET FUNCTION   the outputs FailedEventsBucket and FanOutFunction of the stack
-  schedules QUEUE_URL      the output FailedSchedulesQueue`,
-  options: {},
+  schedules QUEUE_URL      the output FailedSchedulesQueue
+  since TIME               all stored events of all projects since then, such as 2026-01-31T12:00:00Z. Reads the whole table`,
+  options: {
+    until: { type: 'string', value: 'TIME', about: 'since: only events until then' },
+    stack: { type: 'string', value: 'NAME', about: 'since: the name of the stack', default: 'DocumentSyncService' },
+  },
   notes: 'The command requires version 2 of the AWS CLI and credentials.',
-};
+} as const;
 
-const replay = command(USAGE, async ({ positionals: [kind, source = '', functionName = ''] }) => {
+const replay = command(USAGE, async ({ values, positionals: [kind, source = '', functionName = ''] }) => {
   if (kind === 'events' && source && functionName) {
     const { replayed, left } = await replayEvents(failedEvents(source, functionName));
     process.stdout.write(`Replayed ${replayed.length} objects.\n`);
@@ -70,8 +83,14 @@ const replay = command(USAGE, async ({ positionals: [kind, source = '', function
     process.exitCode = left.length > 0 ? 1 : 0;
   } else if (kind === 'schedules' && source) {
     process.stdout.write(`Sent ${await replaySchedules(failedSchedules(source))} messages.\n`);
+  } else if (kind === 'since') {
+    const now = Date.now();
+    const since = pastTime('since', source, now);
+    const until = values.until === undefined ? Number.MAX_SAFE_INTEGER : pastTime('--until', values.until, now);
+    const count = await fanOutStored(awsCall, await deployed(awsCall, values.stack), since, until);
+    process.stdout.write(`Replayed ${count} events.\n`);
   } else {
-    throw new UserError('Name what to replay: events BUCKET FUNCTION, or schedules QUEUE_URL.');
+    throw new UserError('Name what to replay: events BUCKET FUNCTION, schedules QUEUE_URL, or since TIME.');
   }
 });
 

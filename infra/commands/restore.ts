@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TIME_TO_LIVE } from '../../lib/deployment.ts';
 import { UserError } from '../user-error.ts';
 import { type AwsCall, awsCall, type Deployed, deployed } from './aws-cli.ts';
-import { command, integer, runCommand } from './command.ts';
+import { command, integer, pastTime, runCommand } from './command.ts';
 import { resume } from './resume.ts';
 
 interface TableDescription {
@@ -74,15 +74,6 @@ export async function restoreTable(
   return { tableName: target, streamArn: (await describe(target)).LatestStreamArn ?? '' };
 }
 
-/** The time in milliseconds. Throws if it is not a past time with a time zone. */
-export function timeOf(text: string | undefined, nowMs: number): number {
-  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text ?? '')
-    ? Date.parse(text ?? '')
-    : Number.NaN;
-  if (time <= nowMs) return time;
-  throw new UserError('--at must be a past time with a time zone, such as 2026-01-31T12:00:00Z.');
-}
-
 const USAGE = {
   command: 'npm run restore',
   about: `Restores the table to an earlier time, as a new table that a deployment then uses. The old table stays as it is.
@@ -119,7 +110,7 @@ const AFTER_THE_TIME = `Until the deployment, the service works with the old tab
   - Deliveries that ended later are in progress again. Endpoints can receive the same event twice, with the same id.`;
 
 const restore = command(USAGE, async ({ values }) => {
-  const at = timeOf(values.at, Date.now());
+  const at = pastTime('--at', values.at, Date.now());
   const minutes = integer('events', values.events, 0, 1440);
   const service = await deployed(awsCall, values.stack);
   if (values.resume) {

@@ -45,7 +45,7 @@ export async function resume(
   const found: DeliveryRecord[] = [];
   const events: Attributes[] = [];
   const connections: ConnectionRecord[] = [];
-  for await (const item of scan(call, service.tableName, sinceMs)) {
+  for await (const item of scan(call, { TableName: service.tableName, ...waitingSince(sinceMs) })) {
     const [kind, projectId = '', environment = ''] = String(item.pk?.S).split('#');
     if (kind === 'EVENT') events.push(item);
     else if (kind === 'HOOKS') spaces.set(String(item.sk?.S), { projectId, environment } as Space);
@@ -69,11 +69,29 @@ export async function resume(
   return { deliveries: deliveries.length, events: events.length, connections: connections.length };
 }
 
-async function* scan(call: AwsCall, TableName: string, sinceMs: number): AsyncGenerator<Attributes> {
-  const [pending, retrying] = UNDER_WAY;
-  const request = {
+/** Passes the stored events of a period to the fan-out again, and returns their number. Reads the whole table. */
+export async function fanOutStored(
+  call: AwsCall,
+  { tableName: TableName, fanOut }: Pick<Deployed, 'tableName' | 'fanOut'>,
+  sinceMs: number,
+  untilMs: number,
+): Promise<number> {
+  const events = scan(call, {
     TableName,
-    ConsistentRead: true,
+    FilterExpression: 'begins_with(pk, :event) AND #at BETWEEN :since AND :until',
+    ExpressionAttributeNames: { '#at': 'at' },
+    ExpressionAttributeValues: {
+      ':event': { S: 'EVENT#' },
+      ':since': { N: String(sinceMs) },
+      ':until': { N: String(untilMs) },
+    },
+  });
+  return fanOutAgain(fanOut, events);
+}
+
+function waitingSince(sinceMs: number): object {
+  const [pending, retrying] = UNDER_WAY;
+  return {
     FilterExpression: `begins_with(pk, :hooks) OR begins_with(pk, :connection) OR (begins_with(pk, :event) AND #at >= :since)
       OR (begins_with(pk, :hook) AND #status IN (:pending, :retrying))`,
     ExpressionAttributeNames: { '#at': 'at', '#status': 'status' },
@@ -87,9 +105,13 @@ async function* scan(call: AwsCall, TableName: string, sinceMs: number): AsyncGe
       ':retrying': { S: retrying },
     },
   };
+}
+
+async function* scan(call: AwsCall, request: object): AsyncGenerator<Attributes> {
   let after: object | undefined;
   do {
-    const page = (await call('dynamodb', 'scan', { ...request, ExclusiveStartKey: after })) as Page;
+    const input = { ...request, ConsistentRead: true, ExclusiveStartKey: after };
+    const page = (await call('dynamodb', 'scan', input)) as Page;
     yield* page.Items;
     after = page.LastEvaluatedKey;
   } while (after);
@@ -139,8 +161,12 @@ async function send(call: AwsCall, QueueUrl: string, messages: { message: object
   }
 }
 
-/** Invokes the fan-out with the insertions of these events. */
-async function fanOutAgain(functionName: string, events: readonly Attributes[]): Promise<void> {
+/** Invokes the fan-out with the insertions of these events, and returns their number. */
+async function fanOutAgain(
+  functionName: string,
+  events: Iterable<Attributes> | AsyncIterable<Attributes>,
+): Promise<number> {
+  let count = 0;
   let batch: object[] = [];
   let bytes = 0;
   const flush = async () => {
@@ -152,12 +178,14 @@ async function fanOutAgain(functionName: string, events: readonly Attributes[]):
     batch = [];
     bytes = 0;
   };
-  for (const [i, NewImage] of events.entries()) {
+  for await (const NewImage of events) {
     const { pk, sk } = NewImage;
-    const dynamodb = { SequenceNumber: String(i + 1), Keys: { pk, sk }, NewImage };
+    count++;
+    const dynamodb = { SequenceNumber: String(count), Keys: { pk, sk }, NewImage };
     batch.push({ eventName: 'INSERT', eventSource: 'aws:dynamodb', dynamodb });
     bytes += JSON.stringify(NewImage).length;
     if (bytes > BATCH_BYTES || batch.length === 1000) await flush();
   }
   await flush();
+  return count;
 }

@@ -119,7 +119,8 @@ it.each([
     ['enable-webhooks', ...more, '--stack', 'none'],
     'Pass --since TIME, and --project ID for only one project.',
   ]),
-  ['replay', ['events'], 'Name what to replay: events BUCKET FUNCTION, or schedules QUEUE_URL.'],
+  ['replay', ['events'], 'Name what to replay: events BUCKET FUNCTION, schedules QUEUE_URL, or since TIME.'],
+  ['replay', ['since', 'noon'], 'since must be a past time with a time zone, such as 2026-01-31T12:00:00Z.'],
 ])('npm run %s with %j states the reason in one sentence', async (name, args, reason) => {
   const { status, stderr } = await run(`infra/commands/${name}.ts`, ...args);
   expect(status).toBe(1);

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { SETTLE_MS } from '../../../lib/access/project-deletion.ts';
 import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
 import { SET_ASIDE_PREFIX } from '../../../lib/deployment.ts';
@@ -141,6 +141,31 @@ it('finds a stopped mapping, and starts it again', async () => {
   if (fn) fn.reservedConcurrency = 0;
   await run('delete-function-concurrency', names());
   expect(fn?.reservedConcurrency).toBe(Number.POSITIVE_INFINITY);
+});
+
+it('delivers events that the stream dropped, and repeats no recorded attempt', async () => {
+  const live = await (await service.project()).client('live');
+  const receiver = await startReceiver();
+  await createWebhook(live, receiver.url);
+  const first = (await publish(live)).body.id;
+  await receiver.until(1);
+  const fanOut = service.stack.functions.get(names().FanOutFunction);
+  if (!fanOut) throw new Error('The template has no FanOut');
+  const spy = vi.spyOn(fanOut, 'invoke').mockResolvedValue({ batchItemFailures: [] }); // never receives the event
+  const dropped = (await publish(live)).body.id;
+  await eventually(() => JSON.stringify(spy.mock.calls).includes(dropped));
+  spy.mockRestore();
+  const time = new Date(Date.now() - 3_600_000).toISOString();
+  expect(await run('npm run replay -- since', { time, stack: 'Service' })).toMatch(/Replayed \d+ events/);
+  await receiver.until(2);
+  const { queues } = service.stack;
+  await eventually(() =>
+    ['Deliveries', 'NewDeliveries', 'SlowDeliveries'].every((name) => {
+      const { visible = 0, inFlight = 0 } = queues.get(name)?.counts() ?? {};
+      return visible + inFlight === 0;
+    }),
+  );
+  expect(receiver.received.map(({ headers }) => headers['x-service-event-id'])).toEqual([first, dropped]);
 });
 
 it('stops all deliveries, and starts them again without a loss', async () => {

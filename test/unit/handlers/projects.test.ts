@@ -343,7 +343,9 @@ describe('the enabling of webhooks', () => {
     expect(await enable({ since })).toBe(0);
   });
 
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])('recovers the deliveries if it is repeated after it ended at command %i', async (count) => {
+  it.each([
+    1, 2, 3, 4, 5, 6, 7, 8,
+  ])('recovers the deliveries if it is repeated after it ended at command %i', async (count) => {
     const since = at();
     const { id, delivery } = await disabled();
     let commands = 0;
