@@ -122,28 +122,20 @@ export function* costlyBodies(example: unknown, bytes: number): Generator<[name:
   }
 }
 
-/** A value in an example. `write` returns the example as JSON with another text in its place, or without the value. */
-export interface Place {
-  path: string;
-  value: unknown;
-  write(text: string | undefined): string;
-}
-
-/** Returns the example and every value in it. */
-export function* placesIn(example: unknown, path = 'body'): Generator<Place> {
-  yield { path, value: example, write: (text) => text ?? '' };
+/** Returns the path of the example and of every value in it. `write` returns the example as JSON with another text in its place. */
+function* placesIn(example: unknown, path = 'body'): Generator<{ path: string; write: (text: string) => string }> {
+  yield { path, write: (text) => text };
   if (typeof example !== 'object' || example === null) return;
   const members = Object.entries(example);
   for (const [i, [name, member]] of members.entries())
     for (const place of placesIn(member, `${path}.${name}`)) {
-      const write = (text: string | undefined): string => {
-        const all = members.flatMap(([each, value], at) => {
+      const write = (text: string): string => {
+        const all = members.map(([each, value], at) => {
           const written = at === i ? place.write(text) : JSON.stringify(value);
-          if (at === i && text === undefined && place.value === member) return [];
           return Array.isArray(example) ? written : `${JSON.stringify(each)}:${written}`;
         });
         return Array.isArray(example) ? `[${all}]` : `{${all}}`;
       };
-      yield { ...place, write };
+      yield { path: place.path, write };
     }
 }
