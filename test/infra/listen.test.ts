@@ -11,6 +11,7 @@ const SECRET = 'whsec_bGlzdGVuIHRvIG1lLCBsaXN0ZW4gdG8gbWU=';
 interface Listed {
   id: string;
   at: number;
+  type?: string;
 }
 
 const servers: http.Server[] = [];
@@ -22,12 +23,21 @@ afterEach(() => {
 async function startApi(fails: (path: string) => number | undefined = () => undefined) {
   const events: Listed[] = [];
   const keys: (string | undefined)[] = [];
+  const lists: string[] = [];
   const server = http.createServer(({ url = '', headers }, response) => {
     keys.push(headers.authorization);
     const { pathname, searchParams } = new URL(url, 'http://api');
     const since = Date.parse(searchParams.get('since') ?? '1970-01-01T00:00:00Z');
-    const shown = ({ id, at }: Listed) => ({ id, type: 'document.changed', timestamp: new Date(at).toISOString() });
-    const listed = events.filter(({ at }) => at >= since).sort((a, b) => b.at - a.at);
+    const shown = ({ id, at, type = 'document.changed' }: Listed) => ({
+      id,
+      type,
+      timestamp: new Date(at).toISOString(),
+    });
+    const wanted = searchParams.get('type');
+    if (pathname === '/v1/events') lists.push(wanted ?? 'all types');
+    const listed = events
+      .filter(({ at, type }) => at >= since && (wanted === null || type === wanted))
+      .sort((a, b) => b.at - a.at);
     const body =
       pathname === '/v1/events' ? { data: listed.map(shown), next_cursor: null } : { id: pathname.slice(11) };
     response.setHeader('Date', new Date(START).toUTCString());
@@ -35,18 +45,22 @@ async function startApi(fails: (path: string) => number | undefined = () => unde
   });
   servers.push(server.listen(0, '127.0.0.1'));
   await once(server, 'listening');
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, events, keys };
+  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, events, keys, lists };
 }
 
 /** Polls once after each change, and returns the printed lines. */
-async function linesOf(api: { baseUrl: string }, changes: (() => void)[], forwardTo?: string): Promise<string[]> {
+async function linesOf(
+  api: { baseUrl: string },
+  changes: (() => void)[],
+  { forwardTo, types = [] }: { forwardTo?: string; types?: string[] } = {},
+): Promise<string[]> {
   const lines: string[] = [];
   const stop = new AbortController();
   await forwardEvents({
     baseUrl: api.baseUrl,
     key: 'svc_live_1',
     forwardTo,
-    types: [],
+    types,
     secret: SECRET,
     signal: stop.signal,
     print: (line) => void lines.push(line),
@@ -73,6 +87,20 @@ describe('npm run listen', () => {
       'evt_c',
       'evt_d',
     ]);
+  });
+
+  it('lists only the selected types, and prints their events in the order of their ids', async () => {
+    const api = await startApi();
+    const types = ['document.deleted', 'document.created'];
+    const add = () =>
+      void api.events.push(
+        { id: 'evt_a', at: START, type: 'document.created' },
+        { id: 'evt_b', at: START + 1, type: 'document.deleted' },
+        { id: 'evt_c', at: START + 2, type: 'document.changed' },
+        { id: 'evt_d', at: START + 3, type: 'document.created' },
+      );
+    expect(idsIn(await linesOf(api, [add], { types }))).toEqual(['evt_a', 'evt_b', 'evt_d']);
+    expect(api.lists).toEqual([...types, ...types]);
   });
 
   it.each([429, 500])('prints an event in the next poll when reading it returned %d', async (status) => {
@@ -102,7 +130,7 @@ describe('npm run listen', () => {
     servers.push(endpoint.listen(0, '127.0.0.1'));
     await once(endpoint, 'listening');
     const forwardTo = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/hook`;
-    const lines = await linesOf(api, [() => void api.events.push({ id: 'evt_a', at: START }), () => {}], forwardTo);
+    const lines = await linesOf(api, [() => void api.events.push({ id: 'evt_a', at: START }), () => {}], { forwardTo });
     expect(lines.at(-1)).toContain('→ 307');
     expect(paths).toEqual(['/hook']);
   });
