@@ -5,12 +5,13 @@ import {
   CfnUsagePlanKey,
   type MethodDeploymentOptions,
   type RestApi,
+  type ThrottlingPerMethod,
   UsagePlan,
 } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
 import { SHARES, shareKey } from '../lib/access/shares.ts';
 import { allowsCrossOrigin } from '../lib/api/cors.ts';
-import { methodsOf, operationsByPath } from '../lib/api/operations.ts';
+import { methodsOf, operations, operationsByPath } from '../lib/api/operations.ts';
 import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
 
@@ -19,6 +20,12 @@ const OF_PUBLIC = { throttlingRateLimit: 25, throttlingBurstLimit: 250 };
 
 /** The throttle of a preflight. Browsers cache the response per URL, so each document costs every browser client one request. */
 const OF_PREFLIGHT = { throttlingRateLimit: 250, throttlingBurstLimit: 500 };
+
+/** Reads of many partitions of the table: 72 for a page of events, 16 for a log, 80 for a count, and one for each webhook in stats. */
+const COSTLY = [operations.listEvents, operations.listDeliveries, operations.countRecovery, operations.getStats];
+
+/** The requests per second of a share to each method of a costly read. The burst is twice the rate. */
+const COSTLY_PER_SECOND = 50;
 
 /**
  * The throttles of all methods without the authorizer. A limit of the stage applies to each of its methods (API Gateway
@@ -46,6 +53,19 @@ export const sharePrefix = ({ stackName }: Settings): string =>
 /** The burst for a rate: two seconds of it, and at most the quota of an account (API Gateway quotas). */
 export const burstOf = (ratePerSecond: number): number => Math.min(2 * ratePerSecond, 5000);
 
+/**
+ * The throttles of costly reads. Each share has its own, so that a project that polls a list does not affect other projects
+ * (API Gateway Developer Guide, "Per-client or per-method throttling limits that you set in a usage plan").
+ */
+function costlyThrottles({ methods }: RestApi, { projectThrottleRate }: Settings): ThrottlingPerMethod[] {
+  const rateLimit = Math.min(COSTLY_PER_SECOND, projectThrottleRate);
+  const throttle = { rateLimit, burstLimit: burstOf(rateLimit) };
+  const costly = COSTLY.flatMap((operation) => methodsOf(operation).map((method) => `${operation.path} ${method}`));
+  return methods
+    .filter(({ resource, httpMethod }) => costly.includes(`${resource.path} ${httpMethod}`))
+    .map((method) => ({ method, throttle }));
+}
+
 /** The shares of the API, each with its own throttle. The authorizer returns the share of a request. */
 export class ProjectShares extends Construct {
   constructor(scope: Construct, id: string, { restApi, settings }: { restApi: RestApi; settings: Settings }) {
@@ -55,7 +75,7 @@ export class ProjectShares extends Construct {
       name: stackName,
       description: 'Requests of one share of the projects',
       throttle: { rateLimit: projectThrottleRate, burstLimit: burstOf(projectThrottleRate) },
-      apiStages: [{ api: restApi, stage: restApi.deploymentStage }],
+      apiStages: [{ api: restApi, stage: restApi.deploymentStage, throttle: costlyThrottles(restApi, settings) }],
     });
     pinLogicalId(plan, 'UsagePlan');
     // API Gateway adds one key at a time to a plan. Parallel calls fail with a conflict that CloudFormation does not retry. An

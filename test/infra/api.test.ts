@@ -56,8 +56,14 @@ describe('the API', () => {
     }
     const [[plan = '', { Properties } = {}] = []] = resourcesOf('UsagePlan');
     expect(Properties.Throttle).toEqual({ RateLimit: 500, BurstLimit: 1000 });
+    const costly = ['/v1/events', '/v1/webhooks/{id}/deliveries', '/v1/webhooks/{id}/recover', '/v1/stats'];
+    const methods = costly.flatMap((path) => [`${path}/GET`, `${path}/HEAD`]);
     expect(Properties.ApiStages).toEqual([
-      { ApiId: { Ref: resourcesOf('RestApi')[0]?.[0] }, Stage: { Ref: resourcesOf('Stage')[0]?.[0] }, Throttle: {} },
+      {
+        ApiId: { Ref: resourcesOf('RestApi')[0]?.[0] },
+        Stage: { Ref: resourcesOf('Stage')[0]?.[0] },
+        Throttle: Object.fromEntries(methods.map((method) => [method, { RateLimit: 50, BurstLimit: 100 }])),
+      },
     ]);
     const members = resourcesOf('UsagePlanKey').map(([, member]) => member.Properties);
     expect(members.every(({ UsagePlanId }) => UsagePlanId.Ref === plan)).toBe(true);

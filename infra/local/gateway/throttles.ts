@@ -15,8 +15,19 @@ interface MethodSetting {
   ThrottlingRateLimit?: number;
   ThrottlingBurstLimit?: number;
 }
+interface UsagePlanThrottle {
+  RateLimit: number;
+  BurstLimit: number;
+}
 interface UsagePlanProperties {
-  Throttle?: { RateLimit: number; BurstLimit: number };
+  Throttle?: UsagePlanThrottle;
+  /** The throttles of methods, such as `/v1/keys/GET`. */
+  ApiStages?: { Throttle?: Record<string, UsagePlanThrottle> }[];
+}
+/** The throttles of an API key: for each of some methods, and for all methods together. */
+interface KeyThrottles {
+  ofMethods: Map<string, Throttle>;
+  ofAll: Throttle | undefined;
 }
 
 /**
@@ -42,8 +53,9 @@ export function createThrottles(template: Pick<Template, 'ofType'>, now: () => n
     apiKey = '',
   ): 'THROTTLED' | 'INVALID_API_KEY' | undefined => {
     if (apiKeyRequired && !ofKeys.has(apiKey)) return 'INVALID_API_KEY';
-    if (apiKeyRequired && !takes(apiKey, ofKeys.get(apiKey))) return 'THROTTLED';
     const name = `${resource} ${method}`;
+    if (apiKeyRequired && !takes(`${apiKey} ${name}`, ofKeys.get(apiKey)?.ofMethods.get(name))) return 'THROTTLED';
+    if (apiKeyRequired && !takes(apiKey, ofKeys.get(apiKey)?.ofAll)) return 'THROTTLED';
     const { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } =
       ofMethods.get(name) ?? ofMethods.get('/* *') ?? {};
     const isAdmitted = takes(name, rate === undefined || burst === undefined ? undefined : { rate, burst });
@@ -55,8 +67,8 @@ export function createThrottles(template: Pick<Template, 'ofType'>, now: () => n
 const methodOf = ({ ResourcePath: path, HttpMethod: method }: MethodSetting): string =>
   `${path.startsWith('/~1') ? path.slice(1).replaceAll('~1', '/') : path} ${method}`;
 
-/** Returns the throttle of every API key in a usage plan, by the value of the key. */
-function throttlesOfKeys(template: Pick<Template, 'ofType'>): Map<string, Throttle | undefined> {
+/** Returns the throttles of every API key in a usage plan, by the value of the key. */
+function throttlesOfKeys(template: Pick<Template, 'ofType'>): Map<string, KeyThrottles> {
   const plans = new Map(
     template.ofType<UsagePlanProperties>('AWS::ApiGateway::UsagePlan').map(({ id, properties }) => [id, properties]),
   );
@@ -66,11 +78,17 @@ function throttlesOfKeys(template: Pick<Template, 'ofType'>): Map<string, Thrott
   const members = template.ofType<{ KeyId: string; UsagePlanId: string }>('AWS::ApiGateway::UsagePlanKey');
   return new Map(
     members.map(({ properties: { KeyId, UsagePlanId } }) => {
-      const limits = plans.get(UsagePlanId)?.Throttle;
-      return [values.get(KeyId) ?? KeyId, limits && { rate: limits.RateLimit, burst: limits.BurstLimit }];
+      const { Throttle, ApiStages = [] } = plans.get(UsagePlanId) ?? {};
+      const methods = ApiStages.flatMap((stage) => Object.entries(stage.Throttle ?? {}));
+      const ofMethods = new Map(
+        methods.map(([path, limits]) => [path.replace(/\/(?=[A-Z]+$)/, ' '), throttleOf(limits)]),
+      );
+      return [values.get(KeyId) ?? KeyId, { ofMethods, ofAll: Throttle && throttleOf(Throttle) }];
     }),
   );
 }
+
+const throttleOf = ({ RateLimit: rate, BurstLimit: burst }: UsagePlanThrottle): Throttle => ({ rate, burst });
 
 /** Holds at most `burst` tokens, adds `rate` per second, and removes one for each request. */
 class TokenBucket {

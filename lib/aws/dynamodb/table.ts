@@ -77,7 +77,7 @@ export function createTable(
     });
   const named = <T extends object>(input: T): T & { TableName: string } => ({ TableName: name, ...input });
 
-  /** Reads are strongly consistent, except on an index. */
+  /** Reads are strongly consistent by default, except on an index. */
   const inputOf = ({ after, ...read }: Query) =>
     named({
       ConsistentRead: read.IndexName === undefined,

@@ -17,7 +17,15 @@ const costs: UnitCosts = {
 /** Only events to one webhook, which succeed at the first attempt. */
 const plain: Load = {
   ...{ events: 1000, projectEvents: 1000, published: 1, webhooks: 1, endpointMs: 100, failing: 0, lasting: 0 },
-  ...{ deliveriesOfBatch: 10, requests: 0, keyRequests: 0, documentWrites: 0, documentKb: 0, syncCycles: 0 },
+  ...{
+    deliveriesOfBatch: 10,
+    requests: 0,
+    eventLists: 0,
+    keyRequests: 0,
+    documentWrites: 0,
+    documentKb: 0,
+    syncCycles: 0,
+  },
   ...{ syncedDocuments: 0, connections: 0, renewedEverySeconds: 60, outages: 0 },
 };
 
@@ -55,6 +63,8 @@ describe.each<[string, Partial<Load>, number, number]>([
   ['writes: table', { webhooks: 100 }, 101_000, 396],
   // a key, a project, an event and a log item, the projects of batches, and the reads of the webhooks
   ['reads: table', {}, 4360, 9174],
+  // 50 pages with 72 queries of half a unit
+  ['reads: table', { eventLists: 50 }, 4360 + 1800, 6494],
   ['schedules: waiting', { events: 200, failing: 1, lasting: 1 }, 200 * (1800 + 7200 + 43_200), 191.6],
   ['schedules: due', { events: 200, failing: 0.5, lasting: 0.5 }, 150, 1333],
   ['schedules: created', { events: 200, failing: 1, lasting: 1 }, 600, 1667],

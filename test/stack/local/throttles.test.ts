@@ -27,6 +27,20 @@ it('rejects requests over a share without an effect on other shares', async () =
   expect(await call(6)).toEqual([200, 200, 200, 200, 200, 429]);
 });
 
+it('rejects costly reads of a share over their own limit without an effect on other methods and shares', async () => {
+  let now = 0;
+  const [own, other] = apiKeys(readTemplate());
+  const apiKey = (event: Record<string, unknown>) => (JSON.stringify(event.headers).includes('other') ? other : own);
+  const { url } = await startGateway({ invoke: respond, apiKey, now: () => now });
+  const call = (count: number, path: string, name = 'own') => statuses(url + path, count, { Authorization: name });
+  expect(await call(101, '/v1/events?limit=1')).toEqual([...Array(100).fill(200), 429]);
+  expect(await call(1, '/v1/webhooks/whk_1/deliveries')).toEqual([200]);
+  expect(await call(1, '/v1/events/evt_1')).toEqual([200]);
+  expect(await call(1, '/v1/events', 'other')).toEqual([200]);
+  now += 20;
+  expect(await call(2, '/v1/events')).toEqual([200, 429]);
+});
+
 it('returns 503 if the authorizer returns an unknown share', async () => {
   const { url } = await startGateway({ invoke: respond, apiKey: () => 'a'.repeat(32) });
   const response = await fetch(`${url}/v1/keys`, { headers: { Authorization: 'x' } });

@@ -12,6 +12,7 @@ export const LOAD_MEMBERS = {
   lasting: [0.1, 'share of failed first attempts whose retries all fail too'],
   deliveriesOfBatch: [10, 'deliveries in a full batch of a lane: 10, or 100 with a batching window'],
   requests: [100, 'requests per second, except publications'],
+  eventLists: [1, 'pages of lists of events per second'],
   keyRequests: [50, 'requests per second with one key and its tokens'],
   documentWrites: [20, 'document writes per second of the busiest project'],
   documentKb: [2, 'size of its documents in KB'],

@@ -2,7 +2,8 @@ import { LOG_PARTITIONS } from '../../../../lib/deliveries/placement.ts';
 import { FAN_OUTS_OF_SHARD } from '../../../../lib/delivery/fan-out.ts';
 import { MAX_QUEUE_DELAY_SECONDS } from '../../../../lib/delivery/queue-retry.ts';
 import { RETRY_DELAYS_SECONDS } from '../../../../lib/delivery/retry-schedule.ts';
-import { EVENT_PARTITIONS } from '../../../../lib/events/placement.ts';
+import { EVENT_PARTITIONS, partitionsOf } from '../../../../lib/events/placement.ts';
+import { EVENT_TYPES } from '../../../../lib/events/types.ts';
 import { BATCH_MS, DELIVERY_CPU_MS, MESSAGE_CPU_MS } from '../cost/prices.ts';
 import type { Load, UnitCosts } from './load.ts';
 import { QUOTAS, type Quota } from './quotas.ts';
@@ -35,6 +36,8 @@ const REVISION_KB = 0.09;
 /** The stats add up half a minute of changes for each shard of the stream, by hour and by day. */
 const STATS_SECONDS = 30;
 const STATS_WRITES = 2;
+/** A page of events queries every partition of a space, eventually consistent. */
+const EVENT_LIST_READS = partitionsOf(EVENT_TYPES, undefined).length / 2;
 /** A transaction doubles the write units. */
 const TRANSACTION = 2;
 
@@ -132,6 +135,7 @@ function ofAll(load: Load, costs: UnitCosts): Ceiling[] {
     requests * (costs.keyReads + costs.projectReads) +
     batches * costs.projectReads +
     attempts * (costs.eventReads + costs.logReads) +
+    load.eventLists * EVENT_LIST_READS +
     webhookReadsOf(load, costs, load.events);
   const late = deliveries * load.failing * load.lasting;
   const ask = 'Service Quotas';

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { deliveryLog } from '../../../lib/aws/dynamodb/delivery-log.ts';
+import { events } from '../../../lib/aws/dynamodb/events.ts';
+import { createTable, type TableOptions } from '../../../lib/aws/dynamodb/table.ts';
+import { newId, newSpace, newStoredEvent, now } from '../../memory/contracts/builders.ts';
+import { MemoryDynamoDb } from '../../memory/simulation/dynamodb.ts';
+import type { Command } from '../../memory/simulation/requests-of.ts';
+
+/** A table in memory, and the queries that it received. */
+function createCounted() {
+  const memory = new MemoryDynamoDb();
+  const queries: Command['input'][] = [];
+  const documents = {
+    async send(command: object) {
+      const { input } = command as Command;
+      const name = command.constructor.name.replace('Command', '');
+      if (name === 'Query') queries.push(input);
+      return memory.execute({ name, input });
+    },
+  } as unknown as NonNullable<TableOptions['documents']>;
+  return { table: createTable('table', { documents }), queries };
+}
+
+const window = { since: 0, until: now, stuckBefore: now };
+
+describe('a page of a space with few events', () => {
+  it.each([
+    ['events', 72, {}],
+    ['events of a type', 12, { type: 'document.deleted' as const }],
+    ['events of a document', 6, { documentKey: 'a' }],
+    ['events of a document and type', 1, { documentKey: 'a', type: 'document.deleted' as const }],
+  ])('of %s needs %d eventually consistent queries', async (_, most, filter) => {
+    const { table, queries } = createCounted();
+    const space = newSpace();
+    await events(table).publish([newStoredEvent({ ...space, documentKey: 'a' })], []);
+    expect((await events(table).list(space, { limit: 50, ...filter })).events).toHaveLength(1);
+    expect(queries).toHaveLength(most);
+    expect(queries.map(({ ConsistentRead }) => ConsistentRead)).toEqual(Array(most).fill(false));
+  });
+
+  it.each([
+    ['deliveries', 16, {}],
+    ['failed deliveries', 16, { status: 'failed' as const }],
+    ['delivered deliveries', 16, { status: 'succeeded' as const }],
+  ])('of %s needs %d eventually consistent queries', async (_, most, filter) => {
+    const { table, queries } = createCounted();
+    await deliveryLog(table).list(newId('whk'), { limit: 50, ...filter });
+    expect(queries).toHaveLength(most);
+    expect(queries.map(({ ConsistentRead }) => ConsistentRead)).toEqual(Array(most).fill(false));
+  });
+
+  it('counts the deliveries of a recovery with 80 eventually consistent queries', async () => {
+    const { table, queries } = createCounted();
+    expect(await deliveryLog(table).countRecoverable(newId('whk'), window)).toBe(0);
+    expect(queries.map(({ ConsistentRead }) => ConsistentRead)).toEqual(Array(80).fill(false));
+  });
+});
