@@ -513,6 +513,12 @@ describe('the overview', () => {
     expect(await page.getByLabel('Sort by').inputValue()).toBe('Most delivered');
     await page.getByLabel('Search').fill('nowhere');
     await page.getByText('No webhook matches “nowhere”.').waitFor();
+
+    // The service disabled the webhook, and an operator created the project.
+    await page.getByRole('link', { name: 'Settings' }).click();
+    const changes = page.getByRole('table', { name: 'Audit log' }).locator('tbody tr');
+    await changes.filter({ hasText: 'webhook.disabled' }).getByText('the service').waitFor();
+    await changes.filter({ hasText: 'project.created' }).getByText('the operator').waitFor();
   });
 
   it('can be paused and enabled together, and deleted ones are reported', async () => {

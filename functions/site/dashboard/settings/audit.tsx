@@ -82,12 +82,16 @@ function Entries({ of: entries, isOfOne = false }: { of: Entry[]; isOfOne?: bool
       ),
     ],
     ...(isOfOne ? [] : [changed]),
-    ['By', ({ actor }) => (actor ? named(actor) : 'the operator')],
+    ['By', (entry) => (entry.actor ? named(entry.actor) : authorOf(entry))],
     ['From', ({ address }) => address ?? '–'],
     ['When', ({ at }) => <ShortTime at={at} />],
   ];
   return <Table caption="Audit log" columns={columns} rows={entries} keyOf={({ id }) => id} />;
 }
+
+/** Who made a change without a key. Reports of leaked keys have an address, and changes by operators have none. */
+const authorOf = ({ action, address }: Entry): string =>
+  action === 'webhook.disabled' || address !== null ? 'the service' : 'the operator';
 
 /** The names of the keys, and of the webhooks of this environment, by id. */
 function useNames(): ReadonlyMap<string, string> {
