@@ -16,7 +16,10 @@ import { shownOf, useSession } from '../state/session.ts';
 
 const TYPES: Record<KeyType, [environments: readonly Environment[], meaning: string]> = {
   live: [['live'], 'Full access to live documents, events and webhooks. For your servers.'],
-  read: [['live'], 'Read-only access to live documents. For public clients.'],
+  read: [
+    ['live'],
+    'Read-only access to all live documents. For your servers, or for public clients if all live documents are public.',
+  ],
   test: [['sandbox'], 'Full access to the sandbox. For development.'],
   admin: [
     ['live', 'sandbox'],

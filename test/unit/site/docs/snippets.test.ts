@@ -133,8 +133,25 @@ describe('the guide to troubleshooting', () => {
   });
 });
 
+const names = readdirSync('functions/site/docs/guides').map((file) => file.replace('.md', ''));
+
+it('sets every variable of a command on the same page, and each name has one meaning', () => {
+  const used = names.flatMap((name) => {
+    const commands = [...guide(name).matchAll(/```bash\n([\s\S]*?)```/g)].map(([, text = '']) => text).join('');
+    return [...commands.matchAll(/"?\$([A-Z_]+)/g)].map(({ 1: variable = '', index }) => {
+      const before = commands.slice(0, index);
+      const [, value] = before.match(new RegExp(`^(?:export )?${variable}=(.*)$`, 'm')) ?? [];
+      return { name, variable, value };
+    });
+  });
+  expect(used.length).toBeGreaterThan(10);
+  expect(used.filter(({ value }) => value === undefined)).toEqual([]);
+  const webhooks = names.flatMap((name) => [...guide(name).matchAll(/^WEBHOOK=(.*)$/gm)].map(([, value]) => value));
+  expect(webhooks).toEqual(webhooks.map(() => expect.stringMatching(/^whk_|\)\.id'\)$/)));
+  expect(webhooks.length).toBe(2);
+});
+
 it('names only operations that exist', () => {
-  const names = readdirSync('functions/site/docs/guides').map((file) => file.replace('.md', ''));
   const shapeOf = (path: string) => path.replace(/\{[^}]+\}/g, '{}');
   const known = new Set(allOperations.map(({ method, path }) => `${method} ${shapeOf(path)}`));
   const named = names.flatMap((name) =>
