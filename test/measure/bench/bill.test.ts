@@ -39,7 +39,7 @@ it('has a line for each billed item', () => {
   expect(sum(billOf({ ...NOTHING, storedBytes: 1e9, outBytes: 1e9 }))).toBeCloseTo(0.54);
 });
 
-it('counts the writes of the stats, but bills only others', async () => {
+it('bills all writes except those of the stats', async () => {
   const wrapped = new Map<string, (service: Service) => Service>();
   const meter = new Meter({
     endpoints: { wrap: (name: string, wrap: (service: Service) => Service) => wrapped.set(name, wrap) },
@@ -55,9 +55,7 @@ it('counts the writes of the stats, but bills only others', async () => {
   };
   await write('StatsCountRole', 'FIGURES#whk_1');
   await write('EventsRole', 'EVENT#prj_1');
-  const { usage, counts } = meter.take();
-  expect(usage.writeUnits).toBe(1);
-  expect(counts.writeUnits).toEqual({ FIGURES: 1, EVENT: 1 });
+  expect(meter.take().writeUnits).toBe(1);
 });
 
 it('bills metrics, alarms, a dashboard and polls of empty queues in an idle month', () => {

@@ -1,10 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import { command, runCommand } from '../../../infra/commands/command.ts';
 import { assemble } from '../../../infra/local/assembly.ts';
 import { UserError } from '../../../infra/user-error.ts';
 import { measureBundles } from './bundles.ts';
-import { LOAD_OPTIONS, printCeilings } from './ceilings/ceilings.ts';
-import { MEASURED_FILE } from './ceilings/load.ts';
 import { measureCost } from './cost/cost.ts';
 import { measureCpu } from './cpu/cpu.ts';
 import { measureFunctions } from './functions.ts';
@@ -46,17 +43,15 @@ const USAGE = {
   command: 'npm run bench',
   positionals: 'NAME...',
   about: `Measures speed and cost in one run on one machine. Ratios and counts apply to other machines, but times do not. The names:
-all, cost, ceilings, ${Object.keys(MEASUREMENTS).join(', ')}`,
-  options: LOAD_OPTIONS,
-  notes: 'The options describe the load of `ceilings`, which prints its first limits, based on the counts of `cost`.',
+all, cost, ${Object.keys(MEASUREMENTS).join(', ')}`,
+  options: {},
 };
 
 await runCommand(
-  command(USAGE, async ({ values, positionals: wanted }) => {
-    const names = [...Object.keys(MEASUREMENTS), 'cost', 'ceilings', 'all'];
+  command(USAGE, async ({ positionals: wanted }) => {
+    const names = [...Object.keys(MEASUREMENTS), 'cost', 'all'];
     const unknown = wanted.filter((name) => !names.includes(name));
     if (wanted.length === 0 || unknown.length > 0) throw new UserError(`Name one or more of ${names.join(', ')}.`);
-    if (wanted.includes('ceilings')) return printCeilings(values);
     const assembly = await assemble();
     const isWanted = (name: string) => wanted.includes('all') || wanted.includes(name);
     for (const [name, [title, measure]] of Object.entries(MEASUREMENTS)) {
@@ -70,8 +65,7 @@ await runCommand(
 );
 
 async function printCost(assembly: string): Promise<void> {
-  const { usage, counts, bill, idle, connected, synced } = await measureCost(assembly);
-  writeFileSync(MEASURED_FILE, `${JSON.stringify(counts, null, 2)}\n`);
+  const { usage, bill, idle, connected, synced } = await measureCost(assembly);
   const tables = {
     'Usage of one published event, including its deliveries': usage,
     'US dollars per million events (for prices and assumed durations, see test/measure/bench/cost/prices.ts)': bill,

@@ -17,12 +17,12 @@ export async function usageOfConnection(assembly: string): Promise<Usage> {
   await renew();
   meter.take();
   for (let i = 0; i < COUNT; i++) await renew();
-  const renewal = scaled(meter.take().usage, 1 / COUNT);
+  const renewal = scaled(meter.take(), 1 / COUNT);
   // Of 10,000 leases, 33 end every second, which fill the batches of five pollers within the batching window.
   for (let i = 0; i < COUNT; i++)
     checks.send(JSON.stringify({ connectionId: 'bench', projectId, environment: 'live' }));
   while (checks.counts().visible + checks.counts().inFlight > 0) await new Promise((done) => setTimeout(done, 50));
-  const check = scaled(meter.take().usage, 1 / COUNT);
+  const check = scaled(meter.take(), 1 / COUNT);
   await stop();
   return sumOf(scaled(renewal, MONTH_SECONDS / RENEWED_EVERY_SECONDS), scaled(check, MONTH_SECONDS / LEASE_SECONDS));
 }

@@ -3,7 +3,7 @@ import { billOf, idleBillOf, sum } from './bill.ts';
 import { usageOfConnection } from './connections.ts';
 import { type Scenario, usageOf } from './scenarios.ts';
 import { usageOfSync } from './sync.ts';
-import { type Counts, scaled } from './usage.ts';
+import { scaled } from './usage.ts';
 
 const SCENARIOS: Record<string, Scenario> = {
   'singly, one after another': { events: 20 },
@@ -21,17 +21,11 @@ const SCENARIOS: Record<string, Scenario> = {
 export async function measureCost(assembly: string) {
   const usage: Record<string, object> = {};
   const bill: Record<string, object> = {};
-  const counts: Record<string, Counts> = {};
   let metrics = 0;
   for (const [name, scenario] of Object.entries(SCENARIOS)) {
     const measured = await usageOf(assembly, scenario);
     if (!scenario.failures) metrics = Math.max(metrics, measured.metrics);
     usage[name] = rounded({ ...measured.usage });
-    counts[name] = {
-      readUnits: rounded(measured.counts.readUnits),
-      writeUnits: rounded(measured.counts.writeUnits),
-      invocations: rounded(measured.counts.invocations),
-    };
     const lines = billOf(measured.usage);
     bill[name] = withSum(perMillion(lines));
   }
@@ -43,7 +37,6 @@ export async function measureCost(assembly: string) {
   ]);
   return {
     usage,
-    counts,
     bill,
     idle: withSum(idle),
     connected: withSum(connected),

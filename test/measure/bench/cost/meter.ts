@@ -2,7 +2,7 @@ import { READS } from '../../../../infra/local/services/dynamodb-request.ts';
 import type { Service, ServiceRequest, ServiceResponse } from '../../../../infra/local/services/endpoints.ts';
 import type { LocalStack } from '../../../../infra/local/stack.ts';
 import { durationMs, MESSAGE_CPU_MS, pollRequests } from './prices.ts';
-import { added, type Counts, NO_COUNTS, NOTHING, type Usage } from './usage.ts';
+import { NOTHING, type Usage } from './usage.ts';
 
 /** The lines `START`, `END` and `REPORT` that Lambda writes for an invocation. */
 const PLATFORM_LOG_BYTES = 300 + 3 * 26;
@@ -12,19 +12,16 @@ const LOG_EVENT_BYTES = 26;
 /** The overhead of an HTTP request or response: status line, headers and TLS records. */
 const HTTP_BYTES = 600;
 const FAN_OUT_GB = 0.5;
-/** The partition key in an item, a key or a query. */
-const PARTITION_KEY = /":?(?:pk|partition)":\{"S":"([A-Z]+)#/g;
 
 /**
- * The stats gather changes for half a minute, which passes too fast on this stack. Their usage is counted but not billed to
- * events. `name` is the id of a function, or the name of its role.
+ * The stats gather changes for half a minute, which passes too fast on this stack. Their usage is not billed
+ * to events. `name` is the id of a function, or the name of its role.
  */
 export const isOfStats = (name: string): boolean => name.startsWith('Stats');
 
 /** Counts the usage of a local stack that AWS would bill. */
 export class Meter {
   private usage: Usage = { ...NOTHING };
-  private counts: Counts = NO_COUNTS;
   /** The names of the written custom metrics. */
   readonly metrics = new Set<string>();
 
@@ -65,7 +62,6 @@ export class Meter {
     for (const [id, fn] of stack.functions) {
       const invoke = fn.invoke.bind(fn);
       fn.invoke = (...args) => {
-        this.count('invocations', { [id]: 1 });
         if (isOfStats(id)) return invoke(...args);
         this.usage.invocations++;
         if (!isQuiet.has(id)) this.usage.logBytes += PLATFORM_LOG_BYTES;
@@ -98,50 +94,26 @@ export class Meter {
     this.usage.outBytes += bodyBytes + HTTP_BYTES;
   }
 
-  /** Returns the usage since the last call, by purpose. */
-  take(): { usage: Usage; counts: Counts } {
-    const { usage, counts } = this;
+  /** Returns the usage since the last call. */
+  take(): Usage {
+    const { usage } = this;
     this.usage = { ...NOTHING };
-    this.counts = NO_COUNTS;
-    return { usage, counts };
-  }
-
-  private count(what: keyof Counts, more: Record<string, number>): void {
-    this.counts = { ...this.counts, [what]: added(this.counts[what], more) };
+    return usage;
   }
 
   private capacityOf(service: Service): Service {
     return async (request: ServiceRequest): Promise<ServiceResponse> => {
-      const input = JSON.parse(request.body);
-      const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'INDEXES' });
+      if (isOfStats(request.principal)) return service(request);
+      const body = JSON.stringify({ ...JSON.parse(request.body), ReturnConsumedCapacity: 'TOTAL' });
       const headers = { ...request.headers, 'content-length': String(Buffer.byteLength(body)) };
       const response = await service({ ...request, headers, body });
       const { ConsumedCapacity = [] } = JSON.parse(String(response.body));
-      for (const { CapacityUnits = 0, GlobalSecondaryIndexes = {} } of [ConsumedCapacity].flat()) {
-        const what = READS.has(request.action) ? 'readUnits' : 'writeUnits';
-        const kinds = kindsOf(input);
-        if (!isOfStats(request.principal)) this.usage[what] += CapacityUnits;
-        const ofIndexes = Object.entries<Capacity>(GlobalSecondaryIndexes).map(
-          ([name, { CapacityUnits: units = 0 }]) => ({
-            [name]: units,
-          }),
-        );
-        const rest = ofIndexes.flatMap(Object.values).reduce((total, units) => total - units, CapacityUnits);
-        for (const kind of kinds) this.count(what, { [kind]: rest / kinds.length });
-        for (const units of ofIndexes) this.count(what, units);
-      }
+      const what = READS.has(request.action) ? 'readUnits' : 'writeUnits';
+      for (const { CapacityUnits = 0 } of [ConsumedCapacity].flat()) this.usage[what] += CapacityUnits;
       return response;
     };
   }
 }
-
-interface Capacity {
-  CapacityUnits?: number;
-}
-
-/** Returns the kinds of all items in a request, which are the prefixes of their partition keys. */
-const kindsOf = (input: object): string[] =>
-  [...JSON.stringify(input).matchAll(PARTITION_KEY)].map(([, kind]) => kind as string);
 
 const recordsOf = (event: unknown): number => (event as { Records?: object[] } | null)?.Records?.length ?? 0;
 const chunksOf = (body: string): number => Math.ceil(Buffer.byteLength(body) / CHUNK_BYTES);

@@ -35,8 +35,8 @@ export const PRICES = {
  */
 const ENDPOINT_MS = 100;
 /** The fixed milliseconds of a batch of deliveries. */
-export const BATCH_MS = 20;
-export const DELIVERY_CPU_MS = 10;
+const BATCH_MS = 20;
+const DELIVERY_CPU_MS = 10;
 /** The CPU time of a message in the fan-out, 0.17 ms of a vCPU (`npm run bench -- cpu`). */
 export const MESSAGE_CPU_MS = 0.5;
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { changed } from '../../../support/changed.ts';
 import { listening, textOf } from '../http.ts';
 import { startMetered } from './metered.ts';
-import { type Counts, scaled, scaledCounts, type Usage } from './usage.ts';
+import { scaled, type Usage } from './usage.ts';
 
 export interface Scenario {
   /** The number of events. */
@@ -25,7 +25,7 @@ const SPEED = 20_000;
 export async function usageOf(
   assembly: string,
   { events, batch = 1, together = 1, webhooks = 1, failures = 0, idempotent = false }: Scenario,
-): Promise<{ usage: Usage; counts: Counts; metrics: number }> {
+): Promise<{ usage: Usage; metrics: number }> {
   const endpoint = await listening(async (request, response) => {
     service.meter.delivered(Buffer.byteLength(await textOf(request)));
     response.writeHead(Number(request.headers['x-service-attempt']) <= failures ? 500 : 200).end();
@@ -55,13 +55,8 @@ export async function usageOf(
     await Promise.all(Array.from({ length: together }, (_, i) => publish(published + i * batch)));
     await atRest();
   }
-  const taken = meter.take();
-  const usage = { ...taken.usage, storedBytes: (await service.storedBytes()) - storedBefore };
+  const usage = { ...meter.take(), storedBytes: (await service.storedBytes()) - storedBefore };
   endpoint.close();
   await service.stop();
-  return {
-    usage: scaled(usage, 1 / events),
-    counts: scaledCounts(taken.counts, 1 / events),
-    metrics: meter.metrics.size,
-  };
+  return { usage: scaled(usage, 1 / events), metrics: meter.metrics.size };
 }

@@ -25,7 +25,7 @@ export async function usageOfSync(assembly: string): Promise<Record<string, Usag
     await atRest();
     meter.take();
     await sync({ push: [], known });
-    usage[`${changed} of ${DOCUMENTS} changed`] = meter.take().usage;
+    usage[`${changed} of ${DOCUMENTS} changed`] = meter.take();
     await atRest();
   }
   await stop();

@@ -38,35 +38,7 @@ export function scaled(usage: Usage, factor: number): Usage {
 
 /** Adds two usages member by member. */
 export function sumOf(one: Usage, other: Usage): Usage {
-  return added({ ...one }, { ...other }) as unknown as Usage;
-}
-
-/** Table units by kind of item or index, and invocations by function. */
-export interface Counts {
-  readUnits: Readonly<Record<string, number>>;
-  writeUnits: Readonly<Record<string, number>>;
-  invocations: Readonly<Record<string, number>>;
-}
-
-export const NO_COUNTS: Counts = { readUnits: {}, writeUnits: {}, invocations: {} };
-
-/** Adds member by member. */
-export function added(
-  some: Readonly<Record<string, number>>,
-  more: Readonly<Record<string, number>>,
-): Record<string, number> {
-  const sum = { ...some };
-  for (const [name, value] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + value;
-  return sum;
-}
-
-/** Multiplies each count by `factor`. */
-export function scaledCounts(counts: Counts, factor: number): Counts {
-  const times = (some: Counts[keyof Counts]) =>
-    Object.fromEntries(Object.entries(some).map(([name, value]) => [name, value * factor]));
-  return {
-    readUnits: times(counts.readUnits),
-    writeUnits: times(counts.writeUnits),
-    invocations: times(counts.invocations),
-  };
+  return Object.fromEntries(
+    Object.entries(one).map(([name, value]) => [name, value + other[name as keyof Usage]]),
+  ) as unknown as Usage;
 }
