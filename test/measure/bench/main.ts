@@ -7,8 +7,7 @@ import { measureCpu } from './cpu/cpu.ts';
 import { measureFunctions } from './functions.ts';
 import { measureIsolation } from './isolation.ts';
 import { measureLimits } from './limits.ts';
-import { measurePages } from './pages.ts';
-import { measureEndurance, measureThroughput } from './throughput.ts';
+import { measureThroughput } from './throughput.ts';
 
 type Measure = (assembly: string) => Promise<object>;
 
@@ -24,14 +23,9 @@ const MEASUREMENTS: Record<string, readonly [title: string, measure: Measure]> =
     measureThroughput,
   ],
   cpu: ['CPU: invocations with the CPU share of a memory size, over TLS 1.3. A vCPU is 1,769 MB', measureCpu],
-  endurance: ['Endurance: 100,000 deliveries to one webhook', measureEndurance],
   isolation: [
     'Isolation: p99 from publication to receipt at 10 healthy endpoints, before and after others change',
     measureIsolation,
-  ],
-  pages: [
-    'Dashboard: milliseconds until a page is complete in Chromium, with 100 webhooks and 100,000 deliveries to one',
-    measurePages,
   ],
   limits: [
     'Limits: processor milliseconds for the most expensive invalid bodies of 1 MiB and of the largest size',

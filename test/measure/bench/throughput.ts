@@ -12,9 +12,6 @@ const BATCH = 100;
 const REPEATS = 5;
 /** Warm-up rounds, in which functions start, code is compiled and endpoints get their lanes. */
 const WARM_UP = 3;
-/** The thousands of events in the long run, and the number that is compared at its start and end. */
-const ROUNDS = 100;
-const COMPARED = 10;
 /** The concurrent requests of the bare client. */
 const TOGETHER = 20;
 /** The publishers with one request per event, and the rate and the number of events if the rate is limited. */
@@ -70,37 +67,6 @@ export async function measureThroughput(assembly: string) {
       },
     ]),
   );
-}
-
-/** Compares the CPU time and the memory of the last of 100,000 deliveries to one webhook with those of earlier ones. */
-export async function measureEndurance(assembly: string) {
-  const { stack, stop } = await startBench(assembly, { spares: true });
-  const endpoint = await startEndpoint();
-  const publish = await publisherTo(stack, endpoint.url, 1);
-  const usages: (Usage & { megabytes: number })[] = [];
-  for (let i = 0; i < ROUNDS; i++) {
-    const usage = await usageOf(endpoint, EVENTS, publish);
-    usages.push({ ...usage, megabytes: process.memoryUsage().rss / 2 ** 20 });
-  }
-  endpoint.stop();
-  await stop();
-  const first = usages.slice(WARM_UP, WARM_UP + COMPARED);
-  const last = usages.slice(-COMPARED);
-  const row = (some: typeof usages) => ({
-    cpu_ms_each: Number(median(some.map(({ cpuMs }) => cpuMs)).toPrecision(3)),
-    a_second: Math.round(1 / median(some.map(({ seconds }) => seconds))),
-    megabytes: Math.round(median(some.map(({ megabytes }) => megabytes))),
-  });
-  const [before, after] = [row(first), row(last)];
-  return {
-    [`after ${(WARM_UP * EVENTS).toLocaleString('en')}`]: before,
-    [`after ${((ROUNDS - COMPARED) * EVENTS).toLocaleString('en')}`]: after,
-    ratio: {
-      cpu_ms_each: Number((after.cpu_ms_each / before.cpu_ms_each).toFixed(2)),
-      a_second: Number((after.a_second / before.a_second).toFixed(2)),
-      megabytes: Number((after.megabytes / before.megabytes).toFixed(2)),
-    },
-  };
 }
 
 /** The usage of one delivery. */
