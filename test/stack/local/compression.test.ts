@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { createCompression } from '../../infra/local/gateway/compression.ts';
+import { createCompression } from '../../../infra/local/gateway/compression.ts';
 
 const compression = createCompression(1024, 10_000);
 const long = Buffer.from('a'.repeat(2000));
