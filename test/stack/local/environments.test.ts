@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { getPriority, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type LocalFunction, THROTTLED } from '../../../infra/local/lambda/lambda.ts';
-import { eventually, FAST_DELAYS, useService } from '../../support/service.ts';
+import { eventually } from '../../support/service.ts';
 import { createFunction } from './functions.ts';
 
 const HANG = 'exports.handler = async ({ ms }) => new Promise((resolve) => setTimeout(resolve, ms, "ok"));';
@@ -47,17 +47,6 @@ describe('the execution environments of a function', () => {
     const ids = new Set();
     for (let i = 0; i < 8; i++) ids.add(await fn.invoke({ file }));
     expect([fn.size, ids.size]).toEqual([4, 1]);
-  });
-
-  it('include one idle environment if configured', async () => {
-    const fn = createFunction(HANG, { options: { concurrency: 3, keepsSpare: true } });
-    await fn.invoke({ ms: 1 });
-    await eventually(() => fn.size === 2);
-    const long = [fn.invoke({ ms: 2000 }), fn.invoke({ ms: 2000 })];
-    await eventually(() => fn.size === 3);
-    for (let i = 0; i < 5; i++) await fn.invoke({ ms: 100 });
-    expect([fn.busy, fn.size]).toEqual([2, 3]);
-    await Promise.all(long);
   });
 
   it('are stopped when they are idle, and never when they are busy', async () => {
@@ -135,18 +124,3 @@ describe('a function with reserved concurrency', () => {
     expect(fn.size).toBe(0);
   });
 });
-
-describe.runIf(process.platform === 'linux')('the environments of a function with a batching window', () => {
-  const service = useService(FAST_DELAYS);
-
-  it('let others use the CPU first', async () => {
-    const { functions, invoke, mappings } = service.stack;
-    for (const id of ['DeliveryDeliver', 'DeliveryDeliverSlow']) await invoke(id, { Records: [] });
-    const gathering = [...mappings.values()].filter((each) => each.MaximumBatchingWindowInSeconds);
-    const size = gathering.reduce((sum, { FunctionName }) => sum + (functions.get(FunctionName)?.size ?? 0), 0);
-    expect(size).toBeGreaterThan(0);
-    expect(lowThreads().length).toBeGreaterThanOrEqual(size);
-  });
-});
-
-const lowThreads = () => readdirSync('/proc/self/task').filter((id) => getPriority(Number(id)) > getPriority());
