@@ -36,7 +36,6 @@ import { deliveryHandlers } from '../lib/handlers/deliveries.ts';
 import { documentHandlers } from '../lib/handlers/documents.ts';
 import { eventHandlers } from '../lib/handlers/events.ts';
 import { keyHandlers } from '../lib/handlers/keys.ts';
-import { leakHandler } from '../lib/handlers/leaks.ts';
 import { type ProjectDeps, projectHandlers } from '../lib/handlers/project.ts';
 import { statsHandlers } from '../lib/handlers/stats.ts';
 import { syncHandlers } from '../lib/handlers/sync.ts';
@@ -124,11 +123,6 @@ export const serveOperations = <Name extends ApiFunction>(
   violations: ServeDeps<Name>['violations'] = {},
 ): ApiHandler =>
   serve<Name>(operations, { ...platform, idempotency: idempotencyRecords(platform.table, platform), violations });
-
-export const leakReports = (platform: WithEmail) => {
-  const { table } = platform;
-  return leakHandler({ ...platform, keys: apiKeys(table), projects: projects(table), audit: auditLog(table) });
-};
 
 export const authorization = (platform: Platform & { sharePrefix: string; requestsPerSecond: string | undefined }) =>
   authorizer({

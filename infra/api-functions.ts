@@ -74,12 +74,6 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
       EVENT: ['put'],
     },
   },
-  leaks: {
-    id: 'Leaks',
-    description: 'Takes reports of keys that were found in public',
-    table: { KEY: ['get', 'update', 'check'], PROJECT: ['get'], AUDIT: ['put'] },
-    sendsEmail: true,
-  },
   dashboard: { id: 'Dashboard', description: 'The dashboard, the API reference and the OpenAPI document' },
 };
 
@@ -94,7 +88,6 @@ export function createApiFunctions(
     egress,
   }: { settings: Settings; table: DataTable; sender: Sender; egress: Egress | undefined },
 ): ApiFunctions {
-  const { secretScanningKeysUrl: keysUrl } = settings;
   const created = Object.entries(FUNCTIONS).map(([name, { id, table: granted, sendsEmail, ...given }]) => {
     const fn = new BundledFunction(scope, id, {
       name,
@@ -107,7 +100,6 @@ export function createApiFunctions(
           PROJECT_REQUESTS_PER_SECOND: String(settings.projectThrottleRate),
         }),
         ...(name === 'project' && egress && { SOURCE_ADDRESSES: egress.addresses.join(',') }),
-        ...(name === 'leaks' && keysUrl !== '' && { SECRET_SCANNING_KEYS_URL: keysUrl }),
       },
     });
     if (granted) table.grant(fn, granted);
@@ -115,7 +107,7 @@ export function createApiFunctions(
     return [name, fn];
   });
   const functions = Object.fromEntries(created) as ApiFunctions;
-  for (const fn of [functions.keys, functions.leaks]) table.grantKeysOfProject(fn);
+  table.grantKeysOfProject(functions.keys);
   table.grantDeliveriesByStatus(functions.webhooks);
   return functions;
 }

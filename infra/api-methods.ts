@@ -14,7 +14,6 @@ import type { ApiFunction, Operation } from '../lib/api/operation.ts';
 import { methodsOf, operationsByPath } from '../lib/api/operations.ts';
 
 const PAGE = 'Pages, their scripts and the description of the API hold no secret';
-const SIGNED = 'The function verifies the signature of the request';
 const PUBLIC: MethodOptions = { authorizationType: AuthorizationType.NONE };
 
 /**
@@ -39,7 +38,7 @@ export function addMethods(root: IResource, authorizer: IAuthorizer, functions: 
       for (const name of methodsOf(operation)) {
         const integration = integrations.get(operation.function);
         const method = resource.addMethod(name, integration, isPublic ? PUBLIC : behindAuthorizer);
-        if (isPublic) acknowledgePublic(method, operation.function === 'leaks' ? SIGNED : PAGE);
+        if (isPublic) acknowledgePublic(method, PAGE);
       }
     }
     addPreflight(resource, operations.filter(allowsCrossOrigin));

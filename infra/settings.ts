@@ -30,7 +30,6 @@ const PARAMETERS = {
   certificateArn: { default: '', pattern: /^(|arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+)$/ },
   hostedZoneId: { default: '', pattern: /^[A-Z0-9]*$/ },
   hostedZoneName: { default: '', pattern: /^(|[a-z0-9-]+(\.[a-z0-9-]+)+)$/ },
-  secretScanningKeysUrl: { default: '', pattern: /^(|https:\/\/\S+)$/ },
   securityContact: { default: '', pattern: /^(|mailto:[^@\s]+@[^@\s]+\.[^@\s]+|https:\/\/\S+)$/ },
   alarmRequestsPerSecond: { default: 0, min: 0, max: 10_000 },
   alarmClientErrorPercent: { default: 0, min: 0, max: 100 },

@@ -20,7 +20,7 @@ export interface Email {
 
 /**
  * Text for an email without characters that change its direction or add lines. Otherwise, a name or a description that a
- * leaked key sets could change the meaning of a security notice.
+ * stolen key sets could change the meaning of a security notice.
  */
 export const emailText = (text: string): string => printable(text).replace(/[\u2028\u2029]/g, ' ');
 

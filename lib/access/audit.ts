@@ -18,7 +18,7 @@ const AUDIT_ACTIONS = [
   'key.rotated',
   'key.revoked',
   'key.allowlist_set',
-  'key.leaked',
+  'key.leaked', // stored by release 0.1.0, which received reports of leaked keys
   'token.revoked',
   'webhook.created',
   'webhook.changed',
@@ -33,7 +33,7 @@ export interface AuditRecord {
   id: string;
   projectId: string;
   at: number;
-  /** The key that was used; `null` if the service, the operator or a scanner made the change. */
+  /** The key that was used; `null` if the service or the operator made the change. */
   actor: string | null;
   address: string | null;
   action: AuditAction;
@@ -65,7 +65,7 @@ export const AuditEntryResource = v.strictObject({
   at: described(timestamp, 'When the change was made.'),
   actor: described(
     v.nullable(v.string()),
-    'The key that was used; `null` if the service, the operator or a scanner made the change.',
+    'The key that was used; `null` if the service or the operator made the change.',
   ),
   address: described(
     v.nullable(v.string()),

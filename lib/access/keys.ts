@@ -28,23 +28,13 @@ export interface KeyRecord {
   createdAt: number;
   expiresAt?: number | undefined;
   revokedAt?: number | undefined;
-  /** Whether the service revoked it because it was found in public. */
-  revokedAsLeaked?: true | undefined;
   lastUsedAt?: number | undefined;
-  /** When the project was notified that the key was found in public. */
-  leakedAt?: number | undefined;
   /** In how many hours of a day the key was used: on the day of `lastUsedAt`, the day before that, and so on. */
   activeHours?: number[] | undefined;
   /** Ids of the scoped tokens of this key that were revoked before they expired. */
   revokedTokens?: string[] | undefined;
   replaces?: string | undefined;
   replacedBy?: string | undefined;
-}
-
-/** When a key is revoked, and whether that is because it leaked. */
-export interface Revocation {
-  revokedAt: number;
-  revokedAsLeaked?: true;
 }
 
 /** A key in a path, as its id or as the key itself. */

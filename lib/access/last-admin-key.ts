@@ -1,5 +1,5 @@
 import type { TransactionPart } from '../transaction.ts';
-import { isLasting, type KeyRecord, type Revocation } from './keys.ts';
+import { isLasting, type KeyRecord } from './keys.ts';
 
 export interface AdminKeys {
   /** The admin keys of a project, newest first, read on demand. A new key can appear with a short delay. */
@@ -15,7 +15,7 @@ export interface RevocableKeys extends AdminKeys {
    */
   revoke(
     id: string,
-    revocation: Revocation,
+    revokedAt: number,
     relyingOn: KeyRecord | undefined,
     also: readonly TransactionPart[],
   ): Promise<boolean>;
@@ -28,14 +28,13 @@ export interface RevocableKeys extends AdminKeys {
 export async function revokeSafely(
   keys: RevocableKeys,
   record: KeyRecord,
-  revocation: Revocation,
+  revokedAt: number,
   also: readonly TransactionPart[],
 ): Promise<KeyRecord | undefined> {
-  const { revokedAt } = revocation;
   const isCountedOn = record.type === 'admin' && isLasting(record, revokedAt);
   const others = isCountedOn ? lastingAdminKeys(keys, record, revokedAt) : null;
-  const isFirst = await relyingOnOne(others, (other) => keys.revoke(record.id, revocation, other, also));
-  if (isFirst) return { ...record, ...revocation };
+  const isFirst = await relyingOnOne(others, (other) => keys.revoke(record.id, revokedAt, other, also));
+  if (isFirst) return { ...record, revokedAt };
   const stored = await keys.get(record.id);
   return stored?.revokedAt === undefined ? undefined : stored;
 }

@@ -31,16 +31,14 @@ export const adminKeyRotated = (old: Pick<KeyRecord, 'id' | 'name'>, fresh: Pick
   changes: [`Replaces the admin key ${nameOf(old)} with ${fresh.id}.`],
 });
 
-/** The notice about a change of the notification addresses or of `on_leak`; `null` if neither changes. */
+/** The notice about a change of the notification addresses; `null` if they do not change. */
 export function projectChanged(
-  { emails, onLeak = 'report' }: Pick<ProjectRecord, 'emails' | 'onLeak'>,
+  { emails }: Pick<ProjectRecord, 'emails'>,
   change: Partial<ProjectRecord>,
 ): Notice | null {
-  const changes: string[] = [];
-  if (change.emails)
-    changes.push(`Sends notifications to ${change.emails.join(', ')} instead of ${emails.join(', ')}.`);
-  if (change.onLeak) changes.push(`Changes on_leak from ${onLeak} to ${change.onLeak}.`);
-  return changes.length > 0 ? { subject: 'Security settings changed', changes } : null;
+  if (!change.emails) return null;
+  const changes = [`Sends notifications to ${change.emails.join(', ')} instead of ${emails.join(', ')}.`];
+  return { subject: 'Security settings changed', changes };
 }
 
 /** The email goes to the addresses from before the change. */

@@ -1,13 +1,9 @@
 import * as v from 'valibot';
 import { uniqueList } from '../lists.ts';
-import { described, iso, oneOf, text, timestamp } from '../schema.ts';
+import { described, iso, text, timestamp } from '../schema.ts';
 
 /** The maximum number of notification addresses of a project. */
 const MAX_EMAILS = 5;
-
-/** The reaction to a leaked key: an email to its project, or an email and its revocation. */
-const ON_LEAK = ['report', 'revoke'] as const;
-export type OnLeak = (typeof ON_LEAK)[number];
 
 /** Why an address is undeliverable: its server rejected an email permanently, or its owner reported an email as spam. */
 const UNDELIVERABLE = ['bounced', 'complained'] as const;
@@ -25,8 +21,6 @@ export interface ProjectRecord {
   name: string;
   /** Where notifications go. */
   emails: string[];
-  /** `report`, if absent. */
-  onLeak?: OnLeak | undefined;
   /** Encrypts the cursors of this project: 32 random bytes, base64url. A secret. */
   cursorSecret: string;
   createdAt: number;
@@ -69,15 +63,10 @@ export const EmailAddress = v.pipe(
 
 const name = described(ProjectName, 'The name of the project. Emails use it.');
 const emails = described(uniqueList(EmailAddress, 1, MAX_EMAILS), 'The addresses that receive every notification.');
-const onLeak = described(
-  oneOf(ON_LEAK),
-  'The reaction when GitHub finds a key of the project in public. `report` sends an email. `revoke` also revokes the key.',
-);
 
 export const ChangeProject = v.strictObject({
   name: v.optional(name),
   emails: v.optional(emails),
-  on_leak: v.optional(onLeak),
 });
 
 export const ConfirmEmail = v.strictObject({
@@ -101,7 +90,6 @@ export const ProjectResource = v.strictObject({
     ),
     'The addresses that receive no emails until you confirm them.',
   ),
-  on_leak: onLeak,
   source_addresses: described(
     v.array(v.string()),
     'The IPv4 addresses that deliveries come from, for your firewall. Empty if they come from changing addresses.',
@@ -110,14 +98,7 @@ export const ProjectResource = v.strictObject({
 });
 
 /** The stored members of a project. */
-export const projectResource = ({
-  id,
-  name,
-  emails,
-  undeliverable = [],
-  onLeak = 'report',
-  createdAt,
-}: ProjectRecord) => ({
+export const projectResource = ({ id, name, emails, undeliverable = [], createdAt }: ProjectRecord) => ({
   id,
   name,
   emails,
@@ -125,6 +106,5 @@ export const projectResource = ({
     const mark = undeliverable.find(({ email }) => email === address);
     return mark ? [{ email: address, reason: mark.reason, at: iso(mark.at) }] : [];
   }),
-  on_leak: onLeak,
   created_at: iso(createdAt),
 });

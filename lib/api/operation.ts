@@ -6,7 +6,7 @@ import { ENVIRONMENTS } from '../space.ts';
 import type { ProblemCode } from './problems.ts';
 
 /** The functions behind the API, each a file in functions/. */
-export type ApiFunction = 'keys' | 'tokens' | 'project' | 'webhooks' | 'events' | 'documents' | 'leaks' | 'dashboard';
+export type ApiFunction = 'keys' | 'tokens' | 'project' | 'webhooks' | 'events' | 'documents' | 'dashboard';
 
 /** The type of a caller: the type of its key, or a scoped token. */
 export type CallerType = KeyType | 'token';

@@ -2,7 +2,6 @@ import { allowsCrossOrigin } from './cors.ts';
 import { documentOperations } from './documents.ts';
 import { eventOperations } from './events.ts';
 import { keyOperations } from './keys.ts';
-import { leakOperations } from './leaks.ts';
 import type { ApiFunction, Operation } from './operation.ts';
 import { projectOperations } from './project.ts';
 import { pageOperations } from './site.ts';
@@ -15,7 +14,6 @@ export const operations = {
   ...keyOperations,
   ...tokenOperations,
   ...projectOperations,
-  ...leakOperations,
   ...webhookOperations,
   ...statOperations,
   ...eventOperations,

@@ -24,7 +24,7 @@ export const projectOperations = {
     ...project,
     method: 'PATCH',
     path: '/v1/project',
-    summary: 'Change the name, the notification addresses and the reaction to leaked keys',
+    summary: 'Change the name and the notification addresses',
     body: ChangeProject,
     responses: { 200: ProjectResource },
   }),

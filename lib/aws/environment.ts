@@ -14,9 +14,6 @@ export function environment(name: Variable): string {
  */
 export const newVariable = (name: Variable): string | undefined => process.env[name];
 
-/** The URL where a secret scanner publishes its keys. `undefined` if the operator accepts no reports. */
-export const secretScanningKeysUrl = (): string | undefined => process.env.SECRET_SCANNING_KEYS_URL;
-
 /** The fixed addresses of deliveries. Empty if they come from changing addresses. */
 export const sourceAddresses = (): string[] => process.env.SOURCE_ADDRESSES?.split(',') ?? [];
 

@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Random } from '../ids.ts';
 
-/** Milliseconds since 1970. */
-export type Clock = () => number;
-
 export interface System {
-  clock: Clock;
+  /** Milliseconds since 1970. */
+  clock(): number;
   random: Random;
 }
 

@@ -121,7 +121,7 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
       if (!record) return notFound('key');
       const now = clock();
       const entry = audited(request, { at: now, action: 'key.revoked', target: record.id });
-      const revoked = await revokeSafely(keys, record, { revokedAt: now }, [entry]);
+      const revoked = await revokeSafely(keys, record, now, [entry]);
       return revoked
         ? { body: keyResource(revoked, now) }
         : new Problem('conflict', 'Create another admin key first. This is the last one without an expiry.');

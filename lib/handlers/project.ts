@@ -45,12 +45,10 @@ export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
       const project = await own(projectId);
       const detail = changedMembers(request.body, projectResource(project));
       if (Object.keys(detail).length === 0) return shown(project);
-      const { on_leak: onLeak, ...rest } = detail;
-      const { emails } = rest;
+      const { emails } = detail;
       const undeliverable = emails && project.undeliverable?.filter(({ email }) => emails.includes(email));
       const change: Partial<ProjectRecord> = {
-        ...rest,
-        ...(onLeak && { onLeak }),
+        ...detail,
         ...(undeliverable && { undeliverable }),
       };
       const now = clock();

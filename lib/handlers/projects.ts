@@ -102,8 +102,8 @@ export function projectsHandler(deps: ProjectsDeps) {
     const deletion: DeletionRecord | undefined = await data.deletion(projectId);
     if (deletion) return deletionResource(deletion, clock());
     const project = await own(projectId);
-    const { emails, undeliverable_emails, on_leak } = projectResource(project);
-    return { ...(await summaryOf(project)), emails, undeliverable_emails, on_leak };
+    const { emails, undeliverable_emails } = projectResource(project);
+    return { ...(await summaryOf(project)), emails, undeliverable_emails };
   }
 
   async function suspend(projectId: string, suspendedAt: number | undefined, action: AuditAction) {

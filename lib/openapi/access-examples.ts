@@ -23,13 +23,12 @@ const project = {
   name: 'Acme',
   emails: ['ops@example.com', 'oncall@example.com'],
   undeliverable_emails: [{ email: 'oncall@example.com', reason: 'bounced', at: at(3600) }],
-  on_leak: 'report',
   source_addresses: ['192.0.2.1', '192.0.2.2'],
   created_at: at(0),
 };
 
-/** The examples of keys, tokens, the project and leaked keys. */
-export const accessExamples: Readonly<Record<OperationOf<'keys' | 'tokens' | 'project' | 'leaks'>, Example>> = {
+/** The examples of keys, tokens and the project. */
+export const accessExamples: Readonly<Record<OperationOf<'keys' | 'tokens' | 'project'>, Example>> = {
   createKey: { body: { type: 'live', name: 'App' }, response: createdKey },
   listKeys: { response: listOf(key) },
   getKey: { response: key },
@@ -66,16 +65,6 @@ export const accessExamples: Readonly<Record<OperationOf<'keys' | 'tokens' | 'pr
       permissions: ['read'],
       expires_at: at(3600),
     },
-  },
-  reportLeaks: {
-    body: [{ token: 'svc_live_01Fkq2Xb9TzA…', type: 'document_sync_key', url: 'https://github.com/octocat/hello' }],
-    response: [
-      {
-        token_hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-        token_type: 'document_sync_key',
-        label: 'true_positive',
-      },
-    ],
   },
   revokeToken: {},
 };

@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { documentOperations } from '../api/documents.ts';
 import { eventOperations } from '../api/events.ts';
 import { keyOperations } from '../api/keys.ts';
-import { leakOperations } from '../api/leaks.ts';
 import { callersText, KIB, MAX_BODY_BYTES, type Operation } from '../api/operation.ts';
 import type { OperationId } from '../api/operations.ts';
 import { projectOperations } from '../api/project.ts';
@@ -45,11 +44,6 @@ const GROUPS: { name: string; description: string; operations: Partial<Record<Op
     name: 'Documents and sync',
     description: 'Documents, sync cycles and connections.',
     operations: documentOperations,
-  },
-  {
-    name: 'Leaked keys',
-    description: 'Keys of this service that scanners find in public.',
-    operations: leakOperations,
   },
 ];
 

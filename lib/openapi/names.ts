@@ -3,7 +3,6 @@ import { KEY_TYPES } from '../access/api-key.ts';
 import * as audit from '../access/audit.ts';
 import * as keyUsage from '../access/key-usage.ts';
 import * as keys from '../access/keys.ts';
-import * as leaks from '../access/leak-reports.ts';
 import * as projects from '../access/projects.ts';
 import * as tokens from '../access/tokens.ts';
 import { EventTypeDescription } from '../api/events.ts';
@@ -57,7 +56,6 @@ const EXPORTS = Object.entries({
   ...events,
   ...keys,
   ...keyUsage,
-  ...leaks,
   ...projects,
   ...sync,
   ...tokens,

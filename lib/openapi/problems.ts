@@ -12,7 +12,7 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
   unauthorized:
     'There is no `Authorization: Bearer` header, or its credential is unknown, revoked, expired or malformed. The response does not say which.',
   insufficient_permissions:
-    'The credential is valid, but not for this operation. Keys are managed with an admin key, read keys only read documents, tokens have their own permissions, and every key except an admin key belongs to one environment. A report of leaked keys needs a valid signature.',
+    'The credential is valid, but not for this operation. Keys are managed with an admin key, read keys only read documents, tokens have their own permissions, and every key except an admin key belongs to one environment.',
   ip_not_allowed:
     'The key, or the parent key of the token, has an allowlist that does not include the IP address of the request.',
   project_suspended:

@@ -173,7 +173,6 @@ describe('the settings', () => {
     await page.getByText('Email addresses contain “not”, which must be an email address.').waitFor();
     const address = `${crypto.randomUUID()}@example.com`;
     await page.getByLabel('Email addresses').fill(`${address}, ${project.email}`);
-    await page.getByLabel('Revoke it').check();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Settings saved.').waitFor();
     await page
@@ -183,16 +182,13 @@ describe('the settings', () => {
     expect((await project.admin('GET', '/v1/project')).body).toMatchObject({
       name: 'Acme',
       emails: [address, project.email],
-      on_leak: 'revoke',
     });
     await page.getByRole('button', { name: 'Send test email' }).click();
     await eventually(() => service.stack.ses.emails.find(({ to }) => to.includes(address)));
     await page.reload();
     const row = page.getByRole('row', { name: /project/ }).first();
     const changed = page.getByRole('row', { name: /project.changed/ });
-    expect(await changed.textContent()).toContain(
-      `emails: ${address}, ${project.email} · name: Acme · on leak: revoke`,
-    );
+    expect(await changed.textContent()).toContain(`emails: ${address}, ${project.email} · name: Acme`);
     await changed.getByText('First admin key').waitFor();
     await row.getByRole('link').click();
     await page.getByRole('link', { name: 'All changes' }).waitFor();
@@ -218,7 +214,7 @@ describe('the settings', () => {
     const project = await service.project();
     const bounced = `bounce@${crypto.randomUUID()}.example.com`;
     await project.admin('PATCH', '/v1/project', { body: { emails: [project.email, bounced] } });
-    await project.admin('PATCH', '/v1/project', { body: { on_leak: 'revoke' } });
+    await project.key('admin');
     const undeliverable = async () => (await project.admin('GET', '/v1/project')).body.undeliverable_emails.length;
     await eventually(async () => (await undeliverable()) === 1);
     const page = await dashboard.signIn(project.adminKey, '/live');

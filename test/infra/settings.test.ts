@@ -48,9 +48,6 @@ describe('the template', () => {
       TracingConfig: { Mode: 'Active' },
       Environment: { Variables: { POWERTOOLS_METRICS_NAMESPACE: 'Second', POWERTOOLS_LOG_LEVEL: 'WARN' } },
     });
-    const scanner = { SECRET_SCANNING_KEYS_URL: 'https://api.github.com/meta/public_keys/secret_scanning' };
-    const takesReports = { Environment: { Variables: Match.objectLike(scanner) } };
-    template.resourcePropertiesCountIs('AWS::Lambda::Function', takesReports, 1);
     template.hasOutput('BaseUrl', { Value: 'https://api.example.com' });
     template.resourceCountIs('AWS::Route53::RecordSet', 1);
     template.hasResourceProperties('AWS::SNS::Subscription', { Endpoint: 'ops@example.com' });

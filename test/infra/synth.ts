@@ -86,7 +86,6 @@ export const choices: Record<string, object[]> = {
       stackName: 'Second',
       cloudWatchRole: 'existing',
       senderEmail: 'a@example.com',
-      secretScanningKeysUrl: 'https://api.github.com/meta/public_keys/secret_scanning',
     },
   ],
 };

@@ -276,8 +276,6 @@ export function memoryService() {
       now++;
       return projectOf(await createProject({ name, email }), as);
     },
-    reportLeak: (token: string, url = 'https://example.com/a') =>
-      wiring.leakReports(platform)([{ token, type: 'key', url }], ADDRESS),
   };
 }
 

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, inject, vi } from 'vitest';
 import type { StackOptions } from '../../infra/local/stack.ts';
 import { expectConformance } from './conformance.ts';
 import { databaseEndpoint } from './database.ts';
-import { SCANNER_ENVIRONMENT } from './scanner.ts';
 import { startWatchedStack, type WatchedStack } from './watched-stack.ts';
 
 export interface Answer {
@@ -60,7 +59,7 @@ async function start(options: Options): Promise<Running> {
   const log: string[] = [];
   const output = (id: string, text: string) => void log.push(text.replace(/^(?=.)/gm, `${id} `));
   const assembly = inject('assembly');
-  const own = { assembly, databaseEndpoint: databaseEndpoint(), environment: SCANNER_ENVIRONMENT, output };
+  const own = { assembly, databaseEndpoint: databaseEndpoint(), output };
   const stack = await startWatchedStack({ ...own, ...options });
   return { stack, log };
 }

@@ -72,7 +72,6 @@ export async function createSamples({ invoke, items, receiver, now }: SampleOpti
     Webhooks: proxy('POST', '/v1/webhooks', { url: 'https://example.com/hook', events: ['document.changed'] }),
     Events,
     Documents: proxy('PUT', '/v1/documents/{key}', { fields: { title: 'Draft' } }, { key: document }),
-    Leaks: proxy('POST', '/v1/secret-scanning/github', []),
     Dashboard: proxy('GET', '/dashboard'),
     DeliveryFanOut: streamEvent(await items.find(await publish()), now),
     StatsCount: { ...streamEvent(deliveryItem(webhook.id, now), now), shardId: 'shard-1', state: {} },

@@ -1,5 +1,5 @@
 import type { KeyUse } from '../../access/key-usage.ts';
-import type { KeyRecord, Revocation } from '../../access/keys.ts';
+import type { KeyRecord } from '../../access/keys.ts';
 import { BY_PROJECT } from '../../deployment.ts';
 import type { TransactionPart } from '../../transaction.ts';
 import { all, type Condition, exists, is, isAbsent, isNew } from './conditions.ts';
@@ -66,17 +66,11 @@ export function apiKeys(table: Table) {
 
     async revoke(
       id: string,
-      revocation: Revocation,
+      revokedAt: number,
       relyingOn: KeyRecord | undefined,
       also: readonly TransactionPart[],
     ): Promise<boolean> {
-      return changeKey(id, { ...revocation }, relyingOn, also, all(exists, isAbsent('revokedAt')));
-    },
-
-    /** Stores the leak together with `also`, unless it is already stored. */
-    async markLeaked(id: string, leakedAt: number, also: readonly TransactionPart[]): Promise<void> {
-      const isFirst = all(exists, isAbsent('leakedAt'));
-      await table.write([update(itemKey.key(id), { leakedAt }, isFirst), ...also]);
+      return changeKey(id, { revokedAt }, relyingOn, also, all(exists, isAbsent('revokedAt')));
     },
 
     async setCidrs(

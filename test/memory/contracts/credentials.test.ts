@@ -27,7 +27,7 @@ describe.each(stores)('credentials in $name', ({ table }) => {
   it('returns every later change of the key and of the project', async () => {
     const { project, key, keys } = await given();
     await keys.get(key.id);
-    await apiKeys(table).revoke(key.id, { revokedAt: now }, undefined, []);
+    await apiKeys(table).revoke(key.id, now, undefined, []);
     await projects(table).suspend(project.id, now, []);
     expect(await keys.get(key.id)).toMatchObject({ revokedAt: now, project: { suspendedAt: now } });
   });

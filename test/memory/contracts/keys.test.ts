@@ -111,7 +111,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
 
     it.each<[string, (old: KeyRecord) => Promise<unknown>]>([
       ['was rotated', (old) => keys.rotate(old, newKey({ projectId: old.projectId }), LATER, [])],
-      ['was revoked', ({ id }) => keys.revoke(id, { revokedAt: now }, undefined, [])],
+      ['was revoked', ({ id }) => keys.revoke(id, now, undefined, [])],
       ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], undefined, [])],
     ])('is false and changes nothing if the key %s concurrently', async (_, happen) => {
       const old = await create();
@@ -152,18 +152,15 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
     it('stores the time, and is false and changes nothing for a revoked key', async () => {
       const { also, isWritten } = companion(table);
       const record = await create();
-      expect(await keys.revoke(record.id, { revokedAt: now }, undefined, [])).toBe(true);
-      expect(await keys.revoke(record.id, { revokedAt: LATER }, undefined, also)).toBe(false);
+      expect(await keys.revoke(record.id, now, undefined, [])).toBe(true);
+      expect(await keys.revoke(record.id, LATER, undefined, also)).toBe(false);
       expect(await isWritten()).toBe(false);
       expect(await stored(record.id)).toEqual({ ...record, revokedAt: now });
     });
 
     it('keeps one of two admin keys that rely on each other', async () => {
       const [a, b] = [await create(), await create()];
-      const revoked = await Promise.all([
-        keys.revoke(a.id, { revokedAt: now }, b, []),
-        keys.revoke(b.id, { revokedAt: now }, a, []),
-      ]);
+      const revoked = await Promise.all([keys.revoke(a.id, now, b, []), keys.revoke(b.id, now, a, [])]);
       expect(revoked.filter(Boolean)).toHaveLength(1);
       const left = await Promise.all([a, b].map(async ({ id }) => (await keys.get(id))?.revokedAt === undefined));
       expect(left).toEqual(revoked.map((isRevoked) => !isRevoked));
@@ -183,7 +180,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
   describe.each<[string, Change, Partial<KeyRecord>]>([
     [
       'revoke',
-      (id, relyingOn, from = keys, also = []) => from.revoke(id, { revokedAt: LATER }, relyingOn, also),
+      (id, relyingOn, from = keys, also = []) => from.revoke(id, LATER, relyingOn, also),
       { revokedAt: LATER },
     ],
     [
@@ -200,7 +197,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
     });
 
     it.each<[string, (other: KeyRecord) => Promise<unknown>]>([
-      ['was revoked', ({ id }) => keys.revoke(id, { revokedAt: now }, undefined, [])],
+      ['was revoked', ({ id }) => keys.revoke(id, now, undefined, [])],
       ['has an expiry', (other) => keys.rotate(other, newKey(), LATER, [])],
       ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], undefined, [])],
     ])('is false and changes nothing if the key that it relies on %s concurrently', async (_, happen) => {
@@ -244,17 +241,6 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       expect(await isWritten()).toBe(true);
       expect(await apiKeys(lossy).rename(record.id, null, companion(table).also)).toBe(true);
       expect((await stored(record.id))?.name).toBe(null);
-    });
-  });
-
-  describe('markLeaked', () => {
-    it('stores only the first time, together with other writes', async () => {
-      const record = await create();
-      const [first, second] = [companion(table), companion(table)];
-      await apiKeys(lossy).markLeaked(record.id, now, first.also);
-      await keys.markLeaked(record.id, LATER, second.also);
-      expect(await stored(record.id)).toEqual({ ...record, leakedAt: now });
-      expect([await first.isWritten(), await second.isWritten()]).toEqual([true, false]);
     });
   });
 
@@ -312,11 +298,10 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
 
   it.each<[string, (missing: KeyRecord) => Promise<unknown>]>([
     ['rotate', (missing) => keys.rotate(missing, newKey(), LATER, [])],
-    ['revoke', ({ id }) => keys.revoke(id, { revokedAt: LATER }, undefined, [])],
+    ['revoke', ({ id }) => keys.revoke(id, LATER, undefined, [])],
     ['setCidrs', ({ id }) => keys.setCidrs(id, [], undefined, [])],
     ['rename', ({ id }) => keys.rename(id, 'New', [])],
     ['setRevokedTokens', (missing) => keys.setRevokedTokens(missing, ['tok_1'], [])],
-    ['markLeaked', ({ id }) => keys.markLeaked(id, now, [])],
     ['recordUse', (missing) => keys.recordUse(missing, { lastUsedAt: now, activeHours: [1] })],
   ])('%s creates nothing when the key is missing', async (_, change) => {
     const missing = newKey();

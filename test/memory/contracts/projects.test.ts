@@ -50,8 +50,8 @@ describe.each(stores)('projects in $name', ({ table, lossy }) => {
     const project = newProject();
     await create(project, newKey());
     const { also, isWritten } = companion(table);
-    await change(project.id, { name: 'New', onLeak: 'revoke' }, also);
-    expect(recordOf(await get(project.id))).toEqual({ ...project, name: 'New', onLeak: 'revoke' });
+    await change(project.id, { name: 'New', emails: ['b@example.com'] }, also);
+    expect(recordOf(await get(project.id))).toEqual({ ...project, name: 'New', emails: ['b@example.com'] });
     expect(await isWritten()).toBe(true);
     await projects(lossy).change(project.id, { emails: ['a@example.com'] }, companion(table).also);
     expect((await get(project.id))?.emails).toEqual(['a@example.com']);

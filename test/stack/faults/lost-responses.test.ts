@@ -3,7 +3,6 @@ import type { Interceptor } from '../../../infra/local/services/endpoints.ts';
 import { changed } from '../../support/changed.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { type Attempt, createWebhook, deliveryOf, publish, settled } from '../../support/requests.ts';
-import { reportOf, SCANNER_PATH } from '../../support/scanner.ts';
 import { type Answer, type Client, eventually, FAST, type Project, useService } from '../../support/service.ts';
 import { IS_THOROUGH } from './harness.ts';
 
@@ -74,16 +73,9 @@ const SCENARIOS: Record<string, Scenario> = {
   'a key is renamed': async (context) =>
     statusOf(context.admin('PATCH', `/v1/keys/${await newKey(context)}`, { body: { name: 'New' } })),
   'the project is changed': async ({ admin }) => {
-    const { status, body } = await admin('PATCH', '/v1/project', { body: { name: 'New', on_leak: 'revoke' } });
+    const { status, body } = await admin('PATCH', '/v1/project', { body: { name: 'New' } });
     const entries = (await admin('GET', '/v1/audit')).body.data as { action: string }[];
-    return [status, body.name, body.on_leak, entries.filter(({ action }) => action === 'project.changed').length];
-  },
-  'a leaked key is reported and revoked': async ({ admin, project }) => {
-    await admin('PATCH', '/v1/project', { body: { on_leak: 'revoke' } });
-    const key = await project.key('live');
-    const { status } = await service.as(null)('POST', SCANNER_PATH, reportOf([{ token: key, type: 'key', url: null }]));
-    const emails = service.stack.ses.emails.filter(({ to }) => to === project.email).length;
-    return [status, emails, await statusOf(service.as(key)('GET', '/v1/documents'))];
+    return [status, body.name, entries.filter(({ action }) => action === 'project.changed').length];
   },
   'a token is revoked': async ({ live }) => {
     const body = { documents: ['a:*'], permissions: ['read'], ttl: 60 };

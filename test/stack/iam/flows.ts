@@ -7,7 +7,6 @@ import { databaseEndpoint } from '../../support/database.ts';
 import { writeItems } from '../../support/items.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { createWebhook, deliveryOf, settled } from '../../support/requests.ts';
-import { reportOf, SCANNER_PATH } from '../../support/scanner.ts';
 import { type Answer, type Client, eventually, type Project, type Service } from '../../support/service.ts';
 
 const hasNext = (page: unknown): page is { next: object } => (page as { next: object | null }).next !== null;
@@ -160,12 +159,6 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       await ok(customer('PATCH', '/v1/project', { body: { emails } }));
       await ok(customer('POST', '/v1/project/test-mail'));
       await eventually(async () => (await ok(customer('GET', '/v1/project'))).undeliverable_emails.length === 1);
-    },
-    Leaks: async () => {
-      await ok(admin('PATCH', '/v1/project', { body: { on_leak: 'revoke' } }));
-      const leaked = await project.key('admin');
-      const report = reportOf([{ token: leaked, type: 'key', url: null }]);
-      await ok(service.as(null)('POST', SCANNER_PATH, report));
     },
     Events: async () => {
       const id = await publish();

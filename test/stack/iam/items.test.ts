@@ -122,7 +122,6 @@ describe('the audit log', () => {
     'Tokens',
     'Project',
     'Webhooks',
-    'Leaks',
     'DeliveryDeliver',
   ])('gets new entries from %s, which cannot change or delete any', async (id) => {
     const { put, update, remove } = roleOf(id);

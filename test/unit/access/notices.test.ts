@@ -6,14 +6,13 @@ const source = { keyId: 'key_1', address: '192.0.2.1', at: Date.UTC(2026, 0, 31,
 
 describe('the email about a security change', () => {
   it('goes to the addresses from before the change and names the key, address and time of the request', () => {
-    const notice = projectChanged(project, { emails: ['c@example.com'], onLeak: 'revoke' });
+    const notice = projectChanged(project, { emails: ['c@example.com'] });
     if (!notice) throw new Error('No notice');
     const { to, subject, text, html } = noticeEmail(project, notice, source);
     expect(to).toEqual(project.emails);
     expect(subject).toBe('Security settings changed (Acme <b>)');
     expect(text).toBe(`A request to the project "Acme <b>":
 Sends notifications to c@example.com instead of a@example.com, b@example.com.
-Changes on_leak from report to revoke.
 
 Key: key_1
 IP address: 192.0.2.1

@@ -64,13 +64,10 @@ describe('a project in a response', () => {
     created_at: '1970-01-01T00:00:00.000Z',
   };
 
-  it.each([
-    ['reports a leak unless it says otherwise', undefined, 'report'],
-    ['reports a leak', 'report', 'report'],
-    ['revokes a leaked key', 'revoke', 'revoke'],
-  ] as const)('%s', (_, onLeak, on_leak) => {
-    expect(projectResource({ ...record, onLeak })).toEqual({ ...resource, on_leak });
-    expect(v.is(ProjectResource, { ...resource, on_leak, source_addresses: [] })).toBe(true);
+  it('has no attributes of earlier releases', () => {
+    const stored = { ...record, onLeak: 'revoke' };
+    expect(projectResource(stored)).toEqual(resource);
+    expect(v.is(ProjectResource, { ...resource, source_addresses: [] })).toBe(true);
   });
 });
 
@@ -87,7 +84,7 @@ describe('a change of a project', () => {
 
   it.each([
     [{}, []],
-    [{ name: 'x'.repeat(100), emails: ['a@example.com'], on_leak: 'revoke' }, []],
+    [{ name: 'x'.repeat(100), emails: ['a@example.com'] }, []],
     [{ name: '' }, ['name must not be empty']],
     [{ name: 'x'.repeat(101) }, ['name must have at most 100 characters']],
     [{ name: 'Pay at http://evil.example' }, ['name must not contain ://']],
@@ -97,7 +94,7 @@ describe('a change of a project', () => {
     [{ emails: Array.from({ length: 6 }, (_, i) => `a${i}@example.com`) }, ['emails must have at most 5 entries']],
     [{ emails: ['a@example.com', 'a@example.com'] }, ['emails[1] "a@example.com" is a duplicate']],
     [{ emails: ['nobody'] }, ['emails[0] must be an email address']],
-    [{ on_leak: 'ignore' }, ['on_leak must be one of report, revoke']],
+    [{ on_leak: 'report' }, ['on_leak is not a known field']],
     [{ id: 'prj_2' }, ['id is not a known field']],
   ])('%j: %j', (change, violations) => {
     expect(violationsOf(ChangeProject, change)).toEqual(violations);

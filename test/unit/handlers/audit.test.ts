@@ -1,4 +1,7 @@
+import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { newAuditRecord } from '../../../lib/access/audit.ts';
+import { auditLog } from '../../../lib/aws/dynamodb/audit.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';
 
@@ -105,6 +108,13 @@ describe('the audit log', () => {
       'project.created',
     ]);
     expect(await actions((await service.project()).admin)).toEqual(['project.created']);
+  });
+
+  it('lists actions of earlier releases', async () => {
+    const { id, admin } = await service.project();
+    const change = { projectId: id, at: service.clock.now(), action: 'key.leaked', target: 'key_1' } as const;
+    await service.table.write([auditLog(service.table).entry(newAuditRecord(change, random))]);
+    expect(await actions(admin)).toContain('key.leaked');
   });
 
   it('is readable with admin keys, and keeps entries for 400 days', async () => {

@@ -72,7 +72,6 @@ type SetUp = Awaited<ReturnType<typeof setUp>>;
 
 const NOTABLE: [string, (project: SetUp) => Promise<object>][] = [
   ['a change of the notification addresses', ({ change }) => change({ emails: ['new@example.com'] })],
-  ['a change of on_leak', ({ change }) => change({ on_leak: 'revoke' })],
   ['a new admin key', ({ create }) => create('admin')],
   ['a rotated admin key', ({ rotate }) => rotate()],
 ];
@@ -117,7 +116,7 @@ describe('the project', () => {
 
 describe('a request that changes nothing', () => {
   it.each<[string, (project: SetUp) => Promise<object>]>([
-    ['the project', ({ change }) => change({ name: 'Project', emails: OLD, on_leak: 'report' })],
+    ['the project', ({ change }) => change({ name: 'Project', emails: OLD })],
     ['no member of the project', ({ change }) => change({})],
     ['a member without a value', ({ change }) => change({ name: undefined })],
     ['the name of a key', ({ rename }) => rename('CI')],

@@ -10,11 +10,11 @@ describe('a project', () => {
   it('is read and changed with its own admin key', async () => {
     const { id, admin, email, ...project } = await service.project('Acme');
     const before = (await admin('GET', '/v1/project')).body;
-    expect(before).toMatchObject({ id, name: 'Acme', emails: [email], undeliverable_emails: [], on_leak: 'report' });
+    expect(before).toMatchObject({ id, name: 'Acme', emails: [email], undeliverable_emails: [] });
     expect(before.source_addresses).toEqual(['192.0.2.1']);
     const emails = addresses();
-    const after = { ...before, name: 'Acme <b>', emails, on_leak: 'revoke' };
-    const body = { name: after.name, emails, on_leak: 'revoke' };
+    const after = { ...before, name: 'Acme <b>', emails };
+    const body = { name: after.name, emails };
     expect((await admin('PATCH', '/v1/project', { body })).body).toEqual(after);
     expect((await admin('PATCH', '/v1/project', { body: {} })).body).toEqual(after);
     expect((await admin('GET', '/v1/project')).body).toEqual(after);
@@ -100,10 +100,10 @@ describe('an address that SES reports', () => {
     const before = emailsTo(bounced).length;
     const { status, body } = await admin('POST', '/v1/project/test-mail');
     expect([status, body]).toEqual([202, { emails: [other] }]);
-    await admin('PATCH', '/v1/project', { body: { on_leak: 'revoke' } });
+    await admin('POST', '/v1/keys', { body: { type: 'admin' } });
     expect(await undeliverable()).toHaveLength(1);
     expect(emailsTo(bounced)).toHaveLength(before);
-    expect(emailsTo(other).at(-1)?.subject).toMatch(/^Security settings changed/);
+    expect(emailsTo(other).at(-1)?.subject).toMatch(/^Admin key created/);
   });
 
   it('is reported to the other addresses once', async () => {

@@ -89,7 +89,7 @@ function Entries({ of: entries, isOfOne = false }: { of: Entry[]; isOfOne?: bool
   return <Table caption="Audit log" columns={columns} rows={entries} keyOf={({ id }) => id} />;
 }
 
-/** Who made a change without a key. Reports of leaked keys have an address, and changes by operators have none. */
+/** Who made a change without a key. Reports of leaked keys, which release 0.1.0 received, have an address. */
 const authorOf = ({ action, address }: Entry): string =>
   action === 'webhook.disabled' || address !== null ? 'the service' : 'the operator';
 

@@ -3,7 +3,7 @@ import { VERSION } from '../../../../lib/version.ts';
 import { Button, Facts, Form, PageTitle, Panel } from '../components/basics.tsx';
 import { Id } from '../components/copyable.tsx';
 import { Await, ProblemNote } from '../components/feedback.tsx';
-import { Choices, Input } from '../components/field.tsx';
+import { Input } from '../components/field.tsx';
 import { otherProblem, violationOf, wrongEntry } from '../components/violations.ts';
 import type { ResponseOf } from '../state/api.ts';
 import { useLoaded, useSending } from '../state/hooks.ts';
@@ -12,13 +12,6 @@ import { Audit } from './audit.tsx';
 import { Undeliverable } from './undeliverable.tsx';
 
 type Project = ResponseOf<'GET /v1/project'>;
-
-type OnLeak = Project['on_leak'];
-const ON_LEAK = ['report', 'revoke'] as const satisfies OnLeak[];
-const MEANINGS: Record<OnLeak, string> = {
-  report: 'The key keeps working. The email says where it was found.',
-  revoke: 'The key is revoked immediately, and the email says where it was found.',
-};
 
 /** The project and its audit log. */
 export function Settings({ query }: { query: URLSearchParams }) {
@@ -74,10 +67,9 @@ function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
   const { call, announce, onProjectChange } = useSession();
   const [name, setName] = useState(project.name);
   const [emails, setEmails] = useState(project.emails.join(', '));
-  const [onLeak, setOnLeak] = useState<OnLeak>(project.on_leak);
   const saving = useSending(() =>
     call('PATCH /v1/project', {
-      body: { name, emails: addressesIn(emails), on_leak: onLeak },
+      body: { name, emails: addressesIn(emails) },
     }),
   );
   const testing = useSending(() => call('POST /v1/project/test-mail'));
@@ -99,19 +91,10 @@ function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
       <Input label="Name" value={name} onInput={setName} error={violationOf(saving.problem, 'name')} />
       <Input
         label="Email addresses"
-        hint="One to five, separated by commas. They receive an email when a webhook is failing or disabled, when a key has leaked, and when an admin key or these settings change."
+        hint="One to five, separated by commas. They receive an email when a webhook is failing or disabled, and when an admin key or these addresses change."
         value={emails}
         onInput={setEmails}
         error={wrongEmail}
-      />
-      <Choices
-        legend="When a key is found in public"
-        type="radio"
-        options={ON_LEAK.map(
-          (each) => [each, each === 'report' ? 'Send an email' : 'Revoke it', MEANINGS[each]] as const,
-        )}
-        chosen={[onLeak]}
-        onChange={([chosen]) => chosen && setOnLeak(chosen)}
       />
       <div class="actions">
         <Button type="submit" kind="primary" busy={saving.busy}>
