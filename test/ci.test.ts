@@ -3,12 +3,14 @@ import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { JAVA_VERSION } from '../infra/local/services/database.ts';
+import { settingsOf } from '../infra/settings.ts';
 
 const workflow = readFileSync('.github/workflows/ci.yml', 'utf8');
 const nightly = readFileSync('.github/workflows/nightly.yml', 'utf8');
 const release = readFileSync('.github/workflows/release.yml', 'utf8');
 const dependabot = readFileSync('.github/dependabot.yml', 'utf8');
-const { engines, scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+const { engines, scripts, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 describe('the workflow', () => {
   it('runs .ci/run on the oldest supported Node', () => {
@@ -160,6 +162,18 @@ describe('the threat model', () => {
 });
 
 describe('the updates', () => {
+  it('cover directories that have the files of their ecosystem', () => {
+    const files: Record<string, string> = {
+      npm: 'package.json',
+      'github-actions': '.github/workflows',
+      pip: 'requirements.txt',
+    };
+    const updates = [...dependabot.matchAll(/package-ecosystem: (.+)\n +directory: (.+)/g)];
+    expect(updates.length).toBe(dependabot.match(/package-ecosystem/g)?.length);
+    for (const [, ecosystem = '', directory = ''] of updates)
+      expect(existsSync(join('.', directory, files[ecosystem] ?? 'unknown')), `${ecosystem} ${directory}`).toBe(true);
+  });
+
   it('ignore only existing dependencies with exact versions', () => {
     const updates = [...dependabot.matchAll(/npm\n +directory: \/?(\S*)([\s\S]*?)(?=\n\n|$)/g)];
     expect(updates.map(([, directory]) => directory)).toEqual(['', 'test/measure/mutation', 'test/measure/generators']);
@@ -174,5 +188,28 @@ describe('the updates', () => {
         for (const each of meant) expect(all[each], each).toMatch(/^\d/);
       }
     }
+  });
+});
+
+describe('the README', () => {
+  const readme = readFileSync('README.md', 'utf8');
+
+  it('says what each system needs', () => {
+    const [, rows = ''] = /\| System \| Needs \|\n.*\n((?:\|.*\n)+)/.exec(readme) ?? [];
+    const { node } = engines;
+    // Other systems use DynamoDB Local, and the scripts need a POSIX shell.
+    expect(Object.keys(optionalDependencies)).toEqual(['@dynoxide/linux-x64']);
+    expect(rows).toContain(`| Linux x64 | Node ${node.replace('>=', '')} or newer |\n`);
+    expect(rows).toContain(
+      `| macOS, Linux on Arm | Node ${node.replace('>=', '')} and Java ${JAVA_VERSION}, or newer |\n`,
+    );
+    expect(rows).toMatch(/\| Windows \|.* WSL \|/);
+  });
+
+  it('names the default stack and the AWS CLI, which the deployment uses', () => {
+    const [, deploying = ''] = /\n## Deploying\n([\s\S]*?)\n## /.exec(readme) ?? [];
+    const stacks = [...deploying.matchAll(/--stack (\S+)/g)].map(([, name]) => name);
+    expect(new Set(stacks)).toEqual(new Set([settingsOf({}).stackName]));
+    expect(deploying).toMatch(/You need .*the AWS CLI 2/);
   });
 });

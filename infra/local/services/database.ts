@@ -20,7 +20,7 @@ export interface Database {
   stop(): void;
 }
 
-const JAVA_VERSION = 17;
+export const JAVA_VERSION = 17;
 
 /** Starts a database on a free port. Its data is in `directory`. Without a directory, the data is deleted when it stops. */
 export async function startDatabase(name = defaultDatabase(), directory?: string): Promise<Database> {

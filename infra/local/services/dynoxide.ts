@@ -12,9 +12,8 @@ import { DatabaseSync } from 'node:sqlite';
 
 /** The path of the binary, or `null` if the platform has no package. */
 export function dynoxideBinary(): string | null {
-  const file = process.platform === 'win32' ? 'dynoxide.exe' : 'dynoxide';
   try {
-    return createRequire(import.meta.url).resolve(`@dynoxide/${process.platform}-${process.arch}/${file}`);
+    return createRequire(import.meta.url).resolve(`@dynoxide/${process.platform}-${process.arch}/dynoxide`);
   } catch {
     return null;
   }
