@@ -141,7 +141,8 @@ export const fanOutDeps = ({ table, queues, clock }: WithQueues): FanOutDeps => 
 export function deliverDeps(platform: DeliverPlatform): BatchDeps {
   const { table, queues, lane, clock, log, schedule, post, done } = platform;
   const { email: disabledClaims, exhaust } = disabling(table);
-  const { warning: warningClaims, ...notes } = outages(table);
+  const { warning: warningClaims, extendOutage, ...notes } = outages(table);
+  const recovery = { ...deliveryLog(table), webhook: webhooks(table).get, extendOutage };
   return {
     lane,
     clock,
@@ -160,7 +161,7 @@ export function deliverDeps(platform: DeliverPlatform): BatchDeps {
     }),
     disabledEmail: { ...disabledClaims, send: sendBy(platform, disabledNotification) },
     warningEmail: { ...warningClaims, send: sendBy(platform, warningNotification) },
-    recoverPage: (message) => recoverPage(message, { ...deliveryLog(table), clock, enqueue: queues.quick.sendAll }),
+    recoverPage: (message) => recoverPage(message, { ...recovery, clock, enqueue: queues.quick.sendAll }),
   };
 }
 

@@ -162,7 +162,7 @@ export class Delivery extends Construct {
     table.grant(deliver, {
       PROJECT: ['get', 'batch get'],
       SLOTS: ['get', 'update'],
-      HOOKS: ['batch get', 'update'],
+      HOOKS: ['get', 'batch get', 'update'], // `get` for recoveries
       EVENT: ['batch get'],
       HOOK: ['batch get', 'update'],
       AUDIT: ['put'],

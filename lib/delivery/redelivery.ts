@@ -35,6 +35,10 @@ export interface Redelivery {
 }
 
 export interface Recovery extends Omit<Redelivery, 'enqueue'> {
+  /** Reads a webhook. */
+  webhook(space: Space, webhookId: string): Promise<WebhookRecord | undefined>;
+  /** Makes the default window of the next recovery start at `sinceMs` or earlier, if the webhook exists. */
+  extendOutage(space: Space, webhookId: string, sinceMs: number): Promise<void>;
   enqueue(messages: readonly QueueMessage[], delaySeconds?: number): Promise<void>;
   /** Returns up to `limit` deliveries. `next` is the position of the next page, if there is one. */
   recoverable(
@@ -91,10 +95,13 @@ export async function sendAgain(
 }
 
 /**
- * Handles one second of a recovery and queues the message for the next one. A repetition is harmless, because redelivered deliveries are no longer recoverable.
+ * Handles one second of a recovery and queues the message for the next one. A repetition is harmless, because redelivered
+ * deliveries are no longer recoverable. The recovery ends if the webhook is disabled or deleted.
  */
 export async function recoverPage({ recover }: RecoverMessage, recovery: Recovery): Promise<void> {
   const { webhookId, since, until, endedSince, perSecond, from } = recover;
+  const webhook = await recovery.webhook(recover, webhookId);
+  if (webhook?.status !== 'enabled') return recovery.extendOutage(recover, webhookId, endedSince ?? since);
   const window = { since, until, endedSince, stuckBefore: stuckBefore(recovery.clock()) };
   const { deliveries, next } = await recovery.recoverable(webhookId, { ...window, limit: perSecond, from });
   await sendAgain(recover, deliveries, 'recovery', recovery);

@@ -1,5 +1,6 @@
 import type { DeliveryMessage } from '../../delivery/messages.ts';
-import { all, any, exists, is, isAbsent, isAtMost, isPresent } from './conditions.ts';
+import type { Space } from '../../space.ts';
+import { all, any, exists, is, isAbsent, isAtLeast, isAtMost, isPresent } from './conditions.ts';
 import { emailClaims } from './email-claims.ts';
 import { initially, update } from './expressions.ts';
 import { itemKey } from './items.ts';
@@ -31,6 +32,13 @@ export function outages(table: Table) {
       );
       const values = Object.fromEntries(forgotten.map((name) => [name, undefined]));
       await table.write([update(keyOf(message), values, isOver)]);
+    },
+
+    /** Moves the start of an outage back, so that the default window of a recovery contains deliveries that ended since then. */
+    async extendOutage(space: Space, webhookId: string, sinceMs: number): Promise<void> {
+      const isLater = any(isAbsent('undeliveredSince'), isAtLeast('undeliveredSince', sinceMs));
+      const values = { undeliveredSince: sinceMs };
+      await table.write([update(itemKey.webhook(space, webhookId), values, all(exists, isLater))]);
     },
 
     warning,

@@ -4,11 +4,13 @@ import { webhooks } from '../../../lib/aws/dynamodb/webhooks.ts';
 import type { DeliverDeps } from '../../../lib/delivery/deliver.ts';
 import { runKey } from '../../../lib/delivery/messages.ts';
 import type { EmailClaims } from '../../../lib/delivery/outage.ts';
+import type { Recovery } from '../../../lib/delivery/redelivery.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
 import { newDelivery, newStoredEvent, now, recordOf } from './builders.ts';
 import { stores } from './stores.ts';
 
-type Outages = Pick<DeliverDeps, 'beginOutage' | 'endOutage'> & { warning: EmailClaims };
+type Outages = Pick<DeliverDeps, 'beginOutage' | 'endOutage'> &
+  Pick<Recovery, 'extendOutage'> & { warning: EmailClaims };
 
 const MINUTE_MS = 60_000;
 
@@ -69,6 +71,25 @@ describe.each(stores)('outages in $name', ({ table, lossy }) => {
       const { webhook, message, hook } = await delivering(known);
       await own.endOutage(message, now);
       expect(await hook()).toEqual(webhook);
+    });
+  });
+
+  describe('extendOutage', () => {
+    it.each([
+      ['has none', {}, now],
+      ['started later', { undeliveredSince: now + 1 }, now],
+      ['started earlier', { undeliveredSince: now - 1 }, now - 1],
+    ])('moves the start back, but never forward, if it %s', async (_, known, expected) => {
+      const { webhook, hook } = await delivering(known);
+      await own.extendOutage(webhook, webhook.id, now);
+      expect(await hook()).toEqual({ ...webhook, undeliveredSince: expected });
+    });
+
+    it('creates no webhook if it was deleted', async () => {
+      const { webhook, hook, remove } = await delivering();
+      await remove();
+      await own.extendOutage(webhook, webhook.id, now);
+      expect(await hook()).toBeUndefined();
     });
   });
 

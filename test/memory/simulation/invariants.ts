@@ -81,7 +81,7 @@ export interface Promised {
   /** The connections that clients asked to close, with the times. */
   goodbyes: [connectionId: string, asked: number][];
   /** Deliveries as they were before a recovery of them was accepted. */
-  recovered: DeliveryRecord[];
+  recovered: { delivery: DeliveryRecord; step: number }[];
   /** The violations that clients observed. */
   broken: [invariant: string, detail: string][];
 }
@@ -401,10 +401,13 @@ export class Invariants {
   }
 
   private onRecovered(webhooks: readonly WebhookRecord[], { recovered }: Promised): void {
-    for (const { webhookId, eventId, run } of recovered) {
-      if (!webhooks.some(({ id }) => id === webhookId)) continue;
-      const delivery = this.service.delivery(webhookId, eventId);
-      must((delivery?.run ?? 0) > run, 'A recovery includes every delivery', `${eventId} to ${webhookId}`);
+    for (const { delivery, step } of recovered) {
+      const { webhookId, eventId, run } = delivery;
+      const states = this.webhooks.between(webhookId, step, this.world.steps);
+      const isStopped = states.some((webhook) => webhook?.status === 'disabled');
+      if (isStopped || !webhooks.some(({ id }) => id === webhookId)) continue;
+      const now = this.service.delivery(webhookId, eventId);
+      must((now?.run ?? 0) > run, 'A recovery includes every delivery', `${eventId} to ${webhookId}`);
     }
   }
 

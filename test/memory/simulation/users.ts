@@ -235,7 +235,7 @@ export class Users {
     );
   }
 
-  /** Deliveries that ended without success before a recovery get a new run, unless a new outage has started. */
+  /** Deliveries that ended without success before a recovery get a new run, unless a new outage has started or the webhook is disabled. */
   private async recover(): Promise<void> {
     const id = this.world.pick(this.webhookIds);
     if (id === undefined) return;
@@ -256,7 +256,9 @@ export class Users {
     } as const;
     const response = await this.client.send(request, this.world.chance(0.8));
     const isSame = 'since' in body || this.service.undeliveredSince(id) === outage;
-    if (response?.status === 202 && isSame) this.promised.recovered.push(...lost);
+    const step = this.world.steps;
+    if (response?.status === 202 && isSame)
+      this.promised.recovered.push(...lost.map((delivery) => ({ delivery, step })));
   }
 
   private overload(): void {

@@ -8,7 +8,7 @@ import {
   sendAgain,
   stuckBefore,
 } from '../../../lib/delivery/redelivery.ts';
-import { message, now, record, space } from './builders.ts';
+import { message, now, record, space, webhook } from './builders.ts';
 
 type RecoveryOptions = Parameters<Recovery['recoverable']>[1];
 
@@ -21,6 +21,8 @@ function recovery(overrides: Partial<Recovery> = {}) {
   const asked: [webhookId: string, RecoveryOptions][] = [];
   const deps: Recovery = {
     clock: () => now,
+    webhook: async () => webhook(),
+    extendOutage: async (_, webhookId, sinceMs) => void done.push(`extend ${webhookId} to ${sinceMs - now}`),
     enqueue: async (messages, delaySeconds = 0) => {
       const isPage = messages.some((each) => 'recover' in each);
       done.push(isPage ? `enqueue page in ${delaySeconds} s` : `enqueue ${messages.length}`);
@@ -143,6 +145,24 @@ describe('a page of a recovery', () => {
     const { sent, deps } = recovery(found([], 'evt_9'));
     await recoverPage(page(), deps);
     expect(sent).toEqual([page('evt_9')]);
+  });
+
+  it.each([
+    ['its start', {}, -HOUR_MS],
+    ['the start of its outage', { endedSince: now - 5 }, -5],
+  ])('ends when the webhook is disabled, and the next recovery covers the time since %s', async (_, given, sinceMs) => {
+    const { done, deps } = recovery({
+      ...found([failed], 'evt_1'),
+      webhook: async () => webhook({ status: 'disabled' }),
+    });
+    await recoverPage({ recover: { ...page().recover, ...given } }, deps);
+    expect(done).toEqual([`extend whk_1 to ${sinceMs}`]);
+  });
+
+  it('ends when the webhook was deleted', async () => {
+    const { sent, deps } = recovery({ ...found([failed], 'evt_1'), webhook: async () => undefined });
+    await recoverPage(page(), deps);
+    expect(sent).toEqual([]);
   });
 
   it('is retried after a failure', async () => {

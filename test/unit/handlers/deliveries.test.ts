@@ -277,6 +277,43 @@ describe('a recovery', () => {
     expect((await client('GET', path)).body).toEqual({ count: 0 });
   });
 
+  it('stops when the webhook is paused, and the next one sends the rest by default', async () => {
+    const client = await live();
+    const endpoint = service.endpoint();
+    const { id } = await createWebhook(client, endpoint.url);
+    const set = (status: string) => client('PATCH', `/v1/webhooks/${id}`, { body: { status } });
+    await set('disabled');
+    await publishAll(
+      client,
+      [1, 2, 3, 4].map((revision) => changed({ revision })),
+    );
+    await service.clock.advance(5 * 60_000);
+    const path = `/v1/webhooks/${id}/recover`;
+    await client('POST', path, { body: { enable: true, per_second: 1 } });
+    await service.clock.advance(11_500);
+    expect(endpoint.received).toHaveLength(2); // their success ended the outage
+    await set('disabled');
+    await service.settle();
+    expect(await listed(client, `/v1/webhooks/${id}/deliveries?status=canceled`)).toEqual([]);
+    await set('enabled');
+    expect((await client('GET', path)).body).toEqual({ count: 2 });
+    await client('POST', path, { body: {} });
+    await service.settle();
+    expect(new Set(endpoint.received.map(({ body }) => body)).size).toBe(4);
+  });
+
+  it('sends no messages after the webhook was deleted', async () => {
+    const client = await live();
+    const { id } = await createWebhook(client, service.endpoint().url);
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    await publish(client);
+    await service.settle();
+    await client('POST', `/v1/webhooks/${id}/recover`, { body: { enable: true } });
+    await client('DELETE', `/v1/webhooks/${id}`);
+    await service.settle();
+    expect(service.messages.filter((message) => 'eventId' in message && message.webhookId === id)).toEqual([]);
+  });
+
   it('contains by default what failed before a pause in the same outage', async () => {
     const client = await live();
     const { id } = await createWebhook(client, service.endpoint(400).url);
