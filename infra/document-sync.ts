@@ -43,6 +43,8 @@ export class DocumentSync extends Construct {
   readonly createProject: BundledFunction;
   /** The function behind `npm run projects`. */
   readonly projects: BundledFunction;
+  /** The topic that emails alarms to `alarmEmail`, if it is set. */
+  readonly alarmTopicArn: string | undefined;
   readonly table: DataTable;
   readonly delivery: Delivery;
 
@@ -97,7 +99,7 @@ export class DocumentSync extends Construct {
       ...fedByQueues,
     ];
     for (const fn of all) grantKey(encryptionKey, fn);
-    const { serverErrors } = new Observability(this, 'Observability', {
+    const { serverErrors, topic } = new Observability(this, 'Observability', {
       settings,
       functions: all,
       fedByQueues,
@@ -116,6 +118,7 @@ export class DocumentSync extends Construct {
       },
       failures: { DeadLetters: deadLetters, FailedSchedules: failedSchedules },
     });
+    this.alarmTopicArn = topic?.topicArn;
     gradual?.rollBackOn(serverErrors);
   }
 }

@@ -27,6 +27,7 @@ import { createAlarmTopic } from './alarm-topic.ts';
 import { addBudget } from './budget.ts';
 import type { DataTable } from './data.ts';
 import { addDashboard } from './operations-dashboard.ts';
+import { RUNBOOK } from './runbook.ts';
 import type { Settings } from './settings.ts';
 
 export interface ObservabilityProps {
@@ -47,8 +48,6 @@ export interface ObservabilityProps {
   failures: Record<string, Queue>;
 }
 
-/** The file whose headings explain the alarms. */
-const RUNBOOK = 'infra/RUNBOOK.md';
 const MINUTE = Duration.minutes(1);
 const LATE = Duration.minutes(15);
 const FOR_3_MINUTES = { evaluationPeriods: 3 };
@@ -59,7 +58,8 @@ const FOR_15_MINUTES = { evaluationPeriods: 3 };
 export class Observability extends Construct {
   /** The alarm on 5xx responses of the API. */
   readonly serverErrors: Alarm;
-  private readonly topic: Topic | undefined;
+  /** Emails alarms. */
+  readonly topic: Topic | undefined;
   private readonly namespace: string;
 
   constructor(scope: Construct, id: string, props: ObservabilityProps) {
@@ -184,7 +184,11 @@ export class Observability extends Construct {
       alarmDescription: `What it means and what to do: ${RUNBOOK}#${section}`,
       ...more,
     });
-    if (this.topic) alarm.addAlarmAction(new SnsAction(this.topic));
+    if (this.topic) {
+      const notify = new SnsAction(this.topic);
+      alarm.addAlarmAction(notify);
+      alarm.addOkAction(notify);
+    }
     return alarm;
   }
 

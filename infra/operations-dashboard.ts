@@ -1,6 +1,14 @@
 import { Duration } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
-import { Dashboard, GraphWidget, type IMetric, MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  Alarm,
+  AlarmStatusWidget,
+  Dashboard,
+  GraphWidget,
+  type IMetric,
+  MathExpression,
+  type Metric,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
@@ -13,7 +21,7 @@ interface Watched {
   failures: Record<string, Queue>;
 }
 
-/** Adds a CloudWatch dashboard. `own` returns a metric that the functions write. */
+/** Adds a CloudWatch dashboard with the state of the alarms of `scope`, and graphs. `own` returns a metric that the functions write. */
 export function addDashboard(
   scope: Construct,
   { functions, restApi, fanOut, queues, failures }: Watched,
@@ -27,6 +35,8 @@ export function addDashboard(
     usingMetrics: { failures: own('Failures', 'Sum'), attempts: own('Latency', 'SampleCount') },
     label: 'Success rate (%)',
   });
+  const alarms = scope.node.children.filter((child) => child instanceof Alarm);
+  dashboard.addWidgets(new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: 4 }));
   dashboard.addWidgets(
     graph('Attempts and failures', [own('Latency', 'SampleCount'), own('Failures', 'Sum')], [successRate]),
     graph('Latency of endpoints (ms)', [own('Latency', 'p50'), own('Latency', 'p99')]),

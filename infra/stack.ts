@@ -23,6 +23,9 @@ export class ServiceStack extends Stack {
       ...(service.sourceAddresses.length > 0 && {
         SourceAddresses: [service.sourceAddresses.join(','), 'Deliveries come only from these addresses'],
       }),
+      ...(service.alarmTopicArn && {
+        AlarmTopic: [service.alarmTopicArn, 'Emails alarms. Check that its subscription is confirmed'],
+      }),
       FanOutFunction: [fanOut.functionName, 'For npm run replay'],
       FailedEventsBucket: [
         failedEvents.bucket.bucketName,

@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it, vi } from 'vitest';
+import { runbookOf } from '../../infra/runbook.ts';
 import { MAX_LEASE_SECONDS } from '../../lib/documents/connections.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
 import { LocalCloudWatch } from '../support/cloudwatch/cloudwatch.ts';
@@ -79,13 +81,49 @@ describe('an alarm', () => {
     }
   });
 
-  it('links to a section of the runbook', () => {
-    const headings = readFileSync('infra/RUNBOOK.md', 'utf8').matchAll(/^## (.+)$/gm);
-    const sections = new Set([...headings].map(([, heading = '']) => heading.toLowerCase().replaceAll(' ', '-')));
+  it('links to a section of the runbook, whose contents list every section', () => {
+    const runbook = readFileSync('infra/RUNBOOK.md', 'utf8');
+    const headings = [...runbook.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
+    const sections = headings.map((heading) => heading.toLowerCase().replaceAll(' ', '-'));
+    const [contents = ''] = runbook.split('\n## ');
+    for (const [i, heading] of headings.entries()) expect(contents).toContain(`[${heading}](#${sections[i]})`);
     for (const { AlarmDescription } of alarms) {
       const [, section] = /infra\/RUNBOOK\.md#([\w-]+)$/.exec(AlarmDescription) ?? [];
       expect(sections).toContain(section);
     }
+  });
+
+  it('links to the repository of the checkout', () => {
+    const { stdout } = spawnSync('git', ['remote', 'get-url', 'origin'], { encoding: 'utf8' });
+    const url = runbookOf(stdout.trim());
+    for (const { AlarmDescription } of alarms) expect(AlarmDescription).toContain(` ${url}#`);
+  });
+
+  it.each([
+    ['https://github.com/acme/sync.git', 'https://github.com/acme/sync/blob/HEAD/infra/RUNBOOK.md'],
+    ['https://user:token@github.com/acme/sync', 'https://github.com/acme/sync/blob/HEAD/infra/RUNBOOK.md'],
+    ['git@gitlab.com:acme/team/sync.git', 'https://gitlab.com/acme/team/sync/blob/HEAD/infra/RUNBOOK.md'],
+    ['ssh://git@git.example.com:2222/acme/sync.git', 'https://git.example.com/acme/sync/blob/HEAD/infra/RUNBOOK.md'],
+    ['/srv/git/sync.git', 'infra/RUNBOOK.md'],
+    ['file:///srv/git/sync.git', 'infra/RUNBOOK.md'],
+    ['', 'infra/RUNBOOK.md'],
+  ])('of a clone of %s links to %s', (remote, url) => {
+    expect(runbookOf(remote)).toBe(url);
+  });
+
+  it('emails its start and its end to the topic of the output', () => {
+    const topic = { Ref: 'AlarmTopic' };
+    for (const { AlarmActions, OKActions } of alarmsOf(withEveryOption))
+      expect([AlarmActions, OKActions]).toEqual([[topic], [topic]]);
+    withEveryOption.hasOutput('AlarmTopic', { Value: topic });
+    expect(template.findOutputs('AlarmTopic')).toEqual({});
+  });
+
+  it('is on the CloudWatch dashboard', () => {
+    const [dashboard] = Object.values(withEveryOption.findResources('AWS::CloudWatch::Dashboard'));
+    const body = JSON.stringify(dashboard?.Properties.DashboardBody);
+    for (const id of Object.keys(withEveryOption.findResources('AWS::CloudWatch::Alarm')))
+      expect(body).toContain(`"Fn::GetAtt":["${id}","Arn"]`);
   });
 
   it('watches the namespace of this stack, which the functions use too', () => {

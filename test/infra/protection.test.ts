@@ -1,6 +1,7 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { everyOption, synth } from './synth.ts';
+import { createApp } from '../../infra/service.ts';
+import { appProps, everyOption, synth, synthUnvalidated } from './synth.ts';
 
 const template = synth({});
 const DAY_SECONDS = 86_400;
@@ -21,6 +22,16 @@ describe('data and logs', () => {
       ({ Properties }) => Properties.Role['Fn::GetAtt'][0],
     );
     expect(roles.filter((role) => !usesKey(encrypted, role))).toEqual([]);
+  });
+});
+
+describe('the stack', () => {
+  it.each([
+    ['retain', true],
+    ['destroy', false],
+  ])('with dataRetention=%s has termination protection: %s', (dataRetention, isProtected) => {
+    const { artifacts } = synthUnvalidated(createApp(appProps({ dataRetention }))).manifest;
+    expect(artifacts?.DocumentSyncService?.properties).toMatchObject({ terminationProtection: isProtected });
   });
 });
 

@@ -110,7 +110,11 @@ function operationOf(service: string, command: string) {
   return { name: `${service} ${operation}`, shape, model };
 }
 
-function memberOf({ shapes }: Model, shape: string, option: string) {
+/** Options that the AWS CLI names differently from their members. */
+const RENAMED: Record<string, string> = { 'notification-endpoint': 'endpoint' };
+
+function memberOf({ shapes }: Model, shape: string, given: string) {
+  const option = RENAMED[given] ?? given;
   const members = Object.entries(shapes[shape]?.members ?? {});
   const find = (text: string) => members.find(([name]) => name.toLowerCase() === text.replaceAll('-', ''));
   const found = find(option) ?? find(option.replace(/^no-/, ''));
