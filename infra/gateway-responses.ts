@@ -65,6 +65,7 @@ export function addGatewayResponses(scope: Construct, restApi: IRestApi, baseUrl
   function add(type: ResponseType, status: number, body: object): void {
     const headers = {
       'Content-Type': PROBLEM_TYPE,
+      'Cache-Control': 'no-store', // caches can store a 404 without it (RFC 9110, section 15.1)
       ...COMMON_HEADERS,
       'X-Frame-Options': 'DENY', // a CSP contains quotes, which this quoted value cannot
       ...problemHeaders(status),

@@ -28,6 +28,7 @@ export function expectConformance(method: string, path: string, { status, header
   const isOperation = known !== undefined && operationsByPath.get(known)?.some((each) => each.method === method);
   if (status >= 400) {
     expect(headers['content-type']).toBe(PROBLEM_TYPE);
+    expect(headers['cache-control'], 'no cache stores a problem').toBe('no-store');
     expect(violationsOf(body, 'components', 'schemas', 'Problem')).toEqual([]);
     const code: ProblemCode = body.code;
     expect(body.status).toBe(status);
