@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LocalIam } from '../../../infra/local/services/iam.ts';
 import { LocalSes } from '../../../infra/local/services/ses.ts';
+import type { LocalQueue } from '../../../infra/local/services/sqs.ts';
 import { changed } from '../../support/changed.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { createWebhook, publishAll } from '../../support/requests.ts';
@@ -11,7 +12,7 @@ import { readTemplate } from '../local/gateway.ts';
 const CONCURRENCY = 3;
 
 describe('the local stack, when its work is done', () => {
-  const service = useService({ concurrency: CONCURRENCY, idleMs: 2000 });
+  const service = useService({ concurrency: CONCURRENCY, idleMs: 2000, visibilitySpeed: 2000 });
 
   it('keeps no message, group, schedule or execution environment', async () => {
     const { queues, scheduler, functions } = service.stack;
@@ -27,10 +28,14 @@ describe('the local stack, when its work is done', () => {
     const sizes = [...functions.values()].map(({ size }) => size);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(CONCURRENCY);
 
-    await eventually(() => [...functions.values()].every(({ size }) => size === 0));
-    for (const queue of queues.values()) {
-      expect([queue.counts(), queue.groupCount]).toEqual([{ visible: 0, inFlight: 0, delayed: 0 }, 0]);
-    }
+    // An invocation that timed out leaves messages, and another one then handles them.
+    const isEmpty = (queue: LocalQueue) => {
+      const { visible, inFlight, delayed } = queue.counts();
+      return queue.groupCount + visible + inFlight + delayed === 0;
+    };
+    await eventually(
+      () => [...functions.values()].every(({ size }) => size === 0) && [...queues.values()].every(isEmpty),
+    );
     expect(scheduler.count()).toBe(0);
   });
 });

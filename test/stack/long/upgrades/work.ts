@@ -82,7 +82,7 @@ export async function begin(stack: LocalStack, state: State, endpoints: Endpoint
   await live('DELETE', '/v1/documents/org:c', 204);
   const cycle = { node_id: 'node-1', pattern: 'org:*', push: [], known: {} };
   await live('POST', '/v1/sync', 200, { body: cycle });
-  await live('PUT', '/v1/connections/tab-1', 200, { body: { node_id: 'node-1', lease_seconds: 10 } });
+  await live('PUT', '/v1/connections/tab-1', 200, { body: { node_id: 'node-1', lease_seconds: 900 } });
   const call = { body: changed(), headers: { 'Idempotency-Key': crypto.randomUUID() } };
   endpoints.failing.behave(500);
   const { body } = await live('POST', '/v1/events', 202, call);
