@@ -29,7 +29,7 @@ export const USAGE = {
       type: 'string',
       value: 'PATH',
       about:
-        'directory of stack.json (URLs and keys), functions.log and the kept data (.local). A second stack creates a folder in it',
+        'directory of stack.json (URLs and keys), functions.log and the kept data (.local). A second stack uses a temporary folder in it',
     },
   },
   notes: `All servers listen on 127.0.0.1, except dynamodb-local, which listens on all interfaces. To change parameters of the

@@ -38,8 +38,8 @@ export async function start(options: Arguments): Promise<void> {
   const { endpoint: databaseEndpoint } = await starting;
 
   const lock = openExclusively(join(options.directory, 'stack.lock'));
-  process.on('exit', () => lock?.close());
   const directory = lock ? options.directory : mkdtempSync(join(options.directory, 'stack-'));
+  process.on('exit', () => (lock ? lock.close() : rmSync(directory, { recursive: true, force: true })));
 
   // Starts before the stack, because pending deliveries continue immediately.
   const secret = kept?.demo?.webhook_secret ?? generateSecret(randomBytes);

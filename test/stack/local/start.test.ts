@@ -138,7 +138,7 @@ describe('npm start', () => {
     const list = ['infra/commands/projects.ts', 'list', '--directory', own];
     expect((await promisify(execFile)(process.execPath, list)).stdout).toContain('"name":"Demo"');
     await second.stop();
-    expect([file(), existsSync(join(own, 'stack.json'))]).toEqual([stack, false]);
+    expect([file(), existsSync(own)]).toEqual([stack, false]);
     await first.stop('SIGKILL');
     expect((await run().ready()).stack.keys).not.toEqual(stack.keys);
   });
