@@ -290,7 +290,7 @@ it('has no option that AWS does not know', async () => {
 
 afterAll(() => {
   expect(
-    commands.filter((each) => !ran.has(each)),
+    commands.filter((each) => !ran.has(each) && !NOT_RUN[each]),
     'commands of the runbook without a test',
   ).toEqual([]);
 });
