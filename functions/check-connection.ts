@@ -1,4 +1,4 @@
-import { checkConsumer } from '../lib/aws/consumers/check-connection.ts';
+import { checkConsumer } from '../lib/documents/consumers.ts';
 import { checkConnection } from '../lib/documents/lost-connections.ts';
 import { aws, withChecks } from './platform.ts';
 import { connectionDeps } from './wiring.ts';

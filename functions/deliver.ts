@@ -1,8 +1,8 @@
-import { deliverConsumer, reportResult } from '../lib/aws/consumers/deliver.ts';
 import { addressPolicy, environment } from '../lib/aws/environment.ts';
 import { httpPost } from '../lib/aws/http-post.ts';
 import { schedules } from '../lib/aws/schedules.ts';
-import type { Lane } from '../lib/delivery/lanes.ts';
+import { deliverConsumer, reportResult } from '../lib/deliveries/consumers.ts';
+import type { Lane } from '../lib/deliveries/lanes.ts';
 import { LANE_QUEUES } from '../lib/deployment.ts';
 import { aws, withEmail, withQueues } from './platform.ts';
 import { deliverDeps } from './wiring.ts';

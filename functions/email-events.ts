@@ -1,4 +1,4 @@
-import { emailEventsConsumer } from '../lib/aws/consumers/email-events.ts';
+import { emailEventsConsumer } from '../lib/projects/consumers.ts';
 import { aws, withEmail } from './platform.ts';
 import { emailEventsDeps } from './wiring.ts';
 

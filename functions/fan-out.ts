@@ -1,6 +1,6 @@
-import { fanOutConsumer } from '../lib/aws/consumers/fan-out.ts';
 import { environment } from '../lib/aws/environment.ts';
-import { failedEvents } from '../lib/aws/set-aside.ts';
+import { failedEvents } from '../lib/aws/failed-events.ts';
+import { fanOutConsumer } from '../lib/deliveries/fan-out-consumers.ts';
 import { aws, withQueues } from './platform.ts';
 import { fanOutDeps } from './wiring.ts';
 

@@ -1,4 +1,4 @@
-import { keyViolations } from '../lib/handlers/keys.ts';
+import { keyViolations } from '../lib/keys/handlers.ts';
 import { aws, withEmail } from './platform.ts';
 import { keyOperations, serveOperations } from './wiring.ts';
 

@@ -1,11 +1,11 @@
-import { deliveryQueue } from '../lib/aws/delivery-queue.ts';
-import { createTable } from '../lib/aws/dynamodb/table.ts';
 import { email } from '../lib/aws/email.ts';
 import { environment, newVariable } from '../lib/aws/environment.ts';
 import { log } from '../lib/aws/log.ts';
 import { queue } from '../lib/aws/queue.ts';
 import { reportFailure } from '../lib/aws/report-failure.ts';
 import { system } from '../lib/aws/system.ts';
+import { createTable } from '../lib/aws/table.ts';
+import { deliveryQueue } from '../lib/deliveries/queue-store.ts';
 import { LANE_QUEUES } from '../lib/deployment.ts';
 import type { CheckMessage } from '../lib/documents/connections.ts';
 import type { DeliveryQueue, Platform } from './wiring.ts';

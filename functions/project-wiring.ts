@@ -1,11 +1,11 @@
-import { auditLog } from '../lib/aws/dynamodb/audit.ts';
-import { apiKeys } from '../lib/aws/dynamodb/keys.ts';
-import { projectData } from '../lib/aws/dynamodb/project-data.ts';
-import { projectExport } from '../lib/aws/dynamodb/project-export.ts';
-import { projects } from '../lib/aws/dynamodb/projects.ts';
-import { webhooks } from '../lib/aws/dynamodb/webhooks.ts';
-import { createProject } from '../lib/handlers/create-project.ts';
-import { type ProjectsDeps, projectsHandler } from '../lib/handlers/projects.ts';
+import { apiKeys } from '../lib/keys/store.ts';
+import { type ProjectsDeps, projectsHandler } from '../lib/projects/administration.ts';
+import { auditLog } from '../lib/projects/audit-store.ts';
+import { createProject } from '../lib/projects/create-project.ts';
+import { projectData } from '../lib/projects/data-store.ts';
+import { projectExport } from '../lib/projects/export-store.ts';
+import { projects } from '../lib/projects/store.ts';
+import { webhooks } from '../lib/webhooks/store.ts';
 import type { Platform } from './wiring.ts';
 
 const stores = ({ table }: Platform) => ({ projects: projects(table), audit: auditLog(table) });

@@ -1,4 +1,4 @@
-import { countConsumer } from '../lib/aws/consumers/count.ts';
+import { countConsumer } from '../lib/deliveries/count-consumers.ts';
 import { aws } from './platform.ts';
 import { countDeps } from './wiring.ts';
 

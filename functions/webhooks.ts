@@ -1,5 +1,5 @@
 import { addressPolicy } from '../lib/aws/environment.ts';
-import { webhookViolations } from '../lib/handlers/webhooks.ts';
+import { webhookViolations } from '../lib/webhooks/handlers.ts';
 import { aws, withQueue } from './platform.ts';
 import { serveOperations, webhookOperations } from './wiring.ts';
 

@@ -1,6 +1,6 @@
 import type { Construct } from 'constructs';
 import { writeSite } from '../functions/site/build.ts';
-import type { ApiFunction } from '../lib/api/operation.ts';
+import type { ApiFunction } from '../lib/http/operation.ts';
 import { BundledFunction } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
 import type { Egress } from './egress.ts';

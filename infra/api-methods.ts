@@ -9,15 +9,15 @@ import {
   type MethodOptions,
 } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { allowsCrossOrigin, CORS_ALLOWED, CORS_EXPOSED, PREFLIGHT_SECONDS } from '../lib/api/cors.ts';
-import type { ApiFunction, Operation } from '../lib/api/operation.ts';
-import { methodsOf, operationsByPath } from '../lib/api/operations.ts';
+import { allowsCrossOrigin, CORS_ALLOWED, CORS_EXPOSED, PREFLIGHT_SECONDS } from '../lib/http/cors.ts';
+import type { ApiFunction, Operation } from '../lib/http/operation.ts';
+import { methodsOf, operationsByPath } from '../lib/http/operations.ts';
 
 const PAGE = 'Pages, their scripts and the description of the API hold no secret';
 const PUBLIC: MethodOptions = { authorizationType: AuthorizationType.NONE };
 
 /**
- * Adds the methods of lib/api/operations.ts below the root, and HEAD to every GET. The authorizer protects all methods except
+ * Adds the methods of lib/http/operations.ts below the root, and HEAD to every GET. The authorizer protects all methods except
  * public operations and preflight requests. Unsupported methods of a path need a credential too, because API Gateway cannot
  * throttle `ANY`. The function of the pages responds to them with 405 and `Allow`. A mock integration would choose its template
  * by content type.

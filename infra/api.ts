@@ -14,7 +14,7 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { ApiFunction } from '../lib/api/operation.ts';
+import type { ApiFunction } from '../lib/http/operation.ts';
 import { createGradually } from './api-creation.ts';
 import { addMethods } from './api-methods.ts';
 import { addDomain, SECURITY_POLICY } from './domain.ts';
@@ -31,7 +31,7 @@ export interface ApiProps {
   functions: Record<ApiFunction, IFunction>;
 }
 
-/** The REST API: one method for every operation of lib/api/operations.ts, behind the authorizer unless anyone may call it. */
+/** The REST API: one method for every operation of lib/http/operations.ts, behind the authorizer unless anyone may call it. */
 export class Api extends Construct {
   readonly restApi: RestApi;
   readonly accessLog: LogGroup;

@@ -27,7 +27,7 @@ const warmThroughput = (writes: number) =>
   writes > 0 && { warmThroughput: { writeUnitsPerSecond: writes, readUnitsPerSecond: 3 * writes } };
 
 /**
- * The table (see lib/aws/dynamodb/items.ts for its items). Its stream is the outbox of events and the source of the stats. With
+ * The table (see lib/aws/items.ts for its items). Its stream is the outbox of events and the source of the stats. With
  * `tableName`, the stack uses an existing table, such as a restored one, and never changes or deletes it.
  */
 export class DataTable extends Construct {

@@ -10,8 +10,8 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { FAN_OUTS_OF_SHARD } from '../lib/delivery/fan-out.ts';
-import { LANES, type Lane } from '../lib/delivery/lanes.ts';
+import { FAN_OUTS_OF_SHARD } from '../lib/deliveries/fan-out.ts';
+import { LANES, type Lane } from '../lib/deliveries/lanes.ts';
 import { LANE_QUEUES, type Variable } from '../lib/deployment.ts';
 import { BundledFunction, type ConsumeOptions, consumeQueue, pinSource } from './bundled-function.ts';
 import type { DataTable } from './data.ts';

@@ -1,7 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
-import { MAX_QUEUE_DELAY_SECONDS } from '../lib/delivery/queue-retry.ts';
-import { RETRY_DELAYS_SECONDS } from '../lib/delivery/retry-schedule.ts';
+import { MAX_QUEUE_DELAY_SECONDS } from '../lib/deliveries/queue-retry.ts';
+import { RETRY_DELAYS_SECONDS } from '../lib/deliveries/retry-schedule.ts';
 import { MAX_LEASE_SECONDS } from '../lib/documents/connections.ts';
 import { Api } from './api.ts';
 import { createApiFunctions } from './api-functions.ts';

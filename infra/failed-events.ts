@@ -5,7 +5,7 @@ import type { IEventSourceDlq } from 'aws-cdk-lib/aws-lambda';
 import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { SET_ASIDE_PREFIX, type Variable } from '../lib/deployment.ts';
-import { EVENT_RETENTION_MS } from '../lib/events/events.ts';
+import { EVENT_RETENTION_MS } from '../lib/events/event.ts';
 import type { BundledFunction } from './bundled-function.ts';
 import { logicalIdOf, pinLogicalId } from './logical-ids.ts';
 

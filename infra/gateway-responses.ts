@@ -1,6 +1,6 @@
 import { GatewayResponse, type IRestApi, ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
-import { CORS_HEADERS } from '../lib/api/cors.ts';
+import { CORS_HEADERS } from '../lib/http/cors.ts';
 import {
   OUTCOME_UNKNOWN,
   PROBLEM_TYPE,
@@ -9,7 +9,7 @@ import {
   problemBody,
   problemHeaders,
   problemType,
-} from '../lib/api/problems.ts';
+} from '../lib/http/problems.ts';
 import { COMMON_HEADERS } from '../lib/http/security-headers.ts';
 
 // For rules that an operator can add to the API, such as a web ACL.

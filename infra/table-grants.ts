@@ -21,7 +21,7 @@ export type TableGrant = Partial<Record<ItemKind, readonly TableAction[]>>;
 /** For operations with an Idempotency-Key. They store and replay the response, and release the key after a problem. */
 export const IDEMPOTENCY = { IDEMPOTENCY: ['get', 'put', 'update', 'delete'] } as const satisfies TableGrant;
 
-/** Every function checks the layout of the table before it writes (lib/aws/dynamodb/layout.ts). */
+/** Every function checks the layout of the table before it writes (lib/aws/layout.ts). */
 const CHECK_LAYOUT = 'get' satisfies TableAction;
 
 /**

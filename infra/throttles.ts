@@ -9,9 +9,9 @@ import {
   UsagePlan,
 } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
-import { SHARES, shareKey } from '../lib/access/shares.ts';
-import { allowsCrossOrigin } from '../lib/api/cors.ts';
-import { methodsOf, operations, operationsByPath } from '../lib/api/operations.ts';
+import { allowsCrossOrigin } from '../lib/http/cors.ts';
+import { methodsOf, operations, operationsByPath } from '../lib/http/operations.ts';
+import { SHARES, shareKey } from '../lib/projects/shares.ts';
 import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
 

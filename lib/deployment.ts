@@ -45,7 +45,7 @@ export type ItemKind =
   | 'DELETION'
   | 'VERSION';
 
-/** The layout of the items (lib/aws/dynamodb/items.ts). Raise it when code of an earlier release must not read or write them. */
+/** The layout of the items (lib/aws/items.ts). Raise it when code of an earlier release must not read or write them. */
 export const LAYOUT = 1;
 
 /** The item that stores the layout of the table, in the member `layout`. */

@@ -1,18 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** The folders of lib/ by level. A file can import only from lower levels and from its own folder. */
-const FLOORS = [
-  ['ground', 'client'],
-  ['access', 'events'],
-  ['documents', 'webhooks'],
-  ['deliveries'],
-  ['delivery'],
-  ['api'],
-  ['http', 'openapi'],
-  ['handlers', 'aws'],
-];
+/** The folders of resources. The other folders of lib/ serve all of them. */
+const RESOURCES = ['keys', 'projects', 'webhooks', 'events', 'deliveries', 'documents'];
+const OTHERS = ['http', 'aws', 'client'];
+
+/** The kinds of files that every resource has. `stats-store.ts` is a store. */
+const KINDS = ['operations', 'handlers', 'consumers', 'store'];
+const kindOf = (file: string): string | undefined =>
+  KINDS.find((kind) => new RegExp(`(^|[-/])${kind}\\.ts$`).test(file));
 
 const IMPORT = /(?:from|import) '(\.{1,2}\/[^']+)'/g;
 const files = ['functions', 'infra', 'lib'].flatMap((folder) =>
@@ -23,26 +20,29 @@ const files = ['functions', 'infra', 'lib'].flatMap((folder) =>
 const importsOf = (file: string, text = readFileSync(file, 'utf8')): string[] =>
   [...text.matchAll(IMPORT)].map(([, path = '']) => normalize(join(dirname(file), path)));
 
-/** Returns the folder of a file in lib/. A file in the root belongs to the lowest level. */
-function roomOf(file: string): string | undefined {
-  const [folder, room, rest] = file.split('/');
-  if (folder !== 'lib') return undefined;
-  return rest === undefined ? 'ground' : room;
+/** Returns the folder of a file in lib/, or an empty text for a file in its root. */
+function folderOf(file: string): string | undefined {
+  const [root, folder, ...rest] = file.split('/');
+  if (root !== 'lib') return undefined;
+  return rest.length > 0 ? folder : '';
 }
-const floorOf = (room: string): number => FLOORS.findIndex((rooms) => rooms.includes(room));
 
 /** Returns why a file must not import another one, or `null`. */
 function objectionTo(file: string, imported: string): string | null {
-  const [from, to] = [roomOf(file), roomOf(imported)];
-  if (to === undefined) return from === undefined ? null : 'lib/ stands on nothing but itself';
-  if (to === 'aws' && from !== 'aws' && !/^(functions|infra\/commands)\//.test(file))
-    return 'only functions/ and infra/commands/ use lib/aws/';
-  if (from === undefined || from === to || floorOf(to) < floorOf(from)) return null;
-  return `${from} does not stand on ${to}`;
+  const [from, to] = [folderOf(file), folderOf(imported)];
+  if (to === undefined) return from === undefined ? null : 'lib/ imports only itself';
+  const kind = kindOf(file);
+  if (to === 'aws' && from === undefined && !/^(functions|infra\/commands)\//.test(file))
+    return 'only functions/ and commands use lib/aws/';
+  if (to === 'aws' && from !== undefined && from !== 'aws' && (kind === undefined || kind === 'operations'))
+    return 'only stores, handlers and consumers use lib/aws/';
+  if (kind === 'operations' && ['handlers', 'consumers', 'store'].includes(kindOf(imported) ?? ''))
+    return 'the template, the authorizer and the browser import operations';
+  return null;
 }
 
 describe('an import', () => {
-  it('goes only to lower folders, and only functions and commands import AWS', () => {
+  it('follows the rules of the folders', () => {
     const objections = files.flatMap((file) =>
       importsOf(file).flatMap((imported) => {
         const objection = objectionTo(file, imported);
@@ -53,12 +53,11 @@ describe('an import', () => {
   });
 
   it.each([
-    ['lib/delivery/deliver.ts', 'lib/aws/log.ts'],
-    ['lib/handlers/keys.ts', 'lib/aws/dynamodb/keys.ts'],
-    ['lib/aws/dynamodb/keys.ts', 'lib/handlers/keys.ts'],
-    ['lib/access/keys.ts', 'lib/webhooks/webhooks.ts'],
-    ['lib/documents/merge.ts', 'lib/webhooks/webhooks.ts'],
-    ['lib/json.ts', 'lib/access/keys.ts'],
+    ['lib/deliveries/deliver.ts', 'lib/aws/log.ts'],
+    ['lib/keys/operations.ts', 'lib/aws/items.ts'],
+    ['lib/keys/operations.ts', 'lib/keys/store.ts'],
+    ['lib/keys/token-operations.ts', 'lib/keys/handlers.ts'],
+    ['lib/json.ts', 'lib/aws/log.ts'],
     ['lib/http/serve.ts', 'infra/settings.ts'],
     ['infra/stack.ts', 'lib/aws/log.ts'],
   ])('of %s may not be %s', (file, imported) => {
@@ -97,9 +96,17 @@ describe('a file of lib/', () => {
     expect([...new Set(silent)]).toEqual([]);
   });
 
-  it('is in a folder of the table', () => {
-    const rooms = new Set(files.map(roomOf).filter((room) => room !== undefined));
-    expect([...rooms].sort()).toEqual(FLOORS.flat().sort());
+  it('is in the root or in a known folder', () => {
+    const folders = new Set(files.map(folderOf).filter(Boolean));
+    expect([...folders].sort()).toEqual([...RESOURCES, ...OTHERS].sort());
+  });
+
+  it('has a unique name, unless the name is a kind of file', () => {
+    const names = files
+      .filter((file) => file.startsWith('lib/') && !file.startsWith('lib/client/'))
+      .filter((file) => !KINDS.includes(basename(file, '.ts')))
+      .map((file) => basename(file));
+    expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
   });
 });
 

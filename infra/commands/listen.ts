@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import * as v from 'valibot';
-import { ATTEMPT_TIMEOUT_MS } from '../../lib/delivery/post.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../lib/deliveries/post.ts';
 import type { EventType } from '../../lib/events/types.ts';
 import { visible } from '../../lib/printable.ts';
 import { generateSecret } from '../../lib/webhooks/secrets.ts';
 import { signatureHeaders } from '../../lib/webhooks/signature.ts';
-import { CreateWebhook } from '../../lib/webhooks/webhooks.ts';
+import { CreateWebhook } from '../../lib/webhooks/webhook.ts';
 import { UserError } from '../user-error.ts';
 import { command, runCommand } from './command.ts';
 import { readDelivery } from './received.ts';

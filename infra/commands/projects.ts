@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ProjectOperation } from '../../lib/handlers/projects.ts';
 import { visible } from '../../lib/printable.ts';
+import type { ProjectOperation } from '../../lib/projects/administration.ts';
 import { UserError } from '../user-error.ts';
 import { command, runCommand } from './command.ts';
 import { ExportFile, type Position } from './export-file.ts';

@@ -1,10 +1,10 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
-import { toDelivery } from '../../lib/aws/dynamodb/delivery-log.ts';
-import { itemKey } from '../../lib/aws/dynamodb/items.ts';
+import { itemKey } from '../../lib/aws/items.ts';
+import { toDelivery } from '../../lib/deliveries/log-store.ts';
+import { type DeliveryMessage, groupOf } from '../../lib/deliveries/messages.ts';
 import type { DeliveryRecord } from '../../lib/deliveries/record.ts';
 import { UNDER_WAY } from '../../lib/deliveries/statuses.ts';
-import { type DeliveryMessage, groupOf } from '../../lib/delivery/messages.ts';
 import type { ConnectionRecord } from '../../lib/documents/connections.ts';
 import type { Space } from '../../lib/space.ts';
 import { UserError } from '../user-error.ts';

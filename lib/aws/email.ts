@@ -1,6 +1,6 @@
 import { SESClient, SendEmailCommand } from '@aws-sdk/client-ses';
 import { allDone } from '../all-done.ts';
-import { type Email, emailText } from '../email.ts';
+import { type Email, emailText } from '../projects/emails.ts';
 import { createClient } from './client.ts';
 import { reportFailure } from './report-failure.ts';
 

@@ -7,7 +7,7 @@ import {
   failureCode,
   isInternalFailure,
 } from '../deliveries/endpoint-failures.ts';
-import { bounded } from '../deliveries/headers.ts';
+import { bounded } from '../deliveries/request-headers.ts';
 import type { HeaderList } from '../webhooks/custom-headers.ts';
 
 /** The maximum bytes that are read from a response body. */

@@ -1,5 +1,5 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import type { DeliverResult } from '../delivery/deliver.ts';
+import type { DeliverResult } from '../deliveries/deliver.ts';
 import { EVENTS_SET_ASIDE, HANDLING_FAILURES, METRICS_SERVICE } from '../deployment.ts';
 
 /** CloudWatch metrics, written to the log in embedded format without a call. Their namespace is that of the stack. */

@@ -2,7 +2,7 @@ import { type BatchResultErrorEntry, SendMessageBatchCommand, SQSClient } from '
 import { RefusedError, UnavailableError } from '../errors.ts';
 import { createLimiter } from '../limiter.ts';
 import { createClient } from './client.ts';
-import { domainError } from './errors.ts';
+import { domainError } from './domain-errors.ts';
 
 /** Messages of one SendMessageBatch (SQS quotas). */
 const BATCH = 10;

@@ -1,7 +1,7 @@
 import { ConflictException, CreateScheduleCommand, SchedulerClient } from '@aws-sdk/client-scheduler';
 import { sendMessageTarget } from '../deployment.ts';
 import { createClient } from './client.ts';
-import { domainError } from './errors.ts';
+import { domainError } from './domain-errors.ts';
 
 export interface ScheduleSettings {
   group: string;

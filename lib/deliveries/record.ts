@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import type { StoredEvent } from '../events/events.ts';
+import type { StoredEvent } from '../events/event.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import { described, iso, isoOrNull, timestamp, wholeNumber } from '../schema.ts';
 import type { Attempt } from './attempt.ts';
-import { derivedHeaders } from './headers.ts';
+import { derivedHeaders } from './request-headers.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus, isUnderWay, TRIGGERS } from './statuses.ts';
 
 /** A stored delivery. Times are in milliseconds since 1970. */

@@ -1,4 +1,4 @@
-import { newEvent, type StoredEvent } from '../events/events.ts';
+import { newEvent, type StoredEvent } from '../events/event.ts';
 import { newEventId } from '../events/placement.ts';
 import type { Random } from '../ids.ts';
 import { optimistically } from '../optimistic.ts';

@@ -9,7 +9,7 @@ import {
   type Mark,
   type OnConflict,
   sameJson,
-} from './documents.ts';
+} from './document.ts';
 
 /** The maximum bytes of marks in a document. Above it, the marks of the fields that were removed first are dropped. */
 const MAX_MARKS_BYTES = 214 * 1024;

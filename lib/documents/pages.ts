@@ -1,6 +1,6 @@
-import type { KeyRange } from '../access/patterns.ts';
 import type { Space } from '../space.ts';
-import type { DocumentState } from './documents.ts';
+import type { DocumentState } from './document.ts';
+import type { KeyRange } from './patterns.ts';
 
 /**
  * The maximum bytes of documents in a response. A Lambda function can return 6,291,556 bytes of JSON (Lambda quotas), in which

@@ -1,8 +1,8 @@
 import type * as v from 'valibot';
-import { matchesPattern, rangesOf } from '../access/patterns.ts';
 import type { Space } from '../space.ts';
-import type { DocumentState } from './documents.ts';
+import type { DocumentState } from './document.ts';
 import { createPageBudget, type RevisionList, walkDocuments } from './pages.ts';
+import { matchesPattern, rangesOf } from './patterns.ts';
 import type { SyncResponse } from './sync.ts';
 
 type Change = v.InferOutput<typeof SyncResponse>['changes'][number];

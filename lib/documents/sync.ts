@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { DOCUMENT_KEY_SCHEMA, DocumentKey, Pattern } from '../access/pattern-schemas.ts';
-import { isDocumentKey } from '../access/patterns.ts';
 import { MEANINGS } from '../events/meanings.ts';
 import { list } from '../lists.ts';
 import { described, integer, jsonObject, oneOf } from '../schema.ts';
 import { NodeId } from './connections.ts';
-import { baseRevision, ConflictResource, fields, onConflict } from './documents.ts';
+import { baseRevision, ConflictResource, fields, onConflict } from './document.ts';
+import { DOCUMENT_KEY_SCHEMA, DocumentKey, Pattern } from './pattern-schemas.ts';
+import { isDocumentKey } from './patterns.ts';
 
 export const MAX_PUSHES = 25;
 export const MAX_KNOWN = 2000;

@@ -1,9 +1,9 @@
-import { isTooLarge, newEvent, type StoredEvent } from '../events/events.ts';
+import { isTooLarge, newEvent, type StoredEvent } from '../events/event.ts';
 import { newEventId } from '../events/placement.ts';
 import type { Random } from '../ids.ts';
 import { optimistically } from '../optimistic.ts';
 import type { Space } from '../space.ts';
-import type { DocumentState } from './documents.ts';
+import type { DocumentState } from './document.ts';
 import { type Merge, merge, type Write } from './merge.ts';
 
 /** The stored documents, including deleted ones. */

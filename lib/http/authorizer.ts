@@ -1,10 +1,10 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent, Statement } from 'aws-lambda';
-import { type Authenticated, authenticate } from '../access/authenticate.ts';
-import { type KeyUse, useToRecord } from '../access/key-usage.ts';
-import type { KeyRecord } from '../access/keys.ts';
-import { type ProjectRecord, projectState } from '../access/projects.ts';
-import { operationAt } from '../api/operations.ts';
-import { bearerCredential, callerTypeOf, type Decision, decide, pathArns, stageArn, suspended } from '../api/policy.ts';
+import { type Authenticated, authenticate } from '../keys/authenticate.ts';
+import type { KeyRecord } from '../keys/key.ts';
+import { type KeyUse, useToRecord } from '../keys/usage.ts';
+import { type ProjectRecord, projectState } from '../projects/project.ts';
+import { operationAt } from './operations.ts';
+import { bearerCredential, callerTypeOf, type Decision, decide, pathArns, stageArn, suspended } from './policy.ts';
 
 /** A key and the project that it belongs to. `undefined`: the project is deleted. */
 export interface KeyWithProject extends KeyRecord {

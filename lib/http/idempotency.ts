@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { Problem } from '../api/problems.ts';
 import type { TransactionPart } from '../transaction.ts';
-import type { Request } from './parse-request.ts';
+import { Problem } from './problems.ts';
+import type { Request } from './request.ts';
 
 /** How long a first response is replayed. */
 export const REPLAY_MS = 24 * 60 * 60 * 1000;

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import type { Operation } from '../api/operation.ts';
+import type { Operation } from './operation.ts';
 
 /** The `Location` of a 201, which is the absolute URL of the new resource (RFC 9110 §10.2.2). */
 export function locationHeader(

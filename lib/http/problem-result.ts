@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { OUTCOME_UNKNOWN, PROBLEM_TYPE, PROBLEMS, Problem, problemBody, problemHeaders } from '../api/problems.ts';
 import { UnavailableError } from '../errors.ts';
+import { OUTCOME_UNKNOWN, PROBLEM_TYPE, PROBLEMS, Problem, problemBody, problemHeaders } from './problems.ts';
 
 /** The problem of a request with an internal failure, whose outcome is unknown. */
 export const failureProblem = (error: unknown): Problem =>

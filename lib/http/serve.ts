@@ -1,12 +1,9 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
-import { allowsCrossOrigin, CORS_HEADERS } from '../api/cors.ts';
-import { type ApiFunction, callersText, mayCall, type Operation } from '../api/operation.ts';
-import { type OperationId, type OperationOf, type Operations, operationAt } from '../api/operations.ts';
-import { invalid, Problem, routeNotFound } from '../api/problems.ts';
 import { ConflictError } from '../errors.ts';
 import type { TransactionPart } from '../transaction.ts';
 import { baseUrlOf } from './base-url.ts';
+import { allowsCrossOrigin, CORS_HEADERS } from './cors.ts';
 import {
   fingerprintOf,
   type Idempotency,
@@ -15,8 +12,11 @@ import {
   type StoredResponse,
 } from './idempotency.ts';
 import { locationHeader } from './location.ts';
-import { type BodyViolations, parseRequest, type Request } from './parse-request.ts';
+import { type ApiFunction, callersText, mayCall, type Operation } from './operation.ts';
+import { type OperationId, type OperationOf, type Operations, operationAt } from './operations.ts';
 import { failureProblem, problemResult } from './problem-result.ts';
+import { invalid, Problem, routeNotFound } from './problems.ts';
+import { type BodyViolations, parseRequest, type Request } from './request.ts';
 import { API_HEADERS } from './security-headers.ts';
 
 type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : Record<never, never>;

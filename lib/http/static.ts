@@ -1,9 +1,9 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { CORS_HEADERS } from '../api/cors.ts';
-import { methodNotAllowed, Problem, routeNotFound } from '../api/problems.ts';
 import { baseUrlOf } from './base-url.ts';
+import { CORS_HEADERS } from './cors.ts';
 import { lowerCased } from './headers.ts';
 import { problemResult } from './problem-result.ts';
+import { methodNotAllowed, Problem, routeNotFound } from './problems.ts';
 import { API_HEADERS, COMMON_HEADERS } from './security-headers.ts';
 import type { ServeLog } from './serve.ts';
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { MAX_URL_LENGTH } from './webhooks.ts';
+import { MAX_URL_LENGTH } from './webhook.ts';
 
 /** The addresses that a webhook can use. `any` allows `http:` and private addresses. Only the local stack sets it. */
 export type AddressPolicy = 'public' | 'any';

@@ -1,8 +1,8 @@
 import type { Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { apiOperations } from '../../lib/api/operations.ts';
-import { PROBLEMS } from '../../lib/api/problems.ts';
 import { FAILURES } from '../../lib/deliveries/endpoint-failures.ts';
+import { apiOperations } from '../../lib/http/operations.ts';
+import { PROBLEMS } from '../../lib/http/problems.ts';
 import { useService } from '../support/service.ts';
 import { useDashboard } from './browser.ts';
 

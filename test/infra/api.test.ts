@@ -3,10 +3,10 @@ import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { describe, expect, it } from 'vitest';
 import { readRoutes } from '../../infra/local/gateway/routes.ts';
 import { ACCOUNT } from '../../infra/local/template.ts';
-import { SHARES } from '../../lib/access/shares.ts';
-import type { Operation } from '../../lib/api/operation.ts';
-import { allOperations } from '../../lib/api/operations.ts';
-import { OUTCOME_UNKNOWN } from '../../lib/api/problems.ts';
+import type { Operation } from '../../lib/http/operation.ts';
+import { allOperations } from '../../lib/http/operations.ts';
+import { OUTCOME_UNKNOWN } from '../../lib/http/problems.ts';
+import { SHARES } from '../../lib/projects/shares.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
 import { synth } from './synth.ts';
 

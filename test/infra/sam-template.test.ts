@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import { METHODS, readRoutes } from '../../infra/local/gateway/routes.ts';
 import { functionName, samTemplate } from '../../infra/local/sam/template.ts';
-import { allOperations, methodsOf } from '../../lib/api/operations.ts';
+import { allOperations, methodsOf } from '../../lib/http/operations.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
 import { afterFile } from '../support/after-file.ts';
 

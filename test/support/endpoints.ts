@@ -4,7 +4,7 @@ import net, { type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import type { HttpPost } from '../../lib/aws/http-post.ts';
 import type { Outcome } from '../../lib/deliveries/attempt.ts';
-import { ATTEMPT_TIMEOUT_MS } from '../../lib/delivery/post.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../lib/deliveries/post.ts';
 import { afterFile } from './after-file.ts';
 
 /** Starts a server until the tests of the file have ended, and returns its port. */

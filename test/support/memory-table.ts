@@ -1,4 +1,4 @@
-import { createTable, type Table, type TableOptions } from '../../lib/aws/dynamodb/table.ts';
+import { createTable, type Table, type TableOptions } from '../../lib/aws/table.ts';
 import { MemoryDynamoDb } from '../memory/simulation/dynamodb.ts';
 
 /** A table in memory. `test/memory/contracts` compares it with the database. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { invalid } from '../../lib/api/problems.ts';
+import { invalid } from '../../lib/http/problems.ts';
 import { examined, list, uniqueList } from '../../lib/lists.ts';
 import { check } from '../../lib/schema.ts';
 import { violationsOf } from '../support/violations.ts';

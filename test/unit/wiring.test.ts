@@ -1,9 +1,9 @@
 import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { deliverDeps } from '../../functions/wiring.ts';
-import { projects } from '../../lib/aws/dynamodb/projects.ts';
-import type { Lane } from '../../lib/delivery/lanes.ts';
-import type { Email } from '../../lib/email.ts';
+import type { Lane } from '../../lib/deliveries/lanes.ts';
+import type { Email } from '../../lib/projects/emails.ts';
+import { projects } from '../../lib/projects/store.ts';
 import { newKey, newProject } from '../memory/contracts/builders.ts';
 import { memoryTable } from '../support/memory-table.ts';
 import { attempt, event, message, now, webhook } from './delivery/builders.ts';

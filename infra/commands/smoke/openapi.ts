@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
-import { strictDocument } from '../../../lib/openapi/document.ts';
+import { strictDocument } from '../../../lib/http/openapi/openapi-document.ts';
 
 export const openApi = strictDocument('https://api.example.com');
 

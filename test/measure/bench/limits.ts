@@ -1,6 +1,6 @@
-import type { Operation } from '../../../lib/api/operation.ts';
-import { type OperationId, operations } from '../../../lib/api/operations.ts';
-import { EXAMPLES } from '../../../lib/openapi/examples.ts';
+import { EXAMPLES } from '../../../lib/http/openapi/examples.ts';
+import type { Operation } from '../../../lib/http/operation.ts';
+import { type OperationId, operations } from '../../../lib/http/operations.ts';
 import { costlyBodies } from '../../support/adversarial.ts';
 import { createProject } from './project.ts';
 import { startBench } from './stack.ts';

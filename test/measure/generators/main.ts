@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openApiDocument } from '../../../lib/openapi/document.ts';
+import { openApiDocument } from '../../../lib/http/openapi/openapi-document.ts';
 
 /*
  * npm run test:generators Generates clients from the OpenAPI document, and compiles a program with each in strict mode.

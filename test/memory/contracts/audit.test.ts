@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { AuditRecord } from '../../../lib/access/audit.ts';
-import { auditLog } from '../../../lib/aws/dynamodb/audit.ts';
-import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
-import type { AuditLog } from '../../../lib/handlers/audit.ts';
+import { itemKey } from '../../../lib/aws/items.ts';
+import type { AuditRecord } from '../../../lib/projects/audit.ts';
+import type { AuditLog } from '../../../lib/projects/audit-handlers.ts';
+import { auditLog } from '../../../lib/projects/audit-store.ts';
 import { HOUR_MS, newId, newSpace, now, recordOf, walk } from './builders.ts';
 import { stores } from './stores.ts';
 

@@ -1,18 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { newApiKey } from '../../../lib/access/api-key.ts';
-import { type KeyRecord, newKeyRecord } from '../../../lib/access/keys.ts';
-import type { ProjectRecord } from '../../../lib/access/projects.ts';
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
-import type { Verdict } from '../../../lib/delivery/decide.ts';
-import { type DeliveryMessage, firstMessage } from '../../../lib/delivery/messages.ts';
+import type { Verdict } from '../../../lib/deliveries/decide.ts';
+import { type DeliveryMessage, firstMessage } from '../../../lib/deliveries/messages.ts';
 import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
-import type { DocumentState } from '../../../lib/documents/documents.ts';
-import { newEvent, type StoredEvent } from '../../../lib/events/events.ts';
+import type { DocumentState } from '../../../lib/documents/document.ts';
+import { newEvent, type StoredEvent } from '../../../lib/events/event.ts';
 import { newEventId } from '../../../lib/events/placement.ts';
 import { sampleData } from '../../../lib/events/samples.ts';
 import { type IdPrefix, sortableId } from '../../../lib/ids.ts';
+import { newApiKey } from '../../../lib/keys/api-key.ts';
+import { type KeyRecord, newKeyRecord } from '../../../lib/keys/key.ts';
+import type { ProjectRecord } from '../../../lib/projects/project.ts';
 import type { Space } from '../../../lib/space.ts';
-import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
+import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { attempt, webhook } from '../../unit/delivery/builders.ts';
 
 /** The time of all events in these tests. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { connections } from '../../../lib/aws/dynamodb/connections.ts';
-import { events } from '../../../lib/aws/dynamodb/events.ts';
-import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
+import { itemKey } from '../../../lib/aws/items.ts';
+import { connections } from '../../../lib/documents/connection-store.ts';
 import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
 import type { Connections } from '../../../lib/documents/lost-connections.ts';
-import type { StoredEvent } from '../../../lib/events/events.ts';
+import type { StoredEvent } from '../../../lib/events/event.ts';
+import { events } from '../../../lib/events/store.ts';
 import type { Space } from '../../../lib/space.ts';
 import { DAY_MS, newConnection, newSpace, newStoredEvent, now, recordOf } from './builders.ts';
 import { stores } from './stores.ts';

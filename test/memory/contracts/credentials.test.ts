@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import { credentials } from '../../../lib/aws/dynamodb/credentials.ts';
-import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
-import { apiKeys } from '../../../lib/aws/dynamodb/keys.ts';
-import { projects } from '../../../lib/aws/dynamodb/projects.ts';
+import { itemKey } from '../../../lib/aws/items.ts';
+import { credentials } from '../../../lib/keys/credential-store.ts';
+import { apiKeys } from '../../../lib/keys/store.ts';
+import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject, now, recordOf } from './builders.ts';
 import { stores } from './stores.ts';
 

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { deliveries } from '../../../lib/aws/dynamodb/deliveries.ts';
-import { deliveryLog } from '../../../lib/aws/dynamodb/delivery-log.ts';
-import { events } from '../../../lib/aws/dynamodb/events.ts';
-import { webhooks } from '../../../lib/aws/dynamodb/webhooks.ts';
-import type { BatchDeps } from '../../../lib/delivery/batch.ts';
-import type { Verdict } from '../../../lib/delivery/decide.ts';
-import type { DeliveryContext } from '../../../lib/delivery/deliver.ts';
-import { carrying, type DeliveryMessage } from '../../../lib/delivery/messages.ts';
+import type { BatchDeps } from '../../../lib/deliveries/batch.ts';
+import type { Verdict } from '../../../lib/deliveries/decide.ts';
+import type { DeliveryContext } from '../../../lib/deliveries/deliver.ts';
+import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
+import { carrying, type DeliveryMessage } from '../../../lib/deliveries/messages.ts';
+import { deliveries } from '../../../lib/deliveries/store.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
+import { events } from '../../../lib/events/store.ts';
 import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
+import { webhooks } from '../../../lib/webhooks/store.ts';
 import { attemptOf, failed, newDelivery, newStoredEvent, now, recordOf, retrying, succeeded } from './builders.ts';
 import { type Store, stores } from './stores.ts';
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { deliveries } from '../../../lib/aws/dynamodb/deliveries.ts';
-import { deliveryLog } from '../../../lib/aws/dynamodb/delivery-log.ts';
-import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
-import type { Table } from '../../../lib/aws/dynamodb/table.ts';
+import { itemKey } from '../../../lib/aws/items.ts';
+import type { Table } from '../../../lib/aws/table.ts';
+import type { Verdict } from '../../../lib/deliveries/decide.ts';
+import type { DeliveryLog } from '../../../lib/deliveries/handlers.ts';
+import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import type { DeliveryFilter, DeliveryRecord } from '../../../lib/deliveries/record.ts';
-import type { Verdict } from '../../../lib/delivery/decide.ts';
-import type { Recovery, RecoveryPosition, RecoveryWindow } from '../../../lib/delivery/redelivery.ts';
-import { EVENT_RETENTION_MS } from '../../../lib/events/events.ts';
-import type { DeliveryLog } from '../../../lib/handlers/deliveries.ts';
+import type { Recovery, RecoveryPosition, RecoveryWindow } from '../../../lib/deliveries/recovery.ts';
+import { deliveries } from '../../../lib/deliveries/store.ts';
+import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
 import { earliestId } from '../../../lib/ids.ts';
 import {
   attemptOf,

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { auditLog } from '../../../lib/aws/dynamodb/audit.ts';
-import { deliveries } from '../../../lib/aws/dynamodb/deliveries.ts';
-import { deliveryLog } from '../../../lib/aws/dynamodb/delivery-log.ts';
-import { disabling } from '../../../lib/aws/dynamodb/disabling.ts';
-import { webhooks } from '../../../lib/aws/dynamodb/webhooks.ts';
-import type { DeliverDeps } from '../../../lib/delivery/deliver.ts';
-import { runKey } from '../../../lib/delivery/messages.ts';
-import type { EmailClaims } from '../../../lib/delivery/outage.ts';
-import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
+import type { DeliverDeps } from '../../../lib/deliveries/deliver.ts';
+import { disabling } from '../../../lib/deliveries/disabling-store.ts';
+import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
+import { runKey } from '../../../lib/deliveries/messages.ts';
+import type { EmailClaims } from '../../../lib/deliveries/outage.ts';
+import { deliveries } from '../../../lib/deliveries/store.ts';
+import { auditLog } from '../../../lib/projects/audit-store.ts';
+import { webhooks } from '../../../lib/webhooks/store.ts';
+import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { attemptOf, newDelivery, newStoredEvent, now, recordOf, retrying } from './builders.ts';
 import { stores } from './stores.ts';
 

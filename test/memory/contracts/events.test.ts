@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { events } from '../../../lib/aws/dynamodb/events.ts';
-import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
-import { EVENT_RETENTION_MS, type StoredEvent } from '../../../lib/events/events.ts';
+import { itemKey } from '../../../lib/aws/items.ts';
+import { EVENT_RETENTION_MS, type StoredEvent } from '../../../lib/events/event.ts';
+import type { Events } from '../../../lib/events/handlers.ts';
+import { events } from '../../../lib/events/store.ts';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
-import type { Events } from '../../../lib/handlers/events.ts';
 import { HOUR_MS, newSpace, newStoredEvent, now, recordOf, walk } from './builders.ts';
 import { companion, stores } from './stores.ts';
 

@@ -12,7 +12,7 @@ import {
   isBelow,
   isNew,
   isPresent,
-} from '../../../lib/aws/dynamodb/conditions.ts';
+} from '../../../lib/aws/conditions.ts';
 import {
   appended,
   check,
@@ -22,10 +22,10 @@ import {
   remove,
   update,
   withoutFirst,
-} from '../../../lib/aws/dynamodb/expressions.ts';
-import type { Item, ItemKey } from '../../../lib/aws/dynamodb/items.ts';
-import type { Table } from '../../../lib/aws/dynamodb/table.ts';
-import { type Write, withoutWriteId } from '../../../lib/aws/dynamodb/writes.ts';
+} from '../../../lib/aws/expressions.ts';
+import type { Item, ItemKey } from '../../../lib/aws/items.ts';
+import type { Table } from '../../../lib/aws/table.ts';
+import { type Write, withoutWriteId } from '../../../lib/aws/writes.ts';
 import { stores } from './stores.ts';
 
 /*

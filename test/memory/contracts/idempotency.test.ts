@@ -1,8 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { Problem } from '../../../lib/api/problems.ts';
-import { idempotencyRecords } from '../../../lib/aws/dynamodb/idempotency.ts';
-import { webhooks } from '../../../lib/aws/dynamodb/webhooks.ts';
 import {
   type Idempotency,
   type IdempotencyLock,
@@ -10,8 +7,11 @@ import {
   RUNNING_MS,
   type StoredResponse,
 } from '../../../lib/http/idempotency.ts';
-import type { Request } from '../../../lib/http/parse-request.ts';
+import { idempotencyRecords } from '../../../lib/http/idempotency-store.ts';
+import { Problem } from '../../../lib/http/problems.ts';
+import type { Request } from '../../../lib/http/request.ts';
 import type { Space } from '../../../lib/space.ts';
+import { webhooks } from '../../../lib/webhooks/store.ts';
 import { newSpace, newWebhook, now } from './builders.ts';
 import { stores } from './stores.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { KeyRecord } from '../../../lib/access/keys.ts';
-import { apiKeys } from '../../../lib/aws/dynamodb/keys.ts';
-import type { Keys } from '../../../lib/handlers/keys.ts';
+import type { Keys } from '../../../lib/keys/handlers.ts';
+import type { KeyRecord } from '../../../lib/keys/key.ts';
+import { apiKeys } from '../../../lib/keys/store.ts';
 import type { TransactionPart } from '../../../lib/transaction.ts';
 import { HOUR_MS, newKey, newSpace, now, recordOf, walk } from './builders.ts';
 import { companion, stores } from './stores.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { put } from '../../../lib/aws/dynamodb/expressions.ts';
-import { projects } from '../../../lib/aws/dynamodb/projects.ts';
+import { put } from '../../../lib/aws/expressions.ts';
 import { LAYOUT, LAYOUT_KEY } from '../../../lib/deployment.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
+import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject } from './builders.ts';
 import { stores } from './stores.ts';
 

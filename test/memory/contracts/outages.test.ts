@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { outages } from '../../../lib/aws/dynamodb/outages.ts';
-import { webhooks } from '../../../lib/aws/dynamodb/webhooks.ts';
-import type { DeliverDeps } from '../../../lib/delivery/deliver.ts';
-import { runKey } from '../../../lib/delivery/messages.ts';
-import type { EmailClaims } from '../../../lib/delivery/outage.ts';
-import type { Recovery } from '../../../lib/delivery/redelivery.ts';
-import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
+import type { DeliverDeps } from '../../../lib/deliveries/deliver.ts';
+import { runKey } from '../../../lib/deliveries/messages.ts';
+import type { EmailClaims } from '../../../lib/deliveries/outage.ts';
+import { outages } from '../../../lib/deliveries/outage-store.ts';
+import type { Recovery } from '../../../lib/deliveries/recovery.ts';
+import { webhooks } from '../../../lib/webhooks/store.ts';
+import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { newDelivery, newStoredEvent, now, recordOf } from './builders.ts';
 import { stores } from './stores.ts';
 

@@ -1,11 +1,11 @@
 import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { cursors } from '../../../lib/aws/dynamodb/cursors.ts';
-import { apiKeys } from '../../../lib/aws/dynamodb/keys.ts';
-import { projectData } from '../../../lib/aws/dynamodb/project-data.ts';
-import { projects } from '../../../lib/aws/dynamodb/projects.ts';
-import type { Projects } from '../../../lib/handlers/project.ts';
 import { openCursor } from '../../../lib/http/cursor.ts';
+import { cursors } from '../../../lib/http/cursor-store.ts';
+import { apiKeys } from '../../../lib/keys/store.ts';
+import { projectData } from '../../../lib/projects/data-store.ts';
+import type { Projects } from '../../../lib/projects/handlers.ts';
+import { projects } from '../../../lib/projects/store.ts';
 import type { TransactionPart } from '../../../lib/transaction.ts';
 import { newKey, newProject, now, recordOf } from './builders.ts';
 import { companion, stores } from './stores.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
-import { rateLimits } from '../../../lib/aws/dynamodb/rate-limits.ts';
+import { itemKey } from '../../../lib/aws/items.ts';
+import { rateLimits } from '../../../lib/deliveries/rate-limit-store.ts';
 import { newId, now } from './builders.ts';
 import { stores } from './stores.ts';
 

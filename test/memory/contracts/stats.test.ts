@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
-import { stats } from '../../../lib/aws/dynamodb/stats.ts';
+import { itemKey } from '../../../lib/aws/items.ts';
 import { PERIOD_MS, STATS_KEPT_MS, type Tally } from '../../../lib/deliveries/stats.ts';
-import type { StatsDeps } from '../../../lib/handlers/stats.ts';
+import type { StatsDeps } from '../../../lib/deliveries/stats-handlers.ts';
+import { stats } from '../../../lib/deliveries/stats-store.ts';
 import { DAY_MS, HOUR_MS, newId, now } from './builders.ts';
 import { stores } from './stores.ts';
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deliveries } from '../../../lib/aws/dynamodb/deliveries.ts';
-import { deliveryLog } from '../../../lib/aws/dynamodb/delivery-log.ts';
-import { put, update } from '../../../lib/aws/dynamodb/expressions.ts';
-import { webhooks } from '../../../lib/aws/dynamodb/webhooks.ts';
+import { put, update } from '../../../lib/aws/expressions.ts';
+import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
+import { deliveries } from '../../../lib/deliveries/store.ts';
 import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
+import { webhooks } from '../../../lib/webhooks/store.ts';
 import {
   CHARACTERS,
   headerName,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
-import { allWebhooks, webhooks } from '../../../lib/aws/dynamodb/webhooks.ts';
-import type { Webhooks } from '../../../lib/handlers/webhooks.ts';
+import { itemKey } from '../../../lib/aws/items.ts';
 import type { Space } from '../../../lib/space.ts';
-import { MAX_WEBHOOKS, type WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
+import type { Webhooks } from '../../../lib/webhooks/handlers.ts';
+import { allWebhooks, webhooks } from '../../../lib/webhooks/store.ts';
+import { MAX_WEBHOOKS, type WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { newSpace, newWebhook, now, recordOf, walk } from './builders.ts';
 import { companion, stores } from './stores.ts';
 

@@ -1,12 +1,12 @@
-import { authenticate } from '../../../lib/access/authenticate.ts';
-import type { KeyRecord } from '../../../lib/access/keys.ts';
-import type { BatchDeps } from '../../../lib/delivery/batch.ts';
-import type { DeliveryContext } from '../../../lib/delivery/deliver.ts';
-import { SUSPECT_AFTER_MS } from '../../../lib/delivery/lanes.ts';
-import { attemptName, type DeliveryMessage } from '../../../lib/delivery/messages.ts';
-import { MAX_QUEUE_DELAY_SECONDS } from '../../../lib/delivery/queue-retry.ts';
-import { RETRY_DELAYS_SECONDS } from '../../../lib/delivery/retry-schedule.ts';
+import type { BatchDeps } from '../../../lib/deliveries/batch.ts';
+import type { DeliveryContext } from '../../../lib/deliveries/deliver.ts';
+import { SUSPECT_AFTER_MS } from '../../../lib/deliveries/lanes.ts';
+import { attemptName, type DeliveryMessage } from '../../../lib/deliveries/messages.ts';
+import { MAX_QUEUE_DELAY_SECONDS } from '../../../lib/deliveries/queue-retry.ts';
+import { RETRY_DELAYS_SECONDS } from '../../../lib/deliveries/retry-schedule.ts';
 import { NotYetError, UnavailableError } from '../../../lib/errors.ts';
+import { authenticate } from '../../../lib/keys/authenticate.ts';
+import type { KeyRecord } from '../../../lib/keys/key.ts';
 import type { Command } from './requests-of.ts';
 import type { PlantedBug } from './service.ts';
 

@@ -1,4 +1,4 @@
-import type { QueueMessage } from '../../../lib/delivery/messages.ts';
+import type { QueueMessage } from '../../../lib/deliveries/messages.ts';
 import type { World } from './world.ts';
 
 /** Receives after which a message is a dead letter (infra/queues.ts). */

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { csv } from '../../../functions/site/dashboard/deliveries/csv.ts';
-import { MAX_DOCUMENT_BYTES } from '../../../lib/documents/documents.ts';
+import { MAX_DOCUMENT_BYTES } from '../../../lib/documents/document.ts';
 import { assignedTexts, CHARACTERS, PROTOTYPE_NAMES, TEXTS } from '../../support/adversarial.ts';
 import { changed } from '../../support/changed.ts';
 import { listed, put } from '../../support/documents.ts';

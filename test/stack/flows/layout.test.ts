@@ -1,10 +1,10 @@
 import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, expect, it } from 'vitest';
 import { dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
-import { putEvent } from '../../../lib/aws/dynamodb/events.ts';
-import { put } from '../../../lib/aws/dynamodb/expressions.ts';
-import { createTable } from '../../../lib/aws/dynamodb/table.ts';
+import { put } from '../../../lib/aws/expressions.ts';
+import { createTable } from '../../../lib/aws/table.ts';
 import { LAYOUT, LAYOUT_KEY } from '../../../lib/deployment.ts';
+import { putEvent } from '../../../lib/events/store.ts';
 import { newDelivery } from '../../memory/contracts/builders.ts';
 import { databaseEndpoint } from '../../support/database.ts';
 import { eventually, FAST, useService } from '../../support/service.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { batchIn, replayEvents, replaySchedules } from '../../../infra/commands/replay.ts';
 import { UserError } from '../../../infra/user-error.ts';
-import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
+import { itemKey } from '../../../lib/aws/items.ts';
 import { SET_ASIDE_PREFIX, sendMessageTarget } from '../../../lib/deployment.ts';
 import { changed } from '../../support/changed.ts';
 import { databaseEndpoint } from '../../support/database.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { SETTLE_MS } from '../../../lib/access/project-deletion.ts';
-import { SLOW_AFTER_MS, SLOW_FOR_MS } from '../../../lib/delivery/lanes.ts';
+import { SLOW_AFTER_MS, SLOW_FOR_MS } from '../../../lib/deliveries/lanes.ts';
 import { sendMessageTarget } from '../../../lib/deployment.ts';
+import { SETTLE_MS } from '../../../lib/projects/deletion.ts';
 import { changed } from '../../support/changed.ts';
 import { databaseEndpoint } from '../../support/database.ts';
 import { writeItems } from '../../support/items.ts';

@@ -40,7 +40,7 @@ describe('the assembly', () => {
 
   it.each([
     ['content of a function', 'functions/deliver.ts'],
-    ['content deep in lib', 'lib/delivery/decide.ts'],
+    ['content deep in lib', 'lib/deliveries/decide.ts'],
     ['content of a construct', 'infra/stack.ts'],
     ['style of the dashboard', 'functions/site/dashboard/styles.css'],
     ['changelog, which is a page', 'CHANGELOG.md'],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { DEFAULT_PER_SECOND } from '../../../lib/delivery/redelivery.ts';
+import { DEFAULT_PER_SECOND } from '../../../lib/deliveries/recovery.ts';
 import { changed } from '../../support/changed.ts';
 import { eventsOf } from '../../support/documents.ts';
 import { startReceiver } from '../../support/receiver.ts';

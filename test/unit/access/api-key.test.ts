@@ -9,9 +9,9 @@ import {
   newApiKey,
   parseApiKey,
   sameHash,
-} from '../../../lib/access/api-key.ts';
-import { encodeBase62, randomBase62 } from '../../../lib/access/base62.ts';
-import { type KeyUse, keyUsage, USAGE_DAYS, useToRecord } from '../../../lib/access/key-usage.ts';
+} from '../../../lib/keys/api-key.ts';
+import { encodeBase62, randomBase62 } from '../../../lib/keys/base62.ts';
+import { type KeyUse, keyUsage, USAGE_DAYS, useToRecord } from '../../../lib/keys/usage.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 

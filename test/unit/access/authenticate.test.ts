@@ -1,10 +1,10 @@
 import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { hashApiKey, newApiKey } from '../../../lib/access/api-key.ts';
-import { authenticate } from '../../../lib/access/authenticate.ts';
-import { type KeyRecord, newKeyRecord } from '../../../lib/access/keys.ts';
-import { newTokenId } from '../../../lib/access/token-ids.ts';
-import { signToken } from '../../../lib/access/tokens.ts';
+import { hashApiKey, newApiKey } from '../../../lib/keys/api-key.ts';
+import { authenticate } from '../../../lib/keys/authenticate.ts';
+import { type KeyRecord, newKeyRecord } from '../../../lib/keys/key.ts';
+import { signToken } from '../../../lib/keys/token.ts';
+import { newTokenId } from '../../../lib/keys/token-ids.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 const secret = () => Buffer.from(random(32)).toString('base64url');

@@ -1,7 +1,7 @@
 import { randomBytes as random } from 'node:crypto';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { hashApiKey, newApiKey } from '../../../lib/access/api-key.ts';
+import { hashApiKey, newApiKey } from '../../../lib/keys/api-key.ts';
 import {
   ChangeKey,
   CreateKey,
@@ -15,7 +15,7 @@ import {
   ROTATION_GRACE_SECONDS,
   RotateKey,
   rotationExpiry,
-} from '../../../lib/access/keys.ts';
+} from '../../../lib/keys/key.ts';
 import { violationsOf } from '../../support/violations.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { adminKeyCreated, adminKeyRotated, noticeEmail, projectChanged } from '../../../lib/access/notices.ts';
+import { adminKeyCreated, adminKeyRotated, noticeEmail, projectChanged } from '../../../lib/projects/notices.ts';
 
 const project = { id: 'prj_1', name: 'Acme <b>', emails: ['a@example.com', 'b@example.com'] };
 const source = { keyId: 'key_1', address: '192.0.2.1', at: Date.UTC(2026, 0, 31, 12) };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { DocumentKey, KeyPrefix, Pattern } from '../../../lib/access/pattern-schemas.ts';
+import { DocumentKey, KeyPrefix, Pattern } from '../../../lib/documents/pattern-schemas.ts';
 import {
   covers,
   intersect,
@@ -10,7 +10,7 @@ import {
   matchesAny,
   matchesPattern,
   rangesOf,
-} from '../../../lib/access/patterns.ts';
+} from '../../../lib/documents/patterns.ts';
 import patterns from '../../cases/patterns.json' with { type: 'json' };
 
 const outcomeOf = (pattern: string, key: string | null) => {

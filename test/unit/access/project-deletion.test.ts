@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  afterPass,
-  type DeletionRecord,
-  isOwned,
-  SETTLE_MS,
-  waitsUntil,
-} from '../../../lib/access/project-deletion.ts';
+import { afterPass, type DeletionRecord, isOwned, SETTLE_MS, waitsUntil } from '../../../lib/projects/deletion.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 const deletion = (overrides: Partial<DeletionRecord> = {}): DeletionRecord => ({

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { ChangeProject, EmailAddress, ProjectResource, projectResource } from '../../../lib/access/projects.ts';
+import { ChangeProject, EmailAddress, ProjectResource, projectResource } from '../../../lib/projects/project.ts';
 import { violationsOf } from '../../support/violations.ts';
 
 describe('an email address', () => {

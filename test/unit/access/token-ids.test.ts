@@ -2,7 +2,8 @@ import { randomBytes as random } from 'node:crypto';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { newApiKey } from '../../../lib/access/api-key.ts';
+import { ID_ALPHABET, timeOf } from '../../../lib/ids.ts';
+import { newApiKey } from '../../../lib/keys/api-key.ts';
 import {
   hasExpired,
   isTokenOf,
@@ -11,8 +12,7 @@ import {
   newTokenId,
   TokenId,
   withRevoked,
-} from '../../../lib/access/token-ids.ts';
-import { ID_ALPHABET, timeOf } from '../../../lib/ids.ts';
+} from '../../../lib/keys/token-ids.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 const LEEWAY_MS = 5000;

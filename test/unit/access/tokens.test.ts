@@ -1,8 +1,8 @@
 import { randomBytes as random } from 'node:crypto';
 import { generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { newApiKey } from '../../../lib/access/api-key.ts';
-import { MAX_TOKEN_BYTES, parentOf, signToken, verifyToken } from '../../../lib/access/tokens.ts';
+import { newApiKey } from '../../../lib/keys/api-key.ts';
+import { MAX_TOKEN_BYTES, parentOf, signToken, verifyToken } from '../../../lib/keys/token.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 const seconds = now / 1000;

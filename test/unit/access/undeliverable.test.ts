@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ProjectRecord, UndeliverableEmail } from '../../../lib/access/projects.ts';
-import { stopEmails } from '../../../lib/access/undeliverable.ts';
-import type { Email } from '../../../lib/email.ts';
+import type { Email } from '../../../lib/projects/emails.ts';
+import type { ProjectRecord, UndeliverableEmail } from '../../../lib/projects/project.ts';
+import { stopEmails } from '../../../lib/projects/undeliverable.ts';
 
 const PROJECT: ProjectRecord = {
   id: 'prj_1',

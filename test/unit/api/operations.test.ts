@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Permission } from '../../../lib/access/tokens.ts';
-import { keyOperations } from '../../../lib/api/keys.ts';
-import { type CallerType, mayCall, type Operation } from '../../../lib/api/operation.ts';
-import { allOperations } from '../../../lib/api/operations.ts';
+import { type CallerType, mayCall, type Operation } from '../../../lib/http/operation.ts';
+import { allOperations } from '../../../lib/http/operations.ts';
 import { serve } from '../../../lib/http/serve.ts';
+import { keyOperations } from '../../../lib/keys/operations.ts';
+import type { Permission } from '../../../lib/keys/token.ts';
 import { keyOf, proxyEvent } from '../http/builders.ts';
 
 const CALLERS: [CallerType, Permission[]][] = [

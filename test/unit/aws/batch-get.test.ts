@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTable, type TableOptions } from '../../../lib/aws/dynamodb/table.ts';
+import { createTable, type TableOptions } from '../../../lib/aws/table.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
 
 const KEYS = ['a', 'b', 'c'].map((pk) => ({ pk, sk: 'x' }));

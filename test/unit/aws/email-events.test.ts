@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import { emailEventsConsumer } from '../../../lib/aws/consumers/email-events.ts';
 import { log } from '../../../lib/aws/log.ts';
+import { emailEventsConsumer } from '../../../lib/projects/consumers.ts';
 
 /** Event data as in the SES Developer Guide, "Examples of event data", with the members that EventBridge adds. */
 const eventOf = (detail: object) => ({

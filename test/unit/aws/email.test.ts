@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { adminKeyCreated, noticeEmail } from '../../../lib/access/notices.ts';
 import { email } from '../../../lib/aws/email.ts';
 import { log } from '../../../lib/aws/log.ts';
+import { adminKeyCreated, noticeEmail } from '../../../lib/projects/notices.ts';
 
 const options = { sender: 'a@example.com', configurationSet: 'set' };
 

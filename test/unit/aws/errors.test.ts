@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { domainError, isOutage } from '../../../lib/aws/errors.ts';
+import { domainError, isOutage } from '../../../lib/aws/domain-errors.ts';
 import { ConflictError, UnavailableError } from '../../../lib/errors.ts';
 import { StageError } from '../../../lib/stages.ts';
 

@@ -1,6 +1,6 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { withLayoutCheck } from '../../../lib/aws/dynamodb/layout.ts';
+import { withLayoutCheck } from '../../../lib/aws/layout.ts';
 import { LAYOUT_KEY } from '../../../lib/deployment.ts';
 
 const TableName = 'table';

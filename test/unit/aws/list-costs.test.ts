@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { deliveryLog } from '../../../lib/aws/dynamodb/delivery-log.ts';
-import { events } from '../../../lib/aws/dynamodb/events.ts';
-import { createTable, type TableOptions } from '../../../lib/aws/dynamodb/table.ts';
+import { createTable, type TableOptions } from '../../../lib/aws/table.ts';
+import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
+import { events } from '../../../lib/events/store.ts';
 import { newId, newSpace, newStoredEvent, now } from '../../memory/contracts/builders.ts';
 import { MemoryDynamoDb } from '../../memory/simulation/dynamodb.ts';
 import type { Command } from '../../memory/simulation/requests-of.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { newestOf, type PartitionQuery } from '../../../lib/aws/dynamodb/merged.ts';
-import type { Query, Table } from '../../../lib/aws/dynamodb/table.ts';
+import { newestOf, type PartitionQuery } from '../../../lib/aws/merged.ts';
+import type { Query, Table } from '../../../lib/aws/table.ts';
 
 const PARTITIONS = 72;
 

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import type { DeliverResult } from '../../../lib/delivery/deliver.ts';
+import type { DeliverResult } from '../../../lib/deliveries/deliver.ts';
 import { attempt } from '../delivery/builders.ts';
 
 it('counts an attempt once, in the run that recorded it', async () => {

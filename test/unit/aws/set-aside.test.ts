@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { batchIn } from '../../../infra/commands/replay.ts';
-import { failedEvents } from '../../../lib/aws/set-aside.ts';
+import { failedEvents } from '../../../lib/aws/failed-events.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
 import { StageError } from '../../../lib/stages.ts';
 

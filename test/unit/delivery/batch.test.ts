@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type BatchDeps, deliverBatch } from '../../../lib/delivery/batch.ts';
-import { nextMessage, type QueueMessage } from '../../../lib/delivery/messages.ts';
+import { type BatchDeps, deliverBatch } from '../../../lib/deliveries/batch.ts';
+import { nextMessage, type QueueMessage } from '../../../lib/deliveries/messages.ts';
 import { NotYetError, UnavailableError } from '../../../lib/errors.ts';
 import { deliverer, event, message, now, record, referred, webhook } from './builders.ts';
 

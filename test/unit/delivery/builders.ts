@@ -1,11 +1,11 @@
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
+import type { DeliverDeps, DeliveryContext } from '../../../lib/deliveries/deliver.ts';
+import { type DeliveryMessage, firstMessage } from '../../../lib/deliveries/messages.ts';
+import type { OutageEmail } from '../../../lib/deliveries/outage.ts';
 import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
-import type { DeliverDeps, DeliveryContext } from '../../../lib/delivery/deliver.ts';
-import { type DeliveryMessage, firstMessage } from '../../../lib/delivery/messages.ts';
-import type { OutageEmail } from '../../../lib/delivery/outage.ts';
-import { newEvent, type StoredEvent } from '../../../lib/events/events.ts';
+import { newEvent, type StoredEvent } from '../../../lib/events/event.ts';
 import { sampleData } from '../../../lib/events/samples.ts';
-import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
+import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 
 /** The time of all events in these tests. */
 export const now = Date.parse('2026-01-31T12:00:00.000Z');

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
-import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
 import {
   dueAfter,
   isEmailOwed,
@@ -9,9 +8,10 @@ import {
   taskOf,
   type Verdict,
   verdictOn,
-} from '../../../lib/delivery/decide.ts';
-import type { DeliveryMessage } from '../../../lib/delivery/messages.ts';
-import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
+} from '../../../lib/deliveries/decide.ts';
+import type { DeliveryMessage } from '../../../lib/deliveries/messages.ts';
+import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
+import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { attempt, message, now, record, webhook } from './builders.ts';
 
 const MINUTE_S = 60;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Task } from '../../../lib/delivery/decide.ts';
-import { type DeliverDeps, type DeliveryContext, deliver } from '../../../lib/delivery/deliver.ts';
-import type { Lane } from '../../../lib/delivery/lanes.ts';
+import type { Task } from '../../../lib/deliveries/decide.ts';
+import { type DeliverDeps, type DeliveryContext, deliver } from '../../../lib/deliveries/deliver.ts';
+import type { Lane } from '../../../lib/deliveries/lanes.ts';
 import { withStages } from '../../../lib/stages.ts';
 import {
   attempt,

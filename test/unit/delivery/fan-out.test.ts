@@ -6,10 +6,10 @@ import {
   isAwaited,
   isFor,
   pendingDelivery,
-} from '../../../lib/delivery/fan-out.ts';
-import { carrying } from '../../../lib/delivery/messages.ts';
-import type { StoredEvent } from '../../../lib/events/events.ts';
-import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
+} from '../../../lib/deliveries/fan-out.ts';
+import { carrying } from '../../../lib/deliveries/messages.ts';
+import type { StoredEvent } from '../../../lib/events/event.ts';
+import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { event, message, now, webhook } from './builders.ts';
 
 /** Returns the webhooks of an event by lane, and the skipped ones. */

@@ -11,7 +11,7 @@ import {
   SLOW_AFTER_MS,
   SLOW_FOR_MS,
   SUSPECT_AFTER_MS,
-} from '../../../lib/delivery/lanes.ts';
+} from '../../../lib/deliveries/lanes.ts';
 
 const now = 1_000_000;
 const unproven: Pace = {};

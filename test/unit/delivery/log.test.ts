@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resultEvent } from '../../../lib/delivery/log.ts';
+import { resultEvent } from '../../../lib/deliveries/attempt-log.ts';
 import { attempt, message } from './builders.ts';
 
 const names = {

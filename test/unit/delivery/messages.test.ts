@@ -11,8 +11,8 @@ import {
   type QueueMessage,
   type RecoverMessage,
   runKey,
-} from '../../../lib/delivery/messages.ts';
-import { MAX_ATTEMPTS } from '../../../lib/delivery/retry-schedule.ts';
+} from '../../../lib/deliveries/messages.ts';
+import { MAX_ATTEMPTS } from '../../../lib/deliveries/retry-schedule.ts';
 import { derivedFrom, sortableId } from '../../../lib/ids.ts';
 import { event, message, now, space } from './builders.ts';
 

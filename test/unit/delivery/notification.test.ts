@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
 import { FAILURES } from '../../../lib/deliveries/endpoint-failures.ts';
-import { disabledNotification, warningNotification } from '../../../lib/delivery/notification.ts';
-import { newEvent } from '../../../lib/events/events.ts';
+import { disabledNotification, warningNotification } from '../../../lib/deliveries/notification.ts';
+import { newEvent } from '../../../lib/events/event.ts';
 import { sampleData } from '../../../lib/events/samples.ts';
-import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
+import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 
 const at = Date.UTC(2026, 0, 31, 12);
 const space = { projectId: 'prj_1', environment: 'sandbox' as const };

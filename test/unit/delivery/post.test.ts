@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isSuccess } from '../../../lib/deliveries/attempt.ts';
-import { bounded, derivedHeaders, KEPT_HEADER_BYTES, keptHeaders } from '../../../lib/deliveries/headers.ts';
-import { postOf } from '../../../lib/delivery/post.ts';
+import { postOf } from '../../../lib/deliveries/post.ts';
+import { bounded, derivedHeaders, KEPT_HEADER_BYTES, keptHeaders } from '../../../lib/deliveries/request-headers.ts';
 import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
 import { signatureHeaders } from '../../../lib/webhooks/signature.ts';
 import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';

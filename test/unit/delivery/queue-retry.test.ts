@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_QUEUE_DELAY_SECONDS, retryBy } from '../../../lib/delivery/queue-retry.ts';
+import { MAX_QUEUE_DELAY_SECONDS, retryBy } from '../../../lib/deliveries/queue-retry.ts';
 import { message, now } from './builders.ts';
 
 /** Returns how the next attempt is queued or scheduled. */

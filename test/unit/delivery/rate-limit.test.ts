@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allot, BURST_MS, isEarly, type RateState, type SlotRequest } from '../../../lib/delivery/rate-limit.ts';
+import { allot, BURST_MS, isEarly, type RateState, type SlotRequest } from '../../../lib/deliveries/rate-limit.ts';
 import { now } from './builders.ts';
 
 const fresh: SlotRequest = { isTest: false };

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import type { QueueMessage, RecoverMessage } from '../../../lib/deliveries/messages.ts';
 import { isRecoverable } from '../../../lib/deliveries/record.ts';
-import type { QueueMessage, RecoverMessage } from '../../../lib/delivery/messages.ts';
 import {
   type Recovery,
   type RecoveryPosition,
   recoverPage,
   sendAgain,
   stuckBefore,
-} from '../../../lib/delivery/redelivery.ts';
+} from '../../../lib/deliveries/recovery.ts';
 import { message, now, record, space, webhook } from './builders.ts';
 
 type RecoveryOptions = Parameters<Recovery['recoverable']>[1];

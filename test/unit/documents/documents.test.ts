@@ -10,7 +10,7 @@ import {
   PutDocument,
   sameJson,
   withoutOthersValues,
-} from '../../../lib/documents/documents.ts';
+} from '../../../lib/documents/document.ts';
 import type { Json } from '../../../lib/json.ts';
 import { violationsOf } from '../../support/violations.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DocumentState, type Fields, ON_CONFLICT, sameJson } from '../../../lib/documents/documents.ts';
+import { type DocumentState, type Fields, ON_CONFLICT, sameJson } from '../../../lib/documents/document.ts';
 import { merge, type Write } from '../../../lib/documents/merge.ts';
 import { type Json, parseJson } from '../../../lib/json.ts';
 

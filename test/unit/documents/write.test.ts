@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { DocumentState } from '../../../lib/documents/documents.ts';
+import type { DocumentState } from '../../../lib/documents/document.ts';
 import type { Write } from '../../../lib/documents/merge.ts';
 import { writeDocument } from '../../../lib/documents/write.ts';
 import { ConflictError } from '../../../lib/errors.ts';
-import type { StoredEvent } from '../../../lib/events/events.ts';
+import type { StoredEvent } from '../../../lib/events/event.ts';
 
 const space = { projectId: 'prj_1', environment: 'live' } as const;
 const now = Date.UTC(2026, 0, 31, 12);

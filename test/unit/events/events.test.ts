@@ -6,7 +6,7 @@ import {
   newEvent,
   PublishEvent,
   PublishEvents,
-} from '../../../lib/events/events.ts';
+} from '../../../lib/events/event.ts';
 import { sampleData } from '../../../lib/events/samples.ts';
 import { EVENT_TYPES, type EventType } from '../../../lib/events/types.ts';
 import type { Json } from '../../../lib/json.ts';

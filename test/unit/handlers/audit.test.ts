@@ -1,7 +1,7 @@
 import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { newAuditRecord } from '../../../lib/access/audit.ts';
-import { auditLog } from '../../../lib/aws/dynamodb/audit.ts';
+import { newAuditRecord } from '../../../lib/projects/audit.ts';
+import { auditLog } from '../../../lib/projects/audit-store.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';
 

@@ -1,9 +1,9 @@
 import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { notFound } from '../../../lib/api/problems.ts';
-import type { QueueMessage } from '../../../lib/delivery/messages.ts';
-import { type DeliveriesDeps, deliveryHandlers } from '../../../lib/handlers/deliveries.ts';
-import type { WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
+import { type DeliveriesDeps, deliveryHandlers } from '../../../lib/deliveries/handlers.ts';
+import type { QueueMessage } from '../../../lib/deliveries/messages.ts';
+import { notFound } from '../../../lib/http/problems.ts';
+import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { newDelivery, now } from '../../memory/contracts/builders.ts';
 import { requestOf } from './requests.ts';
 

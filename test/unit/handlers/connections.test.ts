@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { connectionHandlers } from '../../../lib/documents/connection-handlers.ts';
 import type { ConnectionsDeps } from '../../../lib/documents/lost-connections.ts';
-import { connectionHandlers } from '../../../lib/handlers/connections.ts';
 import { code, listed } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { exists } from '../../../lib/aws/dynamodb/conditions.ts';
-import { remove } from '../../../lib/aws/dynamodb/expressions.ts';
-import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
-import { EVENT_RETENTION_MS } from '../../../lib/events/events.ts';
+import { exists } from '../../../lib/aws/conditions.ts';
+import { remove } from '../../../lib/aws/expressions.ts';
+import { itemKey } from '../../../lib/aws/items.ts';
+import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
 import { changed } from '../../support/changed.ts';
 import { code, listed } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Problem } from '../../../lib/api/problems.ts';
-import { type DocumentsDeps, documentHandlers } from '../../../lib/handlers/documents.ts';
+import { type DocumentsDeps, documentHandlers } from '../../../lib/documents/handlers.ts';
+import { Problem } from '../../../lib/http/problems.ts';
 import { documentState } from '../../memory/contracts/builders.ts';
 import { code, get, listed, put } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';

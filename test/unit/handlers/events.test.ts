@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { StoredEvent } from '../../../lib/events/events.ts';
-import { type EventsDeps, eventHandlers } from '../../../lib/handlers/events.ts';
+import type { StoredEvent } from '../../../lib/events/event.ts';
+import { type EventsDeps, eventHandlers } from '../../../lib/events/handlers.ts';
 import { parseJson } from '../../../lib/json.ts';
 import { changed } from '../../support/changed.ts';
 

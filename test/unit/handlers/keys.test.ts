@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { newApiKey } from '../../../lib/access/api-key.ts';
-import { itemKey } from '../../../lib/aws/dynamodb/items.ts';
+import { itemKey } from '../../../lib/aws/items.ts';
+import { newApiKey } from '../../../lib/keys/api-key.ts';
 import allowlist from '../../cases/allowlist.json' with { type: 'json' };
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type DeletionRecord, SETTLE_MS } from '../../../lib/access/project-deletion.ts';
-import { deleteProject } from '../../../lib/handlers/project-deletion.ts';
+import { deleteProject } from '../../../lib/projects/delete-project.ts';
+import { type DeletionRecord, SETTLE_MS } from '../../../lib/projects/deletion.ts';
 import { newProject, now } from '../../memory/contracts/builders.ts';
 
 const project = newProject({ id: 'prj_1', name: 'Acme' });

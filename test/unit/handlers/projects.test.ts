@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SETTLE_MS } from '../../../lib/access/project-deletion.ts';
+import { SETTLE_MS } from '../../../lib/projects/deletion.ts';
 import { changed } from '../../support/changed.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import { createWebhook, publish } from '../../support/requests.ts';

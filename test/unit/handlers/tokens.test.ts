@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { tokenHandlers } from '../../../lib/handlers/tokens.ts';
+import { tokenHandlers } from '../../../lib/keys/token-handlers.ts';
 import { code, get, listed, mint, put, sync } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { AuditedChange } from '../../../lib/access/audit.ts';
-import { applyChange } from '../../../lib/handlers/webhook-changes.ts';
+import type { AuditedChange } from '../../../lib/projects/audit.ts';
 import type { TransactionPart } from '../../../lib/transaction.ts';
-import type { WebhookChange, WebhookRecord } from '../../../lib/webhooks/webhooks.ts';
+import { applyChange } from '../../../lib/webhooks/changes.ts';
+import type { WebhookChange, WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { requestOf } from './requests.ts';
 
 const now = 2000;

@@ -1,10 +1,10 @@
 import { randomBytes as random } from 'node:crypto';
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { describe, expect, it, vi } from 'vitest';
-import { newApiKey } from '../../../lib/access/api-key.ts';
-import { type KeyRecord, newKeyRecord } from '../../../lib/access/keys.ts';
-import type { ProjectRecord } from '../../../lib/access/projects.ts';
 import { type AuthorizerDeps, authorizer } from '../../../lib/http/authorizer.ts';
+import { newApiKey } from '../../../lib/keys/api-key.ts';
+import { type KeyRecord, newKeyRecord } from '../../../lib/keys/key.ts';
+import type { ProjectRecord } from '../../../lib/projects/project.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 const STAGE = 'arn:aws:execute-api:eu-central-1:111122223333:api/live';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../../lib/api/operations.ts';
-import { Problem } from '../../../lib/api/problems.ts';
 import { fingerprintOf, type IdempotencyRecord, replayOrReject } from '../../../lib/http/idempotency.ts';
-import { parseRequest } from '../../../lib/http/parse-request.ts';
+import { operations } from '../../../lib/http/operations.ts';
+import { Problem } from '../../../lib/http/problems.ts';
+import { parseRequest } from '../../../lib/http/request.ts';
 import { type Given, proxyEvent } from './builders.ts';
 
 const now = Date.parse('2026-01-31T12:00:00.000Z');

@@ -1,12 +1,12 @@
 import { randomBytes as random } from 'node:crypto';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { type Operation, operation, page as pageQuery } from '../../../lib/api/operation.ts';
-import { Problem } from '../../../lib/api/problems.ts';
 import { MAX_PAGE_BYTES } from '../../../lib/documents/pages.ts';
 import { createCursors, openCursor, sealCursor } from '../../../lib/http/cursor.ts';
-import { page } from '../../../lib/http/pagination.ts';
-import { parseRequest, type Request } from '../../../lib/http/parse-request.ts';
+import { type Operation, operation, page as pageQuery } from '../../../lib/http/operation.ts';
+import { page } from '../../../lib/http/page.ts';
+import { Problem } from '../../../lib/http/problems.ts';
+import { parseRequest, type Request } from '../../../lib/http/request.ts';
 import { timestampInput } from '../../../lib/schema.ts';
 import { type Given, keyOf, proxyEvent } from './builders.ts';
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { MAX_BODY_BYTES, type Operation, operation } from '../../../lib/api/operation.ts';
-import { notFound, Problem } from '../../../lib/api/problems.ts';
-import { parseRequest, type Request } from '../../../lib/http/parse-request.ts';
+import { MAX_BODY_BYTES, type Operation, operation } from '../../../lib/http/operation.ts';
+import { notFound, Problem } from '../../../lib/http/problems.ts';
+import { parseRequest, type Request } from '../../../lib/http/request.ts';
 import { integer, integerText, text } from '../../../lib/schema.ts';
 import { type Given, keyOf, posting, proxyEvent, tokenOf } from './builders.ts';
 

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { CORS_HEADERS } from '../../../lib/api/cors.ts';
-import type { ApiFunction } from '../../../lib/api/operation.ts';
-import { OUTCOME_UNKNOWN, PROBLEM_TYPE, PROBLEMS, Problem, type ProblemCode } from '../../../lib/api/problems.ts';
 import { ConflictError, UnavailableError } from '../../../lib/errors.ts';
+import { CORS_HEADERS } from '../../../lib/http/cors.ts';
 import {
   type Idempotency,
   type IdempotencyRecord,
   replayOrReject,
   type StoredResponse,
 } from '../../../lib/http/idempotency.ts';
-import type { Request } from '../../../lib/http/parse-request.ts';
+import type { ApiFunction } from '../../../lib/http/operation.ts';
+import { OUTCOME_UNKNOWN, PROBLEM_TYPE, PROBLEMS, Problem, type ProblemCode } from '../../../lib/http/problems.ts';
+import type { Request } from '../../../lib/http/request.ts';
 import {
   type Handlers,
   type IdempotencyWrites,

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { createSite as created } from '../../../functions/site/build.ts';
-import { apiOperations } from '../../../lib/api/operations.ts';
+import { apiOperations } from '../../../lib/http/operations.ts';
 import { createSite } from '../../../lib/http/static.ts';
 
 const site = created('');

@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
 import { generateSecret, previousSecretsAt } from '../../../lib/webhooks/secrets.ts';
-import { RotateSecret, TestWebhook, type WebhookRecord, webhookResource } from '../../../lib/webhooks/webhooks.ts';
+import { RotateSecret, TestWebhook, type WebhookRecord, webhookResource } from '../../../lib/webhooks/webhook.ts';
 import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
 import { violationsOf } from '../../support/violations.ts';
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { KeyType } from '../../../../lib/access/api-key.ts';
+import type { KeyType } from '../../../../lib/keys/api-key.ts';
 import { printable } from '../../../../lib/printable.ts';
 import type { Environment } from '../../../../lib/space.ts';
 import { Badge, Button, ButtonLink, Form, PageTitle, Panel, type Tone } from '../components/basics.tsx';

@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import type { OperationId, Operations } from '../../../../lib/api/operations.ts';
+import type { OperationId, Operations } from '../../../../lib/http/operations.ts';
 import { createLimiter } from '../../../../lib/limiter.ts';
 import type { Environment } from '../../../../lib/space.ts';
 

@@ -1,6 +1,6 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { KEY_FORMAT } from '../../../../lib/access/key-format.ts';
+import { KEY_FORMAT } from '../../../../lib/keys/key-format.ts';
 import type { Environment } from '../../../../lib/space.ts';
 import { type Call, createCall, type Key, type Problem } from './api.ts';
 

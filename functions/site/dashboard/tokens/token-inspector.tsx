@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { isDocumentKey } from '../../../../lib/access/patterns.ts';
+import { isDocumentKey } from '../../../../lib/documents/patterns.ts';
 import { visible } from '../../../../lib/printable.ts';
 import { Badge, Button, Facts, Panel } from '../components/basics.tsx';
 import { Input, TextArea } from '../components/field.tsx';

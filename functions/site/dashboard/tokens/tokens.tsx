@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Permission } from '../../../../lib/access/tokens.ts';
+import type { Permission } from '../../../../lib/keys/token.ts';
 import { Button, Form, PageTitle, Panel } from '../components/basics.tsx';
 import { Confirm, ShownOnce } from '../components/dialog.tsx';
 import { ProblemNote } from '../components/feedback.tsx';

@@ -1,6 +1,6 @@
-import { PROBLEMS, type ProblemCode } from '../../../../lib/api/problems.ts';
 import { FAILURES } from '../../../../lib/deliveries/endpoint-failures.ts';
-import { ADVICE } from '../../../../lib/openapi/problems.ts';
+import { ADVICE } from '../../../../lib/http/openapi/advice.ts';
+import { PROBLEMS, type ProblemCode } from '../../../../lib/http/problems.ts';
 import type { Article } from './guides.ts';
 import { inline } from './html.ts';
 

@@ -1,5 +1,5 @@
-import { KEY_TYPES, type KeyType } from '../../../../lib/access/api-key.ts';
-import { apiOperations } from '../../../../lib/api/operations.ts';
+import { apiOperations } from '../../../../lib/http/operations.ts';
+import { KEY_TYPES, type KeyType } from '../../../../lib/keys/api-key.ts';
 
 const ENVIRONMENTS: Record<KeyType, string> = {
   admin: 'both: <code>?environment=sandbox</code> or <code>live</code> (default)',

@@ -1,7 +1,7 @@
+import { openApiDocument } from '../../../../lib/http/openapi/openapi-document.ts';
+import type { Parameter } from '../../../../lib/http/openapi/parameters.ts';
+import type { JsonSchema } from '../../../../lib/http/openapi/schemas.ts';
 import { BASE_URL } from '../../../../lib/http/static.ts';
-import { openApiDocument } from '../../../../lib/openapi/document.ts';
-import type { Parameter } from '../../../../lib/openapi/parameters.ts';
-import type { JsonSchema } from '../../../../lib/openapi/schemas.ts';
 import type { Article } from './guides.ts';
 import { anchorOf, code, escaped, inline } from './html.ts';
 import { membersOf, optionsOf, typeOf } from './members.ts';

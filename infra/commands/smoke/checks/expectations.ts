@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemHeaders } from '../../../../lib/api/problems.ts';
+import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemHeaders } from '../../../../lib/http/problems.ts';
 import type { Response } from '../client.ts';
 import { violationsOf } from '../openapi.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import tls from 'node:tls';
 import { gunzipSync } from 'node:zlib';
-import { CORS_ALLOWED, CORS_HEADERS } from '../../../../lib/api/cors.ts';
-import type { ProblemCode } from '../../../../lib/api/problems.ts';
+import { CORS_ALLOWED, CORS_HEADERS } from '../../../../lib/http/cors.ts';
+import type { ProblemCode } from '../../../../lib/http/problems.ts';
 import type { Response } from '../client.ts';
 import type { Check, Run } from '../run.ts';
 import { expectHeaders, expectProblem, expectStatus } from './expectations.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { curlCommand } from '../../../../functions/site/dashboard/deliveries/curl.ts';
 import { parseJson as parseShown } from '../../../../functions/site/dashboard/state/api.ts';
-import { newEvent } from '../../../../lib/events/events.ts';
+import { newEvent } from '../../../../lib/events/event.ts';
 import { type Json, parseJson } from '../../../../lib/json.ts';
 
 const space = { projectId: 'prj_1', environment: 'live' } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeToken, reachOf } from '../../../../functions/site/dashboard/tokens/token.ts';
-import { signToken } from '../../../../lib/access/tokens.ts';
+import { signToken } from '../../../../lib/keys/token.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 const grant = {

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { snippetsIn, verification } from '../../../../functions/site/docs/render/guides.ts';
-import { isPattern, matchesPattern } from '../../../../lib/access/patterns.ts';
-import { allOperations } from '../../../../lib/api/operations.ts';
 import { FAILURES } from '../../../../lib/deliveries/endpoint-failures.ts';
+import { isPattern, matchesPattern } from '../../../../lib/documents/patterns.ts';
+import { allOperations } from '../../../../lib/http/operations.ts';
 
 const guide = (name: string) => readFileSync(`functions/site/docs/guides/${name}.md`, 'utf8');
 

@@ -1,0 +1,79 @@
+import { logPartitionOf } from '../deliveries/log-partitions.ts';
+import type { Period } from '../deliveries/stats.ts';
+import type { DeliveryStatus } from '../deliveries/statuses.ts';
+import type { ItemKind } from '../deployment.ts';
+import { partitionOf } from '../events/placement.ts';
+import { iso } from '../schema.ts';
+import type { Space } from '../space.ts';
+
+/*
+ * The access patterns of the table:
+ *   project               GetItem   PROJECT#<prj>            PROJECT
+ *   key of a credential   GetItem   KEY#<key>                KEY          (with its project, once per request; credentials.ts)
+ *   keys of a project     Query     index by_project: keysOf = <prj>, pk
+ *   webhooks of a space   Query     HOOKS#<prj>#<env>        <whk>
+ *   event                 GetItem   EVENT#<prj>#<env>#<partition> <evt>   (its insertion feeds the stream)
+ *   events by type        Query     EVENT#<prj>#<env>#<partition> <evt>   (newest first; lib/events/placement.ts)
+ *   audit log             Query     AUDIT#<prj>              <aud>        (newest first, since a time)
+ *   delivery              GetItem   HOOK#<whk>#<partition>   <evt>        (its changes feed the stats through the stream)
+ *   deliveries            Query     HOOK#<whk>#<partition>   <evt>        (newest first; lib/deliveries/placement.ts)
+ *   stats of a webhook    Query     FIGURES#<whk>            <hour or day>#<its start>
+ *   rate limit            GetItem   SLOTS#<whk>              SLOTS        (only of webhooks with a limit)
+ *   not delivered         Query     index by_status: byStatus = <whk>#<status>#<partition>, sk
+ *   document              GetItem   DOCS#<prj>#<env>         <document_key> (deleted documents stay as stubs)
+ *   documents by prefix   Query     DOCS#<prj>#<env>         begins_with(<prefix>)
+ *   revisions by prefix   Query     REVISIONS#<prj>#<env>    begins_with(<prefix>)   (small, written with their documents)
+ *   connection            GetItem   CONNECTION#<prj>#<env>#<id>           CONNECTION
+ *   completed sync cycle  Put once  SYNC#<prj>#<env>#<syn>   SYNC
+ *   idempotency record    GetItem   IDEMPOTENCY#<prj>#<env>#<hash>        IDEMPOTENCY
+ *   count of webhooks     GetItem   COUNT#<prj>#<env>        WEBHOOKS
+ *   deletion of a project GetItem   DELETION#<prj>          DELETION     (stays after the deletion)
+ *   layout of the items   GetItem   VERSION#LAYOUT           VERSION      (once per execution environment; layout.ts)
+ */
+export interface ItemKey {
+  pk: string;
+  sk: string;
+}
+export type Item = Record<string, unknown>;
+
+export const keyOf = (item: Item | undefined): ItemKey => ({ pk: String(item?.pk), sk: String(item?.sk) });
+
+const spaceOf = ({ projectId, environment }: Space): string => `${projectId}#${environment}`;
+
+const key = (kind: ItemKind, id: string, sk: string): ItemKey => ({ pk: `${kind}#${id}`, sk });
+
+export const itemKey = {
+  project: (projectId: string) => key('PROJECT', projectId, 'PROJECT'),
+  key: (keyId: string) => key('KEY', keyId, 'KEY'),
+  audit: (projectId: string, id: string) => key('AUDIT', projectId, id),
+  webhook: (space: Space, id: string) => key('HOOKS', spaceOf(space), id),
+  webhookCount: (space: Space) => key('COUNT', spaceOf(space), 'WEBHOOKS'),
+  event: (space: Space, id: string) => itemKey.eventIn(space, partitionOf(id), id),
+  eventIn: (space: Space, partition: string, id: string) => key('EVENT', `${spaceOf(space)}#${partition}`, id),
+  delivery: (webhookId: string, eventId: string) => itemKey.deliveryIn(webhookId, logPartitionOf(eventId), eventId),
+  deliveryIn: (webhookId: string, partition: string, eventId: string) =>
+    key('HOOK', `${webhookId}#${partition}`, eventId),
+  stats: (webhookId: string, period: Period, atMs: number) => key('FIGURES', webhookId, `${period}#${iso(atMs)}`),
+  slots: (webhookId: string) => key('SLOTS', webhookId, 'SLOTS'),
+  document: (space: Space, documentKey: string) => key('DOCS', spaceOf(space), documentKey),
+  revision: (space: Space, documentKey: string) => key('REVISIONS', spaceOf(space), documentKey),
+  connection: (space: Space, id: string) => key('CONNECTION', `${spaceOf(space)}#${id}`, 'CONNECTION'),
+  sync: (space: Space, id: string) => key('SYNC', `${spaceOf(space)}#${id}`, 'SYNC'),
+  deletion: (projectId: string) => key('DELETION', projectId, 'DELETION'),
+  idempotency: (space: Space, hash: string) => key('IDEMPOTENCY', `${spaceOf(space)}#${hash}`, 'IDEMPOTENCY'),
+};
+
+/**
+ * The entry of a delivery in the index by status. A delivery that succeeds in its first attempt has none, so it costs no write
+ * there.
+ */
+export const statusIndexEntry = (webhookId: string, eventId: string, status: DeliveryStatus) => ({
+  byStatus: status === 'succeeded' ? undefined : statusPartition(webhookId, logPartitionOf(eventId), status),
+});
+
+/** The index key for the deliveries in one partition of a log with one status. */
+export const statusPartition = (webhookId: string, partition: string, status: DeliveryStatus): string =>
+  `${webhookId}#${status}#${partition}`;
+
+/** DynamoDB's time to live is in seconds. DynamoDB deletes late, so readers compare the time themselves. */
+export const timeToLive = (atMs: number): number => Math.ceil(atMs / 1000);

@@ -1,0 +1,197 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  type QueryCommandInput,
+  type QueryCommandOutput,
+  ScanCommand,
+  type ScanCommandOutput,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { createLimiter } from '../limiter.ts';
+import type { TransactionPart } from '../transaction.ts';
+import { batchGetEach, requireRead } from './batch-get.ts';
+import { createClient } from './client.ts';
+import { domainError } from './dynamodb-errors.ts';
+import { type Item, type ItemKey, keyOf } from './items.ts';
+import { withLayoutCheck } from './layout.ts';
+import {
+  carryOut,
+  type Named,
+  opened,
+  type Pause,
+  pauseAtRandom,
+  type Rejected,
+  type Write,
+  withoutWriteId,
+} from './writes.ts';
+
+export interface Page {
+  items: Item[];
+  /** The number of items, also for a query that only counts. */
+  count: number;
+  /** The key after which the next page starts, or `undefined` at the end. */
+  next: ItemKey | undefined;
+}
+export type Query = Omit<QueryCommandInput, 'TableName' | 'ExclusiveStartKey'> & { after?: object | undefined };
+
+export type Table = ReturnType<typeof createTable>;
+
+/** The concurrent requests, which are fewer than the connections of the SDK (50) and suit a small store. */
+const CONCURRENT_REQUESTS = 16;
+
+/** The maximum requests for one page of a list. Even with 1 MB each, they need less than a second. */
+const MAX_REQUESTS = 8;
+
+export interface TableOptions {
+  /** Default: a client of the SDK that checks the layout of the table. */
+  documents?: Pick<DynamoDBDocumentClient, 'send'>;
+  /** Waits between tries after a conflict, or for unprocessed keys. */
+  pause?: Pause;
+  /** A clock in milliseconds with any origin, which limits the time of a list. */
+  now?: () => number;
+}
+
+const documentClient = () =>
+  DynamoDBDocumentClient.from(createClient(DynamoDBClient), { marshallOptions: { removeUndefinedValues: true } });
+
+export function createTable(
+  name: string,
+  {
+    documents = withLayoutCheck(documentClient(), name),
+    pause = pauseAtRandom,
+    now = () => performance.now(),
+  }: TableOptions = {},
+) {
+  // Requests wait here, because the time limits of the SDK include the wait for a connection.
+  const limited = createLimiter(CONCURRENT_REQUESTS);
+  const reading = <T>(act: () => Promise<T>): Promise<T> =>
+    limited(act).catch((error: unknown) => {
+      throw domainError(error);
+    });
+  const named = <T extends object>(input: T): T & { TableName: string } => ({ TableName: name, ...input });
+
+  /** Reads are strongly consistent by default, except on an index. */
+  const inputOf = ({ after, ...read }: Query) =>
+    named({
+      ConsistentRead: read.IndexName === undefined,
+      ...read,
+      ExclusiveStartKey: after as Item | undefined,
+    });
+  const pageOf = ({ Items = [], Count = 0, LastEvaluatedKey }: QueryCommandOutput | ScanCommandOutput): Page => ({
+    items: Items.map(withoutWriteId),
+    count: Count,
+    next: LastEvaluatedKey as ItemKey | undefined,
+  });
+
+  const query = async (input: Query): Promise<Page> =>
+    pageOf(await reading(() => documents.send(new QueryCommand(inputOf(input)))));
+
+  /** Reads page after page on demand. */
+  async function* queryAll(all: Query): AsyncGenerator<Item> {
+    let { after } = all;
+    do {
+      const { items, next } = await query({ ...all, after });
+      yield* items;
+      after = next;
+    } while (after !== undefined);
+  }
+
+  async function readSome(Keys: ItemKey[]): Promise<{ items: Item[]; unprocessed: ItemKey[] }> {
+    const request = { RequestItems: { [name]: { Keys, ConsistentRead: true } } };
+    const { Responses, UnprocessedKeys } = await reading(() => documents.send(new BatchGetCommand(request)));
+    const items = (Responses?.[name] ?? []).map(withoutWriteId);
+    return { items, unprocessed: (UnprocessedKeys?.[name]?.Keys ?? []) as ItemKey[] };
+  }
+
+  return {
+    now,
+    query,
+    queryAll,
+
+    /** Reads items of all partitions of the table or an index, in no particular order. Items with the same partition key follow each other. */
+    scan: async (input: Query): Promise<Page> =>
+      pageOf(await reading(() => documents.send(new ScanCommand(inputOf(input))))),
+
+    /** Removes items separately and without a condition, so a repetition is harmless. */
+    async removeAll(keys: readonly ItemKey[]): Promise<void> {
+      await Promise.all(keys.map((Key) => reading(() => documents.send(new DeleteCommand(named({ Key }))))));
+    },
+
+    /** Strongly consistent. */
+    async get(key: ItemKey): Promise<Item | undefined> {
+      const { Item } = await reading(() => documents.send(new GetCommand(named({ Key: key, ConsistentRead: true }))));
+      return Item && withoutWriteId(Item);
+    },
+
+    /** Returns the item, `undefined` or an error for each key, with strong consistency. Keys can repeat. */
+    batchGetEach: (keys: readonly ItemKey[]) => batchGetEach(keys, readSome, pause),
+
+    /** Like `batchGetEach`, but throws if it cannot read a key. */
+    batchGet: async (keys: readonly ItemKey[]) => (await batchGetEach(keys, readSome, pause)).map(requireRead),
+
+    /**
+     * Reads the first `wanted` items of a query. Each request reads at most `Limit` items or 1 MB. After a few requests it
+     * returns fewer items, and `next` continues.
+     */
+    async queryPages(input: Query, wanted: number): Promise<Omit<Page, 'count'>> {
+      const items: Item[] = [];
+      let after = input.after;
+      for (let requests = 0; requests < MAX_REQUESTS; requests++) {
+        const page = await query({ ...input, after });
+        items.push(...page.items);
+        if (items.length > wanted) return { items: items.slice(0, wanted), next: keyOf(items[wanted - 1]) };
+        if (items.length === wanted || page.next === undefined) return { items, next: page.next };
+        after = page.next;
+      }
+      return { items, next: after as ItemKey };
+    },
+
+    /**
+     * Writes all or nothing. Returns the writes whose condition was false, in which case nothing was written. An empty list is a
+     * success, also if the response to an earlier try was lost. Conflicts with other transactions are retried with jitter and
+     * then thrown.
+     */
+    write(parts: readonly (Write | TransactionPart)[]): Promise<Rejected[]> {
+      const send = (writes: Write[]) => {
+        const [only] = writes;
+        return only && writes.length === 1 ? writeOne(only) : transact(writes);
+      };
+      return carryOut(opened(parts), send, pause);
+    },
+
+    /**
+     * Updates one item and returns the new item. If the condition is false, returns the stored item. The item is missing if the
+     * response to the update was lost.
+     */
+    async updated(write: Write): Promise<{ isDone: boolean; item: Item | undefined }> {
+      let item: Item | undefined;
+      const send = async ([marked]: Write[]) => {
+        const input = named({ ...(marked as Named<'Update'>).Update, ReturnValues: 'ALL_NEW' as const });
+        item = (await limited(() => documents.send(new UpdateCommand(input)))).Attributes;
+      };
+      const [rejected] = await carryOut([write], send, pause);
+      return { isDone: !rejected, item: item ?? rejected?.item };
+    },
+  };
+
+  function transact(writes: Write[]): Promise<unknown> {
+    const TransactItems = writes.map((write) =>
+      Object.fromEntries(Object.entries(write).map(([kind, input]) => [kind, named(input)])),
+    );
+    return limited(() => documents.send(new TransactWriteCommand({ TransactItems } as TransactWriteCommandInput)));
+  }
+
+  // A deletion leaves no write id. A transaction makes it idempotent, because the SDK sends one token with all tries.
+  function writeOne(write: Write): Promise<unknown> {
+    if ('Put' in write) return limited(() => documents.send(new PutCommand(named(write.Put))));
+    if ('Update' in write) return limited(() => documents.send(new UpdateCommand(named(write.Update))));
+    return transact([write]);
+  }
+}

@@ -1,0 +1,72 @@
+import type { WebhookRecord } from '../webhooks/webhook.ts';
+import { type Attempt, isSuccess } from './attempt.ts';
+import { type DeliveryMessage, runKey } from './messages.ts';
+import type { DeliveryRecord } from './record.ts';
+import { RETRY_DELAYS_SECONDS } from './retry-schedule.ts';
+import { isUnderWay } from './statuses.ts';
+
+/**
+ * The task of a message, derived from the stored data. `drop`: nothing is left to do. `requeue`: the attempt is recorded, but its
+ * retry may not be queued. `cancel`: the webhook is disabled. `skip`: the project is suspended. `notify`: the delivery disabled the webhook, but its email may not
+ * be sent. `defer`: the endpoint belongs in a slower lane. `send`: make the attempt.
+ */
+export type Task = 'drop' | 'requeue' | 'cancel' | 'skip' | 'notify' | 'defer' | 'send';
+
+export function taskOf(
+  message: DeliveryMessage,
+  webhook: WebhookRecord,
+  delivery: DeliveryRecord | undefined,
+  isTest: boolean,
+  isDeferred: boolean,
+  isSuspended = false,
+): Task {
+  if (delivery && isRecorded(message, delivery)) {
+    if (isRetryPending(message, delivery)) return 'requeue';
+    return isLastOf(message, delivery) && isEmailOwed(message, webhook) ? 'notify' : 'drop';
+  }
+  if (isSuspended) return message.attempt === 1 ? 'skip' : 'cancel';
+  if (webhook.status === 'disabled' && !isTest) return 'cancel';
+  return isDeferred ? 'defer' : 'send';
+}
+
+const isLastOf = (message: DeliveryMessage, { run, attempt }: DeliveryRecord): boolean =>
+  run === message.run && attempt === message.attempt;
+
+/** The attempt of this message is recorded, but its retry may not be queued. */
+export const isRetryPending = (message: DeliveryMessage, delivery: DeliveryRecord): boolean =>
+  isLastOf(message, delivery) && delivery.retryPending === true;
+
+/** The delivery of this message disabled the webhook, and the email about it may not be sent. */
+export const isEmailOwed = (message: DeliveryMessage, { disabledBy, emailedAt }: WebhookRecord): boolean =>
+  disabledBy === runKey(message) && emailedAt === undefined;
+
+function isRecorded(message: DeliveryMessage, delivery: DeliveryRecord): boolean {
+  if (delivery.run !== message.run) return delivery.run > message.run;
+  // `skipped` and `canceled` end a run without an attempt of that number.
+  return delivery.attempt >= message.attempt || !isUnderWay(delivery.status);
+}
+
+/** The time when an attempt is due, and the seconds until then. */
+export interface Due {
+  delaySeconds: number;
+  dueAt: number;
+}
+
+export const dueAfter = (dueAt: number, nowMs: number): Due => ({
+  dueAt,
+  delaySeconds: Math.max(0, Math.ceil((dueAt - nowMs) / 1000)),
+});
+
+/** The consequence of an attempt. */
+export type Verdict = { status: 'succeeded' } | ({ status: 'retrying' } & Due) | { status: 'failed' };
+
+/** The failure of the sixth attempt disables the webhook. A failed test event does not. */
+export const disablesWebhook = ({ status }: Verdict, isTest: boolean): boolean => status === 'failed' && !isTest;
+
+/** A 2xx response is a success. Every other outcome is retried on schedule up to the sixth attempt. A test event has one attempt. */
+export function verdictOn(attempt: Attempt, isTest: boolean): Verdict {
+  if (isSuccess(attempt)) return { status: 'succeeded' };
+  const delaySeconds = RETRY_DELAYS_SECONDS[attempt.number - 1];
+  if (isTest || delaySeconds === undefined) return { status: 'failed' };
+  return { status: 'retrying', delaySeconds, dueAt: attempt.at + attempt.durationMs + delaySeconds * 1000 };
+}

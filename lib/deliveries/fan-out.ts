@@ -1,0 +1,104 @@
+import { allDone } from '../all-done.ts';
+import { matchesAny } from '../documents/patterns.ts';
+import { EVENT_RETENTION_MS, isTest, type StoredEvent } from '../events/event.ts';
+import type { Space } from '../space.ts';
+import type { WebhookRecord } from '../webhooks/webhook.ts';
+import { type Lane, laneOf } from './lanes.ts';
+import { carrying, type DeliveryMessage, firstMessage } from './messages.ts';
+import type { DeliveryRecord } from './record.ts';
+
+/**
+ * Concurrent batches of one shard of the stream. Two are enough for the thousand events per second of a shard. With more, smaller
+ * batches would read the webhooks of a busy project more often.
+ */
+export const FAN_OUTS_OF_SHARD = 2;
+
+export interface FanOut {
+  /** To be sent, by lane. */
+  lanes: Map<Lane, DeliveryMessage[]>;
+  /** Records deliveries of disabled webhooks, so that `recover` finds them. */
+  skipped: DeliveryMessage[];
+}
+
+/** The webhooks of an event: those of its space that are subscribed to its type, or the one webhook of a test event. */
+export function fanOut(event: StoredEvent, webhooks: readonly WebhookRecord[], nowMs: number): FanOut {
+  if (event.webhookId !== undefined) {
+    const test = carrying(firstMessage(event, event.webhookId, event.id, { trigger: 'test' }), event);
+    return { lanes: new Map([['new', [test]]]), skipped: [] }; // most are of new webhooks
+  }
+  const message = ({ id }: WebhookRecord) => firstMessage(event, id, event.id);
+  const subscribed = webhooks.filter((webhook) => isFor(event, webhook));
+  const lanes = new Map<Lane, DeliveryMessage[]>();
+  for (const webhook of subscribed.filter(({ status }) => status === 'enabled')) {
+    const lane = laneOf(webhook, nowMs);
+    lanes.set(lane, [...(lanes.get(lane) ?? []), carrying(message(webhook), event)]);
+  }
+  return { lanes, skipped: subscribed.filter(({ status }) => status === 'disabled').map(message) };
+}
+
+/**
+ * Whether an event goes to a webhook. Webhooks that were created later do not get it.
+ * The clocks of functions differ by less than the duration of a request.
+ */
+export function isFor(event: StoredEvent, { id, events, documents = [], createdAt }: WebhookRecord): boolean {
+  if (event.webhookId !== undefined) return event.webhookId === id;
+  if (!events.includes(event.type) || createdAt > event.at) return false;
+  return documents.length === 0 || (event.documentKey !== undefined && matchesAny(documents, event.documentKey));
+}
+
+/**
+ * Whether a delivery without a record is still pending. For an event before the last change of the subscription, it is unknown
+ * whether the webhook was subscribed.
+ */
+export function isAwaited(event: StoredEvent, webhook: WebhookRecord, nowMs: number): boolean {
+  const { subscribedAt = 0 } = isTest(event) ? {} : webhook;
+  return isFor(event, webhook) && event.at >= subscribedAt && nowMs < event.at + EVENT_RETENTION_MS;
+}
+
+/**
+ * A delivery without a recorded attempt. It is derived from the event and the webhook and not stored, because a write would cost
+ * as much as the record of the first attempt.
+ */
+export function pendingDelivery(event: StoredEvent, webhook: WebhookRecord): DeliveryRecord {
+  return {
+    webhookId: webhook.id,
+    eventId: event.id,
+    eventType: event.type,
+    documentKey: event.documentKey,
+    ...(isTest(event) && { test: true }),
+    status: 'pending',
+    run: 0,
+    attempt: 0,
+    attempts: [],
+    createdAt: event.at,
+    nextAttemptAt: event.at,
+  };
+}
+
+export interface FanOutDeps {
+  /** Every webhook of a space. */
+  webhooks(space: Space): Promise<readonly WebhookRecord[]>;
+  /** Sends messages to the queue of a lane, at least once. */
+  enqueue(lane: Lane, messages: readonly DeliveryMessage[]): Promise<void>;
+  /** Records that an event was not sent. */
+  skip(message: DeliveryMessage, event: StoredEvent): Promise<void>;
+  clock(): number;
+}
+
+/** Sends each event of a batch separately. An event that throws must be received again. The webhooks of a space are read once. */
+export function fanOutBatch({ webhooks, enqueue, skip, clock }: FanOutDeps) {
+  const lists = new Map<string, Promise<readonly WebhookRecord[]>>();
+  const webhooksOf = (space: Space) => {
+    const id = `${space.projectId} ${space.environment}`;
+    const list = lists.get(id) ?? webhooks(space);
+    lists.set(id, list);
+    return list;
+  };
+  return async (event: StoredEvent): Promise<{ deliveries: number; skipped: number }> => {
+    const { lanes, skipped } = fanOut(event, isTest(event) ? [] : await webhooksOf(event), clock());
+    const sent = [...lanes].map(([lane, messages]) => enqueue(lane, messages));
+    await allDone([...sent, ...skipped.map((message) => skip(message, event))]);
+    const deliveries = [...lanes.values()].reduce((sum, { length }) => sum + length, 0);
+    return { deliveries, skipped: skipped.length };
+  };
+}

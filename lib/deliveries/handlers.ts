@@ -1,0 +1,169 @@
+import type { StoredEvent } from '../events/event.ts';
+import type { Events } from '../events/handlers.ts';
+import type { Cursors } from '../http/cursor.ts';
+import { page } from '../http/page.ts';
+import { invalid, notFound, Problem } from '../http/problems.ts';
+import type { Handlers } from '../http/serve.ts';
+import type { AuditDeps } from '../projects/audit-handlers.ts';
+import type { Violation } from '../schema.ts';
+import type { TransactionPart } from '../transaction.ts';
+import { applyChange, type ChangeableWebhooks, changingBy } from '../webhooks/changes.ts';
+import type { WebhookRecord } from '../webhooks/webhook.ts';
+import { isAwaited, pendingDelivery } from './fan-out.ts';
+import { firstMessage, type QueueMessage } from './messages.ts';
+import { type DeliveryFilter, type DeliveryRecord, deliveryEntry, deliveryResource } from './record.ts';
+import {
+  RECOVERY_DELAY_SECONDS,
+  type RecoveryWindow,
+  recoveryOf,
+  stuckBefore,
+  type Window,
+  windowOf,
+} from './recovery.ts';
+
+export type DeliveryHandlers = Pick<
+  Handlers<'webhooks'>,
+  'listDeliveries' | 'listEventDeliveries' | 'getDelivery' | 'redeliver' | 'countRecovery' | 'recover'
+>;
+
+/** The delivery logs of webhooks as they are stored. */
+export interface DeliveryLog {
+  get(webhookId: string, eventId: string): Promise<DeliveryRecord | undefined>;
+  /** Reads the deliveries of one event by webhook. */
+  ofEvent(eventId: string, webhookIds: readonly string[]): Promise<ReadonlyMap<string, DeliveryRecord>>;
+  /** Reads the deliveries of several events to one webhook, in order. */
+  ofWebhook(webhookId: string, eventIds: readonly string[]): Promise<DeliveryRecord[]>;
+  /** Lists newest first with limited reads, so a filtered page can be short or empty before the end. */
+  list(
+    webhookId: string,
+    options: DeliveryFilter & { limit: number; after?: string | undefined },
+  ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }>;
+  /** Counts the deliveries of a recovery. The count is exact up to 32 MB of the index per status, and a lower bound beyond that. */
+  countRecoverable(webhookId: string, window: RecoveryWindow): Promise<number>;
+  /**
+   * Starts a new run together with `also`. Its attempts can be recorded first. The latest earlier attempts are kept.
+   */
+  startRun(record: DeliveryRecord, run: number, nowMs: number, also?: readonly TransactionPart[]): Promise<void>;
+}
+
+export interface DeliveriesDeps extends AuditDeps {
+  webhooks: ChangeableWebhooks;
+  events: Pick<Events, 'get' | 'ids'>;
+  deliveries: DeliveryLog;
+  /** Sends messages to the deliveries queue. */
+  enqueue(messages: readonly QueueMessage[], delaySeconds?: number): Promise<void>;
+  cursors: Cursors;
+  clock(): number;
+}
+
+/** The handlers of the delivery log, redeliveries and recoveries. */
+export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
+  const { webhooks, events, deliveries, enqueue, cursors, clock } = deps;
+  const changing = changingBy(deps);
+  const countIn = (webhookId: string, window: Window) =>
+    deliveries.countRecoverable(webhookId, { ...window, stuckBefore: stuckBefore(clock()) });
+
+  const awaited = (event: StoredEvent, webhook: WebhookRecord): DeliveryRecord | undefined =>
+    isAwaited(event, webhook, clock()) ? pendingDelivery(event, webhook) : undefined;
+
+  async function pending(webhook: WebhookRecord, eventId: string): Promise<DeliveryRecord | undefined> {
+    const event = await events.get(webhook, eventId);
+    return event && awaited(event, webhook);
+  }
+
+  return {
+    async listDeliveries(request) {
+      const { path, query, space } = request;
+      const { id = '' } = path;
+      if (!(await webhooks.get(space, id))) return notFound('webhook');
+      const { status, type, document_key: documentKey, since, until } = query;
+      return page(request, cursors, async (limit, after) => {
+        const filter = { type, since, until, limit, after };
+        if (documentKey === undefined) {
+          const listed = await deliveries.list(id, { ...filter, status });
+          return { data: listed.deliveries.map(deliveryEntry), next: listed.next };
+        }
+        // A document has far fewer events than the log has deliveries.
+        const { ids, next } = await events.ids(space, { ...filter, documentKey });
+        const listed = await deliveries.ofWebhook(id, ids);
+        const data = listed.filter((delivery) => status === undefined || delivery.status === status);
+        return { data: data.map(deliveryEntry), next };
+      });
+    },
+
+    async getDelivery({ path: { id = '', event_id = '' }, space }) {
+      const webhook = await webhooks.get(space, id);
+      const delivery = webhook && ((await deliveries.get(id, event_id)) ?? (await pending(webhook, event_id)));
+      return delivery ? { body: deliveryResource(delivery) } : notFound('delivery');
+    },
+
+    async listEventDeliveries(request) {
+      const { path, space } = request;
+      const event = await events.get(space, path.id ?? '');
+      if (!event) return notFound('event');
+      return page(request, cursors, async (limit, after) => {
+        const listed = await webhooks.list(space, limit, after);
+        const stored = await deliveries.ofEvent(
+          event.id,
+          listed.webhooks.map(({ id }) => id),
+        );
+        const data = listed.webhooks.flatMap((webhook) => stored.get(webhook.id) ?? awaited(event, webhook) ?? []);
+        return { data: data.map(deliveryEntry), next: listed.next };
+      });
+    },
+
+    // The message goes first, and the response is stored with the new run, so a repeated request sends the same message again.
+    // The full delivery can be too large for that transaction. If the first run was never recorded, the new run records itself.
+    async redeliver({ path: { id = '', event_id = '' }, space }, idempotencyWrites) {
+      const webhook = await webhooks.get(space, id);
+      const event = webhook && (await events.get(space, event_id));
+      if (!event) return notFound('delivery');
+      const recorded = await deliveries.get(id, event_id);
+      const delivery = recorded ?? awaited(event, webhook);
+      if (!delivery) return notFound('delivery');
+      const now = clock();
+      if (!recorded && event.at >= stuckBefore(now))
+        return new Problem(
+          'conflict',
+          'Wait for the first attempt. After 24 hours without one, you can redeliver the event.',
+        );
+      if (webhook.status === 'disabled') return new Problem('conflict', 'Enable the webhook first.');
+      const run = delivery.run + 1;
+      const response = { body: deliveryEntry({ ...delivery, status: 'pending', nextAttemptAt: now }) };
+      await enqueue([firstMessage(space, id, event_id, { run, trigger: 'redelivery' })]);
+      await deliveries.startRun(delivery, run, now, idempotencyWrites(response));
+      return response;
+    },
+
+    async countRecovery({ path: { id = '' }, query, space }) {
+      const violations = windowViolations(query.since, query.until);
+      if (violations.length > 0) return invalid(violations);
+      const webhook = await webhooks.get(space, id);
+      if (!webhook) return notFound('webhook');
+      return { body: { count: await countIn(id, windowOf(webhook, query, clock())) } };
+    },
+
+    // Determines the window before it enables the webhook. Enables it first, because messages to a disabled webhook are canceled.
+    // A crash in between loses nothing, and a repeated request continues.
+    async recover(request) {
+      const { path, body, space } = request;
+      const { id = '' } = path;
+      const { enable, per_second: perSecond, ...requested } = body;
+      const webhook = await webhooks.get(space, id);
+      if (!webhook) return notFound('webhook');
+      if (webhook.status === 'disabled') {
+        if (!enable) return new Problem('conflict', 'Enable the webhook first, or pass "enable": true.');
+        const enabled = await applyChange(space, id, { status: 'enabled' }, changing(request));
+        if (enabled instanceof Problem) return enabled;
+      }
+      const window = windowOf(webhook, requested, clock());
+      const count = await countIn(id, window);
+      await enqueue([recoveryOf(webhook, window, perSecond)], RECOVERY_DELAY_SECONDS);
+      return { body: { count } };
+    },
+  };
+}
+
+/** The violations of the window of a recovery. */
+export const windowViolations = (since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY): Violation[] =>
+  until < since ? [{ field: 'until', detail: 'must not be before since' }] : [];

@@ -1,0 +1,105 @@
+import * as v from 'valibot';
+import type { StoredEvent } from '../events/event.ts';
+import { EVENT_TYPES } from '../events/types.ts';
+import { ENVIRONMENTS, type Space } from '../space.ts';
+import { MAX_ATTEMPTS } from './retry-schedule.ts';
+import { DELIVERY_STATUSES, TRIGGERS, type Trigger } from './statuses.ts';
+
+/** The maximum body size of an event in its message. Ten of them stay within 64 KB, which SQS bills as one request. */
+const MAX_CARRIED_BYTES = 2048;
+
+/** The members of a small event that its message does not contain otherwise, so that the first attempt does not read it. */
+const CarriedEvent = v.strictObject({
+  type: v.picklist(EVENT_TYPES),
+  at: v.number(),
+  body: v.string(),
+  documentKey: v.optional(v.string()),
+  webhookId: v.optional(v.string()),
+});
+
+/** When the rate limit of the webhook allows the attempt of a message, and the limit for which the slot was booked. */
+const Slot = v.strictObject({ at: v.number(), maxPerSecond: v.number() });
+export type Slot = v.InferOutput<typeof Slot>;
+
+/**
+ * A message of the queues and schedules: references, plus a small event in its first attempt. `run` counts redeliveries.
+ */
+export const DeliveryMessage = v.strictObject({
+  webhookId: v.string(),
+  eventId: v.string(),
+  projectId: v.string(),
+  environment: v.picklist(ENVIRONMENTS),
+  run: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  attempt: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_ATTEMPTS)),
+  trigger: v.picklist(TRIGGERS),
+  event: v.optional(CarriedEvent),
+  slot: v.optional(Slot),
+});
+export type DeliveryMessage = v.InferOutput<typeof DeliveryMessage>;
+
+/** Names one attempt, for its schedule: at most 64 of `A-Za-z0-9._-`. */
+export function attemptName({ webhookId, eventId, run, attempt }: DeliveryMessage): string {
+  return `${[webhookId, eventId].map((id) => id.slice(id.indexOf('_') + 1)).join('-')}-${run}-${attempt}`;
+}
+
+/** The first message of a delivery or of another run. */
+export function firstMessage(
+  { projectId, environment }: Space,
+  webhookId: string,
+  eventId: string,
+  { run = 0, trigger = 'schedule' }: { run?: number; trigger?: Trigger } = {},
+): DeliveryMessage {
+  return { webhookId, eventId, projectId, environment, run, attempt: 1, trigger };
+}
+
+/** The same message with its event, if that is small. */
+export function carrying(message: DeliveryMessage, event: StoredEvent): DeliveryMessage {
+  const { type, at, body, documentKey, webhookId } = event;
+  if (Buffer.byteLength(body) > MAX_CARRIED_BYTES) return message;
+  return { ...message, event: { type, at, body, documentKey, webhookId } };
+}
+
+/** The event in a message. Events are immutable, so it equals the stored one. */
+export function carriedEvent({ event, eventId, projectId, environment }: DeliveryMessage): StoredEvent | undefined {
+  return event && { ...event, id: eventId, projectId, environment };
+}
+
+/** The message of the next attempt, which reads the event again and has no slot yet. */
+export function nextMessage({ event: _, slot: __, ...message }: DeliveryMessage): DeliveryMessage {
+  return { ...message, attempt: message.attempt + 1 };
+}
+
+/** Identifies one run through the schedule of one delivery. */
+export const runKey = ({ eventId, run }: Pick<DeliveryMessage, 'eventId' | 'run'>): string => `${eventId}#${run}`;
+
+/** One page of `recover`: the next one is a message again, so no request or function runs for long. */
+export const RecoverMessage = v.strictObject({
+  recover: v.strictObject({
+    webhookId: v.string(),
+    projectId: v.string(),
+    environment: v.picklist(ENVIRONMENTS),
+    since: v.number(),
+    until: v.number(),
+    endedSince: v.optional(v.number()),
+    /** Deliveries in a second. */
+    perSecond: v.pipe(v.number(), v.integer(), v.minValue(1)),
+    from: v.optional(v.strictObject({ status: v.picklist(DELIVERY_STATUSES), after: v.optional(v.string()) })),
+  }),
+});
+export type RecoverMessage = v.InferOutput<typeof RecoverMessage>;
+
+/** Every kind of message in the deliveries queue. */
+export type QueueMessage = DeliveryMessage | RecoverMessage;
+const QueueMessage = v.union([DeliveryMessage, RecoverMessage]);
+
+/** Parses a message of the queue. `null` if it has another format. */
+export function parseMessage(text: string): QueueMessage | null {
+  try {
+    return v.parse(QueueMessage, JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+/** The fair-queue group of a message: its webhook. */
+export const groupOf = (message: QueueMessage): string => ('recover' in message ? message.recover : message).webhookId;

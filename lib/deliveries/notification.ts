@@ -1,0 +1,121 @@
+import {
+  anchor,
+  button,
+  type Email,
+  escapeHtml,
+  htmlDocument,
+  type Link,
+  type Recipients,
+  recipientsOf,
+} from '../projects/emails.ts';
+import { iso } from '../schema.ts';
+import type { WebhookRecord } from '../webhooks/webhook.ts';
+import type { Attempt } from './attempt.ts';
+import { FAILURES, type Failure } from './endpoint-failures.ts';
+import type { Failing } from './outage.ts';
+import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from './retry-schedule.ts';
+
+/** A failed delivery, with the data for its email. */
+export interface FailingWebhook extends Failing {
+  project: Recipients & { name: string };
+  dashboardUrl: string;
+}
+
+const FIX = 'Fix your endpoint. It must respond with a 2xx status code within 5 seconds.';
+
+/** The email about a disabled webhook, with the delivery that disabled it, the start of the failures and the next steps. */
+export function disabledNotification(failing: FailingWebhook): Email {
+  const { webhook } = failing;
+  return compose(failing, {
+    subject: 'Webhook disabled',
+    intro:
+      'We disabled this webhook because all 6 attempts of a delivery failed. It will not receive events until you enable it.',
+    steps: [
+      FIX,
+      `Enable the webhook and recover what it missed in the dashboard, or with POST /v1/webhooks/${webhook.id}/recover {"enable":true}. Deliveries are kept for 30 days.`,
+    ],
+  });
+}
+
+/** The warning that a webhook will be disabled unless its endpoint is fixed, with the time. */
+export function warningNotification(failing: FailingWebhook): Email {
+  const last = failing.attempts.at(-1);
+  const attemptsMade = last?.number ?? 0;
+  const left = RETRY_DELAYS_SECONDS.slice(attemptsMade - 1).reduce((sum, seconds) => sum + seconds, 0);
+  const disabledAt = (last ? last.at + last.durationMs : failing.event.at) + left * 1000;
+  return compose(failing, {
+    subject: 'Webhook failing',
+    intro: `${attemptsMade} of ${MAX_ATTEMPTS} attempts of a delivery to this webhook failed. Unless a retry succeeds we disable the webhook at ${iso(disabledAt)}.`,
+    steps: [FIX, 'We retry failed deliveries until then. No other action is needed.'],
+  });
+}
+
+interface Content {
+  subject: string;
+  intro: string;
+  steps: readonly string[];
+}
+
+function compose(failing: FailingWebhook, { subject, intro, steps }: Content): Email {
+  const { project, webhook, event, attempts, dashboardUrl } = failing;
+  const facts = factsOf(failing);
+  const excerpt = attempts.at(-1)?.excerpt ?? '';
+  const page = `${dashboardUrl}#/${webhook.environment}/webhooks/${webhook.id}`;
+  const toWebhook: Link = { label: 'Open the webhook in the dashboard', url: page };
+  const toDelivery: Link = { label: 'Open the delivery', url: `${page}/deliveries/${event.id}` };
+  const width = Math.max(...facts.map(([name]) => name.length)) + 2;
+  return {
+    ...recipientsOf(project),
+    subject: `${subject}: ${nameOf(webhook)}`,
+    text: [
+      intro,
+      facts.map(([name, value]) => `${`${name}:`.padEnd(width)}${value}`).join('\n'),
+      ...(excerpt ? [`Response body (first 1 KiB):\n${quote(excerpt)}`] : []),
+      `Next steps:\n${steps.map((step, i) => `${i + 1}. ${step}`).join('\n')}`,
+      ...[toWebhook, toDelivery].map(({ label, url }) => `${label}:\n${url}`), // email clients link exactly this line
+    ].join('\n\n'),
+    html: htmlDocument(`<p>${escapeHtml(intro)}</p>
+<table style="border-spacing:0 4px;font-size:14px">${facts.map(row).join('')}</table>
+${excerpt ? `<p>Response body (first 1 KiB):</p><pre style="background:#f3f4f6;color:#111;overflow-wrap:anywhere;padding:12px;white-space:pre-wrap">${escapeHtml(excerpt)}</pre>` : ''}
+<p>Next steps:</p><ol>${steps.map((step) => `<li>${escapeHtml(step)}</li>`).join('')}</ol>
+${button(toWebhook)}
+<p>${anchor(toDelivery)}</p>`),
+  };
+}
+
+const row = ([name, value]: readonly [string, string]): string =>
+  `<tr><th align="left" valign="top" style="padding-right:16px;white-space:nowrap">${escapeHtml(name)}</th><td style="overflow-wrap:anywhere">${escapeHtml(value)}</td></tr>`;
+
+/** Marks each line of the response, so that it does not look like a part of the email. */
+const quote = (text: string): string => text.replace(/^/gm, '> ');
+
+/** The display name that distinguishes webhooks on one host: the description, or the path. */
+function nameOf({ url, description }: WebhookRecord): string {
+  const { host, pathname } = new URL(url);
+  const name = description ? `${description} (${host})` : `${host}${pathname}`;
+  return name.length > 120 ? `${name.slice(0, 119).toWellFormed()}…` : name;
+}
+
+function factsOf({ project, webhook, event, attempts }: FailingWebhook): [string, string][] {
+  const [first] = attempts;
+  const last = attempts.at(-1);
+  return [
+    ['Project', project.name],
+    ['Environment', webhook.environment],
+    ['Webhook', webhook.id],
+    ...(webhook.description ? [['Description', webhook.description] as [string, string]] : []),
+    ['Endpoint URL', webhook.url],
+    ['Event', event.id],
+    ['Event type', event.type],
+    ['Attempts', String(attempts.length)],
+    ['Failing since', first ? iso(webhook.failingSince ?? first.at) : 'unknown'],
+    ['Last attempt', last ? iso(last.at) : 'unknown'],
+    ['Last response', last ? describe(last) : 'none'],
+  ];
+}
+
+function describe({ statusCode, error, durationMs }: Attempt): string {
+  const response = statusCode === null ? '' : `HTTP ${statusCode}; `;
+  const reason = error ? `${FAILURES[error as Failure] ?? error} (${error})` : 'no error';
+  return `${response}${reason}, after ${durationMs} ms`;
+}

@@ -1,0 +1,84 @@
+import * as v from 'valibot';
+import { EVENT_TYPES } from '../events/types.ts';
+import { listOf, operation, page, WRITERS } from '../http/operation.ts';
+import { idOf } from '../ids.ts';
+import { described, oneOf, timestamp, timestampInput, wholeNumber } from '../schema.ts';
+import { LATENCY_BOUNDS_MS } from './latency.ts';
+import { COUNTERS, PERIODS } from './stats.ts';
+
+const count = (meaning: string) => described(wholeNumber(), meaning);
+const MEANINGS: Record<(typeof COUNTERS)[number], string> = {
+  delivered: 'Deliveries that succeeded.',
+  attempts_failed: 'Attempts that failed.',
+  failed: 'Deliveries whose attempts all failed.',
+  skipped: 'Deliveries that were not attempted, because the webhook was disabled when the event occurred.',
+  canceled: 'Deliveries whose next attempt was canceled, because the webhook was disabled.',
+};
+const counters = Object.fromEntries(COUNTERS.map((name) => [name, count(MEANINGS[name])])) as Record<
+  (typeof COUNTERS)[number],
+  ReturnType<typeof count>
+>;
+const percentile = (rank: string) =>
+  described(
+    v.nullable(wholeNumber()),
+    `The ${rank} percentile of the duration of successful attempts in milliseconds; \`null\` if no attempt succeeded.`,
+  );
+
+/** The member that groups the stats. */
+const GROUPINGS = ['at', 'webhook_id'] as const;
+
+/** The stats of one webhook, event type and hour or day, or a sum of them. */
+export const StatsResource = v.strictObject({
+  at: described(timestamp, 'The start of the hour or day (UTC). With `group_by=webhook_id`, the start of the range.'),
+  webhook_id: described(v.nullable(v.string()), 'The webhook; `null` for the sum of all webhooks (`group_by=at`).'),
+  type: described(
+    v.nullable(v.picklist(EVENT_TYPES)),
+    'The type of the events; `null` for the sum of all types (`group_by` without `type`).',
+  ),
+  ...counters,
+  latency_ms: described(
+    v.strictObject({
+      p50: percentile('50th'),
+      p95: percentile('95th'),
+      p99: percentile('99th'),
+      histogram: described(
+        v.nullable(v.array(v.strictObject({ le: count('Milliseconds.'), count: count('Attempts.') }))),
+        'Successful attempts that took at most `le` milliseconds and more than the previous bound. Empty buckets are omitted. You can add up histograms, but not percentiles. `null` without `group_by`.',
+      ),
+    }),
+    `Percentiles and histogram of the duration. Each percentile is one of the bounds of the histogram: ${LATENCY_BOUNDS_MS.join(', ')}.`,
+  ),
+});
+
+export const statOperations = {
+  getStats: operation({
+    function: 'webhooks',
+    callers: WRITERS,
+    method: 'GET',
+    path: '/v1/stats',
+    summary: 'Get delivery stats by hour or day',
+    query: {
+      cursor: page.cursor,
+      webhook_id: v.optional(described(idOf('whk'), 'Only this webhook. The default is all webhooks.')),
+      type: v.optional(described(oneOf(EVENT_TYPES), 'Only events of this type.')),
+      from: v.optional(
+        described(
+          timestampInput,
+          'The start of the range, rounded down to the hour or day. The default is 24 hours or 30 days ago.',
+        ),
+      ),
+      to: v.optional(described(timestampInput, 'The end of the range, exclusive. The default is now.')),
+      by: v.optional(
+        described(oneOf(PERIODS), '`hour` (default), kept for 30 days, or `day` (UTC), kept for 400 days.'),
+      ),
+      group_by: v.optional(
+        described(
+          oneOf(GROUPINGS),
+          'Adds up the stats, including percentiles. `at` returns one entry for each hour or day. `webhook_id` returns one entry for each webhook, for the whole range. By default, each combination of webhook, type, and hour or day is an entry.',
+        ),
+      ),
+    },
+    responses: { 200: listOf(StatsResource) },
+    problems: ['not_found'],
+  }),
+};

@@ -1,0 +1,62 @@
+import { all, type Condition, is, isAtMost, isNew } from '../aws/conditions.ts';
+import { increased, update } from '../aws/expressions.ts';
+import { itemKey, timeToLive } from '../aws/items.ts';
+import type { Table } from '../aws/table.ts';
+import { optimistically } from '../optimistic.ts';
+import type { DeliveryMessage } from './messages.ts';
+import { type Allotment, allot, BURST_MS, type RateState, type SlotRequest, type Wait } from './rate-limit.ts';
+
+/** How long the state of a webhook without attempts is kept. */
+const KEPT_MS = 24 * 60 * 60 * 1000;
+
+/** The state of webhooks with a rate limit. */
+export const rateLimits = (table: Table) => ({
+  /**
+   * Takes tokens and books slots with one read and one write. Concurrent writers add to each other's numbers, so they conflict
+   * only when the tokens or the queue end. A lost response loses slots, and the requests get others.
+   */
+  async takeSlots(
+    { webhookId }: Pick<DeliveryMessage, 'webhookId'>,
+    maxPerSecond: number,
+    requests: readonly SlotRequest[],
+    nowMs: number,
+  ): Promise<(Wait | null)[]> {
+    const key = itemKey.slots(webhookId);
+    let state = (await table.get(key)) as RateState | undefined;
+    return optimistically(async () => {
+      const allotted = allot(state, maxPerSecond, requests, nowMs);
+      if (allotted.tokens + allotted.slots === 0) return allotted.waitsFrom(nowMs);
+      const { isDone, item } = await table.updated(
+        update(key, changeOf(allotted, state, nowMs), conditionOf(allotted, state, nowMs)),
+      );
+      state = item as RateState | undefined;
+      if (!isDone || !state) return undefined;
+      return allotted.waitsFrom(state.bookedUntil - allotted.slots * allotted.intervalMs);
+    });
+  },
+});
+
+function changeOf({ tokens, slots, intervalMs, isQueued, next }: Allotment, state: RateState | undefined, now: number) {
+  const isBusy = state !== undefined && state.usedUntil > now;
+  return {
+    maxPerSecond: next.maxPerSecond,
+    usedUntil: isBusy || tokens === 0 ? increased(tokens * intervalMs) : next.usedUntil,
+    bookedUntil: isQueued ? increased(slots * intervalMs) : next.bookedUntil,
+    expires: timeToLive(Math.max(next.usedUntil, next.bookedUntil) + KEPT_MS),
+  };
+}
+
+// The times never decrease while the limit stays the same. A time in the future can therefore be increased.
+function conditionOf(
+  { tokens, intervalMs, isQueued, next }: Allotment,
+  state: RateState | undefined,
+  now: number,
+): Condition {
+  if (!state) return isNew;
+  const isSame = is('maxPerSecond', state.maxPerSecond);
+  const isResting = state.usedUntil <= now;
+  const usedAtMost = isResting ? now : now + BURST_MS - (tokens - 1) * intervalMs;
+  const used = tokens > 0 ? [isAtMost('usedUntil', usedAtMost)] : [];
+  const isIdle = !isQueued && state.maxPerSecond === next.maxPerSecond;
+  return all(isSame, ...used, ...(isIdle ? [isAtMost('bookedUntil', now)] : []));
+}

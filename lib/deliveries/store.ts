@@ -1,0 +1,82 @@
+import { requireRead } from '../aws/batch-get.ts';
+import { all, any, exists, isAbsent, isAtMost } from '../aws/conditions.ts';
+import { update } from '../aws/expressions.ts';
+import { itemKey } from '../aws/items.ts';
+import type { Table } from '../aws/table.ts';
+import { UnavailableError } from '../errors.ts';
+import type { StoredEvent } from '../events/event.ts';
+import { toStoredEvent } from '../events/store.ts';
+import { toWebhook } from '../webhooks/store.ts';
+import type { Attempt } from './attempt.ts';
+import type { Verdict } from './decide.ts';
+import type { DeliveryContext } from './deliver.ts';
+import type { Pace } from './lanes.ts';
+import { toDelivery } from './log-store.ts';
+import { carriedEvent, type DeliveryMessage } from './messages.ts';
+import type { DeliveredEvent } from './record.ts';
+import { endRun, isAtAttempt, recordAttempt } from './write-store.ts';
+
+/** Reads and records what the delivery of events needs. */
+export function deliveries(table: Table) {
+  return {
+    /**
+     * Loads the data of many messages with one batched read, in order. Does not read events that messages contain. A throttled
+     * partition causes errors only for the messages that need it.
+     */
+    async loadContexts(messages: readonly DeliveryMessage[]): Promise<(DeliveryContext | UnavailableError)[]> {
+      const referring = messages.filter(({ event }) => event === undefined);
+      const items = await table.batchGetEach([
+        ...messages.map((message) => itemKey.webhook(message, message.webhookId)),
+        ...messages.map(({ webhookId, eventId }) => itemKey.delivery(webhookId, eventId)),
+        ...messages.map(({ projectId }) => itemKey.project(projectId)),
+        ...referring.map((message) => itemKey.event(message, message.eventId)),
+      ]);
+      const { length } = messages;
+      const read = new Map(referring.map((message, i) => [message, items[3 * length + i]]));
+      return messages.map((message, i) => {
+        const found = [items[i], items[length + i], read.get(message), items[2 * length + i]];
+        const unread = found.find((item) => item instanceof UnavailableError);
+        if (unread) return unread;
+        const [webhook, delivery, event, project] = found.map(requireRead);
+        return {
+          webhook: webhook && toWebhook(webhook),
+          event: carriedEvent(message) ?? (event && toStoredEvent(event)),
+          delivery: delivery && toDelivery(delivery),
+          isSuspended: project?.suspendedAt !== undefined,
+        };
+      });
+    },
+
+    /** Records an attempt and what follows from it. `false` if it is recorded already, or a newer run has started. */
+    async record(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Promise<boolean> {
+      return (await table.write([recordAttempt(message, event, attempt, verdict)])).length === 0;
+    },
+
+    async markRetried(message: DeliveryMessage): Promise<void> {
+      const key = itemKey.delivery(message.webhookId, message.eventId);
+      await table.write([update(key, { retryPending: undefined }, isAtAttempt(message))]);
+    },
+
+    /** Ends a run without an attempt, unless it has moved on. */
+    async end(
+      message: DeliveryMessage,
+      event: DeliveredEvent,
+      status: 'skipped' | 'canceled' | 'failed',
+      nowMs: number,
+    ): Promise<void> {
+      await table.write([endRun(message, event, status, nowMs)]);
+    },
+
+    /** Sends the next messages of an endpoint to the slow lane, unless they already go there. */
+    async suspect(message: DeliveryMessage, slowUntil: number, nowMs: number): Promise<boolean> {
+      const isNotSlow = any(isAbsent('slowUntil'), isAtMost('slowUntil', nowMs));
+      const key = itemKey.webhook(message, message.webhookId);
+      return (await table.write([update(key, { slowUntil }, all(exists, isNotSlow))])).length === 0;
+    },
+
+    /** Stores the pace of an endpoint, which determines its lane. */
+    async setPace(message: DeliveryMessage, { quickSince, slowUntil }: Pace): Promise<void> {
+      await table.write([update(itemKey.webhook(message, message.webhookId), { quickSince, slowUntil }, exists)]);
+    },
+  };
+}

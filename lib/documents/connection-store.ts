@@ -1,0 +1,42 @@
+import { all, type Condition, is, isNew } from '../aws/conditions.ts';
+import { put, remove } from '../aws/expressions.ts';
+import { itemKey, timeToLive } from '../aws/items.ts';
+import type { Table } from '../aws/table.ts';
+import type { StoredEvent } from '../events/event.ts';
+import { putEvent } from '../events/store.ts';
+import type { Space } from '../space.ts';
+import type { ConnectionRecord } from './connections.ts';
+
+/** The table deletes an expired connection without a check after a day. */
+const KEPT_MS = 24 * 60 * 60 * 1000;
+
+export function connections(table: Table) {
+  // The record that was read must be unchanged, so one of two concurrent writers succeeds.
+  const isUnchanged = ({ expiresAt, connectedAt }: ConnectionRecord): Condition =>
+    all(is('expiresAt', expiresAt), is('connectedAt', connectedAt));
+
+  return {
+    async get(space: Space, id: string): Promise<ConnectionRecord | undefined> {
+      return (await table.get(itemKey.connection(space, id))) as ConnectionRecord | undefined;
+    },
+
+    async put(
+      before: ConnectionRecord | undefined,
+      record: ConnectionRecord,
+      lost: readonly StoredEvent[],
+    ): Promise<boolean> {
+      const Item = {
+        ...itemKey.connection(record, record.id),
+        ...record,
+        expires: timeToLive(record.expiresAt + KEPT_MS),
+      };
+      const renewed = put(Item, before ? isUnchanged(before) : isNew);
+      return (await table.write([renewed, ...lost.map(putEvent)])).length === 0;
+    },
+
+    async remove(before: ConnectionRecord, lost: readonly StoredEvent[]): Promise<boolean> {
+      const removed = remove(itemKey.connection(before, before.id), isUnchanged(before));
+      return (await table.write([removed, ...lost.map(putEvent)])).length === 0;
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import type * as v from 'valibot';
+import type { Cursors } from '../http/cursor.ts';
+import type { RequestIdentity } from '../http/idempotency.ts';
+import { page } from '../http/page.ts';
+import { notFound, Problem } from '../http/problems.ts';
+import type { Handlers } from '../http/serve.ts';
+import { derivedFrom, type Random } from '../ids.ts';
+import { parseJson } from '../json.ts';
+import type { Space } from '../space.ts';
+import type { TransactionPart } from '../transaction.ts';
+import {
+  type EventPage,
+  type EventResource,
+  isTooLarge,
+  MAX_EVENT_BYTES,
+  type NewEvent,
+  newEvent,
+  type StoredEvent,
+} from './event.ts';
+import { newEventId } from './placement.ts';
+
+/** The store of events. Every stored event is delivered. */
+export interface Events {
+  /** Stores all events or none, at most 100 with `also`. Keeps events that an earlier run of the request stored. */
+  publish(events: readonly StoredEvent[], also: readonly TransactionPart[]): Promise<void>;
+  get(space: Space, id: string): Promise<StoredEvent | undefined>;
+  /** Lists newest first with limited reads, so a page can be short or empty before the end. */
+  list(space: Space, page: EventPage): Promise<{ events: StoredEvent[]; next: string | undefined }>;
+  /** The same, only their ids. */
+  ids(space: Space, page: EventPage): Promise<{ ids: string[]; next: string | undefined }>;
+}
+
+export interface EventsDeps {
+  events: Events;
+  cursors: Cursors;
+  clock(): number;
+  random: Random;
+}
+
+const tooLarge = () => new Problem('payload_too_large', `Reduce the event to at most ${MAX_EVENT_BYTES} bytes.`);
+
+export function eventHandlers({ events, cursors, clock, random }: EventsDeps): Handlers<'events'> {
+  // A repeated request derives the same ids, so that it publishes no second event if the first response was not stored.
+  function eventsOf(
+    space: Space,
+    published: readonly Pick<NewEvent, 'type' | 'data'>[],
+    identity: RequestIdentity | undefined,
+  ): StoredEvent[] {
+    const at = identity?.startedAt ?? clock();
+    return published.map(({ type, data }, i) => {
+      const bytes = identity ? derivedFrom(`${identity.id} ${i}`) : random;
+      return newEvent({ ...space, type, data, id: newEventId(type, data, at, bytes), at });
+    });
+  }
+
+  return {
+    async publishEvent({ body, space }, idempotencyWrites, identity) {
+      const [event] = eventsOf(space, [body], identity);
+      if (!event || isTooLarge(event)) return tooLarge();
+      const response = { json: event.body };
+      await events.publish([event], idempotencyWrites(response));
+      return response;
+    },
+
+    // The response is stored in a separate write, because a transaction with 100 events has no room for it.
+    async publishEvents({ body, space }, _completing, identity) {
+      const published = eventsOf(space, body.events, identity);
+      if (published.some(isTooLarge)) return tooLarge();
+      await events.publish(published, []);
+      return { json: `{"data":[${published.map((event) => event.body).join(',')}]}` };
+    },
+
+    async getEvent({ path: { id = '' }, space }) {
+      const event = await events.get(space, id);
+      return event ? { json: event.body } : notFound('event');
+    },
+
+    listEvents: (request) =>
+      page(request, cursors, async (limit, after) => {
+        const { document_key: documentKey, type, since, until } = request.query;
+        const listed = await events.list(request.space, { type, documentKey, since, until, limit, after });
+        const data = listed.events.map(({ body }) => parseJson(body) as unknown as v.InferOutput<typeof EventResource>);
+        return { data, next: listed.next };
+      }),
+  };
+}

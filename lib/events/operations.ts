@@ -1,0 +1,79 @@
+import * as v from 'valibot';
+import { DeliveryResource } from '../deliveries/record.ts';
+import { listOf, MAX_BODY_BYTES, operation, page, WRITERS } from '../http/operation.ts';
+import { eventParameter } from '../http/path-parameters.ts';
+import { described, oneOf, timestampInput } from '../schema.ts';
+import { EventDocumentKey, EventResource, PublishEvent, PublishEvents } from './event.ts';
+import { EVENT_TYPES } from './types.ts';
+
+const event = { function: 'events', callers: WRITERS } as const;
+
+export const EventTypeDescription = v.strictObject({
+  name: described(v.picklist(EVENT_TYPES), 'The `type` of the events.'),
+  meaning: described(v.string(), 'The change that the event reports.'),
+  schema: described(v.looseObject({}), 'The JSON Schema (2020-12) of the events, as they are delivered.'),
+  sample: described(EventResource, 'An event of this type.'),
+});
+
+export const eventOperations = {
+  publishEvent: operation({
+    ...event,
+    method: 'POST',
+    path: '/v1/events',
+    summary: 'Publish an event to the webhooks subscribed to its type',
+    body: PublishEvent,
+    maxBodyBytes: MAX_BODY_BYTES,
+    responses: { 202: EventResource },
+    creates: true,
+  }),
+  publishEvents: operation({
+    ...event,
+    method: 'POST',
+    path: '/v1/events/batch',
+    summary: 'Publish up to 100 events in one transaction',
+    body: PublishEvents,
+    maxBodyBytes: MAX_BODY_BYTES,
+    responses: { 202: v.strictObject({ data: v.array(EventResource) }) },
+    creates: true,
+  }),
+  listEvents: operation({
+    ...event,
+    method: 'GET',
+    path: '/v1/events',
+    summary: 'List the events of the last 30 days, newest first',
+    query: {
+      ...page,
+      type: v.optional(described(oneOf(EVENT_TYPES), 'Only events of this type.')),
+      document_key: v.optional(described(EventDocumentKey, 'Only events of this document.')),
+      since: v.optional(described(timestampInput, 'Only events at this time or later.')),
+      until: v.optional(described(timestampInput, 'Only events before this time.')),
+    },
+    responses: { 200: listOf(EventResource) },
+  }),
+  listEventTypes: operation({
+    function: 'dashboard',
+    callers: 'anyone',
+    method: 'GET',
+    path: '/v1/event-types',
+    summary: 'List the event types, each with its JSON Schema and a sample',
+    responses: { 200: v.strictObject({ data: v.array(EventTypeDescription) }) },
+  }),
+  getEvent: operation({
+    ...event,
+    method: 'GET',
+    path: '/v1/events/{id}',
+    parameters: { id: eventParameter },
+    summary: 'Read an event',
+    responses: { 200: EventResource },
+  }),
+  listEventDeliveries: operation({
+    function: 'webhooks',
+    callers: WRITERS,
+    method: 'GET',
+    path: '/v1/events/{id}/deliveries',
+    parameters: { id: eventParameter },
+    summary: 'List the deliveries of an event, one for each webhook',
+    query: page,
+    responses: { 200: listOf(DeliveryResource) },
+  }),
+};

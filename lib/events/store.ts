@@ -1,0 +1,78 @@
+import { areAsGiven, isAbsent, isNew } from '../aws/conditions.ts';
+import { put } from '../aws/expressions.ts';
+import { type Item, itemKey, timeToLive } from '../aws/items.ts';
+import { newestOf, type PartitionQuery } from '../aws/merged.ts';
+import { FILTERED_ITEMS, idRange, rangeQuery, type SortKeyRange } from '../aws/queries.ts';
+import type { Table } from '../aws/table.ts';
+import type { Write } from '../aws/writes.ts';
+import type { Space } from '../space.ts';
+import type { TransactionPart } from '../transaction.ts';
+import { EVENT_RETENTION_MS, type EventFilter, type EventPage, type StoredEvent } from './event.ts';
+import { partitionsOf } from './placement.ts';
+import { EVENT_TYPES } from './types.ts';
+
+/** The write of an event, for the transaction of its cause. The stream then passes it to the fan-out. */
+export function putEvent({ projectId, environment, id, ...event }: StoredEvent): Write {
+  const expires = timeToLive(event.at + EVENT_RETENTION_MS);
+  return put({ ...itemKey.event({ projectId, environment }, id), ...event, expires }, isNew);
+}
+
+/** The members of the key are not stored twice, because each byte is billed for 30 days. */
+export function toStoredEvent(item: Item): StoredEvent {
+  const [, projectId, environment] = String(item.pk).split('#');
+  return { ...item, projectId, environment, id: item.sk } as unknown as StoredEvent;
+}
+
+export function events(table: Table) {
+  return {
+    async publish(published: readonly StoredEvent[], also: readonly TransactionPart[]): Promise<void> {
+      const taken = await table.write([...published.map(putEvent), ...also]);
+      if (taken.length === 0) return;
+      const [first] = published;
+      const stored = first && (await table.get(itemKey.event(first, first.id)));
+      if (stored?.body !== first?.body) throw new Error('A new event id is taken');
+    },
+
+    async get(space: Space, id: string): Promise<StoredEvent | undefined> {
+      const item = await table.get(itemKey.event(space, id));
+      return item && toStoredEvent(item);
+    },
+
+    ids,
+
+    async list(space: Space, page: EventPage): Promise<{ events: StoredEvent[]; next: string | undefined }> {
+      const idPage = await ids(space, page);
+      const items = await table.batchGet(idPage.ids.map((id) => itemKey.event(space, id)));
+      return { events: items.flatMap((item) => (item ? [toStoredEvent(item)] : [])), next: idPage.next };
+    },
+  };
+
+  async function ids(
+    space: Space,
+    { limit, after, ...filter }: EventPage,
+  ): Promise<{ ids: string[]; next: string | undefined }> {
+    const partitions = partitionsOf(filter.type ? [filter.type] : EVENT_TYPES, filter.documentKey);
+    const range = idRange('evt', filter);
+    if (!range) return { ids: [], next: undefined };
+    const queries = partitions.map((partition) => partitionQuery(space, partition, range, filter));
+    const reads = filter.documentKey === undefined ? limit : FILTERED_ITEMS; // few events are tests
+    const { items, next } = await newestOf(table, queries, { limit, reads, after });
+    return { ids: items.map(({ sk }) => String(sk)), next };
+  }
+}
+
+/**
+ * Lists leave test events out, because they concern only the webhook that received them. They are eventually consistent at half
+ * the price, because a list reads many partitions.
+ */
+function partitionQuery(
+  space: Space,
+  partition: string,
+  range: SortKeyRange,
+  { documentKey }: EventFilter,
+): PartitionQuery {
+  const filters = [isAbsent('webhookId'), ...areAsGiven({ documentKey })];
+  const keyOf = (id: string) => itemKey.eventIn(space, partition, id);
+  const query = rangeQuery({ pk: keyOf('').pk }, range, filters);
+  return { query: { ...query, ProjectionExpression: 'sk', ConsistentRead: false }, keyOf };
+}

@@ -1,0 +1,70 @@
+import type { OperationOf } from '../operations.ts';
+import { EXAMPLE_IDS } from '../path-parameters.ts';
+import { at, type Example, listOf } from './example.ts';
+
+const key = {
+  id: EXAMPLE_IDS.key,
+  type: 'live',
+  name: 'App',
+  hint: 'h3Kd',
+  status: 'active',
+  cidrs: [],
+  created_at: at(0),
+  last_used_at: null,
+  expires_at: null,
+  revoked_at: null,
+  replaces: null,
+  replaced_by: null,
+};
+const createdKey = { ...key, key: 'svc_live_01Fkq2Xb9TzA…' };
+
+const project = {
+  id: 'prj_01KG9XVA7C9E1G3J5K7M9N1P3R',
+  name: 'Acme',
+  emails: ['ops@example.com', 'oncall@example.com'],
+  undeliverable_emails: [{ email: 'oncall@example.com', reason: 'bounced', at: at(3600) }],
+  source_addresses: ['192.0.2.1', '192.0.2.2'],
+  created_at: at(0),
+};
+
+/** The examples of keys, tokens and the project. */
+export const accessExamples: Readonly<Record<OperationOf<'keys' | 'tokens' | 'project'>, Example>> = {
+  createKey: { body: { type: 'live', name: 'App' }, response: createdKey },
+  listKeys: { response: listOf(key) },
+  getKey: { response: key },
+  changeKey: { body: { name: 'Web app' }, response: { ...key, name: 'Web app' } },
+  getKeyUsage: { response: { id: key.id, days: [{ date: '2026-01-31', active_hours: 9 }] } },
+  getProject: { response: project },
+  changeProject: { body: { emails: project.emails }, response: project },
+  sendTestEmail: { response: { emails: ['ops@example.com'] } },
+  confirmEmail: { body: { email: 'oncall@example.com' }, response: { ...project, undeliverable_emails: [] } },
+  listAudit: {
+    response: listOf({
+      id: 'aud_01KG9Y3E5F7H9J1K3M5N7P9Q1R',
+      at: at(60),
+      actor: 'key_01Fkq1Wz8RyB',
+      address: '203.0.113.7',
+      action: 'key.rotated',
+      target: key.id,
+      detail: { replaced_by: 'key_01Fl0pQe4BvC', expires_at: at(86_460) },
+    }),
+  },
+  rotateKey: { body: { grace_seconds: 3600 }, response: { ...createdKey, id: 'key_01Fl0pQe4BvC', replaces: key.id } },
+  revokeKey: { response: { ...key, status: 'revoked', revoked_at: at(60) } },
+  setAllowlist: {
+    body: { cidrs: ['203.0.113.0/24', '198.51.100.7'] },
+    response: { id: key.id, cidrs: ['203.0.113.0/24', '198.51.100.7/32'] },
+  },
+  getAllowlist: { response: { id: key.id, cidrs: ['203.0.113.0/24'] } },
+  createToken: {
+    body: { documents: ['org:acme:*'], permissions: ['read'], ttl: 3600 },
+    response: {
+      token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6InN2Yy1kb2Mrand0Ii…',
+      token_id: EXAMPLE_IDS.token,
+      documents: ['org:acme:*'],
+      permissions: ['read'],
+      expires_at: at(3600),
+    },
+  },
+  revokeToken: {},
+};

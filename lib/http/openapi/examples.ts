@@ -1,0 +1,173 @@
+import { sampleData } from '../../events/samples.ts';
+import { EVENT_TYPES, type EventType } from '../../events/types.ts';
+import type { OperationId } from '../operations.ts';
+import { EXAMPLE_IDS } from '../path-parameters.ts';
+import { accessExamples } from './access-examples.ts';
+import { AT, at, type Example, listOf } from './example.ts';
+
+export const EXAMPLE_REQUEST_ID = '3f0b6c1e-6a5d-4d8e-9a55-0d1c2b3a4f5e';
+
+const webhook = {
+  id: EXAMPLE_IDS.webhook,
+  url: 'https://example.com/webhooks',
+  events: ['document.changed', 'document.deleted'],
+  documents: ['org:acme:*'],
+  headers: {},
+  description: 'Search index',
+  max_per_second: null,
+  status: 'enabled',
+  environment: 'live',
+  secret_hint: 'Yw4=',
+  created_at: at(0),
+  updated_at: at(0),
+  failing_since: null,
+  disabled_at: null,
+  disabled_reason: null,
+};
+const secret = 'whsec_…';
+
+const delivery = {
+  webhook_id: EXAMPLE_IDS.webhook,
+  event_id: EXAMPLE_IDS.event,
+  event_type: 'document.changed',
+  document_key: EXAMPLE_IDS.document,
+  url: 'https://example.com/webhooks',
+  test: false,
+  status: 'retrying',
+  attempts: [
+    {
+      number: 1,
+      trigger: 'schedule',
+      at: at(1),
+      url: 'https://example.com/webhooks',
+      status_code: 503,
+      error: 'status_not_2xx',
+      duration_ms: 84,
+      request_headers: {
+        'Content-Type': 'application/json',
+        'X-Service-Attempt': '1',
+        'X-Service-Signature': 'sha256=9f2c…',
+        Authorization: '***',
+      },
+      response_headers: { 'Content-Type': 'text/plain' },
+      response_excerpt: 'Service Unavailable',
+    },
+  ],
+  next_attempt_at: at(61),
+  created_at: at(1),
+};
+
+/** A delivery without the content of its requests and responses, as in lists. */
+const entry = {
+  ...delivery,
+  attempts: delivery.attempts.map((attempt) => ({
+    ...attempt,
+    url: null,
+    request_headers: null,
+    response_headers: null,
+    response_excerpt: null,
+  })),
+};
+
+const document = {
+  document_key: EXAMPLE_IDS.document,
+  revision: 2,
+  fields: { title: 'Final', words: 1200 },
+  created_at: at(0),
+  updated_at: at(60),
+};
+const conflict = {
+  field: 'title',
+  winner: { value: 'Mine', origin: 'laptop', revision: 3 },
+  loser: { value: 'Final', origin: 'phone', revision: 2 },
+};
+
+/** The schema of each event type, as published and delivered. */
+export const EXAMPLE_EVENTS = Object.fromEntries(
+  EVENT_TYPES.map((type) => [type, { id: EXAMPLE_IDS.event, type, timestamp: at(0), data: sampleData(type, AT) }]),
+) as { [Type in EventType]: { id: string; type: Type; timestamp: string; data: object } };
+const { id: _id, timestamp: _timestamp, ...published } = EXAMPLE_EVENTS['document.changed'];
+
+export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
+  ...accessExamples,
+  createWebhook: {
+    body: { url: webhook.url, events: webhook.events, description: webhook.description },
+    response: { ...webhook, secret },
+  },
+  listWebhooks: { response: listOf(webhook) },
+  getWebhook: { response: webhook },
+  changeWebhook: {
+    body: { status: 'disabled' },
+    response: { ...webhook, status: 'disabled', updated_at: at(60), disabled_at: at(60), disabled_reason: 'paused' },
+  },
+  deleteWebhook: {},
+  rotateSecret: { body: {}, response: { ...webhook, updated_at: at(60), secret } },
+  testWebhook: { body: { type: 'document.changed' }, response: { event_id: EXAMPLE_IDS.event } },
+  listDeliveries: { response: listOf(entry) },
+  getDelivery: { response: delivery },
+  redeliver: { response: { ...entry, next_attempt_at: at(7200) } },
+  countRecovery: { response: { count: 12 } },
+  recover: { body: { enable: true }, response: { count: 12 } },
+  getStats: {
+    response: listOf({
+      at: at(0),
+      webhook_id: EXAMPLE_IDS.webhook,
+      type: 'document.changed',
+      delivered: 1204,
+      attempts_failed: 9,
+      failed: 0,
+      skipped: 0,
+      canceled: 0,
+      latency_ms: { p50: 75, p95: 200, p99: 500, histogram: null },
+    }),
+  },
+  publishEvent: { body: published, response: EXAMPLE_EVENTS['document.changed'] },
+  publishEvents: { body: { events: [published] }, response: { data: [EXAMPLE_EVENTS['document.changed']] } },
+  listEvents: { response: listOf(EXAMPLE_EVENTS['document.changed']) },
+  listEventTypes: {},
+  getEvent: { response: EXAMPLE_EVENTS['document.changed'] },
+  listEventDeliveries: { response: listOf(entry) },
+  listDocuments: { response: listOf(document) },
+  getDocument: { response: document },
+  putDocument: { body: { fields: document.fields }, response: document },
+  patchDocument: {
+    body: { fields: { title: 'Mine' }, base_revision: 1 },
+    response: { ...document, revision: 3, fields: { ...document.fields, title: 'Mine' }, conflicts: [conflict] },
+  },
+  deleteDocument: {},
+  sync: {
+    body: {
+      node_id: 'laptop',
+      pattern: 'org:acme:*',
+      push: [{ op: 'patch', document_key: 'org:acme:doc-2', base_revision: 4, fields: { done: true } }],
+      known: { 'org:acme:doc-1': 1 },
+    },
+    response: {
+      sync_id: 'syn_01FkqDt3sU6MHb',
+      results: [{ document_key: 'org:acme:doc-2', status: 'applied', revision: 5, conflicts: [] }],
+      changes: [{ document_key: document.document_key, revision: 2, deleted: false, fields: document.fields }],
+      cursor: null,
+      has_more: false,
+    },
+  },
+  renewConnection: {
+    body: { node_id: 'laptop', lease_seconds: 60 },
+    response: {
+      connection_id: EXAMPLE_IDS.connection,
+      node_id: 'laptop',
+      lease_seconds: 60,
+      connected_at: at(0),
+      last_seen_at: at(30),
+      expires_at: at(90),
+    },
+  },
+  closeConnection: {},
+  getOpenApi: {},
+  openHome: {},
+  openDashboard: {},
+  getDashboardFile: {},
+  openReference: {},
+  getReferenceFile: {},
+  listPages: {},
+  getSecurityContact: {},
+};

@@ -1,0 +1,134 @@
+import * as v from 'valibot';
+import { statOperations } from '../../deliveries/operations.ts';
+import { documentOperations } from '../../documents/operations.ts';
+import { eventOperations } from '../../events/operations.ts';
+import { EVENT_TYPES } from '../../events/types.ts';
+import { keyOperations } from '../../keys/operations.ts';
+import { tokenOperations } from '../../keys/token-operations.ts';
+import { projectOperations } from '../../projects/operations.ts';
+import { VERSION } from '../../version.ts';
+import { webhookOperations } from '../../webhooks/operations.ts';
+import { callersText, KIB, MAX_BODY_BYTES, type Operation } from '../operation.ts';
+import type { OperationId } from '../operations.ts';
+import { delivered } from './deliveries.ts';
+import { EXAMPLES } from './examples.ts';
+import { withOpenResponses } from './open.ts';
+import { parametersOf } from './parameters.ts';
+import { allProblemExamples, HEADERS, problemResponses, responsesOf } from './responses.ts';
+import { jsonSchemaOf, namedSchemas } from './schemas.ts';
+
+/** The described operations. Pages for browsers are not part of the API. */
+const GROUPS: { name: string; description: string; operations: Partial<Record<OperationId, Operation>> }[] = [
+  {
+    name: 'Keys',
+    description: 'API keys of the project: create, rotate, revoke, restrict to IP addresses.',
+    operations: keyOperations,
+  },
+  {
+    name: 'Scoped tokens',
+    description: 'Short-lived JWTs for some documents and permissions.',
+    operations: tokenOperations,
+  },
+  { name: 'Project', description: 'The project, and who changed what in it.', operations: projectOperations },
+  {
+    name: 'Webhooks',
+    description: 'Endpoints for events, the log of every delivery, and stats.',
+    operations: { ...webhookOperations, ...statOperations },
+  },
+  {
+    name: 'Events',
+    description: 'Events from your own sync engine, and those of documents.',
+    operations: eventOperations,
+  },
+  {
+    name: 'Documents and sync',
+    description: 'Documents, sync cycles and connections.',
+    operations: documentOperations,
+  },
+];
+
+const descriptionOf = (server: string) => `Authentication and webhooks for document synchronization.
+
+Send \`Authorization: Bearer <key or token>\`, and bodies as JSON. An error is a problem document (RFC 9457) with a stable
+\`code\`. Every code is explained under [errors](${server}/docs/errors). To read the next page of a list, pass \`next_cursor\` as \`cursor\`.
+An \`Idempotency-Key\` makes it safe to repeat a request that creates something. Browsers can call everything that a
+scoped token can, from any origin (CORS). HEAD works wherever GET does.`;
+
+/** The interface as an OpenAPI 3.1 document. `server` is the address that paths are relative to. */
+export const openApiDocument = (server: string) => withOpenResponses(strictDocument(server));
+
+/** The same document with closed responses, against which the tests of the service check every response. */
+export function strictDocument(server: string) {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const { name, operations } of GROUPS) {
+    for (const [id, operation] of Object.entries(operations) as [OperationId, Operation][]) {
+      const described = describe(id, operation, name);
+      paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: described };
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Document Sync Service',
+      version: VERSION,
+      description: descriptionOf(server),
+      contact: { name: 'Troubleshooting', url: `${server}/docs/troubleshooting` },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: server }],
+    tags: GROUPS.map(({ name, description }) => ({ name, description })),
+    paths,
+    webhooks: Object.fromEntries(EVENT_TYPES.map((type) => [type, { post: delivered(type) }])),
+    components: {
+      schemas: namedSchemas(),
+      responses: problemResponses(),
+      examples: allProblemExamples(server),
+      headers: HEADERS,
+      securitySchemes: SECURITY_SCHEMES,
+    },
+  };
+}
+
+const SECURITY_SCHEMES = {
+  ApiKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'An API key: `svc_live_…` (live), `svc_test_…` (sandbox), `svc_read_…` (reads live documents), `svc_admin_…` (everything in its project, in the environment given in the query).',
+  },
+  ScopedToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'A scoped token of at most 2,048 bytes. It covers the documents that match its patterns, as long as its parent key works.',
+  },
+};
+
+const sizeText = (bytes: number): string =>
+  bytes < MAX_BODY_BYTES ? `${bytes / KIB} KiB` : `${bytes / KIB / KIB} MiB`;
+
+function describe(id: OperationId, operation: Operation, tag: string) {
+  const { summary, callers, body } = operation;
+  const isPublic = callers === 'anyone';
+  const keyTypes = isPublic ? [] : callers.filter((caller) => caller !== 'token');
+  return {
+    operationId: id,
+    summary,
+    description: isPublic ? 'Requires no credential.' : `Requires ${callersText(operation)}.`,
+    tags: [tag],
+    security: isPublic
+      ? []
+      : [{ ApiKey: keyTypes }, ...(callers.includes('token') ? [{ ScopedToken: operation.permissions }] : [])],
+    parameters: parametersOf(operation),
+    ...(body && {
+      requestBody: {
+        // A body whose members are all optional can be omitted.
+        required: !v.is(body, {}),
+        description: `At most ${sizeText(operation.maxBodyBytes)}.`,
+        content: { 'application/json': { schema: jsonSchemaOf(body), example: EXAMPLES[id].body } },
+      },
+    }),
+    responses: responsesOf(id, operation),
+  };
+}

@@ -1,0 +1,129 @@
+import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
+import type * as v from 'valibot';
+import { EVENT_DATA } from '../../events/data.ts';
+import { EventResource } from '../../events/event.ts';
+import { EVENT_TYPES, type EventType } from '../../events/types.ts';
+import { NAMED, NAMED_LISTS } from './names.ts';
+
+export type JsonSchema = { [keyword: string]: unknown };
+
+// Schemas that JSON Schema cannot express contain an approximation as metadata, and the function checks the rest.
+const CONVERSION: ConversionConfig = {
+  target: 'draft-2020-12',
+  definitions: NAMED,
+  overrideRef: ({ referenceId }) => refTo(referenceId),
+  overrideSchema: ({ valibotSchema }) => (valibotSchema.type === 'custom' ? {} : null),
+  overrideAction({ valibotAction, jsonSchema }) {
+    if (valibotAction.type === 'metadata') {
+      const { metadata } = valibotAction as unknown as v.MetadataAction<unknown, { jsonSchema?: object }>;
+      const { jsonSchema: _merged, ...rest } = jsonSchema as JsonSchema; // the library copies metadata unchanged
+      return { ...rest, ...metadata.jsonSchema };
+    }
+    return BEYOND_JSON_SCHEMA.has(valibotAction.type) ? jsonSchema : null;
+  },
+};
+const BEYOND_JSON_SCHEMA = new Set(['check', 'check_items', 'raw_check', 'raw_transform', 'transform', 'forward']);
+
+export const refTo = (name: string): string => `#/components/schemas/${name}`;
+
+/** Converts a schema to JSON Schema. Named schemas become references. */
+export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
+  const { $schema, $defs, ...converted } = toJsonSchema(schema, CONVERSION) as JsonSchema;
+  return simplified(converted);
+}
+
+/** `components.schemas`: the named ones, and one for the event of each type. */
+export function namedSchemas(): Record<string, JsonSchema> {
+  const converted = toJsonSchemaDefs(NAMED, CONVERSION) as object as Record<string, JsonSchema>;
+  const events = EVENT_TYPES.flatMap((type) => [
+    [`${schemaNameOf(type)}Data`, jsonSchemaOf(EVENT_DATA[type])],
+    [schemaNameOf(type), eventSchema(type, dataOf(type))],
+    [`Publish${schemaNameOf(type)}`, { ...published(type), description: `Publishes \`${type}\`.` }],
+    [`Test${schemaNameOf(type)}`, { ...tested(type), description: `Sends a \`${type}\` event as a test.` }],
+  ]);
+  const all: Record<string, JsonSchema> = { ...converted, ...Object.fromEntries(events) };
+  all.Event = oneOfTypes(schemaNameOf);
+  all.PublishEvent = oneOfTypes((type) => `Publish${schemaNameOf(type)}`);
+  all.TestWebhook = { anyOf: EVENT_TYPES.map((type) => ({ $ref: refTo(`Test${schemaNameOf(type)}`) })) };
+  const lists = Object.entries(NAMED_LISTS).map(([name, words]) => [name, { type: 'string', enum: words }]);
+  const simple = Object.entries(all).map(([name, schema]) => [name, simplified(schema)]);
+  return Object.fromEntries([...simple, ...lists].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
+}
+
+/** `document.changed` → `DocumentChanged`. */
+export const schemaNameOf = (type: EventType): string =>
+  type.replace(/(^|\.)(\w)/g, (_all, _dot, letter: string) => letter.toUpperCase());
+
+const dataOf = (type: EventType): JsonSchema => ({ $ref: refTo(`${schemaNameOf(type)}Data`) });
+
+const membersOf = (type: EventType, data: JsonSchema) => ({
+  type: { const: type, description: 'The type of the event.' },
+  data: { ...data, description: 'The data of the event. More members can be present.' },
+});
+
+const published = (type: EventType): JsonSchema => ({
+  type: 'object',
+  properties: membersOf(type, dataOf(type)),
+  required: ['type', 'data'],
+  additionalProperties: false,
+});
+
+/** A test event. Without a type, it is `document.changed`. */
+const tested = (type: EventType): JsonSchema => ({
+  ...published(type),
+  required: type === 'document.changed' ? [] : ['type'],
+});
+
+/** The event of a type, around the schema of its data. */
+export function eventSchema(type: EventType, data: JsonSchema): JsonSchema {
+  const whole = toJsonSchema(EventResource, { ...CONVERSION, definitions: {} }) as JsonSchema & { properties: object };
+  const { $schema, ...schema } = whole;
+  return { ...schema, properties: { ...whole.properties, ...membersOf(type, data) } };
+}
+
+const oneOfTypes = (nameOf: (type: EventType) => string): JsonSchema => ({
+  oneOf: EVENT_TYPES.map((type) => ({ $ref: refTo(nameOf(type)) })),
+  discriminator: {
+    propertyName: 'type',
+    mapping: Object.fromEntries(EVENT_TYPES.map((type) => [type, refTo(nameOf(type))])),
+  },
+});
+
+/** Simplifies nullable types, named enums and defaults, recursively. */
+export function simplified(jsonSchema: JsonSchema): JsonSchema {
+  const schema = withoutDefault(named(nullable(jsonSchema)));
+  const properties = schema.properties as Record<string, JsonSchema> | undefined;
+  const items = schema.items as JsonSchema | undefined;
+  return {
+    ...schema,
+    ...(items && { items: simplified(items) }),
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, simplified(each)])),
+    }),
+  };
+}
+
+function named(schema: JsonSchema): JsonSchema {
+  const words = JSON.stringify(schema.enum);
+  const [name] = Object.entries(NAMED_LISTS).find(([, list]) => JSON.stringify(list) === words) ?? [];
+  if (name === undefined) return schema;
+  const { enum: _, type: __, ...rest } = schema;
+  return { $ref: refTo(name), ...rest };
+}
+
+// Generators treat a member with a default as required, even in requests.
+function withoutDefault({ default: value, ...schema }: JsonSchema): JsonSchema {
+  if (value === undefined || value === null) return schema;
+  return { ...schema, description: `${schema.description} Default: \`${value}\`.` };
+}
+
+// Shorter to read than `anyOf`.
+function nullable(schema: JsonSchema): JsonSchema {
+  const { anyOf, ...rest } = schema as { anyOf?: JsonSchema[] };
+  const [type, none] = anyOf ?? [];
+  if (typeof type?.type !== 'string' || none?.type !== 'null') return schema;
+  const reference = named(type);
+  if (reference.$ref) return { ...rest, anyOf: [reference, none] }; // generators give the words one type
+  const values = type.enum as unknown[] | undefined;
+  return { ...type, ...rest, type: [type.type, 'null'], ...(values && { enum: [...values, null] }) };
+}

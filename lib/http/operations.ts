@@ -1,0 +1,62 @@
+import { statOperations } from '../deliveries/operations.ts';
+import { documentOperations } from '../documents/operations.ts';
+import { eventOperations } from '../events/operations.ts';
+import { keyOperations } from '../keys/operations.ts';
+import { tokenOperations } from '../keys/token-operations.ts';
+import { projectOperations } from '../projects/operations.ts';
+import { webhookOperations } from '../webhooks/operations.ts';
+import { allowsCrossOrigin } from './cors.ts';
+import type { ApiFunction, Operation } from './operation.ts';
+import { pageOperations } from './page-operations.ts';
+
+/** Every HTTP operation. Other routes do not exist. */
+export const operations = {
+  ...keyOperations,
+  ...tokenOperations,
+  ...projectOperations,
+  ...webhookOperations,
+  ...statOperations,
+  ...eventOperations,
+  ...documentOperations,
+  ...pageOperations,
+} satisfies Record<string, Operation>;
+
+export type Operations = typeof operations;
+export type OperationId = keyof Operations;
+/** The operations of one function. */
+export type OperationOf<Name extends ApiFunction> = {
+  [Id in OperationId]: Operations[Id]['function'] extends Name ? Id : never;
+}[OperationId];
+
+export const allOperations = Object.values(operations) as readonly Operation[];
+
+const pages: readonly Operation[] = Object.values(pageOperations);
+/** The operations for programs, without web pages. */
+export const apiOperations = allOperations.filter((operation) => !pages.includes(operation));
+
+/** Every GET also supports HEAD, which returns no content (RFC 9110 §9.3.2). */
+export const methodsOf = ({ method }: Pick<Operation, 'method'>): string[] =>
+  method === 'GET' ? ['GET', 'HEAD'] : [method];
+
+/** Operations by method and path, because every request looks one up. */
+const operationsByRoute = new Map(
+  (Object.entries(operations) as [OperationId, Operation][]).flatMap((entry) =>
+    methodsOf(entry[1]).map((method) => [`${method} ${entry[1].path}`, entry]),
+  ),
+);
+
+export const operationAt = (method: string, resource: string): [OperationId, Operation] | undefined =>
+  operationsByRoute.get(`${method} ${resource}`);
+
+/** The operations of every path. */
+export const operationsByPath: ReadonlyMap<string, readonly Operation[]> = new Map(
+  allOperations.map(({ path }) => [path, allOperations.filter((operation) => operation.path === path)]),
+);
+
+/** The value of `Allow` for every path. API Gateway responds to OPTIONS where other origins can call. */
+export const allowedMethods: Readonly<Record<string, string[]>> = Object.fromEntries(
+  Array.from(operationsByPath, ([path, all]) => [
+    path,
+    [...all.flatMap(methodsOf), ...(all.some(allowsCrossOrigin) ? ['OPTIONS'] : [])],
+  ]),
+);

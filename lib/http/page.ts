@@ -1,0 +1,45 @@
+import { bytesSent, MAX_PAGE_BYTES } from '../documents/pages.ts';
+import type { Cursors } from './cursor.ts';
+import { DEFAULT_PAGE } from './operation.ts';
+import { Problem } from './problems.ts';
+import type { Request } from './request.ts';
+
+export interface PageOf<Resource> {
+  data: Resource[];
+  next_cursor: string | null;
+}
+
+type PageRequest = Request<{ limit?: number | undefined; cursor?: string | undefined }>;
+
+/**
+ * One page of a list. `load` reads up to `limit` items after a position and returns the next position, if there is more. A page
+ * whose response would be too large is read again with half of the limit. A cursor works only for the list, space and filters
+ * that it was made for.
+ */
+export async function page<Resource>(
+  request: PageRequest,
+  cursors: Cursors,
+  load: (limit: number, after: string | undefined) => Promise<{ data: Resource[]; next: string | undefined }>,
+): Promise<{ body: PageOf<Resource> } | Problem> {
+  const { limit = DEFAULT_PAGE, cursor, ...filters } = request.query;
+  const scope = JSON.stringify([request.route, request.space, request.path, filters]);
+  const { projectId } = request.space;
+  const after = cursor === undefined ? undefined : await cursors.open(projectId, scope, cursor);
+  if (after === null)
+    return new Problem(
+      'invalid_cursor',
+      'Pass next_cursor exactly as you received it, or start again without a cursor.',
+    );
+  const { data, next } = await fittingPage(limit, (count) => load(count, after));
+  const next_cursor = next === undefined ? null : await cursors.seal(projectId, scope, next);
+  return { body: { data, next_cursor } };
+}
+
+/** Halves the limit until the response fits or contains one item. */
+async function fittingPage<Page extends { data: unknown[] }>(
+  limit: number,
+  load: (limit: number) => Promise<Page>,
+): Promise<Page> {
+  const loaded = await load(limit);
+  return limit === 1 || bytesSent(loaded.data) <= MAX_PAGE_BYTES ? loaded : fittingPage(Math.floor(limit / 2), load);
+}

@@ -1,0 +1,184 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import * as v from 'valibot';
+import { isJsonObject, MAX_JSON_DEPTH, parseJson } from '../json.ts';
+import { environmentOf } from '../keys/api-key.ts';
+import type { Grant } from '../keys/token.ts';
+import { check, type Violation } from '../schema.ts';
+import type { Environment, Space } from '../space.ts';
+import { lowerCased } from './headers.ts';
+import { type CallerType, chosenEnvironment, creating, type Operation } from './operation.ts';
+import { documentParameter } from './path-parameters.ts';
+import { bodyTooLarge, documentNotAllowed, invalid, notFound, Problem } from './problems.ts';
+
+/** The caller, as identified by the authorizer. */
+export interface Caller {
+  projectId: string;
+  keyId: string;
+  type: CallerType;
+  /** The grant of a scoped token. */
+  token?: Pick<Grant, 'tokenId' | 'environment' | 'documents' | 'permissions'> | undefined;
+}
+
+/** A validated request. */
+export interface Request<Query = unknown, Body = unknown> {
+  id: string;
+  caller: Caller;
+  space: Space;
+  /** The operation, as `METHOD /path/{parameter}`. */
+  route: string;
+  /** The IP address of the caller from API Gateway. */
+  address: string;
+  path: Readonly<Record<string, string>>;
+  query: Query;
+  body: Body;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>;
+  /** The body as it came. */
+  rawBody: string;
+  /** The same parsed, before its schema. */
+  json: unknown;
+}
+
+/** The violations of a body beyond its schema. The body can have any shape. */
+export type BodyViolations = (json: unknown) => Violation[];
+
+/**
+ * Validates a proxy event against its operation. Returns the request, or a problem with every violation, including those of
+ * `bodyViolations`.
+ */
+export function parseRequest(
+  event: APIGatewayProxyEvent,
+  operation: Operation,
+  bodyViolations: BodyViolations = () => [],
+): Request | Problem {
+  const headers = lowerCased({ ...event.headers, ...listsIn(event) });
+  if (bytesOf(event) > operation.maxBodyBytes) return bodyTooLarge(operation.maxBodyBytes);
+  const rawBody = textOf(event);
+  if (rawBody === null)
+    return new Problem('invalid_json', 'Send one JSON object in UTF-8. Some bytes of the body are not UTF-8.');
+  const json = parseBody(rawBody, headers['content-type']);
+  if (json instanceof Problem) return json;
+
+  const caller = callerOf(event);
+  const path = decoded(event.pathParameters ?? {});
+  const documentKey = documentKeyIn(operation, path);
+  // As for every other document that the token cannot access, so the response reveals nothing about a name.
+  if ('violations' in documentKey && caller.token) return documentNotAllowed();
+  const query = check(v.strictObject({ ...operation.query, ...chosenEnvironment }), event.queryStringParameters ?? {});
+  // To valibot an array is an object too.
+  const body = isJsonObject(json)
+    ? check(operation.body ?? v.strictObject({}), json)
+    : { violations: [{ field: 'body', detail: 'must be an object' }] };
+  const violations = [documentKey, query, headersOf(operation, headers), body].flatMap((each) =>
+    'violations' in each ? each.violations : [],
+  );
+  if (violations.length > 0 || 'violations' in query || 'violations' in body)
+    return invalid([...violations, ...bodyViolations(json)]);
+
+  const { environment: requested, ...ownQuery } = query.value; // the space says which
+  const environment = environmentFor(caller, requested);
+  if (environment instanceof Problem) return environment;
+  for (const [name, { resource, schema }] of Object.entries(operation.parameters))
+    if (!v.is(schema, path[name])) return notFound(resource);
+  return {
+    id: event.requestContext.requestId,
+    caller,
+    space: { projectId: caller.projectId, environment },
+    route: `${operation.method} ${operation.path}`,
+    address: event.requestContext.identity.sourceIp,
+    path,
+    query: ownQuery,
+    body: body.value,
+    headers,
+    rawBody,
+    json,
+  };
+}
+
+// `headers` contains only the last line of a header. These two are lists and can have several lines (RFC 9110 §5.3).
+const listsIn = ({ multiValueHeaders }: APIGatewayProxyEvent): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(multiValueHeaders).flatMap(([name, lines = []]) =>
+      /^if-(none-)?match$/i.test(name) ? [[name, lines.join(', ')]] : [],
+    ),
+  );
+
+/** Checks a document key in the path. Any other invalid parameter is an id that does not exist. */
+const documentKeyIn = ({ parameters }: Operation, path: Record<string, string>) =>
+  check(v.object(parameters.key === documentParameter ? { key: documentParameter.schema } : {}), path);
+
+function headersOf({ headers, creates }: Operation, received: Record<string, string>) {
+  const schemas: v.ObjectEntries = { ...headers, ...(creates && creating) };
+  const values = Object.keys(schemas).map((name) => [name, received[name.toLowerCase()]]);
+  return check(v.object(schemas), Object.fromEntries(values));
+}
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+// The content of these methods has no meaning (RFC 9110 §9.3.1, §9.3.2).
+const hasContent = ({ httpMethod }: APIGatewayProxyEvent): boolean => httpMethod !== 'GET' && httpMethod !== 'HEAD';
+
+const bytesOf = (event: APIGatewayProxyEvent): number =>
+  hasContent(event) ? Buffer.byteLength(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8') : 0;
+
+// API Gateway passes JSON as bytes, because it would otherwise replace invalid UTF-8.
+function textOf(event: APIGatewayProxyEvent): string | null {
+  if (!hasContent(event)) return '';
+  const { body, isBase64Encoded } = event;
+  if (!isBase64Encoded) return body ?? '';
+  try {
+    return UTF_8.decode(Buffer.from(body ?? '', 'base64'));
+  } catch {
+    return null;
+  }
+}
+
+function parseBody(text: string, contentType: string | undefined): unknown {
+  if (text === '') return {};
+  if (!/^application\/json\s*(;|$)/i.test(contentType ?? '')) {
+    return new Problem('unsupported_media_type', 'Send the body as Content-Type: application/json.');
+  }
+  try {
+    return parseJson(text, MAX_JSON_DEPTH);
+  } catch (error) {
+    return new Problem('invalid_json', `Send one JSON object in UTF-8. The body ${reasonOf(error)}.`);
+  }
+}
+
+// Uses only parts of the message of V8 that cannot contain the body, because it can contain a secret.
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : '';
+  if (message.startsWith('nested deeper')) return `is ${message}`;
+  if (message.startsWith('Unexpected end') || message.startsWith('Unterminated string')) return 'ends too early';
+  const [position] = /(?<= (?:in|after) JSON at )position \d+(?= \(line \d+ column \d+\)$)/.exec(message) ?? [];
+  return position ? `has an error at ${position}` : 'is not valid JSON';
+}
+
+function callerOf({ requestContext: { authorizer } }: APIGatewayProxyEvent): Caller {
+  const { project_id, key_id, caller, token } = authorizer ?? {};
+  if (!project_id || !key_id || !caller) throw new Error('The authorizer passed no caller on');
+  return { projectId: project_id, keyId: key_id, type: caller, token: token && JSON.parse(token) };
+}
+
+function environmentFor({ type, token }: Caller, requested: Environment | undefined): Environment | Problem {
+  const own = type === 'token' ? (token?.environment ?? 'live') : environmentOf(type);
+  if (own === null) return requested ?? 'live';
+  if (requested === undefined || requested === own) return own;
+  return new Problem(
+    'insufficient_permissions',
+    `Omit the environment. This credential works only in the ${own} environment.`,
+  );
+}
+
+// API Gateway passes the path parameters of a REST API percent-encoded.
+function decoded(parameters: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, value = '']) => {
+      try {
+        return [name, decodeURIComponent(value)];
+      } catch {
+        return [name, value];
+      }
+    }),
+  );
+}

@@ -1,0 +1,165 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Cursors } from '../http/cursor.ts';
+import { page } from '../http/page.ts';
+import { notFound, Problem } from '../http/problems.ts';
+import type { BodyViolations } from '../http/request.ts';
+import type { Handlers } from '../http/serve.ts';
+import { isJsonObject } from '../json.ts';
+import { type AuditDeps, auditing } from '../projects/audit-handlers.ts';
+import { type NoticeDeps, notifying } from '../projects/notice-handlers.ts';
+import { adminKeyCreated, adminKeyRotated } from '../projects/notices.ts';
+import { check, iso, isoOrNull, timestampInput } from '../schema.ts';
+import type { TransactionPart } from '../transaction.ts';
+import { isAllowed } from './allowlist.ts';
+import { hashApiKey, keyIdOf, sameHash } from './api-key.ts';
+import { generateKey, isLasting, isUsable, type KeyRecord, keyResource, rotationExpiry } from './key.ts';
+import { lastingAdminKeys, type RevocableKeys, relyingOnOne, revokeSafely } from './last-admin-key.ts';
+import { keyUsage } from './usage.ts';
+
+/** The keys of projects as they are stored. */
+export interface Keys extends RevocableKeys {
+  /** Lists keys, newest first. A new key can appear with a short delay. */
+  list(projectId: string, limit: number, after?: string): Promise<{ keys: KeyRecord[]; next: string | undefined }>;
+  create(record: KeyRecord, also: readonly TransactionPart[]): Promise<void>;
+  /** Adds the new key and ends the old one at `expiresAt`. `false` if the old key has been rotated or revoked. */
+  rotate(old: KeyRecord, fresh: KeyRecord, expiresAt: number, also: readonly TransactionPart[]): Promise<boolean>;
+  /** `false` if there is no such key. */
+  rename(id: string, name: string | null, also: readonly TransactionPart[]): Promise<boolean>;
+  /** `relyingOn`: as for `revoke`. */
+  setCidrs(
+    id: string,
+    cidrs: string[],
+    relyingOn: KeyRecord | undefined,
+    also: readonly TransactionPart[],
+  ): Promise<boolean>;
+}
+
+export interface KeysDeps extends AuditDeps, NoticeDeps {
+  keys: Keys;
+  cursors: Cursors;
+  clock(): number;
+}
+
+const notRotatable = () => new Problem('conflict', 'Use an active key that has not been rotated.');
+
+/** The violations of the expiry of a new key. */
+export const keyViolations = (clock: () => number): { createKey: BodyViolations } => ({
+  createKey(json) {
+    const expiry = check(timestampInput, isJsonObject(json) ? json.expires_at : undefined);
+    const isPast = 'value' in expiry && expiry.value <= clock();
+    return isPast ? [{ field: 'expires_at', detail: 'must be in the future' }] : [];
+  },
+});
+
+export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
+  const { keys, cursors, clock, random } = deps;
+  const audited = auditing(deps);
+  const notify = notifying(deps);
+
+  return {
+    async createKey(request, idempotencyWrites) {
+      const { body, space } = request;
+      const now = clock();
+      const { type, name = null, expires_at: expiresAt } = body;
+      const { key, record } = generateKey({ projectId: space.projectId, type, name, expiresAt }, now, random);
+      const response = { body: { ...keyResource(record, now), key } };
+      const detail = { type: record.type, name: record.name, expires_at: isoOrNull(record.expiresAt) };
+      const entry = audited(request, { at: now, action: 'key.created', target: record.id, detail });
+      if (record.type === 'admin') await notify(request, now, adminKeyCreated(record));
+      await keys.create(record, [...idempotencyWrites(response), entry]);
+      return response;
+    },
+
+    listKeys: (request) =>
+      page(request, cursors, async (limit, after) => {
+        const listed = await keys.list(request.space.projectId, limit, after);
+        const now = clock();
+        return { data: listed.keys.map((record) => keyResource(record, now)), next: listed.next };
+      }),
+
+    getKey: async ({ path, space }) => {
+      const record = await ownKey(path.key, space.projectId);
+      return record ? { body: keyResource(record, clock()) } : notFound('key');
+    },
+
+    getKeyUsage: async ({ path, space }) => {
+      const record = await ownKey(path.key, space.projectId);
+      return record ? { body: keyUsage(record, clock()) } : notFound('key');
+    },
+
+    async changeKey(request) {
+      const { path, body, space } = request;
+      const record = await ownKey(path.key, space.projectId);
+      if (!record) return notFound('key');
+      const now = clock();
+      if (body.name === record.name) return { body: keyResource(record, now) };
+      const entry = audited(request, { at: now, action: 'key.changed', target: record.id, detail: body });
+      const isRenamed = await keys.rename(record.id, body.name, [entry]);
+      return isRenamed ? { body: keyResource({ ...record, name: body.name }, now) } : notFound('key');
+    },
+
+    async rotateKey(request, idempotencyWrites) {
+      const { path, body, space } = request;
+      const old = await ownKey(path.key, space.projectId);
+      if (!old) return notFound('key');
+      const now = clock();
+      const { projectId, type, name, cidrs } = old;
+      const { key, record } = generateKey({ projectId, type, name, cidrs, replaces: old.id }, now, random);
+      const response = { body: { ...keyResource(record, now), key } };
+      const expiresAt = rotationExpiry(old, now, body.grace_seconds);
+      const detail = { replaced_by: record.id, expires_at: iso(expiresAt) };
+      const entry = audited(request, { at: now, action: 'key.rotated', target: old.id, detail });
+      if (!isUsable(old, now) || old.replacedBy) return notRotatable();
+      if (record.type === 'admin') await notify(request, now, adminKeyRotated(old, record));
+      const isRotated = await keys.rotate(old, record, expiresAt, [...idempotencyWrites(response), entry]);
+      return isRotated ? response : notRotatable();
+    },
+
+    async revokeKey(request) {
+      const { path, space } = request;
+      const record = await ownKey(path.key, space.projectId);
+      if (!record) return notFound('key');
+      const now = clock();
+      const entry = audited(request, { at: now, action: 'key.revoked', target: record.id });
+      const revoked = await revokeSafely(keys, record, now, [entry]);
+      return revoked
+        ? { body: keyResource(revoked, now) }
+        : new Problem('conflict', 'Create another admin key first. This is the last one without an expiry.');
+    },
+
+    // Prevents a lockout. An admin key that the caller can use from this address must remain.
+    async setAllowlist(request) {
+      const { path, space, address } = request;
+      const { cidrs } = request.body;
+      const record = await ownKey(path.key, space.projectId);
+      if (!record) return notFound('key');
+      if (isDeepStrictEqual(cidrs, record.cidrs)) return { body: { id: record.id, cidrs } };
+      const now = clock();
+      const isLeft = record.type !== 'admin' || (isLasting(record, now) && isAllowed(cidrs, address));
+      const admits = (other: KeyRecord) => isAllowed(other.cidrs, address);
+      const others = isLeft ? null : lastingAdminKeys(keys, record, now, admits);
+      const detail = { cidrs };
+      const entry = audited(request, { at: now, action: 'key.allowlist_set', target: record.id, detail });
+      const isSet = await relyingOnOne(others, (other) => keys.setCidrs(record.id, cidrs, other, [entry]));
+      return isSet
+        ? { body: { id: record.id, cidrs } }
+        : new Problem(
+            'conflict',
+            `Include ${address}. Otherwise no admin key without an expiry would allow your address.`,
+          );
+    },
+
+    async getAllowlist({ path, space }) {
+      const record = await ownKey(path.key, space.projectId);
+      return record ? { body: { id: record.id, cidrs: record.cidrs } } : notFound('key');
+    },
+  };
+
+  // A complete key in the path must match the stored hash, not only the id.
+  async function ownKey(input = '', projectId: string): Promise<KeyRecord | undefined> {
+    const id = keyIdOf(input);
+    const record = id ? await keys.get(id) : undefined;
+    const isMeant = record && (input === id || sameHash(hashApiKey(input), record.hash));
+    return isMeant && record.projectId === projectId ? record : undefined;
+  }
+}

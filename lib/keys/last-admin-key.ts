@@ -1,0 +1,64 @@
+import type { TransactionPart } from '../transaction.ts';
+import { isLasting, type KeyRecord } from './key.ts';
+
+export interface AdminKeys {
+  /** The admin keys of a project, newest first, read on demand. A new key can appear with a short delay. */
+  adminKeys(projectId: string): AsyncGenerator<KeyRecord>;
+}
+
+export interface RevocableKeys extends AdminKeys {
+  /** Strongly consistent, so a revocation applies immediately. */
+  get(id: string): Promise<KeyRecord | undefined>;
+  /**
+   * `relyingOn` is another key that must not have changed since it was read. Returns `false` if it has, or if the key is already
+   * revoked.
+   */
+  revoke(
+    id: string,
+    revokedAt: number,
+    relyingOn: KeyRecord | undefined,
+    also: readonly TransactionPart[],
+  ): Promise<boolean>;
+}
+
+/**
+ * Revokes a key and returns it as it is stored, because a concurrent request can revoke it first. Returns `undefined` for the
+ * last working admin key without an expiry.
+ */
+export async function revokeSafely(
+  keys: RevocableKeys,
+  record: KeyRecord,
+  revokedAt: number,
+  also: readonly TransactionPart[],
+): Promise<KeyRecord | undefined> {
+  const isCountedOn = record.type === 'admin' && isLasting(record, revokedAt);
+  const others = isCountedOn ? lastingAdminKeys(keys, record, revokedAt) : null;
+  const isFirst = await relyingOnOne(others, (other) => keys.revoke(record.id, revokedAt, other, also));
+  if (isFirst) return { ...record, revokedAt };
+  const stored = await keys.get(record.id);
+  return stored?.revokedAt === undefined ? undefined : stored;
+}
+
+/** Lists the other working admin keys of the project without an expiry. The index can be slightly late. */
+export async function* lastingAdminKeys(
+  keys: AdminKeys,
+  { id, projectId }: KeyRecord,
+  nowMs: number,
+  admits: (key: KeyRecord) => boolean = () => true,
+): AsyncGenerator<KeyRecord> {
+  for await (const key of keys.adminKeys(projectId))
+    if (key.id !== id && isLasting(key, nowMs) && admits(key)) yield key;
+}
+
+/**
+ * Makes a change under the condition that one of `others` does not change concurrently. Without a condition if `others` is
+ * `null`. Returns `false` if no condition holds.
+ */
+export async function relyingOnOne(
+  others: AsyncGenerator<KeyRecord> | null,
+  change: (other?: KeyRecord) => Promise<boolean>,
+): Promise<boolean> {
+  if (others === null) return change();
+  for await (const other of others) if (await change(other)) return true;
+  return false;
+}

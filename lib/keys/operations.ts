@@ -1,0 +1,93 @@
+import { ADMIN, listOf, operation, page } from '../http/operation.ts';
+import { keyParameter } from '../http/path-parameters.ts';
+import { Allowlist, ChangeKey, CreatedKey, CreateKey, KeyAllowlist, KeyResource, RotateKey } from './key.ts';
+import { KeyUsage } from './usage.ts';
+
+const key = { function: 'keys', callers: ADMIN } as const;
+
+export const keyOperations = {
+  createKey: operation({
+    ...key,
+    method: 'POST',
+    path: '/v1/keys',
+    summary: 'Create a key. It is shown only once',
+    body: CreateKey,
+    responses: { 201: CreatedKey },
+    location: '/v1/keys/{id}',
+    creates: true,
+    secrets: ['key'],
+  }),
+  listKeys: operation({
+    ...key,
+    method: 'GET',
+    path: '/v1/keys',
+    summary: 'List the keys of the project',
+    query: page,
+    responses: { 200: listOf(KeyResource) },
+  }),
+  getKey: operation({
+    ...key,
+    method: 'GET',
+    path: '/v1/keys/{key}',
+    parameters: { key: keyParameter },
+    summary: 'Read a key by its id or by the key itself',
+    responses: { 200: KeyResource },
+  }),
+  changeKey: operation({
+    ...key,
+    method: 'PATCH',
+    path: '/v1/keys/{key}',
+    parameters: { key: keyParameter },
+    summary: 'Rename a key',
+    body: ChangeKey,
+    responses: { 200: KeyResource },
+  }),
+  getKeyUsage: operation({
+    ...key,
+    method: 'GET',
+    path: '/v1/keys/{key}/usage',
+    parameters: { key: keyParameter },
+    summary: 'Get the daily usage of a key',
+    responses: { 200: KeyUsage },
+  }),
+  rotateKey: operation({
+    ...key,
+    method: 'POST',
+    path: '/v1/keys/{key}/rotate',
+    parameters: { key: keyParameter },
+    summary: 'Rotate a key',
+    body: RotateKey,
+    responses: { 201: CreatedKey },
+    location: '/v1/keys/{id}',
+    problems: ['conflict'],
+    creates: true,
+    secrets: ['key'],
+  }),
+  revokeKey: operation({
+    ...key,
+    method: 'POST',
+    path: '/v1/keys/{key}/revoke',
+    parameters: { key: keyParameter },
+    summary: 'Revoke a key immediately',
+    responses: { 200: KeyResource },
+    problems: ['conflict'],
+  }),
+  setAllowlist: operation({
+    ...key,
+    method: 'POST',
+    path: '/v1/keys/{key}/allowlist',
+    parameters: { key: keyParameter },
+    summary: 'Restrict a key to IP addresses',
+    body: Allowlist,
+    responses: { 200: KeyAllowlist },
+    problems: ['conflict'],
+  }),
+  getAllowlist: operation({
+    ...key,
+    method: 'GET',
+    path: '/v1/keys/{key}/allowlist',
+    parameters: { key: keyParameter },
+    summary: 'Read the allowlist of a key',
+    responses: { 200: KeyAllowlist },
+  }),
+};

@@ -1,0 +1,122 @@
+import { all, type Condition, exists, is, isAbsent, isNew } from '../aws/conditions.ts';
+import { check, put, update } from '../aws/expressions.ts';
+import { type Item, itemKey } from '../aws/items.ts';
+import { filtered } from '../aws/queries.ts';
+import type { Table } from '../aws/table.ts';
+import type { Write } from '../aws/writes.ts';
+import { BY_PROJECT } from '../deployment.ts';
+import type { TransactionPart } from '../transaction.ts';
+import type { KeyRecord } from './key.ts';
+import type { KeyUse } from './usage.ts';
+
+/** `keysOf` puts the record into the index of its project. */
+export const putKey = (record: KeyRecord): Write =>
+  put({ ...itemKey.key(record.id), keysOf: record.projectId, ...record }, isNew);
+
+const ofProject = (projectId: string) => ({
+  IndexName: BY_PROJECT,
+  KeyConditionExpression: 'keysOf = :project',
+  ExpressionAttributeValues: { ':project': projectId },
+  ScanIndexForward: false,
+});
+
+/** The keys of all projects. */
+export function apiKeys(table: Table) {
+  return {
+    async get(id: string): Promise<KeyRecord | undefined> {
+      return (await table.get(itemKey.key(id))) as KeyRecord | undefined;
+    },
+
+    adminKeys(projectId: string): AsyncGenerator<KeyRecord> {
+      const items = table.queryAll(filtered(ofProject(projectId), is('type', 'admin')));
+      return items as unknown as AsyncGenerator<KeyRecord>;
+    },
+
+    async list(
+      projectId: string,
+      limit: number,
+      after?: string,
+    ): Promise<{ keys: KeyRecord[]; next: string | undefined }> {
+      const { items, next } = await table.query({
+        ...ofProject(projectId),
+        Limit: limit,
+        after: after === undefined ? undefined : { ...itemKey.key(after), keysOf: projectId },
+      });
+      const keys = items as unknown as KeyRecord[];
+      return { keys, next: next && keys.at(-1)?.id };
+    },
+
+    async create(record: KeyRecord, also: readonly TransactionPart[]): Promise<void> {
+      if ((await table.write([putKey(record), ...also])).length > 0) throw new Error('The new key id is taken');
+    },
+
+    async rotate(
+      old: KeyRecord,
+      fresh: KeyRecord,
+      expiresAt: number,
+      also: readonly TransactionPart[],
+    ): Promise<boolean> {
+      const end = update(itemKey.key(old.id), { replacedBy: fresh.id, expiresAt }, isAsRead(old));
+      return (await table.write([end, putKey(fresh), ...also])).length === 0;
+    },
+
+    async rename(id: string, name: string | null, also: readonly TransactionPart[]): Promise<boolean> {
+      return changeKey(id, { name }, undefined, also);
+    },
+
+    async revoke(
+      id: string,
+      revokedAt: number,
+      relyingOn: KeyRecord | undefined,
+      also: readonly TransactionPart[],
+    ): Promise<boolean> {
+      return changeKey(id, { revokedAt }, relyingOn, also, all(exists, isAbsent('revokedAt')));
+    },
+
+    async setCidrs(
+      id: string,
+      cidrs: string[],
+      relyingOn: KeyRecord | undefined,
+      also: readonly TransactionPart[],
+    ): Promise<boolean> {
+      return changeKey(id, { cidrs }, relyingOn, also);
+    },
+
+    async setRevokedTokens(
+      read: KeyRecord,
+      revokedTokens: string[],
+      also: readonly TransactionPart[],
+    ): Promise<boolean> {
+      const asRead = all(exists, isStill('revokedTokens', read.revokedTokens));
+      return (await table.write([update(itemKey.key(read.id), { revokedTokens }, asRead), ...also])).length === 0;
+    },
+
+    /** Records a use, unless another one was recorded since the key was read. */
+    async recordUse(read: KeyRecord, use: KeyUse): Promise<void> {
+      const asRead = all(exists, isStill('lastUsedAt', read.lastUsedAt));
+      await table.write([update(itemKey.key(read.id), { ...use }, asRead)]);
+    },
+  };
+
+  async function changeKey(
+    id: string,
+    change: Item,
+    relyingOn: KeyRecord | undefined,
+    also: readonly TransactionPart[],
+    condition = exists,
+  ): Promise<boolean> {
+    const others = relyingOn ? [check(itemKey.key(relyingOn.id), isLastingStill(relyingOn))] : [];
+    return (await table.write([update(itemKey.key(id), change, condition), ...others, ...also])).length === 0;
+  }
+}
+
+const isStill = (member: string, value: unknown): Condition =>
+  value === undefined ? isAbsent(member) : is(member, value);
+
+/** The key is neither rotated nor revoked, and its allowlist is still the one that the new key gets. */
+const isAsRead = ({ cidrs }: KeyRecord): Condition =>
+  all(exists, isAbsent('replacedBy'), isAbsent('revokedAt'), is('cidrs', cidrs));
+
+/** The condition that the key still works without an expiry, from the same addresses. */
+const isLastingStill = ({ cidrs }: KeyRecord): Condition =>
+  all(isAbsent('revokedAt'), isAbsent('expiresAt'), is('cidrs', cidrs));

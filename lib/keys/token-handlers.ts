@@ -1,0 +1,85 @@
+import { invalid, notFound, Problem } from '../http/problems.ts';
+import type { Caller } from '../http/request.ts';
+import type { Handlers } from '../http/serve.ts';
+import { optimistically } from '../optimistic.ts';
+import { type AuditDeps, auditing } from '../projects/audit-handlers.ts';
+import { iso } from '../schema.ts';
+import type { TransactionPart } from '../transaction.ts';
+import type { KeyRecord } from './key.ts';
+import { MAX_TOKEN_BYTES, signToken } from './token.ts';
+import {
+  hasExpired,
+  isTokenOf,
+  keyIdOfToken,
+  MAX_REVOKED_TOKENS,
+  MAX_REVOKED_TOKENS_BY_ADMIN,
+  newTokenId,
+  withRevoked,
+} from './token-ids.ts';
+
+const grouped = (bytes: number): string => bytes.toLocaleString('en-US');
+
+/** The keys that tokens are made with. */
+interface ParentKeys {
+  /** Strongly consistent. */
+  get(id: string): Promise<KeyRecord | undefined>;
+  /** Replaces the revoked tokens that were read; `false` if another request has changed them since. */
+  setRevokedTokens(read: KeyRecord, revoked: string[], also: readonly TransactionPart[]): Promise<boolean>;
+}
+
+export interface TokensDeps extends AuditDeps {
+  keys: ParentKeys;
+  clock(): number;
+}
+
+export function tokenHandlers(deps: TokensDeps): Handlers<'tokens'> {
+  const { keys, clock, random } = deps;
+  const audited = auditing(deps);
+
+  return {
+    async createToken({ body, caller, space }) {
+      const parent = await keys.get(caller.keyId);
+      if (!parent) throw new Error('The key of this request is gone');
+      const now = clock();
+      const { documents, permissions, ttl } = body;
+      const tokenId = newTokenId(parent, ttl, now, random);
+      const grant = { ...space, keyId: parent.id, tokenId, documents, permissions };
+      const token = await signToken(grant, ttl, now, parent.tokenSecret);
+      if (token.length > MAX_TOKEN_BYTES) {
+        const detail = `would make a token of ${grouped(token.length)} bytes; the limit is ${grouped(MAX_TOKEN_BYTES)}`;
+        return invalid([{ field: 'documents', detail }]);
+      }
+      const expires_at = iso((Math.floor(now / 1000) + ttl) * 1000);
+      return { body: { token, token_id: tokenId, documents, permissions, expires_at } };
+    },
+
+    async revokeToken(request) {
+      const { token_id: tokenId = '' } = request.path;
+      return optimistically(async () => {
+        const parent = await keys.get(keyIdOfToken(tokenId));
+        const now = clock();
+        if (!parent || !mayRevoke(request.caller, parent) || !isTokenOf(tokenId, parent)) return notFound('token');
+        const { revokedTokens = [] } = parent;
+        if (revokedTokens.includes(tokenId) || hasExpired(tokenId, now)) return {};
+        const max = request.caller.type === 'admin' ? MAX_REVOKED_TOKENS_BY_ADMIN : MAX_REVOKED_TOKENS;
+        const revoked = withRevoked(revokedTokens, tokenId, now, max);
+        if (!revoked) return tooMany(max);
+        const detail = { key: parent.id };
+        const entry = audited(request, { at: now, action: 'token.revoked', target: tokenId, detail });
+        return (await keys.setRevokedTokens(parent, revoked, [entry])) ? {} : undefined;
+      });
+    },
+  };
+}
+
+// Keys of one type have the same rights, so the key that replaced the parent can revoke it too.
+const mayRevoke = ({ projectId, type }: Caller, parent: KeyRecord): boolean =>
+  parent.projectId === projectId && (type === 'admin' || type === parent.type);
+
+const tooMany = (max: number): Problem =>
+  new Problem(
+    'limit_reached',
+    `Wait until revoked tokens expire, or revoke the key itself. ${max} revoked tokens of this key have not expired yet.${
+      max < MAX_REVOKED_TOKENS_BY_ADMIN ? ' An admin key can revoke more tokens.' : ''
+    }`,
+  );

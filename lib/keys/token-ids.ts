@@ -1,0 +1,64 @@
+import { createHmac } from 'node:crypto';
+import * as v from 'valibot';
+import { fromDigits, ID_ALPHABET, idTag, type Random, SORTABLE, sortableId, timeOf, toDigits } from '../ids.ts';
+import { sameHash } from './api-key.ts';
+import type { KeyRecord } from './key.ts';
+
+/*
+ * The id of a token:
+ *
+ *   tok_ ┬ creation time, 10 characters ┐
+ *        │ lifetime in seconds, 4       │ a sortable id
+ *        │ random, 12                   ┘
+ *        │ id of the parent key, 12
+ *        └ tag, 6: an HMAC of the rest under the parent's token secret
+ *
+ * The tag keeps callers from filling the list of revoked tokens with made-up ids, because one guess in 2^30 is right.
+ */
+const LIFETIME_LENGTH = 4;
+const KEY_LENGTH = 12;
+const TAG_LENGTH = 6;
+
+export const TokenId = v.pipe(
+  v.string('must be a string'),
+  v.regex(new RegExp(`^tok_${SORTABLE}[0-9A-Za-z]{${KEY_LENGTH}}[${ID_ALPHABET}]{${TAG_LENGTH}}$`)),
+);
+
+type Parent = Pick<KeyRecord, 'id' | 'tokenSecret'>;
+
+/** The maximum difference between the clocks that create, verify and revoke a token. */
+export const CLOCK_LEEWAY_MS = 5000;
+
+/** The id of a new token. It names the parent key and the time at which the token expires. */
+export function newTokenId(parent: Parent, ttlSeconds: number, nowMs: number, random: Random): string {
+  const unique = sortableId('tok', nowMs, random, toDigits(ttlSeconds, LIFETIME_LENGTH));
+  const untagged = unique + parent.id.replace('key_', '');
+  return untagged + tagOf(untagged, parent);
+}
+
+/** The parent key that a token id names. */
+export const keyIdOfToken = (tokenId: string): string => `key_${tokenId.slice(-KEY_LENGTH - TAG_LENGTH, -TAG_LENGTH)}`;
+
+/** Whether this key created a token with this id. */
+export const isTokenOf = (tokenId: string, parent: Parent): boolean =>
+  sameHash(tokenId.slice(-TAG_LENGTH), tagOf(tokenId.slice(0, -TAG_LENGTH), parent));
+
+/** Whether the token can no longer be valid on any server. */
+export const hasExpired = (tokenId: string, nowMs: number): boolean =>
+  nowMs >= timeOf(tokenId) + fromDigits(idTag(tokenId, LIFETIME_LENGTH)) * 1000 + CLOCK_LEEWAY_MS;
+
+const tagOf = (untagged: string, { tokenSecret }: Parent): string => {
+  const mac = createHmac('sha256', Buffer.from(tokenSecret, 'base64url')).update(untagged).digest();
+  return Array.from(mac.subarray(0, TAG_LENGTH), (byte) => ID_ALPHABET[byte & 31]).join('');
+};
+
+/** Revoked tokens of one key that have not expired. Each request with the key reads this list. */
+export const MAX_REVOKED_TOKENS = 100;
+/** A higher limit for admin keys, so that other keys cannot use the complete list. */
+export const MAX_REVOKED_TOKENS_BY_ADMIN = 2 * MAX_REVOKED_TOKENS;
+
+/** Adds a token to the revoked ones and drops those that have expired; `null` if more than `max` would remain. */
+export function withRevoked(revoked: readonly string[], tokenId: string, nowMs: number, max: number): string[] | null {
+  const others = revoked.filter((id) => !hasExpired(id, nowMs));
+  return others.length < max ? [...others, tokenId] : null;
+}

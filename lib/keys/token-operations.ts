@@ -1,0 +1,27 @@
+import { operation, WRITERS } from '../http/operation.ts';
+import { tokenParameter } from '../http/path-parameters.ts';
+import { CreateToken, TokenResource } from './token.ts';
+
+export const tokenOperations = {
+  createToken: operation({
+    function: 'tokens',
+    callers: WRITERS,
+    method: 'POST',
+    path: '/v1/tokens',
+    summary: 'Create a scoped token. It is shown only once',
+    body: CreateToken,
+    responses: { 201: TokenResource },
+    creates: true,
+    secrets: ['token'],
+  }),
+  revokeToken: operation({
+    function: 'tokens',
+    callers: WRITERS,
+    method: 'POST',
+    path: '/v1/tokens/{token_id}/revoke',
+    parameters: { token_id: tokenParameter },
+    summary: 'Revoke a token immediately. Live and test keys revoke only tokens of keys of their type',
+    responses: { 204: null },
+    problems: ['limit_reached'],
+  }),
+};

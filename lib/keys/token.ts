@@ -1,0 +1,132 @@
+import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
+import * as v from 'valibot';
+import { Pattern } from '../documents/pattern-schemas.ts';
+import { list, uniqueList } from '../lists.ts';
+import { check, described, integer, oneOf, timestamp } from '../schema.ts';
+import { ENVIRONMENTS, type Environment } from '../space.ts';
+import { environmentOf, KEY_ID } from './api-key.ts';
+import type { KeyRecord } from './key.ts';
+import { CLOCK_LEEWAY_MS } from './token-ids.ts';
+
+/** Bytes of a token. */
+export const MAX_TOKEN_BYTES = 2048;
+/** Seconds that a token may live. */
+const MAX_TTL_SECONDS = 86_400;
+const MAX_PATTERNS = 32;
+
+const PERMISSIONS = ['read', 'write'] as const;
+export type Permission = (typeof PERMISSIONS)[number];
+
+const ISSUER = 'document-sync';
+const TYPE = 'svc-doc+jwt';
+
+export const CreateToken = v.strictObject({
+  documents: described(
+    uniqueList(Pattern, 1, MAX_PATTERNS),
+    'Patterns of document keys. `*` matches one segment. A trailing `*` matches one or more segments.',
+  ),
+  permissions: described(uniqueList(oneOf(PERMISSIONS), 1, PERMISSIONS.length), '`write` does not imply `read`.'),
+  ttl: described(integer(1, MAX_TTL_SECONDS), 'Lifetime in seconds.'),
+});
+
+/** Only this response contains `token`. In its replay it is `null`. */
+export const TokenResource = v.strictObject({
+  token: described(v.nullable(v.string()), 'The token. Only this response contains it. `null` in a replay.'),
+  token_id: described(v.string(), 'Identifies the token. It is the `origin` of changes made with the token.'),
+  documents: described(
+    v.array(v.string()),
+    'Patterns of document keys. `*` matches one segment. A trailing `*` matches one or more segments.',
+  ),
+  permissions: described(v.array(v.picklist(PERMISSIONS)), '`write` does not imply `read`.'),
+  expires_at: described(timestamp, 'When the token expires.'),
+});
+
+/** The content of a token. */
+export interface Grant {
+  tokenId: string;
+  keyId: string;
+  projectId: string;
+  environment: Environment;
+  documents: string[];
+  permissions: Permission[];
+}
+
+const seconds = v.pipe(v.number(), v.integer(), v.minValue(0));
+const Claims = v.strictObject({
+  iss: v.literal(ISSUER),
+  aud: v.string(),
+  sub: v.string(),
+  jti: v.string(),
+  iat: seconds,
+  exp: seconds,
+  env: v.picklist(ENVIRONMENTS),
+  documents: list(Pattern, 1, MAX_PATTERNS),
+  permissions: uniqueList(oneOf(PERMISSIONS), 1, PERMISSIONS.length),
+});
+
+/** Signs a token that is valid from the second of `nowMs`. The secret is that of the parent key (base64url). */
+export function signToken(grant: Grant, ttlSeconds: number, nowMs: number, secret: string): Promise<string> {
+  const issuedAt = Math.floor(nowMs / 1000);
+  const { environment: env, documents, permissions } = grant;
+  return new SignJWT({ env, documents, permissions })
+    .setProtectedHeader({ alg: 'HS256', typ: TYPE, kid: grant.keyId })
+    .setIssuer(ISSUER)
+    .setAudience(grant.projectId)
+    .setSubject(grant.keyId)
+    .setJti(grant.tokenId)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + ttlSeconds)
+    .sign(Buffer.from(secret, 'base64url'));
+}
+
+/**
+ * Returns the parent key that a token claims. Returns `null` if the text is too long, does not have three canonical base64url
+ * parts (RFC 7515 §2), or has a header that `signToken` does not write. The content is still unverified.
+ */
+export function parentOf(token: string): string | null {
+  const parts = token.split('.');
+  if (token.length > MAX_TOKEN_BYTES || parts.length !== 3 || !parts.every(isCanonicalBase64Url)) return null;
+  try {
+    const { alg, typ, kid, ...more } = decodeProtectedHeader(token);
+    const isOurs = alg === 'HS256' && typ === TYPE && typeof kid === 'string' && KEY_ID.test(kid);
+    return isOurs && Object.keys(more).length === 0 ? kid : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Verifies a token and returns its grant, or `null`. In addition to the checks of `jose`, which accepts a missing or infinite
+ * `exp`, every claim is required, times are finite integers, and the lifetime has a maximum.
+ */
+export async function verifyToken(
+  token: string,
+  parent: Pick<KeyRecord, 'id' | 'projectId' | 'type' | 'tokenSecret' | 'revokedTokens'>,
+  nowMs: number,
+): Promise<Grant | null> {
+  try {
+    const { payload } = await jwtVerify(token, Buffer.from(parent.tokenSecret, 'base64url'), {
+      algorithms: ['HS256'],
+      typ: TYPE,
+      issuer: ISSUER,
+      audience: parent.projectId,
+      subject: parent.id,
+      currentDate: new Date(nowMs),
+    });
+    const checked = check(Claims, payload);
+    if ('violations' in checked) return null;
+    const { exp, iat, jti, env, documents, permissions } = checked.value;
+    if ((environmentOf(parent.type) ?? env) !== env) return null;
+    if (parent.revokedTokens?.includes(jti)) return null;
+    // RFC 7519 §4.1.4 allows "some small leeway" between the clocks.
+    if (iat * 1000 > nowMs + CLOCK_LEEWAY_MS || exp <= iat || exp - iat > MAX_TTL_SECONDS) return null;
+    return { tokenId: jti, keyId: parent.id, projectId: parent.projectId, environment: env, documents, permissions };
+  } catch {
+    return null;
+  }
+}
+
+// Checks the canonical form, because a lenient decoder would accept several spellings of a token.
+function isCanonicalBase64Url(part: string): boolean {
+  return part !== '' && Buffer.from(part, 'base64url').toString('base64url') === part;
+}

@@ -1,0 +1,43 @@
+import { areAsGiven, isNew } from '../aws/conditions.ts';
+import { put } from '../aws/expressions.ts';
+import { itemKey, timeToLive } from '../aws/items.ts';
+import { FILTERED_ITEMS, idRange, rangeQuery } from '../aws/queries.ts';
+import type { Table } from '../aws/table.ts';
+import { transactionPart } from '../aws/writes.ts';
+import type { TransactionPart } from '../transaction.ts';
+import { AUDIT_DAYS, type AuditFilter, type AuditRecord } from './audit.ts';
+
+const KEPT_MS = AUDIT_DAYS * 24 * 60 * 60 * 1000;
+
+/** Who changed what in each project. */
+export function auditLog(table: Table) {
+  return {
+    /** Entries are only ever added. */
+    entry(record: AuditRecord): TransactionPart {
+      const expires = timeToLive(record.at + KEPT_MS);
+      return transactionPart(put({ ...itemKey.audit(record.projectId, record.id), ...record, expires }, isNew));
+    },
+
+    async list(
+      projectId: string,
+      { since, actor, target }: AuditFilter,
+      limit: number,
+      after?: string,
+    ): Promise<{ entries: AuditRecord[]; next: string | undefined }> {
+      const range = idRange('aud', { since });
+      if (!range) return { entries: [], next: undefined };
+      const filters = areAsGiven({ actor, target });
+      const { pk } = itemKey.audit(projectId, '');
+      const { items, next } = await table.queryPages(
+        {
+          ...rangeQuery({ pk }, range, filters),
+          Limit: filters.length > 0 ? FILTERED_ITEMS : limit,
+          ScanIndexForward: false,
+          after: after === undefined ? undefined : itemKey.audit(projectId, after),
+        },
+        limit,
+      );
+      return { entries: items as unknown as AuditRecord[], next: next?.sk };
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import * as v from 'valibot';
+import { ADMIN, listOf, operation, page } from '../http/operation.ts';
+import { described, timestampInput } from '../schema.ts';
+import { AuditEntryResource } from './audit.ts';
+import { ChangeProject, ConfirmEmail, EmailAddress, ProjectResource } from './project.ts';
+
+const project = { function: 'project', callers: ADMIN } as const;
+
+const id = v.pipe(v.string(), v.maxLength(100, 'must have at most 100 characters'));
+
+const TestEmail = v.strictObject({
+  emails: described(v.array(EmailAddress), 'The addresses that the test email was sent to.'),
+});
+
+export const projectOperations = {
+  getProject: operation({
+    ...project,
+    method: 'GET',
+    path: '/v1/project',
+    summary: 'Read the project',
+    responses: { 200: ProjectResource },
+  }),
+  changeProject: operation({
+    ...project,
+    method: 'PATCH',
+    path: '/v1/project',
+    summary: 'Change the name and the notification addresses',
+    body: ChangeProject,
+    responses: { 200: ProjectResource },
+  }),
+  sendTestEmail: operation({
+    ...project,
+    method: 'POST',
+    path: '/v1/project/test-mail',
+    summary: 'Send a test email to all addresses of the project, at most once per minute',
+    responses: { 202: TestEmail },
+    problems: ['conflict'],
+  }),
+  confirmEmail: operation({
+    ...project,
+    method: 'POST',
+    path: '/v1/project/confirm-email',
+    summary: 'Confirm that an undeliverable address works, and send it a test email',
+    body: ConfirmEmail,
+    responses: { 200: ProjectResource },
+  }),
+  listAudit: operation({
+    ...project,
+    method: 'GET',
+    path: '/v1/audit',
+    summary: 'List changes to keys, allowlists, tokens, webhooks and the project, newest first',
+    query: {
+      ...page,
+      since: v.optional(
+        described(timestampInput, 'Only changes at this time or later. Entries are kept for 400 days.'),
+      ),
+      actor: v.optional(described(id, 'Only changes made with this key.')),
+      target: v.optional(described(id, 'Only changes to this key, token, webhook or project.')),
+    },
+    responses: { 200: listOf(AuditEntryResource) },
+  }),
+};

@@ -1,0 +1,109 @@
+import { changedMembers } from '../changed-members.ts';
+import { notFound, type Problem } from '../http/problems.ts';
+import type { Request } from '../http/request.ts';
+import { optimistically } from '../optimistic.ts';
+import type { AuditedChange } from '../projects/audit.ts';
+import { type AuditDeps, auditing } from '../projects/audit-handlers.ts';
+import type { Space } from '../space.ts';
+import type { TransactionPart } from '../transaction.ts';
+import { normalizeUrl } from './endpoint-url.ts';
+import type { WebhookChange, WebhookRecord } from './webhook.ts';
+
+export interface ReadableWebhooks {
+  get(space: Space, id: string): Promise<WebhookRecord | undefined>;
+  /** Lists webhooks in the order of their creation. */
+  list(space: Space, limit: number, after?: string): Promise<{ webhooks: WebhookRecord[]; next: string | undefined }>;
+}
+
+export interface ChangeableWebhooks extends ReadableWebhooks {
+  /**
+   * Sets the defined members and removes the undefined ones. Returns the new webhook, or `undefined` if it was deleted or its
+   * status has changed.
+   */
+  change(
+    read: WebhookRecord,
+    change: Partial<WebhookRecord>,
+    also: readonly TransactionPart[],
+  ): Promise<WebhookRecord | undefined>;
+}
+
+/** What a change of a webhook needs. `audited` builds the write of its audit entry, with the author. */
+interface Changing {
+  webhooks: ChangeableWebhooks;
+  clock(): number;
+  audited(change: Omit<AuditedChange, 'projectId' | 'actor' | 'address'>): TransactionPart;
+}
+
+/** Changes are recorded as those of the caller of a request. */
+export function changingBy(deps: Pick<Changing, 'webhooks' | 'clock'> & AuditDeps) {
+  const audited = auditing(deps);
+  return (request: Pick<Request, 'caller' | 'address'>): Changing => ({
+    ...deps,
+    audited: (change) => audited(request, change),
+  });
+}
+
+/**
+ * Sets the members of a webhook that differ from the stored ones, and repeats this after a concurrent change. A request that
+ * changes nothing leaves `updated_at` and the audit log unchanged.
+ */
+export async function applyChange(
+  space: Space,
+  id: string,
+  change: WebhookChange,
+  { webhooks, clock, audited }: Changing,
+): Promise<WebhookRecord | Problem> {
+  return optimistically(async () => {
+    const webhook = await webhooks.get(space, id);
+    if (!webhook) return notFound('webhook');
+    const changed = differenceOf(webhook, change);
+    if (Object.keys(changed).length === 0) return webhook;
+    const now = clock();
+    const detail = detailOf(space, changed);
+    const entry = audited({ at: now, action: 'webhook.changed', target: id, detail });
+    return webhooks.change(webhook, changeOf(webhook, changed, now), [entry]);
+  });
+}
+
+function differenceOf(webhook: WebhookRecord, change: WebhookChange): WebhookChange {
+  const { documents = [], headers = [], maxPerSecond = null } = webhook;
+  const current = { ...webhook, documents, headers, max_per_second: maxPerSecond };
+  return changedMembers({ ...change, ...(change.url !== undefined && { url: normalizeUrl(change.url) }) }, current);
+}
+
+// Omits the values except for the status, because a URL or a header can contain a secret.
+const detailOf = ({ environment }: Space, changed: WebhookChange) => ({
+  environment,
+  changed: Object.keys(changed),
+  ...(changed.status !== undefined && { status: changed.status }),
+});
+
+// The pace of a new, moved or re-enabled endpoint is unknown. The outage of a re-enabled webhook continues until a delivery
+// succeeds.
+function changeOf(webhook: WebhookRecord, changed: WebhookChange, now: number): Partial<WebhookRecord> {
+  const { status, max_per_second: maxPerSecond, ...rest } = changed;
+  const unproven = { quickSince: undefined, slowUntil: undefined };
+  const isResubscribed = rest.events !== undefined || rest.documents !== undefined;
+  const subscribed = isResubscribed && { subscribedAt: now };
+  const change: Partial<WebhookRecord> = {
+    ...rest,
+    ...(maxPerSecond !== undefined && { maxPerSecond: maxPerSecond ?? undefined }),
+    ...(rest.url !== undefined && unproven),
+    ...subscribed,
+    updatedAt: now,
+  };
+  if (status === undefined) return change;
+  if (status === 'disabled') {
+    const undeliveredSince = webhook.undeliveredSince ?? now;
+    return { ...change, status, undeliveredSince, disabledAt: now, disabledReason: 'paused' };
+  }
+  return {
+    ...change,
+    ...unproven,
+    status,
+    disabledReason: undefined,
+    disabledBy: undefined,
+    emailedAt: undefined,
+    emailingUntil: undefined,
+  };
+}

@@ -1,0 +1,163 @@
+import * as v from 'valibot';
+import { type DeliveryHandlers, windowViolations } from '../deliveries/handlers.ts';
+import type { StatsHandlers } from '../deliveries/stats-handlers.ts';
+import { newEvent } from '../events/event.ts';
+import type { Events } from '../events/handlers.ts';
+import { newEventId } from '../events/placement.ts';
+import { sampleData } from '../events/samples.ts';
+import type { Cursors } from '../http/cursor.ts';
+import { page } from '../http/page.ts';
+import { notFound, Problem } from '../http/problems.ts';
+import type { BodyViolations } from '../http/request.ts';
+import type { Handlers } from '../http/serve.ts';
+import { sortableId } from '../ids.ts';
+import { isJsonObject } from '../json.ts';
+import { optimistically } from '../optimistic.ts';
+import { type AuditDeps, auditing } from '../projects/audit-handlers.ts';
+import { iso, requireValid, timestampInput } from '../schema.ts';
+import type { Space } from '../space.ts';
+import type { TransactionPart } from '../transaction.ts';
+import { applyChange, type ChangeableWebhooks, changingBy } from './changes.ts';
+import { type AddressPolicy, normalizeUrl, urlViolations } from './endpoint-url.ts';
+import {
+  generateSecret,
+  MAX_PREVIOUS_SECRETS,
+  type PreviousSecret,
+  previousSecretsAt,
+  SECRET_GRACE_MS,
+} from './secrets.ts';
+import { MAX_WEBHOOKS, type WebhookRecord, webhookResource } from './webhook.ts';
+
+/** Webhooks as they are stored. */
+export interface Webhooks extends ChangeableWebhooks {
+  /** `full`: the space has the maximum number of webhooks. Throws if a write of `also` is rejected. */
+  create(webhook: WebhookRecord, also: readonly TransactionPart[]): Promise<'created' | 'full'>;
+  /** Replaces the secret that was read. `false` if it has changed or the webhook was deleted. */
+  rotate(read: WebhookRecord, change: Partial<WebhookRecord>, also: readonly TransactionPart[]): Promise<boolean>;
+  /** `false` if it was gone already. */
+  remove(space: Space, id: string, also: readonly TransactionPart[]): Promise<boolean>;
+}
+
+export interface WebhooksDeps extends AuditDeps {
+  webhooks: Webhooks;
+  events: Pick<Events, 'publish'>;
+  cursors: Cursors;
+  clock(): number;
+}
+
+/** The time, if it is valid. The schema of the body returns the violations of other values. */
+const validTime = v.fallback(v.optional(timestampInput), undefined);
+
+/** Returns the violations of the URL of a webhook, and of the window of a recovery. */
+export function webhookViolations(
+  addressPolicy: AddressPolicy,
+): Record<'createWebhook' | 'changeWebhook' | 'recover', BodyViolations> {
+  const ofUrl: BodyViolations = (json) =>
+    isJsonObject(json) && typeof json.url === 'string'
+      ? urlViolations(json.url, addressPolicy).map((detail) => ({ field: 'url', detail }))
+      : [];
+  const ofWindow: BodyViolations = (json) => {
+    const { since, until } = isJsonObject(json) ? json : {};
+    return windowViolations(requireValid(validTime, since), requireValid(validTime, until));
+  };
+  return { createWebhook: ofUrl, changeWebhook: ofUrl, recover: ofWindow };
+}
+
+type WebhookHandlers = Omit<Handlers<'webhooks'>, keyof DeliveryHandlers | keyof StatsHandlers>;
+
+export function webhookHandlers(deps: WebhooksDeps): WebhookHandlers {
+  const { webhooks, events, cursors, clock, random } = deps;
+  const audited = auditing(deps);
+  const changing = changingBy(deps);
+
+  return {
+    async createWebhook(request, idempotencyWrites) {
+      const { body, space } = request;
+      const now = clock();
+      const { secret = generateSecret(random), max_per_second: maxPerSecond, ...given } = body;
+      const id = sortableId('whk', now, random);
+      const record: WebhookRecord = {
+        ...space,
+        id,
+        ...given,
+        maxPerSecond: maxPerSecond ?? undefined,
+        url: normalizeUrl(given.url),
+        secret,
+        status: 'enabled',
+        createdAt: now,
+        updatedAt: now,
+      };
+      const response = { body: { ...webhookResource(record), secret } };
+      const detail = { environment: space.environment, events: record.events };
+      const entry = audited(request, { at: now, action: 'webhook.created', target: id, detail });
+      if ((await webhooks.create(record, [...idempotencyWrites(response), entry])) === 'created') return response;
+      return new Problem(
+        'limit_reached',
+        `Delete a webhook first. A project can have at most ${MAX_WEBHOOKS} webhooks in each environment.`,
+      );
+    },
+
+    listWebhooks: (request) =>
+      page(request, cursors, async (limit, after) => {
+        const listed = await webhooks.list(request.space, limit, after);
+        return { data: listed.webhooks.map(webhookResource), next: listed.next };
+      }),
+
+    async getWebhook({ path: { id = '' }, space }) {
+      const webhook = await webhooks.get(space, id);
+      return webhook ? { body: webhookResource(webhook) } : notFound('webhook');
+    },
+
+    async changeWebhook(request) {
+      const { path, body, space } = request;
+      const changed = await applyChange(space, path.id ?? '', body, changing(request));
+      return changed instanceof Problem ? changed : { body: webhookResource(changed) };
+    },
+
+    async deleteWebhook(request) {
+      const { path, space } = request;
+      const { id = '' } = path;
+      const detail = { environment: space.environment };
+      const entry = audited(request, { at: clock(), action: 'webhook.deleted', target: id, detail });
+      return (await webhooks.remove(space, id, [entry])) ? {} : notFound('webhook');
+    },
+
+    async rotateSecret(request, idempotencyWrites) {
+      const { path, body, space } = request;
+      const { id = '' } = path;
+      const secret = body.secret ?? generateSecret(random);
+      return optimistically(async () => {
+        const webhook = await webhooks.get(space, id);
+        if (!webhook) return notFound('webhook');
+        const now = clock();
+        const signing = previousSecretsAt(webhook, now);
+        if (signing.length >= MAX_PREVIOUS_SECRETS) return tooManySecrets(signing);
+        const replaced = { secret: webhook.secret, until: now + SECRET_GRACE_MS };
+        const change = { secret, previousSecrets: [replaced, ...signing], updatedAt: now };
+        const response = { body: { ...webhookResource({ ...webhook, ...change }), secret } };
+        const detail = { environment: space.environment };
+        const entry = audited(request, { at: now, action: 'webhook.secret_rotated', target: id, detail });
+        return (await webhooks.rotate(webhook, change, [...idempotencyWrites(response), entry])) ? response : undefined;
+      });
+    },
+
+    async testWebhook({ path: { id = '' }, body: { type, data: ownData }, space }, idempotencyWrites) {
+      if (!(await webhooks.get(space, id))) return notFound('webhook');
+      const now = clock();
+      const data = ownData ?? sampleData(type, now);
+      const eventId = newEventId(type, data, now, random);
+      const response = { body: { event_id: eventId } };
+      const event = newEvent({ ...space, id: eventId, at: now, type, data, webhookId: id });
+      await events.publish([event], idempotencyWrites(response));
+      return response;
+    },
+  };
+}
+
+function tooManySecrets(signing: readonly PreviousSecret[]): Problem {
+  const next = iso(Math.min(...signing.map(({ until }) => until)));
+  return new Problem(
+    'limit_reached',
+    `Rotate the secret again after ${next}. ${MAX_PREVIOUS_SECRETS} previous secrets still sign deliveries, each for 24 hours.`,
+  );
+}

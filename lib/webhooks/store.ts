@@ -1,0 +1,87 @@
+import { any, exists, is, isAbsent, isBelow, isNew } from '../aws/conditions.ts';
+import { increased, put, remove, update } from '../aws/expressions.ts';
+import { type Item, itemKey } from '../aws/items.ts';
+import { wholePartition } from '../aws/queries.ts';
+import type { Table } from '../aws/table.ts';
+import type { Write } from '../aws/writes.ts';
+import type { Space } from '../space.ts';
+import type { TransactionPart } from '../transaction.ts';
+import { MAX_WEBHOOKS, type WebhookRecord } from './webhook.ts';
+
+export const toWebhook = (item: Item): WebhookRecord => item as unknown as WebhookRecord;
+
+export function webhooks(table: Table) {
+  const countUp = (space: Space): Write =>
+    update(
+      itemKey.webhookCount(space),
+      { webhooks: increased(1) },
+      any(isAbsent('webhooks'), isBelow('webhooks', MAX_WEBHOOKS)),
+    );
+  const countDown = (space: Space): Write => update(itemKey.webhookCount(space), { webhooks: increased(-1) });
+
+  return {
+    get,
+
+    async list(
+      space: Space,
+      limit: number,
+      after?: string,
+    ): Promise<{ webhooks: WebhookRecord[]; next: string | undefined }> {
+      const all = {
+        ...wholePartition(itemKey.webhook(space, '').pk),
+        Limit: limit + 1, // one more, because DynamoDB does not report the end of a list of exactly `limit` items
+        after: after === undefined ? undefined : itemKey.webhook(space, after),
+      };
+      const { items, next } = await table.queryPages(all, limit);
+      return { webhooks: items.map(toWebhook), next: next?.sk };
+    },
+
+    async create(webhook: WebhookRecord, also: readonly TransactionPart[]): Promise<'created' | 'full'> {
+      const created = put({ ...itemKey.webhook(webhook, webhook.id), ...webhook }, isNew);
+      const [rejected] = await table.write([countUp(webhook), created, ...also]);
+      if (!rejected) return 'created';
+      if (rejected.index === 0) return 'full';
+      throw new Error('The new webhook id is taken, or another run of this request has begun');
+    },
+
+    async change(
+      read: WebhookRecord,
+      change: Partial<WebhookRecord>,
+      also: readonly TransactionPart[] = [],
+    ): Promise<WebhookRecord | undefined> {
+      const changed = update(itemKey.webhook(read, read.id), { ...change }, is('status', read.status));
+      return (await table.write([changed, ...also])).length === 0 ? get(read, read.id) : undefined;
+    },
+
+    async rotate(
+      read: WebhookRecord,
+      change: Partial<WebhookRecord>,
+      also: readonly TransactionPart[],
+    ): Promise<boolean> {
+      const rotate = update(itemKey.webhook(read, read.id), { ...change }, is('secret', read.secret));
+      return (await table.write([rotate, ...also])).length === 0;
+    },
+
+    async remove(space: Space, id: string, also: readonly TransactionPart[] = []): Promise<boolean> {
+      const removed = remove(itemKey.webhook(space, id), exists);
+      return (await table.write([removed, countDown(space), ...also])).length === 0;
+    },
+  };
+
+  async function get(space: Space, id: string): Promise<WebhookRecord | undefined> {
+    const item = await table.get(itemKey.webhook(space, id));
+    return item && toWebhook(item);
+  }
+}
+
+/** Reads every webhook of a space, of which there are at most 100. */
+export async function allWebhooks(table: Table, space: Space): Promise<WebhookRecord[]> {
+  const { list } = webhooks(table);
+  const records: WebhookRecord[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await list(space, MAX_WEBHOOKS, after);
+    records.push(...page.webhooks);
+    if (page.next === undefined) return records;
+    after = page.next;
+  }
+}
