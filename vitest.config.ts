@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { compileCache } from './infra/project-root.ts';
+import { VARIABLES } from './test/support/runtime.ts';
 
 /** Slow tests. Run them with `npm run test:long`. */
 export const LONG = [
@@ -36,8 +37,7 @@ export default defineConfig({
     maxWorkers: 2, // each worker loads the CDK and starts its own stacks
     env: {
       NODE_COMPILE_CACHE: compileCache, // of the commands that tests start
-      TABLE_NAME: 'unused',
-      SHARE_PREFIX: 'unused',
+      ...VARIABLES,
       POWERTOOLS_LOG_LEVEL: 'SILENT',
       POWERTOOLS_METRICS_DISABLED: 'true',
     },

@@ -1,9 +1,11 @@
-import { environment, newVariable } from '../lib/aws/environment.ts';
-import { aws } from './platform.ts';
+import { connect } from '../lib/aws/backend.ts';
+import { lambda, newVariable, type Runtime, variable } from '../lib/aws/runtime.ts';
 import { authorization } from './wiring.ts';
 
-export const handler = authorization({
-  ...aws(),
-  sharePrefix: environment('SHARE_PREFIX'),
-  requestsPerSecond: newVariable('PROJECT_REQUESTS_PER_SECOND'),
-});
+export const create = (runtime: Runtime) =>
+  authorization({
+    ...connect(runtime),
+    sharePrefix: variable(runtime, 'SHARE_PREFIX'),
+    requestsPerSecond: newVariable(runtime, 'PROJECT_REQUESTS_PER_SECOND'),
+  });
+export const handler = create(lambda);

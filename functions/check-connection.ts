@@ -1,7 +1,12 @@
+import { connect } from '../lib/aws/backend.ts';
+import { lambda, type Runtime } from '../lib/aws/runtime.ts';
 import { checkConsumer } from '../lib/documents/consumers.ts';
 import { checkConnection } from '../lib/documents/lost-connections.ts';
-import { aws, withChecks } from './platform.ts';
-import { connectionDeps } from './wiring.ts';
+import { checks, connectionDeps } from './wiring.ts';
 
-const deps = connectionDeps({ ...aws(), ...withChecks() });
-export const handler = checkConsumer((message) => checkConnection(message, deps));
+export const create = (runtime: Runtime) => {
+  const backend = connect(runtime);
+  const deps = connectionDeps({ ...backend, ...checks(runtime) });
+  return checkConsumer((message) => checkConnection(message, deps), backend);
+};
+export const handler = create(lambda);

@@ -1,4 +1,6 @@
-import { aws } from './platform.ts';
+import { connect } from '../lib/aws/backend.ts';
+import { lambda, type Runtime } from '../lib/aws/runtime.ts';
 import { projectCreation } from './project-wiring.ts';
 
-export const handler = projectCreation(aws());
+export const create = (runtime: Runtime) => projectCreation(connect(runtime));
+export const handler = create(lambda);

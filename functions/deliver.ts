@@ -1,28 +1,28 @@
-import { addressPolicy, environment } from '../lib/aws/environment.ts';
+import { connect } from '../lib/aws/backend.ts';
+import { emailSender } from '../lib/aws/email.ts';
 import { httpPost } from '../lib/aws/http-post.ts';
+import { lambda, type Runtime, variable } from '../lib/aws/runtime.ts';
 import { schedules } from '../lib/aws/schedules.ts';
-import { deliverConsumer, reportResult } from '../lib/deliveries/consumers.ts';
+import { deliverConsumer, resultReporter } from '../lib/deliveries/consumers.ts';
 import type { Lane } from '../lib/deliveries/lanes.ts';
-import { LANE_QUEUES } from '../lib/deployment.ts';
-import { aws, withEmail, withQueues } from './platform.ts';
+import { laneQueues } from '../lib/deliveries/queue-store.ts';
+import { addressPolicy } from '../lib/webhooks/endpoint-url.ts';
 import { deliverDeps } from './wiring.ts';
 
-const { sendAt } = schedules({
-  group: environment('SCHEDULE_GROUP'),
-  roleArn: environment('SCHEDULE_ROLE_ARN'),
-  deadLetterArn: environment('SCHEDULE_DLQ_ARN'),
-  queueUrl: environment(LANE_QUEUES.quick),
-});
-
-export const handler = deliverConsumer(
-  deliverDeps({
-    ...aws(),
-    ...withEmail(),
-    ...withQueues(),
-    lane: environment('LANE') as Lane,
-    dashboardUrl: environment('DASHBOARD_URL'),
-    post: httpPost(addressPolicy()),
+/** `poster` creates the function that sends the requests of attempts. */
+export const create = (runtime: Runtime, poster: typeof httpPost = httpPost) => {
+  const backend = connect(runtime);
+  const { sendAt } = schedules(runtime);
+  const deps = deliverDeps({
+    ...backend,
+    sendEmail: emailSender(runtime),
+    queues: laneQueues(runtime),
+    lane: variable(runtime, 'LANE') as Lane,
+    dashboardUrl: variable(runtime, 'DASHBOARD_URL'),
+    post: poster(addressPolicy(runtime.variables)),
     schedule: (name, message, atMs) => sendAt(atMs, name, message),
-    done: reportResult,
-  }),
-);
+    done: resultReporter(backend),
+  });
+  return deliverConsumer(deps, backend);
+};
+export const handler = create(lambda);

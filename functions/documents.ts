@@ -1,5 +1,9 @@
-import { aws, withChecks } from './platform.ts';
-import { documentOperations, serveOperations } from './wiring.ts';
+import { connect } from '../lib/aws/backend.ts';
+import { lambda, type Runtime } from '../lib/aws/runtime.ts';
+import { checks, documentOperations, serveOperations } from './wiring.ts';
 
-const platform = { ...aws(), ...withChecks() };
-export const handler = serveOperations<'documents'>(platform, documentOperations(platform));
+export const create = (runtime: Runtime) => {
+  const backend = { ...connect(runtime), ...checks(runtime) };
+  return serveOperations<'documents'>(backend, documentOperations(backend));
+};
+export const handler = create(lambda);

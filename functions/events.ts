@@ -1,5 +1,9 @@
-import { aws } from './platform.ts';
+import { connect } from '../lib/aws/backend.ts';
+import { lambda, type Runtime } from '../lib/aws/runtime.ts';
 import { eventOperations, serveOperations } from './wiring.ts';
 
-const platform = aws();
-export const handler = serveOperations<'events'>(platform, eventOperations(platform));
+export const create = (runtime: Runtime) => {
+  const backend = connect(runtime);
+  return serveOperations<'events'>(backend, eventOperations(backend));
+};
+export const handler = create(lambda);

@@ -1,6 +1,11 @@
+import { connect } from '../lib/aws/backend.ts';
+import { emailSender } from '../lib/aws/email.ts';
+import { lambda, type Runtime } from '../lib/aws/runtime.ts';
 import { keyViolations } from '../lib/keys/handlers.ts';
-import { aws, withEmail } from './platform.ts';
 import { keyOperations, serveOperations } from './wiring.ts';
 
-const platform = { ...aws(), ...withEmail() };
-export const handler = serveOperations<'keys'>(platform, keyOperations(platform), keyViolations(platform.clock));
+export const create = (runtime: Runtime) => {
+  const backend = { ...connect(runtime), sendEmail: emailSender(runtime) };
+  return serveOperations<'keys'>(backend, keyOperations(backend), keyViolations(backend.clock));
+};
+export const handler = create(lambda);

@@ -1,3 +1,4 @@
+import type { Backend as Platform } from '../lib/aws/backend.ts';
 import { apiKeys } from '../lib/keys/store.ts';
 import { type ProjectsDeps, projectsHandler } from '../lib/projects/administration.ts';
 import { auditLog } from '../lib/projects/audit-store.ts';
@@ -6,7 +7,6 @@ import { projectData } from '../lib/projects/data-store.ts';
 import { projectExport } from '../lib/projects/export-store.ts';
 import { projects } from '../lib/projects/store.ts';
 import { webhooks } from '../lib/webhooks/store.ts';
-import type { Platform } from './wiring.ts';
 
 const stores = ({ table }: Platform) => ({ projects: projects(table), audit: auditLog(table) });
 

@@ -1,6 +1,11 @@
-import { sourceAddresses } from '../lib/aws/environment.ts';
-import { aws, withEmail } from './platform.ts';
+import { connect } from '../lib/aws/backend.ts';
+import { emailSender } from '../lib/aws/email.ts';
+import { lambda, type Runtime } from '../lib/aws/runtime.ts';
 import { projectOperations, serveOperations } from './wiring.ts';
 
-const platform = { ...aws(), ...withEmail(), sourceAddresses: sourceAddresses() };
-export const handler = serveOperations<'project'>(platform, projectOperations(platform));
+export const create = (runtime: Runtime) => {
+  const sourceAddresses = runtime.variables.SOURCE_ADDRESSES?.split(',') ?? [];
+  const backend = { ...connect(runtime), sendEmail: emailSender(runtime), sourceAddresses };
+  return serveOperations<'project'>(backend, projectOperations(backend));
+};
+export const handler = create(lambda);

@@ -1,5 +1,10 @@
+import { connect } from '../lib/aws/backend.ts';
+import { lambda, type Runtime } from '../lib/aws/runtime.ts';
 import { countConsumer } from '../lib/deliveries/count-consumers.ts';
-import { aws } from './platform.ts';
 import { countDeps } from './wiring.ts';
 
-export const handler = countConsumer(countDeps(aws()));
+export const create = (runtime: Runtime) => {
+  const backend = connect(runtime);
+  return countConsumer(countDeps(backend), backend);
+};
+export const handler = create(lambda);

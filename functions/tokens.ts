@@ -1,5 +1,9 @@
-import { aws } from './platform.ts';
+import { connect } from '../lib/aws/backend.ts';
+import { lambda, type Runtime } from '../lib/aws/runtime.ts';
 import { serveOperations, tokenOperations } from './wiring.ts';
 
-const platform = aws();
-export const handler = serveOperations<'tokens'>(platform, tokenOperations(platform));
+export const create = (runtime: Runtime) => {
+  const backend = connect(runtime);
+  return serveOperations<'tokens'>(backend, tokenOperations(backend));
+};
+export const handler = create(lambda);

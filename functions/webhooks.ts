@@ -1,8 +1,13 @@
-import { addressPolicy } from '../lib/aws/environment.ts';
+import { connect } from '../lib/aws/backend.ts';
+import { lambda, type Runtime } from '../lib/aws/runtime.ts';
+import { deliveryQueue } from '../lib/deliveries/queue-store.ts';
+import { addressPolicy } from '../lib/webhooks/endpoint-url.ts';
 import { webhookViolations } from '../lib/webhooks/handlers.ts';
-import { aws, withQueue } from './platform.ts';
 import { serveOperations, webhookOperations } from './wiring.ts';
 
-const platform = { ...aws(), ...withQueue() };
-const violations = webhookViolations(addressPolicy());
-export const handler = serveOperations<'webhooks'>(platform, webhookOperations(platform), violations);
+export const create = (runtime: Runtime) => {
+  const backend = { ...connect(runtime), queue: deliveryQueue(runtime, 'quick') }; // redeliveries, recoveries and tests
+  const violations = webhookViolations(addressPolicy(runtime.variables));
+  return serveOperations<'webhooks'>(backend, webhookOperations(backend), violations);
+};
+export const handler = create(lambda);

@@ -1,4 +1,6 @@
-import type { Table } from '../lib/aws/table.ts';
+import type { Backend } from '../lib/aws/backend.ts';
+import { queue } from '../lib/aws/queue.ts';
+import type { Runtime } from '../lib/aws/runtime.ts';
 import type { BatchDeps } from '../lib/deliveries/batch.ts';
 import type { CountDeps } from '../lib/deliveries/count-consumers.ts';
 import { disabling } from '../lib/deliveries/disabling-store.ts';
@@ -6,11 +8,12 @@ import type { FanOutDeps } from '../lib/deliveries/fan-out.ts';
 import { deliveryHandlers } from '../lib/deliveries/handlers.ts';
 import type { Lane } from '../lib/deliveries/lanes.ts';
 import { deliveryLog } from '../lib/deliveries/log-store.ts';
-import { type DeliveryMessage, groupOf, type QueueMessage } from '../lib/deliveries/messages.ts';
+import { type DeliveryMessage, groupOf } from '../lib/deliveries/messages.ts';
 import { disabledNotification, type FailingWebhook, warningNotification } from '../lib/deliveries/notification.ts';
 import type { OutageEmail } from '../lib/deliveries/outage.ts';
 import { outages } from '../lib/deliveries/outage-store.ts';
 import { retryBy } from '../lib/deliveries/queue-retry.ts';
+import type { DeliveryQueue } from '../lib/deliveries/queue-store.ts';
 import { rateLimits } from '../lib/deliveries/rate-limit-store.ts';
 import { recoverPage } from '../lib/deliveries/recovery.ts';
 import { statsHandlers } from '../lib/deliveries/stats-handlers.ts';
@@ -29,7 +32,6 @@ import { cursors } from '../lib/http/cursor-store.ts';
 import { idempotencyRecords } from '../lib/http/idempotency-store.ts';
 import type { ApiFunction } from '../lib/http/operation.ts';
 import { type ApiHandler, type Handlers, type ServeDeps, serve } from '../lib/http/serve.ts';
-import type { Random } from '../lib/ids.ts';
 import { credentials } from '../lib/keys/credential-store.ts';
 import { keyHandlers } from '../lib/keys/handlers.ts';
 import { apiKeys } from '../lib/keys/store.ts';
@@ -46,24 +48,10 @@ import type { Space } from '../lib/space.ts';
 import { webhookHandlers } from '../lib/webhooks/handlers.ts';
 import { allWebhooks, webhooks } from '../lib/webhooks/store.ts';
 
-type Fields = Record<string, unknown>;
-
-/** The dependencies of every function. Lambda functions pass AWS clients, and the simulation passes its own services. */
-export interface Platform {
-  table: Table;
-  clock(): number;
-  random: Random;
-  log: { info(event: string, fields: Fields): void; warn(event: string, fields: Fields): void };
-  reportFailure(event: string, fields: Fields, error: unknown): void;
-}
-
-export interface DeliveryQueue {
-  send(message: QueueMessage, delaySeconds?: number): Promise<void>;
-  sendAll(messages: readonly QueueMessage[], delaySeconds?: number): Promise<void>;
-}
-type WithEmail = Platform & { sendEmail(email: Email): Promise<void> };
-type WithQueues = Platform & { queues: Record<Lane, DeliveryQueue> };
-type WithChecks = Platform & Pick<ConnectionsDeps, 'scheduleCheck'>;
+type Platform = Backend;
+type WithEmail = Backend & { sendEmail(email: Email): Promise<void> };
+type WithQueues = Backend & { queues: Record<Lane, DeliveryQueue> };
+type WithChecks = Backend & Pick<ConnectionsDeps, 'scheduleCheck'>;
 type DeliverPlatform = WithEmail &
   WithQueues &
   Pick<BatchDeps, 'post' | 'lane' | 'done'> & {
@@ -71,6 +59,12 @@ type DeliverPlatform = WithEmail &
     /** Schedules a message to the quick queue. A repeated call with the same name has no effect. */
     schedule(name: string, message: { body: DeliveryMessage; group: string }, atMs: number): Promise<void>;
   };
+
+/** Schedules checks of connections. */
+export function checks(runtime: Runtime): Pick<ConnectionsDeps, 'scheduleCheck'> {
+  const { send } = queue(runtime, 'CHECKS_QUEUE_URL');
+  return { scheduleCheck: (body, delaySeconds) => send({ body, delaySeconds }) };
+}
 
 /** The stores that several groups of operations use. */
 const stores = ({ table, random }: Platform) => ({

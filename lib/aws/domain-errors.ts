@@ -1,5 +1,4 @@
 import { ConflictError, RefusedError, UnavailableError } from '../errors.ts';
-import { rootCause } from '../stages.ts';
 
 // Errors of the AWS SDK for valid requests that can succeed later.
 const TRANSIENT = new Set([
@@ -35,9 +34,8 @@ export function domainError(error: unknown): unknown {
  * later. Rejected inputs and bugs are not outages, because every repetition fails in the same way.
  */
 export function isOutage(error: unknown): boolean {
-  const cause = rootCause(error);
   // TypeErrors of Node have a `code` too.
-  if (cause instanceof RefusedError || cause instanceof TypeError || cause instanceof RangeError) return false;
-  if (cause instanceof UnavailableError || cause instanceof ConflictError) return true;
-  return cause instanceof Error && ('$metadata' in cause || 'code' in cause); // the SDK's errors and Node's system errors
+  if (error instanceof RefusedError || error instanceof TypeError || error instanceof RangeError) return false;
+  if (error instanceof UnavailableError || error instanceof ConflictError) return true;
+  return error instanceof Error && ('$metadata' in error || 'code' in error); // the SDK's errors and Node's system errors
 }

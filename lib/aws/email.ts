@@ -1,45 +1,41 @@
 import { SESClient, SendEmailCommand } from '@aws-sdk/client-ses';
 import { allDone } from '../all-done.ts';
 import { type Email, emailText } from '../projects/emails.ts';
-import { createClient } from './client.ts';
-import { reportFailure } from './report-failure.ts';
-
-export interface EmailOptions {
-  sender: string;
-  /** The name of the configuration set that publishes bounces and complaints. `undefined` for seconds during an upgrade. */
-  configurationSet: string | undefined;
-}
+import { failureReporter } from './log.ts';
+import { newVariable, type Runtime, variable } from './runtime.ts';
 
 /**
  * Sends each recipient a separate email, so that a rejected address does not affect the others, and a complaint names one
  * recipient (SES lists every recipient of the domain as a possible one). A rejection is reported. It is thrown if no address was
  * accepted. After an outage, all emails are sent again.
  */
-export function email({ sender, configurationSet }: EmailOptions, client = createClient(SESClient)) {
+export function emailSender(runtime: Pick<Runtime, 'variables' | 'client' | 'log'>) {
+  const client = runtime.client(SESClient);
+  const sender = variable(runtime, 'SENDER_EMAIL');
+  const configurationSet = newVariable(runtime, 'CONFIGURATION_SET'); // publishes bounces and complaints
+  const reportFailure = failureReporter(runtime.log);
   const utf8 = (text: string) => ({ Data: emailText(text), Charset: 'UTF-8' });
-  return {
-    async send({ projectId, to, subject, text, html }: Email): Promise<void> {
-      const rejections: unknown[] = [];
-      const sendTo = async (recipient: string) => {
-        await client
-          .send(
-            new SendEmailCommand({
-              Source: sender,
-              Destination: { ToAddresses: [recipient] },
-              Message: { Subject: utf8(subject), Body: { Text: utf8(text), Html: utf8(html) } },
-              ConfigurationSetName: configurationSet,
-              Tags: [{ Name: PROJECT_TAG, Value: projectId }],
-            }),
-          )
-          .catch((error: unknown) => {
-            if (!isRejection(error)) throw error;
-            rejections.push(error);
-          });
-      };
-      await allDone(to.map(sendTo));
-      if (rejections.length > 0 && rejections.length === to.length) throw rejections[0];
-      for (const error of rejections) reportFailure('email.rejected', { project_id: projectId }, error);
-    },
+  return async ({ projectId, to, subject, text, html }: Email): Promise<void> => {
+    const rejections: unknown[] = [];
+    const sendTo = async (recipient: string) => {
+      await client
+        .send(
+          new SendEmailCommand({
+            Source: sender,
+            Destination: { ToAddresses: [recipient] },
+            Message: { Subject: utf8(subject), Body: { Text: utf8(text), Html: utf8(html) } },
+            ConfigurationSetName: configurationSet,
+            Tags: [{ Name: PROJECT_TAG, Value: projectId }],
+          }),
+        )
+        .catch((error: unknown) => {
+          if (!isRejection(error)) throw error;
+          rejections.push(error);
+        });
+    };
+    await allDone(to.map(sendTo));
+    if (rejections.length > 0 && rejections.length === to.length) throw rejections[0];
+    for (const error of rejections) reportFailure('email.rejected', { project_id: projectId }, error);
   };
 }
 

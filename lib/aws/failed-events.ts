@@ -1,7 +1,6 @@
 import { AwsClient } from 'aws4fetch';
 import { SET_ASIDE_PREFIX } from '../deployment.ts';
 import { UnavailableError } from '../errors.ts';
-import { stageOf } from '../stages.ts';
 
 /** A record of a stream as the function received it. Only its id matters here. */
 interface StreamRecord {
@@ -23,7 +22,7 @@ const TIMEOUT_MS = 5000;
  */
 export function failedEvents(bucketUrl: string, put: Put = putObject()) {
   return async (record: StreamRecord, error: unknown): Promise<void> => {
-    const failure = { stage: stageOf(error), message: (error as Error).message };
+    const failure = { message: (error as Error).message };
     const payload = JSON.stringify({ Records: [record] });
     const object = { version: '1.0', requestContext: { condition: 'Refused' }, failure, payload };
     const { ok, status } = await put(`${bucketUrl}/${SET_ASIDE_PREFIX}${record.eventID}`, JSON.stringify(object)).catch(

@@ -1,8 +1,9 @@
 import { type BatchResultErrorEntry, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { Variable } from '../deployment.ts';
 import { RefusedError, UnavailableError } from '../errors.ts';
 import { createLimiter } from '../limiter.ts';
-import { createClient } from './client.ts';
 import { domainError } from './domain-errors.ts';
+import { type Runtime, variable } from './runtime.ts';
 
 /** Messages of one SendMessageBatch (SQS quotas). */
 const BATCH = 10;
@@ -38,7 +39,9 @@ interface Waiting {
  * Delivery is at least once: a call that throws may have sent its message. It throws `RefusedError` for a message that SQS never
  * accepts, and the other messages of its request are sent.
  */
-export function queue(url: string, client: Pick<SQSClient, 'send'> = createClient(SQSClient)) {
+export function queue(runtime: Pick<Runtime, 'variables' | 'client'>, name: Variable) {
+  const url = variable(runtime, name);
+  const client = runtime.client(SQSClient);
   const limited = createLimiter(CONCURRENT_REQUESTS);
   let waiting: Waiting[] = [];
 

@@ -1,23 +1,18 @@
 import { ConflictException, CreateScheduleCommand, SchedulerClient } from '@aws-sdk/client-scheduler';
-import { sendMessageTarget } from '../deployment.ts';
-import { createClient } from './client.ts';
+import { LANE_QUEUES, sendMessageTarget } from '../deployment.ts';
 import { domainError } from './domain-errors.ts';
-
-export interface ScheduleSettings {
-  group: string;
-  roleArn: string;
-  queueUrl: string;
-  deadLetterArn: string;
-}
+import { type Runtime, variable } from './runtime.ts';
 
 /**
- * One-shot schedules that send a message to a queue and delete themselves. A schedule fires within 60 seconds after its
+ * One-shot schedules that send a message to the quick queue and delete themselves. A schedule fires within 60 seconds after its
  * time, at least once (EventBridge Scheduler User Guide).
  */
-export function schedules(
-  { group, roleArn, queueUrl, deadLetterArn }: ScheduleSettings,
-  client = createClient(SchedulerClient),
-) {
+export function schedules(runtime: Pick<Runtime, 'variables' | 'client'>) {
+  const client = runtime.client(SchedulerClient);
+  const group = variable(runtime, 'SCHEDULE_GROUP');
+  const roleArn = variable(runtime, 'SCHEDULE_ROLE_ARN');
+  const deadLetterArn = variable(runtime, 'SCHEDULE_DLQ_ARN');
+  const queueUrl = variable(runtime, LANE_QUEUES.quick);
   const [, partition = 'aws'] = roleArn.split(':');
   return {
     /** `name` identifies the message, so scheduling it again has no effect. */

@@ -17,20 +17,11 @@ import {
 import { createLimiter } from '../limiter.ts';
 import type { TransactionPart } from '../transaction.ts';
 import { batchGetEach, requireRead } from './batch-get.ts';
-import { createClient } from './client.ts';
 import { domainError } from './dynamodb-errors.ts';
 import { type Item, type ItemKey, keyOf } from './items.ts';
 import { withLayoutCheck } from './layout.ts';
-import {
-  carryOut,
-  type Named,
-  opened,
-  type Pause,
-  pauseAtRandom,
-  type Rejected,
-  type Write,
-  withoutWriteId,
-} from './writes.ts';
+import { type ClientSettings, createClient, type Runtime, variable } from './runtime.ts';
+import { carryOut, type Named, opened, pauseAtRandom, type Rejected, type Write, withoutWriteId } from './writes.ts';
 
 export interface Page {
   items: Item[];
@@ -49,26 +40,19 @@ const CONCURRENT_REQUESTS = 16;
 /** The maximum requests for one page of a list. Even with 1 MB each, they need less than a second. */
 const MAX_REQUESTS = 8;
 
-export interface TableOptions {
-  /** Default: a client of the SDK that checks the layout of the table. */
-  documents?: Pick<DynamoDBDocumentClient, 'send'>;
-  /** Waits between tries after a conflict, or for unprocessed keys. */
-  pause?: Pause;
-  /** A clock in milliseconds with any origin, which limits the time of a list. */
-  now?: () => number;
+/** The client of the table. It takes and returns JavaScript values. */
+export class Documents extends DynamoDBDocumentClient {
+  constructor(_settings: ClientSettings) {
+    super(createClient(DynamoDBClient), { marshallOptions: { removeUndefinedValues: true } });
+  }
 }
 
-const documentClient = () =>
-  DynamoDBDocumentClient.from(createClient(DynamoDBClient), { marshallOptions: { removeUndefinedValues: true } });
-
-export function createTable(
-  name: string,
-  {
-    documents = withLayoutCheck(documentClient(), name),
-    pause = pauseAtRandom,
-    now = () => performance.now(),
-  }: TableOptions = {},
-) {
+/** The table of the function. Every command is rejected while the table has another layout. */
+export function createTable(runtime: Pick<Runtime, 'variables' | 'client' | 'clock' | 'wait' | 'random'>) {
+  const name = variable(runtime, 'TABLE_NAME');
+  const documents = withLayoutCheck(runtime.client(Documents), name);
+  const pause = pauseAtRandom(runtime);
+  const now = runtime.clock;
   // Requests wait here, because the time limits of the SDK include the wait for a connection.
   const limited = createLimiter(CONCURRENT_REQUESTS);
   const reading = <T>(act: () => Promise<T>): Promise<T> =>

@@ -4,6 +4,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { TransactionPart } from '../transaction.ts';
 import { domainError, failedConditions, isWriteConflict } from './dynamodb-errors.ts';
 import type { Item } from './items.ts';
+import type { Runtime } from './runtime.ts';
 
 type Unnamed<T> = T extends object
   ? { [K in keyof T]: T[K] extends infer V | undefined ? Omit<V & object, 'TableName'> : never }
@@ -97,5 +98,7 @@ export function withoutWriteId(item: Item): Item {
 /** Waits a random time, longer after each try. */
 export type Pause = (tries: number) => Promise<void>;
 
-export const pauseAtRandom: Pause = (tries) =>
-  new Promise((resolve) => setTimeout(resolve, Math.random() * CONFLICT_WAIT_MS * 2 ** Math.min(tries, 4)));
+export const pauseAtRandom =
+  ({ wait, random }: Pick<Runtime, 'wait' | 'random'>): Pause =>
+  (tries) =>
+    wait(((random(1)[0] ?? 0) / 256) * CONFLICT_WAIT_MS * 2 ** Math.min(tries, 4));

@@ -1,9 +1,10 @@
 import { BatchProcessor, type EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, DynamoDBRecord, DynamoDBStreamEvent, SQSEvent, SQSRecord } from 'aws-lambda';
-import { reportFailure } from '../aws/report-failure.ts';
+import type { ReportFailure } from '../aws/log.ts';
 import { NotYetError } from '../errors.ts';
 
 interface Consumer<Item extends SQSRecord | DynamoDBRecord> {
+  reportFailure: ReportFailure;
   handle(record: Item): Promise<void>;
   /** The log event of a failed record, and the fields that identify the record. */
   describe(record: Item): [event: string, fields: Record<string, unknown>];
@@ -15,7 +16,7 @@ interface Consumer<Item extends SQSRecord | DynamoDBRecord> {
  */
 export function consume<Item extends SQSRecord | DynamoDBRecord>(
   type: typeof EventType.SQS | typeof EventType.DynamoDBStreams,
-  { handle, describe }: Consumer<Item>,
+  { handle, describe, reportFailure }: Consumer<Item>,
 ) {
   const processor = new BatchProcessor(type);
   const reported = async (record: Item): Promise<void> => {

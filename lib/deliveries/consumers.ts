@@ -1,20 +1,19 @@
 import { EventType } from '@aws-lambda-powertools/batch';
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
-import { log } from '../aws/log.ts';
+import type { Backend } from '../aws/backend.ts';
 import { countAttempt, publishMetrics } from '../aws/metrics.ts';
-import { withStages } from '../stages.ts';
 import { deliveryFields, resultEvent } from './attempt-log.ts';
 import { type BatchDeps, deliverBatch } from './batch.ts';
 import { consume } from './batch-consumers.ts';
 import { parseMessage } from './messages.ts';
 
 /** Consumes the messages of a lane. One read loads what a batch refers to, and all of its attempts run at the same time. */
-export function deliverConsumer(deps: BatchDeps) {
-  const staged = withStages(deps);
+export function deliverConsumer(deps: BatchDeps, { reportFailure }: Backend) {
   return async (batch: SQSEvent, context: Context) => {
     const messages = new Map(batch.Records.map((record) => [record, parseMessage(record.body)]));
-    const handle = deliverBatch([...messages.values()], staged);
+    const handle = deliverBatch([...messages.values()], deps);
     const response = await consume<SQSRecord>(EventType.SQS, {
+      reportFailure,
       handle: (record) => handle(messages.get(record) ?? null),
       describe(record) {
         const message = messages.get(record);
@@ -28,8 +27,10 @@ export function deliverConsumer(deps: BatchDeps) {
 }
 
 /** Counts and logs the result of a message. */
-export const reportResult: BatchDeps['done'] = (message, result) => {
-  countAttempt(result);
-  const { level, event, fields } = resultEvent(message, result);
-  log[level](event, fields);
-};
+export const resultReporter =
+  ({ log }: Backend): BatchDeps['done'] =>
+  (message, result) => {
+    countAttempt(result);
+    const { level, event, fields } = resultEvent(message, result);
+    log[level](event, fields);
+  };

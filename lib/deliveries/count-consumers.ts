@@ -1,8 +1,8 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { allDone } from '../all-done.ts';
-import { log } from '../aws/log.ts';
-import { reportFailure } from '../aws/report-failure.ts';
+import type { Backend } from '../aws/backend.ts';
+import type { ReportFailure } from '../aws/log.ts';
 import { toDelivery } from './log-store.ts';
 import { type DeliveryChange, type Tally, tally } from './stats.ts';
 
@@ -20,9 +20,9 @@ export interface CountDeps {
  * Counts what happened to deliveries. Lambda repeats a failed batch as a whole, and changes that are already counted are not added
  * twice. A change that cannot be read is reported and left out, because it would stop its shard.
  */
-export function countConsumer({ add }: CountDeps) {
+export function countConsumer({ add }: CountDeps, { log, reportFailure }: Backend) {
   return async ({ Records, shardId }: WindowedStreamEvent) => {
-    const tallies = tallyOf(Records);
+    const tallies = tallyOf(Records, reportFailure);
     try {
       await allDone(tallies.map((each) => add(each, shardId)));
     } catch (error) {
@@ -34,15 +34,15 @@ export function countConsumer({ add }: CountDeps) {
   };
 }
 
-function tallyOf(records: readonly DynamoDBRecord[]): Tally[] {
+function tallyOf(records: readonly DynamoDBRecord[], reportFailure: ReportFailure): Tally[] {
   try {
     return tally(records.map(changeOf));
   } catch {
-    return tally(records.filter(isReadable).map(changeOf));
+    return tally(records.filter((record) => isReadable(record, reportFailure)).map(changeOf));
   }
 }
 
-function isReadable(record: DynamoDBRecord): boolean {
+function isReadable(record: DynamoDBRecord, reportFailure: ReportFailure): boolean {
   try {
     tally([changeOf(record)]);
     return true;

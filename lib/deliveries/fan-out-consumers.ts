@@ -1,13 +1,11 @@
 import { EventType } from '@aws-lambda-powertools/batch';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Context, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import type { Backend } from '../aws/backend.ts';
 import { isOutage } from '../aws/domain-errors.ts';
-import { log } from '../aws/log.ts';
 import { countSetAside } from '../aws/metrics.ts';
-import { reportFailure } from '../aws/report-failure.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { toStoredEvent } from '../events/store.ts';
-import { withStages } from '../stages.ts';
 import { consume } from './batch-consumers.ts';
 import { type FanOutDeps, fanOutBatch } from './fan-out.ts';
 import { settingAside } from './set-aside.ts';
@@ -23,8 +21,7 @@ export interface FanOutConsumerDeps extends FanOutDeps {
 }
 
 /** Sends new events from the table's stream to the queues, one message for every subscribed webhook. */
-export function fanOutConsumer(collaborators: FanOutConsumerDeps) {
-  const { keep, ...deps } = withStages(collaborators);
+export function fanOutConsumer({ keep, ...deps }: FanOutConsumerDeps, { log, reportFailure }: Backend) {
   return async (batch: FanOutBatch, context: Context) => {
     const fanOut = fanOutBatch(deps);
     const sum = { events: 0, deliveries: 0, skipped: 0, set_aside: 0 };
@@ -41,6 +38,7 @@ export function fanOutConsumer(collaborators: FanOutConsumerDeps) {
       sum.set_aside++;
     };
     const response = await consume<DynamoDBRecord>(EventType.DynamoDBStreams, {
+      reportFailure,
       // A replayed record that fails again stays in the bucket.
       handle: batch.isReplay ? handle : settingAside(handle, { isOutage, setAside }),
       describe: (record) => ['event.fan_out_failed', { event_id: eventIdOf(record) }],

@@ -1,10 +1,13 @@
 import { allDone } from '../all-done.ts';
 import { queue } from '../aws/queue.ts';
+import type { Runtime } from '../aws/runtime.ts';
+import { LANE_QUEUES } from '../deployment.ts';
+import type { Lane } from './lanes.ts';
 import { groupOf, type QueueMessage } from './messages.ts';
 
 /** A queue of deliveries. Every message has the fair-queue group of its webhook. */
-export function deliveryQueue(url: string) {
-  const { send } = queue(url);
+export function deliveryQueue(runtime: Pick<Runtime, 'variables' | 'client'>, lane: Lane) {
+  const { send } = queue(runtime, LANE_QUEUES[lane]);
   const sendOne = (message: QueueMessage, delaySeconds?: number): Promise<void> =>
     send({ body: message, group: groupOf(message), ...(delaySeconds !== undefined && { delaySeconds }) });
 
@@ -15,3 +18,12 @@ export function deliveryQueue(url: string) {
     },
   };
 }
+
+export type DeliveryQueue = ReturnType<typeof deliveryQueue>;
+
+/** The queues of all lanes. */
+export const laneQueues = (runtime: Pick<Runtime, 'variables' | 'client'>): Record<Lane, DeliveryQueue> => ({
+  quick: deliveryQueue(runtime, 'quick'),
+  new: deliveryQueue(runtime, 'new'),
+  slow: deliveryQueue(runtime, 'slow'),
+});

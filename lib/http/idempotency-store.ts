@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { all, any, type Condition, is, isAbsent, isAtMost, isNew } from '../aws/conditions.ts';
 import { put, remove, update } from '../aws/expressions.ts';
 import { type Item, type ItemKey, itemKey, timeToLive } from '../aws/items.ts';
-import type { System } from '../aws/system.ts';
+import type { Runtime } from '../aws/runtime.ts';
 import type { Table } from '../aws/table.ts';
 import { transactionPart, type Write } from '../aws/writes.ts';
 import {
@@ -34,7 +34,7 @@ const isOwnedBy = (owner: string): Condition => is('owner', owner);
 const isUnfinished = ({ owner }: StoredRecord): Condition => all(isOwnedBy(owner), isAbsent('response'));
 
 /** Idempotency records in the table, one per space and key. */
-export function idempotencyRecords(table: Table, { clock, random }: System): Idempotency {
+export function idempotencyRecords(table: Table, { clock, random }: Pick<Runtime, 'clock' | 'random'>): Idempotency {
   return {
     async begin({ space }, key, fingerprint) {
       const item = itemKey.idempotency(space, hash('sha256', key, 'base64url'));

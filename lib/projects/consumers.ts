@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { log } from '../aws/log.ts';
-import { reportFailure } from '../aws/report-failure.ts';
+import type { Backend } from '../aws/backend.ts';
 import type { UndeliverableEmail } from './project.ts';
 
 const recipients = v.array(v.object({ emailAddress: v.string() }));
@@ -23,7 +22,7 @@ export interface EmailEventsDeps {
  * repeated twice, and a lost event has no consequences, because the next email to the address causes the same event.
  */
 export const emailEventsConsumer =
-  ({ stop }: EmailEventsDeps) =>
+  ({ stop }: EmailEventsDeps, { log, reportFailure }: Backend) =>
   async (event: unknown): Promise<void> => {
     try {
       const { mail, bounce, complaint } = v.parse(EmailEvent, event).detail;

@@ -5,6 +5,12 @@ import { MAX_URL_LENGTH } from './webhook.ts';
 /** The addresses that a webhook can use. `any` allows `http:` and private addresses. Only the local stack sets it. */
 export type AddressPolicy = 'public' | 'any';
 
+/** The policy of a function with these environment variables. The CDK stack never sets `ALLOW_PRIVATE_ENDPOINTS`. */
+export const addressPolicy = ({
+  ALLOW_PRIVATE_ENDPOINTS,
+}: Readonly<Record<string, string | undefined>>): AddressPolicy =>
+  ALLOW_PRIVATE_ENDPOINTS === 'true' ? 'any' : 'public';
+
 // Names that never lead to a public host: special-use ones (RFC 6761, 6762, 7686, 8375, 9476; ICANN's .internal) …
 const SPECIAL_USE_NAMES = ['localhost', 'local', 'home.arpa', 'internal', 'onion', 'alt'];
 // … and those that private networks use without asking (RFC 6762 appendix G).

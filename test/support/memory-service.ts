@@ -1,32 +1,44 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import type { APIGatewayAuthorizerResult, APIGatewayProxyResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
-import { projectAdministration, projectCreation } from '../../functions/project-wiring.ts';
-import * as wiring from '../../functions/wiring.ts';
+import { randomUUID } from 'node:crypto';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import type {
+  APIGatewayAuthorizerResult,
+  APIGatewayProxyResult,
+  APIGatewayRequestAuthorizerEvent,
+  Context,
+  SQSBatchResponse,
+} from 'aws-lambda';
+import * as authorizer from '../../functions/authorizer.ts';
+import * as checkConnection from '../../functions/check-connection.ts';
+import * as createProject from '../../functions/create-project.ts';
+import * as deliverFunction from '../../functions/deliver.ts';
+import * as documents from '../../functions/documents.ts';
+import * as emailEvents from '../../functions/email-events.ts';
+import * as events from '../../functions/events.ts';
+import * as fanOut from '../../functions/fan-out.ts';
+import * as keys from '../../functions/keys.ts';
+import * as project from '../../functions/project.ts';
+import * as projects from '../../functions/projects.ts';
+import * as stats from '../../functions/stats.ts';
+import * as tokens from '../../functions/tokens.ts';
+import * as webhooks from '../../functions/webhooks.ts';
 import { findRoute } from '../../infra/local/gateway/routes.ts';
-import { createTable, type TableOptions } from '../../lib/aws/table.ts';
-import { deliverBatch } from '../../lib/deliveries/batch.ts';
-import { fanOutBatch } from '../../lib/deliveries/fan-out.ts';
-import type { Lane } from '../../lib/deliveries/lanes.ts';
-import { toDelivery } from '../../lib/deliveries/log-store.ts';
+import { connect } from '../../lib/aws/backend.ts';
+import { LANES } from '../../lib/deliveries/lanes.ts';
 import type { QueueMessage } from '../../lib/deliveries/messages.ts';
 import type { Post } from '../../lib/deliveries/post.ts';
-import { tally } from '../../lib/deliveries/stats.ts';
-import type { CheckMessage } from '../../lib/documents/connections.ts';
-import { checkConnection } from '../../lib/documents/lost-connections.ts';
-import { toStoredEvent } from '../../lib/events/store.ts';
+import { LANE_QUEUES } from '../../lib/deployment.ts';
 import type { ApiFunction } from '../../lib/http/operation.ts';
 import { allOperations, operationAt } from '../../lib/http/operations.ts';
 import { problemResult } from '../../lib/http/problem-result.ts';
 import { methodNotAllowed, Problem, type ProblemCode } from '../../lib/http/problems.ts';
 import { COMMON_HEADERS } from '../../lib/http/security-headers.ts';
 import type { ApiHandler } from '../../lib/http/serve.ts';
-import { keyViolations } from '../../lib/keys/handlers.ts';
 import type { Email } from '../../lib/projects/emails.ts';
-import { webhookViolations } from '../../lib/webhooks/handlers.ts';
 import { MemoryDynamoDb } from '../memory/simulation/dynamodb.ts';
 import type { Item } from '../memory/simulation/expressions.ts';
 import { proxyEvent } from '../unit/http/builders.ts';
 import { expectConformance } from './conformance.ts';
+import { type Command, runtimeWith, VARIABLES } from './runtime.ts';
 import { type Answer, type Client, projectOf } from './service.ts';
 
 const HOST = '127.0.0.1:3000';
@@ -65,83 +77,88 @@ export function memoryService() {
   const later = (delayMs: number, run: () => Promise<unknown>) => void due.push({ at: now + delayMs, run });
 
   const db = new MemoryDynamoDb({ onChange });
-  const send = async (command: { input: Record<string, unknown> }) => {
-    const name = command.constructor.name.replace('Command', '');
-    const fault = faults.command?.(name, command.input);
-    if (fault) throw fault;
-    return db.execute({ name, input: command.input });
-  };
-  const pause = async () => {};
-  const table = createTable('table', { documents: { send }, pause, now: clock } as unknown as TableOptions);
-
-  const queueOf = (lane: Lane): wiring.DeliveryQueue => ({
-    send: async (message, delaySeconds = 0) => later(delaySeconds * 1000, () => deliver(lane, message)),
-    sendAll: async (messages, delaySeconds = 0) => {
-      for (const message of messages) later(delaySeconds * 1000, () => deliver(lane, message));
-    },
-  });
   const line = (event: string, fields: object) => void log.push(JSON.stringify({ message: event, ...fields }));
-  const queues = { quick: queueOf('quick'), new: queueOf('new'), slow: queueOf('slow') };
-  const platform = {
-    table,
+  const runtime = runtimeWith(send, {
     clock,
-    random: randomBytes,
-    log: { info: line, warn: line },
-    reportFailure: (event: string, fields: object, _error: unknown) => {
-      failures.push(event);
-      line(event, fields);
+    log: {
+      info: line,
+      warn: line,
+      error: (event, { error: _, ...fields }) => {
+        failures.push(event);
+        line(event, fields);
+      },
     },
-    queues,
-    queue: queues.quick,
-    sharePrefix: 'share',
-    requestsPerSecond: '500',
-    async scheduleCheck(message: CheckMessage, delaySeconds: number) {
-      checks.push(delaySeconds);
-      later(delaySeconds * 1000, () => checkConnection(message, wiring.connectionDeps(platform)));
-    },
-    sourceAddresses: ['192.0.2.1'],
-    async sendEmail(email: Email) {
-      if (faults.email) throw faults.email;
-      emails.push(email);
-    },
-  };
+    variables: { ...VARIABLES, SOURCE_ADDRESSES: '192.0.2.1', ALLOW_PRIVATE_ENDPOINTS: 'true' },
+  });
+  const { table } = connect(runtime);
 
-  const { serveOperations } = wiring;
   const functions: Partial<Record<ApiFunction, ApiHandler>> = {
-    keys: serveOperations<'keys'>(platform, wiring.keyOperations(platform), keyViolations(clock)),
-    tokens: serveOperations<'tokens'>(platform, wiring.tokenOperations(platform)),
-    project: serveOperations<'project'>(platform, wiring.projectOperations(platform)),
-    events: serveOperations<'events'>(platform, wiring.eventOperations(platform)),
-    documents: serveOperations<'documents'>(platform, wiring.documentOperations(platform)),
-    webhooks: serveOperations<'webhooks'>(platform, wiring.webhookOperations(platform), webhookViolations('any')),
+    keys: keys.create(runtime),
+    tokens: tokens.create(runtime),
+    project: project.create(runtime),
+    events: events.create(runtime),
+    documents: documents.create(runtime),
+    webhooks: webhooks.create(runtime),
   };
-  const authorize = wiring.authorization(platform);
-  const createProject = projectCreation(platform);
+  const authorize = authorizer.create(runtime);
+  const deliver = Object.fromEntries(
+    LANES.map((lane) => {
+      const variables = { ...runtime.variables, LANE: lane };
+      return [LANE_QUEUES[lane], deliverFunction.create({ ...runtime, variables }, () => post)];
+    }),
+  );
+  const consumers: Record<string, Consumer> = { ...deliver, CHECKS_QUEUE_URL: checkConnection.create(runtime) };
+  const fanOutEvents: Consumer = fanOut.create(runtime);
+  const countDeliveries = stats.create(runtime);
+
+  async function send(command: Command): Promise<object> {
+    const { name, input } = command;
+    const fault = faults.command?.(name, input);
+    if (fault) throw fault;
+    if (name === 'SendEmail') return sendEmail(input);
+    if (name === 'CreateSchedule') {
+      const { QueueUrl, MessageBody } = JSON.parse(input.Target.Input);
+      const at = Date.parse(`${input.ScheduleExpression.slice('at('.length, -1)}Z`);
+      later(at - now, () => receive(QueueUrl, MessageBody));
+      return {};
+    }
+    if (name !== 'SendMessageBatch') return db.execute(command);
+    for (const { MessageBody, DelaySeconds = 0 } of input.Entries) {
+      if (input.QueueUrl === VARIABLES.CHECKS_QUEUE_URL) checks.push(DelaySeconds);
+      later(DelaySeconds * 1000, () => receive(input.QueueUrl, MessageBody));
+    }
+    return {};
+  }
+
+  /** One email has one message for each recipient. */
+  async function sendEmail({ Destination, Message, Tags }: SendEmailInput): Promise<object> {
+    if (faults.email) throw faults.email;
+    const [to] = Destination.ToAddresses;
+    const { Subject, Body } = Message;
+    const email = { projectId: Tags[0].Value, subject: Subject.Data, text: Body.Text.Data, html: Body.Html.Data };
+    const last = emails.at(-1);
+    const isSame = last?.text === email.text && last.subject === email.subject && !last.to.includes(to);
+    if (isSame) emails.splice(-1, 1, { ...last, to: [...last.to, to] });
+    else emails.push({ ...email, to: [to] });
+    return {};
+  }
 
   function onChange(before: Item | undefined, after: Item | undefined): void {
     const pk = String(after?.pk);
-    if (after && !before && pk.startsWith('EVENT#')) {
-      const event = toStoredEvent(after);
-      later(0, () => fanOutBatch(wiring.fanOutDeps(platform))(event));
-    }
-    if (after && pk.startsWith('HOOK#')) {
-      const change = { before: before && toDelivery(before), after: toDelivery(after), sequence: String(++sequence) };
-      const { add } = wiring.countDeps(platform);
-      later(0, () => Promise.all(tally([change]).map((each) => add(each, 'shard'))));
-    }
+    const record = streamRecord(before, after, String(++sequence));
+    if (after && !before && pk.startsWith('EVENT#'))
+      later(0, () => fanOutEvents({ Records: [record] } as never, {} as Context));
+    if (after && pk.startsWith('HOOK#'))
+      later(0, () => countDeliveries({ Records: [record], shardId: 'shard' } as never));
   }
 
-  async function deliver(lane: Lane, message: QueueMessage): Promise<void> {
-    messages.push(message);
-    const deps = wiring.deliverDeps({
-      ...platform,
-      lane,
-      dashboardUrl: '',
-      post,
-      schedule: async (_name, { body }, atMs) => later(atMs - now, () => deliver('quick', body)),
-      done: () => {},
-    });
-    await deliverBatch([message], deps)(message).catch(() => later(1000, () => deliver(lane, message)));
+  async function receive(queueUrl: string, body: string): Promise<void> {
+    const variable = queueUrl.split('/').at(-1) ?? '';
+    if (variable !== 'CHECKS_QUEUE_URL') messages.push(JSON.parse(body));
+    const attributes = { ApproximateReceiveCount: '1' };
+    const Records = [{ messageId: randomUUID(), body, attributes, eventSource: 'aws:sqs' }];
+    const response = await consumers[variable]?.({ Records } as never, {} as Context);
+    if ((response as SQSBatchResponse).batchItemFailures.length > 0) later(1000, () => receive(queueUrl, body));
   }
 
   async function post(request: Post) {
@@ -265,17 +282,44 @@ export function memoryService() {
         },
       };
     },
-    createProject,
+    createProject: createProject.create(runtime),
     /** Runs an operation on projects, like an operator. */
-    administer: projectAdministration({ ...platform, enqueue: queues.quick.sendAll }),
+    administer: projects.create(runtime),
     db,
     /** Reports an address of a project, like SES. */
-    stopEmails: wiring.emailEventsDeps(platform).stop,
+    async stopEmails(project_id: string, emailAddress: string, reason: 'bounced' | 'complained') {
+      const mail = { tags: { project: [project_id] } };
+      const recipients = [{ emailAddress }];
+      const report =
+        reason === 'bounced'
+          ? { bounce: { bounceType: 'Permanent', bouncedRecipients: recipients } }
+          : { complaint: { complainedRecipients: recipients } };
+      await emailEvents.create(runtime)({ detail: { mail, ...report } });
+    },
     async project(name = 'Test') {
       const email = `${randomUUID()}@example.com`;
       now++;
-      return projectOf(await createProject({ name, email }), as);
+      return projectOf(await createProject.create(runtime)({ name, email }), as);
     },
+  };
+}
+
+type Consumer = (batch: never, context: Context) => Promise<unknown>;
+
+interface SendEmailInput {
+  Destination: { ToAddresses: [string] };
+  Message: { Subject: { Data: string }; Body: { Text: { Data: string }; Html: { Data: string } } };
+  Tags: [{ Value: string }];
+}
+
+/** A change of an item, as the stream of the table reports it. */
+function streamRecord(before: Item | undefined, after: Item | undefined, SequenceNumber: string) {
+  const image = (item: Item | undefined) => item && marshall(item, { removeUndefinedValues: true });
+  const { pk = '', sk = '' } = after ?? before ?? {};
+  const Keys = marshall({ pk, sk });
+  return {
+    eventID: SequenceNumber,
+    dynamodb: { Keys, SequenceNumber, OldImage: image(before), NewImage: image(after) },
   };
 }
 

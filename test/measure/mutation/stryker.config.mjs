@@ -12,7 +12,9 @@ export const strykerPlugins = [declareValuePlugin(PluginKind.Ignore, 'descriptio
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
-  mutate: ['lib/{keys,projects,webhooks,events,deliveries,documents}/**/!(operations|store|*-store|consumers|*-consumers).ts'],
+  mutate: [
+    'lib/{keys,projects,webhooks,events,deliveries,documents}/**/!(operations|store|*-store|consumers|*-consumers).ts',
+  ],
   testRunner: 'vitest',
   vitest: { configFile: 'test/measure/mutation/vitest.config.ts', related: false },
   plugins: ['@stryker-mutator/vitest-runner', import.meta.filename],

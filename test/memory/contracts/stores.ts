@@ -4,12 +4,12 @@ import * as documentClient from '@aws-sdk/lib-dynamodb';
 import { dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
 import { exists, isNew } from '../../../lib/aws/conditions.ts';
 import { put } from '../../../lib/aws/expressions.ts';
-import { withLayoutCheck } from '../../../lib/aws/layout.ts';
-import { createTable, type Table, type TableOptions } from '../../../lib/aws/table.ts';
+import { createTable, type Table } from '../../../lib/aws/table.ts';
 import { transactionPart } from '../../../lib/aws/writes.ts';
 import { BY_PROJECT, BY_STATUS } from '../../../lib/deployment.ts';
 import type { TransactionPart } from '../../../lib/transaction.ts';
 import { databaseEndpoint } from '../../support/database.ts';
+import { runtimeWith, VARIABLES } from '../../support/runtime.ts';
 import { MemoryDynamoDb, SCHEMA } from '../simulation/dynamodb.ts';
 
 type Send = (name: string, input: Record<string, unknown>) => Promise<object>;
@@ -29,13 +29,9 @@ export interface Store {
 const ITEMS_OF_SHORT = 2;
 
 function storeOf(name: string, tableName: string, send: Send): Store {
-  const documentsOver = (changed: Send) =>
-    ({
-      send: (command: { input: Record<string, unknown> }) =>
-        changed(command.constructor.name.replace('Command', ''), command.input),
-    }) as unknown as NonNullable<TableOptions['documents']>;
+  const variables = { ...VARIABLES, TABLE_NAME: tableName };
   const tableOver = (changed: Send): Table =>
-    createTable(tableName, { documents: documentsOver(changed), pause: async () => {} });
+    createTable(runtimeWith((command) => changed(command.name, command.input), { variables }));
   return {
     name,
     table: tableOver(send),
@@ -50,7 +46,7 @@ function storeOf(name: string, tableName: string, send: Send): Store {
       const Limit = Math.min(ITEMS_OF_SHORT, Number(input.Limit ?? ITEMS_OF_SHORT));
       return send(command, command === 'Query' ? { ...input, Limit } : input);
     }),
-    checked: () => createTable(tableName, { documents: withLayoutCheck(documentsOver(send), tableName) }),
+    checked: () => tableOver(send),
   };
 }
 

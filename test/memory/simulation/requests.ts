@@ -16,6 +16,13 @@ export interface Request {
 /** A response, or `null` if the client received none. */
 export type Response = { status: number; body: never } | null;
 
+/** The event of a request with this credential, for the authorizer. */
+export const authorizerEventOf = (credential: string) => ({
+  ...proxyEvent({ httpMethod: 'GET', resource: '/v1/documents' }),
+  methodArn: 'arn:aws:execute-api:eu-central-1:1:api/live/GET/v1/documents',
+  multiValueHeaders: { Authorization: [`Bearer ${credential}`] },
+});
+
 /** The event of API Gateway for an authorized request. */
 export function proxyEventOf(
   { method, resource, path, body, idempotencyKey, keyId }: Request,

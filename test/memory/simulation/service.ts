@@ -1,22 +1,19 @@
-import {
-  connectionDeps,
-  countDeps,
-  type DeliveryQueue,
-  deliverDeps,
-  documentOperations,
-  eventOperations,
-  fanOutDeps,
-  keyOperations,
-  serveOperations,
-  tokenOperations,
-  webhookOperations,
-} from '../../../functions/wiring.ts';
-import { domainError, isOutage } from '../../../lib/aws/domain-errors.ts';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import type { APIGatewayProxyResult, Context, DynamoDBRecord, SQSBatchResponse } from 'aws-lambda';
+import * as authorizer from '../../../functions/authorizer.ts';
+import * as checkConnection from '../../../functions/check-connection.ts';
+import * as deliver from '../../../functions/deliver.ts';
+import * as documents from '../../../functions/documents.ts';
+import * as events from '../../../functions/events.ts';
+import * as fanOut from '../../../functions/fan-out.ts';
+import * as keys from '../../../functions/keys.ts';
+import * as stats from '../../../functions/stats.ts';
+import * as tokens from '../../../functions/tokens.ts';
+import * as webhooks from '../../../functions/webhooks.ts';
+import { connect } from '../../../lib/aws/backend.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { createTable, type Table, type TableOptions } from '../../../lib/aws/table.ts';
+import type { Runtime } from '../../../lib/aws/runtime.ts';
 import type { TimedOutcome } from '../../../lib/deliveries/attempt.ts';
-import { type BatchDeps, deliverBatch } from '../../../lib/deliveries/batch.ts';
-import { type FanOutDeps, fanOutBatch } from '../../../lib/deliveries/fan-out.ts';
 import { LANES, type Lane, QUICK_WITHIN_MS, SUSPECT_AFTER_MS } from '../../../lib/deliveries/lanes.ts';
 import { LOG_PARTITIONS } from '../../../lib/deliveries/log-partitions.ts';
 import { toDelivery } from '../../../lib/deliveries/log-store.ts';
@@ -24,31 +21,19 @@ import type { Watch } from '../../../lib/deliveries/make-attempt.ts';
 import type { QueueMessage } from '../../../lib/deliveries/messages.ts';
 import type { Post } from '../../../lib/deliveries/post.ts';
 import { type DeliveryRecord, isRecoverable } from '../../../lib/deliveries/record.ts';
-import { settingAside } from '../../../lib/deliveries/set-aside.ts';
-import { type DeliveryChange, type Tally, tally } from '../../../lib/deliveries/stats.ts';
-import { BY_STATUS } from '../../../lib/deployment.ts';
-import { connectionHandlers } from '../../../lib/documents/connection-handlers.ts';
+import { BY_STATUS, LANE_QUEUES } from '../../../lib/deployment.ts';
 import type { CheckMessage } from '../../../lib/documents/connections.ts';
-import { type ConnectionsDeps, checkConnection } from '../../../lib/documents/lost-connections.ts';
-import { RefusedError } from '../../../lib/errors.ts';
-import type { StoredEvent } from '../../../lib/events/event.ts';
-import { toStoredEvent } from '../../../lib/events/store.ts';
-import type { ApiFunction } from '../../../lib/http/operation.ts';
-import type { ApiHandler, Handlers } from '../../../lib/http/serve.ts';
 import { newApiKey } from '../../../lib/keys/api-key.ts';
-import { authenticate } from '../../../lib/keys/authenticate.ts';
-import { type KeyRecord, newKeyRecord } from '../../../lib/keys/key.ts';
-import { apiKeys } from '../../../lib/keys/store.ts';
-import type { Email } from '../../../lib/projects/emails.ts';
+import { newKeyRecord } from '../../../lib/keys/key.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import type { Space } from '../../../lib/space.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
+import { type Command, runtimeWith, VARIABLES } from '../../support/runtime.ts';
 import { MemoryDynamoDb } from './dynamodb.ts';
 import { type Behaviour, OUTCOMES, type Received } from './endpoints.ts';
 import type { Item } from './expressions.ts';
 import { HotPartition } from './hot-partition.ts';
-import { proxyEventOf, type Request, type Response } from './requests.ts';
-import type { Command } from './requests-of.ts';
+import { authorizerEventOf, proxyEventOf, type Request, type Response } from './requests.ts';
 import { SimulatedQueue, SimulatedScheduler, SimulatedStream } from './services.ts';
 import type { Process, World } from './world.ts';
 
@@ -57,24 +42,10 @@ export interface SentEmail {
   at: number;
 }
 
-/** Changes to the real code or its dependencies that break a promise. */
+/** A change to a command or an error of the table that breaks a promise. */
 export interface PlantedBug {
-  /** Changes a command to the table. */
   command?(command: Command): Command;
-  /** Changes an error of the table. */
   error?(error: unknown): unknown;
-  deliver?(deps: BatchDeps): BatchDeps;
-  fanOut?(deps: FanOutDeps): FanOutDeps;
-  isOutage?(error: unknown): boolean;
-  /** Changes the stats of a batch. */
-  stats?(tallies: Tally[]): Tally[];
-  handlers?(handlers: Record<string, unknown>): Record<string, unknown>;
-  authenticate?: typeof authenticate<KeyRecord>;
-  connections?(deps: ConnectionsDeps): ConnectionsDeps;
-  /** Whether a failed message is acknowledged. */
-  isDone?(error: unknown, message: object): boolean;
-  /** Changes how a request sends messages to the queue. */
-  enqueue?(enqueue: Enqueue): Enqueue;
 }
 
 const API_LIMIT_MS = 20_000;
@@ -91,6 +62,39 @@ const STATS_LIMIT_MS = 60_000;
 const GATHERING_MS = 30_000;
 /** The shards of the stream for stats. DynamoDB can split a partition within a log. */
 const SHARDS = ['shard-0', 'shard-1'];
+/** How often an invocation starts a new execution environment although a warm one is idle. */
+const COLD_RATE = 0.2;
+
+type Handler = (event: never, context: Context) => Promise<unknown>;
+
+/** The deployed entries of the functions. */
+const ENTRIES: Readonly<Record<string, (runtime: Runtime, poster: () => PostIn) => Handler>> = {
+  authorizer: authorizer.create,
+  'check-connection': checkConnection.create,
+  documents: documents.create,
+  events: events.create,
+  'fan-out': (runtime) => fanOut.create(runtime),
+  keys: keys.create,
+  stats: stats.create,
+  tokens: tokens.create,
+  webhooks: webhooks.create,
+  ...Object.fromEntries(
+    LANES.map((lane) => [
+      `deliver ${lane}`,
+      (runtime: Runtime, poster: () => PostIn) =>
+        deliver.create({ ...runtime, variables: { ...runtime.variables, LANE: lane } }, poster as never),
+    ]),
+  ),
+};
+
+type PostIn = (post: Post, watch: Watch) => Promise<TimedOutcome>;
+
+/** An execution environment of a function. It runs one invocation at a time and keeps its module state. */
+interface Environment {
+  handler: Handler;
+  skewMs: number;
+  process: Process | undefined;
+}
 
 /** The real code of the service on simulated services. */
 export class SimulatedService {
@@ -98,15 +102,15 @@ export class SimulatedService {
   readonly queues: Record<Lane, SimulatedQueue<QueueMessage>>;
   readonly checks: SimulatedQueue<CheckMessage>;
   readonly scheduler: SimulatedScheduler;
-  readonly stream: SimulatedStream<StoredEvent>;
-  readonly shards: ReadonlyMap<string, SimulatedStream<DeliveryChange>>;
+  readonly stream: SimulatedStream<DynamoDBRecord>;
+  readonly shards: ReadonlyMap<string, SimulatedStream<DynamoDBRecord>>;
   readonly hotPartition: HotPartition;
   readonly endpoints = new Map<string, Behaviour>();
   readonly received: Received[] = [];
   readonly emails: SentEmail[] = [];
   readonly warnings: SentEmail[] = [];
   /** The events that the fan-out set aside, including replayed ones. */
-  readonly setAside = new Map<string, StoredEvent>();
+  readonly setAside = new Map<string, DynamoDBRecord>();
   readonly replayed = new Set<string>();
   readonly space: Space = { projectId: 'prj_1', environment: 'live' };
   /** Called for every change of an item, and for every POST. */
@@ -122,6 +126,7 @@ export class SimulatedService {
   adminKeyId = '';
   private tokens = 0;
   private sequence = 0;
+  private readonly idle = new Map<string, Environment[]>();
 
   constructor(world: World, bug: PlantedBug = {}) {
     this.world = world;
@@ -134,11 +139,11 @@ export class SimulatedService {
     ) as Record<Lane, SimulatedQueue<QueueMessage>>;
     this.checks = new SimulatedQueue(world, (batch, settle) => this.check(batch, settle), 0.02);
     this.scheduler = new SimulatedScheduler(world, (message) => this.queues.quick.send(message));
-    this.stream = new SimulatedStream<StoredEvent>(world, (batch, settle) => this.fanOut(batch, settle));
+    this.stream = new SimulatedStream<DynamoDBRecord>(world, (batch, settle) => this.fanOut(batch, settle));
     this.shards = new Map(
       SHARDS.map((shard) => [
         shard,
-        new SimulatedStream<DeliveryChange>(world, (batch, settle) => this.count(shard, batch, settle), [
+        new SimulatedStream<DynamoDBRecord>(world, (batch, settle) => this.count(shard, batch, settle), [
           200,
           GATHERING_MS,
           GATHERING_MS,
@@ -147,8 +152,8 @@ export class SimulatedService {
     );
     this.db = new MemoryDynamoDb({
       onChange: (before, after) => {
-        if (!before && String(after?.pk).startsWith('EVENT#')) this.stream.append(toStoredEvent(after as Item));
-        if (after && String(after.pk).startsWith('HOOK#')) this.appendChange(before, after);
+        if (!before && String(after?.pk).startsWith('EVENT#')) this.stream.append(this.recordOf(before, after));
+        if (after && String(after.pk).startsWith('HOOK#')) this.shardOf(after).append(this.recordOf(before, after));
         this.onChange(before, after);
       },
       replicate: (apply) => world.after(world.pick(REPLICATION_MS), apply),
@@ -158,8 +163,7 @@ export class SimulatedService {
   /** Creates a project with an admin key, without faults. */
   async setUp(): Promise<void> {
     const { random, now } = this.world;
-    const documents = { send: async (command: object) => this.db.execute(commandOf(command)) };
-    const table = createTable('table', { documents } as unknown as TableOptions);
+    const { table } = connect(runtimeWith(async (command) => this.db.execute(command)));
     const key = newApiKey('admin', now, random);
     const record = newKeyRecord(key, { projectId: 'prj_1', name: 'Admin', tokenSecret: 'secret', createdAt: now });
     const project = { id: 'prj_1', name: 'Test', emails: ['test@example.com'], cursorSecret: 'secret', createdAt: now };
@@ -226,11 +230,13 @@ export class SimulatedService {
   /** Sends one request. */
   request(request: Request): Promise<Response> {
     return new Promise((resolve) => {
-      this.world.spawn(
+      this.invoke(
+        request.fn,
         `${request.method} ${request.resource}`,
         API_LIMIT_MS,
-        async (process) => {
-          const { statusCode, body } = await this.api(request.fn, process)(proxyEventOf(request, this.space.projectId));
+        async (handle) => {
+          const event = proxyEventOf(request, this.space.projectId);
+          const { statusCode, body } = (await handle(event as never, NO_CONTEXT)) as APIGatewayProxyResult;
           resolve({ status: statusCode, body: (body ? JSON.parse(body) : undefined) as never });
         },
         () => resolve(null),
@@ -238,80 +244,129 @@ export class SimulatedService {
     });
   }
 
-  /** Calls with a key and returns whether it works, or `null` without a response. */
-  authorize(key: string): Promise<boolean | null> {
+  /** Calls with a credential and returns whether it works, or `null` without a response. */
+  authorize(credential: string): Promise<boolean | null> {
     return new Promise((resolve) => {
-      const work = async (process: Process): Promise<void> => {
-        const { platform, done } = this.holding(this.platformOf(process));
-        const check = this.bug.authenticate ?? authenticate;
-        const found = check(key, { keys: apiKeys(platform.table), clock: platform.clock });
+      const work = async (handle: Handler): Promise<void> => {
+        const answer = handle(authorizerEventOf(credential) as never, NO_CONTEXT);
         resolve(
-          await found.finally(done).then(
-            (authenticated) => authenticated !== null,
-            () => null,
+          await answer.then(
+            () => true,
+            (error: Error) => (error.message === 'Unauthorized' ? false : null),
           ),
         );
       };
-      this.world.spawn('authorize', API_LIMIT_MS, work, () => resolve(null));
+      this.invoke('authorizer', 'authorize', API_LIMIT_MS, work, () => resolve(null));
     });
   }
 
-  private tableOf(process: Process): Table {
-    const send = (given: object): Promise<object> => {
-      let command = commandOf(given);
-      if (command.name === 'TransactWrite') {
-        command = { ...command, input: { ClientRequestToken: `token ${this.tokens++}`, ...command.input } };
-      }
-      const changed = this.bug.command?.(command) ?? command;
-      // All partitions of a log are read together, so each read has only its share of the risk.
-      const risk = command.input.IndexName === BY_STATUS ? 1 / LOG_PARTITIONS : 1;
-      const perform = (): object => {
-        try {
-          return this.hotPartition.perform(command, (served) =>
-            this.db.execute(served, served === command ? changed : served),
-          );
-        } catch (error) {
-          throw this.bug.error?.(error) ?? error;
-        }
-      };
-      return this.world.call(process, `dynamodb ${command.name}`, perform, TABLE_FAULTS, risk);
+  /** Runs one invocation in an execution environment. A killed invocation ends its environment. */
+  private invoke(
+    fn: string,
+    name: string,
+    limitMs: number,
+    work: (handler: Handler, process: Process) => Promise<void>,
+    onDeath: () => void,
+  ): void {
+    const idle = this.idle.get(fn) ?? [];
+    this.idle.set(fn, idle);
+    const run = async (process: Process): Promise<void> => {
+      const warm = this.world.chance(COLD_RATE) ? undefined : idle.pop();
+      const environment = warm ?? this.start(fn, process);
+      environment.process = process;
+      process.skewMs = environment.skewMs;
+      await work(environment.handler, process);
+      if (process.isAlive) idle.push(environment);
     };
-    return createTable('table', {
-      documents: { send },
-      pause: () => this.world.wait(process, 20),
-      now: this.clockOf(process),
-    } as unknown as TableOptions);
+    this.world.spawn(name, limitMs, run, onDeath);
   }
 
-  private clockOf(process: Process): () => number {
-    return () => this.world.now + process.skewMs;
-  }
-
-  private async send(process: Process, lane: Lane, message: QueueMessage, delaySeconds = 0): Promise<void> {
-    await this.world
-      .call(process, 'sqs SendMessage', () => this.queues[lane].send(message, delaySeconds))
-      .catch((error: unknown) => {
-        throw domainError(error);
-      });
-  }
-
-  private fanOut(batch: readonly StoredEvent[], settle: Settle): void {
-    this.run('fan-out', FAN_OUT_LIMIT_MS, batch, settle, (process) => {
-      const wired = fanOutDeps(this.platformOf(process));
-      const deps: FanOutDeps = {
-        ...wired,
-        enqueue: async (lane, messages) => {
-          const refused = messages.find(({ eventId }) => this.isRefusable(eventId) && !this.replayed.has(eventId));
-          if (refused) throw new RefusedError(`SQS refuses ${refused.eventId}`);
-          await wired.enqueue(lane, messages);
-        },
-      };
-      const fanOut = fanOutBatch(this.bug.fanOut?.(deps) ?? deps);
-      return settingAside<StoredEvent>(async (event) => void (await fanOut(event)), {
-        isOutage: this.bug.isOutage ?? isOutage,
-        setAside: (event) => this.world.call(process, 's3 PutObject', () => this.keep(event)),
-      });
+  private start(fn: string, { skewMs }: Process): Environment {
+    const environment: Environment = { handler: async () => undefined, skewMs, process: undefined };
+    const processOf = () => environment.process as Process;
+    const runtime = runtimeWith((command) => this.send(processOf(), command), {
+      clock: () => this.world.now + skewMs,
+      random: this.world.random,
+      wait: () => this.world.wait(processOf(), 20),
     });
+    const keep = (record: DynamoDBRecord) => this.world.call(processOf(), 's3 PutObject', () => this.keep(record));
+    const entry = ENTRIES[fn];
+    if (!entry) throw new Error(`There is no function ${fn}`);
+    environment.handler =
+      fn === 'fan-out'
+        ? fanOut.create(runtime, () => keep as never)
+        : entry(runtime, () => (post, watch) => this.post(processOf(), fn, post, watch));
+    return environment;
+  }
+
+  /** Performs a command of the SDK. */
+  private send(process: Process, { name, input }: Command): Promise<object> {
+    switch (name) {
+      case 'SendMessageBatch':
+        return this.world.call(process, 'sqs SendMessageBatch', () => this.enqueue(process, input));
+      case 'CreateSchedule': {
+        const { MessageBody } = JSON.parse(input.Target.Input);
+        const at = Date.parse(`${input.ScheduleExpression.slice('at('.length, -1)}Z`);
+        const create = () => this.scheduler.create(input.Name, at, JSON.parse(MessageBody));
+        return this.world.call(process, 'scheduler CreateSchedule', () => create() ?? {});
+      }
+      case 'SendEmail':
+        return this.world.call(process, 'ses SendEmail', () => this.sendEmail(input.Message));
+      default:
+        return this.read(process, { name, input });
+    }
+  }
+
+  private read(process: Process, command: Command): Promise<object> {
+    const { name, input } = command;
+    const given =
+      name === 'TransactWrite' ? { name, input: { ClientRequestToken: `token ${this.tokens++}`, ...input } } : command;
+    const changed = this.bug.command?.(given) ?? given;
+    const pk = String(input.Key?.pk);
+    const webhookId = pk.split('#')[1] ?? '';
+    if (name === 'Get' && pk.startsWith('SLOTS#')) process.tokensAt.set(webhookId, this.world.now + process.skewMs);
+    // All partitions of a log are read together, so each read has only its share of the risk.
+    const risk = input.IndexName === BY_STATUS ? 1 / LOG_PARTITIONS : 1;
+    const perform = (): object => {
+      try {
+        const result = this.hotPartition.perform(given, (served) =>
+          this.db.execute(served, served === given ? changed : served),
+        );
+        if (
+          isSuspicion(given) &&
+          process.name === 'deliver quick' &&
+          process.posting.has(this.urlOf(String(input.Key.sk)))
+        )
+          this.onStay(String(input.Key.sk));
+        return result;
+      } catch (error) {
+        throw this.bug.error?.(error) ?? error;
+      }
+    };
+    return this.world.call(process, `dynamodb ${name}`, perform, TABLE_FAULTS, risk);
+  }
+
+  private enqueue(process: Process, { QueueUrl, Entries }: { QueueUrl: string; Entries: QueueEntry[] }): object {
+    const queue = this.queueAt(QueueUrl);
+    const refused = Entries.filter(({ MessageBody }) => process.name === 'fan-out' && this.isRefused(MessageBody));
+    for (const entry of Entries)
+      if (!refused.includes(entry)) queue.send(JSON.parse(entry.MessageBody) as never, entry.DelaySeconds);
+    return { Failed: refused.map(({ Id }) => ({ Id, Code: 'InvalidMessageContents', SenderFault: true })) };
+  }
+
+  private queueAt(url: string): SimulatedQueue<QueueMessage> | SimulatedQueue<CheckMessage> {
+    const lane = LANES.find((each) => VARIABLES[LANE_QUEUES[each]] === url);
+    return lane ? this.queues[lane] : this.checks;
+  }
+
+  /** Whether the queue rejects a message, which the fan-out sets aside. */
+  private isRefused(body: string): boolean {
+    const { eventId } = JSON.parse(body);
+    return this.isRefusable(eventId) && !this.replayed.has(eventId);
+  }
+
+  private fanOut(batch: readonly DynamoDBRecord[], settle: Settle): void {
+    this.consume('fan-out', FAN_OUT_LIMIT_MS, batch, (record) => record.dynamodb?.SequenceNumber, settle);
   }
 
   /** Whether the queues reject an event until it is replayed. */
@@ -321,121 +376,96 @@ export class SimulatedService {
   }
 
   /** Stores an event that was set aside. After a while an operator fixes the cause and replays it. */
-  private keep(event: StoredEvent): void {
-    if (this.setAside.has(event.id)) return;
-    this.setAside.set(event.id, event);
+  private keep(record: DynamoDBRecord): void {
+    const id = record.dynamodb?.Keys?.sk?.S ?? '';
+    if (this.setAside.has(id)) return;
+    this.setAside.set(id, record);
     this.world.after(REPLAY_AFTER_MS, () => {
-      this.replayed.add(event.id);
-      this.stream.append(event);
+      this.replayed.add(id);
+      this.stream.append(record);
     });
   }
 
-  private appendChange(before: Item | undefined, after: Item): void {
-    const shard = SHARDS[String(after.sk).charCodeAt(String(after.sk).length - 1) % SHARDS.length] ?? '';
-    const change = {
-      before: before && toDelivery(before),
-      after: toDelivery(after),
-      sequence: String(++this.sequence),
+  /** A change of an item in the stream of the table. */
+  private recordOf(before: Item | undefined, after: Item | undefined): DynamoDBRecord {
+    const image = (item: Item | undefined) => item && (marshall(item, { removeUndefinedValues: true }) as never);
+    const { pk, sk } = after ?? {};
+    const SequenceNumber = String(++this.sequence);
+    const images = { ...(before && { OldImage: image(before) }), ...(after && { NewImage: image(after) }) };
+    return {
+      eventID: SequenceNumber,
+      dynamodb: { Keys: image({ pk, sk } as Item) as never, SequenceNumber, ...images },
     };
-    this.shards.get(shard)?.append(change);
+  }
+
+  private shardOf({ sk }: Item): SimulatedStream<DynamoDBRecord> {
+    const shard = SHARDS[String(sk).charCodeAt(String(sk).length - 1) % SHARDS.length] ?? '';
+    return this.shards.get(shard) as SimulatedStream<DynamoDBRecord>;
   }
 
   /** Runs one invocation for a batch of changes, which is retried as a whole. */
-  private count(shard: string, batch: readonly DeliveryChange[], settle: Settle): void {
-    const work = async (process: Process): Promise<void> => {
-      const { add } = countDeps(this.platformOf(process));
-      const tallies = tally(batch);
-      const adding = (this.bug.stats?.(tallies) ?? tallies).map((each) => add(each, shard));
+  private count(shardId: string, batch: readonly DynamoDBRecord[], settle: Settle): void {
+    const work = async (handle: Handler): Promise<void> =>
       settle(
-        await Promise.all(adding).then(
+        await handle({ Records: batch, shardId } as never, NO_CONTEXT).then(
           () => new Set<number>(),
           () => 'all' as const,
         ),
       );
-    };
-    this.world.spawn('stats', STATS_LIMIT_MS, work, () => settle('all'));
+    this.invoke('stats', 'stats', STATS_LIMIT_MS, work, () => settle('all'));
   }
 
   private deliver(lane: Lane, batch: readonly QueueMessage[], settle: Settle): void {
-    this.run(`deliver ${lane}`, DELIVER_LIMIT_MS, batch, settle, (process) => {
-      const wired = deliverDeps({
-        ...this.platformOf(process),
-        lane,
-        dashboardUrl: '',
-        sendEmail: (email) => this.sendEmail(process, email),
-        post: (post, watch) => this.post(process, lane, batch, post, watch),
-        schedule: (name, { body }, atMs) =>
-          this.world.call(process, 'scheduler CreateSchedule', () => this.scheduler.create(name, atMs, body)),
-        done: () => {},
-      });
-      const takeSlots: BatchDeps['takeSlots'] = async (message, maxPerSecond, requests, nowMs) => {
-        const slots = await wired.takeSlots(message, maxPerSecond, requests, nowMs);
-        process.tokensAt.set(message.webhookId, nowMs);
-        return slots;
-      };
-      const deps = { ...wired, takeSlots };
-      const { suspect, ...rest } = this.bug.deliver?.(deps) ?? deps;
-      return deliverBatch(batch, {
-        ...rest,
-        suspect: async (message, slowUntil, nowMs) => {
-          const isFirst = await suspect(message, slowUntil, nowMs);
-          const { webhookId } = message;
-          if (isFirst && lane === 'quick' && process.posting.has(this.urlOf(webhookId))) this.onStay(webhookId);
-          return isFirst;
-        },
-      });
-    });
-  }
-
-  private sendEmail(process: Process, { subject, text }: Email): Promise<void> {
-    const sent = subject.startsWith('Webhook failing') ? this.warnings : this.emails;
-    const webhookId = /whk_\w+/.exec(text)?.[0] ?? '';
-    return this.world.call(process, 'ses SendEmail', () => void sent.push({ webhookId, at: this.world.now }));
-  }
-
-  private connectionsOf(process: Process): ConnectionsDeps {
-    const deps = connectionDeps(this.platformOf(process));
-    return this.bug.connections?.(deps) ?? deps;
+    this.consumeMessages(`deliver ${lane}`, DELIVER_LIMIT_MS, batch, settle);
   }
 
   private check(batch: readonly CheckMessage[], settle: Settle): void {
-    this.run('check-connection', CHECK_LIMIT_MS, batch, settle, (process) => {
-      const deps = this.connectionsOf(process);
-      return (message) => checkConnection(message, deps);
-    });
+    this.consumeMessages('check-connection', CHECK_LIMIT_MS, batch, settle);
   }
 
-  /** Runs one invocation for a batch. Failed entries are retried, or all entries if the process is killed. */
-  private run<Entry extends object>(
-    name: string,
+  private consumeMessages(fn: string, limitMs: number, batch: readonly object[], settle: Settle): void {
+    const records = batch.map((message, i) => ({
+      messageId: String(i),
+      body: JSON.stringify(message),
+      attributes: { ApproximateReceiveCount: '1' },
+    }));
+    this.consume(fn, limitMs, records, ({ messageId }) => messageId, settle);
+  }
+
+  /** Runs one invocation for a batch. Failed records are retried, or all records if the process is killed. */
+  private consume<Record>(
+    fn: string,
     limitMs: number,
-    batch: readonly Entry[],
+    Records: readonly Record[],
+    idOf: (record: Record) => string | undefined,
     settle: Settle,
-    start: (process: Process) => (entry: Entry) => Promise<unknown>,
   ): void {
-    const work = async (process: Process): Promise<void> => {
-      const handle = start(process);
-      const failed = new Set<number>();
-      await Promise.all(
-        batch.map((entry, i) => handle(entry).catch((error) => this.bug.isDone?.(error, entry) || failed.add(i))),
+    const work = async (handle: Handler, process: Process): Promise<void> => {
+      process.records = Records;
+      const { batchItemFailures } = (await handle({ Records } as never, NO_CONTEXT)) as SQSBatchResponse;
+      const failed = batchItemFailures.map(({ itemIdentifier }) =>
+        Records.findIndex((record) => idOf(record) === itemIdentifier),
       );
-      settle(failed);
+      settle(new Set(failed));
     };
-    this.world.spawn(name, limitMs, work, () => settle('all'));
+    this.invoke(fn, fn, limitMs, work, () => settle('all'));
   }
 
-  private async post(
-    process: Process,
-    lane: Lane,
-    batch: readonly QueueMessage[],
-    { url, headers, body }: Post,
-    watch: Watch,
-  ): Promise<TimedOutcome> {
+  private sendEmail({ Subject, Body }: { Subject: { Data: string }; Body: { Text: { Data: string } } }): object {
+    const webhookId = /whk_\w+/.exec(Body.Text.Data)?.[0];
+    if (webhookId === undefined) return {};
+    const sent = Subject.Data.startsWith('Webhook failing') ? this.warnings : this.emails;
+    sent.push({ webhookId, at: this.world.now });
+    return {};
+  }
+
+  private async post(process: Process, fn: string, { url, headers, body }: Post, watch: Watch): Promise<TimedOutcome> {
     const eventId = headers['X-Service-Event-Id'] ?? '';
     const attempt = Number(headers['X-Service-Attempt']);
-    const runs = batch.map((message) =>
-      'recover' in message || message.eventId !== eventId || message.attempt !== attempt ? -1 : message.run,
-    );
+    const runs = process.records.map((record) => {
+      const message: QueueMessage = JSON.parse((record as { body: string }).body);
+      return 'recover' in message || message.eventId !== eventId || message.attempt !== attempt ? -1 : message.run;
+    });
     const behaviour = await this.world.call(
       process,
       'POST',
@@ -465,7 +495,7 @@ export class SimulatedService {
     await Promise.race([this.pass(process, durationMs, watch), aborted(watch.signal)]).finally(() =>
       process.posting.delete(url),
     );
-    if (lane === 'quick' && durationMs > SUSPECT_AFTER_MS) this.onLongAttempt(url);
+    if (fn === 'deliver quick' && durationMs > SUSPECT_AFTER_MS) this.onLongAttempt(url);
     return { statusCode, error, durationMs, waitedMs: durationMs, excerpt: null };
   }
 
@@ -480,61 +510,24 @@ export class SimulatedService {
     }
     await this.world.wait(process, durationMs - passedMs);
   }
-
-  private api(fn: ApiFunction, process: Process): ApiHandler {
-    const platform = this.platformOf(process);
-    const held = this.holding(platform);
-    const all = {
-      webhooks: () => {
-        const { quick } = platform.queues;
-        const sendAll = this.bug.enqueue?.(quick.sendAll) ?? quick.sendAll;
-        return webhookOperations({ ...platform, queue: { ...quick, sendAll } });
-      },
-      events: () => eventOperations(platform),
-      keys: () => keyOperations({ ...platform, sendEmail: async () => {} }),
-      documents: () => ({ ...documentOperations(platform), ...connectionHandlers(this.connectionsOf(process)) }),
-      tokens: () => ({ ...tokenOperations(held.platform), revokeToken: tokenOperations(platform).revokeToken }),
-    };
-    const own = all[fn as keyof typeof all]() as Record<string, unknown>;
-    const operations = (this.bug.handlers?.(own) ?? own) as Handlers<'events'>;
-    const respond = serveOperations<'events'>(platform, operations);
-    return (event) => respond(event).finally(held.done);
-  }
-
-  /** The platform of one invocation, with the simulated services of its process. */
-  private platformOf(process: Process) {
-    const queueOf = (lane: Lane): DeliveryQueue => ({
-      send: (message, delaySeconds) => this.send(process, lane, message, delaySeconds),
-      sendAll: async (messages, delaySeconds) => {
-        await Promise.all(messages.map((message) => this.send(process, lane, message, delaySeconds)));
-      },
-    });
-    return {
-      table: this.tableOf(process),
-      clock: this.clockOf(process),
-      random: this.world.random,
-      log: { info: () => {}, warn: () => {} },
-      reportFailure: () => {},
-      queues: { quick: queueOf('quick'), new: queueOf('new'), slow: queueOf('slow') },
-      scheduleCheck: (message: CheckMessage, delaySeconds: number) =>
-        this.world.call(process, 'sqs SendMessage', () => this.checks.send(message, delaySeconds)),
-    };
-  }
-
-  /** Signing and verifying tokens run on another thread. Virtual time stops from the read of a key until `done`. */
-  private holding<Given extends { table: Table }>(platform: Given) {
-    let done = () => {};
-    const get: Table['get'] = async (key) => {
-      const item = await platform.table.get(key);
-      if (key.pk.startsWith('KEY#')) done = this.world.hold();
-      return item;
-    };
-    return { platform: { ...platform, table: { ...platform.table, get } }, done: () => done() };
-  }
 }
 
-type Enqueue = (messages: readonly QueueMessage[], delaySeconds?: number) => Promise<void>;
 type Settle = (failed: ReadonlySet<number> | 'all') => void;
+
+interface QueueEntry {
+  Id: string;
+  MessageBody: string;
+  DelaySeconds?: number;
+}
+
+const NO_CONTEXT = {} as Context;
+
+/** Whether a command sends the next messages of a webhook to the slow lane because of an overdue attempt. */
+const isSuspicion = ({ name, input }: Command): boolean =>
+  name === 'Update' &&
+  String(input.Key.pk).startsWith('HOOKS#') &&
+  String(input.UpdateExpression).includes('#slowUntil') &&
+  !String(input.UpdateExpression).includes('#quickSince');
 
 // A transaction contains a token and a conditional write contains an id, so a retry of the SDK has no second effect. Reads can be
 // repeated freely.
@@ -542,8 +535,3 @@ const TABLE_FAULTS = ['refused', 'throttled', 'lost', 'repeated', 'killed before
 
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-
-function commandOf(command: object): Command {
-  const { input } = command as { input: object };
-  return { name: command.constructor.name.slice(0, -'Command'.length), input };
-}

@@ -14,6 +14,7 @@ function randomOf(seed: number): () => number {
 export interface Process {
   id: number;
   name: string;
+  /** `false` after it was killed. Calls that an ended invocation left behind still settle. */
   isAlive: boolean;
   /** The difference of its clock from the clock of the world. */
   skewMs: number;
@@ -22,6 +23,10 @@ export interface Process {
   readAt: number;
   /** The URLs of its attempts in progress. */
   posting: Set<string>;
+  /** The records of its batch. */
+  records: readonly unknown[];
+  /** Its calls and waits that have not ended. */
+  pending: number;
   /** The last times when it took tokens of the rate limit of each webhook, by its clock. */
   tokensAt: Map<string, number>;
 }
@@ -93,8 +98,8 @@ export class World {
   /** The number of times that each fault hit each kind of call. */
   readonly coverage = new Map<string, number>();
   readonly story: string[] = [];
-  /** Work that is neither a call nor a wait. Time stops until it is done. */
-  private held = 0;
+  /** The processes that have not ended. */
+  private readonly running = new Set<Process>();
   private readonly calls: Call[] = [];
   private readonly timers: Timer[] = [];
   private order = 0;
@@ -149,6 +154,8 @@ export class World {
       onDeath,
       readAt: this.steps,
       posting: new Set(),
+      records: [],
+      pending: 0,
       tokensAt: new Map(),
     };
     this.tell(() => `${name} ${process.id} starts`);
@@ -156,8 +163,9 @@ export class World {
       if (process.isAlive) this.faults++;
       this.kill(process, 'ran out of time');
     });
+    this.running.add(process);
     void work(process).then(() => {
-      process.isAlive = false;
+      this.running.delete(process);
       const i = this.timers.indexOf(limit);
       if (i >= 0) this.timers.splice(i, 1);
     });
@@ -167,6 +175,7 @@ export class World {
   kill(process: Process, why: string): void {
     if (!process.isAlive) return;
     process.isAlive = false;
+    this.running.delete(process);
     this.tell(() => `${process.name} ${process.id} ${why}`);
     process.onDeath();
   }
@@ -179,7 +188,7 @@ export class World {
     faults: readonly FaultKind[] = FAULT_KINDS,
     risk = 1,
   ): Promise<Result> {
-    return new Promise<Result>((resolve, reject) => {
+    return this.pending(process, (resolve, reject) => {
       if (!process.isAlive) return;
       this.calls.push({ process, name, perform, faults, risk, resolve: resolve as (value: unknown) => void, reject });
     });
@@ -187,20 +196,40 @@ export class World {
 
   /** Waits for a time in a process. */
   wait(process: Process, ms: number): Promise<void> {
-    return new Promise((resolve) => this.after(ms, () => process.isAlive && resolve()));
+    return this.pending(process, (resolve) => this.after(ms, () => process.isAlive && resolve()));
   }
 
-  /** Stops all other work until the returned function is called. Used for work on other threads, such as WebCrypto. */
-  hold(): () => void {
-    this.held++;
-    return () => void this.held--;
+  /** Counts a promise as pending work of its process until it settles. */
+  private pending<Result>(
+    process: Process,
+    start: (resolve: (value: Result) => void, reject: (error: unknown) => void) => void,
+  ): Promise<Result> {
+    process.pending++;
+    return new Promise<Result>((resolve, reject) =>
+      start(
+        (value) => {
+          process.pending--;
+          resolve(value);
+        },
+        (error) => {
+          process.pending--;
+          reject(error);
+        },
+      ),
+    );
+  }
+
+  /** Whether a process waits for neither a call nor a time, because it computes, for example in a thread of WebCrypto. */
+  private isComputing(): boolean {
+    for (const { pending } of this.running) if (pending === 0) return true;
+    return false;
   }
 
   /** Runs until no work is left or `isOver` returns true. Returns `false` if it reaches `stepsMax`. */
   async run(stepsMax: number, isOver: () => boolean = () => false): Promise<boolean> {
     for (const last = this.steps + stepsMax; this.steps < last; this.steps++) {
-      await new Promise((resolve) => process.nextTick(resolve)); // when every process waits for the world again
-      while (this.held > 0) await new Promise(setImmediate);
+      do await new Promise(setImmediate);
+      while (this.isComputing());
       if (isOver()) return true;
       // Sometimes time passes even though a process could continue.
       const isLate = this.calls.length === 0 || (this.isSoon() && this.scheduling() < 0.05);

@@ -7,6 +7,7 @@ import { LAYOUT, LAYOUT_KEY } from '../../../lib/deployment.ts';
 import { putEvent } from '../../../lib/events/store.ts';
 import { newDelivery } from '../../memory/contracts/builders.ts';
 import { databaseEndpoint } from '../../support/database.ts';
+import { runtimeWith, VARIABLES } from '../../support/runtime.ts';
 import { eventually, FAST, useService } from '../../support/service.ts';
 
 // The file needs its own stack. Only CreateProject has run when the layout changes, so all other functions start after it.
@@ -17,7 +18,11 @@ afterAll(() => documents.destroy());
 it('writes nothing to a table with a newer layout, returns 503 and loses no work', async () => {
   const { stack, log } = service;
   const name = stack.template.ref('Table');
-  const table = createTable(name, { documents });
+  const table = createTable({
+    ...runtimeWith(async () => ({})),
+    variables: { ...VARIABLES, TABLE_NAME: name },
+    client: () => documents as never,
+  });
   const setLayout = (layout: number) => table.write([put({ ...LAYOUT_KEY, layout })]);
   const items = async () => {
     const { Items = [] } = await documents.send(new ScanCommand({ TableName: name, ConsistentRead: true }));

@@ -1,19 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { createTable, type TableOptions } from '../../../lib/aws/table.ts';
+import { createTable } from '../../../lib/aws/table.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
+import { type Command, runtimeWith } from '../../support/runtime.ts';
 
 const KEYS = ['a', 'b', 'c'].map((pk) => ({ pk, sk: 'x' }));
+
+/** A table whose batches `read` serves. */
+const tableWith = (read: (input: Command['input']) => Promise<object>) =>
+  createTable(runtimeWith(async ({ name, input }) => (name === 'BatchGet' ? read(input) : {})));
 
 /** A table that reads only one key per request, for `readable` requests. */
 function createBusyTable(readable: number) {
   let requests = 0;
-  const send = async ({ input }: { input: { RequestItems: { table: { Keys: { pk: string }[] } } } }) => {
-    const { Keys } = input.RequestItems.table;
+  const table = tableWith(async ({ RequestItems }) => {
+    const { Keys } = RequestItems.table;
     const read = ++requests <= readable ? 1 : 0;
     return { Responses: { table: Keys.slice(0, read) }, UnprocessedKeys: { table: { Keys: Keys.slice(read) } } };
-  };
-  const documents = { send } as unknown as NonNullable<TableOptions['documents']>;
-  return { table: createTable('table', { documents, pause: async () => {} }), requests: () => requests };
+  });
+  return { table, requests: () => requests };
 }
 
 describe('a batch with unprocessed keys', () => {
@@ -37,20 +41,18 @@ describe('a batch with unprocessed keys', () => {
 
   it('fails as a whole when DynamoDB reads no key', async () => {
     const throttled = Object.assign(new Error(), { name: 'ProvisionedThroughputExceededException' });
-    const documents = { send: () => Promise.reject(throttled) } as unknown as NonNullable<TableOptions['documents']>;
-    const table = createTable('table', { documents, pause: async () => {} });
+    const table = tableWith(() => Promise.reject(throttled));
     await expect(table.batchGetEach(KEYS)).rejects.toThrow(UnavailableError);
   });
 
   it('fails only for the throttled keys when DynamoDB throttles their next request as a whole', async () => {
     const throttled = Object.assign(new Error(), { name: 'ProvisionedThroughputExceededException' });
     let requests = 0;
-    const send = async () => {
+    const table = tableWith(async () => {
       if (++requests > 1) throw throttled;
       return { Responses: { table: KEYS.slice(0, 2) }, UnprocessedKeys: { table: { Keys: KEYS.slice(2) } } };
-    };
-    const documents = { send } as unknown as NonNullable<TableOptions['documents']>;
-    const reads = await createTable('table', { documents, pause: async () => {} }).batchGetEach(KEYS);
+    });
+    const reads = await table.batchGetEach(KEYS);
     expect(reads).toEqual([KEYS[0], KEYS[1], expect.any(UnavailableError)]);
   });
 });

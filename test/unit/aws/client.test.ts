@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
-import { createClient } from '../../../lib/aws/client.ts';
+import { createClient } from '../../../lib/aws/runtime.ts';
 
 const steps = ({ middlewareStack }: { middlewareStack: { identify(): string[] } }) =>
   middlewareStack.identify().join('\n');

@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
-import { log } from '../../../lib/aws/log.ts';
+import { connect } from '../../../lib/aws/backend.ts';
 import { emailEventsConsumer } from '../../../lib/projects/consumers.ts';
+import { runtimeWith } from '../../support/runtime.ts';
 
 /** Event data as in the SES Developer Guide, "Examples of event data", with the members that EventBridge adds. */
 const eventOf = (detail: object) => ({
@@ -17,9 +18,11 @@ const bounce = (bounceType: string) => ({
   },
 });
 
+const backend = connect(runtimeWith(async () => ({})));
+
 async function stopped(event: unknown) {
   const stop = vi.fn(async () => {});
-  await emailEventsConsumer({ stop })(event);
+  await emailEventsConsumer({ stop }, backend)(event);
   return stop.mock.calls;
 }
 
@@ -39,8 +42,7 @@ it('stops emails to an address that complains', async () => {
 });
 
 it('reports an event that it cannot read, and fails', async () => {
-  const reported = vi.spyOn(log, 'error').mockImplementation(() => {});
+  const reported = vi.spyOn(backend.log, 'error');
   await expect(stopped({ detail: { mail: { tags: {} }, ...bounce('Permanent') } })).rejects.toThrow();
   expect(reported.mock.calls).toMatchObject([['email_event.failed', {}]]);
-  reported.mockRestore();
 });

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { domainError, isOutage } from '../../../lib/aws/domain-errors.ts';
 import { ConflictError, UnavailableError } from '../../../lib/errors.ts';
-import { StageError } from '../../../lib/stages.ts';
 
 const awsError = (name: string) => Object.assign(new Error(name), { name, $metadata: { httpStatusCode: 400 } });
 
@@ -12,7 +11,6 @@ it.each<[string, unknown]>([
   ['a refused connection', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })],
   ['an unavailable service', new UnavailableError(new Error('down'))],
   ['a write conflict', new ConflictError('conflict')],
-  ['one of these in a stage', new StageError('enqueue', new UnavailableError(new Error('down')))],
 ])('treats %s as an outage', (_, error) => {
   expect(isOutage(error)).toBe(true);
 });
@@ -23,7 +21,6 @@ it.each<[string, unknown]>([
   ['an item that is no valid request', domainError(awsError('SerializationException'))],
   ['a bug', new TypeError('body is undefined')],
   ['a wrong argument', Object.assign(new TypeError('invalid'), { code: 'ERR_INVALID_ARG_TYPE' })],
-  ['a bug in a stage', new StageError('skip', new StageError('write', new TypeError('undefined')))],
   ['a value that is not an error', 'text'],
 ])('does not treat %s as an outage', (_, error) => {
   expect(isOutage(error)).toBe(false);

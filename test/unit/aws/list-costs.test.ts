@@ -1,24 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { createTable, type TableOptions } from '../../../lib/aws/table.ts';
+import { createTable } from '../../../lib/aws/table.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { events } from '../../../lib/events/store.ts';
 import { newId, newSpace, newStoredEvent, now } from '../../memory/contracts/builders.ts';
 import { MemoryDynamoDb } from '../../memory/simulation/dynamodb.ts';
-import type { Command } from '../../memory/simulation/requests-of.ts';
+import { type Command, runtimeWith } from '../../support/runtime.ts';
 
 /** A table in memory, and the queries that it received. */
 function createCounted() {
   const memory = new MemoryDynamoDb();
   const queries: Command['input'][] = [];
-  const documents = {
-    async send(command: object) {
-      const { input } = command as Command;
-      const name = command.constructor.name.replace('Command', '');
-      if (name === 'Query') queries.push(input);
-      return memory.execute({ name, input });
-    },
-  } as unknown as NonNullable<TableOptions['documents']>;
-  return { table: createTable('table', { documents }), queries };
+  const runtime = runtimeWith(async (command) => {
+    if (command.name === 'Query') queries.push(command.input);
+    return memory.execute(command);
+  });
+  return { table: createTable(runtime), queries };
 }
 
 const window = { since: 0, until: now, stuckBefore: now };

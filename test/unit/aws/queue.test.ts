@@ -1,17 +1,19 @@
-import type { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { messageText, queue } from '../../../lib/aws/queue.ts';
 import { RefusedError, UnavailableError } from '../../../lib/errors.ts';
+import { runtimeWith } from '../../support/runtime.ts';
 
 type Entries = NonNullable<SendMessageBatchCommand['input']['Entries']>;
 type Response = { Failed?: { Id: string; Code: string; SenderFault: boolean }[] };
 
 /** A queue with a client that returns the result of `respond`. */
 const queueWith = (respond: (entries: Entries) => Response | Promise<Response>) =>
-  queue('https://queue', {
-    send: async ({ input }: SendMessageBatchCommand) => respond(input.Entries ?? []),
-  } as unknown as SQSClient);
+  queue(
+    runtimeWith(async ({ input }) => respond(input.Entries)),
+    'CHECKS_QUEUE_URL',
+  );
 
 const outcomesOf = async (sends: Promise<void>[]) =>
   (await Promise.allSettled(sends)).map((result) =>

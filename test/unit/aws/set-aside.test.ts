@@ -2,12 +2,11 @@ import { expect, it } from 'vitest';
 import { batchIn } from '../../../infra/commands/replay.ts';
 import { failedEvents } from '../../../lib/aws/failed-events.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
-import { StageError } from '../../../lib/stages.ts';
 
 const record = { eventID: 'e1', dynamodb: { SequenceNumber: '7' } };
-const error = new StageError('enqueue', new Error('refused'));
+const error = new Error('refused');
 
-it('stores a record with the failed stage as a batch for a replay', async () => {
+it('stores a record with the error as a batch for a replay', async () => {
   const objects = new Map<string, string>();
   const setAside = failedEvents('https://bucket', async (url, body) => {
     objects.set(url, body);
@@ -16,7 +15,7 @@ it('stores a record with the failed stage as a batch for a replay', async () => 
   await setAside(record, error);
   const [[url, body] = ['', '']] = objects;
   expect(url).toBe('https://bucket/set-aside/e1');
-  expect(JSON.parse(body).failure).toEqual({ stage: 'enqueue', message: 'enqueue: refused' });
+  expect(JSON.parse(body).failure).toEqual({ message: 'refused' });
   expect(JSON.parse(batchIn('set-aside/e1', body))).toEqual({ Records: [record], isReplay: true });
 });
 
