@@ -5,6 +5,18 @@ import { isJsonObject, isRawNumber, type Json } from './json.ts';
 export const described = <const Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
   v.pipe(schema, v.description(meaning));
 
+/** An object of responses, with its name in the API reference and in generated clients. New members can be added. */
+export const resource = <const Entries extends v.ObjectEntries>(name: string, entries: Entries) =>
+  named(name, v.object(entries));
+
+/** An object of requests, with its name. Unknown members are violations. */
+export const request = <const Entries extends v.ObjectEntries>(name: string, entries: Entries) =>
+  named(name, v.strictObject(entries));
+
+/** The same object with its name. */
+export const named = <const Schema extends v.GenericSchema>(name: string, schema: Schema) =>
+  v.pipe(schema, v.title(name));
+
 /** One violation in a request, with its field and its solution. */
 export interface Violation {
   field: string;

@@ -4,9 +4,8 @@ import * as v from 'valibot';
 import { ATTEMPT_TIMEOUT_MS } from '../../lib/deliveries/post.ts';
 import type { EventType } from '../../lib/events/types.ts';
 import { visible } from '../../lib/printable.ts';
-import { generateSecret } from '../../lib/webhooks/secrets.ts';
+import { generateSecret, Secret } from '../../lib/webhooks/secrets.ts';
 import { signatureHeaders } from '../../lib/webhooks/signature.ts';
-import { CreateWebhook } from '../../lib/webhooks/webhook.ts';
 import { UserError } from '../user-error.ts';
 import { command, runCommand } from './command.ts';
 import { readDelivery } from './received.ts';
@@ -151,7 +150,7 @@ const USAGE = {
 
 export const listen = command(USAGE, async ({ values }) => {
   const { 'forward-to': forwardTo, secret = generateSecret(randomBytes) } = values;
-  const { issues } = v.safeParse(v.pick(CreateWebhook, ['secret']), { secret });
+  const { issues } = v.safeParse(Secret, secret);
   if (issues) throw new UserError(`--secret ${issues[0].message}.`);
   const types = values.events.split(',').filter(Boolean);
   for (const type of types) requireEventType(type);

@@ -4,12 +4,7 @@ import type { Random } from '../ids.ts';
 import { type Log, log } from './log.ts';
 
 /** Milliseconds since 1970. */
-export type Clock = () => number;
-
-/** A client of the SDK. Its `send` is the seam between the service and AWS. */
-export interface Client {
-  send(command: object): Promise<object>;
-}
+type Clock = () => number;
 
 const SETTINGS = {
   requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true },
@@ -25,7 +20,7 @@ export interface Runtime {
   readonly log: Log;
   /** Waits for milliseconds. */
   wait(ms: number): Promise<void>;
-  /** Creates a client of the SDK. */
+  /** Creates a client of the SDK. Its `send` is the seam between the service and AWS. */
   client<Type extends object>(type: new (settings: ClientSettings) => Type): Type;
 }
 

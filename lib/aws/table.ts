@@ -41,7 +41,7 @@ const CONCURRENT_REQUESTS = 16;
 const MAX_REQUESTS = 8;
 
 /** The client of the table. It takes and returns JavaScript values. */
-export class Documents extends DynamoDBDocumentClient {
+class Documents extends DynamoDBDocumentClient {
   constructor(_settings: ClientSettings) {
     super(createClient(DynamoDBClient), { marshallOptions: { removeUndefinedValues: true } });
   }

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { EVENT_TYPES } from '../events/types.ts';
 import { listOf, operation, page, WRITERS } from '../http/operation.ts';
 import { idOf } from '../ids.ts';
-import { described, oneOf, timestamp, timestampInput, wholeNumber } from '../schema.ts';
+import { described, oneOf, resource, timestamp, timestampInput, wholeNumber } from '../schema.ts';
 import { LATENCY_BOUNDS_MS } from './latency.ts';
 import { COUNTERS, PERIODS } from './stats.ts';
 
@@ -28,7 +28,7 @@ const percentile = (rank: string) =>
 const GROUPINGS = ['at', 'webhook_id'] as const;
 
 /** The stats of one webhook, event type and hour or day, or a sum of them. */
-export const StatsResource = v.strictObject({
+const StatsResource = resource('Stats', {
   at: described(timestamp, 'The start of the hour or day (UTC). With `group_by=webhook_id`, the start of the range.'),
   webhook_id: described(v.nullable(v.string()), 'The webhook; `null` for the sum of all webhooks (`group_by=at`).'),
   type: described(
@@ -37,12 +37,12 @@ export const StatsResource = v.strictObject({
   ),
   ...counters,
   latency_ms: described(
-    v.strictObject({
+    v.object({
       p50: percentile('50th'),
       p95: percentile('95th'),
       p99: percentile('99th'),
       histogram: described(
-        v.nullable(v.array(v.strictObject({ le: count('Milliseconds.'), count: count('Attempts.') }))),
+        v.nullable(v.array(v.object({ le: count('Milliseconds.'), count: count('Attempts.') }))),
         'Successful attempts that took at most `le` milliseconds and more than the previous bound. Empty buckets are omitted. You can add up histograms, but not percentiles. `null` without `group_by`.',
       ),
     }),

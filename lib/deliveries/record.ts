@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { StoredEvent } from '../events/event.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
-import { described, iso, isoOrNull, timestamp, wholeNumber } from '../schema.ts';
+import { described, iso, isoOrNull, resource, timestamp, wholeNumber } from '../schema.ts';
 import type { Attempt } from './attempt.ts';
 import { derivedHeaders } from './request-headers.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus, isUnderWay, TRIGGERS } from './statuses.ts';
@@ -55,7 +55,7 @@ export function isRecoverable({ status, test, nextAttemptAt = 0 }: DeliveryRecor
 const headers = v.record(v.string(), v.string());
 
 /** An attempt of a delivery in responses. */
-export const AttemptResource = v.strictObject({
+const AttemptResource = resource('Attempt', {
   number: described(wholeNumber(), 'From 1 to 6.'),
   trigger: described(
     v.picklist(TRIGGERS),
@@ -83,7 +83,7 @@ export const AttemptResource = v.strictObject({
   ),
 });
 
-export const DeliveryResource = v.strictObject({
+export const DeliveryResource = resource('Delivery', {
   webhook_id: described(v.string(), 'The webhook.'),
   event_id: described(v.string(), 'The event.'),
   event_type: described(v.picklist(EVENT_TYPES), 'The type of the event.'),

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { MEANINGS } from '../events/meanings.ts';
-import { described, integer, iso, timestamp } from '../schema.ts';
+import { described, integer, iso, request, resource, timestamp } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 
 /** The maximum lease in seconds, which is the maximum delay of a queue. */
@@ -28,7 +28,7 @@ export const NodeId = v.pipe(
   v.regex(/^[\x20-\x7e]*$/, 'must be printable ASCII'),
 );
 
-export const RenewConnection = v.strictObject({
+export const RenewConnection = request('RenewConnection', {
   node_id: described(NodeId, MEANINGS.nodeId),
   lease_seconds: v.optional(
     described(
@@ -39,7 +39,7 @@ export const RenewConnection = v.strictObject({
   ),
 });
 
-export const ConnectionResource = v.strictObject({
+export const ConnectionResource = resource('Connection', {
   connection_id: described(v.string(), 'Identifies the connection.'),
   node_id: described(v.string(), MEANINGS.nodeId),
   lease_seconds: described(v.number(), 'Seconds after which the connection is lost unless it is renewed.'),

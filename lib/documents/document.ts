@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { MEANINGS } from '../events/meanings.ts';
 import { isJsonObject, type Json } from '../json.ts';
-import { described, integer, iso, jsonObject, oneOf, timestamp } from '../schema.ts';
+import { described, integer, iso, jsonObject, oneOf, request, resource, timestamp } from '../schema.ts';
 
 /** Bytes of a document's fields, as JSON. */
 export const MAX_DOCUMENT_BYTES = 128 * 1024;
@@ -39,24 +39,24 @@ export const onConflict = v.optional(
   ),
   'last_write_wins',
 );
-export const PutDocument = v.strictObject({
+export const PutDocument = request('PutDocument', {
   fields: described(fields, MEANINGS.fields),
 });
-export const PatchDocument = v.strictObject({
+export const PatchDocument = request('PatchDocument', {
   fields: described(fields, 'The fields to set, with any JSON values. `null` removes a field.'),
   base_revision: v.optional(described(baseRevision, MEANINGS.baseRevision)),
   on_conflict: onConflict,
 });
 
 // `value` is absent on the side of others for a token that may not read.
-const side = v.strictObject({
+const side = v.object({
   value: v.optional(
     described(v.any(), 'The value; `null` if the field was removed. A token without `read` sees only its own.'),
   ),
   origin: described(v.string(), 'The node that wrote the value.'),
   revision: described(v.number(), 'The revision at which it was written.'),
 });
-export const ConflictResource = v.strictObject({
+export const ConflictResource = resource('Conflict', {
   field: described(v.string(), 'The name of the field.'),
   winner: described(side, 'The current value of the field.'),
   loser: described(side, 'The value of the other side.'),
@@ -67,14 +67,14 @@ type Side = { value: Json; origin: string; revision: number };
 /** A field that both sides changed to different values. */
 export type Conflict = { field: string; winner: Side; loser: Side };
 
-export const DocumentResource = v.strictObject({
+export const DocumentResource = resource('Document', {
   document_key: described(v.string(), MEANINGS.documentKey),
   revision: described(v.number(), MEANINGS.revision),
   fields: described(jsonObject, MEANINGS.fields),
   created_at: described(timestamp, 'When the document was created.'),
   updated_at: described(timestamp, 'When the document was last changed.'),
 });
-export const MergedDocument = v.strictObject({
+export const MergedDocument = resource('MergedDocument', {
   ...DocumentResource.entries,
   conflicts: described(v.array(ConflictResource), MEANINGS.conflicts),
 });

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { MEANINGS } from '../events/meanings.ts';
 import { list } from '../lists.ts';
-import { described, integer, jsonObject, oneOf } from '../schema.ts';
+import { described, integer, jsonObject, oneOf, request, resource } from '../schema.ts';
 import { NodeId } from './connections.ts';
 import { baseRevision, ConflictResource, fields, onConflict } from './document.ts';
 import { DOCUMENT_KEY_SCHEMA, DocumentKey, Pattern } from './pattern-schemas.ts';
@@ -62,7 +62,7 @@ const Known = v.pipe(
   }),
 );
 
-export const SyncRequest = v.strictObject({
+export const SyncRequest = request('SyncRequest', {
   node_id: described(NodeId, MEANINGS.nodeId),
   sync_id: v.optional(
     described(
@@ -81,7 +81,7 @@ export const SyncRequest = v.strictObject({
 });
 
 const PUSH_STATUSES = ['applied', 'merged', 'unchanged', 'rejected'] as const;
-export const PushResult = v.strictObject({
+export const PushResult = resource('PushResult', {
   document_key: described(v.string(), MEANINGS.documentKey),
   status: described(
     v.picklist(PUSH_STATUSES),
@@ -93,12 +93,12 @@ export const PushResult = v.strictObject({
 });
 export type PushResult = v.InferOutput<typeof PushResult>;
 
-export const SyncResponse = v.strictObject({
+export const SyncResponse = resource('SyncResponse', {
   sync_id: described(v.string(), 'Identifies the cycle.'),
   results: described(v.array(PushResult), 'The result of each push, in the same order.'),
   changes: described(
     v.array(
-      v.strictObject({
+      v.object({
         document_key: described(v.string(), MEANINGS.documentKey),
         revision: described(v.number(), MEANINGS.revision),
         deleted: described(v.boolean(), 'Whether the document was deleted.'),

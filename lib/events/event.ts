@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Json } from '../json.ts';
 import { list } from '../lists.ts';
-import { described, iso, jsonObject, oneOf, pathItem, timestamp } from '../schema.ts';
+import { described, iso, jsonObject, named, oneOf, pathItem, request, resource, timestamp } from '../schema.ts';
 import type { Space } from '../space.ts';
 import { EVENT_DATA, type EventData } from './data.ts';
 import { documentKeyIn, MAX_DOCUMENT_KEY_LENGTH } from './placement.ts';
@@ -27,12 +27,15 @@ export const dataOfType = <Input extends TypedData>() =>
     }
   });
 
-export const PublishEvent = v.pipe(v.strictObject({ type: oneOf(EVENT_TYPES), data: jsonObject }), dataOfType());
-export const PublishEvents = v.strictObject({
+export const PublishEvent = named(
+  'PublishEvent',
+  v.pipe(v.strictObject({ type: oneOf(EVENT_TYPES), data: jsonObject }), dataOfType()),
+);
+export const PublishEvents = request('PublishEvents', {
   events: described(list(PublishEvent, 1, MAX_BATCH), 'The events. The service publishes all of them or none.'),
 });
 
-export const EventResource = v.strictObject({
+export const EventResource = resource('Event', {
   id: described(v.string(), 'A unique id that sorts by time.'),
   type: described(v.picklist(EVENT_TYPES), 'The type of the event.'),
   timestamp: described(timestamp, 'When the event occurred.'),

@@ -2,13 +2,13 @@ import * as v from 'valibot';
 import { DeliveryResource } from '../deliveries/record.ts';
 import { listOf, MAX_BODY_BYTES, operation, page, WRITERS } from '../http/operation.ts';
 import { eventParameter } from '../http/path-parameters.ts';
-import { described, oneOf, timestampInput } from '../schema.ts';
+import { described, oneOf, resource, timestampInput } from '../schema.ts';
 import { EventDocumentKey, EventResource, PublishEvent, PublishEvents } from './event.ts';
 import { EVENT_TYPES } from './types.ts';
 
 const event = { function: 'events', callers: WRITERS } as const;
 
-export const EventTypeDescription = v.strictObject({
+const EventTypeDescription = resource('EventTypeDescription', {
   name: described(v.picklist(EVENT_TYPES), 'The `type` of the events.'),
   meaning: described(v.string(), 'The change that the event reports.'),
   schema: described(v.looseObject({}), 'The JSON Schema (2020-12) of the events, as they are delivered.'),
@@ -33,7 +33,7 @@ export const eventOperations = {
     summary: 'Publish up to 100 events in one transaction',
     body: PublishEvents,
     maxBodyBytes: MAX_BODY_BYTES,
-    responses: { 202: v.strictObject({ data: v.array(EventResource) }) },
+    responses: { 202: v.object({ data: v.array(EventResource) }) },
     creates: true,
   }),
   listEvents: operation({
@@ -56,7 +56,7 @@ export const eventOperations = {
     method: 'GET',
     path: '/v1/event-types',
     summary: 'List the event types, each with its JSON Schema and a sample',
-    responses: { 200: v.strictObject({ data: v.array(EventTypeDescription) }) },
+    responses: { 200: v.object({ data: v.array(EventTypeDescription) }) },
   }),
   getEvent: operation({
     ...event,

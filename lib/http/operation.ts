@@ -133,7 +133,7 @@ export const chosenEnvironment = {
 };
 
 const newListOf = <const Item extends v.GenericSchema>(item: Item) =>
-  v.strictObject({
+  v.object({
     data: described(v.array(item), 'The entries of this page.'),
     next_cursor: described(v.nullable(v.string()), 'The `cursor` of the next page; `null` on the last page.'),
   });

@@ -1,7 +1,19 @@
 import * as v from 'valibot';
 import type { Random } from '../ids.ts';
 import { uniqueList } from '../lists.ts';
-import { clipped, described, integer, iso, isoOrNull, oneOf, text, timestamp, timestampInput } from '../schema.ts';
+import {
+  clipped,
+  described,
+  integer,
+  iso,
+  isoOrNull,
+  oneOf,
+  request,
+  resource,
+  text,
+  timestamp,
+  timestampInput,
+} from '../schema.ts';
 import { MAX_CIDRS, parseEntry } from './allowlist.ts';
 import { type ApiKey, hashApiKey, KEY_TYPES, type KeyType, newApiKey } from './api-key.ts';
 
@@ -43,17 +55,17 @@ export const KeyReference = v.pipe(
   v.regex(/^(key_[0-9A-Za-z]{12}|svc_(live|test|read|admin)_[0-9A-Za-z]{50})$/),
 );
 
-export const CreateKey = v.strictObject({
+export const CreateKey = request('CreateKey', {
   type: described(oneOf(KEY_TYPES), 'Determines the prefix, the environment and the operations that the key can call.'),
   name: v.optional(described(text(1, 100), 'Optional name.')),
   expires_at: v.optional(described(timestampInput, 'When the key stops working. Without it, the key does not expire.')),
 });
 
-export const ChangeKey = v.strictObject({
+export const ChangeKey = request('ChangeKey', {
   name: described(v.nullable(text(1, 100)), 'The new name; `null` removes it.'),
 });
 
-export const RotateKey = v.strictObject({
+export const RotateKey = request('RotateKey', {
   grace_seconds: v.optional(
     described(
       integer(0, ROTATION_GRACE_SECONDS),
@@ -80,14 +92,14 @@ const cidr = v.pipe(
 );
 
 /** At most 100 entries, canonical and without duplicates in the output. */
-export const Allowlist = v.strictObject({
+export const Allowlist = request('Allowlist', {
   cidrs: described(
     uniqueList(cidr, 0, MAX_CIDRS),
     'IPv4 and IPv6 addresses and CIDR ranges. An empty list lifts the restriction.',
   ),
 });
 
-export const KeyResource = v.strictObject({
+export const KeyResource = resource('Key', {
   id: described(v.string(), 'Identifies the key, for example in paths.'),
   type: described(
     v.picklist(KEY_TYPES),
@@ -109,14 +121,14 @@ export const KeyResource = v.strictObject({
 });
 
 /** `key` is the complete key. Only this response contains it. In its replay it is `null`. */
-export const CreatedKey = v.strictObject({
+export const CreatedKey = resource('CreatedKey', {
   ...KeyResource.entries,
   key: described(
     v.nullable(v.string()),
     'The complete key. Only this response contains it, because the service stores only a hash. `null` in a replay.',
   ),
 });
-export const KeyAllowlist = v.strictObject({
+export const KeyAllowlist = resource('KeyAllowlist', {
   id: described(v.string(), 'The key.'),
   cidrs: described(v.array(v.string()), 'The allowlist in canonical form. An empty list means no restriction.'),
 });

@@ -2,7 +2,7 @@ import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
 import { Pattern } from '../documents/pattern-schemas.ts';
 import { list, uniqueList } from '../lists.ts';
-import { check, described, integer, oneOf, timestamp } from '../schema.ts';
+import { check, described, integer, oneOf, request, resource, timestamp } from '../schema.ts';
 import { ENVIRONMENTS, type Environment } from '../space.ts';
 import { environmentOf, KEY_ID } from './api-key.ts';
 import type { KeyRecord } from './key.ts';
@@ -20,7 +20,7 @@ export type Permission = (typeof PERMISSIONS)[number];
 const ISSUER = 'document-sync';
 const TYPE = 'svc-doc+jwt';
 
-export const CreateToken = v.strictObject({
+export const CreateToken = request('CreateToken', {
   documents: described(
     uniqueList(Pattern, 1, MAX_PATTERNS),
     'Patterns of document keys. `*` matches one segment. A trailing `*` matches one or more segments.',
@@ -30,7 +30,7 @@ export const CreateToken = v.strictObject({
 });
 
 /** Only this response contains `token`. In its replay it is `null`. */
-export const TokenResource = v.strictObject({
+export const TokenResource = resource('Token', {
   token: described(v.nullable(v.string()), 'The token. Only this response contains it. `null` in a replay.'),
   token_id: described(v.string(), 'Identifies the token. It is the `origin` of changes made with the token.'),
   documents: described(

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { described, wholeNumber } from '../schema.ts';
+import { described, resource, wholeNumber } from '../schema.ts';
 import type { KeyRecord } from './key.ts';
 
 /** The retention of the use of a key in days. */
@@ -8,11 +8,11 @@ export const USAGE_DAYS = 30;
 const HOUR_MS = 60 * 60 * 1000;
 const dayOf = (ms: number): number => Math.floor(ms / (24 * HOUR_MS));
 
-export const KeyUsage = v.strictObject({
+export const KeyUsage = resource('KeyUsage', {
   id: described(v.string(), 'The key.'),
   days: described(
     v.array(
-      v.strictObject({
+      v.object({
         date: described(v.pipe(v.string(), v.isoDate()), 'The day in UTC.'),
         active_hours: described(
           wholeNumber(),

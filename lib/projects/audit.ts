@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Random, sortableId } from '../ids.ts';
 import type { Json } from '../json.ts';
-import { described, iso, jsonObject, timestamp } from '../schema.ts';
+import { described, iso, jsonObject, resource, timestamp } from '../schema.ts';
 
 /** The retention of audit entries in days. */
 export const AUDIT_DAYS = 400;
@@ -60,7 +60,7 @@ export interface AuditFilter {
   target: string | undefined;
 }
 
-export const AuditEntryResource = v.strictObject({
+export const AuditEntryResource = resource('AuditEntry', {
   id: described(v.string(), 'Identifies the entry.'),
   at: described(timestamp, 'When the change was made.'),
   actor: described(

@@ -8,7 +8,7 @@ const project = { function: 'project', callers: ADMIN } as const;
 
 const id = v.pipe(v.string(), v.maxLength(100, 'must have at most 100 characters'));
 
-const TestEmail = v.strictObject({
+const TestEmail = v.object({
   emails: described(v.array(EmailAddress), 'The addresses that the test email was sent to.'),
 });
 

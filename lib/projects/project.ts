@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { uniqueList } from '../lists.ts';
-import { described, iso, text, timestamp } from '../schema.ts';
+import { described, iso, request, resource, text, timestamp } from '../schema.ts';
 
 /** The maximum number of notification addresses of a project. */
 const MAX_EMAILS = 5;
@@ -64,22 +64,22 @@ export const EmailAddress = v.pipe(
 const name = described(ProjectName, 'The name of the project. Emails use it.');
 const emails = described(uniqueList(EmailAddress, 1, MAX_EMAILS), 'The addresses that receive every notification.');
 
-export const ChangeProject = v.strictObject({
+export const ChangeProject = request('ChangeProject', {
   name: v.optional(name),
   emails: v.optional(emails),
 });
 
-export const ConfirmEmail = v.strictObject({
+export const ConfirmEmail = request('ConfirmEmail', {
   email: described(EmailAddress, 'One of the addresses of the project.'),
 });
 
-export const ProjectResource = v.strictObject({
+export const ProjectResource = resource('Project', {
   id: described(v.string(), 'Identifies the project.'),
   name,
   emails,
   undeliverable_emails: described(
     v.array(
-      v.strictObject({
+      v.object({
         email: described(v.string(), 'One of `emails`.'),
         reason: described(
           v.picklist(UNDELIVERABLE),

@@ -18,7 +18,7 @@ import {
 } from './webhook.ts';
 
 const webhook = { function: 'webhooks', callers: WRITERS, maxBodyBytes: 64 * KIB } as const;
-const Accepted = v.strictObject({ event_id: described(v.string(), 'The sample event.') });
+const Accepted = v.object({ event_id: described(v.string(), 'The sample event.') });
 const since = described(
   timestampInput,
   'Deliveries of events at this time or later. The default window starts at the first failed attempt or pause since the last success, and covers everything if there is none.',
@@ -37,7 +37,7 @@ const Recover = v.strictObject({
     described(v.boolean('must be true or false'), '`true` enables the webhook first, if it is disabled.'),
   ),
 });
-const Recovered = v.strictObject({
+const Recovered = v.object({
   count: described(
     wholeNumber(),
     'The number of deliveries in the recovery. Above 100,000 of one status, it is a lower bound. Deliveries that are `pending` before any attempt are not included. After 24 hours, you can redeliver each of them.',

@@ -1,7 +1,6 @@
 import { EVENT_DATA } from '../../events/data.ts';
 import { EVENT_MEANINGS, EVENT_TYPES } from '../../events/types.ts';
 import { EXAMPLE_EVENTS } from './examples.ts';
-import { opened } from './open.ts';
 import { eventSchema, jsonSchemaOf, simplified } from './schemas.ts';
 
 /** The response of `GET /v1/event-types`: each type with the JSON Schema of its events, which needs no other document. */
@@ -11,7 +10,7 @@ export function eventTypes() {
     meaning: EVENT_MEANINGS[name],
     schema: {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
-      ...opened(simplified(eventSchema(name, jsonSchemaOf(EVENT_DATA[name])))),
+      ...simplified(eventSchema(name, jsonSchemaOf(EVENT_DATA[name]))),
     },
     sample: EXAMPLE_EVENTS[name],
   }));

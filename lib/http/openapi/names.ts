@@ -1,28 +1,17 @@
 import * as v from 'valibot';
-import { StatsResource } from '../../deliveries/operations.ts';
-import * as deliveries from '../../deliveries/record.ts';
 import { DELIVERY_STATUSES, TRIGGERS } from '../../deliveries/statuses.ts';
-import * as connections from '../../documents/connections.ts';
-import * as documents from '../../documents/document.ts';
-import * as sync from '../../documents/sync.ts';
-import * as events from '../../events/event.ts';
-import { EventTypeDescription } from '../../events/operations.ts';
 import { EVENT_TYPES } from '../../events/types.ts';
 import { KEY_TYPES } from '../../keys/api-key.ts';
-import * as keys from '../../keys/key.ts';
-import * as tokens from '../../keys/token.ts';
-import * as keyUsage from '../../keys/usage.ts';
-import * as audit from '../../projects/audit.ts';
-import * as projects from '../../projects/project.ts';
+import { KEY_STATUSES } from '../../keys/key.ts';
 import { described, wholeNumber } from '../../schema.ts';
 import { ENVIRONMENTS } from '../../space.ts';
-import * as webhooks from '../../webhooks/webhook.ts';
+import { DISABLED_REASONS, WEBHOOK_STATUSES } from '../../webhooks/webhook.ts';
 import { listOf } from '../operation.ts';
 import { allOperations } from '../operations.ts';
 import { PROBLEMS } from '../problems.ts';
 
-/** An error response (RFC 9457), as lib/http/problems.ts writes it. */
-const Problem = v.strictObject({
+/** An error response (RFC 9457), as lib/api/problems.ts writes it. */
+const Problem = v.object({
   type: described(v.string(), 'The absolute URI of the page that explains the code.'),
   title: described(v.string(), 'The meaning of the code.'),
   status: described(wholeNumber(), 'The HTTP status code.'),
@@ -38,7 +27,7 @@ const Problem = v.strictObject({
   errors: v.optional(
     described(
       v.array(
-        v.strictObject({
+        v.object({
           field: described(v.string(), 'The member of the body, or the parameter.'),
           detail: described(v.string(), 'The violation.'),
         }),
@@ -48,71 +37,40 @@ const Problem = v.strictObject({
   ),
 });
 
-const EXPORTS = Object.entries({
-  ...audit,
-  ...connections,
-  ...deliveries,
-  ...documents,
-  ...events,
-  ...keys,
-  ...keyUsage,
-  ...projects,
-  ...sync,
-  ...tokens,
-  ...webhooks,
-  AttemptResource: deliveries.AttemptResource,
-  EventTypeDescription,
-  StatsResource,
-});
+type Named = [name: string, schema: v.GenericSchema];
 
-/** Every schema that an operation uses, however deep. */
-function usedSchemas(): ReadonlySet<unknown> {
-  const used = new Set<unknown>();
-  const add = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null || used.has(value)) return;
-    used.add(value);
-    for (const part of Object.values(value)) add(part);
-  };
-  for (const { body, responses } of allOperations) add([body, responses]);
-  return used;
+/** The named schemas in a value, however deep. */
+function namedIn(value: unknown, seen = new Set<unknown>()): Named[] {
+  if (typeof value !== 'object' || value === null || seen.has(value)) return [];
+  seen.add(value);
+  const last = (value as { pipe?: readonly { type: string; title?: string }[] }).pipe?.at(-1);
+  const name = last?.type === 'title' ? last.title : undefined;
+  const inside = Object.values(value).flatMap((part) => namedIn(part, seen));
+  return name === undefined ? inside : [[name, value as unknown as v.GenericSchema], ...inside];
 }
 
-/** Object schemas that operations use. An exported schema is named after its export: `WebhookResource` is `Webhook`. */
-function resources(): Record<string, v.GenericSchema> {
-  const used = usedSchemas();
-  const isNamed = (value: unknown): value is v.GenericSchema =>
-    used.has(value) && /_object$/.test((value as v.GenericSchema).type);
-  const named = EXPORTS.flatMap(([name, value]) =>
-    isNamed(value) ? [[name.replace(/Resource$/, ''), value] as const] : [],
-  );
-  return { ...Object.fromEntries(named), Problem };
-}
-const RESOURCES = resources();
+const RESOURCES = namedIn(allOperations.map(({ body, responses }) => [body, responses]));
+const RESPONSES = new Set(allOperations.flatMap(({ responses }) => Object.values(responses)));
 
 /** A page of a list is named after what it lists: `WebhookPage`. */
-const PAGES = Object.fromEntries(
-  Object.entries(RESOURCES).flatMap(([name, resource]) => {
-    const list = listedIn(resource);
-    return list ? [[`${name}Page`, list]] : [];
-  }),
+const PAGES = RESOURCES.map(([name, resource]): Named => [`${name}Page`, listOf(resource)]).filter(([, list]) =>
+  RESPONSES.has(list),
 );
 
-function listedIn(resource: v.GenericSchema): v.GenericSchema | undefined {
-  const responses = allOperations.flatMap((operation) => Object.values(operation.responses));
-  return responses.find((response) => response === listOf(resource)) ?? undefined;
-}
-
 /** The schemas that have a name in the document. */
-export const NAMED: Readonly<Record<string, v.GenericSchema>> = { ...RESOURCES, ...PAGES };
+export const NAMED: Readonly<Record<string, v.GenericSchema>> = {
+  ...Object.fromEntries([...RESOURCES, ...PAGES]),
+  Problem,
+};
 
 /** Lists of words that have a name, wherever a member is one of them. */
 export const NAMED_LISTS: Readonly<Record<string, readonly string[]>> = {
   AttemptTrigger: TRIGGERS,
   DeliveryStatus: DELIVERY_STATUSES,
-  DisabledReason: webhooks.DISABLED_REASONS,
+  DisabledReason: DISABLED_REASONS,
   Environment: ENVIRONMENTS,
   EventType: EVENT_TYPES,
-  KeyStatus: keys.KEY_STATUSES,
+  KeyStatus: KEY_STATUSES,
   KeyType: KEY_TYPES,
-  WebhookStatus: webhooks.WEBHOOK_STATUSES,
+  WebhookStatus: WEBHOOK_STATUSES,
 };

@@ -19,6 +19,10 @@ const CONVERSION: ConversionConfig = {
       const { jsonSchema: _merged, ...rest } = jsonSchema as JsonSchema; // the library copies metadata unchanged
       return { ...rest, ...metadata.jsonSchema };
     }
+    if (valibotAction.type === 'title') {
+      const { title: _name, ...rest } = jsonSchema as JsonSchema; // the key of the schema in the document
+      return rest;
+    }
     return BEYOND_JSON_SCHEMA.has(valibotAction.type) ? jsonSchema : null;
   },
 };
