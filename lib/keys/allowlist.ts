@@ -1,4 +1,7 @@
 import ipaddr from 'ipaddr.js';
+import * as v from 'valibot';
+import { uniqueList } from '../lists.ts';
+import { clipped, described, request, resource } from '../schema.ts';
 
 /** Entries a key's allowlist may have. */
 export const MAX_CIDRS = 100;
@@ -58,3 +61,33 @@ function maskedTo(address: Address, length: number): Address {
   const bytes = address.toByteArray().map((byte, i) => byte & (0xff << (8 - Math.min(8, Math.max(0, length - i * 8)))));
   return ipaddr.fromByteArray(bytes);
 }
+
+const cidr = v.pipe(
+  v.string('must be a string'),
+  v.rawTransform(({ dataset: { value }, addIssue, NEVER }) => {
+    const entry = parseEntry(value);
+    if ('cidr' in entry) return entry.cidr;
+    addIssue({ message: `"${clipped(value)}": ${entry.violation}` });
+    return NEVER;
+  }),
+  v.metadata({
+    jsonSchema: {
+      type: 'string',
+      description: 'IPv4 or IPv6 address or CIDR range',
+      pattern: '^[0-9A-Fa-f.:]{2,45}(/[0-9]{1,3})?$',
+    },
+  }),
+);
+
+/** At most 100 entries, canonical and without duplicates in the output. */
+export const Allowlist = request('Allowlist', {
+  cidrs: described(
+    uniqueList(cidr, 0, MAX_CIDRS),
+    'IPv4 and IPv6 addresses and CIDR ranges. An empty list lifts the restriction.',
+  ),
+});
+
+export const KeyAllowlist = resource('KeyAllowlist', {
+  id: described(v.string(), 'The key.'),
+  cidrs: described(v.array(v.string()), 'The allowlist in canonical form. An empty list means no restriction.'),
+});

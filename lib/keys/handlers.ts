@@ -21,8 +21,17 @@ export interface Keys extends RevocableKeys {
   /** Lists keys, newest first. A new key can appear with a short delay. */
   list(projectId: string, limit: number, after?: string): Promise<{ keys: KeyRecord[]; next: string | undefined }>;
   create(record: KeyRecord, also: readonly TransactionPart[]): Promise<void>;
-  /** Adds the new key and ends the old one at `expiresAt`. `false` if the old key has been rotated or revoked. */
-  rotate(old: KeyRecord, fresh: KeyRecord, expiresAt: number, also: readonly TransactionPart[]): Promise<boolean>;
+  /**
+   * Adds the new key and ends the old one at `expiresAt`. `false` if the old key has been rotated or revoked. `relyingOn`: as for
+   * `revoke`.
+   */
+  rotate(
+    old: KeyRecord,
+    fresh: KeyRecord,
+    expiresAt: number,
+    relyingOn: KeyRecord | undefined,
+    also: readonly TransactionPart[],
+  ): Promise<boolean>;
   /** `false` if there is no such key. */
   rename(id: string, name: string | null, also: readonly TransactionPart[]): Promise<boolean>;
   /** `relyingOn`: as for `revoke`. */
@@ -42,14 +51,18 @@ export interface KeysDeps extends AuditDeps, NoticeDeps {
 
 const notRotatable = () => new Problem('conflict', 'Use an active key that has not been rotated.');
 
+const lastAdminKey = () =>
+  new Problem('conflict', 'Create another admin key first. This is the last one without an expiry.');
+
 /** The violations of the expiry of a new key. */
-export const keyViolations = (clock: () => number): { createKey: BodyViolations } => ({
-  createKey(json) {
+export function keyViolations(clock: () => number): { createKey: BodyViolations; rotateKey: BodyViolations } {
+  const ofExpiry: BodyViolations = (json) => {
     const expiry = check(timestampInput, isJsonObject(json) ? json.expires_at : undefined);
     const isPast = 'value' in expiry && expiry.value <= clock();
     return isPast ? [{ field: 'expires_at', detail: 'must be in the future' }] : [];
-  },
-});
+  };
+  return { createKey: ofExpiry, rotateKey: ofExpiry };
+}
 
 export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
   const { keys, cursors, clock, random } = deps;
@@ -104,14 +117,21 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
       if (!old) return notFound('key');
       const now = clock();
       const { projectId, type, name, cidrs } = old;
-      const { key, record } = generateKey({ projectId, type, name, cidrs, replaces: old.id }, now, random);
+      const newExpiry = body.expires_at === undefined ? old.expiresAt : (body.expires_at ?? undefined);
+      const inherited = { projectId, type, name, cidrs, expiresAt: newExpiry };
+      const { key, record } = generateKey({ ...inherited, replaces: old.id }, now, random);
       const response = { body: { ...keyResource(record, now), key } };
       const expiresAt = rotationExpiry(old, now, body.grace_seconds);
       const detail = { replaced_by: record.id, expires_at: iso(expiresAt) };
       const entry = audited(request, { at: now, action: 'key.rotated', target: old.id, detail });
       if (!isUsable(old, now) || old.replacedBy) return notRotatable();
-      if (record.type === 'admin') await notify(request, now, adminKeyRotated(old, record));
-      const isRotated = await keys.rotate(old, record, expiresAt, [...idempotencyWrites(response), entry]);
+      // The new key takes the place of an admin key without an expiry, unless the body gives it one.
+      const isCountedOn = type === 'admin' && isLasting(old, now) && !isLasting(record, now);
+      const others = () => (isCountedOn ? lastingAdminKeys(keys, old, now) : null);
+      if (!(await relyingOnOne(others(), async () => true))) return lastAdminKey();
+      if (type === 'admin') await notify(request, now, adminKeyRotated(old, record));
+      const also = [...idempotencyWrites(response), entry];
+      const isRotated = await relyingOnOne(others(), (other) => keys.rotate(old, record, expiresAt, other, also));
       return isRotated ? response : notRotatable();
     },
 
@@ -122,9 +142,7 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
       const now = clock();
       const entry = audited(request, { at: now, action: 'key.revoked', target: record.id });
       const revoked = await revokeSafely(keys, record, now, [entry]);
-      return revoked
-        ? { body: keyResource(revoked, now) }
-        : new Problem('conflict', 'Create another admin key first. This is the last one without an expiry.');
+      return revoked ? { body: keyResource(revoked, now) } : lastAdminKey();
     },
 
     // Prevents a lockout. An admin key that the caller can use from this address must remain.

@@ -1,8 +1,6 @@
 import * as v from 'valibot';
 import type { Random } from '../ids.ts';
-import { uniqueList } from '../lists.ts';
 import {
-  clipped,
   described,
   integer,
   iso,
@@ -14,7 +12,6 @@ import {
   timestamp,
   timestampInput,
 } from '../schema.ts';
-import { MAX_CIDRS, parseEntry } from './allowlist.ts';
 import { type ApiKey, hashApiKey, KEY_TYPES, type KeyType, newApiKey } from './api-key.ts';
 
 /** Seconds that the old key keeps working after a rotation. The maximum and the default. */
@@ -72,30 +69,11 @@ export const RotateKey = request('RotateKey', {
       'The seconds that the old key keeps working, but never past its own `expires_at`. The default is 24 hours.',
     ),
   ),
-});
-
-const cidr = v.pipe(
-  v.string('must be a string'),
-  v.rawTransform(({ dataset: { value }, addIssue, NEVER }) => {
-    const entry = parseEntry(value);
-    if ('cidr' in entry) return entry.cidr;
-    addIssue({ message: `"${clipped(value)}": ${entry.violation}` });
-    return NEVER;
-  }),
-  v.metadata({
-    jsonSchema: {
-      type: 'string',
-      description: 'IPv4 or IPv6 address or CIDR range',
-      pattern: '^[0-9A-Fa-f.:]{2,45}(/[0-9]{1,3})?$',
-    },
-  }),
-);
-
-/** At most 100 entries, canonical and without duplicates in the output. */
-export const Allowlist = request('Allowlist', {
-  cidrs: described(
-    uniqueList(cidr, 0, MAX_CIDRS),
-    'IPv4 and IPv6 addresses and CIDR ranges. An empty list lifts the restriction.',
+  expires_at: v.optional(
+    described(
+      v.nullable(timestampInput),
+      'When the new key stops working. Without it, the new key has the `expires_at` of the old one. With `null`, it does not expire.',
+    ),
   ),
 });
 
@@ -128,11 +106,6 @@ export const CreatedKey = resource('CreatedKey', {
     'The complete key. Only this response contains it, because the service stores only a hash. `null` in a replay.',
   ),
 });
-export const KeyAllowlist = resource('KeyAllowlist', {
-  id: described(v.string(), 'The key.'),
-  cidrs: described(v.array(v.string()), 'The allowlist in canonical form. An empty list means no restriction.'),
-});
-
 /** Creates the record of a key before its first use. */
 export function newKeyRecord(
   { id, key, type }: ApiKey,
@@ -162,9 +135,8 @@ export function keyStatus(
   return nowMs < expiresAt ? 'expiring' : 'expired';
 }
 
-export function isUsable(record: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>, nowMs: number): boolean {
-  return ['active', 'expiring'].includes(keyStatus(record, nowMs));
-}
+export const isUsable = (record: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>, nowMs: number): boolean =>
+  ['active', 'expiring'].includes(keyStatus(record, nowMs));
 
 /** Whether a key works and has no expiry. */
 export const isLasting = (record: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>, nowMs: number): boolean =>

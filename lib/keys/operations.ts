@@ -1,6 +1,7 @@
 import { ADMIN, listOf, operation, page } from '../http/operation.ts';
 import { keyParameter } from '../http/path-parameters.ts';
-import { Allowlist, ChangeKey, CreatedKey, CreateKey, KeyAllowlist, KeyResource, RotateKey } from './key.ts';
+import { Allowlist, KeyAllowlist } from './allowlist.ts';
+import { ChangeKey, CreatedKey, CreateKey, KeyResource, RotateKey } from './key.ts';
 import { KeyUsage } from './usage.ts';
 
 const key = { function: 'keys', callers: ADMIN } as const;

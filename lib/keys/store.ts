@@ -54,10 +54,11 @@ export function apiKeys(table: Table) {
       old: KeyRecord,
       fresh: KeyRecord,
       expiresAt: number,
+      relyingOn: KeyRecord | undefined,
       also: readonly TransactionPart[],
     ): Promise<boolean> {
-      const end = update(itemKey.key(old.id), { replacedBy: fresh.id, expiresAt }, isAsRead(old));
-      return (await table.write([end, putKey(fresh), ...also])).length === 0;
+      const change = { replacedBy: fresh.id, expiresAt };
+      return changeKey(old.id, change, relyingOn, [putKey(fresh), ...also], isAsRead(old));
     },
 
     async rename(id: string, name: string | null, also: readonly TransactionPart[]): Promise<boolean> {
@@ -102,7 +103,7 @@ export function apiKeys(table: Table) {
     id: string,
     change: Item,
     relyingOn: KeyRecord | undefined,
-    also: readonly TransactionPart[],
+    also: readonly (Write | TransactionPart)[],
     condition = exists,
   ): Promise<boolean> {
     const others = relyingOn ? [check(itemKey.key(relyingOn.id), isLastingStill(relyingOn))] : [];

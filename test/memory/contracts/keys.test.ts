@@ -103,14 +103,14 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       const old = await create({ cidrs: ['192.0.2.0/24'] });
       const fresh = newKey({ projectId: old.projectId, cidrs: old.cidrs, replaces: old.id });
       const { also, isWritten } = companion(table);
-      expect(await keys.rotate(old, fresh, LATER, also)).toBe(true);
+      expect(await keys.rotate(old, fresh, LATER, undefined, also)).toBe(true);
       expect(await stored(old.id)).toEqual({ ...old, replacedBy: fresh.id, expiresAt: LATER });
       expect(await stored(fresh.id)).toEqual(fresh);
       expect(await isWritten()).toBe(true);
     });
 
     it.each<[string, (old: KeyRecord) => Promise<unknown>]>([
-      ['was rotated', (old) => keys.rotate(old, newKey({ projectId: old.projectId }), LATER, [])],
+      ['was rotated', (old) => keys.rotate(old, newKey({ projectId: old.projectId }), LATER, undefined, [])],
       ['was revoked', ({ id }) => keys.revoke(id, now, undefined, [])],
       ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], undefined, [])],
     ])('is false and changes nothing if the key %s concurrently', async (_, happen) => {
@@ -119,7 +119,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       const before = await stored(old.id);
       const fresh = newKey();
       const { also, isWritten } = companion(table);
-      expect(await keys.rotate(old, fresh, LATER + 1, also)).toBe(false);
+      expect(await keys.rotate(old, fresh, LATER + 1, undefined, also)).toBe(false);
       expect(await stored(old.id)).toEqual(before);
       expect(await keys.get(fresh.id)).toBeUndefined();
       expect(await isWritten()).toBe(false);
@@ -127,7 +127,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
 
     it('is false and changes nothing if another write of the transaction fails', async () => {
       const [old, fresh] = [await create(), newKey()];
-      expect(await keys.rotate(old, fresh, LATER, companion(table, { isRefused: true }).also)).toBe(false);
+      expect(await keys.rotate(old, fresh, LATER, undefined, companion(table, { isRefused: true }).also)).toBe(false);
       expect(await stored(old.id)).toEqual(old);
       expect(await keys.get(fresh.id)).toBeUndefined();
     });
@@ -135,7 +135,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
     it('succeeds for one of two concurrent calls', async () => {
       const old = await create();
       const fresh = [newKey(), newKey()];
-      const rotated = await Promise.all(fresh.map((each) => keys.rotate(old, each, LATER, [])));
+      const rotated = await Promise.all(fresh.map((each) => keys.rotate(old, each, LATER, undefined, [])));
       expect(rotated.filter(Boolean)).toHaveLength(1);
       expect((await stored(old.id))?.replacedBy).toBe(fresh[rotated.indexOf(true)]?.id);
       expect(await keys.get(fresh[rotated.indexOf(false)]?.id ?? '')).toBeUndefined();
@@ -143,7 +143,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
 
     it('succeeds after a lost response', async () => {
       const [old, fresh] = [await create(), newKey()];
-      expect(await apiKeys(lossy).rotate(old, fresh, LATER, companion(table).also)).toBe(true);
+      expect(await apiKeys(lossy).rotate(old, fresh, LATER, undefined, companion(table).also)).toBe(true);
       expect(await stored(fresh.id)).toEqual(fresh);
     });
   });
@@ -188,6 +188,14 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       (id, relyingOn, from = keys, also = []) => from.setCidrs(id, ['192.0.2.9/32'], relyingOn, also),
       { cidrs: ['192.0.2.9/32'] },
     ],
+    [
+      'rotate',
+      async (id, relyingOn, from = keys, also = []) => {
+        const old = await keys.get(id);
+        return old !== undefined && from.rotate(old, newKey(), LATER, relyingOn, also);
+      },
+      { replacedBy: expect.any(String), expiresAt: LATER },
+    ],
   ])('%s', (_, change, changed) => {
     it('succeeds while the key that it relies on is unchanged, and does not change that key', async () => {
       const [record, other] = [await create(), await create({ cidrs: ['192.0.2.0/24', '198.51.100.1/32'] })];
@@ -198,7 +206,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
 
     it.each<[string, (other: KeyRecord) => Promise<unknown>]>([
       ['was revoked', ({ id }) => keys.revoke(id, now, undefined, [])],
-      ['has an expiry', (other) => keys.rotate(other, newKey(), LATER, [])],
+      ['has an expiry', (other) => keys.rotate(other, newKey(), LATER, undefined, [])],
       ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], undefined, [])],
     ])('is false and changes nothing if the key that it relies on %s concurrently', async (_, happen) => {
       const [record, other] = [await create(), await create()];
@@ -297,7 +305,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
   });
 
   it.each<[string, (missing: KeyRecord) => Promise<unknown>]>([
-    ['rotate', (missing) => keys.rotate(missing, newKey(), LATER, [])],
+    ['rotate', (missing) => keys.rotate(missing, newKey(), LATER, undefined, [])],
     ['revoke', ({ id }) => keys.revoke(id, LATER, undefined, [])],
     ['setCidrs', ({ id }) => keys.setCidrs(id, [], undefined, [])],
     ['rename', ({ id }) => keys.rename(id, 'New', [])],

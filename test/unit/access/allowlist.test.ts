@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { isAllowed, MAX_CIDRS, parseEntry } from '../../../lib/keys/allowlist.ts';
-import { Allowlist } from '../../../lib/keys/key.ts';
+import { Allowlist, isAllowed, MAX_CIDRS, parseEntry } from '../../../lib/keys/allowlist.ts';
 import allowlist from '../../cases/allowlist.json' with { type: 'json' };
 import { violationsOf } from '../../support/violations.ts';
 

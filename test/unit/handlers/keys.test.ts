@@ -176,13 +176,36 @@ describe('rotation', () => {
     expect(await status(service.as(none))).toBe(401);
   });
 
-  it('never extends the expiry of a key', async () => {
+  it('keeps the expiry of a key to the millisecond, unless the body has another one', async () => {
     const { admin } = await service.project();
-    const expires_at = new Date(service.clock.now() + 60_000).toISOString();
-    const { id } = (await admin('POST', '/v1/keys', { body: { type: 'live', expires_at } })).body;
-    const fresh = (await admin('POST', `/v1/keys/${id}/rotate`)).body;
-    expect((await admin('GET', `/v1/keys/${id}`)).body.expires_at).toBe(expires_at);
-    expect(fresh.expires_at).toBe(null);
+    const inMs = (ms: number) => new Date(service.clock.now() + ms).toISOString();
+    const [own, other] = [inMs(60_001), inMs(3 * DAY_MS)];
+    for (const [expires_at, body, expected] of [
+      [own, undefined, own],
+      [own, { expires_at: other }, other],
+      [own, { expires_at: null, grace_seconds: 0 }, null],
+      [undefined, undefined, null],
+      [undefined, { expires_at: other }, other],
+      [other, {}, other],
+    ] as const) {
+      const { id } = (await admin('POST', '/v1/keys', { body: { type: 'live', expires_at } })).body;
+      const { body: fresh } = await admin('POST', `/v1/keys/${id}/rotate`, { ...(body && { body }) });
+      expect(fresh.expires_at).toBe(expected);
+      expect((await admin('GET', `/v1/keys/${fresh.id}`)).body.expires_at).toBe(expected);
+      const old = (await admin('GET', `/v1/keys/${id}`)).body;
+      const graceMs = body && 'grace_seconds' in body ? 0 : DAY_MS;
+      expect(old.expires_at <= inMs(graceMs) && (expires_at === undefined || old.expires_at <= expires_at)).toBe(true);
+      const again = (await admin('POST', `/v1/keys/${fresh.id}/rotate`)).body; // its own expiry, and not that of the rotation
+      expect(again.expires_at).toBe(expected);
+    }
+    const { id } = (await admin('POST', '/v1/keys', { body: { type: 'live', expires_at: own } })).body;
+    for (const expires_at of [inMs(0), 'soon', 7, ''])
+      expect(await code(admin('POST', `/v1/keys/${id}/rotate`, { body: { expires_at } }))).toEqual([
+        400,
+        'invalid_request',
+      ]);
+    await service.clock.advance(60_000);
+    expect(await code(admin('POST', `/v1/keys/${id}/rotate`))).toEqual([409, 'conflict']); // expired
   });
 
   it('succeeds for one of two concurrent requests', async () => {

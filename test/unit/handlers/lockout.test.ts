@@ -39,6 +39,23 @@ describe('a project', () => {
     expect((await service.as(rotated.key)('GET', '/v1/keys')).status).toBe(200);
   });
 
+  it('keeps an admin key without an expiry when one is rotated to a key with an expiry', async () => {
+    const { admin, adminKey } = await service.project();
+    const expires_at = new Date(service.clock.now() + 3_600_000).toISOString();
+    const expire = (key: string) => admin('POST', `/v1/keys/${key}/rotate`, { body: { expires_at } });
+    const emails = service.emails.length;
+    expect(code(await expire(adminKey))).toEqual(conflict);
+    expect((await admin('GET', '/v1/keys')).body.data).toHaveLength(1);
+    expect(service.emails).toHaveLength(emails);
+
+    const second = (await admin('POST', '/v1/keys', { body: { type: 'admin' } })).body.key;
+    const answers = await Promise.all([adminKey, second].map(expire));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
+    const expiring = answers.find(({ status }) => status === 201)?.body.key;
+    const lasting = (await admin('POST', `/v1/keys/${expiring}/rotate`, { body: { expires_at: null } })).body;
+    expect([lasting.status, lasting.expires_at]).toEqual(['active', null]);
+  });
+
   it('keeps one of two admin keys that restrict each other concurrently', async () => {
     const { admin, adminKey } = await service.project();
     const second = (await admin('POST', '/v1/keys', { body: { type: 'admin' } })).body.key;

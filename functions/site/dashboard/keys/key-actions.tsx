@@ -124,7 +124,7 @@ function RotateDialog({
       onConfirm={rotate}
       onClose={onClose}
     >
-      <p>You get a new key with the same name, type and allowlist. It works immediately.</p>
+      <p>You get a new key with the same name, type, allowlist and expiry. It works immediately.</p>
       <Choices
         legend="The old key stops working"
         type="radio"
