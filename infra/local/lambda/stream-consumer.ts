@@ -113,12 +113,12 @@ export function streamConsumer({
   }
 
   function discard(records: DynamoDBRecord[], condition: string, approximateInvokeCount: number): void {
+    if (records.length === 0) return;
     const arn = mapping.DestinationConfig?.OnFailure.Destination;
     const at = new Date(now()).toISOString();
     const key = `aws/lambda/${mapping.FunctionName}/shard/${at.slice(0, 10).replaceAll('-', '/')}/${at}-${randomUUID()}`;
     const mayWrite =
       iam.allows(fn.role, 's3:ListBucket', `${arn}`) && iam.allows(fn.role, 's3:PutObject', `${arn}/${key}`);
-    if (records.length === 0) return;
     count('DroppedEventCount', records.length);
     if (!destination || !mayWrite) return;
     count('OnFailureDestinationDeliveredEventCount', records.length);

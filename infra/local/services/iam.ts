@@ -16,11 +16,11 @@ interface Statement {
 /** The access key id of an administrator of the account, who runs the commands of the runbook. */
 export const OPERATOR = 'operator';
 
-/** The smallest grant: one action of one statement, and for table items one kind. */
+/** The smallest grant: one action of one statement for one resource, and for table items one kind. */
 export interface Grant {
   role: string;
   action: string;
-  resources: string[];
+  resource: string;
   kind?: string | undefined;
 }
 
@@ -75,7 +75,9 @@ export class LocalIam {
     if (matching.length === 0 || matching.some(({ Effect }) => Effect === 'Deny')) return false;
     if (isEvidence)
       this.noteNeeded(
-        matching.flatMap((statement) => grantsOf(role, action, statement)),
+        matching
+          .flatMap((statement) => grantsOf(role, action, statement))
+          .filter((grant) => anyMatches(grant.resource, resource)),
         context,
       );
     return true;
@@ -107,14 +109,14 @@ export class LocalIam {
 
 const LEADING_KEYS = 'dynamodb:LeadingKeys';
 
-/** Returns the grants in one action of a statement, one for each kind of item. */
+/** Returns the grants in one action of a statement, one for each resource and kind of item. */
 function grantsOf(role: string, action: string, { Resource, Condition = {} }: Statement): Grant[] {
-  const grant = { role, action, resources: [Resource].flat() };
   const kinds = (Condition['ForAnyValue:StringLike'] ?? Condition['ForAllValues:StringLike'])?.[LEADING_KEYS];
-  return kinds === undefined ? [grant] : [kinds].flat().map((kind) => ({ ...grant, kind }));
+  const each = kinds === undefined ? [undefined] : [kinds].flat();
+  return [Resource].flat().flatMap((resource) => each.map((kind) => ({ role, action, resource, kind })));
 }
 
-const nameOf = ({ role, action, resources, kind = '' }: Grant): string => [role, action, ...resources, kind].join(' ');
+const nameOf = ({ role, action, resource, kind = '' }: Grant): string => [role, action, resource, kind].join(' ');
 
 type Operator = (expected: readonly string[], actual: readonly string[]) => boolean;
 

@@ -260,8 +260,19 @@ export async function createFlows(service: Service): Promise<Record<string, () =
         await logged(publish, 'events.fanned_out');
         return failing.received.length > before;
       });
+      const slow = await createWebhook(live, sluggish.url, { events: [deletion.type] });
+      const { event_id } = await ok(live('POST', `/v1/webhooks/${slow.id}/test`));
+      await eventually(() => deliveryOf(live, slow.id, event_id));
       const id = await publish(deletion);
       await eventually(async () => (await deliveryOf(live, paused.id, id))?.status === 'skipped');
+      await eventually(() => deliveryOf(live, slow.id, id));
+      await ok(live('DELETE', `/v1/webhooks/${slow.id}`));
+      const unreadable = {
+        SequenceNumber: '1',
+        Keys: { pk: { S: 'EVENT#' }, sk: { S: 'evt_x' } },
+        NewImage: { data: {} },
+      };
+      await logged(() => stack.invoke('DeliveryFanOut', { Records: [{ dynamodb: unreadable }] }), 'event.set_aside');
       let hasFailed = false;
       stack.endpoints.intercept = ({ principal }) => {
         if (!principal.startsWith('DeliveryFanOut')) return undefined;

@@ -19,7 +19,7 @@ describe('the roles', () => {
       service.stack.iam
         .unneeded()
         .filter(({ action }) => !INVISIBLE.includes(action))
-        .map(({ role, action, resources, kind = '' }) => `${role} ${action} ${kind || resources}`);
+        .map(({ role, action, resource, kind }) => `${role} ${action} ${kind ?? resource}`);
     for (const each of flows) await run(each);
     // On a busy machine, an endpoint can be slow, and another lane then does the work.
     for (const each of flows) if (superfluous().some((grant) => grant.startsWith(each[0]))) await run(each);

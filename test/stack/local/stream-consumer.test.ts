@@ -23,6 +23,7 @@ function createConsumer(invoke: (ids: string[], tries: number) => unknown, mappi
   const batches: string[][] = [];
   const events: Batch[] = [];
   const destination = new Map<string, string>();
+  const asked = new Set<string>();
   const consumer = streamConsumer({
     fn: {
       role: 'role',
@@ -35,13 +36,13 @@ function createConsumer(invoke: (ids: string[], tries: number) => unknown, mappi
     },
     mapping: { EventSourceArn: 'stream', FunctionName: 'fn', ...mapping },
     destination,
-    iam: { allows: () => true },
+    iam: { allows: (_, action) => Boolean(asked.add(action)) },
     retrySpeed: 10_000,
     now: () => NOW,
   });
   const consume = (records: DynamoDBRecord[]) => consumer(records, 'shard-1');
   const discarded = () => [...destination.values()].map((body) => JSON.parse(body));
-  return { consume, batches, events, discarded };
+  return { consume, batches, events, discarded, asked };
 }
 
 const fail = (name = 'Error') => {
@@ -129,6 +130,15 @@ describe('the poller of a stream', () => {
     expect(discarded()).toMatchObject([
       { requestContext: { condition: 'RecordAgeExceeded' }, DDBStreamBatchInfo: { batchSize: 1 } },
     ]);
+  });
+
+  it('needs the permissions for discarded records only to discard some', async () => {
+    const { consume, asked } = createConsumer(() => null, { MaximumRecordAgeInSeconds: 60 });
+    const ofBucket = () => [...asked].filter((action) => action.startsWith('s3:'));
+    await consume([record('1')]);
+    expect(ofBucket()).toEqual([]);
+    await consume([record('2', 61)]);
+    expect(ofBucket()).toEqual(['s3:ListBucket', 's3:PutObject']);
   });
 
   it('discards no record by age with MaximumRecordAgeInSeconds -1', async () => {
