@@ -1,8 +1,9 @@
 import { BlockList } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress, urlViolations } from '../../../lib/webhooks/endpoint-url.ts';
+import { isPublicAddress, normalizeUrl, urlViolations } from '../../../lib/webhooks/endpoint-url.ts';
 import registry from '../../cases/special-purpose-addresses.json' with { type: 'json' };
+import targets from '../../cases/targets.json' with { type: 'json' };
 
 type Family = 'ipv4' | 'ipv6';
 const BITS = { ipv4: 32n, ipv6: 128n };
@@ -28,11 +29,14 @@ function textOf(bits: bigint, family: Family): string {
   return new URL(`https://[${groups}]`).hostname.slice(1, -1);
 }
 
+const groupsOf = (text: string): string[] => {
+  const [head = [], tail = []] = text.split('::').map((part) => part.split(':').filter(Boolean));
+  return [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
+};
+
 function bitsOf(text: string, family: Family): bigint {
   if (family === 'ipv4') return text.split('.').reduce((bits, octet) => (bits << 8n) | BigInt(octet), 0n);
-  const [head = [], tail = []] = text.split('::').map((part) => part.split(':').filter(Boolean));
-  const groups = [...head, ...Array(8 - head.length - tail.length).fill('0'), ...tail];
-  return groups.reduce((bits, group) => (bits << 16n) | BigInt(`0x${group}`), 0n);
+  return groupsOf(text).reduce((bits, group) => (bits << 16n) | BigInt(`0x${group}`), 0n);
 }
 
 function bounds(block: string, family: Family): { first: bigint; last: bigint } {
@@ -51,31 +55,94 @@ function addresses(family: Family): fc.Arbitrary<string> {
   return fc.oneof(fc.bigInt(0n, max), near.filter(isAddress)).map((bits) => textOf(bits, family));
 }
 
-const urlOf = (address: string, family: Family) => `https://${family === 'ipv6' ? `[${address}]` : address}/`;
+const urlOf = (host: string) => `https://${host}/hook`;
+const hostOf = (address: string): string => new URL(urlOf(address.includes(':') ? `[${address}]` : address)).hostname;
+
+/** Returns the spellings of a host in canonical form that the URL standard accepts. */
+function spellings(canonical: string): string[] {
+  return canonical.startsWith('[') ? ipv6Spellings(canonical.slice(1, -1)) : ipv4Spellings(canonical);
+}
+
+function ipv4Spellings(address: string): string[] {
+  const octets = address.split('.').map(Number);
+  const [a = 0, b = 0, c = 0, d = 0] = octets;
+  const number = ((a * 256 + b) * 256 + c) * 256 + d;
+  const digits = (zero: number) => address.replace(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit)));
+  return [
+    String(number),
+    `0x${number.toString(16)}`,
+    `0X${number.toString(16).toUpperCase().padStart(12, '0')}`,
+    `0${number.toString(8)}`,
+    octets.map((octet) => `0x${octet.toString(16)}`).join('.'),
+    octets.map((octet) => `0${octet.toString(8)}`).join('.'),
+    octets.map((octet) => `000${octet.toString(8)}`).join('.'),
+    `${a}.${(b * 256 + c) * 256 + d}`,
+    `${a}.${b}.${c * 256 + d}`,
+    `0${a.toString(8)}.${b}.0x${(c * 256 + d).toString(16)}`,
+    `${address}.`,
+    `${number}.`,
+    [...address].map((character) => `%${character.charCodeAt(0).toString(16)}`).join(''),
+    digits(0xff10), // full-width
+    digits(0x1d7ce), // mathematical bold
+    address.replaceAll('.', '。'), // ideographic full stop
+    address.replaceAll('.', '%E3%80%82'),
+    address.replace('.', '\u00ad.'), // soft hyphen
+    address.replace('.', '\u200b.'), // zero width space
+  ];
+}
+
+function ipv6Spellings(address: string): string[] {
+  const groups = groupsOf(address);
+  const [high = 0, low = 0] = groups.slice(6).map((group) => Number.parseInt(group, 16));
+  const quad = [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  const whole = groups.join(':');
+  const padded = groups.map((group) => group.padStart(4, '0')).join(':');
+  return [whole, padded, padded.toUpperCase(), `${groups.slice(0, 6).join(':')}:${quad}`].map((text) => `[${text}]`);
+}
+
+/** Saving a URL with this host and connecting to this address have the same result, however the host is written. */
+function expectPublic(address: string, expected: boolean): void {
+  expect([address, isPublicAddress(address)]).toEqual([address, expected]);
+  const host = hostOf(address);
+  for (const spelling of [host, ...spellings(host)]) {
+    const found = urlViolations(urlOf(spelling), 'public');
+    expect([spelling, ...found]).toEqual([spelling, ...(expected ? [] : ['must point to a public host'])]);
+    expect(normalizeUrl(urlOf(spelling))).toBe(urlOf(host));
+  }
+}
 
 describe.each(['ipv4', 'ipv6'] as const)('a public address of %s', (family) => {
-  it('is outside every special-purpose block, when connecting and saving', () => {
-    const property = fc.property(addresses(family), (address) => {
-      const expected = isPublic(address, family);
-      expect([address, isPublicAddress(address)]).toEqual([address, expected]);
-      expect(urlViolations(urlOf(address, family), 'public')).toEqual(expected ? [] : ['must point to a public host']);
-    });
-    fc.assert(property, { numRuns: 5000 });
+  it('is outside every special-purpose block', () => {
+    const property = fc.property(addresses(family), (address) => expectPublic(address, isPublic(address, family)));
+    fc.assert(property, { numRuns: 2000 });
   });
 
   it.each(registry[family])('is not in $block, $name ($rfc; globally reachable $reachable)', ({ block }) => {
     const { first, last } = bounds(block, family);
-    expect(isPublicAddress(textOf(first, family))).toBe(false);
-    expect(isPublicAddress(textOf(last, family))).toBe(false);
+    for (const bits of [first, last]) expectPublic(textOf(bits, family), false);
+    const max = (1n << BITS[family]) - 1n;
+    for (const bits of [first - 1n, last + 1n].filter((each) => each >= 0n && each <= max)) {
+      const address = textOf(bits, family);
+      expectPublic(address, isPublic(address, family));
+    }
   });
+});
+
+describe('an address of the specification', () => {
+  it.each(targets.refused)('is rejected: %s', (address) => expectPublic(address, false));
+  it.each(targets.allowed)('is accepted: %s', (address) => expectPublic(address, true));
 });
 
 describe('an address in an unusual notation', () => {
   it.each([
     ['octal', '010.8.8.8'],
+    ['octal in the last part', '8.8.8.08'],
+    ['with parts of four digits', '0000.0000.0000.0000'],
     ['hexadecimal', '0x8.8.8.8'],
     ['short', '8.8.8'],
     ['one number', '134744072'],
+    ['with five parts of IPv4', '::ffff:8.8.8.8.8'],
+    ['with two gaps', '2606::4700::'],
     ['with a zone id', '2606:4700:4700::1111%eth0'],
     ['in brackets', '[2606:4700:4700::1111]'],
     ['with a prefix length', '8.8.8.8/32'],

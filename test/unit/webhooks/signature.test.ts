@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { serviceSignature, signatureHeaders, standardSignature } from '../../../lib/webhooks/signature.ts';
+import published from '../../cases/signatures.json' with { type: 'json' };
 
 const secretOf = (fill: string) => `whsec_${Buffer.from(fill.repeat(32)).toString('base64')}`;
 const [SECRET, OLD, OLDER] = [secretOf('a'), secretOf('b'), secretOf('c')] as const;
@@ -33,5 +34,19 @@ describe('a secret of the customer', () => {
   it.each(['any text', 'abcdefABCD', 'WHSEC_QQ=='])('signs with its text: %s', (secret) => {
     const expected = createHmac('sha256', secret).update(`evt_1.${timestampSeconds}.${body}`).digest('base64');
     expect(standardSignature(secret, 'evt_1', timestampSeconds, body)).toBe(`v1,${expected}`);
+  });
+});
+
+describe('a published signature', () => {
+  it.each(published.x_service_signature)('X-Service-Signature is reproduced for $secret', ({
+    secret,
+    body,
+    header,
+  }) => {
+    expect(serviceSignature(secret, body)).toBe(header);
+  });
+
+  it.each(published.webhook_signature)('webhook-signature is reproduced for $id', (one) => {
+    expect(standardSignature(one.secret, one.id, one.timestamp, one.body)).toBe(one.header);
   });
 });
