@@ -9,7 +9,12 @@ import { deliveryHandlers } from '../lib/deliveries/handlers.ts';
 import type { Lane } from '../lib/deliveries/lanes.ts';
 import { deliveryLog } from '../lib/deliveries/log-store.ts';
 import { type DeliveryMessage, groupOf } from '../lib/deliveries/messages.ts';
-import { disabledNotification, type FailingWebhook, warningNotification } from '../lib/deliveries/notification.ts';
+import {
+  disabledNotification,
+  type FailingWebhook,
+  overloadNotification,
+  warningNotification,
+} from '../lib/deliveries/notification.ts';
 import type { OutageEmail } from '../lib/deliveries/outage.ts';
 import { outages } from '../lib/deliveries/outage-store.ts';
 import { retryBy } from '../lib/deliveries/queue-retry.ts';
@@ -135,7 +140,7 @@ export const fanOutDeps = ({ table, queues, clock }: WithQueues): FanOutDeps => 
 export function deliverDeps(platform: DeliverPlatform): BatchDeps {
   const { table, queues, lane, clock, log, schedule, post, done } = platform;
   const { email: disabledClaims, exhaust } = disabling(table);
-  const { warning: warningClaims, extendOutage, ...notes } = outages(table);
+  const { warning: warningClaims, overload: overloadClaims, extendOutage, ...notes } = outages(table);
   const recovery = { ...deliveryLog(table), webhook: webhooks(table).get, extendOutage };
   return {
     lane,
@@ -155,6 +160,7 @@ export function deliverDeps(platform: DeliverPlatform): BatchDeps {
     }),
     disabledEmail: { ...disabledClaims, send: sendBy(platform, disabledNotification) },
     warningEmail: { ...warningClaims, send: sendBy(platform, warningNotification) },
+    overloadEmail: { ...overloadClaims, send: sendBy(platform, overloadNotification) },
     recoverPage: (message) => recoverPage(message, { ...recovery, clock, enqueue: queues.quick.sendAll }),
   };
 }

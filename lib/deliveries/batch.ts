@@ -1,16 +1,16 @@
 import { NotYetError, UnavailableError } from '../errors.ts';
 import { type DeliverDeps, type DeliverResult, type DeliveryContext, deliver } from './deliver.ts';
 import { attemptName, type DeliveryMessage, type QueueMessage, type RecoverMessage } from './messages.ts';
-import { isEarly, type SlotRequest, type Wait } from './rate-limit.ts';
+import { earlyTurn, type SlotRequest, type Turn } from './rate-limit.ts';
 
 export interface BatchDeps extends Omit<DeliverDeps, 'takeSlot'> {
-  /** For each request, its wait for the webhook's rate limit, or `null` for a token. */
+  /** The turn of each request under the webhook's rate limit. */
   takeSlots(
     message: DeliveryMessage,
     maxPerSecond: number,
     requests: readonly SlotRequest[],
     nowMs: number,
-  ): Promise<(Wait | null)[]>;
+  ): Promise<Turn[]>;
   /** Reads the data that the messages refer to, in their order. An error belongs only to its message. */
   loadContexts(messages: readonly DeliveryMessage[]): Promise<(DeliveryContext | UnavailableError)[]>;
   recoverPage(message: RecoverMessage): Promise<void>;
@@ -30,6 +30,7 @@ export function deliverBatch(messages: readonly (QueueMessage | null)[], deps: B
     ...deps,
     beginOutage: oncePerWebhook(deps.beginOutage),
     endOutage: oncePerWebhook(deps.endOutage),
+    endOverload: oncePerWebhook(deps.endOverload),
     takeSlot: takingTogether(deps),
     suspect: onceSuspected(deps.suspect),
   };
@@ -69,20 +70,21 @@ function onceSuspected(suspect: BatchDeps['suspect']): BatchDeps['suspect'] {
 
 /** Takes the slots of all messages of a webhook together, so that a batch has one read and one write for each webhook. */
 function takingTogether({ takeSlots, clock }: BatchDeps): DeliverDeps['takeSlot'] {
-  const groups = new Map<string, { requests: SlotRequest[]; waits: Promise<(Wait | null)[]> }>();
+  const groups = new Map<string, { requests: SlotRequest[]; turns: Promise<Turn[]> }>();
   return async (message, maxPerSecond, isTest) => {
     const { webhookId, slot } = message;
-    const request = { slot, isTest };
-    if (slot && isEarly(request, maxPerSecond, clock())) return { slot, untilMs: slot.at };
+    const request = { slot, isTest, isRecovery: message.trigger === 'recovery' };
+    const early = earlyTurn(request, maxPerSecond, clock());
+    if (early !== undefined) return early;
     const requests: SlotRequest[] = [];
     const take = () => {
       groups.delete(webhookId);
       return takeSlots(message, maxPerSecond, requests, clock());
     };
-    const group = groups.get(webhookId) ?? { requests, waits: Promise.resolve().then(take) };
+    const group = groups.get(webhookId) ?? { requests, turns: Promise.resolve().then(take) };
     groups.set(webhookId, group);
     const index = group.requests.push(request) - 1;
-    return (await group.waits)[index] ?? null;
+    return (await group.turns)[index] ?? null;
   };
 }
 

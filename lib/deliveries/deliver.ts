@@ -15,17 +15,18 @@ import {
   sendOnce,
   WARNED_ATTEMPT,
 } from './outage.ts';
+import { noteNoWait, noteOverload, type OverloadNotes } from './overload.ts';
 import { queueDelay } from './queue-retry.ts';
-import type { Wait } from './rate-limit.ts';
+import type { Turn } from './rate-limit.ts';
 import { type DeliveredEvent, type DeliveryRecord, deliveredEvent } from './record.ts';
 
-export interface DeliverDeps extends OutageNotes, AttemptDeps {
+export interface DeliverDeps extends OutageNotes, OverloadNotes, AttemptDeps {
   /** Sends the next attempt to the queue or a schedule, at least once. */
   retry(message: DeliveryMessage, due: Due): Promise<void>;
   /** Forwards the message to a slower lane, at least once. */
   defer(message: DeliveryMessage, lane: Lane): Promise<void>;
-  /** Takes a token of the webhook's rate limit for an attempt, or books a slot for it. `null`: it has a token. */
-  takeSlot(message: DeliveryMessage, maxPerSecond: number, isTest: boolean): Promise<Wait | null>;
+  /** Takes a token of the webhook's rate limit for an attempt, or books a slot for it. */
+  takeSlot(message: DeliveryMessage, maxPerSecond: number, isTest: boolean): Promise<Turn>;
   /** Returns the message to its queue for some seconds, at least once. */
   delay(message: DeliveryMessage, seconds: number): Promise<void>;
   /** `false`: another run of the message has recorded this attempt, or a newer run has begun. */
@@ -67,10 +68,11 @@ type Found = DeliveryContext & Sendable;
 
 /**
  * The result of a message: a task without an attempt, or an attempt that this or another run recorded. `delay`: the rate limit
- * of the webhook allows the attempt later. After `wait` the message must be received again.
+ * of the webhook allows the attempt later. `overload`: so late that the delivery was skipped. After `wait` the message must be
+ * received again.
  */
 export type DeliverResult =
-  | { task: Exclude<Task, 'send'> | 'delay' | 'wait' }
+  | { task: Exclude<Task, 'send'> | 'delay' | 'overload' | 'wait' }
   | { task: 'send' | 'wait'; attempt: Attempt; verdict: Verdict; disabled: boolean; isRecorded: boolean };
 
 /**
@@ -97,10 +99,18 @@ export async function deliver(
   const task = taskOf(message, webhook, delivery, isTest(event), isDeferred, context.isSuspended);
   switch (task) {
     case 'send': {
-      const wait = webhook.maxPerSecond && (await deps.takeSlot(message, webhook.maxPerSecond, isTest(event)));
-      if (!wait) return send(message, { webhook, event, delivery }, deps);
-      await deps.delay({ ...message, slot: wait.slot }, queueDelay(dueAfter(wait.untilMs, deps.clock())));
-      return { task: 'delay' };
+      const turn = webhook.maxPerSecond && (await deps.takeSlot(message, webhook.maxPerSecond, isTest(event)));
+      if (turn === 'skip') {
+        await deps.end(message, event, 'skipped', deps.clock());
+        await noteOverload(message, webhook, event, deps);
+        return { task: 'overload' };
+      }
+      if (turn) {
+        await deps.delay({ ...message, slot: turn.slot }, queueDelay(dueAfter(turn.untilMs, deps.clock())));
+        return { task: 'delay' };
+      }
+      await noteNoWait(message, webhook, event, deps);
+      return send(message, { webhook, event, delivery }, deps);
     }
     case 'cancel':
       await deps.end(message, event, 'canceled', now);

@@ -50,6 +50,19 @@ export function warningNotification(failing: FailingWebhook): Email {
   });
 }
 
+/** The email about a webhook whose events arrive faster than its rate limit, with the first delivery that was skipped. */
+export function overloadNotification(failing: FailingWebhook): Email {
+  const { id, maxPerSecond } = failing.webhook;
+  return compose(failing, {
+    subject: 'Webhook overloaded',
+    intro: `Events for this webhook arrive faster than its limit of ${maxPerSecond} attempts per second (max_per_second). We skip deliveries that would wait for more than an hour.`,
+    steps: [
+      'Raise or remove the limit if your endpoint can take more requests. Otherwise, subscribe the webhook to fewer events.',
+      `Recover the skipped deliveries in the dashboard, or with POST /v1/webhooks/${id}/recover {}. Deliveries are kept for 30 days.`,
+    ],
+  });
+}
+
 interface Content {
   subject: string;
   intro: string;
@@ -107,12 +120,16 @@ function factsOf({ project, webhook, event, attempts }: FailingWebhook): [string
     ['Endpoint URL', webhook.url],
     ['Event', event.id],
     ['Event type', event.type],
-    ['Attempts', String(attempts.length)],
-    ['Failing since', first ? iso(webhook.failingSince ?? first.at) : 'unknown'],
-    ['Last attempt', last ? iso(last.at) : 'unknown'],
-    ['Last response', last ? describe(last) : 'none'],
+    ...(first && last ? factsOfAttempts(attempts.length, webhook.failingSince ?? first.at, last) : []),
   ];
 }
+
+const factsOfAttempts = (count: number, failingSince: number, last: Attempt): [string, string][] => [
+  ['Attempts', String(count)],
+  ['Failing since', iso(failingSince)],
+  ['Last attempt', iso(last.at)],
+  ['Last response', describe(last)],
+];
 
 function describe({ statusCode, error, durationMs }: Attempt): string {
   const response = statusCode === null ? '' : `HTTP ${statusCode}; `;

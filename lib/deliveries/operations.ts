@@ -11,7 +11,8 @@ const MEANINGS: Record<(typeof COUNTERS)[number], string> = {
   delivered: 'Deliveries that succeeded.',
   attempts_failed: 'Attempts that failed.',
   failed: 'Deliveries whose attempts all failed.',
-  skipped: 'Deliveries that were not attempted, because the webhook was disabled when the event occurred.',
+  skipped:
+    'Deliveries that were skipped, because the webhook was disabled when the event occurred, or because of `max_per_second`.',
   canceled: 'Deliveries whose next attempt was canceled, because the webhook was disabled.',
 };
 const counters = Object.fromEntries(COUNTERS.map((name) => [name, count(MEANINGS[name])])) as Record<

@@ -6,12 +6,17 @@ import type { Space } from '../space.ts';
 import { emailClaims } from './email-claim-store.ts';
 import type { DeliveryMessage } from './messages.ts';
 
-/** Stores the state of an outage in the record of the webhook. */
+/** Stores the state of outages and overloads in the record of the webhook. */
 export function outages(table: Table) {
   const keyOf = (message: DeliveryMessage) => itemKey.webhook(message, message.webhookId);
   // Any delivery of the outage can take over a claim that ran out, because a redelivery can replace the run that made it.
   const warning = emailClaims(table, { by: 'warnedBy', sentAt: 'warnedAt', until: 'warningUntil' }, () =>
     isPresent('failingSince'),
+  );
+  const overload = emailClaims(
+    table,
+    { by: 'overloadedBy', sentAt: 'overloadedAt', until: 'overloadingUntil' },
+    () => exists,
   );
 
   return {
@@ -41,6 +46,13 @@ export function outages(table: Table) {
       await table.write([update(itemKey.webhook(space, webhookId), values, all(exists, isLater))]);
     },
 
+    /** Stores an attempt that did not wait for the rate limit. An overload whose email was sent later continues. */
+    async endOverload(message: DeliveryMessage, atMs: number): Promise<void> {
+      const values = { overloadedBy: undefined, overloadedAt: undefined, overloadingUntil: undefined };
+      await table.write([update(keyOf(message), values, isAtMost('overloadedAt', atMs))]);
+    },
+
     warning,
+    overload,
   };
 }

@@ -4,7 +4,7 @@ import { itemKey, timeToLive } from '../aws/items.ts';
 import type { Table } from '../aws/table.ts';
 import { optimistically } from '../optimistic.ts';
 import type { DeliveryMessage } from './messages.ts';
-import { type Allotment, allot, BURST_MS, type RateState, type SlotRequest, type Wait } from './rate-limit.ts';
+import { type Allotment, allot, BURST_MS, type RateState, type SlotRequest, type Turn } from './rate-limit.ts';
 
 /** How long the state of a webhook without attempts is kept. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
@@ -20,18 +20,18 @@ export const rateLimits = (table: Table) => ({
     maxPerSecond: number,
     requests: readonly SlotRequest[],
     nowMs: number,
-  ): Promise<(Wait | null)[]> {
+  ): Promise<Turn[]> {
     const key = itemKey.slots(webhookId);
     let state = (await table.get(key)) as RateState | undefined;
     return optimistically(async () => {
       const allotted = allot(state, maxPerSecond, requests, nowMs);
-      if (allotted.tokens + allotted.slots === 0) return allotted.waitsFrom(nowMs);
+      if (allotted.tokens + allotted.slots === 0) return allotted.turnsFrom(nowMs);
       const { isDone, item } = await table.updated(
         update(key, changeOf(allotted, state, nowMs), conditionOf(allotted, state, nowMs)),
       );
       state = item as RateState | undefined;
       if (!isDone || !state) return undefined;
-      return allotted.waitsFrom(state.bookedUntil - allotted.slots * allotted.intervalMs);
+      return allotted.turnsFrom(state.bookedUntil - allotted.slots * allotted.intervalMs);
     });
   },
 });
@@ -46,9 +46,9 @@ function changeOf({ tokens, slots, intervalMs, isQueued, next }: Allotment, stat
   };
 }
 
-// The times never decrease while the limit stays the same. A time in the future can therefore be increased.
+// The times never decrease while the limit stays the same. A time in the future can therefore be increased, up to the longest wait.
 function conditionOf(
-  { tokens, intervalMs, isQueued, next }: Allotment,
+  { tokens, slots, intervalMs, isQueued, leewayMs, next }: Allotment,
   state: RateState | undefined,
   now: number,
 ): Condition {
@@ -57,6 +57,12 @@ function conditionOf(
   const isResting = state.usedUntil <= now;
   const usedAtMost = isResting ? now : now + BURST_MS - (tokens - 1) * intervalMs;
   const used = tokens > 0 ? [isAtMost('usedUntil', usedAtMost)] : [];
-  const isIdle = !isQueued && state.maxPerSecond === next.maxPerSecond;
-  return all(isSame, ...used, ...(isIdle ? [isAtMost('bookedUntil', now)] : []));
+  return all(isSame, ...used, ...bookedCondition());
+
+  function bookedCondition(): Condition[] {
+    const { bookedUntil, maxPerSecond } = state as RateState;
+    if (isQueued) return slots > 0 ? [isAtMost('bookedUntil', bookedUntil + leewayMs)] : [];
+    if (maxPerSecond !== next.maxPerSecond) return [];
+    return [bookedUntil > now ? is('bookedUntil', bookedUntil) : isAtMost('bookedUntil', now)];
+  }
 }

@@ -92,7 +92,7 @@ export const DeliveryResource = resource('Delivery', {
   url: described(v.nullable(v.string()), 'The URL of the last attempt; `null` before the first attempt.'),
   status: described(
     v.picklist(DELIVERY_STATUSES),
-    '`pending`: no attempt has been made yet. `retrying`: the last attempt failed, and another is scheduled. `failed`: all attempts failed, or the event expired before the next attempt. `canceled`: the webhook was disabled, or the project suspended, before the next attempt. `skipped`: the webhook was disabled when the event occurred, or the project was suspended before the first attempt. You can recover `failed`, `canceled` and `skipped` deliveries.',
+    '`pending`: no attempt has been made yet. `retrying`: the last attempt failed, and another is scheduled. `failed`: all attempts failed, or the event expired before the next attempt. `canceled`: the webhook was disabled, or the project suspended, before the next attempt. `skipped`: the webhook was disabled when the event occurred, the project was suspended before the first attempt, or the attempt would have waited for more than an hour because of `max_per_second`. You can recover `failed`, `canceled` and `skipped` deliveries.',
   ),
   attempts: described(v.array(AttemptResource), 'All attempts, oldest first, including those of redeliveries.'),
   next_attempt_at: described(v.nullable(timestamp), 'When the next attempt is due.'),

@@ -83,11 +83,12 @@ const detailOf = ({ environment }: Space, changed: WebhookChange) => ({
 function changeOf(webhook: WebhookRecord, changed: WebhookChange, now: number): Partial<WebhookRecord> {
   const { status, max_per_second: maxPerSecond, ...rest } = changed;
   const unproven = { quickSince: undefined, slowUntil: undefined };
+  const notOverloaded = { overloadedBy: undefined, overloadedAt: undefined, overloadingUntil: undefined };
   const isResubscribed = rest.events !== undefined || rest.documents !== undefined;
   const subscribed = isResubscribed && { subscribedAt: now };
   const change: Partial<WebhookRecord> = {
     ...rest,
-    ...(maxPerSecond !== undefined && { maxPerSecond: maxPerSecond ?? undefined }),
+    ...(maxPerSecond !== undefined && { maxPerSecond: maxPerSecond ?? undefined, ...notOverloaded }),
     ...(rest.url !== undefined && unproven),
     ...subscribed,
     updatedAt: now,

@@ -2,22 +2,29 @@ import * as v from 'valibot';
 import { DeliveryResource } from '../deliveries/record.ts';
 import { DEFAULT_PER_SECOND } from '../deliveries/recovery.ts';
 import { DELIVERY_STATUSES } from '../deliveries/statuses.ts';
-import { EventDocumentKey } from '../events/event.ts';
+import { dataOfType, EventDocumentKey } from '../events/event.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { KIB, listOf, operation, page, WRITERS } from '../http/operation.ts';
 import { eventParameter, webhookParameter } from '../http/path-parameters.ts';
-import { described, integer, oneOf, timestampInput, wholeNumber } from '../schema.ts';
+import { described, integer, jsonObject, named, oneOf, timestampInput, wholeNumber } from '../schema.ts';
 import { MAX_PER_SECOND } from './rate.ts';
-import {
-  ChangeWebhook,
-  CreateWebhook,
-  RotateSecret,
-  TestWebhook,
-  WebhookResource,
-  WebhookWithSecret,
-} from './webhook.ts';
+import { ChangeWebhook, CreateWebhook, RotateSecret, WebhookResource, WebhookWithSecret } from './webhook.ts';
 
 const webhook = { function: 'webhooks', callers: WRITERS, maxBodyBytes: 64 * KIB } as const;
+
+export const TestWebhook = named(
+  'TestWebhook',
+  v.pipe(
+    v.strictObject({
+      type: v.optional(described(oneOf(EVENT_TYPES), 'The type of the sample event.'), 'document.changed'),
+      data: v.optional(
+        described(jsonObject, 'Your own data for the event. By default, the service sends sample data.'),
+      ),
+    }),
+    dataOfType(),
+  ),
+);
+
 const Accepted = v.object({ event_id: described(v.string(), 'The sample event.') });
 const since = described(
   timestampInput,

@@ -9,8 +9,9 @@ import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { newDelivery, newStoredEvent, now, recordOf } from './builders.ts';
 import { stores } from './stores.ts';
 
-type Outages = Pick<DeliverDeps, 'beginOutage' | 'endOutage'> &
-  Pick<Recovery, 'extendOutage'> & { warning: EmailClaims };
+type Outages = Pick<DeliverDeps, 'beginOutage' | 'endOutage' | 'endOverload'> &
+  Pick<Recovery, 'extendOutage'> &
+  Record<'warning' | 'overload', EmailClaims>;
 
 const MINUTE_MS = 60_000;
 
@@ -143,6 +144,30 @@ describe.each(stores)('outages in $name', ({ table, lossy }) => {
       const { message } = await delivering(failing);
       expect(await outages(lossy).warning.claim(message, now)).toBe('claimed');
       expect(await own.warning.claim(message, now)).toBe('busy');
+    });
+  });
+
+  describe('the email about an overload', () => {
+    it('is sent once until the overload ends', async () => {
+      const { webhook, message, other, hook } = await delivering();
+      expect(await own.overload.claim(message, now)).toBe('claimed');
+      expect(await own.overload.claim(other, now)).toBe('sent');
+      await own.overload.markSent(message, now + 5);
+      expect(await hook()).toMatchObject({ overloadedBy: runKey(message), overloadedAt: now + 5 });
+      expect(await own.overload.claim(other, now + 2 * MINUTE_MS)).toBe('sent');
+      await own.endOverload(other, now + 4);
+      expect(await own.overload.claim(other, now + 2 * MINUTE_MS)).toBe('sent');
+      await own.endOverload(other, now + 5);
+      expect(await hook()).toEqual(webhook);
+      expect(await own.overload.claim(other, now + 2 * MINUTE_MS)).toBe('claimed');
+    });
+
+    it('creates no webhook if it was deleted', async () => {
+      const { message, hook, remove } = await delivering();
+      await remove();
+      await own.overload.claim(message, now);
+      await own.endOverload(message, now);
+      expect(await hook()).toBeUndefined();
     });
   });
 });

@@ -262,6 +262,7 @@ export class Invariants {
       );
       this.onEmails();
       this.onOutages(webhooks);
+      this.onOverloads();
       this.onRecovered(webhooks, promised);
       onDocuments(items, events);
       onCycles(events, promised);
@@ -291,8 +292,12 @@ export class Invariants {
     if (delivery.status === 'failed')
       must(event.webhookId !== undefined || last?.number === MAX_ATTEMPTS, 'A delivery fails after six attempts', name);
     if (delivery.status === 'canceled' || delivery.status === 'skipped') {
-      const wasDisabled = this.webhooks.all(webhook.id).some(({ value }) => value?.status === 'disabled');
-      must(wasDisabled, 'Only a disabled webhook misses an event', name);
+      const states = this.webhooks.all(webhook.id).map(({ value }) => value);
+      const wasDisabled = states.some((value) => value?.status === 'disabled');
+      const isLateTest = event.webhookId !== undefined && states.some((value) => value?.maxPerSecond !== undefined);
+      const wasFull = this.service.filled.has(webhook.id) || isLateTest;
+      const isSkipped = delivery.status === 'skipped' && wasFull;
+      must(wasDisabled || isSkipped, 'Only a disabled or overloaded webhook misses an event', name);
     }
   }
 
@@ -397,6 +402,27 @@ export class Invariants {
         'Without a fault, an outage has one warning',
         `${id}: ${length} of ${outages.length}`,
       );
+    }
+  }
+
+  /** The first delivery that is skipped because the queue is full causes an email, until the queue was empty or the limit changed. */
+  private onOverloads(): void {
+    if (this.world.faults > 0) return;
+    for (const id of this.webhooks.ids()) {
+      const states = this.webhooks.all(id).map(({ value }) => value);
+      const starts = states.filter((now, i) => now?.overloadedBy !== undefined && !states[i - 1]?.overloadedBy);
+      const { length } = this.service.overloads.filter(({ webhookId }) => webhookId === id);
+      must(
+        length === starts.length,
+        'Without a fault, an overload has one email',
+        `${id}: ${length} of ${starts.length}`,
+      );
+      const deliveries = [...this.deliveries.ids()].flatMap((delivery) => this.deliveries.all(delivery));
+      const isSkipped = deliveries.some(
+        ({ value }) => value?.webhookId === id && value.status === 'skipped' && !value.test,
+      );
+      const isTold = length > 0 || states.some((value) => value?.status === 'disabled');
+      must(!isSkipped || isTold, 'Without a fault, an overload has one email', `${id}: none`);
     }
   }
 

@@ -20,6 +20,7 @@ import { toDelivery } from '../../../lib/deliveries/log-store.ts';
 import type { Watch } from '../../../lib/deliveries/make-attempt.ts';
 import type { QueueMessage } from '../../../lib/deliveries/messages.ts';
 import type { Post } from '../../../lib/deliveries/post.ts';
+import { MAX_WAIT_MS } from '../../../lib/deliveries/rate-limit.ts';
 import { type DeliveryRecord, isRecoverable } from '../../../lib/deliveries/record.ts';
 import { BY_STATUS, LANE_QUEUES } from '../../../lib/deployment.ts';
 import type { CheckMessage } from '../../../lib/documents/connections.ts';
@@ -109,6 +110,9 @@ export class SimulatedService {
   readonly received: Received[] = [];
   readonly emails: SentEmail[] = [];
   readonly warnings: SentEmail[] = [];
+  readonly overloads: SentEmail[] = [];
+  /** The webhooks whose queues were filled. */
+  readonly filled = new Set<string>();
   /** The events that the fan-out set aside, including replayed ones. */
   readonly setAside = new Map<string, DynamoDBRecord>();
   readonly replayed = new Set<string>();
@@ -375,6 +379,16 @@ export class SimulatedService {
     return sum % REFUSED_EVERY === 0;
   }
 
+  /** Books all slots of a webhook with a rate limit, as if it had thousands of messages. */
+  fillQueue(webhookId: string): void {
+    const { maxPerSecond } = [...this.db.items()].find(({ id }) => id === webhookId) ?? {};
+    if (maxPerSecond === undefined) return;
+    this.filled.add(webhookId);
+    const { now } = this.world;
+    const Item = { ...itemKey.slots(webhookId), maxPerSecond, usedUntil: now, bookedUntil: now + MAX_WAIT_MS };
+    this.db.execute({ name: 'Put', input: { TableName: 'table', Item } });
+  }
+
   /** Stores an event that was set aside. After a while an operator fixes the cause and replays it. */
   private keep(record: DynamoDBRecord): void {
     const id = record.dynamodb?.Keys?.sk?.S ?? '';
@@ -454,7 +468,11 @@ export class SimulatedService {
   private sendEmail({ Subject, Body }: { Subject: { Data: string }; Body: { Text: { Data: string } } }): object {
     const webhookId = /whk_\w+/.exec(Body.Text.Data)?.[0];
     if (webhookId === undefined) return {};
-    const sent = Subject.Data.startsWith('Webhook failing') ? this.warnings : this.emails;
+    const kinds: [string, SentEmail[]][] = [
+      ['Webhook failing', this.warnings],
+      ['Webhook overloaded', this.overloads],
+    ];
+    const sent = kinds.find(([start]) => Subject.Data.startsWith(start))?.[1] ?? this.emails;
     sent.push({ webhookId, at: this.world.now });
     return {};
   }

@@ -12,6 +12,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** 1 in this many schedules has webhooks with a rate limit. */
 const LIMITED_EVERY = 11;
 const LIMITS = [1, 2, null] as const;
+/** 1 in this many schedules has webhooks with a rate limit whose queues fill up. */
+const FULL_EVERY = 19;
 /** 1 in this many schedules has webhooks for some documents. Users publish events of document `d`. */
 const FILTERED_EVERY = 13;
 /** 1 in this many schedules has a throttled partition. */
@@ -41,6 +43,7 @@ export class Users {
   private readonly client: Client;
   private readonly keys: KeyHolders;
   private readonly isLimited: boolean;
+  private readonly isFull: boolean;
   private readonly isFiltered: boolean;
   private readonly isHot: boolean;
   readonly nodes: Nodes;
@@ -48,7 +51,8 @@ export class Users {
   constructor(world: World, service: SimulatedService, seed: number) {
     this.world = world;
     this.service = service;
-    this.isLimited = seed % LIMITED_EVERY === 8;
+    this.isFull = seed % FULL_EVERY === 7;
+    this.isLimited = this.isFull || seed % LIMITED_EVERY === 8;
     this.isFiltered = seed % FILTERED_EVERY === 9;
     this.isHot = seed % HOT_EVERY === 3;
     this.client = new Client(world, service, seed);
@@ -95,6 +99,12 @@ export class Users {
     ['change the limit', () => this.change({ max_per_second: this.world.pick(LIMITS) })],
   ];
 
+  private readonly fullActions: typeof this.actions = [
+    ['publish to a full queue', () => this.publishToFull()],
+    ['publish to a full queue', () => this.publishToFull()],
+    ['recover', () => this.recover()],
+  ];
+
   private readonly hotActions: typeof this.actions = [
     ['overload a partition', async () => this.overload()],
     ['overload a partition', async () => this.overload()],
@@ -108,7 +118,7 @@ export class Users {
     if (this.world.chance(0.5)) await this.createWebhook();
     await this.client.pass(2 * SKEW_MS); // later events are later by any clock
     // A few kinds of actions in one schedule interact more often than all kinds (Groce et al., "Swarm testing", 2012).
-    const limited = this.isLimited ? this.limitedActions : [];
+    const limited = [...(this.isLimited ? this.limitedActions : []), ...(this.isFull ? this.fullActions : [])];
     const all = [...this.actions, ...limited, ...(this.isHot ? this.hotActions : [])];
     const actions = all.filter(([name]) => name === 'publish' || this.world.chance(0.6));
     for (let i = 0; i < count; i++) {
@@ -264,6 +274,11 @@ export class Users {
   private overload(): void {
     const [first] = this.webhookIds;
     if (first !== undefined) this.service.hotPartition.throttle(first, this.world.pick(HOT_MS));
+  }
+
+  private async publishToFull(): Promise<void> {
+    for (const id of this.webhookIds) this.service.fillQueue(id);
+    await this.publish();
   }
 
   private changeEndpoint(): void {

@@ -87,12 +87,12 @@ describe('the rate limit of a webhook', () => {
       return requests.map((_, i) => (i === 0 ? null : { slot, untilMs: slot.at }));
     };
     const delay: BatchDeps['delay'] = async (...args) => void delayed.push(args);
-    const second = message({ eventId: 'evt_2', slot: { at: now, maxPerSecond: 2 } });
+    const second = message({ eventId: 'evt_2', trigger: 'recovery', slot: { at: now, maxPerSecond: 2 } });
     const other = message({ eventId: 'evt_3', webhookId: 'whk_2' });
     const { done } = await handled([message(), second, other], { loadContexts, takeSlots, delay });
-    const fresh = { slot: undefined, isTest: false };
+    const fresh = { slot: undefined, isTest: false, isRecovery: false };
     expect(asked).toEqual([
-      ['whk_1', 2, [fresh, { slot: { at: now, maxPerSecond: 2 }, isTest: false }], now],
+      ['whk_1', 2, [fresh, { slot: { at: now, maxPerSecond: 2 }, isTest: false, isRecovery: true }], now],
       ['whk_2', 2, [fresh], now],
     ]);
     expect(delayed).toEqual([[{ ...second, slot }, 2]]);

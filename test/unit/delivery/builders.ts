@@ -70,11 +70,10 @@ export const referred = (overrides: Partial<DeliveryContext> = {}): DeliveryCont
 
 const EMAIL_STEPS = ['claim', 'release', 'markSent', 'send'] as const;
 type EmailStep = (typeof EMAIL_STEPS)[number];
+type EmailName = 'disabledEmail' | 'warningEmail' | 'overloadEmail';
 type EmailOverrides<Name extends string> = { [Step in EmailStep as `${Name}.${Step}`]?: OutageEmail[Step] };
 /** Members of `DeliverDeps`, those of emails by their path: `disabledEmail.claim`. */
-export type DeliverOverrides = Partial<Omit<DeliverDeps, 'disabledEmail' | 'warningEmail'>> &
-  EmailOverrides<'disabledEmail'> &
-  EmailOverrides<'warningEmail'>;
+export type DeliverOverrides = Partial<Omit<DeliverDeps, EmailName>> & EmailOverrides<EmailName>;
 
 /** A deliverer that records its calls in order. */
 export function deliverer(overrides: DeliverOverrides = {}) {
@@ -85,7 +84,7 @@ export function deliverer(overrides: DeliverOverrides = {}) {
       done.push(name);
       return result;
     };
-  const emailOf = (name: 'disabledEmail' | 'warningEmail') => {
+  const emailOf = (name: EmailName) => {
     const steps = EMAIL_STEPS.map((step) => [
       step,
       overrides[`${name}.${step}`] ?? noting(`${name}.${step}`, step === 'claim' ? 'claimed' : undefined),
@@ -109,8 +108,10 @@ export function deliverer(overrides: DeliverOverrides = {}) {
     end: noting('end', undefined),
     beginOutage: noting('beginOutage', undefined),
     endOutage: noting('endOutage', undefined),
+    endOverload: noting('endOverload', undefined),
     disabledEmail: emailOf('disabledEmail'),
     warningEmail: emailOf('warningEmail'),
+    overloadEmail: emailOf('overloadEmail'),
     ...overrides,
   };
   return { done, deps };

@@ -464,3 +464,54 @@ describe('an outage', () => {
     expect(done).toEqual(['record', 'retry', 'warningEmail.claim', 'warningEmail.release']);
   });
 });
+
+describe('a delivery that would wait too long for the rate limit', () => {
+  const skip: DeliverOverrides = { takeSlot: async () => 'skip' };
+  const limited = webhook({ ...proven, maxPerSecond: 2 });
+  const told = webhook({ ...limited, overloadedAt: now - 1 });
+  const test = event({ webhookId: 'whk_1' });
+
+  it.each([1, 3])('is skipped without an attempt, at attempt %d, and the customer gets an email', async (number) => {
+    const ended: unknown[] = [];
+    const { done, deps } = deliverer({ ...skip, end: async (...args) => void ended.push(args) });
+    const delivery = number > 1 ? record({ attempt: number - 1 }) : undefined;
+    const found = referred({ webhook: limited, delivery });
+    expect(await deliver(message(number), found, deps)).toEqual({ task: 'overload' });
+    expect(ended).toEqual([[message(number), event(), 'skipped', now]]);
+    expect(done).toEqual(['overloadEmail.claim', 'overloadEmail.send', 'overloadEmail.markSent']);
+  });
+
+  it('sends no email in an overload that already has one, or for a test', async () => {
+    for (const found of [{ webhook: told }, { webhook: limited, event: test }]) {
+      const { done, deps } = deliverer(skip);
+      await deliver(message(), referred(found), deps);
+      expect(done).toEqual(['end']);
+    }
+  });
+
+  it('stays skipped if the email fails, which the next skipped delivery sends', async () => {
+    const { done, deps } = deliverer({ ...skip, 'overloadEmail.send': () => Promise.reject(new Error('throttled')) });
+    await expect(deliver(message(), referred({ webhook: limited }), deps)).rejects.toThrow('throttled');
+    expect(done).toEqual(['end', 'overloadEmail.claim', 'overloadEmail.release']);
+  });
+
+  it('starts a new overload after an attempt that did not wait', async () => {
+    const waited = messageWith({ slot: { at: now, maxPerSecond: 2 } });
+    for (const [given, found, first] of [
+      [message(), { webhook: told }, 'endOverload'],
+      [waited, { webhook: told }, 'post'],
+      [message(), { webhook: told, event: test }, 'post'],
+      [message(), { webhook: limited }, 'post'],
+    ] as const) {
+      const { done, deps } = deliverer();
+      await deliver(given, referred(found), deps);
+      expect(done.filter((name) => name !== 'takeSlot')[0]).toBe(first);
+    }
+  });
+
+  it('does not prevent an attempt if the end of the overload could not be stored', async () => {
+    const { done, deps } = deliverer({ endOverload: () => Promise.reject(new Error('throttled')) });
+    expect(await deliver(message(), referred({ webhook: told }), deps)).toMatchObject({ task: 'send' });
+    expect(done).toEqual(['takeSlot', 'webhook.overload_end_not_noted', 'post', 'record']);
+  });
+});

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allot, BURST_MS, isEarly, type RateState, type SlotRequest } from '../../../lib/deliveries/rate-limit.ts';
+import {
+  allot,
+  BURST_MS,
+  earlyTurn,
+  MAX_WAIT_MS,
+  type RateState,
+  type SlotRequest,
+} from '../../../lib/deliveries/rate-limit.ts';
 import { now } from './builders.ts';
 
 const fresh: SlotRequest = { isTest: false };
@@ -13,11 +20,11 @@ const state = (overrides: Partial<RateState> = {}): RateState => ({
   ...overrides,
 });
 
-/** Returns the milliseconds until the slot of each request, or `null` for a token. */
-function waits(requests: readonly SlotRequest[], before?: RateState, limit = 2): (number | null)[] {
+/** Returns the milliseconds until the slot of each request, `null` for a token, or `skip`. */
+function waits(requests: readonly SlotRequest[], before?: RateState, limit = 2): (number | 'skip' | null)[] {
   const allotted = allot(before, limit, requests, now);
   const first = allotted.next.bookedUntil - allotted.slots * allotted.intervalMs;
-  return allotted.waitsFrom(first).map((wait) => wait && wait.untilMs - now);
+  return allotted.turnsFrom(first).map((turn) => (turn === 'skip' ? turn : turn && turn.untilMs - now));
 }
 
 describe('a rate limit', () => {
@@ -49,9 +56,50 @@ describe('a rate limit', () => {
   it('starts a new queue when the limit changes, with the tokens that are left', () => {
     const queued = state({ usedUntil: now + BURST_MS, bookedUntil: now + 60_000 });
     expect(waits([held(now + 30_000), fresh], queued, 10)).toEqual([null, 100]);
-    expect(isEarly(held(now + 1), 2, now)).toBe(true);
-    expect(isEarly(held(now), 2, now)).toBe(false);
-    expect(isEarly(held(now + 1), 10, now)).toBe(false);
+    expect(earlyTurn(held(now + 1), 2, now)).toEqual({ slot: held(now + 1).slot, untilMs: now + 1 });
+    expect(earlyTurn(held(now), 2, now)).toBeUndefined();
+    expect(earlyTurn(held(now + 1), 10, now)).toBeUndefined();
+  });
+
+  describe('that is exceeded for longer than an hour', () => {
+    const full = state({ usedUntil: now + BURST_MS, bookedUntil: now + MAX_WAIT_MS });
+    const recovered: SlotRequest = { isTest: false, isRecovery: true };
+
+    it('skips messages that would wait for longer', () => {
+      expect(waits([fresh, fresh], full)).toEqual([MAX_WAIT_MS, 'skip']);
+      expect(waits([fresh, held(now - 5001)], { ...full, bookedUntil: now + MAX_WAIT_MS + 1 })).toEqual(['skip', null]);
+    });
+
+    it('makes messages of a recovery wait for up to two hours', () => {
+      expect(waits([fresh, fresh, recovered, fresh], full)).toEqual([MAX_WAIT_MS, 'skip', MAX_WAIT_MS + 500, 'skip']);
+      expect(waits([recovered], { ...full, bookedUntil: now + 2 * MAX_WAIT_MS + 1 })).toEqual(['skip']);
+    });
+
+    it('never skips a recovery that sends as many as the limit, while new messages keep the first hour full', () => {
+      let current: RateState | undefined = full;
+      let lastWaitMs = 0;
+      for (let at = now; at < now + 24 * MAX_WAIT_MS; at += 1000) {
+        const allotted = allot(current, 2, [fresh, fresh, fresh, recovered, recovered], at);
+        const turns = allotted.turnsFrom(allotted.next.bookedUntil - allotted.slots * allotted.intervalMs).slice(3);
+        for (const turn of turns) lastWaitMs = turn && turn !== 'skip' ? turn.untilMs - at : Number.NaN;
+        current = { ...allotted.next, usedUntil: at + BURST_MS };
+      }
+      expect(lastWaitMs).toBeLessThan(MAX_WAIT_MS + 2000);
+    });
+
+    it('lets a test event try for a minute', () => {
+      const busy = state({ usedUntil: now + BURST_MS + 1 });
+      expect(waits([{ ...held(now - 60_001), isTest: true }], busy)).toEqual(['skip']);
+      expect(waits([testEvent], { ...busy, bookedUntil: now + MAX_WAIT_MS + 1 })).toEqual([1000]);
+      expect(allot({ ...busy, bookedUntil: now + MAX_WAIT_MS + 1 }, 2, [testEvent], now).slots).toBe(0);
+    });
+
+    it('skips messages whose slots an earlier release booked days ahead, and starts a new queue', () => {
+      expect(earlyTurn(held(now + MAX_WAIT_MS), 2, now)).toMatchObject({ untilMs: now + MAX_WAIT_MS });
+      expect(earlyTurn(held(now + MAX_WAIT_MS + 1), 2, now)).toBe('skip');
+      expect(earlyTurn({ ...held(now + 2 * MAX_WAIT_MS), isRecovery: true }, 2, now)).not.toBe('skip');
+      expect(waits([fresh], state({ bookedUntil: now + 100 * MAX_WAIT_MS }))).toEqual([null]);
+    });
   });
 
   const step = fc.record({
@@ -61,21 +109,31 @@ describe('a rate limit', () => {
     tests: fc.integer({ min: 0, max: 2 }),
   });
 
-  it('has at most twice the limit in any second by the clocks of the functions, and gives every message a token', () => {
+  it('has at most twice the limit in any second by the clocks of the functions, and gives every message a token except late tests', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), fc.array(step, { maxLength: 20 }), (limit, steps) => {
         const tokens: number[] = [];
-        let [at, current, waiting, asked] = [now, undefined as RateState | undefined, [] as SlotRequest[], 0];
+        let [at, current, waiting, asked, skipped] = [
+          now,
+          undefined as RateState | undefined,
+          [] as SlotRequest[],
+          0,
+          0,
+        ];
         const ask = (clock: number, requests: SlotRequest[]) => {
-          const due = requests.filter((request) => !isEarly(request, limit, clock));
+          const isEarly = (request: SlotRequest) => earlyTurn(request, limit, clock) !== undefined;
+          const due = requests.filter((request) => !isEarly(request));
           const allotted = allot(current, limit, due, clock);
-          const waits = allotted.waitsFrom(allotted.next.bookedUntil - allotted.slots * allotted.intervalMs);
+          const turns = allotted.turnsFrom(allotted.next.bookedUntil - allotted.slots * allotted.intervalMs);
           current = allotted.next;
-          tokens.push(...waits.filter((wait) => wait === null).map(() => clock));
-          waiting = [
-            ...requests.filter((request) => isEarly(request, limit, clock)),
-            ...waits.flatMap((wait, i) => (wait ? { slot: wait.slot, isTest: due[i]?.isTest ?? false } : [])),
-          ];
+          tokens.push(...turns.filter((turn) => turn === null).map(() => clock));
+          waiting = requests.filter(isEarly);
+          for (const [i, turn] of turns.entries()) {
+            const isTest = due[i]?.isTest ?? false;
+            if (turn === 'skip') expect(isTest).toBe(true);
+            if (turn === 'skip') skipped++;
+            else if (turn) waiting.push({ slot: turn.slot, isTest });
+          }
         };
         for (const { passedMs, skewMs, fresh: count, tests } of steps) {
           at += passedMs;
@@ -87,7 +145,7 @@ describe('a rate limit', () => {
           at += 1000;
           ask(at, waiting);
         }
-        expect(tokens).toHaveLength(asked);
+        expect(tokens).toHaveLength(asked - skipped);
         for (const start of tokens)
           expect(tokens.filter((each) => each >= start && each < start + 1000).length).toBeLessThanOrEqual(2 * limit);
       }),

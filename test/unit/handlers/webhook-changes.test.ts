@@ -40,6 +40,7 @@ async function applied(change: WebhookChange) {
 }
 
 const unproven = { quickSince: undefined, slowUntil: undefined };
+const notOverloaded = { overloadedBy: undefined, overloadedAt: undefined, overloadingUntil: undefined };
 
 describe('a change of a webhook', () => {
   it.each<[WebhookChange, Partial<WebhookRecord>]>([
@@ -47,8 +48,8 @@ describe('a change of a webhook', () => {
     [{ url: 'https://example.org/' }, { url: 'https://example.org/', ...unproven }],
     [{ events: ['sync.completed'] }, { events: ['sync.completed'], subscribedAt: now }],
     [{ documents: ['a:*'] }, { documents: ['a:*'], subscribedAt: now }],
-    [{ max_per_second: 5 }, { maxPerSecond: 5 }],
-    [{ max_per_second: null }, { maxPerSecond: undefined }],
+    [{ max_per_second: 5 }, { maxPerSecond: 5, ...notOverloaded }],
+    [{ max_per_second: null }, { maxPerSecond: undefined, ...notOverloaded }],
   ])('stores and removes only the members that %j affects', async (change, expected) => {
     const detail = { environment: 'live', changed: Object.keys(change) };
     expect(await applied(change)).toStrictEqual({ stored: { ...expected, updatedAt: now }, detail });

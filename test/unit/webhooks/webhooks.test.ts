@@ -1,8 +1,9 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
+import { TestWebhook } from '../../../lib/webhooks/operations.ts';
 import { generateSecret, previousSecretsAt } from '../../../lib/webhooks/secrets.ts';
-import { RotateSecret, TestWebhook, type WebhookRecord, webhookResource } from '../../../lib/webhooks/webhook.ts';
+import { RotateSecret, type WebhookRecord, webhookResource } from '../../../lib/webhooks/webhook.ts';
 import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
 import { violationsOf } from '../../support/violations.ts';
 

@@ -21,7 +21,7 @@ export const MEANINGS: Record<DeliveryStatus, string> = {
   retrying: 'Another attempt is scheduled.',
   failed: 'All attempts failed.',
   canceled: 'The webhook was disabled before the next attempt.',
-  skipped: 'The webhook was disabled when the event occurred.',
+  skipped: 'The webhook was disabled when the event occurred, or events arrive faster than its rate limit.',
 };
 export const TRIGGER_NAMES: Record<Trigger, string> = {
   schedule: 'on schedule',

@@ -9,7 +9,7 @@ type Entry = EntryOf<'GET /v1/stats'>;
 export interface Counts {
   delivered: number;
   failed: number;
-  /** Canceled or skipped deliveries, because the webhook was disabled. */
+  /** Canceled or skipped deliveries, because the webhook was disabled or overloaded. */
   unsent: number;
 }
 export const KINDS = ['delivered', 'failed', 'unsent'] as const;
