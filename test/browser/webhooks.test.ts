@@ -213,6 +213,27 @@ describe('the status of a webhook', () => {
   });
 });
 
+describe('a webhook with a rate limit', () => {
+  it('shows how many deliveries it skipped, and recovers them', async () => {
+    const project = await service.project();
+    const receiver = await startReceiver();
+    const { id } = await createWebhook(project.admin, receiver.url, { max_per_second: 5 });
+    const webhook = `/v1/webhooks/${id}`;
+    await project.admin('PATCH', webhook, { body: { status: 'disabled' } });
+    await publish(project.admin);
+    await eventually(async () => (await project.admin('GET', '/v1/stats?group_by=at')).body.data[0]?.skipped === 1);
+    await project.admin('PATCH', webhook, { body: { status: 'enabled' } });
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
+    await page.getByText('faster than its rate limit of 5 per second').waitFor();
+    await page.getByRole('link', { name: '1 delivery was skipped' }).click();
+    await expect.poll(() => page.url()).toContain('status=skipped');
+    await page.getByRole('button', { name: 'Recover skipped deliveries' }).click();
+    await page.getByRole('button', { name: 'Recover', exact: true }).last().click();
+    await page.getByText('1 delivery will be sent again.').waitFor();
+    await eventually(() => receiver.received.length === 1);
+  });
+});
+
 describe('an endpoint that fails', () => {
   it('appears in the log, disables the webhook with an email, and can be recovered', async () => {
     const project = await service.project();

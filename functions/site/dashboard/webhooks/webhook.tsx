@@ -10,6 +10,7 @@ import { useLoaded, useRepeated, useSending } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { Health } from './health.tsx';
+import { Skipped } from './skipped.tsx';
 import { RecoverDialog, TestDialog } from './webhook-dialogs.tsx';
 import { WebhookSettings } from './webhook-settings.tsx';
 import { webhookName } from './webhook-text.ts';
@@ -55,6 +56,9 @@ export function WebhookPage({ id, tab, query }: PageProps) {
               <WebhookSettings of={webhook} onChange={reload} />
             ) : (
               <>
+                {webhook.status === 'enabled' && webhook.max_per_second !== null && (
+                  <Skipped of={webhook} version={version} onRecover={() => setRecovering(true)} />
+                )}
                 {webhook.status === 'disabled' && <Disabled of={webhook} onRecover={() => setRecovering(true)} />}
                 <Health of={webhook} version={version} />
                 <DeliveryLog webhook={webhook} query={query} version={version} onChange={reload} />
