@@ -1,9 +1,10 @@
 import { connect } from '../lib/aws/backend.ts';
 import { lambda, type Runtime } from '../lib/aws/runtime.ts';
-import { eventOperations, serveOperations } from './wiring.ts';
+import { eventHandlers } from '../lib/events/handlers.ts';
+import { serve } from '../lib/http/serve.ts';
 
 export const create = (runtime: Runtime) => {
   const backend = connect(runtime);
-  return serveOperations<'events'>(backend, eventOperations(backend));
+  return serve<'events'>(eventHandlers(backend), backend);
 };
 export const handler = create(lambda);

@@ -1,11 +1,12 @@
 import { connect } from '../lib/aws/backend.ts';
 import { emailSender } from '../lib/aws/email.ts';
 import { lambda, type Runtime } from '../lib/aws/runtime.ts';
+import { serve } from '../lib/http/serve.ts';
 import { keyViolations } from '../lib/keys/handlers.ts';
-import { keyOperations, serveOperations } from './wiring.ts';
+import { keyOperations } from './wiring.ts';
 
 export const create = (runtime: Runtime) => {
   const backend = { ...connect(runtime), sendEmail: emailSender(runtime) };
-  return serveOperations<'keys'>(backend, keyOperations(backend), keyViolations(backend.clock));
+  return serve<'keys'>(keyOperations(backend), backend, keyViolations(backend.clock));
 };
 export const handler = create(lambda);

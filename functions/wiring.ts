@@ -30,13 +30,10 @@ import { documentHandlers } from '../lib/documents/handlers.ts';
 import type { ConnectionsDeps } from '../lib/documents/lost-connections.ts';
 import { documents } from '../lib/documents/store.ts';
 import { syncHandlers } from '../lib/documents/sync-handlers.ts';
-import { eventHandlers } from '../lib/events/handlers.ts';
-import { events } from '../lib/events/store.ts';
+import { eventStore } from '../lib/events/store.ts';
 import { authorizer } from '../lib/http/authorizer.ts';
-import { cursors } from '../lib/http/cursor-store.ts';
-import { idempotencyRecords } from '../lib/http/idempotency-store.ts';
-import type { ApiFunction } from '../lib/http/operation.ts';
-import { type ApiHandler, type Handlers, type ServeDeps, serve } from '../lib/http/serve.ts';
+import { cursorsOf } from '../lib/http/cursor-store.ts';
+import type { Handlers } from '../lib/http/serve.ts';
 import { credentials } from '../lib/keys/credential-store.ts';
 import { keyHandlers } from '../lib/keys/handlers.ts';
 import { apiKeys } from '../lib/keys/store.ts';
@@ -76,16 +73,14 @@ const stores = ({ table, random }: Platform) => ({
   audit: auditLog(table),
   keys: apiKeys(table),
   projects: projects(table),
-  events: events(table),
+  events: eventStore(table),
   webhooks: webhooks(table),
-  cursors: cursors(table, random),
+  cursors: cursorsOf(table, random),
 });
 
 export const keyOperations = (platform: WithEmail) => keyHandlers({ ...platform, ...stores(platform) });
 
 export const tokenOperations = (platform: Platform) => tokenHandlers({ ...platform, ...stores(platform) });
-
-export const eventOperations = (platform: Platform) => eventHandlers({ ...platform, ...stores(platform) });
 
 export function projectOperations(platform: WithEmail & Pick<ProjectDeps, 'sourceAddresses'>): Handlers<'project'> {
   const deps = { ...platform, ...stores(platform) };
@@ -114,14 +109,6 @@ export function documentOperations(platform: WithChecks): Handlers<'documents'> 
   const deps = { ...platform, ...stores(platform), documents: documents(platform.table) };
   return { ...documentHandlers(deps), ...syncHandlers(deps), ...connectionHandlers(connectionDeps(platform)) };
 }
-
-/** Serves operations over HTTP, with idempotency keys. */
-export const serveOperations = <Name extends ApiFunction>(
-  platform: Platform,
-  operations: Handlers<Name>,
-  violations: ServeDeps<Name>['violations'] = {},
-): ApiHandler =>
-  serve<Name>(operations, { ...platform, idempotency: idempotencyRecords(platform.table, platform), violations });
 
 export const authorization = (platform: Platform & { sharePrefix: string; requestsPerSecond: string | undefined }) =>
   authorizer({

@@ -15,13 +15,12 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { createLimiter } from '../limiter.ts';
-import type { TransactionPart } from '../transaction.ts';
 import { batchGetEach, requireRead } from './batch-get.ts';
 import { domainError } from './dynamodb-errors.ts';
 import { type Item, type ItemKey, keyOf } from './items.ts';
 import { withLayoutCheck } from './layout.ts';
 import { type ClientSettings, createClient, type Runtime, variable } from './runtime.ts';
-import { carryOut, type Named, opened, pauseAtRandom, type Rejected, type Write, withoutWriteId } from './writes.ts';
+import { carryOut, type Named, pauseAtRandom, type Rejected, type Write, withoutWriteId } from './writes.ts';
 
 export interface Page {
   items: Item[];
@@ -142,12 +141,12 @@ export function createTable(runtime: Pick<Runtime, 'variables' | 'client' | 'clo
      * success, also if the response to an earlier try was lost. Conflicts with other transactions are retried with jitter and
      * then thrown.
      */
-    write(parts: readonly (Write | TransactionPart)[]): Promise<Rejected[]> {
+    write(writes: readonly Write[]): Promise<Rejected[]> {
       const send = (writes: Write[]) => {
         const [only] = writes;
         return only && writes.length === 1 ? writeOne(only) : transact(writes);
       };
-      return carryOut(opened(parts), send, pause);
+      return carryOut(writes, send, pause);
     },
 
     /**

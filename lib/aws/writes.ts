@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import type { TransactionPart } from '../transaction.ts';
 import { domainError, failedConditions, isWriteConflict } from './dynamodb-errors.ts';
 import type { Item } from './items.ts';
 import type { Runtime } from './runtime.ts';
@@ -14,12 +13,6 @@ export type Named<K extends keyof TransactItem> = Unnamed<Required<Pick<Transact
 
 /** A write of one item, without the table name. */
 export type Write = Named<'Put'> | Named<'Update'> | Named<'Delete'> | Named<'ConditionCheck'>;
-
-/** Converts a write for the transaction of the caller. */
-export const transactionPart = (write: Write): TransactionPart => write as unknown as TransactionPart;
-
-/** The writes of an adapter and those of its callers. */
-export const opened = (writes: readonly (Write | TransactionPart)[]): Write[] => writes as Write[];
 
 /** The maximum tries of a write with conflicts, and the longest wait between two tries. */
 const CONFLICT_TRIES = 6;

@@ -1,12 +1,12 @@
+import type { Write } from '../aws/writes.ts';
 import type { StoredEvent } from '../events/event.ts';
-import type { Events } from '../events/handlers.ts';
-import type { Cursors } from '../http/cursor.ts';
+import type { EventStore } from '../events/store.ts';
+import type { Cursors } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
 import type { AuditDeps } from '../projects/audit-handlers.ts';
 import type { Violation } from '../schema.ts';
-import type { TransactionPart } from '../transaction.ts';
 import { applyChange, type ChangeableWebhooks, changingBy } from '../webhooks/changes.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { isAwaited, pendingDelivery } from './fan-out.ts';
@@ -43,12 +43,12 @@ export interface DeliveryLog {
   /**
    * Starts a new run together with `also`. Its attempts can be recorded first. The latest earlier attempts are kept.
    */
-  startRun(record: DeliveryRecord, run: number, nowMs: number, also?: readonly TransactionPart[]): Promise<void>;
+  startRun(record: DeliveryRecord, run: number, nowMs: number, also?: readonly Write[]): Promise<void>;
 }
 
 export interface DeliveriesDeps extends AuditDeps {
   webhooks: ChangeableWebhooks;
-  events: Pick<Events, 'get' | 'ids'>;
+  events: Pick<EventStore, 'get' | 'ids'>;
   deliveries: DeliveryLog;
   /** Sends messages to the deliveries queue. */
   enqueue(messages: readonly QueueMessage[], delaySeconds?: number): Promise<void>;

@@ -3,8 +3,8 @@ import { update, withoutFirst } from '../aws/expressions.ts';
 import { type Item, type ItemKey, itemKey, statusIndexEntry, timeToLive } from '../aws/items.ts';
 import { newestOf } from '../aws/merged.ts';
 import type { Table } from '../aws/table.ts';
+import type { Write } from '../aws/writes.ts';
 import { EVENT_RETENTION_MS } from '../events/event.ts';
-import type { TransactionPart } from '../transaction.ts';
 import { countByStatus, idsByStatus, logQueries, RECOVERED_STATUSES } from './query-store.ts';
 import { type DeliveryFilter, type DeliveryRecord, isRecoverable } from './record.ts';
 import type { RecoveryPosition, RecoveryWindow } from './recovery.ts';
@@ -85,7 +85,7 @@ export function deliveryLog(table: Table) {
       { webhookId, eventId, attempts }: DeliveryRecord,
       run: number,
       nowMs: number,
-      also: readonly TransactionPart[] = [],
+      also: readonly Write[] = [],
     ): Promise<void> {
       const surplus = attempts.length - KEPT_ATTEMPTS;
       const values = {

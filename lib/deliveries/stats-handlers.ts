@@ -1,5 +1,5 @@
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
-import type { Cursors } from '../http/cursor.ts';
+import type { Cursors } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import { invalid, notFound, type Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';

@@ -1,5 +1,5 @@
 import { MAX_EVENT_BYTES } from '../events/event.ts';
-import type { Cursors } from '../http/cursor.ts';
+import type { Cursors } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Caller, Request } from '../http/request.ts';

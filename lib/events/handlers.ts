@@ -1,45 +1,22 @@
 import type * as v from 'valibot';
-import type { Cursors } from '../http/cursor.ts';
+import type { Backend } from '../aws/backend.ts';
+import { cursorsOf } from '../http/cursor-store.ts';
 import type { RequestIdentity } from '../http/idempotency.ts';
 import { page } from '../http/page.ts';
 import { notFound, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
-import { derivedFrom, type Random } from '../ids.ts';
+import { derivedFrom } from '../ids.ts';
 import { parseJson } from '../json.ts';
 import type { Space } from '../space.ts';
-import type { TransactionPart } from '../transaction.ts';
-import {
-  type EventPage,
-  type EventResource,
-  isTooLarge,
-  MAX_EVENT_BYTES,
-  type NewEvent,
-  newEvent,
-  type StoredEvent,
-} from './event.ts';
+import { type EventResource, isTooLarge, MAX_EVENT_BYTES, type NewEvent, newEvent, type StoredEvent } from './event.ts';
 import { newEventId } from './placement.ts';
-
-/** The store of events. Every stored event is delivered. */
-export interface Events {
-  /** Stores all events or none, at most 100 with `also`. Keeps events that an earlier run of the request stored. */
-  publish(events: readonly StoredEvent[], also: readonly TransactionPart[]): Promise<void>;
-  get(space: Space, id: string): Promise<StoredEvent | undefined>;
-  /** Lists newest first with limited reads, so a page can be short or empty before the end. */
-  list(space: Space, page: EventPage): Promise<{ events: StoredEvent[]; next: string | undefined }>;
-  /** The same, only their ids. */
-  ids(space: Space, page: EventPage): Promise<{ ids: string[]; next: string | undefined }>;
-}
-
-export interface EventsDeps {
-  events: Events;
-  cursors: Cursors;
-  clock(): number;
-  random: Random;
-}
+import { eventStore } from './store.ts';
 
 const tooLarge = () => new Problem('payload_too_large', `Reduce the event to at most ${MAX_EVENT_BYTES} bytes.`);
 
-export function eventHandlers({ events, cursors, clock, random }: EventsDeps): Handlers<'events'> {
+export function eventHandlers({ table, clock, random }: Backend): Handlers<'events'> {
+  const events = eventStore(table);
+  const cursors = cursorsOf(table, random);
   // A repeated request derives the same ids, so that it publishes no second event if the first response was not stored.
   function eventsOf(
     space: Space,

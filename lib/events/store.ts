@@ -6,7 +6,6 @@ import { FILTERED_ITEMS, idRange, rangeQuery, type SortKeyRange } from '../aws/q
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import type { Space } from '../space.ts';
-import type { TransactionPart } from '../transaction.ts';
 import { EVENT_RETENTION_MS, type EventFilter, type EventPage, type StoredEvent } from './event.ts';
 import { partitionsOf } from './placement.ts';
 import { EVENT_TYPES } from './types.ts';
@@ -23,9 +22,11 @@ export function toStoredEvent(item: Item): StoredEvent {
   return { ...item, projectId, environment, id: item.sk } as unknown as StoredEvent;
 }
 
-export function events(table: Table) {
+/** The store of events. Every stored event is delivered. */
+export function eventStore(table: Table) {
   return {
-    async publish(published: readonly StoredEvent[], also: readonly TransactionPart[]): Promise<void> {
+    /** Stores all events or none, at most 100 with `also`. Keeps events that an earlier run of the request stored. */
+    async publish(published: readonly StoredEvent[], also: readonly Write[]): Promise<void> {
       const taken = await table.write([...published.map(putEvent), ...also]);
       if (taken.length === 0) return;
       const [first] = published;
@@ -38,8 +39,10 @@ export function events(table: Table) {
       return item && toStoredEvent(item);
     },
 
+    /** Lists only the ids of events. */
     ids,
 
+    /** Lists newest first with limited reads, so a page can be short or empty before the end. */
     async list(space: Space, page: EventPage): Promise<{ events: StoredEvent[]; next: string | undefined }> {
       const idPage = await ids(space, page);
       const items = await table.batchGet(idPage.ids.map((id) => itemKey.event(space, id)));
@@ -76,3 +79,5 @@ function partitionQuery(
   const query = rangeQuery({ pk: keyOf('').pk }, range, filters);
   return { query: { ...query, ProjectionExpression: 'sk', ConsistentRead: false }, keyOf };
 }
+
+export type EventStore = ReturnType<typeof eventStore>;

@@ -1,15 +1,25 @@
 import type { Table } from '../aws/table.ts';
 import type { Random } from '../ids.ts';
 import { projects } from '../projects/store.ts';
-import { type Cursors, createCursors } from './cursor.ts';
+import { openCursor, sealCursor } from './cursor.ts';
+
+export type Cursors = ReturnType<typeof cursorsOf>;
 
 /** Cursors under the secrets of their projects. A secret never changes, so it is read once per project and container. */
-export function cursors(table: Table, random: Random): Cursors {
+export function cursorsOf(table: Table, random: Random) {
   const known = new Map<string, string>();
-  return createCursors(async (projectId) => {
+  async function secretOf(projectId: string): Promise<string> {
     const secret = known.get(projectId) ?? (await projects(table).get(projectId))?.cursorSecret;
     if (secret === undefined) throw new Error('The project of this credential is gone');
     known.set(projectId, secret);
     return secret;
-  }, random);
+  }
+  return {
+    seal: async (projectId: string, scope: string, position: string): Promise<string> =>
+      sealCursor(await secretOf(projectId), scope, position, random),
+
+    /** The position, or `null` if the service did not create the cursor for this project and scope. */
+    open: async (projectId: string, scope: string, cursor: string): Promise<string | null> =>
+      openCursor(await secretOf(projectId), scope, cursor),
+  };
 }

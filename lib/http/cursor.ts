@@ -36,16 +36,3 @@ export function openCursor(secret: string, scope: string, cursor: string): strin
 }
 
 const keyOf = (secret: string): Buffer => createHmac('sha256', secret).update('cursor').digest();
-
-/** The cursors of all projects. */
-export interface Cursors {
-  seal(projectId: string, scope: string, position: string): Promise<string>;
-  /** The position, or `null` if the service did not create the cursor for this project and scope. */
-  open(projectId: string, scope: string, cursor: string): Promise<string | null>;
-}
-
-/** `secretOf` returns the cursor secret of a project. */
-export const createCursors = (secretOf: (projectId: string) => Promise<string>, random: Random): Cursors => ({
-  seal: async (projectId, scope, position) => sealCursor(await secretOf(projectId), scope, position, random),
-  open: async (projectId, scope, cursor) => openCursor(await secretOf(projectId), scope, cursor),
-});

@@ -4,16 +4,12 @@ import { put, remove, update } from '../aws/expressions.ts';
 import { type Item, type ItemKey, itemKey, timeToLive } from '../aws/items.ts';
 import type { Runtime } from '../aws/runtime.ts';
 import type { Table } from '../aws/table.ts';
-import { transactionPart, type Write } from '../aws/writes.ts';
-import {
-  type Idempotency,
-  type IdempotencyLock,
-  type IdempotencyRecord,
-  REPLAY_MS,
-  RUNNING_MS,
-  replayOrReject,
-  type StoredResponse,
-} from './idempotency.ts';
+import type { Write } from '../aws/writes.ts';
+import { type IdempotencyRecord, REPLAY_MS, RUNNING_MS, replayOrReject, type StoredResponse } from './idempotency.ts';
+import type { Problem } from './problems.ts';
+import type { Request } from './request.ts';
+
+export type { Write } from '../aws/writes.ts';
 
 /** Larger responses are stored in parts, because an item has at most 400 KB. */
 const PART_LENGTH = 90_000;
@@ -33,10 +29,19 @@ const isOwnedBy = (owner: string): Condition => is('owner', owner);
 /** Its run has ended without a result, and no other run took over. */
 const isUnfinished = ({ owner }: StoredRecord): Condition => all(isOwnedBy(owner), isAbsent('response'));
 
+/** The lock of a running first request with an idempotency key. */
+export type IdempotencyLock = ReturnType<ReturnType<typeof idempotencyRecords>['lockOf']>;
+
 /** Idempotency records in the table, one per space and key. */
-export function idempotencyRecords(table: Table, { clock, random }: Pick<Runtime, 'clock' | 'random'>): Idempotency {
+export function idempotencyRecords({ table, clock, random }: { table: Table } & Pick<Runtime, 'clock' | 'random'>) {
   return {
-    async begin({ space }, key, fingerprint) {
+    lockOf,
+
+    async begin(
+      { space }: Pick<Request, 'space'>,
+      key: string,
+      fingerprint: string,
+    ): Promise<ReturnType<typeof lockOf> | StoredResponse | Problem> {
       const item = itemKey.idempotency(space, hash('sha256', key, 'base64url'));
       for (;;) {
         const now = clock();
@@ -65,25 +70,29 @@ export function idempotencyRecords(table: Table, { clock, random }: Pick<Runtime
     }
   }
 
-  function lockOf(key: ItemKey, { owner, runId, startedAt, expiresAt }: Run): IdempotencyLock {
+  function lockOf(key: ItemKey, { owner, runId, startedAt, expiresAt }: Run) {
     const owned = isOwnedBy(owner);
     const change = (values: Item): Write => update(key, values, owned);
     const store = (response: StoredResponse, parts: number): Write => change({ response, parts });
     return {
       id: runId,
       startedAt,
-      completion: (response) => (response.body.length > PART_LENGTH ? null : transactionPart(store(response, 0))),
-      async finish(response) {
+      /** The write that stores the response, for the transaction that does the work; `null` if the response is too large for it. */
+      completion: (response: StoredResponse) => (response.body.length > PART_LENGTH ? null : store(response, 0)),
+      /** Stores the response in a separate write. */
+      async finish(response: StoredResponse): Promise<void> {
         const parts = response.body.match(new RegExp(`[^]{1,${PART_LENGTH}}`, 'gu')) ?? [];
         if (parts.length <= 1) return void (await table.write([store(response, 0)]));
         const expires = timeToLive(expiresAt);
         await Promise.all(parts.map((text, i) => table.write([put({ ...partKey(key, owner, i), text, expires })])));
         await table.write([store({ ...response, body: '' }, parts.length)]);
       },
-      async release() {
+      /** Releases the key after a request without an effect. */
+      async release(): Promise<void> {
         await table.write([remove(key, owned)]);
       },
-      async abandon() {
+      /** The outcome is unknown, so the same request can run again immediately. */
+      async abandon(): Promise<void> {
         await table.write([change({ runningUntil: 0 })]);
       },
     };

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import type { TransactionPart } from '../transaction.ts';
 import { Problem } from './problems.ts';
 import type { Request } from './request.ts';
 
@@ -33,22 +32,6 @@ export interface IdempotencyRecord {
 export interface RequestIdentity {
   id: string;
   startedAt: number;
-}
-
-/** The lock of a running first request with an idempotency key. */
-export interface IdempotencyLock extends RequestIdentity {
-  /** The write that stores the response, for the transaction that does the work; `null` if the response is too large for it. */
-  completion(response: StoredResponse): TransactionPart | null;
-  /** Stores the response in a separate write. */
-  finish(response: StoredResponse): Promise<void>;
-  /** Releases the key after a request without an effect. */
-  release(): Promise<void>;
-  /** The outcome is unknown, so the same request can run again immediately. */
-  abandon(): Promise<void>;
-}
-
-export interface Idempotency {
-  begin(request: Request, key: string, fingerprint: string): Promise<IdempotencyLock | StoredResponse | Problem>;
 }
 
 /** Two requests are the same if their operation, path, environment and body are. */

@@ -1,5 +1,5 @@
 import { bytesSent, MAX_PAGE_BYTES } from '../documents/pages.ts';
-import type { Cursors } from './cursor.ts';
+import type { Cursors } from './cursor-store.ts';
 import { DEFAULT_PAGE } from './operation.ts';
 import { Problem } from './problems.ts';
 import type { Request } from './request.ts';

@@ -1,16 +1,10 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
 import { ConflictError } from '../errors.ts';
-import type { TransactionPart } from '../transaction.ts';
 import { baseUrlOf } from './base-url.ts';
 import { allowsCrossOrigin, CORS_HEADERS } from './cors.ts';
-import {
-  fingerprintOf,
-  type Idempotency,
-  type IdempotencyLock,
-  type RequestIdentity,
-  type StoredResponse,
-} from './idempotency.ts';
+import { fingerprintOf, type RequestIdentity, type StoredResponse } from './idempotency.ts';
+import { type IdempotencyLock, idempotencyRecords, type Write } from './idempotency-store.ts';
 import { locationHeader } from './location.ts';
 import { type ApiFunction, callersText, mayCall, type Operation } from './operation.ts';
 import { type OperationId, type OperationOf, type Operations, operationAt } from './operations.ts';
@@ -38,7 +32,7 @@ export interface OperationResponse<Body = unknown> {
 }
 
 /** Builds the write that stores the response under the request's idempotency key. Empty without a key. */
-export type IdempotencyWrites = (response: OperationResponse) => TransactionPart[];
+export type IdempotencyWrites = (response: OperationResponse) => Write[];
 
 export type Handlers<Name extends ApiFunction> = {
   [Id in OperationOf<Name>]: (
@@ -48,26 +42,25 @@ export type Handlers<Name extends ApiFunction> = {
   ) => Promise<OperationResponse<Output<ResponseOf<Id>>> | Problem>;
 };
 
-export interface ServeLog {
-  info(message: string, fields: Record<string, unknown>): void;
-}
+/** The violations of a body beyond its schema, such as a time in the past. They are listed with all other violations. */
+export type ViolationsOf<Name extends ApiFunction> = { [Id in OperationOf<Name>]?: BodyViolations };
 
-export interface ServeDeps<Name extends ApiFunction> {
-  idempotency: Idempotency;
-  log: ServeLog;
+type Served = Parameters<typeof idempotencyRecords>[0] & {
+  log: { info(event: string, fields: Record<string, unknown>): void };
   /** Reports a request with an internal failure to the operator. */
   reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
-  /** The violations of a body beyond its schema, such as a time in the past. They are listed with all other violations. */
-  violations?: { [Id in OperationOf<Name>]?: BodyViolations };
-}
+};
 
 export type ApiHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
 
-/** Handles a proxy event: parses it, calls the handler and converts the result. */
+/** Handles a proxy event: parses it, calls the handler and converts the result, with idempotency keys. */
 export function serve<Name extends ApiFunction>(
   handlers: Handlers<Name>,
-  { idempotency, log, reportFailure, violations = {} }: ServeDeps<Name>,
+  backend: Served,
+  violations: ViolationsOf<Name> = {},
 ): ApiHandler {
+  const { log, reportFailure } = backend;
+  const idempotency = idempotencyRecords(backend);
   return async (event) => {
     const { requestId } = event.requestContext;
     const [operationId, operation] = operationAt(event.httpMethod, event.resource) ?? [];
@@ -142,7 +135,7 @@ async function runOnce(
   run: IdempotencyLock,
 ): Promise<APIGatewayProxyResult | Problem> {
   let completed = false;
-  const idempotencyWrites = (planned: OperationResponse): TransactionPart[] => {
+  const idempotencyWrites = (planned: OperationResponse): Write[] => {
     const write = run.completion(withoutSecrets(planned, operation));
     completed = write !== null;
     return write ? [write] : [];

@@ -5,7 +5,6 @@ import { lowerCased } from './headers.ts';
 import { problemResult } from './problem-result.ts';
 import { methodNotAllowed, Problem, routeNotFound } from './problems.ts';
 import { API_HEADERS, COMMON_HEADERS } from './security-headers.ts';
-import type { ServeLog } from './serve.ts';
 
 /** A file that is served as it is. */
 export interface Page {
@@ -54,11 +53,15 @@ const PAGE_HEADERS = {
   'Referrer-Policy': 'no-referrer',
 };
 
+interface SiteLog {
+  info(event: string, fields: Record<string, unknown>): void;
+}
+
 /**
  * Serves pages by their path in the API, and rejects methods that a path does not have. Every page and asset is public and needs
  * no credential. Cross-origin isolation and framing: OWASP HTTP Headers Cheat Sheet.
  */
-export function createSite({ pages, missingPage, securityContact, redirects, methods }: Site, log: ServeLog) {
+export function createSite({ pages, missingPage, securityContact, redirects, methods }: Site, log: SiteLog) {
   const pageAt = new Map(pages);
   const targetOf = new Map(Object.entries(redirects));
   const methodsAt = new Map(Object.entries(methods));

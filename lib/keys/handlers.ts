@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Cursors } from '../http/cursor.ts';
+import type { Write } from '../aws/writes.ts';
+import type { Cursors } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import { notFound, Problem } from '../http/problems.ts';
 import type { BodyViolations } from '../http/request.ts';
@@ -9,7 +10,6 @@ import { type AuditDeps, auditing } from '../projects/audit-handlers.ts';
 import { type NoticeDeps, notifying } from '../projects/notice-handlers.ts';
 import { adminKeyCreated, adminKeyRotated } from '../projects/notices.ts';
 import { check, iso, isoOrNull, timestampInput } from '../schema.ts';
-import type { TransactionPart } from '../transaction.ts';
 import { isAllowed } from './allowlist.ts';
 import { hashApiKey, keyIdOf, sameHash } from './api-key.ts';
 import { generateKey, isLasting, isUsable, type KeyRecord, keyResource, rotationExpiry } from './key.ts';
@@ -20,7 +20,7 @@ import { keyUsage } from './usage.ts';
 export interface Keys extends RevocableKeys {
   /** Lists keys, newest first. A new key can appear with a short delay. */
   list(projectId: string, limit: number, after?: string): Promise<{ keys: KeyRecord[]; next: string | undefined }>;
-  create(record: KeyRecord, also: readonly TransactionPart[]): Promise<void>;
+  create(record: KeyRecord, also: readonly Write[]): Promise<void>;
   /**
    * Adds the new key and ends the old one at `expiresAt`. `false` if the old key has been rotated or revoked. `relyingOn`: as for
    * `revoke`.
@@ -30,17 +30,12 @@ export interface Keys extends RevocableKeys {
     fresh: KeyRecord,
     expiresAt: number,
     relyingOn: KeyRecord | undefined,
-    also: readonly TransactionPart[],
+    also: readonly Write[],
   ): Promise<boolean>;
   /** `false` if there is no such key. */
-  rename(id: string, name: string | null, also: readonly TransactionPart[]): Promise<boolean>;
+  rename(id: string, name: string | null, also: readonly Write[]): Promise<boolean>;
   /** `relyingOn`: as for `revoke`. */
-  setCidrs(
-    id: string,
-    cidrs: string[],
-    relyingOn: KeyRecord | undefined,
-    also: readonly TransactionPart[],
-  ): Promise<boolean>;
+  setCidrs(id: string, cidrs: string[], relyingOn: KeyRecord | undefined, also: readonly Write[]): Promise<boolean>;
 }
 
 export interface KeysDeps extends AuditDeps, NoticeDeps {

@@ -1,5 +1,5 @@
-import type { TransactionPart } from '../transaction.ts';
 import { isLasting, type KeyRecord } from './key.ts';
+import type { Write } from './store.ts';
 
 export interface AdminKeys {
   /** The admin keys of a project, newest first, read on demand. A new key can appear with a short delay. */
@@ -13,12 +13,7 @@ export interface RevocableKeys extends AdminKeys {
    * `relyingOn` is another key that must not have changed since it was read. Returns `false` if it has, or if the key is already
    * revoked.
    */
-  revoke(
-    id: string,
-    revokedAt: number,
-    relyingOn: KeyRecord | undefined,
-    also: readonly TransactionPart[],
-  ): Promise<boolean>;
+  revoke(id: string, revokedAt: number, relyingOn: KeyRecord | undefined, also: readonly Write[]): Promise<boolean>;
 }
 
 /**
@@ -29,7 +24,7 @@ export async function revokeSafely(
   keys: RevocableKeys,
   record: KeyRecord,
   revokedAt: number,
-  also: readonly TransactionPart[],
+  also: readonly Write[],
 ): Promise<KeyRecord | undefined> {
   const isCountedOn = record.type === 'admin' && isLasting(record, revokedAt);
   const others = isCountedOn ? lastingAdminKeys(keys, record, revokedAt) : null;

@@ -5,9 +5,10 @@ import { filtered } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import { BY_PROJECT } from '../deployment.ts';
-import type { TransactionPart } from '../transaction.ts';
 import type { KeyRecord } from './key.ts';
 import type { KeyUse } from './usage.ts';
+
+export type { Write } from '../aws/writes.ts';
 
 /** `keysOf` puts the record into the index of its project. */
 export const putKey = (record: KeyRecord): Write =>
@@ -46,7 +47,7 @@ export function apiKeys(table: Table) {
       return { keys, next: next && keys.at(-1)?.id };
     },
 
-    async create(record: KeyRecord, also: readonly TransactionPart[]): Promise<void> {
+    async create(record: KeyRecord, also: readonly Write[]): Promise<void> {
       if ((await table.write([putKey(record), ...also])).length > 0) throw new Error('The new key id is taken');
     },
 
@@ -55,13 +56,13 @@ export function apiKeys(table: Table) {
       fresh: KeyRecord,
       expiresAt: number,
       relyingOn: KeyRecord | undefined,
-      also: readonly TransactionPart[],
+      also: readonly Write[],
     ): Promise<boolean> {
       const change = { replacedBy: fresh.id, expiresAt };
       return changeKey(old.id, change, relyingOn, [putKey(fresh), ...also], isAsRead(old));
     },
 
-    async rename(id: string, name: string | null, also: readonly TransactionPart[]): Promise<boolean> {
+    async rename(id: string, name: string | null, also: readonly Write[]): Promise<boolean> {
       return changeKey(id, { name }, undefined, also);
     },
 
@@ -69,7 +70,7 @@ export function apiKeys(table: Table) {
       id: string,
       revokedAt: number,
       relyingOn: KeyRecord | undefined,
-      also: readonly TransactionPart[],
+      also: readonly Write[],
     ): Promise<boolean> {
       return changeKey(id, { revokedAt }, relyingOn, also, all(exists, isAbsent('revokedAt')));
     },
@@ -78,16 +79,12 @@ export function apiKeys(table: Table) {
       id: string,
       cidrs: string[],
       relyingOn: KeyRecord | undefined,
-      also: readonly TransactionPart[],
+      also: readonly Write[],
     ): Promise<boolean> {
       return changeKey(id, { cidrs }, relyingOn, also);
     },
 
-    async setRevokedTokens(
-      read: KeyRecord,
-      revokedTokens: string[],
-      also: readonly TransactionPart[],
-    ): Promise<boolean> {
+    async setRevokedTokens(read: KeyRecord, revokedTokens: string[], also: readonly Write[]): Promise<boolean> {
       const asRead = all(exists, isStill('revokedTokens', read.revokedTokens));
       return (await table.write([update(itemKey.key(read.id), { revokedTokens }, asRead), ...also])).length === 0;
     },
@@ -103,7 +100,7 @@ export function apiKeys(table: Table) {
     id: string,
     change: Item,
     relyingOn: KeyRecord | undefined,
-    also: readonly (Write | TransactionPart)[],
+    also: readonly Write[],
     condition = exists,
   ): Promise<boolean> {
     const others = relyingOn ? [check(itemKey.key(relyingOn.id), isLastingStill(relyingOn))] : [];

@@ -1,10 +1,10 @@
+import type { Write } from '../aws/writes.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Caller } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { optimistically } from '../optimistic.ts';
 import { type AuditDeps, auditing } from '../projects/audit-handlers.ts';
 import { iso } from '../schema.ts';
-import type { TransactionPart } from '../transaction.ts';
 import type { KeyRecord } from './key.ts';
 import { MAX_TOKEN_BYTES, signToken } from './token.ts';
 import {
@@ -24,7 +24,7 @@ interface ParentKeys {
   /** Strongly consistent. */
   get(id: string): Promise<KeyRecord | undefined>;
   /** Replaces the revoked tokens that were read; `false` if another request has changed them since. */
-  setRevokedTokens(read: KeyRecord, revoked: string[], also: readonly TransactionPart[]): Promise<boolean>;
+  setRevokedTokens(read: KeyRecord, revoked: string[], also: readonly Write[]): Promise<boolean>;
 }
 
 export interface TokensDeps extends AuditDeps {

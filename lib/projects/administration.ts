@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { generateKey, type KeyRecord, keyResource } from '../keys/key.ts';
 import { integer, iso, isoOrNull, requireValid, timestampInput } from '../schema.ts';
-import type { TransactionPart } from '../transaction.ts';
 import type { AuditAction } from './audit.ts';
 import { type AuditDeps, auditingOperator } from './audit-handlers.ts';
+import type { Write } from './audit-store.ts';
 import { type DeletionDeps, deleteProject, deletionResource } from './delete-project.ts';
 import type { DeletionRecord } from './deletion.ts';
 import { type EnableWebhooksDeps, enableWebhooks } from './enable-webhooks.ts';
@@ -41,9 +41,9 @@ export interface ProjectsDeps extends Omit<DeletionDeps & EnableWebhooksDeps, 'd
   projects: {
     get(id: string): Promise<ProjectRecord | undefined>;
     /** `undefined` resumes. Throws if the project does not exist, or is being deleted. */
-    suspend(id: string, suspendedAt: number | undefined, also: readonly TransactionPart[]): Promise<void>;
+    suspend(id: string, suspendedAt: number | undefined, also: readonly Write[]): Promise<void>;
   };
-  keys: { create(record: KeyRecord, also: readonly TransactionPart[]): Promise<void> };
+  keys: { create(record: KeyRecord, also: readonly Write[]): Promise<void> };
   data: DeletionDeps['data'] &
     EnableWebhooksDeps['data'] & {
       countKeys(projectId: string): Promise<number>;

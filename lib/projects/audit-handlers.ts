@@ -1,10 +1,10 @@
-import type { Cursors } from '../http/cursor.ts';
+import type { Write } from '../aws/writes.ts';
+import type { Cursors } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import type { Request } from '../http/request.ts';
 import { credentialOf } from '../http/scope.ts';
 import type { Handlers } from '../http/serve.ts';
 import type { Random } from '../ids.ts';
-import type { TransactionPart } from '../transaction.ts';
 import {
   AUDIT_DAYS,
   type AuditedChange,
@@ -17,7 +17,7 @@ import {
 /** Who changed what, as it is stored. */
 export interface AuditLog {
   /** The write of an entry, for the transaction of the change. */
-  entry(record: AuditRecord): TransactionPart;
+  entry(record: AuditRecord): Write;
   /** Newest first. With a filter, a page can be short before the end. */
   list(
     projectId: string,
@@ -35,7 +35,7 @@ export interface AuditDeps {
 /** Builds the write of an audit entry for a change by the operator. */
 export const auditingOperator =
   ({ audit, random }: AuditDeps) =>
-  (change: AuditedChange): TransactionPart =>
+  (change: AuditedChange): Write =>
     audit.entry(newAuditRecord(change, random));
 
 /** Builds the write of an audit entry for the transaction of a change. */
@@ -44,7 +44,7 @@ export const auditing =
   (
     { caller, address }: Pick<Request, 'caller' | 'address'>,
     change: Omit<AuditedChange, 'projectId' | 'actor' | 'address'>,
-  ): TransactionPart => {
+  ): Write => {
     const author = { projectId: caller.projectId, actor: credentialOf(caller), address };
     return audit.entry(newAuditRecord({ ...author, ...change }, random));
   };

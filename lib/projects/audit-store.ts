@@ -3,9 +3,10 @@ import { put } from '../aws/expressions.ts';
 import { itemKey, timeToLive } from '../aws/items.ts';
 import { FILTERED_ITEMS, idRange, rangeQuery } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
-import { transactionPart } from '../aws/writes.ts';
-import type { TransactionPart } from '../transaction.ts';
+import type { Write } from '../aws/writes.ts';
 import { AUDIT_DAYS, type AuditFilter, type AuditRecord } from './audit.ts';
+
+export type { Write } from '../aws/writes.ts';
 
 const KEPT_MS = AUDIT_DAYS * 24 * 60 * 60 * 1000;
 
@@ -13,9 +14,9 @@ const KEPT_MS = AUDIT_DAYS * 24 * 60 * 60 * 1000;
 export function auditLog(table: Table) {
   return {
     /** Entries are only ever added. */
-    entry(record: AuditRecord): TransactionPart {
+    entry(record: AuditRecord): Write {
       const expires = timeToLive(record.at + KEPT_MS);
-      return transactionPart(put({ ...itemKey.audit(record.projectId, record.id), ...record, expires }, isNew));
+      return put({ ...itemKey.audit(record.projectId, record.id), ...record, expires }, isNew);
     },
 
     async list(

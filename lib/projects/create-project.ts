@@ -2,15 +2,15 @@ import * as v from 'valibot';
 import { sortableId } from '../ids.ts';
 import { generateKey, type KeyRecord, keyResource } from '../keys/key.ts';
 import { iso, requireValid } from '../schema.ts';
-import type { TransactionPart } from '../transaction.ts';
 import { type AuditDeps, auditingOperator } from './audit-handlers.ts';
+import type { Write } from './audit-store.ts';
 import { EmailAddress, ProjectName, type ProjectRecord } from './project.ts';
 
 const CreateProject = v.strictObject({ name: ProjectName, email: EmailAddress });
 
 export interface CreateProjectDeps extends AuditDeps {
   projects: {
-    create(project: ProjectRecord, firstKey: KeyRecord, also: readonly TransactionPart[]): Promise<void>;
+    create(project: ProjectRecord, firstKey: KeyRecord, also: readonly Write[]): Promise<void>;
   };
   clock(): number;
   log: { info(event: string, fields: Record<string, unknown>): void };

@@ -1,7 +1,7 @@
+import type { Write } from '../aws/writes.ts';
 import { changedMembers } from '../changed-members.ts';
 import { invalid, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
-import type { TransactionPart } from '../transaction.ts';
 import { type AuditDeps, auditing } from './audit-handlers.ts';
 import { type Email, emailOf } from './emails.ts';
 import { type NoticeDeps, notifying } from './notice-handlers.ts';
@@ -13,12 +13,12 @@ export interface Projects {
   /** Strongly consistent. */
   get(id: string): Promise<ProjectRecord | undefined>;
   /** Sets these members. Throws if there is no such project. */
-  change(id: string, change: Partial<ProjectRecord>, also: readonly TransactionPart[]): Promise<void>;
+  change(id: string, change: Partial<ProjectRecord>, also: readonly Write[]): Promise<void>;
   /** Reserves a test email and sets these members. If the last one is too recent, returns its time instead. */
   reserveTestEmail(
     id: string,
     nowMs: number,
-    also: readonly TransactionPart[],
+    also: readonly Write[],
     change?: Partial<ProjectRecord>,
   ): Promise<number | undefined>;
 }

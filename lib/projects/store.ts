@@ -3,9 +3,9 @@ import { appended, put, update } from '../aws/expressions.ts';
 import { itemKey } from '../aws/items.ts';
 import { otherLayout, putLayout } from '../aws/layout.ts';
 import type { Table } from '../aws/table.ts';
+import type { Write } from '../aws/writes.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import { putKey } from '../keys/store.ts';
-import type { TransactionPart } from '../transaction.ts';
 import { type ProjectRecord, TEST_EMAIL_INTERVAL_MS, type UndeliverableEmail } from './project.ts';
 
 /** The index of the layout among the writes of a new project. */
@@ -19,7 +19,7 @@ export function projects(table: Table) {
     },
 
     /** Writes the project, its first admin key, the layout of the table and `also`, all or nothing. Throws if an id is taken. */
-    async create(project: ProjectRecord, adminKey: KeyRecord, also: readonly TransactionPart[] = []): Promise<void> {
+    async create(project: ProjectRecord, adminKey: KeyRecord, also: readonly Write[] = []): Promise<void> {
       const created = put({ ...itemKey.project(project.id), ...project }, isNew);
       const rejected = await table.write([created, putKey(adminKey), putLayout(), ...also]);
       const layout = rejected.find(({ index }) => index === LAYOUT_AT)?.item?.layout;
@@ -28,13 +28,13 @@ export function projects(table: Table) {
     },
 
     /** Sets members together with `also`. Throws if the project does not exist. */
-    async change(id: string, change: Partial<ProjectRecord>, also: readonly TransactionPart[]): Promise<void> {
+    async change(id: string, change: Partial<ProjectRecord>, also: readonly Write[]): Promise<void> {
       const rejected = await table.write([update(itemKey.project(id), { ...change }, exists), ...also]);
       if (rejected.length > 0) throw new Error('The project is gone');
     },
 
     /** `undefined` resumes. Throws if the project does not exist or is being deleted. */
-    async suspend(id: string, suspendedAt: number | undefined, also: readonly TransactionPart[]): Promise<void> {
+    async suspend(id: string, suspendedAt: number | undefined, also: readonly Write[]): Promise<void> {
       const isKept = all(exists, isAbsent('deletingAt'));
       const rejected = await table.write([update(itemKey.project(id), { suspendedAt }, isKept), ...also]);
       if (rejected.length > 0) throw new Error('The project is being deleted');
@@ -48,7 +48,7 @@ export function projects(table: Table) {
     async reserveTestEmail(
       id: string,
       nowMs: number,
-      also: readonly TransactionPart[],
+      also: readonly Write[],
       change: Partial<ProjectRecord> = {},
     ): Promise<number | undefined> {
       const isDue = any(isAbsent('testEmailAt'), isAtMost('testEmailAt', nowMs - TEST_EMAIL_INTERVAL_MS));

@@ -5,8 +5,8 @@ import { optimistically } from '../optimistic.ts';
 import type { AuditedChange } from '../projects/audit.ts';
 import { type AuditDeps, auditing } from '../projects/audit-handlers.ts';
 import type { Space } from '../space.ts';
-import type { TransactionPart } from '../transaction.ts';
 import { normalizeUrl } from './endpoint-url.ts';
+import type { Write } from './store.ts';
 import type { WebhookChange, WebhookRecord } from './webhook.ts';
 
 export interface ReadableWebhooks {
@@ -23,7 +23,7 @@ export interface ChangeableWebhooks extends ReadableWebhooks {
   change(
     read: WebhookRecord,
     change: Partial<WebhookRecord>,
-    also: readonly TransactionPart[],
+    also: readonly Write[],
   ): Promise<WebhookRecord | undefined>;
 }
 
@@ -31,7 +31,7 @@ export interface ChangeableWebhooks extends ReadableWebhooks {
 interface Changing {
   webhooks: ChangeableWebhooks;
   clock(): number;
-  audited(change: Omit<AuditedChange, 'projectId' | 'actor' | 'address'>): TransactionPart;
+  audited(change: Omit<AuditedChange, 'projectId' | 'actor' | 'address'>): Write;
 }
 
 /** Changes are recorded as those of the caller of a request. */

@@ -1,11 +1,12 @@
 import * as v from 'valibot';
+import type { Write } from '../aws/writes.ts';
 import { type DeliveryHandlers, windowViolations } from '../deliveries/handlers.ts';
 import type { StatsHandlers } from '../deliveries/stats-handlers.ts';
 import { newEvent } from '../events/event.ts';
-import type { Events } from '../events/handlers.ts';
 import { newEventId } from '../events/placement.ts';
 import { sampleData } from '../events/samples.ts';
-import type { Cursors } from '../http/cursor.ts';
+import type { EventStore } from '../events/store.ts';
+import type { Cursors } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import { notFound, Problem } from '../http/problems.ts';
 import type { BodyViolations } from '../http/request.ts';
@@ -16,7 +17,6 @@ import { optimistically } from '../optimistic.ts';
 import { type AuditDeps, auditing } from '../projects/audit-handlers.ts';
 import { iso, requireValid, timestampInput } from '../schema.ts';
 import type { Space } from '../space.ts';
-import type { TransactionPart } from '../transaction.ts';
 import { applyChange, type ChangeableWebhooks, changingBy } from './changes.ts';
 import { type AddressPolicy, normalizeUrl, urlViolations } from './endpoint-url.ts';
 import {
@@ -31,16 +31,16 @@ import { MAX_WEBHOOKS, type WebhookRecord, webhookResource } from './webhook.ts'
 /** Webhooks as they are stored. */
 export interface Webhooks extends ChangeableWebhooks {
   /** `full`: the space has the maximum number of webhooks. Throws if a write of `also` is rejected. */
-  create(webhook: WebhookRecord, also: readonly TransactionPart[]): Promise<'created' | 'full'>;
+  create(webhook: WebhookRecord, also: readonly Write[]): Promise<'created' | 'full'>;
   /** Replaces the secret that was read. `false` if it has changed or the webhook was deleted. */
-  rotate(read: WebhookRecord, change: Partial<WebhookRecord>, also: readonly TransactionPart[]): Promise<boolean>;
+  rotate(read: WebhookRecord, change: Partial<WebhookRecord>, also: readonly Write[]): Promise<boolean>;
   /** `false` if it was gone already. */
-  remove(space: Space, id: string, also: readonly TransactionPart[]): Promise<boolean>;
+  remove(space: Space, id: string, also: readonly Write[]): Promise<boolean>;
 }
 
 export interface WebhooksDeps extends AuditDeps {
   webhooks: Webhooks;
-  events: Pick<Events, 'publish'>;
+  events: Pick<EventStore, 'publish'>;
   cursors: Cursors;
   clock(): number;
 }

@@ -5,8 +5,9 @@ import { wholePartition } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import type { Space } from '../space.ts';
-import type { TransactionPart } from '../transaction.ts';
 import { MAX_WEBHOOKS, type WebhookRecord } from './webhook.ts';
+
+export type { Write } from '../aws/writes.ts';
 
 export const toWebhook = (item: Item): WebhookRecord => item as unknown as WebhookRecord;
 
@@ -36,7 +37,7 @@ export function webhooks(table: Table) {
       return { webhooks: items.map(toWebhook), next: next?.sk };
     },
 
-    async create(webhook: WebhookRecord, also: readonly TransactionPart[]): Promise<'created' | 'full'> {
+    async create(webhook: WebhookRecord, also: readonly Write[]): Promise<'created' | 'full'> {
       const created = put({ ...itemKey.webhook(webhook, webhook.id), ...webhook }, isNew);
       const [rejected] = await table.write([countUp(webhook), created, ...also]);
       if (!rejected) return 'created';
@@ -47,22 +48,18 @@ export function webhooks(table: Table) {
     async change(
       read: WebhookRecord,
       change: Partial<WebhookRecord>,
-      also: readonly TransactionPart[] = [],
+      also: readonly Write[] = [],
     ): Promise<WebhookRecord | undefined> {
       const changed = update(itemKey.webhook(read, read.id), { ...change }, is('status', read.status));
       return (await table.write([changed, ...also])).length === 0 ? get(read, read.id) : undefined;
     },
 
-    async rotate(
-      read: WebhookRecord,
-      change: Partial<WebhookRecord>,
-      also: readonly TransactionPart[],
-    ): Promise<boolean> {
+    async rotate(read: WebhookRecord, change: Partial<WebhookRecord>, also: readonly Write[]): Promise<boolean> {
       const rotate = update(itemKey.webhook(read, read.id), { ...change }, is('secret', read.secret));
       return (await table.write([rotate, ...also])).length === 0;
     },
 
-    async remove(space: Space, id: string, also: readonly TransactionPart[] = []): Promise<boolean> {
+    async remove(space: Space, id: string, also: readonly Write[] = []): Promise<boolean> {
       const removed = remove(itemKey.webhook(space, id), exists);
       return (await table.write([removed, countDown(space), ...also])).length === 0;
     },

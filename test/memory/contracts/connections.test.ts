@@ -4,7 +4,7 @@ import { connections } from '../../../lib/documents/connection-store.ts';
 import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
 import type { Connections } from '../../../lib/documents/lost-connections.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
-import { events } from '../../../lib/events/store.ts';
+import { eventStore } from '../../../lib/events/store.ts';
 import type { Space } from '../../../lib/space.ts';
 import { DAY_MS, newConnection, newSpace, newStoredEvent, now, recordOf } from './builders.ts';
 import { stores } from './stores.ts';
@@ -17,7 +17,7 @@ const renewed = (before: ConnectionRecord): ConnectionRecord => ({
 describe.each(stores)('connections in $name', ({ table, lossy }) => {
   const store = connections(table) satisfies Connections;
   const stored = async (record: ConnectionRecord) => recordOf(await store.get(record, record.id));
-  const isPublished = async (event: StoredEvent) => (await events(table).get(event, event.id)) !== undefined;
+  const isPublished = async (event: StoredEvent) => (await eventStore(table).get(event, event.id)) !== undefined;
   async function open(overrides: Partial<ConnectionRecord> = {}): Promise<ConnectionRecord> {
     const record = newConnection(overrides);
     await store.put(undefined, record, []);
@@ -53,7 +53,7 @@ describe.each(stores)('connections in $name', ({ table, lossy }) => {
 
     it('is false and changes nothing if the id of the event is taken', async () => {
       const [before, event] = [await open(), newStoredEvent()];
-      await events(table).publish([event], []);
+      await eventStore(table).publish([event], []);
       expect(await store.put(before, renewed(before), [event])).toBe(false);
       expect(await stored(before)).toEqual(before);
     });
@@ -84,7 +84,7 @@ describe.each(stores)('connections in $name', ({ table, lossy }) => {
 
     it('is false and removes nothing if the id of the event is taken', async () => {
       const [before, event] = [await open(), newStoredEvent()];
-      await events(table).publish([event], []);
+      await eventStore(table).publish([event], []);
       expect(await store.remove(before, [event])).toBe(false);
       expect(await stored(before)).toEqual(before);
     });

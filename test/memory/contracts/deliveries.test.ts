@@ -6,7 +6,7 @@ import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { carrying, type DeliveryMessage } from '../../../lib/deliveries/messages.ts';
 import { deliveries } from '../../../lib/deliveries/store.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
-import { events } from '../../../lib/events/store.ts';
+import { eventStore } from '../../../lib/events/store.ts';
 import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import { attemptOf, failed, newDelivery, newStoredEvent, now, recordOf, retrying, succeeded } from './builders.ts';
@@ -96,7 +96,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       const all = Array.from({ length: 45 }, (_, i) => newDelivery({}, now + i));
       for (const [i, { webhook, event, message }] of all.entries()) {
         if (i % 2 === 0) await webhooks(table).create(webhook, []);
-        if (i % 3 === 0) await events(table).publish([event], []);
+        if (i % 3 === 0) await eventStore(table).publish([event], []);
         if (i % 5 === 0) await own.record(message(), event, attemptOf(message()), retrying);
       }
       const contexts = await contextsOf(
@@ -118,7 +118,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       const { webhook, event, message } = newDelivery();
       const other = newStoredEvent(webhook);
       await webhooks(table).create(webhook, []);
-      await events(table).publish([event], []);
+      await eventStore(table).publish([event], []);
       const messages = [message(), message({ eventId: other.id }), message(), message({ attempt: 2 })];
       const contexts = await contextsOf(deliveries(table), messages);
       expect(contexts.map((found) => found.webhook?.id)).toEqual(Array(4).fill(webhook.id));
@@ -127,7 +127,7 @@ describe.each(stores)('deliveries in $name', (store) => {
 
     it('does not read events that messages contain', async () => {
       const [carried, stored] = [newDelivery(), newDelivery()];
-      await events(table).publish([stored.event], []);
+      await eventStore(table).publish([stored.event], []);
       const contexts = await contextsOf(deliveries(table), [
         carrying(carried.message(), carried.event),
         stored.message(),

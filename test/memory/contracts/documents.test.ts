@@ -8,7 +8,7 @@ import { CYCLE_REPEAT_MS, type CycleClaim } from '../../../lib/documents/sync.ts
 import type { SyncCycles } from '../../../lib/documents/sync-handlers.ts';
 import type { DocumentStates } from '../../../lib/documents/write.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../../../lib/events/event.ts';
-import { events } from '../../../lib/events/store.ts';
+import { eventStore } from '../../../lib/events/store.ts';
 import { parseJson } from '../../../lib/json.ts';
 import type { Space } from '../../../lib/space.ts';
 import { documentState, newId, newSpace, newStoredEvent, now } from './builders.ts';
@@ -17,7 +17,7 @@ import { stores } from './stores.ts';
 describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
   const store = documents(table) satisfies DocumentStates & DocumentList & RevisionList & SyncCycles;
   const { get, save, claimCycle, complete } = store;
-  const isStored = async (event: StoredEvent) => (await events(table).get(event, event.id)) !== undefined;
+  const isStored = async (event: StoredEvent) => (await eventStore(table).get(event, event.id)) !== undefined;
 
   describe('save', () => {
     const second = documentState({ revision: 2, fields: { b: null }, updatedAt: now + 1 });
@@ -53,7 +53,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
 
     it('is false and changes nothing if the id of an event is taken', async () => {
       const [space, event] = [newSpace(), newStoredEvent()];
-      await events(table).publish([event], []);
+      await eventStore(table).publish([event], []);
       expect(await save(space, 'd', 0, documentState(), [newStoredEvent(), event])).toBe(false);
       expect(await get(space, 'd')).toBeUndefined();
     });

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../../../lib/events/event.ts';
-import type { Events } from '../../../lib/events/handlers.ts';
-import { events } from '../../../lib/events/store.ts';
+import type { EventStore } from '../../../lib/events/store.ts';
+import { eventStore } from '../../../lib/events/store.ts';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { HOUR_MS, newSpace, newStoredEvent, now, recordOf, walk } from './builders.ts';
 import { companion, stores } from './stores.ts';
 
 describe.each(stores)('events in $name', ({ table, lossy, short }) => {
-  const { publish, get, list } = events(table) satisfies Events;
+  const { publish, get, list } = eventStore(table) satisfies EventStore;
   const stored = async (event: StoredEvent) => recordOf(await get(event, event.id));
 
   it('are stored unchanged until they expire, together with other writes', async () => {
@@ -64,8 +64,8 @@ describe.each(stores)('events in $name', ({ table, lossy, short }) => {
   it('are published after a lost response', async () => {
     const [one, two] = [newStoredEvent(), newStoredEvent()];
     const { also, isWritten } = companion(table);
-    await events(lossy).publish([one], []);
-    await events(lossy).publish([two], also);
+    await eventStore(lossy).publish([one], []);
+    await eventStore(lossy).publish([two], also);
     expect([await stored(one), await stored(two)]).toEqual([one, two]);
     expect(await isWritten()).toBe(true);
   });
@@ -107,7 +107,7 @@ describe.each(stores)('events in $name', ({ table, lossy, short }) => {
 
     it('are also found by id, page by page', async () => {
       const onlyIds = async (_: object, page: { limit: number; after?: string | undefined }) => {
-        const found = await events(table).ids(space, { ...page, documentKey: 'd3' });
+        const found = await eventStore(table).ids(space, { ...page, documentKey: 'd3' });
         return { events: found.ids.map((id) => ({ id })), next: found.next };
       };
       expect(await all({}, onlyIds as unknown as typeof list, 5)).toEqual(
@@ -132,7 +132,7 @@ describe.each(stores)('events in $name', ({ table, lossy, short }) => {
     });
 
     it('are complete if each query reads little', async () => {
-      const { list: little } = events(short);
+      const { list: little } = eventStore(short);
       expect(await all({}, little)).toEqual(idsOf(() => true));
       expect(await all({ documentKey: 'd1' }, little)).toEqual(idsOf(({ documentKey }) => documentKey === 'd1'));
     });

@@ -1,13 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import {
-  type Idempotency,
-  type IdempotencyLock,
-  REPLAY_MS,
-  RUNNING_MS,
-  type StoredResponse,
-} from '../../../lib/http/idempotency.ts';
-import { idempotencyRecords } from '../../../lib/http/idempotency-store.ts';
+import { REPLAY_MS, RUNNING_MS, type StoredResponse } from '../../../lib/http/idempotency.ts';
+import { type IdempotencyLock, idempotencyRecords } from '../../../lib/http/idempotency-store.ts';
 import { Problem } from '../../../lib/http/problems.ts';
 import type { Request } from '../../../lib/http/request.ts';
 import type { Space } from '../../../lib/space.ts';
@@ -23,7 +17,7 @@ const response = (overrides: Partial<StoredResponse> = {}): StoredResponse => ({
 });
 
 /** Describes the result of `begin` in one word. */
-function wordFor(begun: Awaited<ReturnType<Idempotency['begin']>>): string {
+function wordFor(begun: IdempotencyLock | StoredResponse | Problem): string {
   if (begun instanceof Problem) return begun.code;
   return 'finish' in begun ? 'lock' : 'response';
 }
@@ -34,7 +28,7 @@ describe.each(stores)('idempotency in $name', ({ table, lossy }) => {
     const space = newSpace();
     const key: string = randomUUID();
     let time = now;
-    const records = idempotencyRecords(from, { clock: () => time, random: randomBytes }) satisfies Idempotency;
+    const records = idempotencyRecords({ table: from, clock: () => time, random: randomBytes });
     const begin = (at: number, fingerprint = 'same', where: Space = space, under = key) => {
       time = at;
       return records.begin({ space: where } as Request, under, fingerprint);

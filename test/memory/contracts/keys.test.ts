@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Write } from '../../../lib/aws/writes.ts';
 import type { Keys } from '../../../lib/keys/handlers.ts';
 import type { KeyRecord } from '../../../lib/keys/key.ts';
 import { apiKeys } from '../../../lib/keys/store.ts';
-import type { TransactionPart } from '../../../lib/transaction.ts';
 import { HOUR_MS, newKey, newSpace, now, recordOf, walk } from './builders.ts';
 import { companion, stores } from './stores.ts';
 
@@ -175,7 +175,7 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
     });
   });
 
-  type Also = readonly TransactionPart[];
+  type Also = readonly Write[];
   type Change = (id: string, relyingOn?: KeyRecord, from?: typeof keys, also?: Also) => Promise<boolean>;
   describe.each<[string, Change, Partial<KeyRecord>]>([
     [

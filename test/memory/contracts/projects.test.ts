@@ -1,12 +1,12 @@
 import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { Write } from '../../../lib/aws/writes.ts';
 import { openCursor } from '../../../lib/http/cursor.ts';
-import { cursors } from '../../../lib/http/cursor-store.ts';
+import { cursorsOf } from '../../../lib/http/cursor-store.ts';
 import { apiKeys } from '../../../lib/keys/store.ts';
 import { projectData } from '../../../lib/projects/data-store.ts';
 import type { Projects } from '../../../lib/projects/handlers.ts';
 import { projects } from '../../../lib/projects/store.ts';
-import type { TransactionPart } from '../../../lib/transaction.ts';
 import { newKey, newProject, now, recordOf } from './builders.ts';
 import { companion, stores } from './stores.ts';
 
@@ -64,11 +64,8 @@ describe.each(stores)('projects in $name', ({ table, lossy }) => {
   });
 
   describe('a test email', () => {
-    const reserve = (
-      id: string,
-      at: number,
-      { also, store = table } = { also: [] as TransactionPart[], store: table },
-    ) => projects(store).reserveTestEmail(id, at, also);
+    const reserve = (id: string, at: number, { also, store = table } = { also: [] as Write[], store: table }) =>
+      projects(store).reserveTestEmail(id, at, also);
 
     it('is reserved once per minute, together with the other writes', async () => {
       const project = newProject();
@@ -127,14 +124,14 @@ describe.each(stores)('projects in $name', ({ table, lossy }) => {
     it('are encrypted with the secret of their project', async () => {
       const project = newProject({ cursorSecret: 'of this project' });
       await create(project, newKey());
-      const { seal, open } = cursors(table, random);
+      const { seal, open } = cursorsOf(table, random);
       const sealed = await seal(project.id, 'scope', 'position');
       expect(openCursor('of this project', 'scope', sealed)).toBe('position');
       expect(await open(project.id, 'scope', sealed)).toBe('position');
     });
 
     it('throw for a deleted project', async () => {
-      await expect(cursors(table, random).seal(newProject().id, 'scope', 'position')).rejects.toThrow('gone');
+      await expect(cursorsOf(table, random).seal(newProject().id, 'scope', 'position')).rejects.toThrow('gone');
     });
   });
 });

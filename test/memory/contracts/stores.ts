@@ -5,9 +5,8 @@ import { dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
 import { exists, isNew } from '../../../lib/aws/conditions.ts';
 import { put } from '../../../lib/aws/expressions.ts';
 import { createTable, type Table } from '../../../lib/aws/table.ts';
-import { transactionPart } from '../../../lib/aws/writes.ts';
+import type { Write } from '../../../lib/aws/writes.ts';
 import { BY_PROJECT, BY_STATUS } from '../../../lib/deployment.ts';
-import type { TransactionPart } from '../../../lib/transaction.ts';
 import { databaseEndpoint } from '../../support/database.ts';
 import { runtimeWith, VARIABLES } from '../../support/runtime.ts';
 import { MemoryDynamoDb, SCHEMA } from '../simulation/dynamodb.ts';
@@ -110,6 +109,6 @@ export const stores: Store[] = [await database(), memoryStore];
 /** Creates a write for the transaction of another one, and reports whether it was performed. */
 export function companion(table: Table, { isRefused = false } = {}) {
   const key = { pk: `ALSO#${randomUUID()}`, sk: 'ALSO' };
-  const part: TransactionPart = transactionPart(put({ ...key }, isRefused ? exists : isNew));
+  const part: Write = put({ ...key }, isRefused ? exists : isNew);
   return { also: [part], isWritten: async () => (await table.get(key)) !== undefined };
 }

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { connect } from '../../../lib/aws/backend.ts';
 import { type CallerType, mayCall, type Operation } from '../../../lib/http/operation.ts';
 import { allOperations } from '../../../lib/http/operations.ts';
 import { serve } from '../../../lib/http/serve.ts';
 import { keyOperations } from '../../../lib/keys/operations.ts';
 import type { Permission } from '../../../lib/keys/token.ts';
+import { runtimeWith } from '../../support/runtime.ts';
 import { keyOf, proxyEvent } from '../http/builders.ts';
 
 const CALLERS: [CallerType, Permission[]][] = [
@@ -50,11 +52,7 @@ describe('an operation', () => {
         },
       ]),
     ) as unknown as Parameters<typeof serve<'keys'>>[0];
-    const dispatch = serve<'keys'>(verbs, {
-      idempotency: { begin: () => Promise.reject(new Error('not asked for')) },
-      log: { info() {} },
-      reportFailure() {},
-    });
+    const dispatch = serve<'keys'>(verbs, connect(runtimeWith(async () => ({}))));
     for (const caller of ['admin', 'live', 'test', 'read']) {
       const { statusCode } = await dispatch(proxyEvent({ authorizer: keyOf(caller) }));
       expect(statusCode, caller).toBe(caller === 'admin' ? 200 : 403);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTable } from '../../../lib/aws/table.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
-import { events } from '../../../lib/events/store.ts';
+import { eventStore } from '../../../lib/events/store.ts';
 import { newId, newSpace, newStoredEvent, now } from '../../memory/contracts/builders.ts';
 import { MemoryDynamoDb } from '../../memory/simulation/dynamodb.ts';
 import { type Command, runtimeWith } from '../../support/runtime.ts';
@@ -28,8 +28,8 @@ describe('a page of a space with few events', () => {
   ])('of %s needs %d eventually consistent queries', async (_, most, filter) => {
     const { table, queries } = createCounted();
     const space = newSpace();
-    await events(table).publish([newStoredEvent({ ...space, documentKey: 'a' })], []);
-    expect((await events(table).list(space, { limit: 50, ...filter })).events).toHaveLength(1);
+    await eventStore(table).publish([newStoredEvent({ ...space, documentKey: 'a' })], []);
+    expect((await eventStore(table).list(space, { limit: 50, ...filter })).events).toHaveLength(1);
     expect(queries).toHaveLength(most);
     expect(queries.map(({ ConsistentRead }) => ConsistentRead)).toEqual(Array(most).fill(false));
   });

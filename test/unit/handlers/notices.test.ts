@@ -1,6 +1,6 @@
 import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { cursors } from '../../../lib/http/cursor-store.ts';
+import { cursorsOf } from '../../../lib/http/cursor-store.ts';
 import { newApiKey } from '../../../lib/keys/api-key.ts';
 import { keyHandlers } from '../../../lib/keys/handlers.ts';
 import { newKeyRecord } from '../../../lib/keys/key.ts';
@@ -35,7 +35,7 @@ async function setUp({ isGone = false } = {}) {
     projects: projects(table),
     keys,
     audit,
-    cursors: cursors(table, random),
+    cursors: cursorsOf(table, random),
     reportFailure,
     sourceAddresses: [],
     clock: () => state.now,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Write } from '../../../lib/aws/writes.ts';
 import type { AuditedChange } from '../../../lib/projects/audit.ts';
-import type { TransactionPart } from '../../../lib/transaction.ts';
 import { applyChange } from '../../../lib/webhooks/changes.ts';
 import type { WebhookChange, WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { requestOf } from './requests.ts';
@@ -33,7 +33,7 @@ async function applied(change: WebhookChange) {
   };
   const audited = ({ detail }: Pick<AuditedChange, 'detail'>) => {
     found.detail = detail;
-    return {} as TransactionPart;
+    return {} as Write;
   };
   await applyChange(request.space, webhook.id, change, { webhooks, clock: () => now, audited });
   return found;

@@ -1,16 +1,28 @@
 import { randomBytes as random } from 'node:crypto';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { createTable } from '../../../lib/aws/table.ts';
 import { MAX_PAGE_BYTES } from '../../../lib/documents/pages.ts';
-import { createCursors, openCursor, sealCursor } from '../../../lib/http/cursor.ts';
+import { openCursor, sealCursor } from '../../../lib/http/cursor.ts';
+import { cursorsOf } from '../../../lib/http/cursor-store.ts';
 import { type Operation, operation, page as pageQuery } from '../../../lib/http/operation.ts';
 import { page } from '../../../lib/http/page.ts';
 import { Problem } from '../../../lib/http/problems.ts';
 import { parseRequest, type Request } from '../../../lib/http/request.ts';
 import { timestampInput } from '../../../lib/schema.ts';
+import { runtimeWith } from '../../support/runtime.ts';
 import { type Given, keyOf, proxyEvent } from './builders.ts';
 
 const seal = (position: string, secret = 'secret', scope = 'scope') => sealCursor(secret, scope, position, random);
+
+/** Cursors under the secrets that `secretOf` returns for each project. */
+const cursorsWith = (secretOf: (projectId: string) => Promise<string>) => {
+  const runtime = runtimeWith(async ({ input }) => {
+    const [kind, projectId = ''] = String(input.Key.pk).split('#');
+    return kind === 'PROJECT' ? { Item: { cursorSecret: await secretOf(projectId) } } : {};
+  });
+  return cursorsOf(createTable(runtime), random);
+};
 
 describe('a cursor', () => {
   const sealed = seal('evt_1');
@@ -102,7 +114,7 @@ describe('a page of a list', () => {
     if (request instanceof Problem) throw new Error(request.detail);
     return request as PageRequest;
   }
-  const cursors = createCursors(async (projectId) => `secret of ${projectId}`, random);
+  const cursors = cursorsWith(async (projectId) => `secret of ${projectId}`);
 
   /** Loads a page, and returns the arguments and the result. */
   async function load(request: PageRequest, next?: string) {
@@ -146,7 +158,7 @@ describe('a page of a list', () => {
   });
 
   it('has no cursor on the last page, and needs no secret', async () => {
-    const failing = createCursors(() => Promise.reject(new Error('not asked for')), random);
+    const failing = cursorsWith(() => Promise.reject(new Error('not asked for')));
     const result = await page(requestOf(), failing, async () => ({ data: ['a'], next: undefined }));
     expect(result).toEqual({ body: { data: ['a'], next_cursor: null } });
   });
@@ -202,7 +214,7 @@ describe('a page of a list', () => {
   });
 
   it('does not continue in another project with the same secret', async () => {
-    const shared = createCursors(async () => 'secret', random);
+    const shared = cursorsWith(async () => 'secret');
     const none = async () => ({ data: [], next: 'b' });
     const first = await page(requestOf(), shared, none);
     const cursor = first instanceof Problem ? '' : (first.body.next_cursor ?? '');

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { type Backend, connect } from '../../../lib/aws/backend.ts';
+import { put } from '../../../lib/aws/expressions.ts';
 import { ConflictError, UnavailableError } from '../../../lib/errors.ts';
 import { CORS_HEADERS } from '../../../lib/http/cors.ts';
-import {
-  type Idempotency,
-  type IdempotencyRecord,
-  replayOrReject,
-  type StoredResponse,
-} from '../../../lib/http/idempotency.ts';
 import type { ApiFunction } from '../../../lib/http/operation.ts';
 import { OUTCOME_UNKNOWN, PROBLEM_TYPE, PROBLEMS, Problem, type ProblemCode } from '../../../lib/http/problems.ts';
 import type { Request } from '../../../lib/http/request.ts';
@@ -14,72 +10,59 @@ import {
   type Handlers,
   type IdempotencyWrites,
   type OperationResponse,
-  type ServeDeps,
   serve,
+  type ViolationsOf,
 } from '../../../lib/http/serve.ts';
-import type { TransactionPart } from '../../../lib/transaction.ts';
 import { VERSION } from '../../../lib/version.ts';
+import { MemoryDynamoDb } from '../../memory/simulation/dynamodb.ts';
+import { type Command, runtimeWith } from '../../support/runtime.ts';
 import { type Given, keyOf, posting, proxyEvent } from './builders.ts';
 
 const now = Date.parse('2026-01-31T12:00:00.000Z');
-/** A write of the fake idempotency store. A call performs it. */
-type Write = () => void;
 
-/** Idempotency keys in memory, which record the result of each request in order. */
-function memory(overrides: Partial<{ completes: boolean; fails: string }> = {}) {
-  const { completes = true, fails } = overrides;
+/** The step of an idempotent request that a command carries out, if any. */
+function stepOf({ name, input }: Command): string | undefined {
+  if (name === 'Put') return input.Item.sk === 'IDEMPOTENCY' ? 'begin' : undefined;
+  const items: { Delete?: object; Update?: Command['input'] }[] = input.TransactItems ?? [{ Update: input }];
+  if (items.some(({ Delete }) => Delete)) return 'release';
+  const { Update } = items.find((item) => item.Update) ?? {};
+  const text = String(Update?.UpdateExpression);
+  if (text.includes('#response')) return name === 'Update' ? 'finish' : 'completion';
+  return text.includes('#runningUntil') ? 'abandon' : undefined;
+}
+
+/** A table in memory, which notes the steps of idempotent requests. One of them can fail. */
+function memory({ fails }: { fails?: string } = {}) {
   const done: string[] = [];
-  const records = new Map<string, IdempotencyRecord>();
-  const note = async (step: string) => {
-    done.push(step);
-    if (fails === step) throw new Error(`${step}: throttled`);
-  };
-  const idempotency: Idempotency = {
-    async begin(request, key, fingerprint) {
-      await note('begin');
-      const known = records.get(key);
-      const replay = known && replayOrReject(known, fingerprint, now);
-      if (replay) return replay;
-      const identity = { runId: known?.runId ?? `run of ${request.id}`, startedAt: known?.startedAt ?? now };
-      const record = { ...identity, fingerprint, expiresAt: now + 2, runningUntil: now + 1 };
-      records.set(key, record);
-      const store = (response: StoredResponse) => void records.set(key, { ...record, response });
-      return {
-        id: identity.runId,
-        startedAt: identity.startedAt,
-        completion(response) {
-          done.push('completion');
-          const write: Write = () => store(response);
-          return completes ? (write as unknown as TransactionPart) : null;
-        },
-        async finish(response) {
-          await note('finish');
-          store(response);
-        },
-        async release() {
-          await note('release');
-          records.delete(key);
-        },
-        async abandon() {
-          await note('abandon');
-          records.set(key, { ...record, runningUntil: now });
-        },
-      };
+  const db = new MemoryDynamoDb();
+  const runtime = runtimeWith(
+    async (command) => {
+      const step = stepOf(command);
+      if (step) done.push(step);
+      if (step !== undefined && fails === step) throw new Error(`${step}: throttled`);
+      return db.execute(command);
     },
+    { clock: () => now },
+  );
+  const backend = connect(runtime);
+  return {
+    done,
+    backend,
+    /** The stored response of the only idempotency key. */
+    stored: () => [...db.items()].find(({ response }) => response)?.response,
   };
-  return { done, records, idempotency, stored: (key: string) => records.get(key)?.response };
 }
 
 type TinyHandler = (
   request: Request,
   writes: IdempotencyWrites,
   identity: { id: string; startedAt: number } | undefined,
-) => OperationResponse | Problem;
+) => OperationResponse | Problem | Promise<OperationResponse | Problem>;
 
 /** A server for some operations of one function. It records logs and failure reports. */
 function server<Name extends ApiFunction = 'keys'>(
   tiny: Record<string, TinyHandler>,
-  { idempotency = memory().idempotency, violations }: Partial<Pick<ServeDeps<Name>, 'idempotency' | 'violations'>> = {},
+  { backend = memory().backend, violations = {} }: { backend?: Backend; violations?: ViolationsOf<Name> } = {},
 ) {
   const logged: unknown[] = [];
   const failures: unknown[][] = [];
@@ -91,12 +74,12 @@ function server<Name extends ApiFunction = 'keys'>(
       return handle(...args);
     },
   ]);
-  const handle = serve<Name>(Object.fromEntries(handlers) as unknown as Handlers<Name>, {
-    idempotency,
-    log: { info: (...args) => void logged.push(args) },
+  const noted: Backend = {
+    ...backend,
+    log: { ...backend.log, info: (...args) => void logged.push(args) },
     reportFailure: (...args) => void failures.push(args),
-    ...(violations && { violations }),
-  });
+  };
+  const handle = serve<Name>(Object.fromEntries(handlers) as unknown as Handlers<Name>, noted, violations);
   /** Returns the response and its parsed JSON body. */
   const call = async (given: Given = {}) => {
     const response = await handle(proxyEvent(given));
@@ -130,8 +113,8 @@ describe('a route', () => {
 
 describe('a caller', () => {
   it('uses no idempotency key without the permission', async () => {
-    const { done, idempotency } = memory();
-    const { call } = server({ createKey: () => ({}) }, { idempotency });
+    const { done, backend } = memory();
+    const { call } = server({ createKey: () => ({}) }, { backend });
     const { json } = await call({ ...creation(KEYED), authorizer: keyOf('read') });
     expect(json.code).toBe('insufficient_permissions');
     expect(done).toEqual([]);
@@ -287,11 +270,15 @@ describe('a request under an idempotency key', () => {
     return { handlers, count: () => count };
   }
   /** Stores the response in the same transaction as the change. */
-  const inTransaction: TinyHandler = (_, writes) => {
-    const response = { body: secret };
-    for (const write of writes(response)) (write as unknown as Write)();
-    return response;
-  };
+  const inTransaction =
+    ({ table }: Backend, body: object): TinyHandler =>
+    async (_, writes) => {
+      const response = { body };
+      await table.write([put({ pk: 'KEY#1', sk: 'KEY' }), ...writes(response)]);
+      return response;
+    };
+  /** A response that a transaction has no room for. */
+  const large = { ...secret, id: 'x'.repeat(100_000) };
 
   it('runs once, and a repeated request returns the first response with Idempotency-Replayed', async () => {
     const { handlers, count } = creating(() => ({ body: { id: 'key_1' }, headers: { Location: '/v1/keys/key_1' } }));
@@ -304,30 +291,32 @@ describe('a request under an idempotency key', () => {
     expect(second.statusCode).toBe(201);
   });
 
-  it.each<[string, TinyHandler, boolean, string[]]>([
-    ['separately', () => ({ body: secret }), true, ['begin', 'finish']],
-    ['in the transaction of the change', inTransaction, true, ['begin', 'completion']],
-    ['separately, if it is too large for a transaction', inTransaction, false, ['begin', 'completion', 'finish']],
-  ])('is stored without the secrets that are shown only once, %s', async (_, respond, completes, effects) => {
-    const { done, idempotency, stored } = memory({ completes });
-    const { call } = server(creating(respond).handlers, { idempotency });
+  it.each<[string, (backend: Backend) => TinyHandler, object, string[]]>([
+    ['separately', () => () => ({ body: secret }), secret, ['begin', 'finish']],
+    ['in the transaction of the change', (backend) => inTransaction(backend, secret), secret, ['begin', 'completion']],
+    [
+      'separately, if it is too large for a transaction',
+      (backend) => inTransaction(backend, large),
+      large,
+      ['begin', 'finish'],
+    ],
+  ])('is stored without the secrets that are shown only once, %s', async (_, respond, body, effects) => {
+    const { done, backend, stored } = memory();
+    const { call } = server(creating(respond(backend)).handlers, { backend });
     const first = await call(creation(KEYED));
-    expect(first.json).toEqual(secret);
-    expect(stored('once')).toEqual({
-      status: 201,
-      body: JSON.stringify({ ...secret, key: null }),
-      headers: { 'Content-Type': 'application/json' },
-    });
-    expect((await call(creation(KEYED))).json).toEqual({ ...secret, key: null });
+    expect(first.json).toEqual(body);
+    expect(stored()).toMatchObject({ status: 201, headers: { 'Content-Type': 'application/json' } });
+    expect(JSON.stringify(stored())).not.toContain(secret.key);
+    expect((await call(creation(KEYED))).json).toEqual({ ...body, key: null });
     expect(done).toEqual([...effects, 'begin']);
   });
 
   it('is stored unchanged for an operation without secrets', async () => {
-    const { idempotency, stored } = memory();
-    const { call } = server<'events'>({ publishEvents: () => ({ json: '{"data": []}' }) }, { idempotency });
+    const { backend, stored } = memory();
+    const { call } = server<'events'>({ publishEvents: () => ({ json: '{"data": []}' }) }, { backend });
     const event = { type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'n' } };
     await call({ ...posting({ events: [event] }, KEYED), resource: '/v1/events/batch' });
-    expect(stored('once')).toMatchObject({ status: 202, body: '{"data": []}' });
+    expect(stored()).toMatchObject({ status: 202, body: '{"data": []}' });
   });
 
   it('has the same identity when it is repeated after a failure', async () => {
@@ -343,7 +332,8 @@ describe('a request under an idempotency key', () => {
     expect((await call({ ...creation(KEYED), requestId: 'first' })).statusCode).toBe(500);
     isBroken = false;
     expect((await call({ ...creation(KEYED), requestId: 'second' })).statusCode).toBe(201);
-    expect(identities).toEqual(Array(2).fill({ id: 'run of first', startedAt: now }));
+    expect(identities).toEqual(Array(2).fill({ id: expect.stringMatching(/./), startedAt: now }));
+    expect(new Set(identities.map((each) => JSON.stringify(each))).size).toBe(1);
   });
 
   it.each<[string, TinyHandler, { fails?: string }, string[], number]>([
@@ -371,11 +361,17 @@ describe('a request under an idempotency key', () => {
       ['begin', 'release', 'abandon'],
       500,
     ],
-    ['is not carried out if nobody knows its key', () => ({ body: {} }), { fails: 'begin' }, ['begin'], 500],
+    [
+      'is not carried out if its key cannot be stored',
+      () => ({ body: {} }),
+      { fails: 'begin' },
+      ['begin', 'abandon'],
+      500,
+    ],
   ])('%s', async (_, respond, failing, effects, status) => {
-    const { done, idempotency } = memory(failing);
+    const { done, backend } = memory(failing);
     const { handlers, count } = creating(respond);
-    const { call } = server(handlers, { idempotency });
+    const { call } = server(handlers, { backend });
     expect((await call(creation(KEYED))).statusCode).toBe(status);
     expect(done).toEqual(effects);
     expect(count()).toBe(failing.fails === 'begin' ? 0 : 1);
@@ -394,7 +390,6 @@ describe('a request under an idempotency key', () => {
 
   it.each<[string, Given]>([
     ['body', creation(KEYED, { type: 'read' })],
-    ['environment', { ...creation(KEYED), queryStringParameters: { environment: 'sandbox' } }],
     [
       'operation',
       {
@@ -413,11 +408,21 @@ describe('a request under an idempotency key', () => {
   });
 
   it('does not run while the first request runs', async () => {
-    const { idempotency } = memory();
-    const running = server({ createKey: () => ({ body: {} }) }, { idempotency: { begin: idempotency.begin } });
-    await idempotency.begin(...(await beginningOf(creation(KEYED))));
-    const { statusCode, json } = await running.call(creation(KEYED));
-    expect([statusCode, json.code, running.reached.length]).toEqual([409, 'idempotency_in_progress', 0]);
+    const started = Promise.withResolvers<void>();
+    const finished = Promise.withResolvers<void>();
+    const { call, reached } = server({
+      createKey: async () => {
+        started.resolve();
+        await finished.promise;
+        return { body: {} };
+      },
+    });
+    const first = call(creation(KEYED));
+    await started.promise;
+    const { statusCode, json } = await call(creation(KEYED));
+    expect([statusCode, json.code, reached.length]).toEqual([409, 'idempotency_in_progress', 1]);
+    finished.resolve();
+    expect((await first).statusCode).toBe(201);
   });
 
   it.each<[string, Given, Record<string, TinyHandler>]>([
@@ -428,27 +433,12 @@ describe('a request under an idempotency key', () => {
       listing((_, writes, identity) => ({ body: { id: [writes({}), identity] } })),
     ],
   ])('%s is not stored', async (_, given, handlers) => {
-    const { done, idempotency } = memory();
-    const { json } = await server(handlers, { idempotency }).call(given);
+    const { done, backend } = memory();
+    const { json } = await server(handlers, { backend }).call(given);
     expect(json.id).toEqual([[], null]);
     expect(done).toEqual([]);
   });
 });
-
-/** Returns the arguments of `begin` for a request. */
-async function beginningOf(given: Given): Promise<Parameters<Idempotency['begin']>> {
-  const asked: Parameters<Idempotency['begin']>[] = [];
-  const idempotency: Idempotency = {
-    begin: async (...args) => {
-      asked.push(args);
-      return new Problem('conflict', 'Only asking.');
-    },
-  };
-  await server({ createKey: () => ({}) }, { idempotency }).call(given);
-  const [first] = asked;
-  if (!first) throw new Error('It was not asked');
-  return first;
-}
 
 describe('a body with violations beyond its schema', () => {
   const violations = { createKey: () => [{ field: 'expires_at', detail: 'is over' }] };
@@ -463,8 +453,8 @@ describe('a body with violations beyond its schema', () => {
   });
 
   it('is reported alone, and its key is released', async () => {
-    const { done, idempotency } = memory();
-    const { call, reached } = server(handlers, { violations, idempotency });
+    const { done, backend } = memory();
+    const { call, reached } = server(handlers, { violations, backend });
     const { statusCode, json } = await call(creation(KEYED));
     expect(statusCode).toBe(400);
     expect(json.errors).toEqual([{ field: 'expires_at', detail: 'is over' }]);
