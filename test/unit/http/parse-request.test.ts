@@ -103,10 +103,9 @@ describe('a body', () => {
     ['a number that a double would change', '12345678901234567890'],
     ['a boolean', 'true'],
   ])('must be an object, not %s', (_, body) => {
-    expect(parse(posting(body))).toMatchObject({
-      code: 'invalid_request',
-      errors: [{ field: 'body', detail: 'must be an object' }],
-    });
+    const errors = [{ field: 'body', detail: 'must be an object' }];
+    expect(parse(posting(body))).toMatchObject({ code: 'invalid_request', errors });
+    expect(parse(posting(body), { body: undefined })).toMatchObject({ code: 'invalid_request', errors });
   });
 
   it.each<[string, number, string, unknown]>([
