@@ -107,7 +107,7 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
     },
 
     async rotateKey(request, idempotencyWrites) {
-      const { path, body, space } = request;
+      const { path, body, space, caller } = request;
       const old = await ownKey(path.key, space.projectId);
       if (!old) return notFound('key');
       const now = clock();
@@ -122,7 +122,7 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
       if (!isUsable(old, now) || old.replacedBy) return notRotatable();
       // The new key takes the place of an admin key without an expiry, unless the body gives it one.
       const isCountedOn = type === 'admin' && isLasting(old, now) && !isLasting(record, now);
-      const others = () => (isCountedOn ? lastingAdminKeys(keys, old, now) : null);
+      const others = () => (isCountedOn ? lastingAdminKeys(keys, old, now, caller.keyId) : null);
       if (!(await relyingOnOne(others(), async () => true))) return lastAdminKey();
       if (type === 'admin') await notify(request, now, adminKeyRotated(old, record));
       const also = [...idempotencyWrites(response), entry];
@@ -131,18 +131,18 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
     },
 
     async revokeKey(request) {
-      const { path, space } = request;
+      const { path, space, caller } = request;
       const record = await ownKey(path.key, space.projectId);
       if (!record) return notFound('key');
       const now = clock();
       const entry = audited(request, { at: now, action: 'key.revoked', target: record.id });
-      const revoked = await revokeSafely(keys, record, now, [entry]);
+      const revoked = await revokeSafely(keys, record, now, [entry], caller.keyId);
       return revoked ? { body: keyResource(revoked, now) } : lastAdminKey();
     },
 
     // Prevents a lockout. An admin key that the caller can use from this address must remain.
     async setAllowlist(request) {
-      const { path, space, address } = request;
+      const { path, space, address, caller } = request;
       const { cidrs } = request.body;
       const record = await ownKey(path.key, space.projectId);
       if (!record) return notFound('key');
@@ -150,7 +150,7 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
       const now = clock();
       const isLeft = record.type !== 'admin' || (isLasting(record, now) && isAllowed(cidrs, address));
       const admits = (other: KeyRecord) => isAllowed(other.cidrs, address);
-      const others = isLeft ? null : lastingAdminKeys(keys, record, now, admits);
+      const others = isLeft ? null : lastingAdminKeys(keys, record, now, caller.keyId, admits);
       const detail = { cidrs };
       const entry = audited(request, { at: now, action: 'key.allowlist_set', target: record.id, detail });
       const isSet = await relyingOnOne(others, (other) => keys.setCidrs(record.id, cidrs, other, [entry]));

@@ -1,12 +1,12 @@
 import { isLasting, type KeyRecord } from './key.ts';
 import type { Write } from './store.ts';
 
-export interface AdminKeys {
-  /** The admin keys of a project, newest first, read on demand. A new key can appear with a short delay. */
+export interface RevocableKeys {
+  /**
+   * The admin keys of a project, newest first, read on demand. Of a project with thousands of keys, only those among its newest
+   * and its oldest keys. A new key can appear with a short delay.
+   */
   adminKeys(projectId: string): AsyncGenerator<KeyRecord>;
-}
-
-export interface RevocableKeys extends AdminKeys {
   /** Strongly consistent, so a revocation applies immediately. */
   get(id: string): Promise<KeyRecord | undefined>;
   /**
@@ -18,31 +18,38 @@ export interface RevocableKeys extends AdminKeys {
 
 /**
  * Revokes a key and returns it as it is stored, because a concurrent request can revoke it first. Returns `undefined` for the
- * last working admin key without an expiry.
+ * last working admin key without an expiry. `callerKeyId` is the key of the request.
  */
 export async function revokeSafely(
   keys: RevocableKeys,
   record: KeyRecord,
   revokedAt: number,
   also: readonly Write[],
+  callerKeyId: string,
 ): Promise<KeyRecord | undefined> {
   const isCountedOn = record.type === 'admin' && isLasting(record, revokedAt);
-  const others = isCountedOn ? lastingAdminKeys(keys, record, revokedAt) : null;
+  const others = isCountedOn ? lastingAdminKeys(keys, record, revokedAt, callerKeyId) : null;
   const isFirst = await relyingOnOne(others, (other) => keys.revoke(record.id, revokedAt, other, also));
   if (isFirst) return { ...record, revokedAt };
   const stored = await keys.get(record.id);
   return stored?.revokedAt === undefined ? undefined : stored;
 }
 
-/** Lists the other working admin keys of the project without an expiry. The index can be slightly late. */
+/**
+ * Lists the other working admin keys of the project without an expiry. The key of the request comes first, because it is usually
+ * one of them, however many keys the project has. The index can be slightly late.
+ */
 export async function* lastingAdminKeys(
-  keys: AdminKeys,
+  keys: RevocableKeys,
   { id, projectId }: KeyRecord,
   nowMs: number,
+  callerKeyId: string,
   admits: (key: KeyRecord) => boolean = () => true,
 ): AsyncGenerator<KeyRecord> {
-  for await (const key of keys.adminKeys(projectId))
-    if (key.id !== id && isLasting(key, nowMs) && admits(key)) yield key;
+  const isOther = (key: KeyRecord) => key.type === 'admin' && key.id !== id && isLasting(key, nowMs) && admits(key);
+  const caller = await keys.get(callerKeyId);
+  if (caller && isOther(caller)) yield caller;
+  for await (const key of keys.adminKeys(projectId)) if (isOther(key)) yield key;
 }
 
 /**

@@ -28,9 +28,13 @@ export function apiKeys(table: Table) {
       return (await table.get(itemKey.key(id))) as KeyRecord | undefined;
     },
 
-    adminKeys(projectId: string): AsyncGenerator<KeyRecord> {
-      const items = table.queryAll(filtered(ofProject(projectId), is('type', 'admin')));
-      return items as unknown as AsyncGenerator<KeyRecord>;
+    async *adminKeys(projectId: string): AsyncGenerator<KeyRecord> {
+      const admins = filtered(ofProject(projectId), is('type', 'admin'));
+      for (const ScanIndexForward of [false, true]) {
+        const { items, next } = await table.queryPages({ ...admins, ScanIndexForward }, Number.POSITIVE_INFINITY);
+        yield* items as unknown as KeyRecord[];
+        if (next === undefined) return;
+      }
     },
 
     async list(

@@ -2,17 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { createTable } from '../../../lib/aws/table.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { eventStore } from '../../../lib/events/store.ts';
-import { newId, newSpace, newStoredEvent, now } from '../../memory/contracts/builders.ts';
+import { apiKeys } from '../../../lib/keys/store.ts';
+import { newId, newKey, newSpace, newStoredEvent, now } from '../../memory/contracts/builders.ts';
 import { MemoryDynamoDb } from '../../memory/simulation/dynamodb.ts';
 import { type Command, runtimeWith } from '../../support/runtime.ts';
 
-/** A table in memory, and the queries that it received. */
-function createCounted() {
+/** A table in memory, and the queries that it received. A query reads a number of items, as if it reached the limit of 1 MB. */
+function createCounted(itemsOfQuery = 1000) {
   const memory = new MemoryDynamoDb();
   const queries: Command['input'][] = [];
   const runtime = runtimeWith(async (command) => {
-    if (command.name === 'Query') queries.push(command.input);
-    return memory.execute(command);
+    const { name, input } = command;
+    if (name !== 'Query') return memory.execute(command);
+    queries.push(input);
+    return memory.execute({ name, input: { ...input, Limit: Math.min(itemsOfQuery, input.Limit ?? itemsOfQuery) } });
   });
   return { table: createTable(runtime), queries };
 }
@@ -49,5 +52,26 @@ describe('a page of a space with few events', () => {
     const { table, queries } = createCounted();
     expect(await deliveryLog(table).countRecoverable(newId('whk'), window)).toBe(0);
     expect(queries.map(({ ConsistentRead }) => ConsistentRead)).toEqual(Array(80).fill(false));
+  });
+});
+
+describe('the admin keys of a project with many keys', () => {
+  it('are found among its newest and its oldest keys with at most 16 queries', async () => {
+    const { table, queries } = createCounted(20);
+    const { projectId } = newSpace();
+    const add = async (i: number, type: 'admin' | 'live') => {
+      const key = newKey({ projectId, type, createdAt: now + i });
+      await apiKeys(table).create(key, []);
+      return key.id;
+    };
+    const oldest = await add(0, 'admin');
+    for (let i = 1; i < 200; i++) await add(i, 'live');
+    const middle = await add(200, 'admin');
+    for (let i = 201; i < 400; i++) await add(i, 'live');
+    const found: string[] = [];
+    for await (const { id } of apiKeys(table).adminKeys(projectId)) found.push(id);
+    expect(found).toContain(oldest);
+    expect(found).not.toContain(middle);
+    expect(queries.length).toBeLessThanOrEqual(16);
   });
 });

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { type RevocableKeys, revokeSafely } from '../../../lib/keys/last-admin-key.ts';
+import { newKey } from '../../memory/contracts/builders.ts';
 import { code } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 
@@ -65,6 +67,19 @@ describe('a project', () => {
     expect(answers.map(({ status }) => status).sort()).toContain(200);
     const usable = await Promise.all([adminKey, second].map((key) => service.as(key)('GET', '/v1/keys')));
     expect(usable.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(1);
+  });
+
+  it('counts on the key of the caller, so that the number of keys does not matter', async () => {
+    const records = new Map(['caller', 'stolen'].map((id) => [id, newKey({ id, projectId: 'prj_1' })]));
+    const revoked: unknown[] = [];
+    const stored: RevocableKeys = {
+      get: async (id) => records.get(id),
+      adminKeys: () => expect.unreachable(),
+      revoke: async (...args) => revoked.push(args) > 0,
+    };
+    const stolen = records.get('stolen');
+    expect(stolen && (await revokeSafely(stored, stolen, 1, [], 'caller'))).toBeTruthy();
+    expect(revoked).toEqual([['stolen', 1, records.get('caller'), []]]);
   });
 
   it('does not guard non-admin keys against lockout', async () => {
