@@ -18,8 +18,9 @@ export function baseUrlOf({ headers: received, resource, requestContext: { path 
 
 function basePathOf(path: string, resource: string): string {
   if (resource === '/') return path.replace(/\/$/, '');
-  const [, route = ''] = /^(\/[^/]+)/.exec(resource) ?? [];
-  return path.slice(0, Math.max(0, `${path}/`.indexOf(`${route}/`)));
+  // Compares the whole route, because the base path of a domain can equal its first segment.
+  const route = resource.replace(/\{\w+\}/g, '[^/]+');
+  return new RegExp(`^(.*?)${route}/?$`).exec(path)?.[1] ?? '';
 }
 
 type BaseUrlEvent = Pick<APIGatewayProxyEvent, 'headers' | 'resource'> & { requestContext: { path: string } };
