@@ -7,8 +7,8 @@ import type { Outcome } from '../../lib/deliveries/attempt.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../lib/deliveries/post.ts';
 import { afterFile } from './after-file.ts';
 
-/** Starts a server until the tests of the file have ended, and returns its port. */
-export async function listen(server: net.Server, host = '127.0.0.1'): Promise<number> {
+/** Starts a server on the loopback interface until the tests of the file have ended, and returns its port. */
+export async function listen(server: net.Server): Promise<number> {
   const sockets = new Set<net.Socket>();
   afterFile(() => {
     server.close();
@@ -19,7 +19,7 @@ export async function listen(server: net.Server, host = '127.0.0.1'): Promise<nu
     socket.on('error', () => {}).on('close', () => sockets.delete(socket));
   });
   server.on('secureConnection', (socket: net.Socket) => socket.on('error', () => {}));
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;
 }
 

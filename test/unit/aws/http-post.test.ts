@@ -193,17 +193,18 @@ describe('a connection', () => {
   it('is one of at most 64 for any number of endpoints', async () => {
     const open = new Set<net.Socket>();
     let changed = () => {};
-    const server = http.createServer({ keepAliveTimeout: 60_000 }, (_, response) => response.end('ok'));
-    server.on('connection', (socket) => {
-      open.add(socket);
-      socket.on('close', () => {
-        open.delete(socket);
-        changed();
-      });
-    });
-    const port = await listen(server, '0.0.0.0');
     const many = httpPost('any');
-    for (let host = 1; host <= 80; host++) expect(await many(to(`http://127.0.0.${host}:${port}/`))).toMatchObject(ok);
+    for (let endpoints = 1; endpoints <= 80; endpoints++) {
+      const server = http.createServer({ keepAliveTimeout: 60_000 }, (_, response) => response.end('ok'));
+      server.on('connection', (socket) => {
+        open.add(socket);
+        socket.on('close', () => {
+          open.delete(socket);
+          changed();
+        });
+      });
+      expect(await many(to(`http://127.0.0.1:${await listen(server)}/`))).toMatchObject(ok);
+    }
     await new Promise<void>((resolve) => {
       changed = () => open.size <= 64 && resolve();
       changed();
