@@ -60,7 +60,12 @@ export const statOperations = {
     summary: 'Get delivery stats by hour or day',
     query: {
       cursor: page.cursor,
-      webhook_id: v.optional(described(idOf('whk'), 'Only this webhook. The default is all webhooks.')),
+      webhook_id: v.optional(
+        described(
+          idOf('whk'),
+          'Only this webhook. The default is all webhooks. Deleting a webhook removes its deliveries from the stats, also from past ones.',
+        ),
+      ),
       type: v.optional(described(oneOf(EVENT_TYPES), 'Only events of this type.')),
       from: v.optional(
         described(

@@ -47,7 +47,7 @@ export const EVENT_DATA = {
         new_value: described(anyJson, 'The value after; `null` if the field was removed.'),
         origin,
       }),
-      'One entry for every changed field, and none for the others. To keep a copy of the document, compare `revision` for each field.',
+      'One entry for every changed field. To keep a copy of the document, compare `revision` for each field.',
     ),
     revision: documentRevision,
   }),
