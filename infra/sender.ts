@@ -2,7 +2,13 @@ import { Stack, Validations } from 'aws-cdk-lib';
 import { EventBus, Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
-import { ConfigurationSet, EmailSendingEvent, EventDestination } from 'aws-cdk-lib/aws-ses';
+import {
+  ConfigurationSet,
+  ConfigurationSetTlsPolicy,
+  EmailSendingEvent,
+  EventDestination,
+  SuppressionReasons,
+} from 'aws-cdk-lib/aws-ses';
 import { Construct } from 'constructs';
 import type { Variable } from '../lib/deployment.ts';
 import { BundledFunction } from './bundled-function.ts';
@@ -23,7 +29,10 @@ export class Sender extends Construct {
   constructor(scope: Construct, id: string, { table, settings }: SenderProps) {
     super(scope, id);
     this.address = settings.senderEmail;
-    this.configurationSet = new ConfigurationSet(this, 'ConfigurationSet');
+    this.configurationSet = new ConfigurationSet(this, 'ConfigurationSet', {
+      suppressionReasons: SuppressionReasons.BOUNCES_AND_COMPLAINTS,
+      tlsPolicy: ConfigurationSetTlsPolicy.REQUIRE,
+    });
     // SES supports only the default bus, and delivers its events to it at best effort (EventBridge Events Reference).
     this.configurationSet.addEventDestination('Reports', {
       destination: EventDestination.eventBus(EventBus.fromEventBusName(this, 'DefaultBus', 'default')),

@@ -35,6 +35,15 @@ describe('the stack', () => {
   });
 });
 
+describe('an email', () => {
+  it('needs TLS, and is not sent to an address that bounced or complained', () => {
+    template.hasResourceProperties('AWS::SES::ConfigurationSet', {
+      DeliveryOptions: { TlsPolicy: 'REQUIRE' },
+      SuppressionOptions: { SuppressedReasons: ['BOUNCE', 'COMPLAINT'] },
+    });
+  });
+});
+
 describe('a permission of another service', () => {
   it('covers only the schedules of this service', () => {
     template.hasResourceProperties('AWS::IAM::Role', {
