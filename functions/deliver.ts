@@ -1,5 +1,4 @@
 import { connect } from '../lib/aws/backend.ts';
-import { emailSender } from '../lib/aws/email.ts';
 import { httpPost } from '../lib/aws/http-post.ts';
 import { lambda, type Runtime, variable } from '../lib/aws/runtime.ts';
 import { schedules } from '../lib/aws/schedules.ts';
@@ -7,7 +6,7 @@ import { deliverConsumer, resultReporter } from '../lib/deliveries/consumers.ts'
 import type { Lane } from '../lib/deliveries/lanes.ts';
 import { laneQueues } from '../lib/deliveries/queue-store.ts';
 import { addressPolicy } from '../lib/webhooks/endpoint-url.ts';
-import { deliverDeps } from './wiring.ts';
+import { deliverDeps, withEmail } from './wiring.ts';
 
 /** `poster` creates the function that sends the requests of attempts. */
 export const create = (runtime: Runtime, poster: typeof httpPost = httpPost) => {
@@ -15,7 +14,7 @@ export const create = (runtime: Runtime, poster: typeof httpPost = httpPost) => 
   const { sendAt } = schedules(runtime);
   const deps = deliverDeps({
     ...backend,
-    sendEmail: emailSender(runtime),
+    ...withEmail(runtime),
     queues: laneQueues(runtime),
     lane: variable(runtime, 'LANE') as Lane,
     dashboardUrl: variable(runtime, 'DASHBOARD_URL'),

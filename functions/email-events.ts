@@ -1,11 +1,17 @@
+import type { Context, SQSEvent } from 'aws-lambda';
 import { connect } from '../lib/aws/backend.ts';
-import { emailSender } from '../lib/aws/email.ts';
-import { lambda, type Runtime } from '../lib/aws/runtime.ts';
+import { lambda, newVariable, type Runtime } from '../lib/aws/runtime.ts';
 import { emailEventsConsumer } from '../lib/projects/consumers.ts';
-import { emailEventsDeps } from './wiring.ts';
+import { summaryConsumer } from '../lib/projects/summary-consumers.ts';
+import { emailEventsDeps, summaries, withEmail } from './wiring.ts';
 
+/** Receives events of SES, and messages of the queue of summaries. */
 export const create = (runtime: Runtime) => {
-  const backend = connect(runtime);
-  return emailEventsConsumer(emailEventsDeps({ ...backend, sendEmail: emailSender(runtime) }), backend);
+  const backend = { ...connect(runtime), ...withEmail(runtime) };
+  const dashboardUrl = newVariable(runtime, 'DASHBOARD_URL') ?? '';
+  const handleEvent = emailEventsConsumer(emailEventsDeps(backend), backend);
+  const handleSummaries = summaryConsumer(summaries({ ...backend, dashboardUrl }), backend);
+  return (event: SQSEvent | object, context: Context) =>
+    'Records' in event ? handleSummaries(event, context) : handleEvent(event);
 };
 export const handler = create(lambda);

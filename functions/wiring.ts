@@ -1,4 +1,5 @@
 import type { Backend } from '../lib/aws/backend.ts';
+import { emailSender } from '../lib/aws/email.ts';
 import { queue } from '../lib/aws/queue.ts';
 import type { Runtime } from '../lib/aws/runtime.ts';
 import type { BatchDeps } from '../lib/deliveries/batch.ts';
@@ -9,13 +10,6 @@ import { deliveryHandlers } from '../lib/deliveries/handlers.ts';
 import type { Lane } from '../lib/deliveries/lanes.ts';
 import { deliveryLog } from '../lib/deliveries/log-store.ts';
 import { type DeliveryMessage, groupOf } from '../lib/deliveries/messages.ts';
-import {
-  disabledNotification,
-  type FailingWebhook,
-  overloadNotification,
-  warningNotification,
-} from '../lib/deliveries/notification.ts';
-import type { OutageEmail } from '../lib/deliveries/outage.ts';
 import { outages } from '../lib/deliveries/outage-store.ts';
 import { retryBy } from '../lib/deliveries/queue-retry.ts';
 import type { DeliveryQueue } from '../lib/deliveries/queue-store.ts';
@@ -24,6 +18,7 @@ import { recoverPage } from '../lib/deliveries/recovery.ts';
 import { statsHandlers } from '../lib/deliveries/stats-handlers.ts';
 import { stats } from '../lib/deliveries/stats-store.ts';
 import { deliveries } from '../lib/deliveries/store.ts';
+import { webhookEmails } from '../lib/deliveries/webhook-emails.ts';
 import { connectionHandlers } from '../lib/documents/connection-handlers.ts';
 import { connections } from '../lib/documents/connection-store.ts';
 import { documentHandlers } from '../lib/documents/handlers.ts';
@@ -41,8 +36,9 @@ import { tokenHandlers } from '../lib/keys/token-handlers.ts';
 import { auditHandlers } from '../lib/projects/audit-handlers.ts';
 import { auditLog } from '../lib/projects/audit-store.ts';
 import type { EmailEventsDeps } from '../lib/projects/consumers.ts';
-import type { Email } from '../lib/projects/emails.ts';
+import { emailBudgets } from '../lib/projects/email-budget-store.ts';
 import { type ProjectDeps, projectHandlers } from '../lib/projects/handlers.ts';
+import { projectEmails, type SummaryMessage } from '../lib/projects/project-emails.ts';
 import { shareKeyOf } from '../lib/projects/shares.ts';
 import { projects } from '../lib/projects/store.ts';
 import { stopEmails } from '../lib/projects/undeliverable.ts';
@@ -51,7 +47,7 @@ import { webhookHandlers } from '../lib/webhooks/handlers.ts';
 import { allWebhooks, webhooks } from '../lib/webhooks/store.ts';
 
 type Platform = Backend;
-type WithEmail = Backend & { sendEmail(email: Email): Promise<void> };
+type WithEmail = Backend & ReturnType<typeof withEmail>;
 type WithQueues = Backend & { queues: Record<Lane, DeliveryQueue> };
 type WithChecks = Backend & Pick<ConnectionsDeps, 'scheduleCheck'>;
 type DeliverPlatform = WithEmail &
@@ -61,6 +57,18 @@ type DeliverPlatform = WithEmail &
     /** Schedules a message to the quick queue. A repeated call with the same name has no effect. */
     schedule(name: string, message: { body: DeliveryMessage; group: string }, atMs: number): Promise<void>;
   };
+
+/** Sends emails, and schedules their summaries. The previous release does not set the variable of that queue. */
+export function withEmail(runtime: Runtime) {
+  let summaryQueue: ReturnType<typeof queue> | undefined;
+  return {
+    sendEmail: emailSender(runtime),
+    scheduleSummary(body: SummaryMessage, delaySeconds: number): Promise<void> {
+      summaryQueue ??= queue(runtime, 'SUMMARIES_QUEUE_URL');
+      return summaryQueue.send({ body, delaySeconds });
+    },
+  };
+}
 
 /** Schedules checks of connections. */
 export function checks(runtime: Runtime): Pick<ConnectionsDeps, 'scheduleCheck'> {
@@ -78,13 +86,18 @@ const stores = ({ table, random }: Platform) => ({
   cursors: cursorsOf(table, random),
 });
 
-export const keyOperations = (platform: WithEmail) => keyHandlers({ ...platform, ...stores(platform) });
+const emailsOf = (platform: WithEmail) =>
+  projectEmails({ ...platform, budgets: emailBudgets(platform.table), projects: projects(platform.table) });
+
+export const keyOperations = (platform: WithEmail) =>
+  keyHandlers({ ...platform, ...stores(platform), emails: emailsOf(platform) });
 
 export const tokenOperations = (platform: Platform) => tokenHandlers({ ...platform, ...stores(platform) });
 
 export function projectOperations(platform: WithEmail & Pick<ProjectDeps, 'sourceAddresses'>): Handlers<'project'> {
   const deps = { ...platform, ...stores(platform) };
-  return { ...projectHandlers(deps), ...auditHandlers(deps) };
+  const emails = { emails: emailsOf(platform), budgets: emailBudgets(platform.table) };
+  return { ...projectHandlers({ ...deps, ...emails }), ...auditHandlers(deps) };
 }
 
 export function webhookOperations(platform: Platform & { queue: DeliveryQueue }): Handlers<'webhooks'> {
@@ -129,6 +142,7 @@ export function deliverDeps(platform: DeliverPlatform): BatchDeps {
   const { email: disabledClaims, exhaust } = disabling(table);
   const { warning: warningClaims, overload: overloadClaims, extendOutage, ...notes } = outages(table);
   const recovery = { ...deliveryLog(table), webhook: webhooks(table).get, extendOutage };
+  const send = webhookEmails({ ...platform, projects: projects(table), emails: emailsOf(platform) });
   return {
     lane,
     clock,
@@ -145,26 +159,20 @@ export function deliverDeps(platform: DeliverPlatform): BatchDeps {
       enqueue: (message, delaySeconds) => queues[lane].send(message, delaySeconds),
       schedule: (name, message, atMs) => schedule(name, { body: message, group: groupOf(message) }, atMs),
     }),
-    disabledEmail: { ...disabledClaims, send: sendBy(platform, disabledNotification) },
-    warningEmail: { ...warningClaims, send: sendBy(platform, warningNotification) },
-    overloadEmail: { ...overloadClaims, send: sendBy(platform, overloadNotification) },
+    disabledEmail: { ...disabledClaims, send: send('disabled') },
+    warningEmail: { ...warningClaims, send: send('failing') },
+    overloadEmail: { ...overloadClaims, send: send('overloaded') },
     recoverPage: (message) => recoverPage(message, { ...recovery, clock, enqueue: queues.quick.sendAll }),
   };
 }
 
-function sendBy(
-  { table, sendEmail, dashboardUrl }: DeliverPlatform,
-  notification: (failing: FailingWebhook) => Email,
-): OutageEmail['send'] {
-  return async (failing) => {
-    const project = await projects(table).get(failing.webhook.projectId);
-    if (project) await sendEmail(notification({ ...failing, project, dashboardUrl }));
-  };
-}
-
 export const emailEventsDeps = (platform: WithEmail): EmailEventsDeps => ({
-  stop: (projectId, address, reason) =>
-    stopEmails(projectId, address, reason, { ...platform, projects: projects(platform.table) }),
+  stop: (...report) =>
+    stopEmails(...report, { ...platform, projects: projects(platform.table), emails: emailsOf(platform) }),
 });
+
+/** Sends the summary that a message asks for. */
+export const summaries = (platform: WithEmail & { dashboardUrl: string }) => (message: SummaryMessage) =>
+  emailsOf(platform).summarize(message, platform.dashboardUrl);
 
 export const countDeps = ({ table }: Platform): CountDeps => stats(table);

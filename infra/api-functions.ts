@@ -28,7 +28,13 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
   keys: {
     id: 'Keys',
     description: 'Creates, rotates, revokes and restricts API keys',
-    table: { ...IDEMPOTENCY, KEY: ['get', 'put', 'update', 'check'], PROJECT: ['get'], AUDIT: ['put'] },
+    table: {
+      ...IDEMPOTENCY,
+      KEY: ['get', 'put', 'update', 'check'],
+      PROJECT: ['get'],
+      EMAILS: ['get', 'put'],
+      AUDIT: ['put'],
+    },
     sendsEmail: true,
   },
   tokens: {
@@ -39,7 +45,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
   project: {
     id: 'Project',
     description: 'The project and its audit log',
-    table: { PROJECT: ['get', 'update'], AUDIT: ['query', 'put'] },
+    table: { PROJECT: ['get', 'update'], EMAILS: ['get', 'put'], AUDIT: ['query', 'put'] },
     sendsEmail: true,
   },
   events: {

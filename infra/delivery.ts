@@ -157,10 +157,12 @@ export class Delivery extends Construct {
     });
     const queue = this.queues[lane];
     consumeQueue(deliver, queue, { maxConcurrency: settings.deliverConcurrency, ...batches });
-    // The function connects to untrusted hosts, so it cannot read API keys, and changes only webhooks and deliveries. FanOut and
+    // The function connects to untrusted hosts, so it cannot read API keys, and changes only webhooks, deliveries and the budget of
+    // emails. FanOut and
     // StatsCount read the whole stream, which contains keys with their token secrets, but neither connects to other hosts.
     table.grant(deliver, {
       PROJECT: ['get', 'batch get'],
+      EMAILS: ['get', 'put'],
       SLOTS: ['get', 'update'],
       HOOKS: ['get', 'batch get', 'update'], // `get` for recoveries
       EVENT: ['batch get'],

@@ -3,6 +3,7 @@ import { Construct } from 'constructs';
 import { MAX_QUEUE_DELAY_SECONDS } from '../lib/deliveries/queue-retry.ts';
 import { RETRY_DELAYS_SECONDS } from '../lib/deliveries/retry-schedule.ts';
 import { MAX_LEASE_SECONDS } from '../lib/documents/connections.ts';
+import { EMAIL_WINDOW_MS } from '../lib/projects/email-budget.ts';
 import { Api } from './api.ts';
 import { createApiFunctions } from './api-functions.ts';
 import type { BundledFunction } from './bundled-function.ts';
@@ -17,6 +18,7 @@ import { createProjectAdministration, createProjectCreation } from './projects.t
 import { Sender } from './sender.ts';
 import { type Settings, settingsOf } from './settings.ts';
 import { Stats } from './stats.ts';
+import { Summaries } from './summaries.ts';
 import { addWarnings } from './warnings.ts';
 
 /** The parameters of infra/README.md. All are optional. The name of the service is the name of its stack. */
@@ -82,18 +84,25 @@ export class DocumentSync extends Construct {
     const { lanes, deadLetters, failedSchedules, fanOut, fanOutMapping } = this.delivery;
     const connections = new Connections(this, 'Connections', { table, settings, deadLetters, encryptionKey });
     connections.grantSchedule(functions.documents);
+    const delivering = Object.values(lanes).map(({ deliver }) => deliver);
+    const summaries = new Summaries(this, 'Summaries', {
+      events: sender.events,
+      senders: [functions.keys, functions.project, ...delivering],
+      dashboardUrl,
+      deadLetters,
+      encryptionKey,
+    });
     const stats = new Stats(this, 'Stats', { table, settings });
     this.createProject = createProjectCreation(this, { table, settings });
     this.projects = createProjectAdministration(this, { table, settings });
     this.delivery.grantEnqueue(this.projects);
 
-    const fedByQueues = [...Object.values(lanes).map(({ deliver }) => deliver), connections.check];
+    const fedByQueues = [...delivering, connections.check, sender.events];
     const all = [
       authorizer,
       ...Object.values(functions),
       this.createProject,
       this.projects,
-      sender.events,
       fanOut,
       stats.count,
       ...fedByQueues,
@@ -115,6 +124,7 @@ export class DocumentSync extends Construct {
         NewDeliveries: { queue: lanes.new.queue, longestDelay: LONGEST_RETRY_DELAY },
         SlowDeliveries: { queue: lanes.slow.queue, longestDelay: LONGEST_RETRY_DELAY },
         Checks: { queue: connections.checks, longestDelay: Duration.seconds(MAX_LEASE_SECONDS) },
+        Summaries: { queue: summaries.queue, longestDelay: Duration.millis(EMAIL_WINDOW_MS) },
       },
       failures: { DeadLetters: deadLetters, FailedSchedules: failedSchedules },
     });

@@ -45,6 +45,7 @@ export function createProjectAdministration(
     FIGURES: ['query', 'delete'],
     DOCS: ['query', 'delete'],
     DELETION: ['get', 'put', 'update'],
+    EMAILS: ['delete'],
     KEY: ['put', 'delete'],
     COUNT: ['delete'],
     SLOTS: ['delete'],

@@ -40,10 +40,11 @@ export class Sender extends Construct {
     });
     this.events = new BundledFunction(this, 'EmailEvents', {
       name: 'email-events',
-      description: 'Stops emails to addresses that bounce or complain',
+      description: 'Stops emails to addresses that bounce or complain, and sends summaries',
       settings,
+      feedsItself: true, // each message about a summary leads to at most one, and the chain ends with the summary
     });
-    table.grant(this.events, { PROJECT: ['get', 'update'] });
+    table.grant(this.events, { PROJECT: ['get', 'update'], EMAILS: ['get', 'put'] });
     this.grant(this.events);
     new Rule(this, 'Rule', {
       description: 'Bounces and complaints of the emails of this service',

@@ -13,6 +13,7 @@ export type Variable =
   | 'SCHEDULE_DLQ_ARN'
   | 'SENDER_EMAIL'
   | 'CONFIGURATION_SET'
+  | 'SUMMARIES_QUEUE_URL'
   | 'DASHBOARD_URL'
   | 'SHARE_PREFIX'
   | 'PROJECT_REQUESTS_PER_SECOND'
@@ -29,6 +30,7 @@ export const LANE_QUEUES = {
 /** The prefix of the partition key of every item, before a `#`. Permissions are granted by this prefix. */
 export type ItemKind =
   | 'PROJECT'
+  | 'EMAILS'
   | 'KEY'
   | 'AUDIT'
   | 'HOOKS'

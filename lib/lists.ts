@@ -35,8 +35,13 @@ export const list = <const Item extends v.GenericSchema>(item: Item, min: 0 | 1,
     v.maxLength(max, `must have at most ${max} entries`),
   );
 
-/** The same with distinct texts. */
-export const uniqueList = <const Item extends v.GenericSchema<string, string>>(item: Item, min: 0 | 1, max: number) =>
+/** The same with texts that are distinct, or whose `identity` is. */
+export const uniqueList = <const Item extends v.GenericSchema<string, string>>(
+  item: Item,
+  min: 0 | 1,
+  max: number,
+  identity = (value: string) => value,
+) =>
   v.pipe(
     list(item, min, max),
     v.rawCheck(({ dataset, addIssue }) => {
@@ -44,12 +49,12 @@ export const uniqueList = <const Item extends v.GenericSchema<string, string>>(i
       const input = dataset.value;
       const seen = new Set<string>();
       for (const [key, value] of input.entries()) {
-        if (seen.has(value))
+        if (seen.has(identity(value)))
           addIssue({
             message: `"${clipped(value)}" is a duplicate`,
             path: [{ type: 'array', origin: 'value', input, key, value }],
           });
-        seen.add(value);
+        seen.add(identity(value));
       }
     }),
     v.metadata({ jsonSchema: { uniqueItems: true } }),

@@ -22,6 +22,9 @@ const compare =
   (name: string, value: unknown): Condition =>
     about(name, `#${name} ${operator} :than_${name}`, { [`:than_${name}`]: value });
 export const is = compare('=');
+/** The condition that a member is still as it was read. */
+export const isStill = (name: string, value: unknown): Condition =>
+  value === undefined ? isAbsent(name) : is(name, value);
 /** The condition that each given member has its value. */
 export const areAsGiven = (members: Record<string, unknown>): Condition[] =>
   Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [is(name, value)]));

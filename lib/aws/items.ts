@@ -9,6 +9,7 @@ import type { Space } from '../space.ts';
 /*
  * The access patterns of the table:
  *   project               GetItem   PROJECT#<prj>            PROJECT
+ *   emails of a project   GetItem   EMAILS#<prj>             EMAILS       (their budget; lib/access/email-budget.ts)
  *   key of a credential   GetItem   KEY#<key>                KEY          (with its project, once per request; credentials.ts)
  *   keys of a project     Query     index by_project: keysOf = <prj>, pk
  *   webhooks of a space   Query     HOOKS#<prj>#<env>        <whk>
@@ -44,6 +45,7 @@ const key = (kind: ItemKind, id: string, sk: string): ItemKey => ({ pk: `${kind}
 
 export const itemKey = {
   project: (projectId: string) => key('PROJECT', projectId, 'PROJECT'),
+  emails: (projectId: string) => key('EMAILS', projectId, 'EMAILS'),
   key: (keyId: string) => key('KEY', keyId, 'KEY'),
   audit: (projectId: string, id: string) => key('AUDIT', projectId, id),
   webhook: (space: Space, id: string) => key('HOOKS', spaceOf(space), id),

@@ -1,13 +1,5 @@
-import {
-  anchor,
-  button,
-  type Email,
-  escapeHtml,
-  htmlDocument,
-  type Link,
-  type Recipients,
-  recipientsOf,
-} from '../projects/emails.ts';
+import { anchor, button, type Email, escapeHtml, htmlDocument, inert, type Link, textOf } from '../projects/emails.ts';
+import type { ProjectRecord } from '../projects/project.ts';
 import { iso } from '../schema.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { Attempt } from './attempt.ts';
@@ -17,7 +9,8 @@ import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from './retry-schedule.ts';
 
 /** A failed delivery, with the data for its email. */
 export interface FailingWebhook extends Failing {
-  project: Recipients & { name: string };
+  project: Pick<ProjectRecord, 'id' | 'name'>;
+  to: readonly string[];
   dashboardUrl: string;
 }
 
@@ -70,22 +63,23 @@ interface Content {
 }
 
 function compose(failing: FailingWebhook, { subject, intro, steps }: Content): Email {
-  const { project, webhook, event, attempts, dashboardUrl } = failing;
+  const { project, to, webhook, event, attempts, dashboardUrl } = failing;
   const facts = factsOf(failing);
-  const excerpt = attempts.at(-1)?.excerpt ?? '';
+  const excerpt = inert(attempts.at(-1)?.excerpt ?? '');
   const page = `${dashboardUrl}#/${webhook.environment}/webhooks/${webhook.id}`;
   const toWebhook: Link = { label: 'Open the webhook in the dashboard', url: page };
   const toDelivery: Link = { label: 'Open the delivery', url: `${page}/deliveries/${event.id}` };
   const width = Math.max(...facts.map(([name]) => name.length)) + 2;
   return {
-    ...recipientsOf(project),
+    projectId: project.id,
+    to,
     subject: `${subject}: ${nameOf(webhook)}`,
     text: [
       intro,
       facts.map(([name, value]) => `${`${name}:`.padEnd(width)}${value}`).join('\n'),
       ...(excerpt ? [`Response body (first 1 KiB):\n${quote(excerpt)}`] : []),
       `Next steps:\n${steps.map((step, i) => `${i + 1}. ${step}`).join('\n')}`,
-      ...[toWebhook, toDelivery].map(({ label, url }) => `${label}:\n${url}`), // email clients link exactly this line
+      ...[toWebhook, toDelivery].map(textOf),
     ].join('\n\n'),
     html: htmlDocument(`<p>${escapeHtml(intro)}</p>
 <table style="border-spacing:0 4px;font-size:14px">${facts.map(row).join('')}</table>
@@ -102,22 +96,32 @@ const row = ([name, value]: readonly [string, string]): string =>
 /** Marks each line of the response, so that it does not look like a part of the email. */
 const quote = (text: string): string => text.replace(/^/gm, '> ');
 
-/** The display name that distinguishes webhooks on one host: the description, or the path. */
-function nameOf({ url, description }: WebhookRecord): string {
-  const { host, pathname } = new URL(url);
-  const name = description ? `${description} (${host})` : `${host}${pathname}`;
-  return name.length > 120 ? `${name.slice(0, 119).toWellFormed()}…` : name;
+/** The id and the host, but no text that a customer can choose freely. */
+const nameOf = ({ id, url }: WebhookRecord): string => `${id} (${new URL(url).host})`;
+
+/** The maximum length of a host in a line, because a project stores a line for each of its webhooks. */
+const MAX_HOST = 60;
+
+/** The states of a webhook that cause an email. */
+export type WebhookState = 'failing' | 'disabled' | 'overloaded';
+
+/** The line of a summary about a webhook. */
+export function summaryLine({ webhook, attempts }: Failing, what: WebhookState): string {
+  const { id, environment, url } = webhook;
+  const last = attempts.at(-1);
+  const since = last ? `, last attempt at ${iso(last.at)}` : '';
+  return `Webhook ${what}: ${id} (${environment}, ${inert(new URL(url).host.slice(0, MAX_HOST))})${since}`;
 }
 
 function factsOf({ project, webhook, event, attempts }: FailingWebhook): [string, string][] {
   const [first] = attempts;
   const last = attempts.at(-1);
   return [
-    ['Project', project.name],
+    ['Project', inert(project.name)],
     ['Environment', webhook.environment],
     ['Webhook', webhook.id],
-    ...(webhook.description ? [['Description', webhook.description] as [string, string]] : []),
-    ['Endpoint URL', webhook.url],
+    ...(webhook.description ? [['Description', inert(webhook.description)] as [string, string]] : []),
+    ['Endpoint URL', inert(webhook.url)],
     ['Event', event.id],
     ['Event type', event.type],
     ...(first && last ? factsOfAttempts(attempts.length, webhook.failingSince ?? first.at, last) : []),

@@ -73,8 +73,8 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
       const response = { body: { ...keyResource(record, now), key } };
       const detail = { type: record.type, name: record.name, expires_at: isoOrNull(record.expiresAt) };
       const entry = audited(request, { at: now, action: 'key.created', target: record.id, detail });
-      if (record.type === 'admin') await notify(request, now, adminKeyCreated(record));
-      await keys.create(record, [...idempotencyWrites(response), entry]);
+      const notice = record.type === 'admin' ? adminKeyCreated(record) : null;
+      await notify(request, now, notice, () => keys.create(record, [...idempotencyWrites(response), entry]));
       return response;
     },
 
@@ -124,9 +124,11 @@ export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
       const isCountedOn = type === 'admin' && isLasting(old, now) && !isLasting(record, now);
       const others = () => (isCountedOn ? lastingAdminKeys(keys, old, now, caller.keyId) : null);
       if (!(await relyingOnOne(others(), async () => true))) return lastAdminKey();
-      if (type === 'admin') await notify(request, now, adminKeyRotated(old, record));
+      const notice = type === 'admin' ? adminKeyRotated(old, record) : null;
       const also = [...idempotencyWrites(response), entry];
-      const isRotated = await relyingOnOne(others(), (other) => keys.rotate(old, record, expiresAt, other, also));
+      const isRotated = await notify(request, now, notice, () =>
+        relyingOnOne(others(), (other) => keys.rotate(old, record, expiresAt, other, also)),
+      );
       return isRotated ? response : notRotatable();
     },
 

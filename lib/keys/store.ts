@@ -1,4 +1,4 @@
-import { all, type Condition, exists, is, isAbsent, isNew } from '../aws/conditions.ts';
+import { all, type Condition, exists, is, isAbsent, isNew, isStill } from '../aws/conditions.ts';
 import { check, put, update } from '../aws/expressions.ts';
 import { type Item, itemKey } from '../aws/items.ts';
 import { filtered } from '../aws/queries.ts';
@@ -111,9 +111,6 @@ export function apiKeys(table: Table) {
     return (await table.write([update(itemKey.key(id), change, condition), ...others, ...also])).length === 0;
   }
 }
-
-const isStill = (member: string, value: unknown): Condition =>
-  value === undefined ? isAbsent(member) : is(member, value);
 
 /** The key is neither rotated nor revoked, and its allowlist is still the one that the new key gets. */
 const isAsRead = ({ cidrs }: KeyRecord): Condition =>

@@ -102,7 +102,7 @@ export function projectsHandler(deps: ProjectsDeps) {
     const deletion: DeletionRecord | undefined = await data.deletion(projectId);
     if (deletion) return deletionResource(deletion, clock());
     const project = await own(projectId);
-    const { emails, undeliverable_emails } = projectResource(project);
+    const { emails, undeliverable_emails } = projectResource(project, clock());
     return { ...(await summaryOf(project)), emails, undeliverable_emails };
   }
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
-import type { UndeliverableEmail } from './project.ts';
+import type { UndeliverableEmail } from './mailboxes.ts';
 
 const recipients = v.array(v.object({ emailAddress: v.string() }));
 

@@ -1,18 +1,11 @@
 import { printable } from '../printable.ts';
 
-/** The project that an email is about, and where it goes. */
-export interface Recipients {
-  id: string;
-  emails: readonly string[];
-  /** Addresses that receive no emails until they are confirmed. */
-  undeliverable?: readonly { email: string }[] | undefined;
-}
-
 /** An email to each of its recipients. */
 export interface Email {
   projectId: string;
   /** Can be empty. */
   to: readonly string[];
+  /** Contains ids and hosts, but no other text of customers. */
   subject: string;
   text: string;
   html: string;
@@ -24,32 +17,48 @@ export interface Email {
  */
 export const emailText = (text: string): string => printable(text).replace(/[\u2028\u2029]/g, ' ');
 
-/** The recipients of an email to a project: its addresses without the undeliverable ones. */
-export function recipientsOf({ id, emails, undeliverable = [] }: Recipients): Pick<Email, 'projectId' | 'to'> {
-  const isUndeliverable = (address: string) => undeliverable.some(({ email }) => email === address);
-  return { projectId: id, to: emails.filter((address) => !isUndeliverable(address)) };
-}
+/** Dots, also those that email clients read as dots in a host name. */
+const DOTS = /[.\u2024\u3002\ufe52\uff0e\uff61](?=\S)/g;
+/** The end of a scheme, as in `https://` and `mailto:`. */
+const SCHEMES = /:(?=\/\/)|(?<=[a-z]):(?=\S)/gi;
+/** The start of a network path, as in `\\host\share`. */
+const NETWORK_PATHS = /\\(?=\\)/g;
 
-/** An email of paragraphs, whose text never becomes markup. */
-export function emailOf(recipients: Recipients, subject: string, paragraphs: readonly string[]): Email {
+/**
+ * Text of a customer or an endpoint that no email client turns into a link. Emails come from the operator, so a link of a customer
+ * would look like a link of the operator.
+ */
+export const inert = (text: string): string =>
+  emailText(text).replace(DOTS, '[.]').replace(SCHEMES, '[:]').replace(NETWORK_PATHS, '[\\]');
+
+/** An email of paragraphs, whose text never becomes markup, and a link. */
+export function emailOf(
+  recipients: Pick<Email, 'projectId' | 'to'>,
+  subject: string,
+  paragraphs: readonly string[],
+  link?: Link,
+): Email {
   const html = paragraphs.map((each) => `<p>${escapeHtml(each).replaceAll('\n', '<br>')}</p>`).join('\n');
   return {
-    ...recipientsOf(recipients),
+    ...recipients,
     subject,
-    text: paragraphs.join('\n\n'),
-    html: htmlDocument(html),
+    text: [...paragraphs, ...(link ? [textOf(link)] : [])].join('\n\n'),
+    html: htmlDocument(link ? `${html}\n${button(link)}` : html),
   };
 }
 
 /** Wraps content in the HTML document of an email, a column that also fits phones. Email clients ignore style sheets. */
 export const htmlDocument = (body: string): string =>
   `<!doctype html><html lang="en"><head><meta name="viewport" content="width=device-width"></head>
-<body style="font:16px/1.5 sans-serif;margin:0 auto;max-width:600px;padding:24px">\n${body}\n</body></html>`;
+<body style="font:16px/1.5 sans-serif;margin:0 auto;max-width:600px;overflow-wrap:anywhere;padding:24px">\n${body}\n</body></html>`;
 
 export interface Link {
   label: string;
   url: string;
 }
+
+/** A link as text. Email clients link exactly the second line. */
+export const textOf = ({ label, url }: Link): string => `${label}:\n${url}`;
 
 export const anchor = ({ label, url }: Link, style = ''): string =>
   `<a href="${escapeHtml(url)}"${style && ` style="${style}"`}>${escapeHtml(label)}</a>`;

@@ -13,7 +13,7 @@ import { ENVIRONMENTS, type Environment } from '../space.ts';
 import { toWebhook } from '../webhooks/store.ts';
 import { webhookResource } from '../webhooks/webhook.ts';
 import { auditResource } from './audit.ts';
-import { projectResource } from './project.ts';
+import { type ProjectRecord, projectResource } from './project.ts';
 
 /** The items of one partition of a project, and their form in an export. */
 interface Section {
@@ -100,7 +100,12 @@ function sectionsOf(projectId: string, webhookIds: readonly string[], nowMs: num
     lineOf: lineOf('key', undefined, (item) => JSON.stringify(keyResource(item as never, nowMs))),
   };
   return [
-    section('project', undefined, itemKey.project(projectId).pk, json(projectResource)),
+    section(
+      'project',
+      undefined,
+      itemKey.project(projectId).pk,
+      json((project: ProjectRecord) => projectResource(project, nowMs)),
+    ),
     keys,
     ...spaces.flatMap((space) => {
       const { environment } = space;

@@ -1,12 +1,18 @@
 import type { Write } from '../aws/writes.ts';
 import { changedMembers } from '../changed-members.ts';
 import { invalid, Problem } from '../http/problems.ts';
+import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
+import { optimistically } from '../optimistic.ts';
+import type { AuditAction } from './audit.ts';
 import { type AuditDeps, auditing } from './audit-handlers.ts';
-import { type Email, emailOf } from './emails.ts';
+import { type EmailBudget, emailAllowedAt, withEmail } from './email-budget.ts';
+import { type Email, emailOf, inert } from './emails.ts';
+import { isSameMailbox, markOf, recipientsOf } from './mailboxes.ts';
 import { type NoticeDeps, notifying } from './notice-handlers.ts';
 import { projectChanged } from './notices.ts';
 import { type ProjectRecord, projectResource, TEST_EMAIL_INTERVAL_MS } from './project.ts';
+import type { Budgets } from './project-emails.ts';
 
 /** Projects as they are stored. */
 export interface Projects {
@@ -14,26 +20,34 @@ export interface Projects {
   get(id: string): Promise<ProjectRecord | undefined>;
   /** Sets these members. Throws if there is no such project. */
   change(id: string, change: Partial<ProjectRecord>, also: readonly Write[]): Promise<void>;
-  /** Reserves a test email and sets these members. If the last one is too recent, returns its time instead. */
-  reserveTestEmail(
-    id: string,
-    nowMs: number,
-    also: readonly Write[],
-    change?: Partial<ProjectRecord>,
-  ): Promise<number | undefined>;
+  /** Sets these members. `false` if the undeliverable addresses or the last test email have changed since `read`. */
+  changeAsRead(read: ProjectRecord, change: Partial<ProjectRecord>, also: readonly Write[]): Promise<boolean>;
 }
 
 export interface ProjectDeps extends AuditDeps, NoticeDeps {
   projects: Projects;
+  budgets: Budgets & {
+    /** `save`, for a transaction. */
+    saving(projectId: string, read: EmailBudget, next: EmailBudget): Write;
+  };
+  sendEmail(email: Email): Promise<void>;
   /** The fixed addresses of deliveries. */
   sourceAddresses: readonly string[];
   clock(): number;
 }
 
+/** A test email, and the change that it belongs to. */
+interface Test {
+  action: AuditAction;
+  detail?: { email: string };
+  change: Partial<ProjectRecord>;
+  to: readonly string[];
+}
+
 type ProjectHandlers = Pick<Handlers<'project'>, 'getProject' | 'changeProject' | 'sendTestEmail' | 'confirmEmail'>;
 
 export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
-  const { projects, sendEmail, sourceAddresses, clock } = deps;
+  const { projects, budgets, sendEmail, sourceAddresses, clock } = deps;
   const audited = auditing(deps);
   const notify = notifying(deps);
 
@@ -43,58 +57,72 @@ export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
     async changeProject(request) {
       const { projectId } = request.space;
       const project = await own(projectId);
-      const detail = changedMembers(request.body, projectResource(project));
-      if (Object.keys(detail).length === 0) return shown(project);
-      const { emails } = detail;
-      const undeliverable = emails && project.undeliverable?.filter(({ email }) => emails.includes(email));
-      const change: Partial<ProjectRecord> = {
-        ...detail,
-        ...(undeliverable && { undeliverable }),
-      };
       const now = clock();
-      const notice = projectChanged(project, change);
-      if (notice) await notify(request, now, notice);
+      const detail = changedMembers(request.body, projectResource(project, now));
+      if (Object.keys(detail).length === 0) return shown(project);
       const entry = audited(request, { at: now, action: 'project.changed', target: projectId, detail });
-      await projects.change(projectId, change, [entry]);
+      await notify(request, now, projectChanged(project, detail), () => projects.change(projectId, detail, [entry]));
       return shown(await own(projectId));
     },
 
-    // Reserves the email before it sends it, so a failed email counts for the limit and failures do not allow more emails.
     async sendTestEmail(request) {
-      const { projectId } = request.space;
-      const email = testEmail(await own(projectId));
-      if (email.to.length === 0)
-        return new Problem('conflict', 'Confirm or replace the addresses of the project first.');
-      const now = clock();
-      const entry = audited(request, { at: now, action: 'project.test_email_sent', target: projectId });
-      const lastAt = await projects.reserveTestEmail(projectId, now, [entry]);
-      if (lastAt !== undefined) return tooSoon(lastAt + TEST_EMAIL_INTERVAL_MS - now);
-      await sendEmail(email);
-      return { body: { emails: [...email.to] } };
+      const sent = await test(request, (project, now) => {
+        const { to } = recipientsOf(project, now);
+        return to.length > 0
+          ? { action: 'project.test_email_sent', change: {}, to }
+          : new Problem('conflict', 'Confirm or replace the addresses of the project first.');
+      });
+      return sent instanceof Problem ? sent : { body: { emails: [...sent.to] } };
     },
 
-    // A report that is stored between the read and the write is lost. The next email to its address repeats it.
     async confirmEmail(request) {
       const { projectId } = request.space;
       const { email } = request.body;
       const project = await own(projectId);
-      if (!project.emails.includes(email))
-        return invalid([{ field: 'email', detail: 'must be an address of the project' }]);
-      const undeliverable = project.undeliverable?.filter((each) => each.email !== email) ?? [];
-      const confirmed = { ...project, undeliverable };
-      if (undeliverable.length === (project.undeliverable?.length ?? 0)) return shown(project);
-      const now = clock();
-      const action = 'project.email_confirmed';
-      const entry = audited(request, { at: now, action, target: projectId, detail: { email } });
-      const lastAt = await projects.reserveTestEmail(projectId, now, [entry], { undeliverable });
-      if (lastAt !== undefined) return tooSoon(lastAt + TEST_EMAIL_INTERVAL_MS - now);
-      await sendEmail({ ...testEmail(confirmed), to: [email] });
-      return shown(confirmed);
+      const address = project.emails.find((each) => isSameMailbox(each, email));
+      if (address === undefined) return invalid([{ field: 'email', detail: 'must be an address of the project' }]);
+      if (!markOf(project, address, clock())) return shown(project);
+      const others = ({ undeliverable }: ProjectRecord) =>
+        undeliverable?.filter((mark) => !isSameMailbox(mark.email, address));
+      const sent = await test(request, (read) => ({
+        action: 'project.email_confirmed',
+        detail: { email: address },
+        change: { undeliverable: others(read) },
+        to: [address],
+      }));
+      return sent instanceof Problem ? sent : shown(await own(projectId));
     },
   };
 
+  /**
+   * Sends a test email together with a change. It is reserved before it is sent, so a failed email counts for the limits and
+   * failures do not allow more emails.
+   */
+  async function test(
+    request: Request,
+    plan: (project: ProjectRecord, now: number) => Test | Problem,
+  ): Promise<Test | Problem> {
+    const { projectId } = request.space;
+    const [planned, project] = await optimistically(async () => {
+      const [project, budget] = await Promise.all([own(projectId), budgets.get(projectId)]);
+      const now = clock();
+      const planned = plan(project, now);
+      if (planned instanceof Problem) return [planned, project] as const;
+      const { testEmailAt = Number.NEGATIVE_INFINITY } = project;
+      const allowedAt = Math.max(testEmailAt + TEST_EMAIL_INTERVAL_MS, emailAllowedAt(budget, now));
+      if (allowedAt > now) return [tooSoon(allowedAt - now), project] as const;
+      const { action, detail = {}, change } = planned;
+      const entry = audited(request, { at: now, action, target: projectId, detail });
+      const also = [budgets.saving(projectId, budget, withEmail(budget, now)), entry];
+      const isReserved = await projects.changeAsRead(project, { ...change, testEmailAt: now }, also);
+      return isReserved ? ([planned, project] as const) : undefined;
+    });
+    if (!(planned instanceof Problem)) await sendEmail(testEmail(project, planned.to));
+    return planned;
+  }
+
   function shown(project: ProjectRecord) {
-    return { body: { ...projectResource(project), source_addresses: [...sourceAddresses] } };
+    return { body: { ...projectResource(project, clock()), source_addresses: [...sourceAddresses] } };
   }
 
   async function own(id: string): Promise<ProjectRecord> {
@@ -104,14 +132,14 @@ export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
   }
 }
 
-const testEmail = (project: ProjectRecord): Email =>
-  emailOf(project, `Test email: ${project.name}`, [
-    `Notifications of the project "${project.name}" go to this address. A request with an admin key sent this test.`,
+const testEmail = ({ id, name }: ProjectRecord, to: readonly string[]): Email =>
+  emailOf({ projectId: id, to }, `Test email (${id})`, [
+    `Notifications of the project "${inert(name)}" go to this address. A request with an admin key sent this test.`,
     'No action is needed.',
   ]);
 
 function tooSoon(waitMs: number): Problem {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  const detail = `Send the next test email in ${seconds} s. A project can send one per minute.`;
+  const detail = `Send the next test email in ${seconds} s. A project can send one per minute, and 5 emails in 10 minutes.`;
   return new Problem('too_many_requests', detail, undefined, { 'Retry-After': String(seconds) });
 }

@@ -1,29 +1,46 @@
+import { ConflictError } from '../errors.ts';
 import type { Request } from '../http/request.ts';
 import { credentialOf } from '../http/scope.ts';
-import type { Email } from './emails.ts';
 import { type Notice, noticeEmail } from './notices.ts';
 import type { ProjectRecord } from './project.ts';
+import type { ProjectEmails } from './project-emails.ts';
 
 export interface NoticeDeps {
   projects: { get(id: string): Promise<ProjectRecord | undefined> };
-  sendEmail(email: Email): Promise<void>;
+  emails: Pick<ProjectEmails, 'reserve' | 'confirm' | 'send'>;
   /** Reports an email that was not sent to the operator. */
   reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
 }
 
 /**
- * Emails a project about a change. Call it before the change, so that a crash between the two repeats the email and never loses
- * it. A failed email does not stop the change, but is reported to the operator.
+ * Makes a change and emails the project about it, unless the change returns `false`. The email is reserved before the change, so
+ * that a summary tells the change even after a crash. A failed email does not stop the change, but is reported to the operator.
  */
-export const notifying =
-  ({ projects, sendEmail, reportFailure }: NoticeDeps) =>
-  async ({ id, caller, address }: Request, at: number, notice: Notice): Promise<void> => {
-    const { projectId } = caller;
-    try {
+export function notifying({ projects, emails, reportFailure }: NoticeDeps) {
+  return async <Result>(request: Request, at: number, notice: Notice | null, change: () => Promise<Result>) => {
+    if (!notice) return change();
+    const { projectId } = request.caller;
+    const reporting = <T>(act: () => Promise<T>): Promise<T | undefined> =>
+      act().catch((error: unknown) => {
+        // Other requests reserve emails at this moment, so an email or a summary leads to the audit log, which has this change too.
+        if (error instanceof ConflictError) return undefined;
+        const fields = { request_id: request.id, project_id: projectId, notice: notice.subject };
+        reportFailure('notice.not_sent', fields, error);
+        return undefined;
+      });
+    const reserved = await reporting(async () => {
       const project = await projects.get(projectId);
       if (!project) throw new Error('The project of this request is gone');
-      await sendEmail(noticeEmail(project, notice, { keyId: credentialOf(caller), address, at }));
-    } catch (error) {
-      reportFailure('notice.not_sent', { request_id: id, project_id: projectId, notice: notice.subject }, error);
-    }
+      const id = await emails.reserve(project, null);
+      return id === null ? undefined : { id, project };
+    });
+    const result = await change();
+    if (!reserved) return result;
+    const { id, project } = reserved;
+    const source = { keyId: credentialOf(request.caller), address: request.address, at };
+    await reporting(() =>
+      result === false ? emails.confirm(projectId, id) : emails.send(id, noticeEmail(project, notice, source)),
+    );
+    return result;
   };
+}

@@ -1,19 +1,10 @@
 import * as v from 'valibot';
 import { uniqueList } from '../lists.ts';
 import { described, iso, request, resource, text, timestamp } from '../schema.ts';
+import { markOf, UNDELIVERABLE, type UndeliverableEmail } from './mailboxes.ts';
 
 /** The maximum number of notification addresses of a project. */
 const MAX_EMAILS = 5;
-
-/** Why an address is undeliverable: its server rejected an email permanently, or its owner reported an email as spam. */
-const UNDELIVERABLE = ['bounced', 'complained'] as const;
-
-/** An address that SES reported, and when. */
-export interface UndeliverableEmail {
-  email: string;
-  reason: (typeof UNDELIVERABLE)[number];
-  at: number;
-}
 
 /** A stored project. Times are in milliseconds since 1970. */
 export interface ProjectRecord {
@@ -24,7 +15,7 @@ export interface ProjectRecord {
   /** Encrypts the cursors of this project: 32 random bytes, base64url. A secret. */
   cursorSecret: string;
   createdAt: number;
-  /** The addresses that SES reported, which receive no emails until they are confirmed. */
+  /** The addresses that SES reported, which receive no emails until they are confirmed. Not only those in `emails`. */
   undeliverable?: UndeliverableEmail[] | undefined;
   /** When the last test email was sent. */
   testEmailAt?: number | undefined;
@@ -62,7 +53,9 @@ export const EmailAddress = v.pipe(
 );
 
 const name = described(ProjectName, 'The name of the project. Emails use it.');
-const emails = described(uniqueList(EmailAddress, 1, MAX_EMAILS), 'The addresses that receive every notification.');
+/** The notification addresses of a project, which differ in more than case. */
+export const Emails = uniqueList(EmailAddress, 1, MAX_EMAILS, (address) => address.toLowerCase());
+const emails = described(Emails, 'The addresses that receive every notification. They differ in more than case.');
 
 export const ChangeProject = request('ChangeProject', {
   name: v.optional(name),
@@ -88,7 +81,7 @@ export const ProjectResource = resource('Project', {
         at: described(timestamp, 'When this was reported.'),
       }),
     ),
-    'The addresses that receive no emails until you confirm them.',
+    'The addresses that receive no emails until you confirm them, or for 30 days.',
   ),
   source_addresses: described(
     v.array(v.string()),
@@ -98,13 +91,13 @@ export const ProjectResource = resource('Project', {
 });
 
 /** The stored members of a project. */
-export const projectResource = ({ id, name, emails, undeliverable = [], createdAt }: ProjectRecord) => ({
-  id,
-  name,
-  emails,
-  undeliverable_emails: emails.flatMap((address) => {
-    const mark = undeliverable.find(({ email }) => email === address);
+export const projectResource = (project: ProjectRecord, nowMs: number) => ({
+  id: project.id,
+  name: project.name,
+  emails: project.emails,
+  undeliverable_emails: project.emails.flatMap((address) => {
+    const mark = markOf(project, address, nowMs);
     return mark ? [{ email: address, reason: mark.reason, at: iso(mark.at) }] : [];
   }),
-  created_at: iso(createdAt),
+  created_at: iso(project.createdAt),
 });

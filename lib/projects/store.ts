@@ -1,12 +1,12 @@
-import { all, any, exists, isAbsent, isAtMost, isNew } from '../aws/conditions.ts';
-import { appended, put, update } from '../aws/expressions.ts';
+import { all, exists, isAbsent, isNew, isStill } from '../aws/conditions.ts';
+import { put, update } from '../aws/expressions.ts';
 import { itemKey } from '../aws/items.ts';
 import { otherLayout, putLayout } from '../aws/layout.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import { putKey } from '../keys/store.ts';
-import { type ProjectRecord, TEST_EMAIL_INTERVAL_MS, type UndeliverableEmail } from './project.ts';
+import type { ProjectRecord } from './project.ts';
 
 /** The index of the layout among the writes of a new project. */
 const LAYOUT_AT = 2;
@@ -40,21 +40,11 @@ export function projects(table: Table) {
       if (rejected.length > 0) throw new Error('The project is being deleted');
     },
 
-    /** Two copies of one report can both be added. */
-    async markUndeliverable(id: string, undeliverable: UndeliverableEmail): Promise<void> {
-      await table.write([update(itemKey.project(id), { undeliverable: appended([undeliverable]) }, exists)]);
-    },
-
-    async reserveTestEmail(
-      id: string,
-      nowMs: number,
-      also: readonly Write[],
-      change: Partial<ProjectRecord> = {},
-    ): Promise<number | undefined> {
-      const isDue = any(isAbsent('testEmailAt'), isAtMost('testEmailAt', nowMs - TEST_EMAIL_INTERVAL_MS));
-      const reserved = update(itemKey.project(id), { ...change, testEmailAt: nowMs }, all(exists, isDue));
-      const [rejected] = await table.write([reserved, ...also]);
-      return rejected && Number(rejected.item?.testEmailAt);
+    /** The same. `false` if the undeliverable addresses or the last test email have changed since `read`. */
+    async changeAsRead(read: ProjectRecord, change: Partial<ProjectRecord>, also: readonly Write[]): Promise<boolean> {
+      const { undeliverable, testEmailAt } = read;
+      const asRead = all(exists, isStill('undeliverable', undeliverable), isStill('testEmailAt', testEmailAt));
+      return (await table.write([update(itemKey.project(read.id), { ...change }, asRead), ...also])).length === 0;
     },
   };
 }

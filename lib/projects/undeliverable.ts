@@ -1,12 +1,17 @@
-import { type Email, emailOf } from './emails.ts';
-import type { ProjectRecord, UndeliverableEmail } from './project.ts';
+import { optimistically } from '../optimistic.ts';
+import type { Write } from './audit-store.ts';
+import { type Email, emailOf, inert } from './emails.ts';
+import { isSameMailbox, markOf, recipientsOf, type UndeliverableEmail, withMark } from './mailboxes.ts';
+import type { ProjectRecord } from './project.ts';
+import type { ProjectEmails } from './project-emails.ts';
 
 export interface UndeliverableDeps {
   projects: {
     get(id: string): Promise<ProjectRecord | undefined>;
-    markUndeliverable(id: string, undeliverable: UndeliverableEmail): Promise<void>;
+    /** `false` if the marks have changed since `read`. */
+    changeAsRead(read: ProjectRecord, change: Partial<ProjectRecord>, also: readonly Write[]): Promise<boolean>;
   };
-  sendEmail(email: Email): Promise<void>;
+  emails: Pick<ProjectEmails, 'reserve' | 'confirm' | 'send'>;
   clock(): number;
 }
 
@@ -16,26 +21,40 @@ const REASONS: Record<UndeliverableEmail['reason'], string> = {
 };
 
 /**
- * Stops emails to an address of a project, and notifies the other addresses. Ignores an address that the project no longer has.
- * The email comes first, so that a crash between the two repeats it and never loses it.
+ * Stops emails to an address of a project, and notifies the other addresses. An address that the project no longer has is marked
+ * too, because it can be added again.
  */
 export async function stopEmails(
   projectId: string,
-  address: string,
+  reported: string,
   reason: UndeliverableEmail['reason'],
-  { projects, sendEmail, clock }: UndeliverableDeps,
+  { projects, emails, clock }: UndeliverableDeps,
 ): Promise<void> {
   const project = await projects.get(projectId);
-  // Mail servers can change the case of an address.
-  const email = project?.emails.find((each) => each.toLowerCase() === address.toLowerCase());
-  if (!project || email === undefined || project.undeliverable?.some((each) => each.email === email)) return;
-  const mark = { email, reason, at: clock() };
-  const others = { ...project, undeliverable: [...(project.undeliverable ?? []), mark] };
-  await sendEmail(
-    emailOf(others, `Emails do not arrive: ${email} (${project.name})`, [
-      `The project "${project.name}" sends no more emails to ${email}. ${REASONS[reason]}`,
-      'When the address works again, confirm it in the settings of the dashboard, or with POST /v1/project/confirm-email. Otherwise replace it.',
-    ]),
-  );
-  await projects.markUndeliverable(project.id, mark);
+  const now = clock();
+  if (!project || markOf(project, reported, now)) return;
+  const address = project.emails.find((each) => isSameMailbox(each, reported));
+  const mark = { email: address ?? reported, reason, at: now };
+  if (address === undefined) return void (await add(mark));
+  const what = `The project sends no more emails to ${inert(address)}. ${REASONS[reason]}`;
+  const id = await emails.reserve(project, what);
+  const isFirst = await add(mark);
+  if (id === null) return;
+  if (isFirst)
+    await emails.send(id, undeliverableEmail({ ...project, undeliverable: withMark(project, mark) }, what, now));
+  else await emails.confirm(projectId, id);
+
+  function add(mark: UndeliverableEmail): Promise<boolean> {
+    return optimistically(async () => {
+      const read = await projects.get(projectId);
+      if (!read || markOf(read, mark.email, now)) return false;
+      return (await projects.changeAsRead(read, { undeliverable: withMark(read, mark) }, [])) || undefined;
+    });
+  }
 }
+
+const undeliverableEmail = (project: ProjectRecord, what: string, nowMs: number): Email =>
+  emailOf(recipientsOf(project, nowMs), `Emails do not arrive (${project.id})`, [
+    `Project: "${inert(project.name)}"\n${what}`,
+    'When the address works again, confirm it in the settings of the dashboard, or with POST /v1/project/confirm-email. Otherwise replace it.',
+  ]);

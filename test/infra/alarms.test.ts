@@ -4,6 +4,7 @@ import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it, vi } from 'vitest';
 import { runbookOf } from '../../infra/runbook.ts';
 import { MAX_LEASE_SECONDS } from '../../lib/documents/connections.ts';
+import { EMAIL_WINDOW_MS } from '../../lib/projects/email-budget.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
 import { LocalCloudWatch } from '../support/cloudwatch/cloudwatch.ts';
 import { everyOption, synth } from './synth.ts';
@@ -147,7 +148,7 @@ describe('an alarm', () => {
   });
 
   it('costs ten cents per metric, so all alarms watch few metrics, and the dashboard is optional', () => {
-    expect(watched.length).toBeLessThanOrEqual(41);
+    expect(watched.length).toBeLessThanOrEqual(44);
     template.resourceCountIs('AWS::CloudWatch::Dashboard', 0);
   });
 
@@ -173,10 +174,13 @@ describe('an alarm', () => {
   it('tolerates the intended delays in the age of a message', () => {
     const ages = alarms.filter(({ MetricName }) => MetricName === 'ApproximateAgeOfOldestMessage');
     const thresholds = ages.map(({ Threshold, Dimensions }) => [JSON.stringify(Dimensions), Threshold] as const);
-    expect(thresholds.length).toBe(4);
+    expect(thresholds.length).toBe(5);
     const LATE_SECONDS = 900;
-    for (const [queue, threshold] of thresholds)
-      expect(threshold, queue).toBe(LATE_SECONDS + (queue.includes('Checks') ? MAX_LEASE_SECONDS : 300));
+    const longest = { Checks: MAX_LEASE_SECONDS, Summaries: EMAIL_WINDOW_MS / 1000 };
+    for (const [queue, threshold] of thresholds) {
+      const [, delay = 300] = Object.entries(longest).find(([name]) => queue.includes(name)) ?? [];
+      expect(threshold, queue).toBe(LATE_SECONDS + delay);
+    }
   });
 });
 

@@ -56,7 +56,7 @@ describe('the template', () => {
   it('limits the concurrency of every queue to the lowest setting', () => {
     const template = synth(extremes);
     const limited = { ScalingConfig: { MaximumConcurrency: 2 } };
-    template.resourcePropertiesCountIs('AWS::Lambda::EventSourceMapping', limited, 4); // three lanes and the checks
+    template.resourcePropertiesCountIs('AWS::Lambda::EventSourceMapping', limited, 5); // three lanes, checks and summaries
   });
 
   it('limits bursts to the quota of an account', () => {

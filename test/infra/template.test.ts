@@ -107,7 +107,7 @@ describe('the event sources', () => {
   it('move a message to a queue with an alarm after 20 receives', () => {
     const queues = template.findResources('AWS::SQS::Queue');
     const consumed = mappings.filter(({ StartingPosition }) => StartingPosition === undefined);
-    expect(consumed).toHaveLength(4); // three lanes, and the check of connections
+    expect(consumed).toHaveLength(5); // three lanes, checks of connections and summaries
     for (const { EventSourceArn } of consumed) {
       const [id] = EventSourceArn['Fn::GetAtt'];
       const { RedrivePolicy } = queues[id]?.Properties ?? {};
@@ -139,7 +139,7 @@ describe('a function that feeds itself', () => {
   });
 
   it('allows recursion, because Lambda would end the chain after about 16 invocations', () => {
-    expect(feeding.length).toBe(4); // three lanes, and the check of connections
+    expect(feeding.length).toBe(5); // three lanes, checks of connections and summaries
     for (const id of feeding) expect(functions[id]?.Properties.RecursiveLoop, id).toBe('Allow');
   });
 
@@ -155,7 +155,7 @@ describe('a queue', () => {
     const propertiesOf = (type: string, id: string) => slowest.findResources(type)[id]?.Properties;
     const mappings = Object.values(slowest.findResources('AWS::Lambda::EventSourceMapping'));
     const queues = mappings.filter(({ Properties }) => Properties.StartingPosition === undefined);
-    expect(queues).toHaveLength(4);
+    expect(queues).toHaveLength(5);
     for (const { Properties } of queues) {
       const [queue] = Properties.EventSourceArn['Fn::GetAtt'];
       const { Timeout } = propertiesOf('AWS::Lambda::Function', Properties.FunctionName.Ref);

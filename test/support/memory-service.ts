@@ -44,6 +44,8 @@ import { type Answer, type Client, projectOf } from './service.ts';
 const HOST = '127.0.0.1:3000';
 const BASE_URL = `http://${HOST}`;
 const ADDRESS = '127.0.0.1';
+/** The time after which a queue passes a message on again. */
+const VISIBILITY_MS = 185_000;
 const routes = allOperations.map(({ method, path }) => ({
   method,
   resource: path,
@@ -61,7 +63,7 @@ type Behaviour = number | ((post: Post, count: number) => number | Promise<numbe
 export function memoryService() {
   let now = Date.UTC(2026, 0, 31, 12);
   const clock = () => now;
-  const emails: Email[] = [];
+  const emails: (Email & { at: number })[] = [];
   const log: string[] = [];
   const failures: string[] = [];
   const endpoints = new Map<string, { behaviour: Behaviour; received: Post[] }>();
@@ -88,7 +90,12 @@ export function memoryService() {
         line(event, fields);
       },
     },
-    variables: { ...VARIABLES, SOURCE_ADDRESSES: '192.0.2.1', ALLOW_PRIVATE_ENDPOINTS: 'true' },
+    variables: {
+      ...VARIABLES,
+      SOURCE_ADDRESSES: '192.0.2.1',
+      ALLOW_PRIVATE_ENDPOINTS: 'true',
+      DASHBOARD_URL: `${BASE_URL}/dashboard`,
+    },
   });
   const { table } = connect(runtime);
 
@@ -107,7 +114,11 @@ export function memoryService() {
       return [LANE_QUEUES[lane], deliverFunction.create({ ...runtime, variables }, () => post)];
     }),
   );
-  const consumers: Record<string, Consumer> = { ...deliver, CHECKS_QUEUE_URL: checkConnection.create(runtime) };
+  const consumers: Record<string, Consumer> = {
+    ...deliver,
+    CHECKS_QUEUE_URL: checkConnection.create(runtime),
+    SUMMARIES_QUEUE_URL: emailEvents.create(runtime),
+  };
   const fanOutEvents: Consumer = fanOut.create(runtime);
   const countDeliveries = stats.create(runtime);
 
@@ -139,7 +150,7 @@ export function memoryService() {
     const last = emails.at(-1);
     const isSame = last?.text === email.text && last.subject === email.subject && !last.to.includes(to);
     if (isSame) emails.splice(-1, 1, { ...last, to: [...last.to, to] });
-    else emails.push({ ...email, to: [to] });
+    else emails.push({ ...email, to: [to], at: now });
     return {};
   }
 
@@ -154,11 +165,13 @@ export function memoryService() {
 
   async function receive(queueUrl: string, body: string): Promise<void> {
     const variable = queueUrl.split('/').at(-1) ?? '';
-    if (variable !== 'CHECKS_QUEUE_URL') messages.push(JSON.parse(body));
+    const isDelivery = !['CHECKS_QUEUE_URL', 'SUMMARIES_QUEUE_URL'].includes(variable);
+    if (isDelivery) messages.push(JSON.parse(body));
     const attributes = { ApproximateReceiveCount: '1' };
     const Records = [{ messageId: randomUUID(), body, attributes, eventSource: 'aws:sqs' }];
     const response = await consumers[variable]?.({ Records } as never, {} as Context);
-    if ((response as SQSBatchResponse).batchItemFailures.length > 0) later(1000, () => receive(queueUrl, body));
+    if ((response as SQSBatchResponse).batchItemFailures.length > 0)
+      later(isDelivery ? 1000 : VISIBILITY_MS, () => receive(queueUrl, body));
   }
 
   async function post(request: Post) {
@@ -294,7 +307,7 @@ export function memoryService() {
         reason === 'bounced'
           ? { bounce: { bounceType: 'Permanent', bouncedRecipients: recipients } }
           : { complaint: { complainedRecipients: recipients } };
-      await emailEvents.create(runtime)({ detail: { mail, ...report } });
+      await emailEvents.create(runtime)({ detail: { mail, ...report } }, {} as Context);
     },
     async project(name = 'Test') {
       const email = `${randomUUID()}@example.com`;

@@ -16,6 +16,7 @@ export const VARIABLES: Readonly<Record<Exclude<Variable, 'SOURCE_ADDRESSES'>, s
   NEW_QUEUE_URL: 'https://sqs.example.com/NEW_QUEUE_URL',
   SLOW_QUEUE_URL: 'https://sqs.example.com/SLOW_QUEUE_URL',
   CHECKS_QUEUE_URL: 'https://sqs.example.com/CHECKS_QUEUE_URL',
+  SUMMARIES_QUEUE_URL: 'https://sqs.example.com/SUMMARIES_QUEUE_URL',
   LANE: 'quick',
   SCHEDULE_GROUP: 'group',
   SCHEDULE_ROLE_ARN: 'arn:aws:iam::111122223333:role/schedules',

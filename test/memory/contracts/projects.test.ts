@@ -1,17 +1,19 @@
 import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Write } from '../../../lib/aws/writes.ts';
 import { openCursor } from '../../../lib/http/cursor.ts';
 import { cursorsOf } from '../../../lib/http/cursor-store.ts';
 import { apiKeys } from '../../../lib/keys/store.ts';
 import { projectData } from '../../../lib/projects/data-store.ts';
+import { EMPTY_BUDGET } from '../../../lib/projects/email-budget.ts';
+import { emailBudgets } from '../../../lib/projects/email-budget-store.ts';
 import type { Projects } from '../../../lib/projects/handlers.ts';
+import type { Budgets } from '../../../lib/projects/project-emails.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject, now, recordOf } from './builders.ts';
 import { companion, stores } from './stores.ts';
 
 describe.each(stores)('projects in $name', ({ table, lossy }) => {
-  const { create, get, change } = projects(table) satisfies Projects;
+  const { create, get, change, changeAsRead } = projects(table) satisfies Projects;
   const keys = apiKeys(table);
 
   it('are created with their first admin key', async () => {
@@ -63,33 +65,61 @@ describe.each(stores)('projects in $name', ({ table, lossy }) => {
     expect(await get(id)).toBeUndefined();
   });
 
-  describe('a test email', () => {
-    const reserve = (id: string, at: number, { also, store = table } = { also: [] as Write[], store: table }) =>
-      projects(store).reserveTestEmail(id, at, also);
+  describe('a change of what was read', () => {
+    const mark = { email: 'a@example.com', reason: 'bounced', at: now } as const;
 
-    it('is reserved once per minute, together with the other writes', async () => {
+    it('is made together with other writes', async () => {
       const project = newProject();
       await create(project, newKey());
       const { also, isWritten } = companion(table);
-      expect(await reserve(project.id, now, { also, store: table })).toBeUndefined();
+      expect(await changeAsRead(project, { undeliverable: [mark], testEmailAt: now }, also)).toBe(true);
+      expect(recordOf(await get(project.id))).toEqual({ ...project, undeliverable: [mark], testEmailAt: now });
       expect(await isWritten()).toBe(true);
-      const second = companion(table);
-      expect(await reserve(project.id, now + 59_999, { also: second.also, store: table })).toBe(now);
-      expect(await second.isWritten()).toBe(false);
-      expect(await reserve(project.id, now + 60_000)).toBeUndefined();
     });
 
-    it('is reserved by one of two concurrent requests', async () => {
-      const project = newProject();
+    it.each([{ undeliverable: [mark] }, { testEmailAt: now }])('is not made after a change: %j', async (change) => {
+      const project = newProject({ undeliverable: [{ ...mark, email: 'b@example.com' }] });
       await create(project, newKey());
-      const outcomes = await Promise.all([reserve(project.id, now), reserve(project.id, now)]);
-      expect(outcomes.filter((each) => each === undefined)).toHaveLength(1);
+      expect(await changeAsRead(project, change, [])).toBe(true);
+      const { also, isWritten } = companion(table);
+      expect(await changeAsRead(project, { testEmailAt: now + 1 }, also)).toBe(false);
+      expect([await isWritten(), recordOf(await get(project.id))]).toEqual([false, { ...project, ...change }]);
     });
 
-    it('is reserved after a lost response', async () => {
+    it('is made by one of two concurrent requests, and after a lost response', async () => {
       const project = newProject();
       await create(project, newKey());
-      expect(await reserve(project.id, now, { also: [], store: lossy })).toBeUndefined();
+      const made = await Promise.all([1, 2].map((at) => changeAsRead(project, { testEmailAt: at }, [])));
+      expect(made.filter(Boolean)).toHaveLength(1);
+      const read = (await get(project.id)) ?? project;
+      expect(await projects(lossy).changeAsRead(read, { testEmailAt: now }, [])).toBe(true);
+    });
+  });
+
+  describe('the budget of emails', () => {
+    const budgets = emailBudgets(table) satisfies Budgets;
+    const told = { since: now, changes: 1, lines: ['Webhook'], to: ['a@example.com'] };
+    const next = { ...EMPTY_BUDGET, sentAt: [now], reserved: [{ id: 'a', at: now, ...told }], checkAt: now };
+
+    it('is empty at first, and is saved by one of two concurrent writers', async () => {
+      const { id } = newProject();
+      expect(await budgets.get(id)).toEqual(EMPTY_BUDGET);
+      const saved = await Promise.all([1, 2].map(() => budgets.save(id, EMPTY_BUDGET, next)));
+      expect(saved.filter(Boolean)).toHaveLength(1);
+      const read = await budgets.get(id);
+      expect(recordOf(read)).toEqual({ ...next, version: 1 });
+      expect(await emailBudgets(lossy).save(id, read, { ...read, held: told })).toBe(true);
+      expect(await budgets.save(id, read, next)).toBe(false);
+      expect(recordOf(await budgets.get(id))).toEqual({ ...next, held: told, version: 2 });
+    });
+
+    it('is saved in a transaction', async () => {
+      const project = newProject();
+      await create(project, newKey());
+      const part = () => budgets.saving(project.id, EMPTY_BUDGET, next);
+      expect(await changeAsRead(project, { testEmailAt: now }, [part()])).toBe(true);
+      expect(await changeAsRead({ ...project, testEmailAt: now }, { testEmailAt: 1 }, [part()])).toBe(false);
+      expect((await get(project.id))?.testEmailAt).toBe(now);
     });
   });
 

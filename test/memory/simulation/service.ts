@@ -4,6 +4,7 @@ import * as authorizer from '../../../functions/authorizer.ts';
 import * as checkConnection from '../../../functions/check-connection.ts';
 import * as deliver from '../../../functions/deliver.ts';
 import * as documents from '../../../functions/documents.ts';
+import * as emailEvents from '../../../functions/email-events.ts';
 import * as events from '../../../functions/events.ts';
 import * as fanOut from '../../../functions/fan-out.ts';
 import * as keys from '../../../functions/keys.ts';
@@ -26,6 +27,7 @@ import { BY_STATUS, LANE_QUEUES } from '../../../lib/deployment.ts';
 import type { CheckMessage } from '../../../lib/documents/connections.ts';
 import { newApiKey } from '../../../lib/keys/api-key.ts';
 import { newKeyRecord } from '../../../lib/keys/key.ts';
+import type { SummaryMessage } from '../../../lib/projects/project-emails.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import type { Space } from '../../../lib/space.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
@@ -73,6 +75,7 @@ const ENTRIES: Readonly<Record<string, (runtime: Runtime, poster: () => PostIn) 
   authorizer: authorizer.create,
   'check-connection': checkConnection.create,
   documents: documents.create,
+  'email-events': (runtime) => emailEvents.create(runtime),
   events: events.create,
   'fan-out': (runtime) => fanOut.create(runtime),
   keys: keys.create,
@@ -102,6 +105,7 @@ export class SimulatedService {
   readonly db: MemoryDynamoDb;
   readonly queues: Record<Lane, SimulatedQueue<QueueMessage>>;
   readonly checks: SimulatedQueue<CheckMessage>;
+  readonly summaries: SimulatedQueue<SummaryMessage>;
   readonly scheduler: SimulatedScheduler;
   readonly stream: SimulatedStream<DynamoDBRecord>;
   readonly shards: ReadonlyMap<string, SimulatedStream<DynamoDBRecord>>;
@@ -142,6 +146,7 @@ export class SimulatedService {
       LANES.map((lane) => [lane, new SimulatedQueue(world, consumer(lane), 0.02)]),
     ) as Record<Lane, SimulatedQueue<QueueMessage>>;
     this.checks = new SimulatedQueue(world, (batch, settle) => this.check(batch, settle), 0.02);
+    this.summaries = new SimulatedQueue(world, (batch, settle) => this.summarize(batch, settle), 0.02);
     this.scheduler = new SimulatedScheduler(world, (message) => this.queues.quick.send(message));
     this.stream = new SimulatedStream<DynamoDBRecord>(world, (batch, settle) => this.fanOut(batch, settle));
     this.shards = new Map(
@@ -195,7 +200,7 @@ export class SimulatedService {
   }
 
   private get allQueues() {
-    return [...Object.values(this.queues), this.checks];
+    return [...Object.values(this.queues), this.checks, this.summaries];
   }
 
   get isAnyDisabled(): boolean {
@@ -360,6 +365,7 @@ export class SimulatedService {
 
   private queueAt(url: string): SimulatedQueue<QueueMessage> | SimulatedQueue<CheckMessage> {
     const lane = LANES.find((each) => VARIABLES[LANE_QUEUES[each]] === url);
+    if (url === VARIABLES.SUMMARIES_QUEUE_URL) return this.summaries as never;
     return lane ? this.queues[lane] : this.checks;
   }
 
@@ -433,6 +439,10 @@ export class SimulatedService {
     this.consumeMessages(`deliver ${lane}`, DELIVER_LIMIT_MS, batch, settle);
   }
 
+  private summarize(batch: readonly SummaryMessage[], settle: Settle): void {
+    this.consumeMessages('email-events', CHECK_LIMIT_MS, batch, settle);
+  }
+
   private check(batch: readonly CheckMessage[], settle: Settle): void {
     this.consumeMessages('check-connection', CHECK_LIMIT_MS, batch, settle);
   }
@@ -465,15 +475,16 @@ export class SimulatedService {
     this.invoke(fn, fn, limitMs, work, () => settle('all'));
   }
 
+  /** Notes each webhook that an email or a summary is about. */
   private sendEmail({ Subject, Body }: { Subject: { Data: string }; Body: { Text: { Data: string } } }): object {
-    const webhookId = /whk_\w+/.exec(Body.Text.Data)?.[0];
-    if (webhookId === undefined) return {};
-    const kinds: [string, SentEmail[]][] = [
-      ['Webhook failing', this.warnings],
-      ['Webhook overloaded', this.overloads],
-    ];
-    const sent = kinds.find(([start]) => Subject.Data.startsWith(start))?.[1] ?? this.emails;
-    sent.push({ webhookId, at: this.world.now });
+    const kinds: Record<string, SentEmail[]> = {
+      failing: this.warnings,
+      overloaded: this.overloads,
+      disabled: this.emails,
+    };
+    const text = `${Subject.Data}\n${Body.Text.Data}`;
+    for (const [, what = '', webhookId = ''] of text.matchAll(/^Webhook (failing|overloaded|disabled): (whk_\w+)/gm))
+      kinds[what]?.push({ webhookId, at: this.world.now });
     return {};
   }
 

@@ -18,6 +18,7 @@ describe('without a fault', () => {
     expect([...actions].sort()).toEqual([
       'dynamodb BatchGetItem',
       'dynamodb GetItem',
+      'dynamodb PutItem',
       'dynamodb Query',
       'dynamodb TransactWriteItems',
       'dynamodb UpdateItem',

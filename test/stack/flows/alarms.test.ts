@@ -172,6 +172,7 @@ const BREAKAGES: [name: string, alarms: string[], rings: () => Promise<string[]>
       ['NewDeliveries', 'DeliverNewSource', 'NewDeliveriesAge', 20],
       ['SlowDeliveries', 'DeliverSlowSource', 'SlowDeliveriesAge', 20],
       ['Checks', 'CheckSource', 'ChecksAge', 30],
+      ['Summaries', 'EmailEventsSource', 'SummariesAge', 25],
     ] as const
   ).map(([queue, mapping, alarm, lateAfter]): (typeof BREAKAGES)[number] => [
     `nothing takes messages from ${queue}`,

@@ -7,14 +7,14 @@ const emailsTo = (address: string) => service.stack.ses.emails.filter(({ to }) =
 
 describe('an email of a project', () => {
   it('is sent as a test to all addresses', async () => {
-    const { admin } = await service.project('Acme <b>');
+    const { id, admin } = await service.project('Acme <b>');
     const emails = addresses();
     await admin('PATCH', '/v1/project', { body: { emails } });
     const { status, body } = await admin('POST', '/v1/project/test-mail');
     expect([status, body]).toEqual([202, { emails }]);
     for (const address of emails) {
       const [email] = emailsTo(address);
-      expect(email?.subject).toBe('Test email: Acme <b>');
+      expect(email?.subject).toBe(`Test email (${id})`);
       expect(email?.html).toContain('Acme &#60;b&#62;');
     }
     const again = await admin('POST', '/v1/project/test-mail');
@@ -46,7 +46,7 @@ describe('an email of a project', () => {
     ['bounces', 'bounce', 'bounced'],
     ['complains', 'complaint', 'complained'],
   ])('is not sent again to an address that %s', async (_, local, reason) => {
-    const { admin } = await service.project();
+    const { id, admin } = await service.project();
     const [other = ''] = addresses();
     const returned = `${local}@${crypto.randomUUID()}.example.com`;
     await admin('PATCH', '/v1/project', { body: { emails: [returned, other] } });
@@ -56,7 +56,7 @@ describe('an email of a project', () => {
       return body.undeliverable_emails.length > 0 ? body.undeliverable_emails : undefined;
     });
     expect(undeliverable).toMatchObject({ email: returned, reason });
-    expect(emailsTo(other).map(({ subject }) => subject.split(' (')[0])).toContain(`Emails do not arrive: ${returned}`);
+    await eventually(() => emailsTo(other).some(({ subject }) => subject === `Emails do not arrive (${id})`));
     await admin('POST', '/v1/keys', { body: { type: 'admin' } });
     expect([emailsTo(returned).length, emailsTo(other).length]).toEqual([1, 3]);
   });
@@ -67,6 +67,6 @@ describe('an email of a project', () => {
     const name = `${'😀'.repeat(49)}é\u2028`.slice(0, 100);
     expect((await admin('PATCH', '/v1/project', { body: { name, emails } })).status).toBe(200);
     expect((await admin('POST', '/v1/project/test-mail')).status).toBe(202);
-    expect(emailsTo(emails[0] ?? '')).toMatchObject([{ subject: `Test email: ${name.replace('\u2028', ' ')}` }]);
+    expect(emailsTo(emails[0] ?? '')[0]?.text).toContain(`"${name.replace('\u2028', ' ')}"`);
   });
 });

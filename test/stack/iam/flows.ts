@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { SLOW_AFTER_MS, SLOW_FOR_MS } from '../../../lib/deliveries/lanes.ts';
 import { sendMessageTarget } from '../../../lib/deployment.ts';
 import { SETTLE_MS } from '../../../lib/projects/deletion.ts';
+import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../lib/projects/email-budget.ts';
 import { changed } from '../../support/changed.ts';
 import { databaseEndpoint } from '../../support/database.ts';
 import { writeItems } from '../../support/items.ts';
@@ -89,6 +90,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
 
   /** Sends a message of each kind of attempt to a lane: with a retry in the queue, with a schedule, and the last one. */
   const lane = (queue: 'Deliveries' | 'NewDeliveries' | 'SlowDeliveries') => async () => {
+    stack.clock.advance(EMAIL_WINDOW_MS); // so that earlier flows have used no email of the window
     const emails = stack.ses.emails.length;
     for (const attempt of [1, 3, 6]) {
       const endpoint = await startReceiver();
@@ -149,16 +151,20 @@ export async function createFlows(service: Service): Promise<Record<string, () =
     },
     Project: async () => {
       await ok(admin('GET', '/v1/audit?limit=1'));
-      await ok(admin('PATCH', '/v1/project', { body: { name: 'Renamed' } }));
+      const emails = ['renamed@example.com'];
+      await ok(admin('PATCH', '/v1/project', { body: { name: 'Renamed', emails } }));
       await ok(admin('PATCH', '/v1/project', { body: { name: '' } }), 400);
       await ok(admin('POST', '/v1/project/test-mail'));
     },
     SenderEmailEvents: async () => {
-      const { admin: customer } = await service.project();
+      const { id, admin: customer } = await service.project();
       const emails = ['bounce@example.com', 'works@example.com'];
       await ok(customer('PATCH', '/v1/project', { body: { emails } }));
       await ok(customer('POST', '/v1/project/test-mail'));
       await eventually(async () => (await ok(customer('GET', '/v1/project'))).undeliverable_emails.length === 1);
+      for (let i = 0; i < MAX_EMAILS; i++) await ok(customer('POST', '/v1/keys', { body: { type: 'admin' } }));
+      stack.clock.advance(EMAIL_WINDOW_MS);
+      await eventually(() => stack.ses.emails.some(({ subject }) => subject === `Summary of notifications (${id})`));
     },
     Events: async () => {
       const id = await publish();
@@ -233,6 +239,7 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       const customer = await leaving.client('live');
       const webhook = await createWebhook(customer, failing.url);
       const partitions = [
+        `EMAILS#${id}`,
         ...['DOCS', 'REVISIONS', 'EVENT', 'CONNECTION', 'SYNC', 'IDEMPOTENCY'].map((kind) => `${kind}#${id}#live#x`),
         ...['HOOK', 'FIGURES', 'SLOTS'].map((kind) => `${kind}#${webhook.id}`),
       ];

@@ -73,9 +73,9 @@ describe.each([
   'DeliveryDeliverNew',
   'DeliveryDeliverSlow',
 ])('%s, which connects to untrusted hosts,', (id) => {
-  it('can read and change the items of deliveries', async () => {
-    const { get, update, batchGet, transact } = roleOf(id);
-    expect(await get('PROJECT#p')).toEqual(ALLOWED);
+  it('can read and change the items of deliveries and the budget of emails', async () => {
+    const { get, update, put, batchGet, transact } = roleOf(id);
+    expect([await get('PROJECT#p'), await get('EMAILS#p'), await put('EMAILS#p')]).toEqual([ALLOWED, ALLOWED, ALLOWED]);
     expect(await update('HOOK#w')).toEqual(ALLOWED);
     expect(await batchGet('HOOKS#p#live', 'EVENT#e', 'HOOK#w')).toEqual(ALLOWED);
     expect(await transact('HOOK#w', 'HOOKS#p#live')).toEqual(ALLOWED);

@@ -10,15 +10,17 @@ describe('the email about a security change', () => {
     if (!notice) throw new Error('No notice');
     const { to, subject, text, html } = noticeEmail(project, notice, source);
     expect(to).toEqual(project.emails);
-    expect(subject).toBe('Security settings changed (Acme <b>)');
-    expect(text).toBe(`A request to the project "Acme <b>":
-Sends notifications to c@example.com instead of a@example.com, b@example.com.
+    expect(subject).toBe('Notification addresses changed (prj_1)');
+    expect(
+      text,
+    ).toBe(`A request changed the notification addresses from a@example[.]com, b@example[.]com to c@example[.]com.
 
-Key: key_1
+Project: "Acme <b>"
+Key of the request: key_1
 IP address: 192.0.2.1
 Time: 2026-01-31T12:00:00.000Z
 
-If you expected this, no action is needed. Otherwise, revoke that key and review the audit log (GET /v1/audit).`);
+If you expected this, no action is needed. Otherwise, revoke the key of the request and review the audit log (GET /v1/audit).`);
     expect(html).not.toContain('<b>');
   });
 
@@ -27,10 +29,13 @@ If you expected this, no action is needed. Otherwise, revoke that key and review
   });
 
   it.each([
-    [adminKeyCreated({ id: 'key_2', name: 'CI' }), 'Creates the admin key "CI" (key_2).'],
-    [adminKeyCreated({ id: 'key_2', name: null }), 'Creates the admin key key_2.'],
-    [adminKeyRotated({ id: 'key_2', name: 'CI' }, { id: 'key_3' }), 'Replaces the admin key "CI" (key_2) with key_3.'],
-  ])('names the admin key: %j', ({ changes }, change) => {
-    expect(changes).toEqual([change]);
+    [adminKeyCreated({ id: 'key_2', name: 'CI' }), 'A request created the admin key "CI" (key_2).'],
+    [adminKeyCreated({ id: 'key_2', name: null }), 'A request created the admin key key_2.'],
+    [
+      adminKeyRotated({ id: 'key_2', name: 'CI' }, { id: 'key_3' }),
+      'A request replaced the admin key "CI" (key_2) with key_3.',
+    ],
+  ])('names the admin key: %j', ({ change }, sentence) => {
+    expect(change).toBe(sentence);
   });
 });

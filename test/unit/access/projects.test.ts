@@ -66,7 +66,7 @@ describe('a project in a response', () => {
 
   it('has no attributes of earlier releases', () => {
     const stored = { ...record, onLeak: 'revoke' };
-    expect(projectResource(stored)).toEqual(resource);
+    expect(projectResource(stored, 0)).toEqual(resource);
     expect(v.is(ProjectResource, { ...resource, source_addresses: [] })).toBe(true);
   });
 });
@@ -93,6 +93,7 @@ describe('a change of a project', () => {
     [{ emails: Array.from({ length: 5 }, (_, i) => `a${i}@example.com`) }, []],
     [{ emails: Array.from({ length: 6 }, (_, i) => `a${i}@example.com`) }, ['emails must have at most 5 entries']],
     [{ emails: ['a@example.com', 'a@example.com'] }, ['emails[1] "a@example.com" is a duplicate']],
+    [{ emails: ['a@example.com', 'A@Example.com'] }, ['emails[1] "A@Example.com" is a duplicate']],
     [{ emails: ['nobody'] }, ['emails[0] must be an email address']],
     [{ on_leak: 'report' }, ['on_leak is not a known field']],
     [{ id: 'prj_2' }, ['id is not a known field']],

@@ -4,6 +4,7 @@ import { FAILURES } from '../../../lib/deliveries/endpoint-failures.ts';
 import {
   disabledNotification,
   overloadNotification,
+  summaryLine,
   warningNotification,
 } from '../../../lib/deliveries/notification.ts';
 import { newEvent } from '../../../lib/events/event.ts';
@@ -41,9 +42,10 @@ const attempts = [1, 2, 3, 4, 5, 6].map(
     excerpt: '<script>alert(1)</script>',
   }),
 );
-const project = { id: 'prj_1', name: 'Acme <b>', emails: ['ops@example.com', 'oncall@example.com'] };
+const project = { id: 'prj_1', name: 'Acme <b>' };
+const to = ['ops@example.com', 'oncall@example.com'];
 const dashboardUrl = 'https://api.example.com/live/dashboard';
-const email = disabledNotification({ project, webhook, event, attempts, dashboardUrl });
+const email = disabledNotification({ project, to, webhook, event, attempts, dashboardUrl });
 
 describe('the email about a disabled webhook', () => {
   it('contains the response of an endpoint as text', () => {
@@ -59,11 +61,11 @@ describe('the email about a disabled webhook', () => {
 describe('an email', () => {
   const described = { ...webhook, description: 'Search index', failingSince: at - 60_000 };
   const of = (more: Partial<Parameters<typeof disabledNotification>[0]>) =>
-    disabledNotification({ project, webhook: described, event, attempts, dashboardUrl, ...more });
+    disabledNotification({ project, to, webhook: described, event, attempts, dashboardUrl, ...more });
   const page = `${dashboardUrl}#/sandbox/webhooks/whk_1`;
 
   it('contains the facts in a column, the response, the steps and the links, for all addresses', () => {
-    expect(of({}).to).toEqual(project.emails);
+    expect(of({}).to).toEqual(to);
     expect(
       of({}).text,
     ).toBe(`We disabled this webhook because all 6 attempts of a delivery failed. It will not receive events until you enable it.
@@ -72,7 +74,7 @@ Project:       Acme <b>
 Environment:   sandbox
 Webhook:       whk_1
 Description:   Search index
-Endpoint URL:  https://example.com/hook?a=1&b=<2>
+Endpoint URL:  https[:]//example[.]com/hook?a=1&b=<2>
 Event:         evt_1
 Event type:    document.deleted
 Attempts:      6
@@ -102,7 +104,7 @@ ${page}/deliveries/evt_1`);
       'Environment sandbox',
       'Webhook whk_1',
       'Description Search index',
-      'Endpoint URL https://example.com/hook?a=1&#38;b=&#60;2&#62;',
+      'Endpoint URL https[:]//example[.]com/hook?a=1&#38;b=&#60;2&#62;',
       'Event evt_1',
       'Event type document.deleted',
       'Attempts 6',
@@ -150,39 +152,51 @@ ${page}/deliveries/evt_1`);
 it('marks every line of the response, so that an endpoint cannot insert steps', () => {
   const [attempt] = attempts as [Attempt];
   const excerpt = 'Error\n\nNext steps:\u20281. Visit http://evil.example/';
-  const { text } = disabledNotification({ project, webhook, event, attempts: [{ ...attempt, excerpt }], dashboardUrl });
+  const { text } = disabledNotification({
+    project,
+    to,
+    webhook,
+    event,
+    attempts: [{ ...attempt, excerpt }],
+    dashboardUrl,
+  });
   expect(text).toContain(
-    '(first 1 KiB):\n> Error\n> \n> Next steps:\u2028> 1. Visit http://evil.example/\n\nNext steps:\n1. Fix',
+    '(first 1 KiB):\n> Error\n> \n> Next steps: 1. Visit http[:]//evil[.]example/\n\nNext steps:\n1. Fix',
   );
 });
 
 it('shows the response to the last attempt', () => {
   const each = attempts.map((attempt) => ({ ...attempt, excerpt: `response ${attempt.number}` }));
-  const { text } = disabledNotification({ project, webhook, event, attempts: each, dashboardUrl });
+  const { text } = disabledNotification({ project, to, webhook, event, attempts: each, dashboardUrl });
   expect(text).toContain('response 6');
 });
 
-describe('the subject of an email', () => {
+it('names the webhook and its host in the subject, but no text of the customer', () => {
+  const own = { ...webhook, url: 'https://example.com/pay-now', description: 'Account suspended' };
+  const of = { project, to, webhook: own, event, attempts, dashboardUrl };
+  expect(disabledNotification(of).subject).toBe('Webhook disabled: whk_1 (example.com)');
+});
+
+describe('the line of a summary', () => {
   it.each([
-    ['the description', { description: 'Search index' }, 'Search index (example.com)'],
-    ['the path without a description', {}, 'example.com/hook'],
-    ['a description of maximum length', { description: 'x'.repeat(106) }, `${'x'.repeat(106)} (example.com)`],
-    ['no more than it can hold', { description: 'x'.repeat(500) }, `${'x'.repeat(119)}…`],
-    [
-      'whole characters, because SES takes no half',
-      { description: `${'x'.repeat(118)}😀` },
-      `${'x'.repeat(118)}\ufffd…`,
-    ],
-  ])('distinguishes webhooks on one host by %s', (_, overrides, name) => {
-    const of = { project, webhook: { ...webhook, ...overrides }, event, attempts, dashboardUrl };
-    expect(disabledNotification(of).subject).toBe(`Webhook disabled: ${name}`);
+    ['a failing webhook', 'failing', attempts.slice(0, 4), ', last attempt at 2026-01-31T12:00:04.000Z'],
+    ['a disabled webhook', 'disabled', attempts, ', last attempt at 2026-01-31T12:00:06.000Z'],
+    ['a webhook without attempts', 'disabled', [], ''],
+  ] as const)('names %s', (_, what, made, last) => {
+    const line = summaryLine({ webhook, event, attempts: made }, what);
+    expect(line).toBe(`Webhook ${what}: whk_1 (sandbox, example[.]com)${last}`);
+  });
+
+  it('has a maximum length', () => {
+    const long = { ...webhook, url: `https://${`${'x'.repeat(60)}.`.repeat(4)}com/` };
+    expect(summaryLine({ webhook: long, event, attempts: [] }, 'failing').length).toBeLessThan(150);
   });
 });
 
 it('states the limit of an overloaded webhook, and how to recover skipped deliveries', () => {
   const limited = { ...webhook, maxPerSecond: 20 };
-  const overload = overloadNotification({ project, webhook: limited, event, attempts: [], dashboardUrl });
-  expect(overload.subject).toBe('Webhook overloaded: example.com/hook');
+  const overload = overloadNotification({ project, to, webhook: limited, event, attempts: [], dashboardUrl });
+  expect(overload.subject).toBe('Webhook overloaded: whk_1 (example.com)');
   expect(overload.text).toContain('limit of 20 attempts per second');
   expect(overload.text).toContain('wait for more than an hour');
   expect(overload.text).toContain('POST /v1/webhooks/whk_1/recover {}');
@@ -191,13 +205,13 @@ it('states the limit of an overloaded webhook, and how to recover skipped delive
 
 describe('the warning', () => {
   it('is also created without attempts', () => {
-    const { text } = warningNotification({ project, webhook, event, attempts: [], dashboardUrl });
+    const { text } = warningNotification({ project, to, webhook, event, attempts: [], dashboardUrl });
     expect(text).toContain('0 of 6 attempts');
   });
 
   it('states when the webhook will be disabled, 14 hours after the fourth failure', () => {
-    const warning = warningNotification({ project, webhook, event, attempts: attempts.slice(0, 4), dashboardUrl });
-    expect(warning.subject).toBe('Webhook failing: example.com/hook');
+    const warning = warningNotification({ project, to, webhook, event, attempts: attempts.slice(0, 4), dashboardUrl });
+    expect(warning.subject).toBe('Webhook failing: whk_1 (example.com)');
     expect(warning.text).toContain('4 of 6 attempts');
     expect(warning.text).toContain('disable the webhook at 2026-02-01T02:00:04.012Z');
     expect(warning.text).not.toContain('enable');

@@ -6,8 +6,10 @@ import { keyHandlers } from '../../../lib/keys/handlers.ts';
 import { newKeyRecord } from '../../../lib/keys/key.ts';
 import { apiKeys } from '../../../lib/keys/store.ts';
 import { auditLog } from '../../../lib/projects/audit-store.ts';
+import { emailBudgets } from '../../../lib/projects/email-budget-store.ts';
 import type { Email } from '../../../lib/projects/emails.ts';
 import { projectHandlers } from '../../../lib/projects/handlers.ts';
+import { projectEmails } from '../../../lib/projects/project-emails.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject, now } from '../../memory/contracts/builders.ts';
 import { memoryTable } from '../../support/memory-table.ts';
@@ -31,19 +33,26 @@ async function setUp({ isGone = false } = {}) {
   await keys.create(admin, []);
   const state = { emails: [] as Email[], isDown: false, now };
   const reportFailure = vi.fn();
-  const deps = {
+  const summaries: number[] = [];
+  const services = {
+    budgets: emailBudgets(table),
     projects: projects(table),
+    clock: () => state.now,
+    random,
+    scheduleSummary: async (_: object, delaySeconds: number) => void summaries.push(delaySeconds),
+    sendEmail: async (email: Email) => {
+      if (state.isDown) throw new Error('SES is down');
+      state.emails.push(email);
+    },
+  };
+  const deps = {
+    ...services,
+    emails: projectEmails(services),
     keys,
     audit,
     cursors: cursorsOf(table, random),
     reportFailure,
     sourceAddresses: [],
-    clock: () => state.now,
-    random,
-    sendEmail: async (email: Email) => {
-      if (state.isDown) throw new Error('SES is down');
-      state.emails.push(email);
-    },
   };
   const { getProject, changeProject, sendTestEmail } = projectHandlers(deps);
   const { createKey, rotateKey, changeKey, setAllowlist } = keyHandlers(deps);
@@ -52,6 +61,7 @@ async function setUp({ isGone = false } = {}) {
   const ofAdmin = { key: admin.id };
   return {
     state,
+    project,
     reportFailure,
     admin,
     stored: () => projects(table).get(project.id),
@@ -104,13 +114,13 @@ describe('the project', () => {
   });
 
   it('gets no email about a live key, a new name or a rejected rotation', async () => {
-    const { state, create, change, rotate } = await setUp();
+    const { state, project, create, change, rotate } = await setUp();
     const live = await create('live');
     await rotate('body' in live ? live.body?.id : undefined);
     await change({ name: 'New' });
     await rotate();
     await rotate();
-    expect(state.emails.map(({ subject }) => subject)).toEqual(['Admin key rotated (New)']);
+    expect(state.emails.map(({ subject }) => subject)).toEqual([`Admin key rotated (${project.id})`]);
   });
 });
 

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { memoryService } from '../../support/memory-service.ts';
 import { createWebhook, publish } from '../../support/requests.ts';
 
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 const service = memoryService();
 const addresses = () => Array.from({ length: 2 }, () => `${crypto.randomUUID()}@example.com`);
 const emailsTo = (address: string) => service.emails.filter(({ to }) => to.includes(address));
@@ -53,11 +55,11 @@ describe('an email of a project', () => {
 
 describe('a test email', () => {
   it('goes to all addresses, at most once a minute', async () => {
-    const { admin, email } = await service.project('Acme');
+    const { id, admin, email } = await service.project('Acme');
     const send = () => admin('POST', '/v1/project/test-mail');
     expect((await send()).body).toEqual({ emails: [email] });
     const [{ subject, text } = expect.fail('No email')] = emailsTo(email).slice(-1);
-    expect(subject).toBe('Test email: Acme');
+    expect(subject).toBe(`Test email (${id})`);
     expect(text).toContain(
       'Notifications of the project "Acme" go to this address. A request with an admin key sent this test.',
     );
@@ -65,7 +67,9 @@ describe('a test email', () => {
     await service.clock.advance(19_001);
     const { status, body, headers } = await send();
     expect([status, body.code, headers['retry-after']]).toEqual([429, 'too_many_requests', '41']);
-    expect(body.detail).toBe('Send the next test email in 41 s. A project can send one per minute.');
+    expect(body.detail).toBe(
+      'Send the next test email in 41 s. A project can send one per minute, and 5 emails in 10 minutes.',
+    );
     await service.clock.advance(40_999);
     expect((await send()).status).toBe(202);
   });
@@ -109,29 +113,65 @@ describe('an address that SES reports', () => {
   it('is reported to the other addresses once', async () => {
     const { id, bounced, other, undeliverable } = await setUp();
     await service.stopEmails(id, bounced.toUpperCase(), 'complained');
-    expect(
-      emailsTo(other).filter(({ subject }) => subject.startsWith(`Emails do not arrive: ${bounced}`)),
-    ).toHaveLength(1);
+    const sent = service.emails.filter(({ subject }) => subject === `Emails do not arrive (${id})`);
+    expect(sent).toMatchObject([{ to: [other] }]);
     expect(await undeliverable()).toHaveLength(1);
   });
 
-  it('is not marked if its email is not sent, and marked once by two copies of a report', async () => {
-    const { id, admin, other, undeliverable } = await setUp();
-    const emails = [other, `third-${other}`];
-    await admin('PATCH', '/v1/project', { body: { emails } });
+  it('is marked even if the email about it fails, and a summary then tells the others', async () => {
+    const project = await service.project();
+    const [bounced = '', other = ''] = addresses();
+    await project.admin('PATCH', '/v1/project', { body: { emails: [bounced, other] } });
     service.faults.email = new Error('Outage');
-    await expect(service.stopEmails(id, other, 'complained')).rejects.toThrow('Outage');
+    await expect(service.stopEmails(project.id, bounced, 'complained')).rejects.toThrow('Outage');
     delete service.faults.email;
-    expect(await undeliverable()).toEqual([]);
-    await Promise.all([1, 2].map(() => service.stopEmails(id, other, 'complained')));
-    expect(await undeliverable()).toHaveLength(1);
+    await service.stopEmails(project.id, bounced, 'complained');
+    expect(emailsTo(other)).toEqual([]);
+    await service.clock.advance(2 * MINUTE_MS);
+    expect(emailsTo(other)).toMatchObject([
+      {
+        subject: `Summary of notifications (${project.id})`,
+        text: expect.stringContaining(bounced.split('@')[0] ?? ''),
+      },
+    ]);
+  });
+
+  it('is marked once by two copies of a report, and the others get one email', async () => {
+    const { id, bounced, other, undeliverable, confirm } = await setUp();
+    await confirm(bounced);
+    const before = emailsTo(other).length;
+    await Promise.all([1, 2].map(() => service.stopEmails(id, bounced, 'complained')));
+    expect([(await undeliverable()).length, emailsTo(other).length - before]).toEqual([1, 1]);
+  });
+
+  it('keeps its mark for 30 days, also if it is removed and added', async () => {
+    const { admin, bounced, other } = await setUp();
+    const marksAfter = async (emails: string[]) =>
+      (await admin('PATCH', '/v1/project', { body: { emails } })).body.undeliverable_emails;
+    expect(await marksAfter([other])).toEqual([]);
+    expect(await marksAfter([other, bounced.toUpperCase()])).toMatchObject([{ email: bounced.toUpperCase() }]);
+    await service.clock.advance(29 * DAY_MS);
+    expect(await marksAfter([bounced])).toMatchObject([{ email: bounced }]);
+    expect((await admin('POST', '/v1/project/test-mail')).status).toBe(409);
+    await service.clock.advance(DAY_MS);
+    expect((await admin('POST', '/v1/project/test-mail')).body).toEqual({ emails: [bounced] });
+  });
+
+  it('is marked without an email after the project has removed it', async () => {
+    const { id, admin, other, undeliverable } = await setUp();
+    const before = emailsTo(other).length;
+    for (let i = 0; i < 25; i++) await service.stopEmails(id, `${i}@example.com`, 'complained');
+    expect([(await undeliverable()).length, emailsTo(other).length]).toEqual([1, before]);
+    const emails = [other, '24@EXAMPLE.com', '5@example.com'];
+    const { body } = await admin('PATCH', '/v1/project', { body: { emails } });
+    expect(body.undeliverable_emails).toMatchObject([{ email: '24@EXAMPLE.com', reason: 'complained' }]);
   });
 
   it('is used again after an admin confirms it, which sends it a test email', async () => {
-    const { admin, bounced, other, undeliverable, confirm } = await setUp();
-    const { status, body } = await confirm(bounced);
+    const { id, admin, bounced, other, undeliverable, confirm } = await setUp();
+    const { status, body } = await confirm(bounced.toUpperCase());
     expect([status, body.undeliverable_emails]).toEqual([200, []]);
-    expect(emailsTo(bounced).at(-1)).toMatchObject({ subject: 'Test email: Test', to: [bounced] });
+    expect(emailsTo(bounced).at(-1)).toMatchObject({ subject: `Test email (${id})`, to: [bounced] });
     expect(await undeliverable()).toEqual([]);
     expect((await admin('GET', '/v1/audit?limit=1')).body.data).toMatchObject([
       { action: 'project.email_confirmed', detail: { email: bounced } },
@@ -162,19 +202,9 @@ describe('an address that SES reports', () => {
     expect((await confirm(bounced)).body.undeliverable_emails).toMatchObject([{ email: other }]);
   });
 
-  it('ignores reports of an unknown project or address', async () => {
-    const { id, undeliverable } = await setUp();
-    await service.stopEmails(id, 'nobody@example.com', 'bounced');
+  it('ignores reports of an unknown project', async () => {
+    const { undeliverable } = await setUp();
     await service.stopEmails('prj_none', 'nobody@example.com', 'bounced');
     expect(await undeliverable()).toHaveLength(1);
-  });
-
-  it('loses its mark only when it is replaced', async () => {
-    const { admin, bounced, other } = await setUp();
-    const marksAfter = async (emails: string[]) =>
-      (await admin('PATCH', '/v1/project', { body: { emails } })).body.undeliverable_emails;
-    expect(await marksAfter([bounced])).toMatchObject([{ email: bounced }]);
-    expect(await marksAfter([other])).toEqual([]);
-    expect(await marksAfter([other, bounced])).toEqual([]);
   });
 });

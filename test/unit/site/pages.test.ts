@@ -167,9 +167,7 @@ describe('a page of the documentation', () => {
     expect(delivery).toContain('| `pending` | no attempt of the run is recorded yet |\n');
     expect(delivery).toContain('Drawing: One transaction commits a change and its event.');
     const events = await markdown('events.md');
-    expect(events).toContain(
-      '\n- `changes` list of object: One entry for every changed field, and none for the others.',
-    );
+    expect(events).toContain('\n- `changes` list of object: One entry for every changed field.');
     expect(events).toContain('\n  - `field` string: The name of the field.\n');
   });
 

@@ -27,6 +27,7 @@ const QUERIES: [query: string, href: string][] = [
   ['rotate webhook secret', 'docs/receiving#rotate-the-secret'],
   ['ip whitelist', 'docs/keys#allowlists'],
   ['leaked key', 'docs/keys#a-key-has-leaked'],
+  ['email limit', 'docs/keys#how-many-emails-a-project-receives'],
   ['timeout', 'docs/delivery#attempts-and-retries'],
   ['duplicate events', 'docs/delivery#duplicates-and-order'],
   ['exactly once', 'docs/delivery#duplicates-and-order'],

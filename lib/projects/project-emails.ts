@@ -1,0 +1,127 @@
+import * as v from 'valibot';
+import type { Random } from '../ids.ts';
+import { optimistically } from '../optimistic.ts';
+import { iso } from '../schema.ts';
+import { confirmed, type EmailBudget, nextCheckAt, reserved, summarized, type Told } from './email-budget.ts';
+import { type Email, emailOf, inert, type Link } from './emails.ts';
+import { recipientsOf } from './mailboxes.ts';
+import type { ProjectRecord } from './project.ts';
+
+/*
+ * All emails of a project share one budget. An email is reserved before its cause, sent after it, and then confirmed. What the
+ * budget does not allow is held back for one summary. A delayed message checks for a summary. It is sent before the reservation is
+ * stored, so no crash can lose a summary, and a crash between the reservation and the confirmation only repeats an email.
+ */
+
+/** The message that checks for a summary. */
+export const SummaryMessage = v.strictObject({ projectId: v.string() });
+export type SummaryMessage = v.InferOutput<typeof SummaryMessage>;
+
+export interface Budgets {
+  /** Strongly consistent. Returns an empty budget if none is stored. */
+  get(projectId: string): Promise<EmailBudget>;
+  /** Returns `false` if the budget has changed since `read`. */
+  save(projectId: string, read: EmailBudget, next: EmailBudget): Promise<boolean>;
+}
+
+export interface ProjectEmailsDeps {
+  budgets: Budgets;
+  projects: { get(id: string): Promise<ProjectRecord | undefined> };
+  sendEmail(email: Email): Promise<void>;
+  scheduleSummary(message: SummaryMessage, delaySeconds: number): Promise<void>;
+  clock(): number;
+  random: Random;
+}
+
+export type ProjectEmails = ReturnType<typeof projectEmails>;
+
+export function projectEmails({ budgets, projects, sendEmail, scheduleSummary, clock, random }: ProjectEmailsDeps) {
+  /**
+   * Reserves an email to a project and returns its id, or `null` if a summary will contain it. A summary contains `line`, or
+   * counts a change of the audit log if it is `null`.
+   */
+  async function reserve({ id: projectId, emails }: ProjectRecord, line: string | null): Promise<string | null> {
+    const id = newId();
+    const what = line === null ? { changes: 1, lines: [] } : { changes: 0, lines: [line] };
+    const isAllowed = await changed(projectId, (budget, now) => {
+      const { next, isAllowed } = reserved(budget, id, { since: now, ...what, to: emails }, now);
+      return [next, isAllowed];
+    });
+    return isAllowed ? id : null;
+  }
+
+  /** Ends a reservation whose email was sent or is not needed. */
+  const confirm = (projectId: string, id: string): Promise<void> =>
+    changed(projectId, (budget) => [confirmed(budget, id), undefined]);
+
+  /** Sends a reserved email. A summary repeats it if it cannot be confirmed. */
+  async function send(id: string, email: Email): Promise<void> {
+    await sendEmail(email);
+    await confirm(email.projectId, id).catch(() => {});
+  }
+
+  /** Sends the summary of a project if one is due. */
+  async function summarize({ projectId }: SummaryMessage, dashboardUrl: string): Promise<void> {
+    const id = newId();
+    const project = await projects.get(projectId);
+    if (!project) return;
+    const told = await changed(
+      projectId,
+      (budget, now) => {
+        const { next, told } = summarized(budget, id, now);
+        return [next, told];
+      },
+      { isCheck: true },
+    );
+    if (told) await send(id, summaryOf(project, told, dashboardUrl, clock()));
+  }
+
+  const newId = (): string => Buffer.from(random(9)).toString('base64url');
+
+  /** Changes the budget. Queues the next check, unless another one is under way. A check can come early, because clocks differ. */
+  async function changed<T>(
+    projectId: string,
+    change: (budget: EmailBudget, now: number) => [EmailBudget, T],
+    { isCheck = false } = {},
+  ): Promise<T> {
+    const [result] = await optimistically(async () => {
+      const now = clock();
+      const read = await budgets.get(projectId);
+      const [next, result] = change(read, now);
+      const isUnderWay = !isCheck && read.checkAt > now;
+      const checkAt = isUnderWay ? undefined : nextCheckAt(next, now);
+      if (checkAt !== undefined) await scheduleSummary({ projectId }, Math.ceil((checkAt - now) / 1000));
+      const isSaved = await budgets.save(projectId, read, { ...next, checkAt: checkAt ?? next.checkAt });
+      return isSaved ? ([result] as const) : undefined;
+    });
+    return result;
+  }
+
+  return { reserve, confirm, send, summarize };
+}
+
+/** The email about what was held back. It also goes to the addresses from before a change of the addresses. */
+function summaryOf(
+  project: ProjectRecord,
+  { since, changes, lines, to }: Told,
+  dashboardUrl: string,
+  now: number,
+): Email {
+  const dashboard: Link = { label: 'Open the dashboard', url: dashboardUrl };
+  const counted = changes === 1 ? '1 change is' : `${changes} changes are`;
+  const from = iso(since);
+  return emailOf(
+    recipientsOf({ ...project, emails: [...project.emails, ...to] }, now),
+    `Summary of notifications (${project.id})`,
+    [
+      `A project receives at most 5 emails in 10 minutes. This email contains the other notifications of the project "${inert(project.name)}" since ${from}.`,
+      ...(lines.length > 0 ? [lines.join('\n')] : []),
+      ...(changes > 0
+        ? [
+            `${counted} in the audit log, in the settings of the dashboard or at GET /v1/audit?since=${from}. If you did not expect this, revoke the key that the audit log names.`,
+          ]
+        : []),
+    ],
+    dashboard,
+  );
+}

@@ -1,0 +1,67 @@
+import { randomBytes as random } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../lib/projects/email-budget.ts';
+import { emailBudgets } from '../../../lib/projects/email-budget-store.ts';
+import type { Email } from '../../../lib/projects/emails.ts';
+import { projectEmails } from '../../../lib/projects/project-emails.ts';
+import { newProject, now } from '../../memory/contracts/builders.ts';
+import { memoryTable } from '../../support/memory-table.ts';
+
+/** A project that has used its emails, and whose next summary has one line. */
+async function setUp() {
+  const project = newProject();
+  const state = { now, checks: [] as number[], emails: [] as Email[] };
+  const budgets = emailBudgets(memoryTable());
+  const { reserve, confirm, summarize } = projectEmails({
+    budgets,
+    projects: { get: async () => project },
+    sendEmail: async (email) => void state.emails.push(email),
+    scheduleSummary: async (_, delaySeconds) => void state.checks.push(delaySeconds),
+    clock: () => state.now,
+    random,
+  });
+  for (let i = 0; i < MAX_EMAILS; i++) await confirm(project.id, String(await reserve(project, null)));
+  const check = async () => {
+    state.checks = [];
+    await summarize({ projectId: project.id }, 'https://api.example.com/dashboard');
+    return state.checks;
+  };
+  const hold = () => reserve(project, 'A line');
+  return { state, check, hold };
+}
+
+describe('the check for a summary', () => {
+  it('is queued once for several reservations', async () => {
+    const { state, hold } = await setUp();
+    expect(state.checks).toEqual([60]);
+    expect([await hold(), await hold()]).toEqual([null, null]);
+    expect(state.checks).toEqual([60]);
+  });
+
+  it('is queued again as long as it comes early, and not after the summary', async () => {
+    const { state, check, hold } = await setUp();
+    await hold();
+    state.now += 60_000;
+    expect(await check()).toEqual([540]);
+    state.now += 539_999;
+    expect(await check()).toEqual([1]);
+    expect(state.emails).toEqual([]);
+    state.now = now + EMAIL_WINDOW_MS;
+    await check();
+    expect(state.emails.map(({ text }) => text.includes('A line'))).toEqual([true]);
+    state.now += 60_000;
+    expect(await check()).toEqual([]);
+    expect(state.emails).toHaveLength(1);
+  });
+
+  it('is queued by the next reservation if its message was lost', async () => {
+    const { state, check, hold } = await setUp();
+    await hold();
+    state.now += 2 * EMAIL_WINDOW_MS;
+    state.checks = [];
+    expect(await hold()).toBe(null);
+    expect(state.checks).toEqual([1]);
+    await check();
+    expect(state.emails).toHaveLength(1);
+  });
+});

@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest';
+import { apiKeys } from '../../../lib/keys/store.ts';
+import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../lib/projects/email-budget.ts';
+import { newKey } from '../../memory/contracts/builders.ts';
+import { memoryService } from '../../support/memory-service.ts';
+import { createWebhook, publish } from '../../support/requests.ts';
+import type { Client, Project } from '../../support/service.ts';
+
+const MINUTE_MS = 60_000;
+/** The time from the first attempt to the sixth, which disables the webhook. */
+const SCHEDULE_MS = (1 + 5 + 30 + 120 + 720) * MINUTE_MS;
+const service = memoryService();
+const emailsOf = ({ id }: { id: string }) => service.emails.filter(({ projectId }) => projectId === id);
+const namesIn = (texts: readonly string[], pattern: RegExp) =>
+  new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map(([, name]) => name)));
+const createAdmin = ({ admin }: { admin: Client }, name = 'CI') =>
+  admin('POST', '/v1/keys', { body: { type: 'admin', name } });
+const exhaust = async (project: Project) => {
+  for (let i = 0; i < MAX_EMAILS; i++) await createAdmin(project);
+};
+
+/** The highest number of emails in any window. */
+function mostInWindow(project: { id: string }): number {
+  const times = emailsOf(project).map(({ at }) => at);
+  return Math.max(0, ...times.map((start) => times.filter((at) => at >= start && at < start + EMAIL_WINDOW_MS).length));
+}
+
+async function repeat(times: number, act: (i: number) => Promise<unknown>): Promise<void> {
+  for (let i = 0; i < times; i += 5) await Promise.all([0, 1, 2, 3, 4].map((j) => act(i + j)));
+}
+
+describe('100 requests, five at once, send at most 5 emails in 10 minutes and a summary', () => {
+  it.each<[string, (project: Project) => Promise<(i: number) => Promise<unknown>>]>([
+    [
+      'changes of the addresses',
+      async ({ admin, email }) =>
+        (i) =>
+          admin('PATCH', '/v1/project', { body: { emails: [email, `${i}@example.com`] } }),
+    ],
+    ['new admin keys', async (project) => () => createAdmin(project)],
+    [
+      'rotated admin keys',
+      async ({ id, admin }) => {
+        const keys = Array.from({ length: 100 }, () => newKey({ projectId: id }));
+        for (const key of keys) await apiKeys(service.table).create(key, []);
+        return (i) => admin('POST', `/v1/keys/${keys[i]?.id}/rotate`);
+      },
+    ],
+  ])('%s', async (_, prepare) => {
+    const project = await service.project();
+    const act = await prepare(project);
+    await repeat(100, act);
+    expect(emailsOf(project)).toHaveLength(5);
+    await service.clock.advance(EMAIL_WINDOW_MS + MINUTE_MS);
+    const [summary, ...others] = emailsOf(project).slice(5);
+    expect(summary?.text).toContain('95 changes are in the audit log');
+    expect(others).toEqual([]);
+    await service.clock.advance(EMAIL_WINDOW_MS + MINUTE_MS);
+    expect(emailsOf(project)).toHaveLength(6);
+    expect(mostInWindow(project)).toBeLessThanOrEqual(MAX_EMAILS);
+  });
+
+  it('test emails, of which one per minute is sent, and which count too', async () => {
+    const project = await service.project();
+    await repeat(100, () => project.admin('POST', '/v1/project/test-mail'));
+    expect(emailsOf(project)).toHaveLength(1);
+    for (let i = 0; i < 10; i++) {
+      await service.clock.advance(MINUTE_MS);
+      await project.admin('POST', '/v1/project/test-mail');
+    }
+    expect(mostInWindow(project)).toBe(MAX_EMAILS);
+  });
+
+  it('admin keys, after which a test email is rejected with the time at which it can be sent', async () => {
+    const project = await service.project();
+    await exhaust(project);
+    await service.clock.advance(MINUTE_MS);
+    const { status, headers } = await project.admin('POST', '/v1/project/test-mail');
+    expect([status, headers['retry-after']]).toEqual([429, '540']);
+    await service.clock.advance(9 * MINUTE_MS);
+    expect((await project.admin('POST', '/v1/project/test-mail')).status).toBe(202);
+  });
+
+  it('failing and disabled webhooks of the sandbox, of which each is named', async () => {
+    const project = await service.project();
+    const test = await project.client('test');
+    const webhooks: string[] = [];
+    for (let i = 0; i < 100; i++) webhooks.push((await createWebhook(test, service.endpoint(500).url)).id);
+    await publish(test);
+    await service.clock.advance(SCHEDULE_MS + 2 * EMAIL_WINDOW_MS);
+    const texts = emailsOf(project).map(({ subject, text }) => `${subject}\n${text}`);
+    expect(namesIn(texts, /Webhook failing: (\w+)/g)).toEqual(new Set(webhooks));
+    expect(namesIn(texts, /Webhook disabled: (\w+)/g)).toEqual(new Set(webhooks));
+    expect(texts).toHaveLength(2 * (MAX_EMAILS + 1));
+    expect(mostInWindow(project)).toBeLessThanOrEqual(MAX_EMAILS);
+  });
+});
+
+describe('a summary', () => {
+  it('names a webhook that was disabled after the limit, also if SES fails at that time', async () => {
+    const project = await service.project();
+    const live = await project.client('live');
+    const { id } = await createWebhook(live, service.endpoint(500).url);
+    await publish(live);
+    await service.clock.advance(SCHEDULE_MS - MINUTE_MS);
+    await exhaust(project);
+    const before = emailsOf(project).length;
+    await service.clock.advance(2 * MINUTE_MS);
+    expect((await live('GET', `/v1/webhooks/${id}`)).body.status).toBe('disabled');
+    expect(emailsOf(project)).toHaveLength(before);
+    service.faults.email = new Error('Outage');
+    await service.clock.advance(EMAIL_WINDOW_MS);
+    delete service.faults.email;
+    await service.clock.advance(EMAIL_WINDOW_MS);
+    const [summary, ...others] = emailsOf(project).slice(before);
+    expect(summary).toMatchObject({ subject: `Summary of notifications (${project.id})` });
+    expect(summary?.text).toContain(`Webhook disabled: ${id} (live, `);
+    expect(summary?.text).toContain(`Open the dashboard:\n${service.baseUrl}/dashboard`);
+    expect(summary?.text).not.toContain('audit log');
+    expect(others).toEqual([]);
+  });
+
+  it('tells a change whose email failed, and reports the failure', async () => {
+    const project = await service.project();
+    const failures = service.failures.length;
+    service.faults.email = new Error('Outage');
+    expect((await createAdmin(project)).status).toBe(201);
+    delete service.faults.email;
+    expect(service.failures.slice(failures)).toEqual(['notice.not_sent']);
+    await service.clock.advance(2 * MINUTE_MS);
+    expect(emailsOf(project)).toMatchObject([{ text: expect.stringContaining('1 change is in the audit log') }]);
+  });
+
+  it('tells a change that may have been made before a crash', async () => {
+    const project = await service.project();
+    service.faults.command = (name) => (name === 'TransactWrite' ? new Error('Crash') : undefined);
+    expect((await createAdmin(project)).status).toBe(500);
+    delete service.faults.command;
+    await service.clock.advance(2 * MINUTE_MS);
+    expect(emailsOf(project)).toMatchObject([{ text: expect.stringContaining('1 change is in the audit log') }]);
+  });
+
+  it('also goes to the addresses from before a change of the addresses', async () => {
+    const project = await service.project();
+    await exhaust(project);
+    for (const emails of [['one@example.com'], ['two@example.com', project.email.toUpperCase()]])
+      await project.admin('PATCH', '/v1/project', { body: { emails } });
+    await service.clock.advance(EMAIL_WINDOW_MS);
+    expect(emailsOf(project).at(-1)?.to).toEqual(['two@example.com', project.email.toUpperCase()]);
+    await exhaust(project);
+    await project.admin('PATCH', '/v1/project', { body: { emails: ['three@example.com'] } });
+    await service.clock.advance(EMAIL_WINDOW_MS);
+    expect(emailsOf(project).at(-1)?.to).toEqual(['three@example.com', 'two@example.com', project.email.toUpperCase()]);
+  });
+
+  it('is not sent for a deleted project', async () => {
+    const project = await service.project();
+    await exhaust(project);
+    await createAdmin(project);
+    const remove = () => service.administer({ operation: 'delete', id: project.id, name: 'Test' });
+    await remove();
+    await service.clock.advance(EMAIL_WINDOW_MS);
+    await remove();
+    await service.clock.advance(EMAIL_WINDOW_MS);
+    expect(emailsOf(project)).toHaveLength(MAX_EMAILS);
+    expect([...service.db.items()].filter(({ pk }) => String(pk).endsWith(project.id))).toMatchObject([
+      { pk: `DELETION#${project.id}` },
+    ]);
+  });
+});
+
+describe('the text of a customer', () => {
+  const HOSTILE = [
+    'Sign in at http://evil.example/pay',
+    'evil.example/pay',
+    'www.evil.example',
+    'mailto:pay@evil.example',
+    'evil\u3002example evil\uff0eexample evil\u2024example',
+    '<a href="//evil.example">Pay</a>',
+    '\\\\evil\\share',
+  ];
+  /** What email clients turn into links. */
+  const LINK = /[.\u2024\u3002\uff0e]example|:\/\/evil|[a-z]:pay|\\\\evil/;
+
+  it.each(HOSTILE)('is in no subject and never a link: %s', async (hostile) => {
+    const project = await service.project();
+    const { admin } = project;
+    const name = hostile.replace('://', ' ');
+    await admin('PATCH', '/v1/project', { body: { name, emails: [project.email, 'b@evil.example'] } });
+    const { body: key } = await createAdmin(project, hostile);
+    await admin('POST', `/v1/keys/${key.id}/rotate`);
+    await service.stopEmails(project.id, 'b@evil.example', 'bounced');
+    await admin('POST', '/v1/project/test-mail');
+    await createAdmin(project, hostile);
+    await service.clock.advance(EMAIL_WINDOW_MS);
+    const live = await project.client('live');
+    await createWebhook(live, service.endpoint(500).url, { description: hostile });
+    await publish(live);
+    await service.clock.advance(SCHEDULE_MS + MINUTE_MS);
+    const emails = emailsOf(project);
+    expect(emails.map(({ subject }) => subject.split(/[(:]/)[0]?.trim())).toEqual([
+      'Notification addresses changed',
+      'Admin key created',
+      'Admin key rotated',
+      'Emails do not arrive',
+      'Test email',
+      'Summary of notifications',
+      'Webhook failing',
+      'Webhook disabled',
+    ]);
+    for (const { subject, text, html } of emails) {
+      expect(subject).toMatch(/\((prj_\w+|[\w-]+\.example\.com)\)$/);
+      expect(subject).not.toMatch(/evil|Sign|Pay/);
+      expect(text).not.toMatch(LINK);
+      expect(html).not.toMatch(LINK);
+      expect(html).not.toContain('<a href="//');
+    }
+  });
+});
