@@ -4,7 +4,7 @@ import { UserError } from '../user-error.ts';
 
 /** An option for `parseArgs`, with its description and the placeholder of its value in the help. */
 type Option = { about: string } & (
-  | { type: 'string'; value?: string; default?: string }
+  | { type: 'string'; value?: string; default?: string; multiple?: boolean }
   | { type: 'boolean'; value?: undefined; default: false }
 );
 
@@ -21,9 +21,11 @@ export interface Usage<Options extends Record<string, Option>> {
 
 type ValueOf<O extends Option> = O['type'] extends 'boolean'
   ? boolean
-  : O extends { default: string }
-    ? string
-    : string | undefined;
+  : O extends { multiple: true }
+    ? string[] | undefined
+    : O extends { default: string }
+      ? string
+      : string | undefined;
 
 export interface Parsed<Options extends Record<string, Option>> {
   values: { [Name in keyof Options]: ValueOf<Options[Name]> };

@@ -27,7 +27,12 @@ const USAGE = {
     stack: { type: 'string', value: 'NAME', about: 'name of the CloudFormation stack (the running local stack)' },
     ...DIRECTORY_OPTION,
     name: { type: 'string', value: 'NAME', about: 'create: the name. delete: the name, instead of the question' },
-    email: { type: 'string', value: 'ADDRESS', about: 'create: the address for notifications' },
+    email: {
+      type: 'string',
+      value: 'ADDRESS',
+      multiple: true,
+      about: 'create: an address for notifications. Repeat it for up to five',
+    },
     since: { type: 'string', value: 'TIME', about: 'enable-webhooks: disabled at this time or later' },
     until: { type: 'string', value: 'TIME', about: 'enable-webhooks: disabled at this time or earlier (now)' },
     project: { type: 'string', value: 'ID', about: 'enable-webhooks: only the webhooks of this project' },
@@ -130,7 +135,8 @@ const projects = command(USAGE, async ({ values, positionals: [action = '', id =
   const invoke = await invokerOf(values);
   const call: Call = (operation) => invoke('Projects', operation);
   if (action === 'list') return listProjects(call);
-  if (action === 'create') return print(await invoke('CreateProject', { name, email }));
+  if (action === 'create')
+    return print(await invoke('CreateProject', { name, email: email?.length === 1 ? email[0] : email }));
   if (action === 'enable-webhooks')
     return enableWebhooks(call, {
       id: values.project,

@@ -4,9 +4,18 @@ import { generateKey, type KeyRecord, keyResource } from '../keys/key.ts';
 import { iso, requireValid } from '../schema.ts';
 import { type AuditDeps, auditingOperator } from './audit-handlers.ts';
 import type { Write } from './audit-store.ts';
-import { EmailAddress, ProjectName, type ProjectRecord } from './project.ts';
+import { EmailAddress, Emails, ProjectName, type ProjectRecord } from './project.ts';
 
-const CreateProject = v.strictObject({ name: ProjectName, email: EmailAddress });
+const one = v.pipe(
+  EmailAddress,
+  v.transform((email) => [email]),
+);
+
+/** `email` is an address or a list of 1 to 5. */
+const CreateProject = v.strictObject({
+  name: ProjectName,
+  email: v.lazy((input) => (Array.isArray(input) ? Emails : one)),
+});
 
 export interface CreateProjectDeps extends AuditDeps {
   projects: {
@@ -24,12 +33,13 @@ export function createProject(deps: CreateProjectDeps) {
   const { projects, clock, random, log } = deps;
   const audited = auditingOperator(deps);
   return async (input: unknown) => {
-    const { name, email } = requireValid(CreateProject, input);
+    const { name, email: emails } = requireValid(CreateProject, input);
+    const [email] = emails as [string, ...string[]];
     const now = clock();
     const project = {
       id: sortableId('prj', now, random),
       name,
-      emails: [email],
+      emails,
       cursorSecret: Buffer.from(random(32)).toString('base64url'),
       createdAt: now,
     };
@@ -40,7 +50,7 @@ export function createProject(deps: CreateProjectDeps) {
     await projects.create(project, record, [audited(change)]);
     log.info('project.created', { project_id: project.id });
     return {
-      project: { id: project.id, name, email, created_at: iso(now) },
+      project: { id: project.id, name, email, emails, created_at: iso(now) },
       admin_key: { ...keyResource(record, now), key },
     };
   };

@@ -11,6 +11,7 @@ describe('the creation of a project', () => {
       id: expect.stringMatching(/^prj_/),
       name: 'Acme',
       email: 'a@example.com',
+      emails: ['a@example.com'],
       created_at: createdAt,
     });
     const { key, ...described } = admin_key;
@@ -27,7 +28,17 @@ describe('the creation of a project', () => {
     expect(service.log.join('')).not.toContain(key);
   });
 
+  it('accepts up to five addresses', async () => {
+    const emails = Array.from({ length: 5 }, (_, i) => `${i}@example.com`);
+    const { project, admin_key } = await service.createProject({ name: 'Acme', email: emails });
+    expect(project).toMatchObject({ email: emails[0], emails });
+    expect((await service.as(admin_key.key)('GET', '/v1/project')).body.emails).toEqual(emails);
+  });
+
   it.each<[string, unknown, string]>([
+    ['with an invalid address', { name: 'A', email: 'nobody' }, 'email must be an email address'],
+    ['with one address twice', { name: 'A', email: ['a@example.com', 'A@example.com'] }, 'email[1] "A@example.com" is'],
+    ['without an address', { name: 'A', email: [] }, 'email must have at least 1 entry'],
     ['without members', {}, 'name is required; email is required'],
     ['with an unknown member', { name: 'A', email: 'a@example.com', plan: 'x' }, 'plan'],
     ['with invalid values', { name: '', email: 'nobody' }, 'name'],
