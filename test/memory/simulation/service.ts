@@ -98,6 +98,7 @@ interface Environment {
   handler: Handler;
   skewMs: number;
   process: Process | undefined;
+  pending: Process['pending'];
 }
 
 /** The real code of the service on simulated services. */
@@ -284,14 +285,15 @@ export class SimulatedService {
       const environment = warm ?? this.start(fn, process);
       environment.process = process;
       process.skewMs = environment.skewMs;
+      process.pending = environment.pending;
       await work(environment.handler, process);
       if (process.isAlive) idle.push(environment);
     };
     this.world.spawn(name, limitMs, run, onDeath);
   }
 
-  private start(fn: string, { skewMs }: Process): Environment {
-    const environment: Environment = { handler: async () => undefined, skewMs, process: undefined };
+  private start(fn: string, { skewMs, pending }: Process): Environment {
+    const environment: Environment = { handler: async () => undefined, skewMs, process: undefined, pending };
     const processOf = () => environment.process as Process;
     const runtime = runtimeWith((command) => this.send(processOf(), command), {
       clock: () => this.world.now + skewMs,

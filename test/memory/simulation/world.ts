@@ -25,8 +25,8 @@ export interface Process {
   posting: Set<string>;
   /** The records of its batch. */
   records: readonly unknown[];
-  /** Its calls and waits that have not ended. */
-  pending: number;
+  /** The calls and waits of its environment that have not ended. It can wait for calls that an earlier invocation left behind. */
+  pending: { count: number };
   /** The last times when it took tokens of the rate limit of each webhook, by its clock. */
   tokensAt: Map<string, number>;
 }
@@ -155,7 +155,7 @@ export class World {
       readAt: this.steps,
       posting: new Set(),
       records: [],
-      pending: 0,
+      pending: { count: 0 },
       tokensAt: new Map(),
     };
     this.tell(() => `${name} ${process.id} starts`);
@@ -199,20 +199,21 @@ export class World {
     return this.pending(process, (resolve) => this.after(ms, () => process.isAlive && resolve()));
   }
 
-  /** Counts a promise as pending work of its process until it settles. */
+  /** Counts a promise as pending work of its environment until it settles. */
   private pending<Result>(
     process: Process,
     start: (resolve: (value: Result) => void, reject: (error: unknown) => void) => void,
   ): Promise<Result> {
-    process.pending++;
+    const { pending } = process;
+    pending.count++;
     return new Promise<Result>((resolve, reject) =>
       start(
         (value) => {
-          process.pending--;
+          pending.count--;
           resolve(value);
         },
         (error) => {
-          process.pending--;
+          pending.count--;
           reject(error);
         },
       ),
@@ -221,7 +222,7 @@ export class World {
 
   /** Whether a process waits for neither a call nor a time, because it computes, for example in a thread of WebCrypto. */
   private isComputing(): boolean {
-    for (const { pending } of this.running) if (pending === 0) return true;
+    for (const { pending } of this.running) if (pending.count === 0) return true;
     return false;
   }
 
@@ -297,7 +298,9 @@ export class World {
     }
   }
 
-  private faultFor({ faults, risk }: Call): FaultKind | undefined {
+  /** Calls that an ended invocation left behind have no faults, because the invocation could end twice. */
+  private faultFor({ process, faults, risk }: Call): FaultKind | undefined {
+    if (!this.running.has(process)) return undefined;
     const isOne = this.failing() < this.options.faultRate * risk && this.faults < this.options.maxFaults;
     return isOne ? faults[Math.floor(this.failing() * faults.length)] : undefined;
   }
