@@ -122,9 +122,10 @@ export class MemoryDynamoDb {
     return this.stored.items();
   }
 
-  /** Performs a command atomically, or a changed command in its place. The command must be a valid request. */
-  execute(command: Command, { name, input } = command): object {
+  /** Performs a command atomically. It must be a valid request. */
+  execute(command: Command): object {
     requireValid(command, SCHEMA);
+    const { name, input } = command;
     switch (name) {
       case 'Get':
         return { Item: ownOf(this.read(input).get(input.Key.pk, input.Key.sk)) };

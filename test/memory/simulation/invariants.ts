@@ -4,7 +4,6 @@ import { SUSPECT_FOR_MS } from '../../../lib/deliveries/lanes.ts';
 import { toDelivery } from '../../../lib/deliveries/log-store.ts';
 import { runKey } from '../../../lib/deliveries/messages.ts';
 import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
-import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from '../../../lib/deliveries/retry-schedule.ts';
 import { isUnderWay } from '../../../lib/deliveries/statuses.ts';
 import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
@@ -16,16 +15,23 @@ import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import type { Received } from './endpoints.ts';
 import type { Item } from './expressions.ts';
 import type { Node } from './nodes.ts';
+import type { PlantedBug } from './planted-bugs.ts';
 import type { SimulatedService } from './service.ts';
 import { SKEW_MS, type World } from './world.ts';
 
+/** The promised schedule. It does not come from the code, because a bug there would change it. */
+const RETRY_DELAYS_SECONDS = [60, 300, 1800, 7200, 43_200];
+const MAX_ATTEMPTS = 6;
 /** The longest time from an event to its first attempt. A message that failed is received again after three minutes. */
 const FIRST_ATTEMPT_MS = 60_000;
 
+/** A promise. The type requires a planted bug that breaks it. */
+export type Invariant = PlantedBug['promise'];
+
 /** A broken promise. */
 export class Violation extends Error {
-  readonly invariant: string;
-  constructor(invariant: string, detail: string) {
+  readonly invariant: Invariant;
+  constructor(invariant: Invariant, detail: string) {
     super(`${invariant}: ${detail}`);
     this.invariant = invariant;
   }
@@ -83,7 +89,7 @@ export interface Promised {
   /** Deliveries as they were before a recovery of them was accepted. */
   recovered: { delivery: DeliveryRecord; step: number }[];
   /** The violations that clients observed. */
-  broken: [invariant: string, detail: string][];
+  broken: [invariant: Invariant, detail: string][];
 }
 
 /** Whether a webhook takes an event. All document keys and patterns of the simulation have one segment. */
@@ -449,7 +455,7 @@ export class Invariants {
   }
 }
 
-function must(condition: boolean, invariant: string, detail: string): asserts condition {
+function must(condition: boolean, invariant: Invariant, detail: string): asserts condition {
   if (!condition) throw new Violation(invariant, detail);
 }
 

@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { command, integer, type Parsed, runCommand } from '../../../infra/commands/command.ts';
 import { UserError } from '../../../infra/user-error.ts';
-import { PLANTED_BUGS } from './planted-bugs.ts';
-import { runSchedule, shrink } from './scenario.ts';
+import { loadSimulation } from './plant.ts';
+import { PLANTED_BUGS, type PlantedBug } from './planted-bugs.ts';
 
 const USAGE = {
   command: 'npm run simulate',
@@ -15,17 +15,19 @@ const USAGE = {
     seed: { type: 'string', value: 'N', about: 'run one schedule, and print every step' },
     faults: { type: 'string', value: 'N', about: 'with --seed: only the first N faults' },
     actions: { type: 'string', value: 'N', about: 'with --seed: only the first N actions' },
-    bug: { type: 'string', value: 'NAME', about: 'a planted bug, which a schedule must find' },
+    bug: { type: 'string', value: 'NAME', about: 'plant a bug, and look for the promise that it breaks' },
   },
 } as const;
 
-interface Part {
+/** The schedules of one thread. It stops at the first broken promise. With a bug, it must be the promise of the bug. */
+export interface Part {
   from: number;
   seeds: number;
-  bug: string | undefined;
+  bug: PlantedBug | undefined;
 }
 
-interface Progress {
+/** A report of a thread. The last one is complete. */
+export interface Progress {
   schedules: number;
   faults: number;
   coverage: [string, number][];
@@ -38,8 +40,9 @@ if (isMainThread) await runCommand(command(USAGE, main));
 else await work(workerData as Part);
 
 async function main({ values }: Parsed<(typeof USAGE)['options']>): Promise<void> {
-  const { bug } = values;
-  if (bug && !PLANTED_BUGS[bug]) throw new UserError(`--bug must be one of: ${Object.keys(PLANTED_BUGS).join('; ')}.`);
+  const bug = PLANTED_BUGS.find(({ name }) => name === values.bug);
+  if (values.bug !== undefined && !bug)
+    throw new UserError(`--bug must be one of: ${PLANTED_BUGS.map(({ name }) => name).join('; ')}.`);
   const count = (option: 'seeds' | 'from' | 'seed' | 'faults' | 'actions') => {
     const text = values[option];
     return text === undefined ? undefined : integer(option, text, 0, Number.MAX_SAFE_INTEGER);
@@ -49,9 +52,9 @@ async function main({ values }: Parsed<(typeof USAGE)['options']>): Promise<void
   await runMany({ from: count('from') ?? 1, seeds: count('seeds') ?? 1, bug }, values.coverage);
 }
 
-async function tell(seed: number, bug: string | undefined, maxFaults?: number, maxActions?: number): Promise<void> {
-  const options = { seed, bug: PLANTED_BUGS[bug ?? ''], maxFaults, maxActions };
-  const { violation, story } = await runSchedule({ ...options, isTold: true });
+async function tell(seed: number, bug: PlantedBug | undefined, maxFaults?: number, maxActions?: number): Promise<void> {
+  const { runSchedule } = await loadSimulation(bug);
+  const { violation, story } = await runSchedule({ seed, maxFaults, maxActions, isTold: true });
   console.log(story.join('\n'));
   console.log(violation ? `\n✗ ${violation.message}` : '\n✓ Every promise was kept.');
   process.exitCode = violation ? 1 : 0;
@@ -92,15 +95,17 @@ async function runMany({ from, seeds, bug }: Part, isCoverageShown: boolean): Pr
     for (const [name, count] of sorted) console.log(`${String(count).padStart(12)}  ${name}`);
   }
   if (!failed) return console.log('Every promise was kept.');
-  const smallest = await shrink({ seed: failed.seed, bug: PLANTED_BUGS[bug ?? ''] });
+  const { shrink } = await loadSimulation(bug);
+  const smallest = await shrink({ seed: failed.seed });
   const options = `--seed ${smallest.seed} --faults ${smallest.maxFaults} --actions ${smallest.maxActions}`;
   console.log(
-    `✗ ${failed.message}\nThe smallest schedule that shows it: npm run simulate -- ${options}${bug ? ` --bug '${bug}'` : ''}`,
+    `✗ ${failed.message}\nThe smallest schedule that shows it: npm run simulate -- ${options}${bug ? ` --bug '${bug.name}'` : ''}`,
   );
   process.exitCode = 1;
 }
 
 async function work({ from, seeds, bug }: Part): Promise<void> {
+  const { runSchedule } = await loadSimulation(bug);
   const report: Progress = { schedules: 0, faults: 0, coverage: [], failed: undefined };
   let coverage = new Map<string, number>();
   Error.stackTraceLimit = 0; // simulated errors need no stack traces, except with `--seed`
@@ -109,13 +114,15 @@ async function work({ from, seeds, bug }: Part): Promise<void> {
     coverage = new Map();
   };
   for (let seed = from; seed < from + seeds && !report.failed; seed++) {
-    const outcome = await runSchedule({ seed, bug: PLANTED_BUGS[bug ?? ''] });
+    const outcome = await runSchedule({ seed });
     report.schedules++;
     report.faults += outcome.faults;
     for (const [name, count] of outcome.coverage) coverage.set(name, (coverage.get(name) ?? 0) + count);
     for (const [name, count] of outcome.actions)
       coverage.set(`user: ${name}`, (coverage.get(`user: ${name}`) ?? 0) + count);
-    if (outcome.violation) report.failed = { seed, message: outcome.violation.message };
+    const { violation } = outcome;
+    if (violation && (bug?.promise ?? violation.invariant) === violation.invariant)
+      report.failed = { seed, message: violation.message };
     if (report.schedules % REPORT_EVERY === 0) send();
   }
   send();

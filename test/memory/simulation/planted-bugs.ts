@@ -1,119 +1,418 @@
-import type { Command } from '../../support/runtime.ts';
-import type { PlantedBug } from './service.ts';
+/** A bug that breaks a promise: a text that occurs once in a file of the service, and its replacement. */
+interface Bug {
+  name: string;
+  promise: string;
+  file: string;
+  from: string;
+  to: string;
+  /** A seed shortly before the first schedule that finds it. The default is 1. */
+  seed?: number;
+}
 
-/** Changes every write that matches a condition on its text. */
-const writes =
-  (isMeant: (text: string) => boolean, change: (write: Record<string, unknown>) => Record<string, unknown>) =>
-  (command: Command): Command => {
-    const changed = (write: Record<string, unknown>) => (isMeant(textOf(write)) ? change(write) : write);
-    if (command.name === 'Put' || command.name === 'Update') return { ...command, input: changed(command.input) };
-    if (command.name !== 'TransactWrite') return command;
-    const TransactItems = command.input.TransactItems.map((item: Record<string, Record<string, unknown>>) =>
-      Object.fromEntries(Object.entries(item).map(([kind, write]) => [kind, changed(write)])),
-    );
-    return { ...command, input: { ...command.input, TransactItems } };
-  };
-const textOf = ({ Key, Item, UpdateExpression, ConditionExpression }: Record<string, unknown>): string =>
-  [(Key as { pk?: string })?.pk ?? (Item as { pk?: string })?.pk, UpdateExpression, ConditionExpression].join(' ');
-const unconditional = (write: Record<string, unknown>) => {
-  const { ConditionExpression: _, ReturnValuesOnConditionCheckFailure: __, ...rest } = write;
-  return rest;
-};
-const withoutWhole = (isMeant: (text: string) => boolean) => ({
-  command: (command: Command): Command => {
-    if (command.name !== 'TransactWrite') return command;
-    const TransactItems = command.input.TransactItems.filter((item: Record<string, Record<string, unknown>>) =>
-      Object.values(item).every((write) => !isMeant(textOf(write))),
-    );
-    return { ...command, input: { ...command.input, TransactItems } };
+/** Bugs that the simulation must find: at least one for each promise. Each one needs only a small mistake. */
+export const PLANTED_BUGS = [
+  {
+    name: 'an overdue attempt never leaves the quick lane',
+    promise: 'No attempt lasts longer than a second in the quick lane',
+    file: 'lib/deliveries/make-attempt.ts',
+    from: 'waitedMs === SUSPECT_AFTER_MS',
+    to: 'waitedMs < 0',
+    seed: 471,
   },
-});
-const has =
-  (...parts: string[]) =>
-  (text: string): boolean =>
-    parts.every((part) => text.includes(part));
-const delivery = has('HOOK#');
+  {
+    name: 'every overdue attempt stays in the quick lane',
+    promise: 'One overdue attempt to an endpoint stays in the quick lane',
+    file: 'lib/deliveries/store.ts',
+    from: 'all(exists, isNotSlow)',
+    to: 'exists',
+    seed: 2072,
+  },
+  {
+    name: 'a webhook is disabled although it is disabled',
+    promise: 'A webhook is disabled once',
+    file: 'lib/deliveries/disabling-store.ts',
+    from: "is('status', 'enabled')",
+    to: "is('environment', message.environment)",
+  },
+  {
+    name: 'any failure disables the webhook',
+    promise: 'Only the sixth failure disables a webhook',
+    file: 'lib/deliveries/decide.ts',
+    from: "status === 'failed' && !isTest",
+    to: "status !== 'succeeded' && !isTest",
+  },
+  {
+    name: 'the sixth failure does not disable the webhook',
+    promise: 'The sixth failure disables the webhook',
+    file: 'lib/deliveries/disabling-store.ts',
+    from: "status: 'disabled',",
+    to: "status: 'enabled',",
+  },
+  {
+    name: 'webhooks are cached permanently',
+    promise: 'A deleted webhook receives nothing',
+    file: 'lib/deliveries/store.ts',
+    from: 'webhook: webhook && toWebhook(webhook)',
+    to: 'webhook: (table[message.webhookId] ??= webhook && toWebhook(webhook))',
+    seed: 62,
+  },
+  {
+    name: 'a disabled webhook receives deliveries',
+    promise: 'A disabled webhook receives nothing',
+    file: 'lib/deliveries/decide.ts',
+    from: "webhook.status === 'disabled' && !isTest",
+    to: 'false',
+  },
+  {
+    name: 'a recorded attempt is made again',
+    promise: 'No attempt is repeated after it was recorded',
+    file: 'lib/deliveries/decide.ts',
+    from: 'delivery && isRecorded(message, delivery)',
+    to: 'false',
+  },
+  {
+    name: 'the previous secret signs instead of the current one',
+    promise: 'A delivery is signed with the secret of its webhook',
+    file: 'lib/webhooks/signature.ts',
+    from: 'serviceSignature(secret, body)',
+    to: 'serviceSignature(newest ?? secret, body)',
+    seed: 31,
+  },
+  {
+    name: 'expired secrets still sign',
+    promise: 'No expired secret signs',
+    file: 'lib/webhooks/secrets.ts',
+    from: 'nowMs < until',
+    to: 'true',
+    seed: 845,
+  },
+  {
+    name: 'a throttled partition fails its whole batch',
+    promise: 'A throttled partition delays only its own webhook',
+    file: 'lib/deliveries/store.ts',
+    from: 'return unread;',
+    to: 'throw unread;',
+    seed: 1987,
+  },
+  {
+    name: 'the rate limit is ignored',
+    promise: 'An attempt to a webhook with a rate limit has a token',
+    file: 'lib/deliveries/deliver.ts',
+    from: 'webhook.maxPerSecond && (',
+    to: 'false && (',
+  },
+  {
+    name: 'tokens of ten seconds can be used at the same time',
+    promise: 'No second has more than twice the limit of a webhook',
+    file: 'lib/deliveries/rate-limit.ts',
+    from: 'BURST_MS = 1000',
+    to: 'BURST_MS = 10_000',
+    seed: 267,
+  },
+  {
+    name: 'an event that always fails is retried without end',
+    promise: 'All work ends',
+    file: 'lib/deliveries/set-aside.ts',
+    from: 'isOutage(error))',
+    to: 'true)',
+  },
+  {
+    name: 'events are set aside during an outage',
+    promise: 'Only an event that always fails is set aside',
+    file: 'lib/deliveries/set-aside.ts',
+    from: 'isOutage(error))',
+    to: 'false)',
+  },
+  {
+    name: 'the message of the sixth attempt is not valid',
+    promise: 'Nothing becomes a dead letter',
+    file: 'lib/deliveries/messages.ts',
+    from: 'v.maxValue(MAX_ATTEMPTS)',
+    to: 'v.maxValue(MAX_ATTEMPTS - 1)',
+  },
+  {
+    name: 'only the first event of a batch is stored',
+    promise: 'An accepted event is stored',
+    file: 'lib/events/store.ts',
+    from: '...published.map(putEvent)',
+    to: '...published.slice(0, 1).map(putEvent)',
+  },
+  {
+    name: 'the last admin key can be revoked',
+    promise: 'A project always has an admin key',
+    file: 'lib/keys/last-admin-key.ts',
+    from: 'isCountedOn ? lastingAdminKeys(keys, record, revokedAt) : null',
+    to: 'null',
+  },
+  {
+    name: 'document patterns are ignored',
+    promise: 'A webhook records only events that it takes',
+    file: 'lib/deliveries/fan-out.ts',
+    from: 'documents.length === 0 || ',
+    to: 'true || ',
+  },
+  {
+    name: 'a disabled webhook is skipped without a record',
+    promise: 'Every event has a delivery to every webhook',
+    file: 'lib/deliveries/fan-out.ts',
+    from: "status === 'disabled'",
+    to: 'false',
+  },
+  {
+    name: 'the retry is not recorded as pending',
+    promise: 'Every pending attempt is made',
+    file: 'lib/deliveries/write-store.ts',
+    from: 'isRetried ? true : undefined',
+    to: 'undefined',
+  },
+  {
+    name: 'a retry is recorded as pending after a success',
+    promise: 'No retry is pending at the end',
+    file: 'lib/deliveries/write-store.ts',
+    from: 'isRetried ? true : undefined',
+    to: 'true',
+  },
+  {
+    name: 'every response is a success',
+    promise: 'A successful delivery had a 2xx',
+    file: 'lib/deliveries/decide.ts',
+    from: 'isSuccess(attempt)',
+    to: 'attempt.statusCode !== null',
+  },
+  {
+    name: 'a canceled delivery counts as failed',
+    promise: 'A delivery fails after six attempts',
+    file: 'lib/deliveries/deliver.ts',
+    from: "deps.end(message, event, 'canceled', now)",
+    to: "deps.end(message, event, 'failed', now)",
+  },
+  {
+    name: 'every project counts as suspended',
+    promise: 'Only a disabled webhook misses an event',
+    file: 'lib/deliveries/store.ts',
+    from: 'project?.suspendedAt !== undefined',
+    to: 'project !== undefined',
+  },
+  {
+    name: 'a deleted webhook still counts',
+    promise: 'The webhook count is correct',
+    file: 'lib/webhooks/store.ts',
+    from: '[removed, countDown(space), ',
+    to: '[removed, ',
+  },
+  {
+    name: 'a repeated batch creates new events',
+    promise: 'An idempotency key takes effect once',
+    file: 'lib/events/handlers.ts',
+    from: 'identity ? derivedFrom(`${identity.id} ${i}`) : random',
+    to: 'random',
+    seed: 906,
+  },
+  {
+    name: 'a check at the expected time counts as outdated',
+    promise: 'A connection ends when its lease expires',
+    file: 'lib/documents/lost-connections.ts',
+    from: 'record.checkAt > checkAt',
+    to: 'record.checkAt >= checkAt',
+  },
+  {
+    name: 'a connection is lost without an event',
+    promise: 'A lost connection has one event',
+    file: 'lib/documents/lost-connections.ts',
+    from: '[lostEvent(record, now, random)]',
+    to: '[]',
+  },
+  {
+    name: 'a connection is lost at its last renewal',
+    promise: 'A connection is lost when its last lease expires',
+    file: 'lib/documents/lost-connections.ts',
+    from: 'lost_at: iso(expiresAt)',
+    to: 'lost_at: iso(lastSeenAt)',
+  },
+  {
+    name: 'a sync omits new revisions of known documents',
+    promise: 'Synchronized nodes agree',
+    file: 'lib/documents/pull.ts',
+    from: 'known.get(documentKey) === revision',
+    to: 'known.has(documentKey)',
+    seed: 52,
+  },
+  {
+    name: 'a write keeps the revision',
+    promise: 'A revision is the same for everybody',
+    file: 'lib/documents/merge.ts',
+    from: 'const revision = stored.revision + 1;',
+    to: 'const revision = Math.max(1, stored.revision);',
+    seed: 161,
+  },
+  {
+    name: 'the first failure is not recorded',
+    promise: 'An outage is recorded from its first failure',
+    file: 'lib/deliveries/outage-store.ts',
+    from: ', undeliveredSince: initially(atMs)',
+    to: '',
+  },
+  {
+    name: 'a failed email is not sent again',
+    promise: 'Every due warning is sent',
+    file: 'lib/deliveries/outage.ts',
+    from: 'await send(failing);',
+    to: 'await send(failing).catch(() => {});',
+    seed: 76,
+  },
+  {
+    name: 'every delivery of an outage sends a warning',
+    promise: 'Without a fault, an outage has one warning',
+    file: 'lib/deliveries/email-claim-store.ts',
+    from: 'isAbsent(sentAt), ',
+    to: '',
+    seed: 31,
+  },
+  {
+    name: 'an email that was not sent is not due',
+    promise: 'Every disabling has its email',
+    file: 'lib/deliveries/decide.ts',
+    from: 'isLastOf(message, delivery) && isEmailOwed(message, webhook)',
+    to: 'false',
+  },
+  {
+    name: 'the email is not recorded as sent',
+    promise: 'Without a fault, every disabling has one email',
+    file: 'lib/deliveries/email-claim-store.ts',
+    from: '[sentAt]: nowMs, ',
+    to: '',
+    seed: 283,
+  },
+  {
+    name: 'a recovery stops after its first page',
+    promise: 'A recovery includes every delivery',
+    file: 'lib/deliveries/recovery.ts',
+    from: 'next !== undefined',
+    to: 'false',
+    seed: 881,
+  },
+  {
+    name: 'an attempt of an earlier run is recorded',
+    promise: 'A run never goes back',
+    file: 'lib/deliveries/write-store.ts',
+    from: "all(is('run', run), isOneOf('status', UNDER_WAY))",
+    to: "isOneOf('status', UNDER_WAY)",
+    seed: 2457,
+  },
+  {
+    name: 'a delivery is recorded without a condition',
+    promise: 'An ended run does not change',
+    file: 'lib/deliveries/write-store.ts',
+    from: 'values, isBeforeAttempt(message))',
+    to: 'values)',
+    seed: 255,
+  },
+  {
+    name: 'the end of a run forgets its attempts',
+    promise: 'Attempts never go back',
+    file: 'lib/deliveries/write-store.ts',
+    from: 'message.attempt - 1',
+    to: '0',
+  },
+  {
+    name: 'two copies of a message record the same attempt',
+    promise: 'Each attempt is recorded once',
+    file: 'lib/deliveries/write-store.ts',
+    from: "all(isThisRunGoingOn(message), isBelow('attempt', message.attempt))",
+    to: 'isThisRunGoingOn(message)',
+  },
+  {
+    name: 'a seventh attempt follows the sixth',
+    promise: 'A run has at most six attempts',
+    file: 'lib/deliveries/retry-schedule.ts',
+    from: '43200]',
+    to: '43200, 43200]',
+  },
+  {
+    name: 'a retry comes too early',
+    promise: 'No delay is shorter than the schedule',
+    file: 'lib/deliveries/retry-schedule.ts',
+    from: '1800',
+    to: '1000',
+  },
+  {
+    name: 'a second revocation changes the first',
+    promise: 'A revoked key stays revoked',
+    file: 'lib/keys/store.ts',
+    from: "all(exists, isAbsent('revokedAt'))",
+    to: 'exists',
+    seed: 731,
+  },
+  {
+    name: 'two requests rotate a key',
+    promise: 'A key is rotated once',
+    file: 'lib/keys/store.ts',
+    from: "isAbsent('replacedBy'), ",
+    to: '',
+    seed: 106,
+  },
+  {
+    name: 'a batch that is partly counted is counted again',
+    promise: 'Stats match the deliveries',
+    file: 'lib/deliveries/stats-store.ts',
+    from: 'isBelow(position, first.sequence)',
+    to: 'isBelow(position, last.sequence)',
+    seed: 44,
+  },
+  {
+    name: 'a sync cycle completes twice',
+    promise: 'A sync cycle completes once',
+    file: 'lib/documents/store.ts',
+    from: "all(isAbsent('completedAt'), isFreeFor(credentialId))",
+    to: 'isFreeFor(credentialId)',
+    seed: 218,
+  },
+  {
+    name: 'the list of revisions is not updated',
+    promise: 'The list of revisions matches the documents',
+    file: 'lib/documents/store.ts',
+    from: '[saved, listed, ',
+    to: '[saved, ',
+  },
+  {
+    name: 'a write overwrites concurrent writes',
+    promise: 'Every write of a document has one event',
+    file: 'lib/documents/store.ts',
+    from: "before === 0 ? isNew : is('revision', before)",
+    to: "isAbsent('absent')",
+  },
+  {
+    name: 'an event has the old value as the new one',
+    promise: 'A document matches its events',
+    file: 'lib/documents/merge.ts',
+    from: 'new_value: value',
+    to: 'new_value: own(stored.fields, field) ?? null',
+    seed: 52,
+  },
+  {
+    name: 'a revocation is not in the audit log',
+    promise: 'Every change is in the audit log',
+    file: 'lib/keys/handlers.ts',
+    from: '{ revokedAt: now }, [entry]',
+    to: '{ revokedAt: now }, []',
+    seed: 28,
+  },
+  {
+    name: 'a revoked key still works',
+    promise: 'A revoked credential is rejected',
+    file: 'lib/keys/key.ts',
+    from: 'revokedAt !== undefined',
+    to: 'false',
+    seed: 768,
+  },
+  {
+    name: 'a rotated key works for some seconds',
+    promise: 'A key works until it expires',
+    file: 'lib/keys/key.ts',
+    from: 'graceSeconds * 1000',
+    to: 'graceSeconds',
+    seed: 595,
+  },
+] as const satisfies readonly Bug[];
 
-/** Bugs that the simulation must find. Each one existed before, or needs only a small mistake. */
-export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
-  'a lost response counts as the write of another run': {
-    error: (error) => {
-      const { Item, CancellationReasons } = error as { Item?: object; CancellationReasons?: object[] };
-      const withoutItem = (each: object) => ({ ...each, Item: undefined });
-      if (Item) return Object.assign(error as Error, { Item: undefined });
-      if (CancellationReasons)
-        Object.assign(error as Error, { CancellationReasons: CancellationReasons.map(withoutItem) });
-      return error;
-    },
-  },
-  'the retry is not recorded as pending': {
-    command: writes(has('HOOK#', ':retryPending'), (write) => ({
-      ...write,
-      UpdateExpression: String(write.UpdateExpression).replace(
-        '#retryPending = :retryPending',
-        '#retryPending = #retryPending',
-      ),
-    })),
-  },
-  'an attempt is recorded without its condition': { command: writes(delivery, unconditional) },
-  'a webhook is disabled twice': { command: writes(has('HOOKS#', ':disabledBy'), unconditional) },
-  'an idempotency key takes no lock': { command: writes(has('IDEMPOTENCY#'), unconditional) },
-  'a repeated batch is counted twice': { command: writes(has('FIGURES#'), unconditional) },
-  'changes after a counted batch are skipped': {
-    command: writes(has('FIGURES#'), (write) => {
-      const position = Object.keys(write.ExpressionAttributeValues as object).find((name) =>
-        name.startsWith(':position_'),
-      );
-      const own = (write.ExpressionAttributeValues as Record<string, unknown>)[position ?? ''];
-      return {
-        ...write,
-        ExpressionAttributeValues: {
-          ...(write.ExpressionAttributeValues as object),
-          ...(position && { [position]: `9${String(own).slice(1)}` }),
-        },
-      };
-    }),
-  },
-  'a connection is lost without an event': {
-    command: (command) =>
-      JSON.stringify(command.input).includes('CONNECTION#') ? withoutWhole(has('EVENT#')).command(command) : command,
-  },
-  'a lease renewed concurrently is ended': { command: writes(has('CONNECTION#'), unconditional) },
-  'a sync cycle completes twice': { command: writes(has('SYNC#', ':completedAt'), unconditional) },
-  'a write overwrites concurrent writes': { command: writes(has('DOCS#'), unconditional) },
-  'a key is rotated twice': { command: writes(has('KEY#', ':replacedBy'), unconditional) },
-  'reads are eventually consistent': {
-    command: ({ name, input }) => {
-      if (name !== 'BatchGet') return { name, input: { ...input, ConsistentRead: false } };
-      const RequestItems = Object.entries(input.RequestItems).map(([table, request]) => [
-        table,
-        { ...(request as object), ConsistentRead: false },
-      ]);
-      return { name, input: { ...input, RequestItems: Object.fromEntries(RequestItems) } };
-    },
-  },
-  'concurrent batches use the same tokens': { command: writes(has('SLOTS#'), unconditional) },
-  'a rotated key expires immediately': {
-    command: writes(has('KEY#', ':replacedBy'), (write) => ({
-      ...write,
-      ExpressionAttributeValues: { ...(write.ExpressionAttributeValues as object), ':expiresAt': 0 },
-    })),
-  },
-  'the last admin key can be revoked': {
-    command: (command) =>
-      command.name === 'TransactWrite'
-        ? {
-            ...command,
-            input: {
-              ...command.input,
-              TransactItems: command.input.TransactItems.filter((item: object) => !('ConditionCheck' in item)),
-            },
-          }
-        : command,
-  },
-  'the sixth failure does not disable the webhook': withoutWhole(has('HOOKS#', 'disabledBy')),
-  'the response is not stored with the event': withoutWhole(has('IDEMPOTENCY#', ':response')),
-  'the list of revisions is not updated': withoutWhole((text) => text.startsWith('REVISIONS#')),
-  'a deleted webhook still counts': withoutWhole((text) => text.startsWith('COUNT#') && !text.includes('attribute')),
-  'a change is not in the audit log': withoutWhole((text) => text.startsWith('AUDIT#')),
-};
+export type PlantedBug = (typeof PLANTED_BUGS)[number] & Bug;

@@ -1,11 +1,10 @@
 import { Invariants, Violation } from './invariants.ts';
-import { type PlantedBug, SimulatedService } from './service.ts';
+import { SimulatedService } from './service.ts';
 import { Users } from './users.ts';
 import { World } from './world.ts';
 
 export interface ScheduleOptions {
   seed: number;
-  bug?: PlantedBug | undefined;
   /** A limit below the number of the seed, to shrink a failure. */
   maxFaults?: number | undefined;
   maxActions?: number | undefined;
@@ -27,7 +26,7 @@ const FAULTS_MAX = 6;
 const ACTIONS_MAX = 12;
 
 /** Runs the schedule of a seed until no work is left. */
-export async function runSchedule({ seed, bug, maxFaults, maxActions, isTold }: ScheduleOptions): Promise<Outcome> {
+export async function runSchedule({ seed, maxFaults, maxActions, isTold }: ScheduleOptions): Promise<Outcome> {
   const world = new World({
     seed,
     // Every fourth schedule has no fault, because stricter invariants apply then.
@@ -35,7 +34,7 @@ export async function runSchedule({ seed, bug, maxFaults, maxActions, isTold }: 
     faultRate: 0.03,
     isTold: isTold ?? false,
   });
-  const service = new SimulatedService(world, bug);
+  const service = new SimulatedService(world);
   const invariants = new Invariants(service, world);
   await service.setUp();
   const users = new Users(world, service, seed);

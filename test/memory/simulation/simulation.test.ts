@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { planted } from './plant.ts';
+import { PLANTED_BUGS } from './planted-bugs.ts';
 import { runSchedule, shrink } from './scenario.ts';
 
 /** Takes a few seconds. `npm run simulate` runs millions of schedules. */
@@ -26,4 +29,9 @@ describe('any schedule', () => {
       expect(first.steps).toBeGreaterThan(0);
     }
   });
+});
+
+it.each(PLANTED_BUGS.map((bug) => [bug.name, bug] as const))('can plant the bug "%s"', (_, bug) => {
+  const text = readFileSync(bug.file, 'utf8');
+  expect(planted(bug, text)).not.toBe(text);
 });
