@@ -57,5 +57,6 @@ export class Client {
   }
 }
 
-const isInProgress = ({ status, body }: { status: number; body: { code?: string } }): boolean =>
+/** Whether a client must wait, because another run of its request has not ended. */
+export const isInProgress = ({ status, body }: { status: number; body: { code?: string } }): boolean =>
   status === 409 && body?.code === 'idempotency_in_progress';

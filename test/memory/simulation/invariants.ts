@@ -12,16 +12,20 @@ import { isLasting, type KeyRecord } from '../../../lib/keys/key.ts';
 import type { AuditAction, AuditRecord } from '../../../lib/projects/audit.ts';
 import { serviceSignature, standardSignature } from '../../../lib/webhooks/signature.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
+import { isInProgress } from './client.ts';
 import type { Received } from './endpoints.ts';
 import type { Item } from './expressions.ts';
 import type { Node } from './nodes.ts';
 import type { PlantedBug } from './planted-bugs.ts';
+import type { Request, Response } from './requests.ts';
 import type { SimulatedService } from './service.ts';
-import { SKEW_MS, type World } from './world.ts';
+import { type Process, SKEW_MS, type World } from './world.ts';
 
 /** The promised schedule. It does not come from the code, because a bug there would change it. */
 const RETRY_DELAYS_SECONDS = [60, 300, 1800, 7200, 43_200];
 const MAX_ATTEMPTS = 6;
+/** The statuses of a response that tell a client that its request changed nothing. */
+const WITHOUT_EFFECT: readonly number[] = [404, 409, 412];
 /** The longest time from an event to its first attempt. A message that failed is received again after three minutes. */
 const FIRST_ATTEMPT_MS = 60_000;
 
@@ -124,6 +128,7 @@ export class Invariants {
     this.world = world;
     service.onChange = (before, after) => this.guard(() => this.onChange(before, after));
     service.onPost = (post) => this.guard(() => this.onPost(post));
+    service.onResponse = (request, response, runs) => this.guard(() => onResponse(request, response, runs));
     service.onStay = (id) => this.guard(() => this.onStay(id));
     service.onLongAttempt = (url) =>
       this.guard(() => must(false, 'No attempt lasts longer than a second in the quick lane', url));
@@ -465,6 +470,22 @@ const idOf = (webhookId: string, eventId: string): string => `${webhookId} ${eve
 function isBefore({ run, attempt }: Received, delivery: DeliveryRecord): boolean {
   if (delivery.run !== run) return delivery.run < run;
   return isUnderWay(delivery.status) && delivery.attempt < attempt;
+}
+
+/**
+ * A response that denies an effect is true, also if a response of the table was lost, or an earlier run of the request ended
+ * without a response. The record of its idempotency key is no effect, but a run must not wait for its own record.
+ */
+function onResponse({ method, resource }: Request, response: NonNullable<Response>, runs: readonly Process[]): void {
+  if (!WITHOUT_EFFECT.includes(response.status)) return;
+  const written = isInProgress(response)
+    ? [...(runs.at(-1)?.written ?? [])]
+    : runs.flatMap((run) => [...run.written]).filter((kind) => kind !== 'IDEMPOTENCY');
+  must(
+    written.length === 0,
+    'A request that took effect never returns 404, 409 or 412',
+    `${method} ${resource} returned ${response.status} after it wrote ${written}`,
+  );
 }
 
 function onDelivery(before: DeliveryRecord | undefined, after: DeliveryRecord): void {

@@ -12,6 +12,22 @@ interface Bug {
 /** Bugs that the simulation must find: at least one for each promise. Each one needs only a small mistake. */
 export const PLANTED_BUGS = [
   {
+    name: 'the response is not stored with the rotation of a key',
+    promise: 'A request that took effect never returns 404, 409 or 412',
+    file: 'lib/keys/handlers.ts',
+    from: 'expiresAt, [...idempotencyWrites(response), entry]',
+    to: 'expiresAt, [entry]',
+    seed: 526,
+  },
+  {
+    name: 'a write does not recognize its own id',
+    promise: 'A request that took effect never returns 404, 409 or 412',
+    file: 'lib/aws/writes.ts',
+    from: '=== writeId',
+    to: "=== 'x'",
+    seed: 116,
+  },
+  {
     name: 'an overdue attempt never leaves the quick lane',
     promise: 'No attempt lasts longer than a second in the quick lane',
     file: 'lib/deliveries/make-attempt.ts',

@@ -122,7 +122,13 @@ export class SimulatedService {
   /** Receives each webhook whose overdue attempt stays in the quick lane, and the URL of each attempt that lasted too long there. */
   onStay: (webhookId: string) => void = () => {};
   onLongAttempt: (url: string) => void = () => {};
+  /** Receives each response, with the processes that ran its request. An idempotency key can have several. */
+  onResponse: (request: Request, response: NonNullable<Response>, runs: readonly Process[]) => void = () => {};
   private readonly world: World;
+  /** The processes that ran each request, by its idempotency key. */
+  private readonly runs = new Map<string, Process[]>();
+  /** The process whose command the table performs. */
+  private writer: Process | undefined;
   /** The first admin key, which the users have. */
   adminKey = '';
   adminKeyId = '';
@@ -154,6 +160,7 @@ export class SimulatedService {
     );
     this.db = new MemoryDynamoDb({
       onChange: (before, after) => {
+        this.writer?.written.add(String((after ?? before)?.pk).split('#')[0] ?? '');
         if (!before && String(after?.pk).startsWith('EVENT#')) this.stream.append(this.recordOf(before, after));
         if (after && String(after.pk).startsWith('HOOK#')) this.shardOf(after).append(this.recordOf(before, after));
         this.onChange(before, after);
@@ -231,18 +238,18 @@ export class SimulatedService {
 
   /** Sends one request. */
   request(request: Request): Promise<Response> {
+    const { fn, method, resource, idempotencyKey } = request;
     return new Promise((resolve) => {
-      this.invoke(
-        request.fn,
-        `${request.method} ${request.resource}`,
-        API_LIMIT_MS,
-        async (handle) => {
-          const event = proxyEventOf(request, this.space.projectId);
-          const { statusCode, body } = (await handle(event as never, NO_CONTEXT)) as APIGatewayProxyResult;
-          resolve({ status: statusCode, body: (body ? JSON.parse(body) : undefined) as never });
-        },
-        () => resolve(null),
-      );
+      const work = async (handle: Handler, process: Process): Promise<void> => {
+        const runs = [...(this.runs.get(idempotencyKey ?? '') ?? []), process];
+        if (idempotencyKey !== undefined) this.runs.set(idempotencyKey, runs);
+        const event = proxyEventOf(request, this.space.projectId);
+        const { statusCode, body } = (await handle(event as never, NO_CONTEXT)) as APIGatewayProxyResult;
+        const response = { status: statusCode, body: (body ? JSON.parse(body) : undefined) as never };
+        this.onResponse(request, response, runs);
+        resolve(response);
+      };
+      this.invoke(fn, `${method} ${resource}`, API_LIMIT_MS, work, () => resolve(null));
     });
   }
 
@@ -330,6 +337,7 @@ export class SimulatedService {
     // All partitions of a log are read together, so each read has only its share of the risk.
     const risk = input.IndexName === BY_STATUS ? 1 / LOG_PARTITIONS : 1;
     const perform = (): object => {
+      this.writer = process;
       const result = this.hotPartition.perform(given, (served) => this.db.execute(served));
       const isStay =
         isSuspicion(given) && process.name === 'deliver quick' && process.posting.has(this.urlOf(String(input.Key.sk)));

@@ -27,6 +27,8 @@ export interface Process {
   records: readonly unknown[];
   /** The calls and waits of its environment that have not ended. It can wait for calls that an earlier invocation left behind. */
   pending: { count: number };
+  /** The kinds of items that it changed. */
+  written: Set<string>;
   /** The last times when it took tokens of the rate limit of each webhook, by its clock. */
   tokensAt: Map<string, number>;
 }
@@ -156,6 +158,7 @@ export class World {
       posting: new Set(),
       records: [],
       pending: { count: 0 },
+      written: new Set(),
       tokensAt: new Map(),
     };
     this.tell(() => `${name} ${process.id} starts`);
