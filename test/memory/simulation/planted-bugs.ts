@@ -175,6 +175,14 @@ export const PLANTED_BUGS = [
     to: 'false',
   },
   {
+    name: 'an event soon after the creation of a webhook is not sent',
+    promise: 'Every event has a delivery to every webhook',
+    file: 'lib/deliveries/fan-out.ts',
+    from: 'createdAt > event.at',
+    to: 'createdAt > event.at - 2000',
+    seed: 314,
+  },
+  {
     name: 'the retry is not recorded as pending',
     promise: 'Every pending attempt is made',
     file: 'lib/deliveries/write-store.ts',
