@@ -15,8 +15,8 @@ export const PLANTED_BUGS = [
     name: 'the response is not stored with the rotation of a key',
     promise: 'A request that took effect never returns 404, 409 or 412',
     file: 'lib/keys/handlers.ts',
-    from: 'expiresAt, [...idempotencyWrites(response), entry]',
-    to: 'expiresAt, [entry]',
+    from: 'const also = [...idempotencyWrites(response), entry];',
+    to: 'const also = [entry];',
     seed: 526,
   },
   {
@@ -42,6 +42,13 @@ export const PLANTED_BUGS = [
     from: 'all(exists, isNotSlow)',
     to: 'exists',
     seed: 2072,
+  },
+  {
+    name: 'an overloaded webhook is not reported',
+    promise: 'Without a fault, an overload has one email',
+    file: 'lib/deliveries/overload.ts',
+    from: 'if (isTest(event) ||',
+    to: 'if (true ||',
   },
   {
     name: 'a webhook is disabled although it is disabled',
@@ -157,7 +164,7 @@ export const PLANTED_BUGS = [
     name: 'the last admin key can be revoked',
     promise: 'A project always has an admin key',
     file: 'lib/keys/last-admin-key.ts',
-    from: 'isCountedOn ? lastingAdminKeys(keys, record, revokedAt) : null',
+    from: 'isCountedOn ? lastingAdminKeys(keys, record, revokedAt, callerKeyId) : null',
     to: 'null',
   },
   {
@@ -212,7 +219,7 @@ export const PLANTED_BUGS = [
   },
   {
     name: 'every project counts as suspended',
-    promise: 'Only a disabled webhook misses an event',
+    promise: 'Only a disabled or overloaded webhook misses an event',
     file: 'lib/deliveries/store.ts',
     from: 'project?.suspendedAt !== undefined',
     to: 'project !== undefined',
@@ -417,8 +424,8 @@ export const PLANTED_BUGS = [
     name: 'a revocation is not in the audit log',
     promise: 'Every change is in the audit log',
     file: 'lib/keys/handlers.ts',
-    from: '{ revokedAt: now }, [entry]',
-    to: '{ revokedAt: now }, []',
+    from: 'record, now, [entry]',
+    to: 'record, now, []',
     seed: 28,
   },
   {
