@@ -171,7 +171,7 @@ export const emailEventsDeps = (platform: WithEmail): EmailEventsDeps => ({
     stopEmails(...report, { ...platform, projects: projects(platform.table), emails: emailsOf(platform) }),
 });
 
-/** Sends the summary that a message asks for. */
+/** Sends the summary of the project in a message, if one is due. */
 export const summaries = (platform: WithEmail & { dashboardUrl: string }) => (message: SummaryMessage) =>
   emailsOf(platform).summarize(message, platform.dashboardUrl);
 

@@ -32,7 +32,7 @@ export const webhookEmails =
   async (failing) => {
     const project = await projects.get(failing.webhook.projectId);
     if (!project) return;
-    const id = await emails.reserve(project, summaryLine(failing, what));
+    const id = await emails.reserve(project, summaryLine(failing, what), clock());
     if (id === null) return;
     const { to } = recipientsOf(project, clock());
     await emails.send(id, NOTIFICATIONS[what]({ ...failing, project, to, dashboardUrl }));

@@ -8,7 +8,7 @@ const LOST_AFTER_MS = 60 * 1000;
 /** The maximum number of lines in a summary. Each project has at most 200 webhooks. */
 const MAX_LINES = 200;
 
-/** What one email or summary tells. */
+/** The content of an email or a summary. */
 export interface Told {
   /** When the first of it happened, in milliseconds since 1970. */
   since: number;
@@ -33,7 +33,7 @@ export interface EmailBudget {
   /** When each email of the window was reserved. */
   sentAt: number[];
   reserved: Reserved[];
-  /** What the next summary tells. While it is present, no other email is sent, so that a summary never waits for a free place. */
+  /** The content of the next summary. While it is present, no other email is sent, so that a summary never waits for a free place. */
   held?: Told | undefined;
   /** When the next check for a summary is due. A time in the past means that none is under way. */
   checkAt: number;

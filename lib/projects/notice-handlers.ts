@@ -14,7 +14,7 @@ export interface NoticeDeps {
 
 /**
  * Makes a change and emails the project about it, unless the change returns `false`. The email is reserved before the change, so
- * that a summary tells the change even after a crash. A failed email does not stop the change, but is reported to the operator.
+ * that a summary reports the change even after a crash. A failed email does not stop the change, but is reported to the operator.
  */
 export function notifying({ projects, emails, reportFailure }: NoticeDeps) {
   return async <Result>(request: Request, at: number, notice: Notice | null, change: () => Promise<Result>) => {
@@ -31,7 +31,7 @@ export function notifying({ projects, emails, reportFailure }: NoticeDeps) {
     const reserved = await reporting(async () => {
       const project = await projects.get(projectId);
       if (!project) throw new Error('The project of this request is gone');
-      const id = await emails.reserve(project, null);
+      const id = await emails.reserve(project, null, at);
       return id === null ? undefined : { id, project };
     });
     const result = await change();

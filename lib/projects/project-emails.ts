@@ -8,8 +8,8 @@ import { recipientsOf } from './mailboxes.ts';
 import type { ProjectRecord } from './project.ts';
 
 /*
- * All emails of a project share one budget. An email is reserved before its cause, sent after it, and then confirmed. What the
- * budget does not allow is held back for one summary. A delayed message checks for a summary. It is sent before the reservation is
+ * All emails of a project share one budget. An email is reserved before its cause, sent after it, and then confirmed. Emails
+ * beyond the budget are held back for one summary. A delayed message checks for a summary. It is sent before the reservation is
  * stored, so no crash can lose a summary, and a crash between the reservation and the confirmation only repeats an email.
  */
 
@@ -38,13 +38,17 @@ export type ProjectEmails = ReturnType<typeof projectEmails>;
 export function projectEmails({ budgets, projects, sendEmail, scheduleSummary, clock, random }: ProjectEmailsDeps) {
   /**
    * Reserves an email to a project and returns its id, or `null` if a summary will contain it. A summary contains `line`, or
-   * counts a change of the audit log if it is `null`.
+   * counts a change of the audit log if it is `null`. `at` is the time of the cause, which the audit log has too.
    */
-  async function reserve({ id: projectId, emails }: ProjectRecord, line: string | null): Promise<string | null> {
+  async function reserve(
+    { id: projectId, emails }: ProjectRecord,
+    line: string | null,
+    at: number,
+  ): Promise<string | null> {
     const id = newId();
     const what = line === null ? { changes: 1, lines: [] } : { changes: 0, lines: [line] };
     const isAllowed = await changed(projectId, (budget, now) => {
-      const { next, isAllowed } = reserved(budget, id, { since: now, ...what, to: emails }, now);
+      const { next, isAllowed } = reserved(budget, id, { since: at, ...what, to: emails }, now);
       return [next, isAllowed];
     });
     return isAllowed ? id : null;

@@ -37,7 +37,7 @@ export async function stopEmails(
   const mark = { email: address ?? reported, reason, at: now };
   if (address === undefined) return void (await add(mark));
   const what = `The project sends no more emails to ${inert(address)}. ${REASONS[reason]}`;
-  const id = await emails.reserve(project, what);
+  const id = await emails.reserve(project, what, now);
   const isFirst = await add(mark);
   if (id === null) return;
   if (isFirst)
