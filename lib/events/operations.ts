@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { DeliveryResource } from '../deliveries/record.ts';
 import { listOf, MAX_BODY_BYTES, operation, page, WRITERS } from '../http/operation.ts';
 import { eventParameter } from '../http/path-parameters.ts';
-import { described, oneOf, resource, timestampInput } from '../schema.ts';
+import { described, jsonObject, oneOf, resource, timestampInput } from '../schema.ts';
 import { EventDocumentKey, EventResource, PublishEvent, PublishEvents } from './event.ts';
 import { EVENT_TYPES } from './types.ts';
 
@@ -11,7 +11,7 @@ const event = { function: 'events', callers: WRITERS } as const;
 const EventTypeDescription = resource('EventTypeDescription', {
   name: described(v.picklist(EVENT_TYPES), 'The `type` of the events.'),
   meaning: described(v.string(), 'The change that the event reports.'),
-  schema: described(v.looseObject({}), 'The JSON Schema (2020-12) of the events, as they are delivered.'),
+  schema: described(jsonObject, 'The JSON Schema (2020-12) of the events, as they are delivered.'),
   sample: described(EventResource, 'An event of this type.'),
 });
 

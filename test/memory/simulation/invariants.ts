@@ -475,13 +475,14 @@ function isBefore({ run, attempt }: Received, delivery: DeliveryRecord): boolean
 
 /**
  * A response that denies an effect is true, also if a response of the table was lost, or an earlier run of the request ended
- * without a response. The record of its idempotency key is no effect, but a run must not wait for its own record.
+ * without a response. The record of its idempotency key and the budget of emails are no effects, but a run
+ * must not wait for its own record.
  */
 function onResponse({ method, resource }: Request, response: NonNullable<Response>, runs: readonly Process[]): void {
   if (!WITHOUT_EFFECT.includes(response.status)) return;
   const written = isInProgress(response)
     ? [...(runs.at(-1)?.written ?? [])]
-    : runs.flatMap((run) => [...run.written]).filter((kind) => kind !== 'IDEMPOTENCY');
+    : runs.flatMap((run) => [...run.written]).filter((kind) => !['IDEMPOTENCY', 'EMAILS'].includes(kind));
   must(
     written.length === 0,
     'A request that took effect never returns 404, 409 or 412',

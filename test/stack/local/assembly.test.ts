@@ -50,7 +50,7 @@ describe('the assembly', () => {
     ['setting of the compiler', 'tsconfig.json'],
   ])('changes with the %s', (_name, file) => {
     const root = mkdtempSync(join(directory, 'root-'));
-    for (const folder of ['functions/site/dashboard', 'lib/delivery', 'infra', 'node_modules'])
+    for (const folder of ['functions/site/dashboard', 'lib/deliveries', 'infra', 'node_modules'])
       mkdirSync(join(root, folder), { recursive: true });
     writeFileSync(join(root, file), 'before');
     const before = inputHash(root);
