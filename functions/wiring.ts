@@ -141,7 +141,7 @@ export function deliverDeps(platform: DeliverPlatform): BatchDeps {
   const { table, queues, lane, clock, log, schedule, post, done } = platform;
   const { email: disabledClaims, exhaust } = disabling(table);
   const { warning: warningClaims, overload: overloadClaims, extendOutage, ...notes } = outages(table);
-  const recovery = { ...deliveryLog(table), webhook: webhooks(table).get, extendOutage };
+  const recovery = { ...deliveryLog(table), ...deliveries(table), extendOutage };
   const send = webhookEmails({ ...platform, projects: projects(table), emails: emailsOf(platform) });
   return {
     lane,

@@ -164,7 +164,7 @@ export class Delivery extends Construct {
       PROJECT: ['get', 'batch get'],
       EMAILS: ['get', 'put'],
       SLOTS: ['get', 'update'],
-      HOOKS: ['get', 'batch get', 'update'], // `get` for recoveries
+      HOOKS: ['batch get', 'update'],
       EVENT: ['batch get'],
       HOOK: ['batch get', 'update'],
       AUDIT: ['put'],

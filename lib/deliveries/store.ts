@@ -6,7 +6,9 @@ import type { Table } from '../aws/table.ts';
 import { UnavailableError } from '../errors.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { toStoredEvent } from '../events/store.ts';
+import type { Space } from '../space.ts';
 import { toWebhook } from '../webhooks/store.ts';
+import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { Attempt } from './attempt.ts';
 import type { Verdict } from './decide.ts';
 import type { DeliveryContext } from './deliver.ts';
@@ -45,6 +47,12 @@ export function deliveries(table: Table) {
           isSuspended: project?.suspendedAt !== undefined,
         };
       });
+    },
+
+    /** Reads a webhook as a batch, because the functions that deliver have no permission for single reads. */
+    async webhook(space: Space, webhookId: string): Promise<WebhookRecord | undefined> {
+      const [item] = await table.batchGet([itemKey.webhook(space, webhookId)]);
+      return item && toWebhook(item);
     },
 
     /** Records an attempt and what follows from it. `false` if it is recorded already, or a newer run has started. */

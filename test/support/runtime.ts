@@ -32,8 +32,8 @@ export const VARIABLES: Readonly<Record<Exclude<Variable, 'SOURCE_ADDRESSES'>, s
 /** The runtime of a function whose calls to AWS go to `send`. */
 export function runtimeWith(send: (command: Command) => Promise<object>, rest: Partial<Runtime> = {}): Runtime {
   const client = {
-    send: ({ constructor, input }: { constructor: { name: string }; input: object }) =>
-      send({ name: constructor.name.replace(/Command$/, ''), input }),
+    send: (command: { constructor: { name: string }; input: object }) =>
+      send({ name: command.constructor.name.replace(/Command$/, ''), input: command.input }),
   };
   return {
     variables: VARIABLES,
