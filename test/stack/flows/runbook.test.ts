@@ -248,7 +248,7 @@ it('finds a message that always fails in the log', async () => {
     const { events } = JSON.parse(await run('delivery.handling_failed'));
     return events.length > 0 && events;
   });
-  expect(JSON.parse(found[0].message)).toMatchObject({ message_id: expect.any(String), stage: expect.any(String) });
+  expect(JSON.parse(found[0].message)).toMatchObject({ message_id: expect.any(String), error: expect.any(Object) });
 });
 
 it('finds the requests of a leaked key in the access log', async () => {

@@ -74,7 +74,7 @@ describe('an internal failure', () => {
     expect(service.log.join('')).toContain('HandlingFailures');
   });
 
-  it('logs one line with the stage of a delivery', async () => {
+  it('logs one line with the cause of a failed delivery', async () => {
     const client = await live();
     const endpoint = await startReceiver(500);
     const { id } = await createWebhook(client, endpoint.url);
@@ -88,7 +88,7 @@ describe('an internal failure', () => {
     const line = await eventually(() => since(before).find(({ message }) => message === 'delivery.handling_failed'));
     expect(line).toMatchObject({
       message: 'delivery.handling_failed',
-      stage: 'record',
+      error: { name: 'UnavailableError', cause: { name: 'ThrottlingException' } },
       webhook_id: id,
       event_id: event.body.id,
       attempt: 1,
