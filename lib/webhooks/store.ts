@@ -45,13 +45,16 @@ export function webhooks(table: Table) {
       throw new Error('The new webhook id is taken, or another run of this request has begun');
     },
 
+    /** Returns the changed webhook, or `undefined` if the webhook was deleted or its status has changed. */
     async change(
       read: WebhookRecord,
       change: Partial<WebhookRecord>,
       also: readonly Write[] = [],
     ): Promise<WebhookRecord | undefined> {
       const changed = update(itemKey.webhook(read, read.id), { ...change }, is('status', read.status));
-      return (await table.write([changed, ...also])).length === 0 ? get(read, read.id) : undefined;
+      if ((await table.write([changed, ...also])).length > 0) return undefined;
+      // Another request can delete the webhook right after this change.
+      return (await get(read, read.id)) ?? { ...read, ...change };
     },
 
     async rotate(read: WebhookRecord, change: Partial<WebhookRecord>, also: readonly Write[]): Promise<boolean> {

@@ -151,6 +151,20 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
       expect(await store.get(webhook, webhook.id)).toBeUndefined();
     });
 
+    it('returns the changed webhook if it is deleted right afterwards', async () => {
+      const webhook = await create();
+      const deleting: typeof table = {
+        ...table,
+        async write(writes) {
+          const rejected = await table.write(writes);
+          await store.remove(webhook, webhook.id);
+          return rejected;
+        },
+      };
+      const changed = await webhooks(deleting).change(webhook, { description: 'Mine' });
+      expect(changed).toMatchObject({ id: webhook.id, description: 'Mine' });
+    });
+
     it.each([
       { status: 'disabled', disabledAt: now },
       { description: 'Mine' },
