@@ -14,7 +14,7 @@ import type { ProjectRecord } from './project.ts';
  */
 
 /** The message that checks for a summary. */
-export const SummaryMessage = v.strictObject({ projectId: v.string() });
+export const SummaryMessage = v.strictObject({ projectId: v.string(), checkAt: v.number() });
 export type SummaryMessage = v.InferOutput<typeof SummaryMessage>;
 
 export interface Budgets {
@@ -65,7 +65,7 @@ export function projectEmails({ budgets, projects, sendEmail, scheduleSummary, c
   }
 
   /** Sends the summary of a project if one is due. */
-  async function summarize({ projectId }: SummaryMessage, dashboardUrl: string): Promise<void> {
+  async function summarize({ projectId, checkAt }: SummaryMessage, dashboardUrl: string): Promise<void> {
     const id = newId();
     const project = await projects.get(projectId);
     if (!project) return;
@@ -75,26 +75,30 @@ export function projectEmails({ budgets, projects, sendEmail, scheduleSummary, c
         const { next, told } = summarized(budget, id, now);
         return [next, told];
       },
-      { isCheck: true },
+      checkAt,
     );
     if (told) await send(id, summaryOf(project, told, dashboardUrl, clock()));
   }
 
   const newId = (): string => Buffer.from(random(9)).toString('base64url');
 
-  /** Changes the budget. Queues the next check, unless another one is under way. A check can come early, because clocks differ. */
+  /**
+   * Changes the budget. Queues the next check, unless another one is under way. `ofCheck` is the time of the check that makes the
+   * change, which can come early, because clocks differ. Only the check whose time is stored continues, so that repeated messages
+   * do not multiply.
+   */
   async function changed<T>(
     projectId: string,
     change: (budget: EmailBudget, now: number) => [EmailBudget, T],
-    { isCheck = false } = {},
+    ofCheck?: number,
   ): Promise<T> {
     const [result] = await optimistically(async () => {
       const now = clock();
       const read = await budgets.get(projectId);
       const [next, result] = change(read, now);
-      const isUnderWay = !isCheck && read.checkAt > now;
+      const isUnderWay = read.checkAt > now && read.checkAt !== ofCheck;
       const checkAt = isUnderWay ? undefined : nextCheckAt(next, now);
-      if (checkAt !== undefined) await scheduleSummary({ projectId }, Math.ceil((checkAt - now) / 1000));
+      if (checkAt !== undefined) await scheduleSummary({ projectId, checkAt }, Math.ceil((checkAt - now) / 1000));
       const isSaved = await budgets.save(projectId, read, { ...next, checkAt: checkAt ?? next.checkAt });
       return isSaved ? ([result] as const) : undefined;
     });

@@ -3,27 +3,30 @@ import { describe, expect, it } from 'vitest';
 import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../lib/projects/email-budget.ts';
 import { emailBudgets } from '../../../lib/projects/email-budget-store.ts';
 import type { Email } from '../../../lib/projects/emails.ts';
-import { projectEmails } from '../../../lib/projects/project-emails.ts';
+import { projectEmails, type SummaryMessage } from '../../../lib/projects/project-emails.ts';
 import { newProject, now } from '../../memory/contracts/builders.ts';
 import { memoryTable } from '../../support/memory-table.ts';
 
 /** A project that has used its emails, and whose next summary has one line. */
 async function setUp() {
   const project = newProject();
-  const state = { now, checks: [] as number[], emails: [] as Email[] };
+  const state = { now, checks: [] as number[], messages: [] as SummaryMessage[], emails: [] as Email[] };
   const budgets = emailBudgets(memoryTable());
   const { reserve, confirm, summarize } = projectEmails({
     budgets,
     projects: { get: async () => project },
     sendEmail: async (email) => void state.emails.push(email),
-    scheduleSummary: async (_, delaySeconds) => void state.checks.push(delaySeconds),
+    scheduleSummary: async (message, delaySeconds) => {
+      state.checks.push(delaySeconds);
+      state.messages.push(message);
+    },
     clock: () => state.now,
     random,
   });
   for (let i = 0; i < MAX_EMAILS; i++) await confirm(project.id, String(await reserve(project, null, now)));
-  const check = async () => {
+  const check = async (message = state.messages.at(-1) as SummaryMessage) => {
     state.checks = [];
-    await summarize({ projectId: project.id }, 'https://api.example.com/dashboard');
+    await summarize(message, 'https://api.example.com/dashboard');
     return state.checks;
   };
   const hold = () => reserve(project, 'A line', state.now - 1);
@@ -53,6 +56,17 @@ describe('the check for a summary', () => {
     state.now += 60_000;
     expect(await check()).toEqual([]);
     expect(state.emails).toHaveLength(1);
+  });
+
+  it('is queued again only once if its message is received twice', async () => {
+    const { state, check, hold } = await setUp();
+    await hold();
+    state.now += 60_000;
+    const message = state.messages.at(-1);
+    expect(await check(message)).toEqual([540]);
+    state.now++;
+    expect(await check(message)).toEqual([]);
+    expect(await check()).toEqual([540]);
   });
 
   it('is queued by the next reservation if its message was lost', async () => {
