@@ -197,7 +197,7 @@ describe('the npm package', () => {
   it('verifies the bytes of a body, and accepts only JSON in UTF-8', async () => {
     const source = `
       import { createHmac } from 'node:crypto';
-      import { VerificationError, verify } from 'document-sync-client';
+      import { VerificationError, verify } from '@document-sync-service/client';
       const timestamp = Math.floor(Date.now() / 1000);
       const headersFor = (signed) => {
         const signature = createHmac('sha256', 'secret').update('evt_1.' + timestamp + '.').update(signed).digest('base64');
