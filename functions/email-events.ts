@@ -3,14 +3,16 @@ import { connect } from '../lib/aws/backend.ts';
 import { lambda, newVariable, type Runtime } from '../lib/aws/runtime.ts';
 import { emailEventsConsumer } from '../lib/projects/consumers.ts';
 import { summaryConsumer } from '../lib/projects/summary-consumers.ts';
-import { emailEventsDeps, summaries, withEmail } from './wiring.ts';
+import { stopEmails } from '../lib/projects/undeliverable.ts';
+import { emailing, stores } from './wiring.ts';
 
 /** Receives events of SES, and messages of the queue of summaries. */
 export const create = (runtime: Runtime) => {
-  const backend = { ...connect(runtime), ...withEmail(runtime) };
+  const backend = connect(runtime);
   const dashboardUrl = newVariable(runtime, 'DASHBOARD_URL') ?? '';
-  const handleEvent = emailEventsConsumer(emailEventsDeps(backend), backend);
-  const handleSummaries = summaryConsumer(summaries({ ...backend, dashboardUrl }), backend);
+  const deps = { ...backend, ...stores(backend), ...emailing(runtime, backend) };
+  const handleEvent = emailEventsConsumer({ stop: (...report) => stopEmails(...report, deps) }, backend);
+  const handleSummaries = summaryConsumer((message) => deps.emails.summarize(message, dashboardUrl), backend);
   return (event: SQSEvent | object, context: Context) =>
     'Records' in event ? handleSummaries(event, context) : handleEvent(event);
 };

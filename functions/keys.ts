@@ -1,11 +1,12 @@
 import { connect } from '../lib/aws/backend.ts';
 import { lambda, type Runtime } from '../lib/aws/runtime.ts';
 import { serve } from '../lib/http/serve.ts';
-import { keyViolations } from '../lib/keys/handlers.ts';
-import { keyOperations, withEmail } from './wiring.ts';
+import { keyHandlers, keyViolations } from '../lib/keys/handlers.ts';
+import { emailing, stores } from './wiring.ts';
 
 export const create = (runtime: Runtime) => {
-  const backend = { ...connect(runtime), ...withEmail(runtime) };
-  return serve<'keys'>(keyOperations(backend), backend, keyViolations(backend.clock));
+  const backend = connect(runtime);
+  const handlers = keyHandlers({ ...backend, ...stores(backend), ...emailing(runtime, backend) });
+  return serve<'keys'>(handlers, backend, keyViolations(backend.clock));
 };
 export const handler = create(lambda);

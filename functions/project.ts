@@ -1,11 +1,14 @@
 import { connect } from '../lib/aws/backend.ts';
 import { lambda, type Runtime } from '../lib/aws/runtime.ts';
 import { serve } from '../lib/http/serve.ts';
-import { projectOperations, withEmail } from './wiring.ts';
+import { auditHandlers } from '../lib/projects/audit-handlers.ts';
+import { projectHandlers } from '../lib/projects/handlers.ts';
+import { emailing, stores } from './wiring.ts';
 
 export const create = (runtime: Runtime) => {
+  const backend = connect(runtime);
   const sourceAddresses = runtime.variables.SOURCE_ADDRESSES?.split(',') ?? [];
-  const backend = { ...connect(runtime), ...withEmail(runtime), sourceAddresses };
-  return serve<'project'>(projectOperations(backend), backend);
+  const deps = { ...backend, ...stores(backend), ...emailing(runtime, backend), sourceAddresses };
+  return serve<'project'>({ ...projectHandlers(deps), ...auditHandlers(deps) }, backend);
 };
 export const handler = create(lambda);

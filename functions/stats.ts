@@ -1,10 +1,10 @@
 import { connect } from '../lib/aws/backend.ts';
 import { lambda, type Runtime } from '../lib/aws/runtime.ts';
 import { countConsumer } from '../lib/deliveries/count-consumers.ts';
-import { countDeps } from './wiring.ts';
+import { stats } from '../lib/deliveries/stats-store.ts';
 
 export const create = (runtime: Runtime) => {
   const backend = connect(runtime);
-  return countConsumer(countDeps(backend), backend);
+  return countConsumer(stats(backend.table), backend);
 };
 export const handler = create(lambda);

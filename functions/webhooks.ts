@@ -1,14 +1,29 @@
 import { connect } from '../lib/aws/backend.ts';
 import { lambda, type Runtime } from '../lib/aws/runtime.ts';
+import { deliveryHandlers } from '../lib/deliveries/handlers.ts';
+import { deliveryLog } from '../lib/deliveries/log-store.ts';
 import { deliveryQueue } from '../lib/deliveries/queue-store.ts';
+import { statsHandlers } from '../lib/deliveries/stats-handlers.ts';
+import { stats } from '../lib/deliveries/stats-store.ts';
 import { serve } from '../lib/http/serve.ts';
+import type { Space } from '../lib/space.ts';
 import { addressPolicy } from '../lib/webhooks/endpoint-url.ts';
-import { webhookViolations } from '../lib/webhooks/handlers.ts';
-import { webhookOperations } from './wiring.ts';
+import { webhookHandlers, webhookViolations } from '../lib/webhooks/handlers.ts';
+import { allWebhooks } from '../lib/webhooks/store.ts';
+import { stores } from './wiring.ts';
 
 export const create = (runtime: Runtime) => {
-  const backend = { ...connect(runtime), queue: deliveryQueue(runtime, 'quick') }; // redeliveries, recoveries and tests
-  const violations = webhookViolations(addressPolicy(runtime.variables));
-  return serve<'webhooks'>(webhookOperations(backend), backend, violations);
+  const backend = connect(runtime);
+  const { table } = backend;
+  const deps = {
+    ...backend,
+    ...stores(backend),
+    allWebhooks: (space: Space) => allWebhooks(table, space),
+    deliveries: deliveryLog(table),
+    stats: stats(table),
+    enqueue: deliveryQueue(runtime, 'quick').sendAll, // redeliveries, recoveries and tests
+  };
+  const handlers = { ...webhookHandlers(deps), ...deliveryHandlers(deps), ...statsHandlers(deps) };
+  return serve<'webhooks'>(handlers, backend, webhookViolations(addressPolicy(runtime.variables)));
 };
 export const handler = create(lambda);

@@ -55,7 +55,7 @@ function options() {
 }
 
 /** Files in functions/ that are not entries. */
-const SHARED = new Set(['project-wiring.ts', 'wiring.ts']);
+const SHARED = new Set(['wiring.ts']);
 
 function contentsOf(files: readonly OutputFile[], name: string): Uint8Array {
   const file = files.find(({ path }) => basename(path) === name);
