@@ -43,7 +43,7 @@ describe('an event', () => {
     await page.getByRole('link', { name: 'Events' }).first().click();
     await expect.poll(() => rows.count()).toBe(2);
     await expect.poll(() => rows.locator('.badge').allTextContents()).toEqual(['2 of 2 delivered', '2 of 2 delivered']);
-    await page.getByLabel('Type').selectOption('document.deleted');
+    await page.getByLabel('Type', { exact: true }).selectOption('document.deleted');
     await page.getByText('No events of the last 30 days match.').waitFor();
     await project.admin('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
     await project.admin('PUT', '/v1/documents/org:acme:c', { body: { fields: {} } });
@@ -53,7 +53,7 @@ describe('an event', () => {
     await expect
       .poll(async () => (await deliveries()).map(({ status }: { status: string }) => status).sort())
       .toEqual(['skipped', 'succeeded']);
-    await page.getByLabel('Type').selectOption('');
+    await page.getByLabel('Type', { exact: true }).selectOption('');
     await page.locator('.badge.off', { hasText: '1 of 2 delivered' }).waitFor(); // skipped, so nothing follows
     const { body } = await project.admin('GET', '/v1/events?document_key=org:acme:b');
     await page.getByLabel('Document key or event id').fill(body.data[0].id);
@@ -112,7 +112,7 @@ describe('the list of events', () => {
 
     await page.getByLabel('Deliveries').selectOption('skipped');
     await expect.poll(async () => (await documents())[0]).toBe('org:acme:gone');
-    await page.getByLabel('Type').selectOption('document.deleted');
+    await page.getByLabel('Type', { exact: true }).selectOption('document.deleted');
     await expect.poll(documents).toEqual(['org:acme:gone']);
     await page.getByLabel('Deliveries').selectOption('failed');
     await page.getByText('No events of the last 30 days match.').waitFor();

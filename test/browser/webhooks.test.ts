@@ -367,7 +367,7 @@ describe('the delivery log', () => {
     expect(new URL(page.url()).hash).toContain('status=failed');
     await page.goBack();
     await expect.poll(() => rows.count()).toBe(25);
-    await page.getByLabel('Type').selectOption('sync.completed');
+    await page.getByLabel('Type', { exact: true }).selectOption('sync.completed');
     await page.getByText('No deliveries match these filters.').waitFor();
     await page.goBack();
 
@@ -415,7 +415,7 @@ describe('an export of the delivery log', () => {
     };
     const { body } = await project.admin('GET', `/v1/webhooks/${id}/deliveries?limit=100`);
     expect(JSON.parse(await exported('JSON'))).toEqual(body.data);
-    await page.getByLabel('Type').selectOption('document.created');
+    await page.getByLabel('Type', { exact: true }).selectOption('document.created');
     await expect.poll(() => page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr').count()).toBe(1);
     const [header, only, ...rest] = (await exported('CSV')).split('\r\n');
     expect(rest).toEqual(['']);
