@@ -16,7 +16,7 @@ import { recoverPage } from '../lib/deliveries/recovery.ts';
 import { deliveries } from '../lib/deliveries/store.ts';
 import { webhookEmails } from '../lib/deliveries/webhook-emails.ts';
 import { addressPolicy } from '../lib/webhooks/endpoint-url.ts';
-import { emailing, stores } from './wiring.ts';
+import { emailing } from './wiring.ts';
 
 /** `poster` creates the function that sends the requests of attempts. */
 export const create = (runtime: Runtime, poster: typeof httpPost = httpPost) => {
@@ -29,7 +29,7 @@ export const create = (runtime: Runtime, poster: typeof httpPost = httpPost) => 
   const { warning: warningClaims, overload: overloadClaims, extendOutage, ...notes } = outages(table);
   const recovery = { ...deliveryLog(table), ...deliveries(table), extendOutage };
   const dashboardUrl = variable(runtime, 'DASHBOARD_URL');
-  const send = webhookEmails({ ...backend, ...stores(backend), ...emailing(runtime, backend), dashboardUrl });
+  const send = webhookEmails({ ...backend, ...emailing(runtime, backend), dashboardUrl });
   const deps: BatchDeps = {
     lane,
     clock,

@@ -4,13 +4,13 @@ import { lambda, newVariable, type Runtime } from '../lib/aws/runtime.ts';
 import { emailEventsConsumer } from '../lib/projects/consumers.ts';
 import { summaryConsumer } from '../lib/projects/summary-consumers.ts';
 import { stopEmails } from '../lib/projects/undeliverable.ts';
-import { emailing, stores } from './wiring.ts';
+import { emailing } from './wiring.ts';
 
 /** Receives events of SES, and messages of the queue of summaries. */
 export const create = (runtime: Runtime) => {
   const backend = connect(runtime);
   const dashboardUrl = newVariable(runtime, 'DASHBOARD_URL') ?? '';
-  const deps = { ...backend, ...stores(backend), ...emailing(runtime, backend) };
+  const deps = { ...backend, ...emailing(runtime, backend) };
   const handleEvent = emailEventsConsumer({ stop: (...report) => stopEmails(...report, deps) }, backend);
   const handleSummaries = summaryConsumer((message) => deps.emails.summarize(message, dashboardUrl), backend);
   return (event: SQSEvent | object, context: Context) =>

@@ -12,7 +12,7 @@ import { projectEmails, type SummaryMessage } from '../lib/projects/project-emai
 import { projects } from '../lib/projects/store.ts';
 import { webhooks } from '../lib/webhooks/store.ts';
 
-/** The stores that several groups of operations use. */
+/** The stores that several groups of operations use. An entry that needs only some of them creates these, so that its bundle is small. */
 export const stores = ({ table, random }: Backend) => ({
   audit: auditLog(table),
   keys: apiKeys(table),
@@ -27,17 +27,18 @@ export function emailing(runtime: Runtime, backend: Backend) {
   let summaryQueue: ReturnType<typeof queue> | undefined;
   const sendEmail = emailSender(runtime);
   const budgets = emailBudgets(backend.table);
+  const recipients = projects(backend.table);
   const emails = projectEmails({
     ...backend,
     sendEmail,
     budgets,
-    projects: projects(backend.table),
+    projects: recipients,
     scheduleSummary(body: SummaryMessage, delaySeconds) {
       summaryQueue ??= queue(runtime, 'SUMMARIES_QUEUE_URL');
       return summaryQueue.send({ body, delaySeconds });
     },
   });
-  return { sendEmail, budgets, emails };
+  return { sendEmail, budgets, emails, projects: recipients };
 }
 
 /** Schedules checks of connections. */
