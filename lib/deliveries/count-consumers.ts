@@ -1,8 +1,8 @@
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { allDone } from '../all-done.ts';
 import type { Backend } from '../aws/backend.ts';
 import type { ReportFailure } from '../aws/log.ts';
+import { streamItem } from '../aws/stream-items.ts';
 import { toDelivery } from './log-store.ts';
 import { type DeliveryChange, type Tally, tally } from './stats.ts';
 
@@ -54,8 +54,7 @@ function isReadable(record: DynamoDBRecord, reportFailure: ReportFailure): boole
 
 function changeOf({ dynamodb = {} }: DynamoDBRecord): DeliveryChange {
   const { OldImage, NewImage, SequenceNumber = '' } = dynamodb;
-  const recordOf = (image: typeof NewImage) =>
-    image && toDelivery(unmarshall(image as Parameters<typeof unmarshall>[0]));
+  const recordOf = (image: typeof NewImage) => image && toDelivery(streamItem(image));
   return {
     before: recordOf(OldImage),
     after: recordOf(NewImage ?? {}) as DeliveryChange['after'],

@@ -1,9 +1,9 @@
 import { EventType } from '@aws-lambda-powertools/batch';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Context, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import type { Backend } from '../aws/backend.ts';
 import { isOutage } from '../aws/domain-errors.ts';
 import { countSetAside } from '../aws/metrics.ts';
+import { streamItem } from '../aws/stream-items.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { toStoredEvent } from '../events/store.ts';
 import { consume } from './batch-consumers.ts';
@@ -50,5 +50,4 @@ export function fanOutConsumer({ keep, ...deps }: FanOutConsumerDeps, { log, rep
 
 const eventIdOf = ({ dynamodb }: DynamoDBRecord): string | undefined => dynamodb?.Keys?.sk?.S;
 
-const eventOf = ({ dynamodb }: DynamoDBRecord): StoredEvent =>
-  toStoredEvent(unmarshall((dynamodb?.NewImage ?? {}) as Parameters<typeof unmarshall>[0]));
+const eventOf = ({ dynamodb }: DynamoDBRecord): StoredEvent => toStoredEvent(streamItem(dynamodb?.NewImage ?? {}));
