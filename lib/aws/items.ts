@@ -9,15 +9,15 @@ import type { Space } from '../space.ts';
 /*
  * The access patterns of the table:
  *   project               GetItem   PROJECT#<prj>            PROJECT
- *   emails of a project   GetItem   EMAILS#<prj>             EMAILS       (their budget; lib/access/email-budget.ts)
- *   key of a credential   GetItem   KEY#<key>                KEY          (with its project, once per request; credentials.ts)
+ *   emails of a project   GetItem   EMAILS#<prj>             EMAILS       (their budget; lib/projects/email-budget.ts)
+ *   key of a credential   GetItem   KEY#<key>                KEY          (with its project, once per request; credential-store.ts)
  *   keys of a project     Query     index by_project: keysOf = <prj>, pk
  *   webhooks of a space   Query     HOOKS#<prj>#<env>        <whk>
  *   event                 GetItem   EVENT#<prj>#<env>#<partition> <evt>   (its insertion feeds the stream)
  *   events by type        Query     EVENT#<prj>#<env>#<partition> <evt>   (newest first; lib/events/placement.ts)
  *   audit log             Query     AUDIT#<prj>              <aud>        (newest first, since a time)
  *   delivery              GetItem   HOOK#<whk>#<partition>   <evt>        (its changes feed the stats through the stream)
- *   deliveries            Query     HOOK#<whk>#<partition>   <evt>        (newest first; lib/deliveries/placement.ts)
+ *   deliveries            Query     HOOK#<whk>#<partition>   <evt>        (newest first; lib/deliveries/log-partitions.ts)
  *   stats of a webhook    Query     FIGURES#<whk>            <hour or day>#<its start>
  *   rate limit            GetItem   SLOTS#<whk>              SLOTS        (only of webhooks with a limit)
  *   not delivered         Query     index by_status: byStatus = <whk>#<status>#<partition>, sk

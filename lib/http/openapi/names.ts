@@ -10,7 +10,7 @@ import { listOf } from '../operation.ts';
 import { allOperations } from '../operations.ts';
 import { PROBLEMS } from '../problems.ts';
 
-/** An error response (RFC 9457), as lib/api/problems.ts writes it. */
+/** An error response (RFC 9457), as lib/http/problems.ts writes it. */
 const Problem = v.object({
   type: described(v.string(), 'The absolute URI of the page that explains the code.'),
   title: described(v.string(), 'The meaning of the code.'),
